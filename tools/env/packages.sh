@@ -1,0 +1,34 @@
+# tools/env/packages.sh: what the environment is made of. Sourced by `dev`; only lists here.
+#
+# Packages come in tiers, each fetched on first use. A change in a list makes a new root (the list is the cache key).
+
+SUITE=trixie   # Debian 13: older releases have too old a oneDNN and ONNX
+
+# Build and test.
+PACKAGES_BASE=(
+  # Build tools.
+  g++ pkg-config python3 clang-format
+  bazel-bootstrap bazel-rules-java bazel-rules-proto bazel-platforms bazel-skylib
+  # RPC and its generators.
+  libgrpc++-dev libprotobuf-dev libabsl-dev protobuf-compiler protobuf-compiler-grpc
+  # Numbers and formats.
+  libdnnl-dev libonnx-dev libzip-dev zlib1g-dev
+  # Service.
+  prometheus-cpp-dev libsqlite3-dev libssl-dev libxxhash-dev
+  # Client.
+  libyaml-cpp-dev libcli11-dev nlohmann-json3-dev
+  # Tests.
+  libgtest-dev libgmock-dev libbenchmark-dev
+  python3-numpy python3-protobuf python3-grpcio python3-googleapis-common-protos python3-yaml
+  # What the demo and the end-to-end tests call.
+  ca-certificates curl procps util-linux git
+)
+
+# Peers to compare with: comparison tests and `dev bench`.
+PACKAGES_BENCH=(
+  python3-onnx python3-onnxruntime python3-torch python3-torchvision
+  python3-sklearn python3-opencv python3-pil
+)
+
+# Container images without a Docker engine.
+PACKAGES_IMAGE=(buildah)
