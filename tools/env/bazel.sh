@@ -1,0 +1,46 @@
+# tools/env/bazel.sh: Bazel inside the environment. Sourced by build.sh and test.sh.
+#
+# Everything that Bazel writes is in the cache, outside the clone: an output base for each clone, and one disk cache that all
+# clones share. The server ends with the script: it must not keep the mounts of this call alive.
+
+REPO=$(cd -P "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+CACHE=$HALFTONE_CACHE
+CLONE_DIR=$CACHE/clones/$(sha256sum <<<"$REPO" | cut -c1-12)
+KEY=$HALFTONE_ENV_KEY
+cd "$REPO"
+
+source "$REPO/tools/env/log.sh"
+
+# bazel_do COMMAND OPTION...: build, test, query, info, shutdown.
+bazel_do() {
+  local command=$1 cache=()
+  shift
+  case $command in build | test) cache=("--disk_cache=$CACHE/disk/$KEY") ;; esac
+  bazel --nohome_rc "--output_user_root=$CACHE/bazel/$KEY" "$command" "${cache[@]}" "$@"
+}
+
+# program_targets: every program that is not a test's.
+program_targets() {
+  local folders=() folder
+  for folder in server client tools; do
+    [[ ! -d $folder ]] || folders+=("//$folder/...")
+  done
+  ((${#folders[@]})) || return 0
+  bazel_do query --noshow_progress "attr(testonly, 0, kind('cc_binary rule', set(${folders[*]})))" 2>/dev/null
+}
+
+# install_programs TARGET...: copies programs to the clone's folder of programs, side by side as in the image.
+install_programs() {
+  local bin target path
+  bin=$(bazel_do info --noshow_progress bazel-bin 2>/dev/null)
+  mkdir -p "$CLONE_DIR/bin"
+  for target in "$@"; do
+    path=${target#//}
+    path=$bin/${path/://}
+    if [[ -e $path ]] && ! cmp -s "$path" "$CLONE_DIR/bin/${path##*/}"; then
+      cp --reflink=auto "$path" "$CLONE_DIR/bin/.new-${path##*/}"
+      chmod 755 "$CLONE_DIR/bin/.new-${path##*/}"
+      mv "$CLONE_DIR/bin/.new-${path##*/}" "$CLONE_DIR/bin/${path##*/}"  # a running program keeps its file
+    fi
+  done
+}

@@ -1,0 +1,79 @@
+# tools/env/test.sh [TARGET...]: `dev test`, inside the environment.
+#
+#   1. bazel build //...
+#   2. bazel test //... (or the targets given)
+#   3. again, with oneDNN held to AVX2: the tests that reach oneDNN and are not about one instruction set
+#   4. the steps that call Bazel or dev themselves: every executable tests/*/dev_test.sh. They print "PASS name",
+#      "FAIL name" or "SKIP name: reason" lines; so may sh_tests (Python tests) inside Bazel.
+#
+# Test tags: needs-bf16 (left out, with a word, where the CPU has no AVX512_BF16), isa-specific, slow, python (not run twice).
+# With the shared folder a skipped test counts as failed: there everything can run.
+
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/bazel.sh"
+
+results=$(mktemp -d)
+trap 'rm -rf "$results"; bazel_do shutdown >/dev/null 2>&1 || true' EXIT
+
+shared=${HALFTONE_SHARED:-}
+targets=("$@")
+[[ $# != 0 ]] || targets=(//...)
+
+test_flags=(--keep_going --nocache_test_results --local_test_jobs=2)
+[[ -z $shared ]] || test_flags+=("--test_env=HALFTONE_SHARED=$shared")
+skip_tags=()
+if ! grep -qw avx512_bf16 /proc/cpuinfo; then
+  say "this CPU has no AVX512_BF16: tests tagged needs-bf16 are left out"
+  skip_tags+=(-needs-bf16)
+fi
+
+# bazel_tests NAME FLAG... : one pass; its events go to $results/NAME.json. A failed test is not the end.
+bazel_tests() {
+  local name=$1 status=0
+  shift
+  bazel_do test "${test_flags[@]}" "--build_event_json_file=$results/$name.json" "$@" || status=$?
+  # 0 good; 1 build failed; 3 tests failed; 4 no tests: all seen in the events. Others: Bazel itself.
+  case $status in
+    0 | 1 | 3 | 4) ;;
+    *) echo "FAIL bazel-$name: exit code $status" >"$results/bazel-$name.lines" ;;
+  esac
+  # The next pass writes over the results.
+  mkdir -p "$results/$name"
+  python3 "$REPO/tools/env/tally.py" collect "$name" "$results/$name.json" >"$results/$name.lines.tmp"
+  mv "$results/$name.lines.tmp" "$results/$name.lines"
+}
+
+tags() { local IFS=,; echo "--test_tag_filters=$*"; }
+
+say "build"
+started=$SECONDS
+bazel_do build --keep_going "${targets[@]}" || echo "FAIL build ${targets[*]}" >"$results/build.lines"
+mapfile -t programs < <(program_targets)
+install_programs "${programs[@]}"
+
+say "tests (after $((SECONDS - started)) s)"
+bazel_tests first "$(tags "${skip_tags[@]}")" "${targets[@]}"
+
+say "tests that reach oneDNN, held to AVX2 (after $((SECONDS - started)) s)"
+mapfile -t again < <(bazel_do query --noshow_progress --keep_going \
+  "kind('_test rule', set(${targets[*]})) intersect rdeps(//..., //third_party:onednn)" 2>/dev/null)
+if ((${#again[@]})); then
+  bazel_tests avx2 --test_env=ONEDNN_MAX_CPU_ISA=AVX2 "$(tags -needs-bf16 -isa-specific -slow -python)" "${again[@]}"
+fi
+
+if [[ $# == 0 ]]; then
+  for script in tests/*/dev_test.sh; do
+    [[ -x $script ]] || continue
+    name=$(basename "$(dirname "$script")")
+    say "step $name (after $((SECONDS - started)) s)"
+    status=0
+    "./$script" </dev/null 2>&1 | tee "$results/step.log" || status=$?
+    grep -aE '^(PASS|FAIL|SKIP) ' "$results/step.log" >"$results/step-$name.lines" || true
+    if [[ $status != 0 ]] && ! grep -q '^FAIL ' "$results/step-$name.lines"; then
+      echo "FAIL $script: exit code $status" >>"$results/step-$name.lines"
+    fi
+  done
+fi
+
+say "done in $((SECONDS - started)) s"
+python3 "$REPO/tools/env/tally.py" total ${shared:+--no-skips} "$results"/*.lines
