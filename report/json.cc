@@ -1,0 +1,117 @@
+#include "report/json.h"
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "absl/status/status.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "google/protobuf/descriptor.h"
+#include "google/protobuf/duration.pb.h"
+#include "google/protobuf/timestamp.pb.h"
+#include "google/protobuf/util/json_util.h"
+#include "google/protobuf/util/time_util.h"
+#include "nlohmann/json.hpp"
+
+namespace halftone::report {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+using google::protobuf::util::TimeUtil;
+using Json = nlohmann::ordered_json;
+
+Json MessageValue(const Message& message);
+
+Json Number(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return value;
+}
+
+Json EnumValue(const FieldDescriptor& field, int number) {
+  const auto* value = field.enum_type()->FindValueByNumber(number);
+  if (value == nullptr) return number;  // of a newer contract
+  return value->name();
+}
+
+Json StringValue(const FieldDescriptor& field, const std::string& value) {
+  return field.type() == FieldDescriptor::TYPE_BYTES ? absl::Base64Escape(value) : value;
+}
+
+Json SingularValue(const Message& message, const FieldDescriptor& field) {
+  const Reflection& r = *message.GetReflection();
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_INT32: return r.GetInt32(message, &field);
+    case FieldDescriptor::CPPTYPE_INT64: return r.GetInt64(message, &field);
+    case FieldDescriptor::CPPTYPE_UINT32: return r.GetUInt32(message, &field);
+    case FieldDescriptor::CPPTYPE_UINT64: return r.GetUInt64(message, &field);
+    case FieldDescriptor::CPPTYPE_DOUBLE: return Number(r.GetDouble(message, &field));
+    case FieldDescriptor::CPPTYPE_FLOAT: return Number(r.GetFloat(message, &field));
+    case FieldDescriptor::CPPTYPE_BOOL: return r.GetBool(message, &field);
+    case FieldDescriptor::CPPTYPE_ENUM: return EnumValue(field, r.GetEnumValue(message, &field));
+    case FieldDescriptor::CPPTYPE_STRING: return StringValue(field, r.GetString(message, &field));
+    case FieldDescriptor::CPPTYPE_MESSAGE: return MessageValue(r.GetMessage(message, &field));
+  }
+  return nullptr;
+}
+
+Json ElementValue(const Message& message, const FieldDescriptor& field, int i) {
+  const Reflection& r = *message.GetReflection();
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_INT32: return r.GetRepeatedInt32(message, &field, i);
+    case FieldDescriptor::CPPTYPE_INT64: return r.GetRepeatedInt64(message, &field, i);
+    case FieldDescriptor::CPPTYPE_UINT32: return r.GetRepeatedUInt32(message, &field, i);
+    case FieldDescriptor::CPPTYPE_UINT64: return r.GetRepeatedUInt64(message, &field, i);
+    case FieldDescriptor::CPPTYPE_DOUBLE: return Number(r.GetRepeatedDouble(message, &field, i));
+    case FieldDescriptor::CPPTYPE_FLOAT: return Number(r.GetRepeatedFloat(message, &field, i));
+    case FieldDescriptor::CPPTYPE_BOOL: return r.GetRepeatedBool(message, &field, i);
+    case FieldDescriptor::CPPTYPE_ENUM: return EnumValue(field, r.GetRepeatedEnumValue(message, &field, i));
+    case FieldDescriptor::CPPTYPE_STRING: return StringValue(field, r.GetRepeatedString(message, &field, i));
+    case FieldDescriptor::CPPTYPE_MESSAGE: return MessageValue(r.GetRepeatedMessage(message, &field, i));
+  }
+  return nullptr;
+}
+
+Json MessageValue(const Message& message) {
+  const Descriptor& type = *message.GetDescriptor();
+  const Reflection& reflection = *message.GetReflection();
+  if (&type == google::protobuf::Timestamp::descriptor()) {
+    return TimeUtil::ToString(static_cast<const google::protobuf::Timestamp&>(message));
+  }
+  if (&type == google::protobuf::Duration::descriptor()) {
+    return TimeUtil::ToString(static_cast<const google::protobuf::Duration&>(message));
+  }
+  Json object = Json::object();
+  for (int f = 0; f < type.field_count(); ++f) {
+    const FieldDescriptor& field = *type.field(f);
+    if (field.is_repeated()) {
+      Json array = Json::array();
+      const int size = reflection.FieldSize(message, &field);
+      for (int i = 0; i < size; ++i) array.push_back(ElementValue(message, field, i));
+      object[field.name()] = std::move(array);
+    } else if (field.containing_oneof() == nullptr || reflection.HasField(message, &field)) {
+      object[field.name()] = SingularValue(message, field);
+    }
+  }
+  return object;
+}
+
+}  // namespace
+
+std::string MessageToJson(const Message& message) {
+  // Names in a model may hold bytes that are not UTF-8: they are replaced, because dump() would throw.
+  return absl::StrCat(MessageValue(message).dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace), "\n");
+}
+
+absl::StatusOr<v1::Report> ReportFromJson(absl::string_view json) {
+  v1::Report report;
+  const auto status = google::protobuf::util::JsonStringToMessage(std::string(json), &report);
+  if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat("not a report: ", status.message().as_string()));
+  return report;
+}
+
+}  // namespace halftone::report

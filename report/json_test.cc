@@ -1,0 +1,234 @@
+#include "report/json.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "google/protobuf/text_format.h"
+#include "google/protobuf/util/message_differencer.h"
+#include "gtest/gtest.h"
+#include "halftone/v1/jobs.pb.h"
+#include "nlohmann/json.hpp"
+
+namespace halftone::report {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Every field of the contract has a value here; the first test below fails when one is added and forgotten.
+constexpr char kFull[] = R"pb(
+  model: "net.onnx"
+  model_digest { sha256: "ab" size_bytes: 9007199254740993 }
+  format: "onnx"
+  environment {
+    cpu: "EPYC" isa: "avx512_core_bf16" native_bf16: true onednn_version: "3.7.2" threads: 2 cores: 4
+    halftone_version: "0.1" kernel: "6.1" variables: "OMP_NUM_THREADS=2"
+  }
+  warnings: "careful"
+  variants {
+    precision: BF16
+    artifact { path: "net.bf16.onnx" sha256: "cd" size_bytes: 77 }
+    benchmark {
+      median_ms: 1.5 p90_ms: 2.25 p99_ms: 3 min_ms: 1
+      speedup { median: 1.7 low: 1.6 high: 1.8 }
+      valid: true invalid_reasons: "stolen" rounds: 5 samples: 800 batch: 1 round_medians_ms: [ 1.5, 1.25 ]
+    }
+    fidelity { output: "y" sqnr_db: 42.5 cosine: 0.999 max_abs_error: 0.01 top1_agreement: 0.98 rows: 100 }
+    top1_accuracy: 0.79
+    labelled_samples: 100
+    nodes {
+      name: "conv1" op: "conv+bias" precision: BF16 reason: "allow" kernel: "brgconv" src_type: "bf16"
+      weights_type: "bf16" dst_type: "f32" median_us: 12.5
+    }
+    rewrites { pass: "fuse-conv-bias" node: "conv1" reason: "conv(x) + b" }
+    summary: "converted" emulated: true opaque_ops: "Foo (2)"
+  }
+  evaluation_samples: 100
+  seed: 18446744073709551615
+)pb";
+
+constexpr char kFullJson[] = R"json({
+  "model": "net.onnx",
+  "model_digest": {
+    "sha256": "ab",
+    "size_bytes": 9007199254740993
+  },
+  "format": "onnx",
+  "environment": {
+    "cpu": "EPYC",
+    "isa": "avx512_core_bf16",
+    "native_bf16": true,
+    "onednn_version": "3.7.2",
+    "threads": 2,
+    "cores": 4,
+    "halftone_version": "0.1",
+    "kernel": "6.1",
+    "variables": [
+      "OMP_NUM_THREADS=2"
+    ]
+  },
+  "warnings": [
+    "careful"
+  ],
+  "variants": [
+    {
+      "precision": "BF16",
+      "artifact": {
+        "path": "net.bf16.onnx",
+        "sha256": "cd",
+        "size_bytes": 77
+      },
+      "benchmark": {
+        "median_ms": 1.5,
+        "p90_ms": 2.25,
+        "p99_ms": 3.0,
+        "min_ms": 1.0,
+        "speedup": {
+          "median": 1.7,
+          "low": 1.6,
+          "high": 1.8
+        },
+        "valid": true,
+        "invalid_reasons": [
+          "stolen"
+        ],
+        "rounds": 5,
+        "samples": 800,
+        "batch": 1,
+        "round_medians_ms": [
+          1.5,
+          1.25
+        ]
+      },
+      "fidelity": [
+        {
+          "output": "y",
+          "sqnr_db": 42.5,
+          "cosine": 0.999,
+          "max_abs_error": 0.01,
+          "top1_agreement": 0.98,
+          "rows": 100
+        }
+      ],
+      "top1_accuracy": 0.79,
+      "labelled_samples": 100,
+      "nodes": [
+        {
+          "name": "conv1",
+          "op": "conv+bias",
+          "precision": "BF16",
+          "reason": "allow",
+          "kernel": "brgconv",
+          "src_type": "bf16",
+          "weights_type": "bf16",
+          "dst_type": "f32",
+          "median_us": 12.5
+        }
+      ],
+      "rewrites": [
+        {
+          "pass": "fuse-conv-bias",
+          "node": "conv1",
+          "reason": "conv(x) + b"
+        }
+      ],
+      "summary": "converted",
+      "emulated": true,
+      "opaque_ops": [
+        "Foo (2)"
+      ]
+    }
+  ],
+  "evaluation_samples": 100,
+  "seed": 18446744073709551615
+}
+)json";
+
+v1::Report Parse(const char* text) {
+  v1::Report report;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &report));
+  return report;
+}
+
+// Every field below `message` is set.
+void ExpectFull(const google::protobuf::Message& message) {
+  const auto& type = *message.GetDescriptor();
+  const auto& reflection = *message.GetReflection();
+  for (int i = 0; i < type.field_count(); ++i) {
+    const auto& field = *type.field(i);
+    const bool set =
+        field.is_repeated() ? reflection.FieldSize(message, &field) > 0 : reflection.HasField(message, &field);
+    EXPECT_TRUE(set) << field.full_name() << ": give it a value in kFull";
+    if (!set || field.cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) continue;
+    ExpectFull(field.is_repeated() ? reflection.GetRepeatedMessage(message, &field, 0)
+                                   : reflection.GetMessage(message, &field));
+  }
+}
+
+TEST(ReportJson, GoldenOfEveryField) {
+  const v1::Report report = Parse(kFull);
+  ExpectFull(report);
+  EXPECT_EQ(ReportToJson(report), kFullJson);
+}
+
+TEST(ReportJson, ThereAndBackIsTheSame) {
+  const v1::Report report = Parse(kFull);
+  const absl::StatusOr<v1::Report> back = ReportFromJson(ReportToJson(report));
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(report, *back)) << back->DebugString();
+}
+
+TEST(ReportJson, EveryKeyIsThereAlsoWhenNothingIsSet) {
+  v1::Report report;
+  report.add_variants()->set_precision(v1::FP32);
+  const auto json = nlohmann::json::parse(ReportToJson(report));
+  EXPECT_EQ(json["model_digest"]["size_bytes"], 0);
+  EXPECT_EQ(json["environment"]["native_bf16"], false);
+  EXPECT_EQ(json["warnings"], nlohmann::json::array());
+  const auto& variant = json["variants"][0];
+  EXPECT_EQ(variant["precision"], "FP32");
+  EXPECT_EQ(variant["artifact"]["path"], "");
+  EXPECT_EQ(variant["benchmark"]["speedup"]["low"], 0.0);
+  EXPECT_EQ(variant["benchmark"]["valid"], false);
+  EXPECT_EQ(variant["nodes"], nlohmann::json::array());
+}
+
+TEST(ReportJson, NumbersThatJsonCannotSayAreStringsAndComeBack) {
+  v1::Report report;
+  auto* fidelity = report.add_variants()->add_fidelity();
+  fidelity->set_sqnr_db(std::nan(""));
+  fidelity->set_max_abs_error(std::numeric_limits<double>::infinity());
+  const std::string json = ReportToJson(report);
+  EXPECT_THAT(json, HasSubstr("\"sqnr_db\": \"NaN\""));
+  EXPECT_THAT(json, HasSubstr("\"max_abs_error\": \"Infinity\""));
+  const absl::StatusOr<v1::Report> back = ReportFromJson(json);
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_TRUE(std::isnan(back->variants(0).fidelity(0).sqnr_db()));
+  EXPECT_TRUE(std::isinf(back->variants(0).fidelity(0).max_abs_error()));
+}
+
+TEST(ReportJson, RejectsWhatIsNotAReport) {
+  for (const char* text : {"", "[]", "{", "{\"modell\": \"x\"}", "{\"variants\": [{\"precision\": \"BF17\"}]}",
+                           "{\"seed\": \"many\"}"}) {
+    EXPECT_EQ(ReportFromJson(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
+  }
+}
+
+TEST(MessageJson, OfAOneofOnlyTheMemberThatIsSet) {
+  v1::Job job;
+  job.set_name("jobs/1");
+  job.set_state(v1::RUNNING);
+  job.mutable_create_time()->set_seconds(1700000000);
+  job.mutable_spec()->mutable_inspect()->set_text(true);
+  job.mutable_spec()->mutable_timeout()->set_seconds(90);
+  const auto json = nlohmann::json::parse(MessageToJson(job));
+  EXPECT_EQ(json["state"], "RUNNING");
+  EXPECT_EQ(json["create_time"], "2023-11-14T22:13:20Z");
+  EXPECT_EQ(json["spec"]["timeout"], "90s");
+  EXPECT_TRUE(json["spec"].contains("inspect"));
+  EXPECT_FALSE(json["spec"].contains("optimize"));
+}
+
+}  // namespace
+}  // namespace halftone::report

@@ -1,0 +1,70 @@
+#include "report/names.h"
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace halftone::report {
+namespace {
+
+using google::protobuf::EnumDescriptor;
+using google::protobuf::EnumValueDescriptor;
+
+// The first value of a proto enum is the one that stands for "not said".
+bool IsUnspecified(const EnumValueDescriptor& value) { return value.number() == 0; }
+
+std::string NameOf(const EnumDescriptor& descriptor, int number) {
+  const EnumValueDescriptor* value = descriptor.FindValueByNumber(number);
+  return value == nullptr ? absl::StrCat(number) : absl::AsciiStrToLower(value->name());
+}
+
+}  // namespace
+
+std::string PrecisionName(v1::Precision precision) { return NameOf(*v1::Precision_descriptor(), precision); }
+std::string PlannerName(v1::Planner planner) { return NameOf(*v1::Planner_descriptor(), planner); }
+std::string JobStateName(v1::JobState state) { return NameOf(*v1::JobState_descriptor(), state); }
+
+std::optional<v1::Precision> ParsePrecision(absl::string_view name) {
+  const EnumValueDescriptor* value = FindEnumValue(*v1::Precision_descriptor(), name);
+  if (value == nullptr) return std::nullopt;
+  return static_cast<v1::Precision>(value->number());
+}
+
+std::optional<v1::Planner> ParsePlanner(absl::string_view name) {
+  const EnumValueDescriptor* value = FindEnumValue(*v1::Planner_descriptor(), name);
+  if (value == nullptr) return std::nullopt;
+  return static_cast<v1::Planner>(value->number());
+}
+
+std::vector<std::string> EnumNames(const EnumDescriptor& descriptor) {
+  std::vector<std::string> names;
+  for (int i = 0; i < descriptor.value_count(); ++i) {
+    const EnumValueDescriptor& value = *descriptor.value(i);
+    if (!IsUnspecified(value)) names.push_back(absl::AsciiStrToLower(value.name()));
+  }
+  return names;
+}
+
+const EnumValueDescriptor* FindEnumValue(const EnumDescriptor& descriptor, absl::string_view name) {
+  for (int i = 0; i < descriptor.value_count(); ++i) {
+    const EnumValueDescriptor& value = *descriptor.value(i);
+    if (!IsUnspecified(value) && absl::AsciiStrToLower(value.name()) == name) return &value;
+  }
+  return nullptr;
+}
+
+std::string Printable(absl::string_view text) {
+  std::string safe;
+  safe.reserve(text.size());
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      absl::StrAppendFormat(&safe, "\\x%02x", byte);
+    } else {
+      safe.push_back(c);
+    }
+  }
+  return safe;
+}
+
+}  // namespace halftone::report

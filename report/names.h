@@ -1,0 +1,37 @@
+// Words that people read and write for the enum values of the public contract: "bf16", "lists", "running".
+#ifndef HALFTONE_REPORT_NAMES_H_
+#define HALFTONE_REPORT_NAMES_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "google/protobuf/descriptor.h"
+#include "halftone/v1/jobs.pb.h"
+#include "halftone/v1/policy.pb.h"
+
+namespace halftone::report {
+
+// "fp32"; a value that this build does not know prints as its number.
+std::string PrecisionName(v1::Precision precision);
+std::string PlannerName(v1::Planner planner);
+std::string JobStateName(v1::JobState state);
+
+// By the lower-case name; nothing for unknown names and for "..._unspecified".
+std::optional<v1::Precision> ParsePrecision(absl::string_view name);
+std::optional<v1::Planner> ParsePlanner(absl::string_view name);
+
+// The lower-case names of an enum's values in the order of the proto, without the unspecified one.
+std::vector<std::string> EnumNames(const google::protobuf::EnumDescriptor& descriptor);
+
+// The value of a lower-case name, or nullptr.
+const google::protobuf::EnumValueDescriptor* FindEnumValue(const google::protobuf::EnumDescriptor& descriptor,
+                                                           absl::string_view name);
+
+// Text that came from a model or a file, made safe to print on a terminal: control characters become "\xNN".
+std::string Printable(absl::string_view text);
+
+}  // namespace halftone::report
+
+#endif  // HALFTONE_REPORT_NAMES_H_

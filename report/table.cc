@@ -1,0 +1,181 @@
+#include "report/table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "report/names.h"
+
+namespace halftone::report {
+namespace {
+
+constexpr double kExactSqnr = 999;  // the contract's value for answers that are equal to the last bit
+constexpr char kNothing[] = "-";
+
+constexpr int kColumns = 8;
+using Row = std::array<std::string, kColumns>;
+
+// The first column holds words, the others numbers.
+const Row kHeader = {"variant", "size",       "median ms",       "speed-up (95 % interval)",
+                     "SQNR dB", "max error", "top-1 agreement", "top-1 accuracy"};
+
+std::string Size(int64_t bytes) {
+  const auto size = static_cast<double>(bytes);
+  if (bytes < 1000) return absl::StrCat(bytes, " B");
+  if (bytes < 1000 * 1000) return absl::StrFormat("%.1f kB", size / 1e3);
+  if (bytes < 1000 * 1000 * 1000) return absl::StrFormat("%.2f MB", size / 1e6);
+  return absl::StrFormat("%.3f GB", size / 1e9);
+}
+
+std::string Milliseconds(double ms) {
+  if (ms < 1) return absl::StrFormat("%.4f", ms);
+  if (ms < 100) return absl::StrFormat("%.3f", ms);
+  return absl::StrFormat("%.1f", ms);
+}
+
+std::string Percent(double share) { return absl::StrFormat("%.2f %%", 100 * share); }
+
+bool Measured(const v1::Benchmark& benchmark) { return benchmark.samples() > 0; }
+
+std::string SpeedupText(const v1::Benchmark& benchmark) {
+  const v1::Speedup& s = benchmark.speedup();
+  std::string text = absl::StrFormat("%.3f (%.3f .. %.3f)", s.median(), s.low(), s.high());
+  if (!benchmark.valid()) absl::StrAppend(&text, " INVALID");
+  return text;
+}
+
+Row MakeRow(const v1::Variant& variant) {
+  Row row;
+  row.fill(kNothing);
+  row[0] = PrecisionName(variant.precision());
+  if (variant.emulated()) row[0] += " (emulated)";
+  if (variant.artifact().size_bytes() > 0) row[1] = Size(variant.artifact().size_bytes());
+  if (Measured(variant.benchmark())) {
+    row[2] = Milliseconds(variant.benchmark().median_ms());
+    row[3] = SpeedupText(variant.benchmark());
+  }
+  if (const WorstFidelity worst = Worst(variant); worst.known) {
+    row[4] = worst.sqnr_db == kExactSqnr ? "exact" : absl::StrFormat("%.1f", worst.sqnr_db);
+    row[5] = absl::StrFormat("%.3g", worst.max_abs_error);
+    row[6] = Percent(worst.top1_agreement);
+  }
+  if (variant.labelled_samples() > 0) row[7] = Percent(variant.top1_accuracy());
+  return row;
+}
+
+std::vector<Row> Rows(const v1::Report& report) {
+  std::vector<Row> rows = {kHeader};
+  for (const v1::Variant& variant : report.variants()) rows.push_back(MakeRow(variant));
+  return rows;
+}
+
+std::string Heading(const v1::Report& report) {
+  const v1::Environment& env = report.environment();
+  std::string text = Printable(report.model());
+  if (!env.cpu().empty()) absl::StrAppend(&text, "  on ", Printable(env.cpu()));
+  if (!env.isa().empty()) absl::StrAppend(&text, ", ", Printable(env.isa()));
+  if (env.threads() > 0) absl::StrAppend(&text, ", ", env.threads(), env.threads() == 1 ? " thread" : " threads");
+  for (const v1::Variant& variant : report.variants()) {
+    if (variant.benchmark().batch() > 0) return absl::StrCat(text, ", batch ", variant.benchmark().batch());
+  }
+  return text;
+}
+
+// A cell is one line and cannot end its column or start markup.
+std::string MarkdownCell(absl::string_view text) {
+  return absl::StrReplaceAll(Printable(text), {{"\\", "\\\\"},
+                                               {"|", "\\|"},
+                                               {"`", "\\`"},
+                                               {"*", "\\*"},
+                                               {"_", "\\_"},
+                                               {"[", "\\["},
+                                               {"<", "&lt;"},
+                                               {"&", "&amp;"}});
+}
+
+double WorseOf(double a, double b, bool low_is_worse) {
+  if (std::isnan(a) || std::isnan(b)) return NAN;  // nothing is worse than an answer that is not a number
+  return low_is_worse ? std::min(a, b) : std::max(a, b);
+}
+
+}  // namespace
+
+WorstFidelity Worst(const v1::Variant& variant) {
+  WorstFidelity worst;
+  for (const v1::Fidelity& f : variant.fidelity()) {
+    if (!worst.known) {
+      worst = {true, f.sqnr_db(), f.max_abs_error(), f.top1_agreement()};
+      continue;
+    }
+    worst.sqnr_db = WorseOf(worst.sqnr_db, f.sqnr_db(), /*low_is_worse=*/true);
+    worst.max_abs_error = WorseOf(worst.max_abs_error, f.max_abs_error(), /*low_is_worse=*/false);
+    worst.top1_agreement = WorseOf(worst.top1_agreement, f.top1_agreement(), /*low_is_worse=*/true);
+  }
+  return worst;
+}
+
+const v1::Variant* FindVariant(const v1::Report& report, v1::Precision precision) {
+  for (const v1::Variant& variant : report.variants()) {
+    if (variant.precision() == precision) return &variant;
+  }
+  return nullptr;
+}
+
+std::string TerminalTable(const v1::Report& report) {
+  const std::vector<Row> rows = Rows(report);
+  std::array<size_t, kColumns> width{};
+  for (const Row& row : rows) {
+    for (int c = 0; c < kColumns; ++c) width[c] = std::max(width[c], row[c].size());
+  }
+  std::string text = absl::StrCat(Heading(report), "\n");
+  for (const Row& row : rows) {
+    absl::StrAppendFormat(&text, "%-*s", static_cast<int>(width[0]), row[0]);
+    for (int c = 1; c < kColumns; ++c) absl::StrAppendFormat(&text, "  %*s", static_cast<int>(width[c]), row[c]);
+    absl::StrAppend(&text, "\n");
+  }
+  return text;
+}
+
+std::string MarkdownTable(const v1::Report& report) {
+  std::string text = absl::StrCat("**", MarkdownCell(Heading(report)), "**\n\n");
+  bool header = true;
+  for (const Row& row : Rows(report)) {
+    for (const std::string& cell : row) absl::StrAppend(&text, "| ", MarkdownCell(cell), " ");
+    absl::StrAppend(&text, "|\n");
+    if (header) absl::StrAppend(&text, "|---|---:|---:|---:|---:|---:|---:|---:|\n");
+    header = false;
+  }
+  return text;
+}
+
+std::vector<std::string> Notes(const v1::Report& report) {
+  std::vector<std::string> notes;
+  for (const v1::Variant& variant : report.variants()) {
+    const std::string name = PrecisionName(variant.precision());
+    if (!variant.summary().empty()) notes.push_back(absl::StrCat(name, ": ", Printable(variant.summary())));
+    if (variant.emulated()) {
+      notes.push_back(absl::StrCat(name, ": emulated: this CPU has no native instructions for it"));
+    }
+    if (Measured(variant.benchmark()) && !variant.benchmark().valid()) {
+      notes.push_back(absl::StrCat(name, ": benchmark INVALID: ",
+                                   Printable(absl::StrJoin(variant.benchmark().invalid_reasons(), "; "))));
+    }
+    if (variant.opaque_ops_size() > 0) {
+      notes.push_back(absl::StrCat(name, ": left as they are, and the model cannot be run: ",
+                                   Printable(absl::StrJoin(variant.opaque_ops(), ", "))));
+    }
+  }
+  const bool compared = std::any_of(report.variants().begin(), report.variants().end(),
+                                    [](const v1::Variant& variant) { return variant.fidelity_size() > 0; });
+  if (compared && report.evaluation_samples() == 0) {
+    notes.push_back("SQNR, error and agreement are of seeded random inputs: give real ones with --eval");
+  }
+  return notes;
+}
+
+}  // namespace halftone::report

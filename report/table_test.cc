@@ -1,0 +1,120 @@
+#include "report/table.h"
+
+#include <cmath>
+
+#include "gmock/gmock.h"
+#include "google/protobuf/text_format.h"
+#include "gtest/gtest.h"
+
+namespace halftone::report {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kReport[] = R"pb(
+  model: "net.onnx"
+  environment { cpu: "EPYC 9R14" isa: "avx512_core_bf16" threads: 2 }
+  variants {
+    precision: ORIGINAL
+    artifact { size_bytes: 14012345 }
+    benchmark { median_ms: 12.3456 speedup { median: 0.9 low: 0.88 high: 0.92 } valid: true samples: 80 batch: 4 }
+    fidelity { output: "a" sqnr_db: 999 top1_agreement: 1 rows: 100 }
+    top1_accuracy: 0.79 labelled_samples: 100
+  }
+  variants {
+    precision: FP32
+    artifact { size_bytes: 999 }
+    benchmark { median_ms: 0.98765 speedup { median: 1 low: 1 high: 1 } valid: true samples: 80 batch: 4 }
+    top1_accuracy: 0.79 labelled_samples: 100
+  }
+  variants {
+    precision: BF16
+    artifact { size_bytes: 70123 }
+    benchmark {
+      median_ms: 123.45 speedup { median: 1.75 low: 1.7123 high: 1.8 } valid: false
+      invalid_reasons: "cpu was throttled" invalid_reasons: "steal 3 %" samples: 80 batch: 4
+    }
+    fidelity { output: "a" sqnr_db: 33.33 max_abs_error: 0.01234 top1_agreement: 0.98 rows: 100 }
+    fidelity { output: "b" sqnr_db: 25.81 max_abs_error: 0.001 top1_agreement: 0.99 rows: 100 }
+    summary: "converted 35 of 60 nodes to bfloat16 with 3 casts"
+    opaque_ops: "MyOp (2)"
+    emulated: true
+  }
+  evaluation_samples: 100
+)pb";
+
+v1::Report Parse(const char* text) {
+  v1::Report report;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &report));
+  return report;
+}
+
+TEST(TerminalTable, Golden) {
+  EXPECT_EQ(TerminalTable(Parse(kReport)),
+            R"(net.onnx  on EPYC 9R14, avx512_core_bf16, 2 threads, batch 4
+variant              size  median ms        speed-up (95 % interval)  SQNR dB  max error  top-1 agreement  top-1 accuracy
+original         14.01 MB     12.346          0.900 (0.880 .. 0.920)    exact          0         100.00 %         79.00 %
+fp32                999 B     0.9877          1.000 (1.000 .. 1.000)        -          -                -         79.00 %
+bf16 (emulated)   70.1 kB      123.5  1.750 (1.712 .. 1.800) INVALID     25.8     0.0123          98.00 %               -
+)");
+}
+
+TEST(MarkdownTable, Golden) {
+  EXPECT_EQ(MarkdownTable(Parse(kReport)),
+            R"(**net.onnx  on EPYC 9R14, avx512\_core\_bf16, 2 threads, batch 4**
+
+| variant | size | median ms | speed-up (95 % interval) | SQNR dB | max error | top-1 agreement | top-1 accuracy |
+|---|---:|---:|---:|---:|---:|---:|---:|
+| original | 14.01 MB | 12.346 | 0.900 (0.880 .. 0.920) | exact | 0 | 100.00 % | 79.00 % |
+| fp32 | 999 B | 0.9877 | 1.000 (1.000 .. 1.000) | - | - | - | 79.00 % |
+| bf16 (emulated) | 70.1 kB | 123.5 | 1.750 (1.712 .. 1.800) INVALID | 25.8 | 0.0123 | 98.00 % | - |
+)");
+}
+
+TEST(TerminalTable, NothingMeasuredIsNotZero) {
+  v1::Report report;
+  report.set_model("m.pb");
+  report.add_variants()->set_precision(v1::FP32);
+  EXPECT_THAT(TerminalTable(report), Not(HasSubstr("0.00")));
+}
+
+TEST(TerminalTable, AModelsNameCannotSteerTheTerminal) {
+  v1::Report report;
+  report.set_model("a\x1b[31mb\nc");
+  EXPECT_THAT(TerminalTable(report), HasSubstr("a\\x1b[31mb\\x0ac"));
+}
+
+TEST(MarkdownTable, AModelsNameCannotMakeMarkup) {
+  v1::Report report;
+  report.set_model("<img src=x>|`*[");
+  EXPECT_THAT(MarkdownTable(report), HasSubstr("&lt;img src=x>\\|\\`\\*\\["));
+}
+
+TEST(Notes, SayWhatTheTableHasNoRoomFor) {
+  EXPECT_THAT(Notes(Parse(kReport)),
+              ElementsAre("bf16: converted 35 of 60 nodes to bfloat16 with 3 casts",
+                          "bf16: emulated: this CPU has no native instructions for it",
+                          "bf16: benchmark INVALID: cpu was throttled; steal 3 %",
+                          "bf16: left as they are, and the model cannot be run: MyOp (2)"));
+}
+
+TEST(Notes, SayThatInputsWereRandom) {
+  v1::Report report = Parse(kReport);
+  report.set_evaluation_samples(0);
+  EXPECT_THAT(Notes(report), Contains(HasSubstr("random inputs")));
+}
+
+TEST(Worst, NotANumberIsWorst) {
+  v1::Variant variant;
+  variant.add_fidelity()->set_sqnr_db(30);
+  variant.add_fidelity()->set_sqnr_db(std::nan(""));
+  variant.add_fidelity()->set_sqnr_db(20);
+  EXPECT_TRUE(std::isnan(Worst(variant).sqnr_db));
+  EXPECT_FALSE(Worst(v1::Variant()).known);
+}
+
+}  // namespace
+}  // namespace halftone::report
