@@ -4,14 +4,15 @@
         name = "proto",
         srcs = ["halftone/v1/types.proto", "halftone/v1/service.proto"],
         root = "proto",                     # stripped: imported and included as "halftone/v1/types.proto" / ".pb.h"
-        grpc = True,                        # also makes .grpc.pb.h for every file
+        grpc = True,                        # also makes the target proto_grpc, with .grpc.pb.h for every file
         deps = ["//third_party:google_rpc"],
     )
 
 Without `root`, files are imported and included by their path in the workspace: "server/worker/job.proto", "server/worker/job.pb.h".
 `deps` are other halftone_proto_library targets. Well-known types (google/protobuf/*.proto) and google/rpc/*.proto are
 always found; who includes the latter's generated headers depends on //third_party:google_rpc.
-Makes NAME (a cc_library) and NAME_protos (the .proto files, those of the dependencies included).
+Makes NAME (a cc_library of the messages), NAME_grpc (with `grpc`: the services too; only who speaks gRPC depends on it) and
+NAME_protos (the .proto files, those of the dependencies included).
 """
 
 # Where Debian's packages put the well-known types and google/rpc.
@@ -22,9 +23,8 @@ _QUIET = "for h in $(OUTS); do case $$h in *.h) sed -i '1i #pragma GCC system_he
 
 def halftone_proto_library(name, srcs, deps = [], root = "", grpc = False, visibility = None, testonly = None):
     stems = [src[:-len(".proto")] for src in srcs]
-    suffixes = [".pb"] + ([".grpc.pb"] if grpc else [])
-    headers = [stem + suffix + ".h" for stem in stems for suffix in suffixes]
-    sources = [stem + suffix + ".cc" for stem in stems for suffix in suffixes]
+    messages = _generated(stems, ".pb")
+    services = _generated(stems, ".grpc.pb") if grpc else struct(headers = [], sources = [])
     out = "$(GENDIR)" + ("/" + root if root else "")
 
     native.filegroup(
@@ -37,7 +37,7 @@ def halftone_proto_library(name, srcs, deps = [], root = "", grpc = False, visib
         name = name + "_gen",
         srcs = srcs,
         tools = [_protos(dep) for dep in deps],  # only so that a change in them is seen
-        outs = headers + sources,
+        outs = messages.headers + messages.sources + services.headers + services.sources,
         cmd = " ".join([
             "/usr/bin/protoc",
             "-I" + (root or "."),
@@ -55,13 +55,30 @@ def halftone_proto_library(name, srcs, deps = [], root = "", grpc = False, visib
     )
     native.cc_library(
         name = name,
-        srcs = sources,
-        hdrs = headers,
+        srcs = messages.sources,
+        hdrs = messages.headers,
         copts = ["-w"],
         includes = ["."] if root else [],
-        deps = deps + ["//third_party:grpc" if grpc else "//third_party:protobuf"],
+        deps = deps + ["//third_party:protobuf"],
         visibility = visibility,
         testonly = testonly,
+    )
+    if grpc:
+        native.cc_library(
+            name = name + "_grpc",
+            srcs = services.sources,
+            hdrs = services.headers,
+            copts = ["-w"],
+            includes = ["."] if root else [],
+            deps = [":" + name, "//third_party:grpc"],
+            visibility = visibility,
+            testonly = testonly,
+        )
+
+def _generated(stems, suffix):
+    return struct(
+        headers = [stem + suffix + ".h" for stem in stems],
+        sources = [stem + suffix + ".cc" for stem in stems],
     )
 
 def _protos(dep):

@@ -21,12 +21,7 @@ bazel_do() {
 
 # program_targets: every program that is not a test's.
 program_targets() {
-  local folders=() folder
-  for folder in server client tools; do
-    [[ ! -d $folder ]] || folders+=("//$folder/...")
-  done
-  ((${#folders[@]})) || return 0
-  bazel_do query --noshow_progress "attr(testonly, 0, kind('cc_binary rule', set(${folders[*]})))" 2>/dev/null
+  bazel_do query --noshow_progress --keep_going "attr(testonly, 0, kind('cc_binary rule', //...))" | grep -v '^//tests/' || true
 }
 
 # install_programs TARGET...: copies programs to the clone's folder of programs, side by side as in the image.

@@ -13,7 +13,7 @@ mapfile -t programs < <(program_targets)
 targets=("$@")
 [[ $# != 0 ]] || targets=(//...)
 [[ ${1:-} != --programs ]] || targets=("${programs[@]}")
-((${#targets[@]})) || { say "nothing to build"; exit 0; }
+((${#targets[@]})) || die "found no programs to build"
 
 bazel_do build "${targets[@]}"
 if [[ ${targets[*]} == //... || ${1:-} == --programs ]]; then

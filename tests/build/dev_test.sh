@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# tests/build/dev_test.sh: the arrows between the folders hold. Called by `dev test`, inside the environment.
+#
+# 1. Breaks each arrow of arrows.txt in a copy of the workspace (a forest of links) and sees Bazel refuse it.
+# 2. Looks for system headers outside the folders that they belong to (includes.txt), which Bazel cannot see.
+
+set -euo pipefail
+
+HERE=$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+REPO=$(cd -P "$HERE/../.." && pwd)
+SCRATCH=$(mktemp -d)
+failed=0
+
+main() {
+  copy_workspace
+  break_arrows
+  analyze
+  judge_arrows
+  check_includes
+  exit "$failed"
+}
+
+pass() { echo "PASS $*"; }
+fail() { echo "FAIL $*"; failed=1; }
+
+# rules: "may|not package target name-of-the-scratch-target", a line each.
+rules() {
+  sed 's/#.*//' "$HERE/arrows.txt" | awk 'NF == 3 { print "may", $2, $3, "scratch_" NR } NF == 2 { print "not", $1, $2, "scratch_" NR }'
+}
+
+copy_workspace() {
+  (cd "$REPO" && find . -path ./.git -prune -o -name 'bazel-*' -prune -o \( -type f -o -type l \) -print) |
+    (cd "$SCRATCH" && mkdir ws && cd ws && while read -r file; do
+      mkdir -p "${file%/*}" && ln -s "$REPO/$file" "$file"
+    done)
+}
+
+# One target for each rule, in the package that the rule is about.
+break_arrows() {
+  local kind package target name build
+  while read -r kind package target name; do
+    build=$SCRATCH/ws/$package/BUILD
+    [[ -e $build ]] || continue
+    if [[ -L $build ]]; then cp --remove-destination "$(readlink "$build")" "$build"; fi
+    chmod u+w "$build"
+    printf '\ncc_library(name = "%s", deps = ["%s"])\n' "$name" "$target" >>"$build"
+  done < <(rules)
+}
+
+# All rules in one analysis; nothing is compiled.
+analyze() {
+  local -a labels
+  mapfile -t labels < <(rules | while read -r _ package _ name; do
+    [[ ! -e $SCRATCH/ws/$package/BUILD ]] || echo "//$package:$name"
+  done)
+  cd "$SCRATCH/ws"
+  trap 'bazel --nohome_rc "--output_base=$SCRATCH/out" shutdown >/dev/null 2>&1; chmod -R u+w "$SCRATCH"; rm -rf "$SCRATCH"' EXIT
+  bazel --nohome_rc "--output_base=$SCRATCH/out" build --nobuild --keep_going --noshow_progress "${labels[@]}" \
+    >"$SCRATCH/log" 2>&1 || true
+}
+
+judge_arrows() {
+  local kind package target name refused
+  while read -r kind package target name; do
+    if [[ ! -e $SCRATCH/ws/$package/BUILD ]]; then
+      fail "arrow $package -> $target: no such package, correct arrows.txt"
+      continue
+    fi
+    refused=$(grep -cF "is not visible from target '//$package:$name'" "$SCRATCH/log" || true)
+    case $kind/$refused in
+      may/0)
+        if grep -qF "//$package:$name'" "$SCRATCH/log"; then
+          fail "arrow $package -> $target is allowed, but does not analyze"
+          grep -F "//$package:$name" "$SCRATCH/log" >&2
+        else
+          pass "arrow $package -> $target is allowed"
+        fi ;;
+      may/*) fail "arrow $package -> $target should be allowed" ;;
+      not/0)
+        fail "arrow $package -> $target is not refused for its visibility"
+        grep -F "//$package:$name" "$SCRATCH/log" >&2 || true ;;
+      not/*) pass "arrow $package -> $target is refused" ;;
+    esac
+  done < <(rules)
+}
+
+# includes.txt: a pattern of headers, then the folders that may include them.
+check_includes() {
+  local header folders bad
+  while read -r header folders; do
+    bad=$(cd "$REPO" && grep -rlE --include='*.cc' --include='*.h' "^ *# *include *[<\"]($header)" . |
+      sed 's#^\./##' | grep -vE "^($(tr ' ' '|' <<<"$folders"))/" || true)
+    if [[ -z $bad ]]; then pass "include $header"; else fail "include $header: also in" $bad; fi
+  done < <(sed 's/#.*//' "$HERE/includes.txt" | grep -v '^ *$')
+}
+
+main
