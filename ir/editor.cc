@@ -1,0 +1,293 @@
+#include "ir/editor.h"
+
+#include <algorithm>
+
+#include "absl/log/check.h"
+
+namespace halftone {
+
+Node& GraphEditor::Mutable(NodeId id) {
+  CHECK(graph_.alive(id)) << "node #" << id.index << " was removed";
+  std::shared_ptr<const Node>& node = graph_.nodes_[id.index];
+  if (node.use_count() > 1) node = std::make_shared<Node>(*node);  // a copy of the graph still reads the old one
+  return const_cast<Node&>(*node);  // made non-const, and owned by this graph alone
+}
+
+void GraphEditor::Link(NodeId id) {
+  const Node& node = graph_.node(id);
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (node.inputs[i].valid()) graph_.uses_[node.inputs[i].index].push_back({id, static_cast<int>(i)});
+  }
+}
+
+void GraphEditor::Unlink(NodeId id) {
+  for (const ValueId input : graph_.node(id).inputs) {
+    if (!input.valid()) continue;
+    std::erase_if(graph_.uses_[input.index], [id](const Use& use) { return use.node == id; });
+  }
+}
+
+NodeId GraphEditor::AddNode(Node node, std::vector<ValueSpec> outputs) {
+  const NodeId id{static_cast<int32_t>(graph_.nodes_.size())};
+  for (const ValueId input : node.inputs) CHECK_LT(input.index, graph_.num_values());
+  if (!node.origin.valid()) node.origin = id;
+  node.outputs.clear();
+  const bool is_input = node.op == OpKind::kInput;
+  graph_.nodes_.push_back(std::make_shared<Node>(std::move(node)));
+  ++graph_.num_alive_;
+  ++edits_;
+  for (ValueSpec& spec : outputs) AddOutput(id, std::move(spec));
+  Link(id);
+  if (is_input) graph_.inputs_.push_back(id);
+  return id;
+}
+
+NodeId GraphEditor::Add(OpKind op, std::string name, std::vector<ValueId> inputs, ValueSpec output, Attributes attributes) {
+  Node node;
+  node.op = op;
+  node.name = std::move(name);
+  node.inputs = std::move(inputs);
+  node.attributes = std::move(attributes);
+  std::vector<ValueSpec> outputs;
+  outputs.push_back(std::move(output));
+  return AddNode(std::move(node), std::move(outputs));
+}
+
+ValueId GraphEditor::AddConstant(std::string name, Tensor value) {
+  ValueSpec spec{value.type(), value.shape(), name};
+  Attributes attributes;
+  attributes.Set("value", std::move(value));
+  return graph_.output(Add(OpKind::kConstant, std::move(name), {}, std::move(spec), std::move(attributes)));
+}
+
+ValueId GraphEditor::AddInput(std::string name, DataType type, Shape shape) {
+  ValueSpec spec{type, std::move(shape), name};
+  return graph_.output(Add(OpKind::kInput, std::move(name), {}, std::move(spec)));
+}
+
+NodeId GraphEditor::Clone(NodeId id) {
+  Node copy = graph_.node(id);
+  std::vector<ValueSpec> specs;
+  std::vector<bool> absent;
+  for (const ValueId output : copy.outputs) {
+    absent.push_back(!output.valid());
+    specs.push_back(output.valid() ? ValueSpec{graph_.type(output), graph_.shape(output), ""} : ValueSpec{});
+  }
+  const NodeId clone = AddNode(std::move(copy), std::move(specs));
+  for (size_t i = 0; i < absent.size(); ++i) {
+    if (absent[i]) Mutable(clone).outputs[i] = kNoValue;
+  }
+  return clone;
+}
+
+void GraphEditor::SetInput(NodeId id, int index, ValueId value) {
+  std::vector<ValueId> inputs = graph_.node(id).inputs;
+  if (static_cast<size_t>(index) >= inputs.size()) inputs.resize(index + 1, kNoValue);
+  inputs[index] = value;
+  while (!inputs.empty() && !inputs.back().valid() && graph_.node(id).captures.empty()) inputs.pop_back();
+  SetInputs(id, std::move(inputs));
+}
+
+void GraphEditor::SetInputs(NodeId id, std::vector<ValueId> inputs) {
+  if (graph_.node(id).inputs == inputs) return;
+  Unlink(id);
+  Mutable(id).inputs = std::move(inputs);
+  Link(id);
+  ++edits_;
+}
+
+void GraphEditor::SetOp(NodeId id, OpKind op, std::string spelling) {
+  if (graph_.op(id) == op && graph_.node(id).spelling == spelling) return;
+  Node& node = Mutable(id);
+  node.op = op;
+  node.spelling = std::move(spelling);
+  ++edits_;
+}
+
+void GraphEditor::SetAttribute(NodeId id, std::string name, AttributeValue value) {
+  const AttributeValue* old = graph_.node(id).attributes.find(name);
+  if (old != nullptr && SameValue(*old, value)) return;
+  Mutable(id).attributes.Set(std::move(name), std::move(value));
+  ++edits_;
+}
+
+void GraphEditor::EraseAttribute(NodeId id, std::string_view name) {
+  if (!graph_.node(id).attributes.has(name)) return;
+  Mutable(id).attributes.Erase(name);
+  ++edits_;
+}
+
+void GraphEditor::SetExtra(NodeId id, std::string name, AttributeValue value) {
+  const AttributeValue* old = graph_.node(id).extra.find(name);
+  if (old != nullptr && SameValue(*old, value)) return;
+  Mutable(id).extra.Set(std::move(name), std::move(value));
+  ++edits_;
+}
+
+void GraphEditor::EraseExtra(NodeId id, std::string_view name) {
+  if (!graph_.node(id).extra.has(name)) return;
+  Mutable(id).extra.Erase(name);
+  ++edits_;
+}
+
+void GraphEditor::SetName(NodeId id, std::string name) {
+  if (graph_.node(id).name == name) return;
+  Mutable(id).name = std::move(name);
+  ++edits_;
+}
+
+void GraphEditor::SetDevice(NodeId id, std::string device) {
+  if (graph_.node(id).device == device) return;
+  Mutable(id).device = std::move(device);
+  ++edits_;
+}
+
+void GraphEditor::SetSpelling(NodeId id, std::string spelling) {
+  if (graph_.node(id).spelling == spelling) return;
+  Mutable(id).spelling = std::move(spelling);
+  ++edits_;
+}
+
+void GraphEditor::SetControlInputs(NodeId id, std::vector<NodeId> inputs) {
+  if (graph_.node(id).control_inputs == inputs) return;
+  Mutable(id).control_inputs = std::move(inputs);
+  ++edits_;
+}
+
+ValueId GraphEditor::AddOutput(NodeId id, ValueSpec spec) {
+  const ValueId value{static_cast<int32_t>(graph_.values_.size())};
+  Node& node = Mutable(id);
+  graph_.values_.push_back(
+      {std::move(spec.name), spec.type, std::move(spec.shape), id, static_cast<int>(node.outputs.size())});
+  graph_.uses_.emplace_back();
+  node.outputs.push_back(value);
+  ++edits_;
+  return value;
+}
+
+void GraphEditor::SetType(ValueId id, DataType type) {
+  Value& value = graph_.values_[id.index];
+  if (value.type == type) return;
+  value.type = type;
+  ++edits_;
+}
+
+void GraphEditor::SetShape(ValueId id, Shape shape) { graph_.values_[id.index].shape = std::move(shape); }
+
+void GraphEditor::SetValueName(ValueId id, std::string name) {
+  Value& value = graph_.values_[id.index];
+  if (value.name == name) return;
+  value.name = std::move(name);
+  ++edits_;
+}
+
+void GraphEditor::ReplaceUses(ValueId old, ValueId replacement) {
+  if (old == replacement) return;
+  Value& from = graph_.values_[old.index];
+  Value& to = graph_.values_[replacement.index];
+  const OpKind made_by = graph_.op(replacement);
+  const bool may_rename = made_by != OpKind::kInput && made_by != OpKind::kConstant;
+  if (to.name.empty() || (may_rename && (graph_.IsOutput(old) || graph_.IsCaptured(old)))) {
+    to.name = std::move(from.name);
+    from.name.clear();
+  }
+  const std::vector<Use> uses = graph_.uses_[old.index];
+  for (const Use& use : uses) {
+    if (graph_.node(use.node).inputs[use.index] != old) continue;
+    std::vector<ValueId> inputs = graph_.node(use.node).inputs;
+    std::replace(inputs.begin(), inputs.end(), old, replacement);
+    SetInputs(use.node, std::move(inputs));
+  }
+  for (GraphOutput& output : graph_.outputs_) {
+    if (output.value != old) continue;
+    output.value = replacement;
+    ++edits_;
+  }
+}
+
+void GraphEditor::ReplaceNode(NodeId old, NodeId replacement) {
+  const Node before = graph_.node(old);
+  SetName(replacement, before.name);
+  SetDevice(replacement, before.device);
+  for (size_t i = 0; i < before.outputs.size(); ++i) {
+    const ValueId to = graph_.output(replacement, static_cast<int>(i));
+    if (before.outputs[i].valid() && to.valid()) {
+      const std::string name = graph_.value(before.outputs[i]).name;
+      ReplaceUses(before.outputs[i], to);
+      SetValueName(before.outputs[i], "");
+      SetValueName(to, name.empty() ? graph_.value(to).name : name);
+    }
+  }
+  for (const NodeId user : graph_.control_users(old)) {
+    std::vector<NodeId> control = graph_.node(user).control_inputs;
+    std::replace(control.begin(), control.end(), old, replacement);
+    SetControlInputs(user, std::move(control));
+  }
+  RemoveNode(old);
+}
+
+void GraphEditor::RemoveNode(NodeId id) {
+  for (const ValueId output : graph_.node(id).outputs) {
+    if (!output.valid()) continue;
+    CHECK(graph_.uses(output).empty() && !graph_.IsOutput(output)) << "'" << graph_.Label(id) << "' is still read";
+    graph_.values_[output.index].name.clear();
+  }
+  CHECK(graph_.control_users(id).empty()) << "a node still runs after '" << graph_.Label(id) << "'";
+  Unlink(id);
+  std::erase(graph_.inputs_, id);
+  graph_.nodes_[id.index] = nullptr;
+  --graph_.num_alive_;
+  ++edits_;
+}
+
+int GraphEditor::RemoveDeadNodes() {
+  std::vector<bool> needed(graph_.nodes_.size(), false);
+  std::vector<NodeId> work(graph_.inputs_);
+  for (const GraphOutput& output : graph_.outputs_) work.push_back(graph_.producer(output.value));
+  while (!work.empty()) {
+    const NodeId id = work.back();
+    work.pop_back();
+    if (needed[id.index]) continue;
+    needed[id.index] = true;
+    for (const ValueId input : graph_.node(id).inputs) {
+      if (input.valid()) work.push_back(graph_.producer(input));
+    }
+    for (const NodeId control : graph_.node(id).control_inputs) work.push_back(control);
+  }
+  std::vector<NodeId> dead;
+  for (const NodeId id : graph_.nodes()) {
+    if (!needed[id.index]) dead.push_back(id);
+  }
+  for (const NodeId id : dead) {  // dead nodes may read each other: cut first, then remove
+    SetInputs(id, {});
+    SetControlInputs(id, {});
+  }
+  for (const NodeId id : dead) RemoveNode(id);
+  return static_cast<int>(dead.size());
+}
+
+void GraphEditor::SetHeader(std::string name, AttributeValue value) {
+  const AttributeValue* old = graph_.header_.find(name);
+  if (old != nullptr && SameValue(*old, value)) return;
+  graph_.header_.Set(std::move(name), std::move(value));
+  ++edits_;
+}
+
+void GraphEditor::AddGraphOutput(std::string name, ValueId value) {
+  graph_.outputs_.push_back({std::move(name), value});
+  ++edits_;
+}
+
+void GraphEditor::SetGraphOutputs(std::vector<GraphOutput> outputs) {
+  graph_.outputs_ = std::move(outputs);
+  ++edits_;
+}
+
+void GraphEditor::SetGraphInputs(std::vector<NodeId> inputs) {
+  CHECK(std::is_permutation(inputs.begin(), inputs.end(), graph_.inputs_.begin(), graph_.inputs_.end()));
+  if (graph_.inputs_ == inputs) return;
+  graph_.inputs_ = std::move(inputs);
+  ++edits_;
+}
+
+}  // namespace halftone

@@ -1,0 +1,92 @@
+// The only way to change a Graph.
+#ifndef HALFTONE_IR_EDITOR_H_
+#define HALFTONE_IR_EDITOR_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace halftone {
+
+// Type and shape of an output to be made, and its name if the format gives it one.
+struct ValueSpec {
+  DataType type = DataType::kUnknown;
+  Shape shape;
+  std::string name;
+};
+
+// Edits one graph and counts the edits that really changed something. Not thread-safe. The graph must outlive it.
+class GraphEditor {
+ public:
+  explicit GraphEditor(Graph& graph) : graph_(graph) {}
+  GraphEditor(const GraphEditor&) = delete;
+  GraphEditor& operator=(const GraphEditor&) = delete;
+
+  const Graph& graph() const { return graph_; }
+  int64_t edits() const { return edits_; }
+
+  // --- Adding.
+  // Everything of `node` but `outputs` is taken as it is (inputs must exist; origin, if unset, becomes the new node);
+  // one new value is made per spec. A kInput node is appended to the graph's inputs.
+  NodeId AddNode(Node node, std::vector<ValueSpec> outputs);
+  // The common case: one op, one output of the type and shape given (unknown shape: see InferShapes).
+  NodeId Add(OpKind op, std::string name, std::vector<ValueId> inputs, ValueSpec output, Attributes attributes = {});
+  ValueId AddConstant(std::string name, Tensor value);  // name "": a small inline constant
+  ValueId AddInput(std::string name, DataType type, Shape shape);
+  // A new node with the same everything (origin too) and new outputs of the same types and shapes, unnamed.
+  NodeId Clone(NodeId id);
+
+  // --- Changing nodes. Each is no edit where nothing changes.
+  void SetInput(NodeId id, int index, ValueId value);      // index may be one past the end; gaps become kNoValue
+  void SetInputs(NodeId id, std::vector<ValueId> inputs);
+  void SetOp(NodeId id, OpKind op, std::string spelling = "");
+  void SetAttribute(NodeId id, std::string name, AttributeValue value);
+  void EraseAttribute(NodeId id, std::string_view name);
+  void SetExtra(NodeId id, std::string name, AttributeValue value);
+  void EraseExtra(NodeId id, std::string_view name);
+  void SetName(NodeId id, std::string name);
+  void SetDevice(NodeId id, std::string device);
+  void SetSpelling(NodeId id, std::string spelling);
+  void SetControlInputs(NodeId id, std::vector<NodeId> inputs);
+  // Appends an output to a node (importers of nodes whose outputs are found late).
+  ValueId AddOutput(NodeId id, ValueSpec spec);
+
+  // --- Changing values.
+  void SetType(ValueId id, DataType type);
+  void SetShape(ValueId id, Shape shape);  // shape inference; counts as no edit
+  void SetValueName(ValueId id, std::string name);
+  // Everyone who reads `old`, outputs of the graph included, reads `replacement` from now on. If `replacement` has no name,
+  // or its producer is not an input or constant and `old` is an output or is captured, it takes over old's name.
+  void ReplaceUses(ValueId old, ValueId replacement);
+  // ReplaceUses of all outputs of `old` by those of `replacement`, which also takes over old's name, device and the control
+  // edges out of `old`; then removes `old`. (A fused node has the name of the last node of its pattern.)
+  void ReplaceNode(NodeId old, NodeId replacement);
+
+  // --- Removing.
+  void RemoveNode(NodeId id);  // REQUIRES: nobody reads its outputs, nobody runs after it
+  // Removes what no output needs: nodes whose outputs nobody reads, that nobody runs after and that are not inputs; returns
+  // their number. Opaque and structural nodes count as dead too if nothing leads from them to an output.
+  int RemoveDeadNodes();
+
+  // --- The whole.
+  void SetGraphName(std::string name) { graph_.name_ = std::move(name); }
+  void SetFormat(GraphFormat format) { graph_.format_ = format; }
+  void SetHeader(std::string name, AttributeValue value);
+  void AddGraphOutput(std::string name, ValueId value);
+  void SetGraphOutputs(std::vector<GraphOutput> outputs);
+  void SetGraphInputs(std::vector<NodeId> inputs);  // reorder only: a permutation
+
+ private:
+  Node& Mutable(NodeId id);
+  void Link(NodeId id);
+  void Unlink(NodeId id);
+
+  Graph& graph_;
+  int64_t edits_ = 0;
+};
+
+}  // namespace halftone
+
+#endif  // HALFTONE_IR_EDITOR_H_

@@ -1,0 +1,49 @@
+// What a rewrite may ask of the machine that will run the graph. runtime/onednn implements it; tests have a fake.
+#ifndef HALFTONE_IR_TARGET_H_
+#define HALFTONE_IR_TARGET_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "ir/graph.h"
+
+namespace halftone {
+
+// Element types for which one kernel exists.
+struct Signature {
+  DataType src;
+  DataType weights;
+  DataType dst;
+  bool native = true;  // false: emulated on this CPU, slower than f32
+  bool operator==(const Signature&) const = default;
+};
+
+// What would be fused into a contraction beside what it already has.
+struct FusedParts {
+  bool bias = false;
+  bool residual = false;
+  Activation activation = Activation::kNone;
+};
+
+// Thread-safe: const and without side effects.
+class Target {
+ public:
+  virtual ~Target() = default;
+  virtual std::string_view name() const = 0;
+
+  // OK if `node` (conv or matmul), with its present types and attributes and these parts added, runs as one kernel;
+  // else UNIMPLEMENTED with the reason in a few words ("no kernel with a residual before tanh").
+  virtual absl::Status SupportsFused(const Graph& graph, NodeId node, const FusedParts& parts) const = 0;
+
+  // Types in which this node can run; the first is preferred for f32 models. Empty: it cannot run.
+  virtual std::vector<Signature> Signatures(const Graph& graph, NodeId node) const = 0;
+
+  // Whether the CPU has instructions for this type (bf16: AVX512_BF16 or AMX).
+  virtual bool IsNative(DataType type) const = 0;
+};
+
+}  // namespace halftone
+
+#endif  // HALFTONE_IR_TARGET_H_

@@ -1,0 +1,18 @@
+// What every graph must hold, before and after each pass.
+#ifndef HALFTONE_IR_VERIFIER_H_
+#define HALFTONE_IR_VERIFIER_H_
+
+#include "absl/status/status.h"
+#include "ir/graph.h"
+
+namespace halftone {
+
+// Ids in range and alive, uses consistent with inputs, number of inputs and outputs within the op's ports, attributes among
+// those the op lists and of the right kind, types tied by one type variable equal (where known), names of values unique,
+// outputs exist, a cycle only through NextIteration -> Merge, nested graphs too.
+// Errors: INVALID_ARGUMENT that names the node or value and says what would be right.
+absl::Status VerifyGraph(const Graph& graph);
+
+}  // namespace halftone
+
+#endif  // HALFTONE_IR_VERIFIER_H_
