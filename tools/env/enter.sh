@@ -46,6 +46,7 @@ ensure_native() {
   [[ $1 == base ]] || ensure_native base
   mapfile -t missing < <(native_missing "$1")
   ((${#missing[@]})) || return 0
+  [[ -z ${HALFTONE_ENV_KEY:-} ]] || die "this is already the inside of an environment, one without the tier '$1'; start from outside: dev shell --tier $1"
   [[ $EUID == 0 ]] ||
     die "installing packages needs root: run 'sudo ./dev setup $1' once, or: apt-get install ${missing[*]}"
   step "install ${#missing[@]} packages ($1)" host_apt_install "${missing[@]}"

@@ -33,6 +33,7 @@ ensure_root() {
   [[ $EUID == 0 ]] || die "the environment '$tier' is not made yet, and making it (debootstrap, chroot) needs root: run 'sudo HALFTONE_CACHE=$CACHE ./dev setup $tier' once"
   [[ $tier == base ]] || ensure_root base
   mkdir -p "$CACHE/roots" "$CACHE/locks"
+  [[ -z ${SUDO_UID:-} ]] || chown "$SUDO_UID:$SUDO_GID" "$CACHE" "$CACHE/roots" "$CACHE/locks"  # theirs, but for the roots
   local lock
   exec {lock}>"$CACHE/locks/root-$(basename "$root")"
   flock -n "$lock" || { say "another call is making the environment '$tier': waiting"; flock "$lock"; }
