@@ -1,0 +1,30 @@
+// TensorFlow's environment variables for the lists of auto_mixed_precision, read where the command runs, so that they
+// also reach a server elsewhere:
+//
+//   TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_{ALLOW,INFER,DENY,CLEAR}LIST_{ADD,REMOVE}=Op,Op,...
+//
+// and the older names WHITELIST (allow), GRAYLIST (infer) and BLACKLIST (deny), which are read after the new ones.
+#ifndef HALFTONE_CLIENT_POLICY_ENV_H_
+#define HALFTONE_CLIENT_POLICY_ENV_H_
+
+#include <functional>
+#include <string>
+
+#include "halftone/v1/policy.pb.h"
+
+namespace halftone::client {
+
+// The value of a variable, nullptr when it is not set; std::getenv in a program.
+using GetVariable = std::function<const char*(const std::string&)>;
+
+v1::ListEdits ListEditsFromEnvironment(const GetVariable& get);
+
+// One edit with the effect of `first` and then `then`. An edit adds, then removes; what `then` says about an op wins.
+v1::ListEdits Compose(const v1::ListEdits& first, const v1::ListEdits& then);
+
+// Puts the environment's edits before those of the policy.
+void MergeEnvironment(const GetVariable& get, v1::Policy* policy);
+
+}  // namespace halftone::client
+
+#endif  // HALFTONE_CLIENT_POLICY_ENV_H_

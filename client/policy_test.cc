@@ -1,0 +1,178 @@
+#include "client/policy.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "google/protobuf/text_format.h"
+#include "google/protobuf/util/message_differencer.h"
+#include "gtest/gtest.h"
+
+namespace halftone::client {
+namespace {
+
+v1::Policy Expected(const char* text) {
+  v1::Policy policy;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &policy));
+  return policy;
+}
+
+void ExpectPolicy(const char* file, const char* expected) {
+  const absl::StatusOr<v1::Policy> policy = ParsePolicy(file, "p.yaml");
+  ASSERT_TRUE(policy.ok()) << policy.status();
+  EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(*policy, Expected(expected))) << policy->DebugString();
+}
+
+constexpr char kFull[] = R"pb(
+  planner: LISTS
+  precisions: BF16
+  lists { allow { add: "Foo" } deny { remove: "Exp" } }
+  nodes { match: "conv1.*" precision: FP32 }
+  nodes { match: "head/.*" precision: BF16 }
+  force: true
+)pb";
+
+TEST(Policy, Yaml) {
+  ExpectPolicy(R"(# for the camera
+planner: lists
+precisions: [bf16]
+lists:
+  allow: {add: [Foo]}
+  deny:
+    remove:
+      - Exp
+nodes:
+  - {match: "conv1.*", precision: fp32}
+  - match: head/.*
+    precision: bf16
+force: true
+)",
+               kFull);
+}
+
+TEST(Policy, Json) {
+  ExpectPolicy(R"({"planner": "lists", "precisions": ["bf16"],
+    "lists": {"allow": {"add": ["Foo"]}, "deny": {"remove": ["Exp"]}},
+    "nodes": [{"match": "conv1.*", "precision": "fp32"}, {"match": "head\/.*", "precision": "bf16"}],
+    "force": true})",
+               kFull);
+}
+
+TEST(Policy, JsonIndentedByTabs) {
+  ExpectPolicy("{\n\t\"precisions\": [\n\t\t\"bf16\"\n\t],\n\t\"nodes\": []\n}\n", "precisions: BF16");
+}
+
+TEST(Policy, EmptyFilesAndEmptyKeysSayNothing) {
+  ExpectPolicy("", "");
+  ExpectPolicy("# nothing\n", "");
+  ExpectPolicy("lists:\nnodes:\n", "");
+}
+
+TEST(Policy, RulesKeepTheirOrder) {
+  const absl::StatusOr<v1::Policy> policy =
+      ParsePolicy("nodes: [{match: b, precision: fp32}, {match: a, precision: bf16}]", "p");
+  ASSERT_TRUE(policy.ok());
+  EXPECT_EQ(policy->nodes(0).match(), "b");
+  EXPECT_EQ(policy->nodes(1).match(), "a");
+}
+
+struct Wrong {
+  const char* name;
+  const char* file;
+  const char* message;  // the whole of it
+};
+
+// As people get them wrong.
+const Wrong kWrong[] = {
+    {"KeyUnknown", "planer: lists", "p.yaml:1:1: unknown key 'planer' in the policy; did you mean 'planner'?"},
+    {"KeySingular", "\nprecision: [bf16]", "p.yaml:2:1: unknown key 'precision' in the policy; did you mean 'precisions'?"},
+    {"KeyFarFromAny", "zzz: 1",
+     "p.yaml:1:1: unknown key 'zzz' in the policy; known are planner, precisions, lists, nodes, force"},
+    {"KeyOfAList", "lists:\n  alow: {add: [Foo]}", "p.yaml:2:3: unknown key 'alow' in 'lists'; did you mean 'allow'?"},
+    {"KeyOfAnEdit", "lists: {allow: {ad: [Foo]}}", "p.yaml:1:17: unknown key 'ad' in 'allow'; did you mean 'add'?"},
+    {"KeyOfARule", "nodes:\n  - match: a\n    precision: fp32\n    why: x",
+     "p.yaml:4:5: unknown key 'why' in one of 'nodes'; known are match, precision"},
+    {"KeyTwice", "force: true\nforce: false", "p.yaml:2:1: key 'force' is given twice in the policy"},
+    {"KeyIsAList", "? [a, b]\n: 1", "p.yaml:1:3: the policy: a key must be a word, this is a list"},
+    {"PrecisionUnknown", "precisions: [bf61]", "p.yaml:1:14: no precision 'bf61'; did you mean 'bf16'?"},
+    {"PrecisionUpperCase", "precisions: [BF16]", "p.yaml:1:14: no precision 'BF16'; did you mean 'bf16'?"},
+    {"PrecisionNotOurs", "precisions: [quarter]", "p.yaml:1:14: no precision 'quarter'; known are original, fp32, bf16"},
+    {"PrecisionOriginal", "precisions: [original]",
+     "p.yaml:1:14: precisions: original is always measured; it cannot be asked for"},
+    {"PrecisionTwice", "precisions: [bf16, bf16]", "p.yaml:1:20: precisions: 'bf16' is given twice"},
+    {"PrecisionUnspecified", "precisions: [precision_unspecified]",
+     "p.yaml:1:14: no precision 'precision_unspecified'; known are original, fp32, bf16"},
+    {"PrecisionsNotAList", "precisions: bf16", "p.yaml:1:13: precisions: a list is wanted, [...], this is a single value"},
+    {"PrecisionIsAMap", "precisions: [{a: b}]", "p.yaml:1:14: precisions: one word is wanted, this is a map"},
+    {"PlannerUnknown", "planner: list", "p.yaml:1:10: no planner 'list'; did you mean 'lists'?"},
+    {"PlannerIsAList", "planner: [lists]", "p.yaml:1:10: planner: one word is wanted, this is a list"},
+    {"ListsNotAMap", "lists: [Foo]", "p.yaml:1:8: 'lists': a map of keys is wanted, this is a list"},
+    {"EditNotAMap", "lists: {deny: [Exp]}", "p.yaml:1:15: 'deny': a map of keys is wanted, this is a list"},
+    {"OpsNotAList", "lists: {deny: {add: Exp}}", "p.yaml:1:21: add: a list is wanted, [...], this is a single value"},
+    {"OpIsAMap", "lists: {deny: {add: [{Exp: 1}]}}", "p.yaml:1:22: add: a text is wanted, this is a map"},
+    {"OpEmpty", "lists: {deny: {add: ['']}}", "p.yaml:1:22: add: the text is empty"},
+    {"OpBothWays", "lists:\n  deny: {add: [Exp], remove: [Exp]}",
+     "p.yaml:2:9: 'Exp' is both added to and removed from one list"},
+    {"NodesNotAList", "nodes: {match: a, precision: fp32}", "p.yaml:1:8: nodes: a list is wanted, [...], this is a map"},
+    {"RuleNotAMap", "nodes: [conv1]", "p.yaml:1:9: one of 'nodes': a map of keys is wanted, this is a single value"},
+    {"RuleWithoutPrecision", "nodes:\n  - match: a", "p.yaml:2:5: a rule of 'nodes' needs a key 'precision'"},
+    {"RuleWithoutMatch", "nodes: [{precision: fp32}]", "p.yaml:1:9: a rule of 'nodes' needs a key 'match'"},
+    {"RuleOriginal", "nodes: [{match: a, precision: original}]",
+     "p.yaml:1:31: precision: a node's precision is fp32 or bf16"},
+    {"ForceWord", "force: maybe", "p.yaml:1:8: force: true or false is wanted, this is 'maybe'"},
+    {"ForceYes", "force: yes", "p.yaml:1:8: force: true or false is wanted, this is 'yes'"},
+    {"ForceQuoted", "force: \"true\"", "p.yaml:1:8: force: true or false is wanted, this is 'true'"},
+    {"ForceNothing", "force:", "p.yaml:1:1: force: a value is wanted, there is none"},
+    {"NotAMap", "- a\n- b", "p.yaml:1:1: the policy: a map of keys is wanted, this is a list"},
+    {"JustAWord", "bf16", "p.yaml:1:1: the policy: a map of keys is wanted, this is a single value"},
+    {"ControlCharacters", "\"a\\eb\": 1",
+     "p.yaml:1:1: unknown key 'a\\x1bb' in the policy; known are planner, precisions, lists, nodes, force"},
+};
+
+class PolicyWrong : public ::testing::TestWithParam<Wrong> {};
+
+TEST_P(PolicyWrong, SaysWhereAndWhat) {
+  const absl::StatusOr<v1::Policy> policy = ParsePolicy(GetParam().file, "p.yaml");
+  ASSERT_FALSE(policy.ok());
+  EXPECT_EQ(policy.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(std::string(policy.status().message()), GetParam().message);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, PolicyWrong, ::testing::ValuesIn(kWrong),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+std::string Message(absl::string_view file) {
+  return std::string(ParsePolicy(file, "p.yaml").status().message());
+}
+
+// What these say about the cause belongs to libraries; where it is, to us.
+TEST(Policy, BadRegularExpressionHasItsPlace) {
+  EXPECT_THAT(Message("nodes:\n  - {match: \"conv(\", precision: fp32}"),
+              ::testing::StartsWith("p.yaml:2:13: match: 'conv(' is not a regular expression: "));
+  EXPECT_THAT(Message("nodes: [{match: '" + std::string(1001, 'a') + "', precision: fp32}]"),
+              ::testing::StartsWith("p.yaml:1:17: match: longer than 1000 characters"));
+}
+
+TEST(Policy, BadSyntaxHasItsPlace) {
+  EXPECT_THAT(Message("force: true\nlists: {allow: [}"), ::testing::StartsWith("p.yaml:2:17: neither YAML nor JSON: "));
+  EXPECT_THAT(Message("{\"force\": true"), ::testing::HasSubstr("neither YAML nor JSON: "));
+  EXPECT_THAT(Message("a: b: c"), ::testing::StartsWith("p.yaml:1:5: neither YAML nor JSON: "));
+  EXPECT_THAT(Message("lists: *nowhere"), ::testing::HasSubstr("neither YAML nor JSON: "));
+  EXPECT_THAT(Message("force: true\n---\nforce: true\n"), ::testing::HasSubstr("a second document"));
+}
+
+TEST(Policy, AllProblemsAreSaidAtOnce) {
+  EXPECT_EQ(Message("planer: lists\nprecisions: [bf61]\n"),
+            "p.yaml:1:1: unknown key 'planer' in the policy; did you mean 'planner'?\n"
+            "p.yaml:2:14: no precision 'bf61'; did you mean 'bf16'?");
+}
+
+TEST(Policy, HostileFilesAreErrorsNotCrashes) {
+  EXPECT_FALSE(ParsePolicy(std::string(100'000, '['), "p").ok());
+  EXPECT_FALSE(ParsePolicy(std::string(2 << 20, ' '), "p").ok());
+  EXPECT_FALSE(ParsePolicy(std::string("\0\xff\xfe", 3), "p").ok());
+}
+
+TEST(Policy, NoFile) { EXPECT_EQ(LoadPolicy("/does/not/exist.yaml").status().code(), absl::StatusCode::kNotFound); }
+
+}  // namespace
+}  // namespace halftone::client
