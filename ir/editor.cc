@@ -10,7 +10,7 @@ Node& GraphEditor::Mutable(NodeId id) {
   CHECK(graph_.alive(id)) << "node #" << id.index << " was removed";
   std::shared_ptr<const Node>& node = graph_.nodes_[id.index];
   if (node.use_count() > 1) node = std::make_shared<Node>(*node);  // a copy of the graph still reads the old one
-  return const_cast<Node&>(*node);  // made non-const, and owned by this graph alone
+  return const_cast<Node&>(*node);                                 // made non-const, and owned by this graph alone
 }
 
 void GraphEditor::Link(NodeId id) {
@@ -42,7 +42,8 @@ NodeId GraphEditor::AddNode(Node node, std::vector<ValueSpec> outputs) {
   return id;
 }
 
-NodeId GraphEditor::Add(OpKind op, std::string name, std::vector<ValueId> inputs, ValueSpec output, Attributes attributes) {
+NodeId GraphEditor::Add(OpKind op, std::string name, std::vector<ValueId> inputs, ValueSpec output,
+                        Attributes attributes) {
   Node node;
   node.op = op;
   node.name = std::move(name);
@@ -74,10 +75,18 @@ NodeId GraphEditor::Clone(NodeId id) {
     specs.push_back(output.valid() ? ValueSpec{graph_.type(output), graph_.shape(output), ""} : ValueSpec{});
   }
   const NodeId clone = AddNode(std::move(copy), std::move(specs));
-  for (size_t i = 0; i < absent.size(); ++i) {
-    if (absent[i]) Mutable(clone).outputs[i] = kNoValue;
-  }
+  DropAbsentOutputs(clone, absent);
   return clone;
+}
+
+void GraphEditor::DropAbsentOutputs(NodeId id, const std::vector<bool>& absent) {
+  for (size_t i = 0; i < absent.size(); ++i) {
+    const ValueId output = graph_.output(id, static_cast<int>(i));
+    if (!absent[i] || !output.valid()) continue;
+    CHECK(graph_.uses(output).empty() && !graph_.IsOutput(output)) << graph_.Label(id);
+    Mutable(id).outputs[i] = kNoValue;
+    ++edits_;
+  }
 }
 
 void GraphEditor::SetInput(NodeId id, int index, ValueId value) {

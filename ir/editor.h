@@ -53,6 +53,9 @@ class GraphEditor {
   // Appends an output to a node (importers of nodes whose outputs are found late).
   ValueId AddOutput(NodeId id, ValueSpec spec);
 
+  // Output i of the node becomes kNoValue where absent[i]. REQUIRES: nobody reads it.
+  void DropAbsentOutputs(NodeId id, const std::vector<bool>& absent);
+
   // --- Changing values.
   void SetType(ValueId id, DataType type);
   void SetShape(ValueId id, Shape shape);  // shape inference; counts as no edit

@@ -52,9 +52,7 @@ std::vector<NodeId> Graph::control_users(NodeId id) const {
   return result;
 }
 
-bool Graph::HasControlEdges(NodeId id) const {
-  return !node(id).control_inputs.empty() || !control_users(id).empty();
-}
+bool Graph::HasControlEdges(NodeId id) const { return !node(id).control_inputs.empty() || !control_users(id).empty(); }
 
 NodeId Graph::FindNode(std::string_view name) const {
   for (size_t i = 0; i < nodes_.size(); ++i) {

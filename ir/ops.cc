@@ -24,8 +24,8 @@ constexpr Port kGemmIn[] = {{"a"}, {"b"}, {"c", 'T', true}};
 constexpr Port kBiasIn[] = {{"x"}, {"b"}};
 constexpr Port kClipIn[] = {{"x"}, {"low", 'T', true}, {"high", 'T', true}};
 constexpr Port kBatchNormIn[] = {{"x"}, {"scale", 'U'}, {"offset", 'U'}, {"mean", 'U'}, {"variance", 'U'}};
-constexpr Port kBatchNormOut[] = {{"y"},           {"mean", 'U', true},     {"variance", 'U', true},
-                                  {"r1", 'U', true}, {"r2", 'U', true}, {"r3", 'U', true}};
+constexpr Port kBatchNormOut[] = {
+    {"y"}, {"mean", 'U', true}, {"variance", 'U', true}, {"r1", 'U', true}, {"r2", 'U', true}, {"r3", 'U', true}};
 constexpr Port kMaxPoolOut[] = {{"y"}, {"indices", '*', true}};
 constexpr Port kReduceIn[] = {{"x"}, {"axes", 'I', true}};
 constexpr Port kReshapeIn[] = {{"x"}, {"shape", 'I'}};
@@ -47,9 +47,10 @@ constexpr std::span<const Port> kNoPorts;
 constexpr std::span<const Names> kNone;
 constexpr Names kValue[] = {"value"};
 constexpr Names kRatio[] = {"ratio"};
-constexpr Names kConvAttributes[] = {"layout",   "weights_layout", "strides",          "dilations",      "pads",
-                                     "auto_pad", "group",          "activation",       "activation_alpha", "activation_beta"};
-constexpr Names kMatMulAttributes[] = {"transpose_a", "transpose_b", "activation", "activation_alpha", "activation_beta"};
+constexpr Names kConvAttributes[] = {"layout",   "weights_layout", "strides",    "dilations",        "pads",
+                                     "auto_pad", "group",          "activation", "activation_alpha", "activation_beta"};
+constexpr Names kMatMulAttributes[] = {"transpose_a", "transpose_b", "activation", "activation_alpha",
+                                       "activation_beta"};
 constexpr Names kGemmAttributes[] = {"alpha", "beta", "transpose_a", "transpose_b"};
 constexpr Names kLayout[] = {"layout"};
 constexpr Names kAlpha[] = {"alpha"};
@@ -158,8 +159,8 @@ constexpr bool EveryOpHasOneRow() {
 }
 static_assert(EveryOpHasOneRow(), "add the new op to kOps, in the order of OpKind");
 
-constexpr std::array<std::string_view, 8> kActivationNames = {"",     "relu", "relu6", "clip",
-                                                              "elu",  "leaky_relu", "tanh", "sigmoid"};
+constexpr std::array<std::string_view, 8> kActivationNames = {"",    "relu",       "relu6", "clip",
+                                                              "elu", "leaky_relu", "tanh",  "sigmoid"};
 static_assert(kActivationNames.size() == static_cast<int>(Activation::kSigmoid) + 1);
 
 }  // namespace

@@ -7,30 +7,52 @@
 #include <xxhash.h>
 
 #include "absl/log/check.h"
-#include "base/strings.h"
 #include "absl/strings/str_format.h"
+#include "base/strings.h"
 
 namespace halftone {
 namespace {
 
 constexpr size_t kAlignment = 64;
 
-// Calls `visit` with a null pointer of the C++ type that holds an element of `type`; false for types without arithmetic.
-// bf16 and f16 are told apart by the callers.
+// Calls `visit` with a null pointer of the C++ type that holds an element of `type`; false for types without
+// arithmetic. bf16 and f16 are told apart by the callers.
 template <typename Visit>
 bool VisitType(DataType type, Visit visit) {
   switch (type) {
-    case DataType::kFloat32: visit(static_cast<float*>(nullptr)); return true;
-    case DataType::kFloat64: visit(static_cast<double*>(nullptr)); return true;
-    case DataType::kInt8: visit(static_cast<int8_t*>(nullptr)); return true;
-    case DataType::kUInt8: visit(static_cast<uint8_t*>(nullptr)); return true;
-    case DataType::kInt16: visit(static_cast<int16_t*>(nullptr)); return true;
-    case DataType::kUInt16: visit(static_cast<uint16_t*>(nullptr)); return true;
-    case DataType::kInt32: visit(static_cast<int32_t*>(nullptr)); return true;
-    case DataType::kUInt32: visit(static_cast<uint32_t*>(nullptr)); return true;
-    case DataType::kInt64: visit(static_cast<int64_t*>(nullptr)); return true;
-    case DataType::kUInt64: visit(static_cast<uint64_t*>(nullptr)); return true;
-    case DataType::kBool: visit(static_cast<uint8_t*>(nullptr)); return true;
+    case DataType::kFloat32:
+      visit(static_cast<float*>(nullptr));
+      return true;
+    case DataType::kFloat64:
+      visit(static_cast<double*>(nullptr));
+      return true;
+    case DataType::kInt8:
+      visit(static_cast<int8_t*>(nullptr));
+      return true;
+    case DataType::kUInt8:
+      visit(static_cast<uint8_t*>(nullptr));
+      return true;
+    case DataType::kInt16:
+      visit(static_cast<int16_t*>(nullptr));
+      return true;
+    case DataType::kUInt16:
+      visit(static_cast<uint16_t*>(nullptr));
+      return true;
+    case DataType::kInt32:
+      visit(static_cast<int32_t*>(nullptr));
+      return true;
+    case DataType::kUInt32:
+      visit(static_cast<uint32_t*>(nullptr));
+      return true;
+    case DataType::kInt64:
+      visit(static_cast<int64_t*>(nullptr));
+      return true;
+    case DataType::kUInt64:
+      visit(static_cast<uint64_t*>(nullptr));
+      return true;
+    case DataType::kBool:
+      visit(static_cast<uint8_t*>(nullptr));
+      return true;
     case DataType::kUnknown:
     case DataType::kBFloat16:
     case DataType::kFloat16:
@@ -38,7 +60,8 @@ bool VisitType(DataType type, Visit visit) {
     case DataType::kComplex64:
     case DataType::kComplex128:
     case DataType::kResource:
-    case DataType::kVariant: return false;
+    case DataType::kVariant:
+      return false;
   }
   return false;
 }
@@ -94,7 +117,8 @@ std::shared_ptr<const Buffer> Buffer::CopyOf(const void* data, size_t size) {
 }
 
 std::shared_ptr<const Buffer> Buffer::View(const void* data, size_t size, std::shared_ptr<const void> keep_alive) {
-  if (reinterpret_cast<uintptr_t>(data) % alignof(double) != 0) return CopyOf(data, size);  // typed access must be aligned
+  if (reinterpret_cast<uintptr_t>(data) % alignof(double) != 0)
+    return CopyOf(data, size);  // typed access must be aligned
   std::shared_ptr<Buffer> result(new Buffer());
   result->owner_ = std::move(keep_alive);
   result->data_ = static_cast<std::byte*>(const_cast<void*>(data));  // never written: shared as const
@@ -124,13 +148,20 @@ Tensor Tensor::OfStrings(std::vector<int64_t> dims, std::vector<std::string> str
 
 namespace {
 
-template <typename T> constexpr DataType kTypeOf = DataType::kUnknown;
-template <> constexpr DataType kTypeOf<float> = DataType::kFloat32;
-template <> constexpr DataType kTypeOf<double> = DataType::kFloat64;
-template <> constexpr DataType kTypeOf<int8_t> = DataType::kInt8;
-template <> constexpr DataType kTypeOf<uint8_t> = DataType::kUInt8;
-template <> constexpr DataType kTypeOf<int32_t> = DataType::kInt32;
-template <> constexpr DataType kTypeOf<int64_t> = DataType::kInt64;
+template <typename T>
+constexpr DataType kTypeOf = DataType::kUnknown;
+template <>
+constexpr DataType kTypeOf<float> = DataType::kFloat32;
+template <>
+constexpr DataType kTypeOf<double> = DataType::kFloat64;
+template <>
+constexpr DataType kTypeOf<int8_t> = DataType::kInt8;
+template <>
+constexpr DataType kTypeOf<uint8_t> = DataType::kUInt8;
+template <>
+constexpr DataType kTypeOf<int32_t> = DataType::kInt32;
+template <>
+constexpr DataType kTypeOf<int64_t> = DataType::kInt64;
 
 }  // namespace
 

@@ -17,24 +17,15 @@ struct TypeRow {
 };
 
 constexpr TypeRow kTypes[] = {
-    {DataType::kUnknown, "?", 0, Family::kOther},
-    {DataType::kFloat32, "f32", 4, Family::kFloat},
-    {DataType::kBFloat16, "bf16", 2, Family::kFloat},
-    {DataType::kFloat16, "f16", 2, Family::kFloat},
-    {DataType::kFloat64, "f64", 8, Family::kFloat},
-    {DataType::kInt8, "s8", 1, Family::kInteger},
-    {DataType::kUInt8, "u8", 1, Family::kInteger},
-    {DataType::kInt16, "s16", 2, Family::kInteger},
-    {DataType::kUInt16, "u16", 2, Family::kInteger},
-    {DataType::kInt32, "s32", 4, Family::kInteger},
-    {DataType::kUInt32, "u32", 4, Family::kInteger},
-    {DataType::kInt64, "s64", 8, Family::kInteger},
-    {DataType::kUInt64, "u64", 8, Family::kInteger},
-    {DataType::kBool, "bool", 1, Family::kOther},
-    {DataType::kString, "string", 0, Family::kOther},
-    {DataType::kComplex64, "c64", 8, Family::kOther},
-    {DataType::kComplex128, "c128", 16, Family::kOther},
-    {DataType::kResource, "resource", 0, Family::kOther},
+    {DataType::kUnknown, "?", 0, Family::kOther},        {DataType::kFloat32, "f32", 4, Family::kFloat},
+    {DataType::kBFloat16, "bf16", 2, Family::kFloat},    {DataType::kFloat16, "f16", 2, Family::kFloat},
+    {DataType::kFloat64, "f64", 8, Family::kFloat},      {DataType::kInt8, "s8", 1, Family::kInteger},
+    {DataType::kUInt8, "u8", 1, Family::kInteger},       {DataType::kInt16, "s16", 2, Family::kInteger},
+    {DataType::kUInt16, "u16", 2, Family::kInteger},     {DataType::kInt32, "s32", 4, Family::kInteger},
+    {DataType::kUInt32, "u32", 4, Family::kInteger},     {DataType::kInt64, "s64", 8, Family::kInteger},
+    {DataType::kUInt64, "u64", 8, Family::kInteger},     {DataType::kBool, "bool", 1, Family::kOther},
+    {DataType::kString, "string", 0, Family::kOther},    {DataType::kComplex64, "c64", 8, Family::kOther},
+    {DataType::kComplex128, "c128", 16, Family::kOther}, {DataType::kResource, "resource", 0, Family::kOther},
     {DataType::kVariant, "variant", 0, Family::kOther},
 };
 
@@ -66,7 +57,8 @@ bool IsInteger(DataType type) { return Row(type).family == Family::kInteger; }
 
 uint16_t BFloat16FromFloat(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<uint16_t>((bits >> 16) | 0x0040u);  // NaN: quiet, sign kept
+  if ((bits & 0x7fffffffu) > 0x7f800000u)
+    return static_cast<uint16_t>((bits >> 16) | 0x0040u);  // NaN: quiet, sign kept
   const uint32_t half = 0x7fffu + ((bits >> 16) & 1u);  // just under one half of the last kept bit; a tie goes to even
   return static_cast<uint16_t>((bits + half) >> 16);
 }
@@ -79,7 +71,7 @@ uint16_t Float16FromFloat(float value) {
   const uint32_t magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u | ((bits >> 13) & 0x3ffu));
   if (magnitude >= 0x47800000u) return static_cast<uint16_t>(sign | 0x7c00u);  // 65536 and above, infinity
-  if (magnitude < 0x38800000u) {  // below 2^-14: a denormal, a multiple of 2^-24
+  if (magnitude < 0x38800000u) {                                         // below 2^-14: a denormal, a multiple of 2^-24
     const float scaled = std::bit_cast<float>(magnitude) * 16777216.0f;  // exact
     return static_cast<uint16_t>(sign | static_cast<uint16_t>(std::nearbyint(scaled)));
   }

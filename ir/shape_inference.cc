@@ -1,0 +1,257 @@
+#include "ir/shape_inference.h"
+
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/status.h"
+#include "ir/shape_rules_internal.h"
+#include "ir/shape_values.h"
+
+namespace halftone {
+namespace {
+
+struct Row {
+  OpKind op;
+  shape_rules::Rule rule;
+};
+
+using enum OpKind;
+
+constexpr Row kRules[] = {
+    {kInput, shape_rules::AsDeclared},
+    {kConstant, shape_rules::Constant},
+    {kOpaque, shape_rules::AsDeclared},
+    {kIdentity, shape_rules::SameAsFirst},
+    {kDropout, shape_rules::Dropout},
+    {kConv, shape_rules::Conv},
+    {kMatMul, shape_rules::MatMul},
+    {kGemm, shape_rules::Gemm},
+    {kBiasAdd, shape_rules::BiasAdd},
+    {kAdd, shape_rules::Binary},
+    {kSub, shape_rules::Binary},
+    {kMul, shape_rules::Binary},
+    {kDiv, shape_rules::Binary},
+    {kMaximum, shape_rules::Binary},
+    {kMinimum, shape_rules::Binary},
+    {kPow, shape_rules::Binary},
+    {kSquaredDifference, shape_rules::Binary},
+    {kAbs, shape_rules::SameAsFirst},
+    {kNeg, shape_rules::SameAsFirst},
+    {kExp, shape_rules::SameAsFirst},
+    {kLog, shape_rules::SameAsFirst},
+    {kSqrt, shape_rules::SameAsFirst},
+    {kRsqrt, shape_rules::SameAsFirst},
+    {kReciprocal, shape_rules::SameAsFirst},
+    {kSquare, shape_rules::SameAsFirst},
+    {kFloor, shape_rules::SameAsFirst},
+    {kErf, shape_rules::SameAsFirst},
+    {kRelu, shape_rules::SameAsFirst},
+    {kRelu6, shape_rules::SameAsFirst},
+    {kTanh, shape_rules::SameAsFirst},
+    {kSigmoid, shape_rules::SameAsFirst},
+    {kSoftplus, shape_rules::SameAsFirst},
+    {kElu, shape_rules::SameAsFirst},
+    {kLeakyRelu, shape_rules::SameAsFirst},
+    {kClip, shape_rules::SameAsFirst},
+    {kSoftmax, shape_rules::Softmax},
+    {kBatchNorm, shape_rules::BatchNorm},
+    {kMaxPool, shape_rules::Pool},
+    {kAveragePool, shape_rules::Pool},
+    {kGlobalAveragePool, shape_rules::GlobalPool},
+    {kReduceMean, shape_rules::Reduce},
+    {kReduceSum, shape_rules::Reduce},
+    {kReduceMax, shape_rules::Reduce},
+    {kReshape, shape_rules::Reshape},
+    {kFlatten, shape_rules::Flatten},
+    {kTranspose, shape_rules::Transpose},
+    {kSqueeze, shape_rules::Squeeze},
+    {kUnsqueeze, shape_rules::Unsqueeze},
+    {kConcat, shape_rules::Concat},
+    {kPad, shape_rules::Pad},
+    {kSlice, shape_rules::Slice},
+    {kGather, shape_rules::Gather},
+    {kShape, shape_rules::ShapeOf},
+    {kCast, shape_rules::SameAsFirst},
+    {kResize, shape_rules::Resize},
+    {kDepthToSpace, shape_rules::DepthToSpace},
+    {kEnter, shape_rules::SameAsFirst},
+    {kExit, shape_rules::SameAsFirst},
+    {kMerge, shape_rules::AsDeclared},
+    {kSwitch, shape_rules::AsDeclared},
+    {kNextIteration, shape_rules::SameAsFirst},
+    {kLoopCond, shape_rules::AsDeclared},
+    {kNoOp, shape_rules::Nothing},
+};
+
+constexpr bool EveryOpHasOneRule() {
+  if (std::size(kRules) != kNumOps) return false;
+  for (int i = 0; i < kNumOps; ++i) {
+    if (static_cast<int>(kRules[i].op) != i || kRules[i].rule == nullptr) return false;
+  }
+  return true;
+}
+static_assert(EveryOpHasOneRule(), "add the new op to kRules, in the order of OpKind");
+
+// The type of output `index`: what the value says, else that of an input tied to it by a type variable, else the op's
+// usual.
+DataType OutputType(const Graph& graph, const Node& node, int index) {
+  const ValueId output = node.outputs[index];
+  if (output.valid() && graph.type(output) != DataType::kUnknown) return graph.type(output);
+  if (node.op == kConstant) {
+    const AttributeValue* value = node.attributes.find("value");
+    const Tensor* tensor = value == nullptr ? nullptr : std::get_if<Tensor>(value);
+    return tensor == nullptr ? DataType::kUnknown : tensor->type();
+  }
+  if (node.op == kShape || (node.op == kMaxPool && index == 1)) return DataType::kInt64;
+  if (node.op == kDropout && index == 1) return DataType::kBool;
+  const Port* port = OutputPort(node.op, index);
+  if (port == nullptr || port->type_variable == '*') return DataType::kUnknown;
+  const int count = static_cast<int>(node.inputs.size());
+  for (int i = 0; i < count; ++i) {
+    const Port* tied = InputPort(node.op, i, count);
+    if (tied == nullptr || tied->type_variable != port->type_variable || !node.inputs[i].valid()) continue;
+    if (graph.type(node.inputs[i]) != DataType::kUnknown) return graph.type(node.inputs[i]);
+  }
+  return DataType::kUnknown;
+}
+
+// A node whose required inputs are not there has no shapes to talk about: rules may rely on them.
+absl::Status CheckInputs(const Node& node) {
+  const int count = static_cast<int>(node.inputs.size());
+  int required = 0;
+  for (const Port& port : Info(node.op).inputs) required += port.optional ? 0 : 1;
+  if (count < required) return absl::InvalidArgumentError(absl::StrCat(count, " inputs, need at least ", required));
+  for (int i = 0; i < count; ++i) {
+    const Port* port = InputPort(node.op, i, count);
+    if (port != nullptr && !port->optional && !node.inputs[i].valid()) {
+      return absl::InvalidArgumentError(absl::StrCat("input '", port->name, "' is absent"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<ValueSpec>> InferWith(const Graph& graph, NodeId id, ShapeValues& values) {
+  const Node& node = graph.node(id);
+  absl::Status inputs = CheckInputs(node);
+  const shape_rules::Rule rule = kRules[static_cast<int>(node.op)].rule;
+  shape_rules::Shapes shapes =
+      inputs.ok() ? rule(shape_rules::Context(graph, id, values)) : shape_rules::Shapes(inputs);
+  if (!shapes.ok())
+    return Annotate(shapes.status(), absl::StrCat("node '", graph.Label(id), "' (", OpName(node.op), ")"));
+  shapes->resize(node.outputs.size());
+  std::vector<ValueSpec> result;
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    result.push_back({OutputType(graph, node, static_cast<int>(i)), std::move((*shapes)[i]), ""});
+  }
+  return result;
+}
+
+std::string Label(const Graph& graph, ValueId value) {
+  const Value& v = graph.value(value);
+  if (!v.name.empty()) return absl::StrCat("value '", v.name, "'");
+  return absl::StrCat("output ", v.port, " of node '", graph.Label(v.producer), "'");
+}
+
+absl::Status WriteOutputs(GraphEditor& edit, NodeId id, const std::vector<ValueSpec>& specs) {
+  const std::vector<ValueId> outputs = edit.graph().node(id).outputs;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const ValueId output = outputs[i];
+    if (!output.valid()) continue;
+    const Shape& declared = edit.graph().shape(output);
+    const absl::StatusOr<Shape> merged = shape_rules::Merge(specs[i].shape, declared);
+    if (!merged.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat(Label(edit.graph(), output), " is declared ", declared.ToString(),
+                                                     ", but ", OpName(edit.graph().op(id)), " makes ",
+                                                     specs[i].shape.ToString()));
+    }
+    if (*merged != declared) edit.SetShape(output, *merged);
+    edit.SetType(output, specs[i].type);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<ValueSpec>> InferNode(const Graph& graph, NodeId node) {
+  ShapeValues values(graph);
+  return InferWith(graph, node, values);
+}
+
+absl::Status InferShapes(GraphEditor& edit) {
+  ShapeValues values(edit.graph());
+  for (const NodeId id : edit.graph().TopologicalOrder()) {
+    HALFTONE_ASSIGN_OR_RETURN(const std::vector<ValueSpec> specs, InferWith(edit.graph(), id, values));
+    HALFTONE_RETURN_IF_ERROR(WriteOutputs(edit, id, specs));
+  }
+  return absl::OkStatus();
+}
+
+namespace {
+
+Shape Bind(Shape shape, const std::map<std::string, int64_t>& symbols) {
+  if (!shape.has_rank()) return shape;
+  for (int i = 0; i < shape.rank(); ++i) {
+    Dim& dim = shape.mutable_dim(i);
+    if (dim.known()) continue;
+    const auto it = symbols.find(dim.symbol);
+    if (it != symbols.end()) dim = Dim::Of(it->second);
+  }
+  return shape;
+}
+
+// Binds the inputs; the symbols of first dimensions that `symbols` does not have are added to it.
+absl::Status BindInputs(GraphEditor& edit, std::map<std::string, int64_t>& symbols, int64_t batch) {
+  const Graph& graph = edit.graph();
+  for (const NodeId input : graph.inputs()) {
+    const Shape& shape = graph.shape(graph.output(input));
+    if (batch < 0 || !shape.has_rank() || shape.rank() == 0 || shape.dim(0).known() || shape.dim(0).symbol.empty())
+      continue;
+    symbols.emplace(shape.dim(0).symbol, batch);
+  }
+  std::vector<std::string> free;
+  for (const NodeId input : graph.inputs()) {
+    const ValueId value = graph.output(input);
+    Shape shape = Bind(graph.shape(value), symbols);
+    if (!shape.has_rank()) {
+      free.push_back(absl::StrCat("'", graph.Label(input), "' (unknown rank)"));
+      continue;
+    }
+    for (int i = 0; i < shape.rank(); ++i) {
+      Dim& dim = shape.mutable_dim(i);
+      if (!dim.known() && i == 0 && batch >= 0) dim = Dim::Of(batch);
+      if (dim.known()) continue;
+      free.push_back(absl::StrCat("'", graph.Label(input), "' dimension ", i,
+                                  dim.symbol.empty() ? "" : absl::StrCat(" (", dim.symbol, ")")));
+    }
+    edit.SetShape(value, std::move(shape));
+  }
+  if (free.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("give a number for each of these: input ", absl::StrJoin(free, ", input ")));
+}
+
+}  // namespace
+
+absl::Status Specialize(GraphEditor& edit, const std::map<std::string, int64_t>& symbols, int64_t batch) {
+  for (const auto& [symbol, number] : symbols) {
+    if (number < 0) return absl::InvalidArgumentError(absl::StrCat("dimension ", symbol, " cannot be ", number));
+  }
+  std::map<std::string, int64_t> bound = symbols;
+  HALFTONE_RETURN_IF_ERROR(BindInputs(edit, bound, batch));
+  const Graph& graph = edit.graph();
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (node.op == kInput) continue;
+    // Nothing can be inferred of these: what the file says is all there is.
+    const bool keep = Info(node.op).group == OpGroup::kOpaque || Info(node.op).group == OpGroup::kStructural;
+    for (const ValueId output : node.outputs) {
+      if (!output.valid() || graph.shape(output).fully_known()) continue;
+      edit.SetShape(output, keep ? Bind(graph.shape(output), bound) : Shape());
+    }
+  }
+  return InferShapes(edit);
+}
+
+}  // namespace halftone

@@ -1,0 +1,98 @@
+// What a shape rule sees, and the list of rules. shape_inference.cc has the table.
+#ifndef HALFTONE_IR_SHAPE_RULES_INTERNAL_H_
+#define HALFTONE_IR_SHAPE_RULES_INTERNAL_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "ir/graph.h"
+#include "ir/shape_values.h"
+
+namespace halftone::shape_rules {
+
+// One node, read-only.
+class Context {
+ public:
+  Context(const Graph& graph, NodeId id, ShapeValues& values) : graph_(graph), node_(graph.node(id)), values_(values) {}
+
+  const Graph& graph() const { return graph_; }
+  const Node& node() const { return node_; }
+  const Attributes& attributes() const { return node_.attributes; }
+  int num_inputs() const { return static_cast<int>(node_.inputs.size()); }
+  ValueId input(int i) const { return i < num_inputs() ? node_.inputs[i] : kNoValue; }
+  bool has(int i) const { return input(i).valid(); }
+  // Of unknown rank where the input is absent.
+  const Shape& shape(int i) const;
+  // The shape that output i has by now.
+  Shape declared(int i) const;
+
+  // Elements of an input, as far as they are known: see ShapeValues.
+  const KnownTensor* known(int i) const { return values_.Find(input(i)); }
+  std::optional<std::vector<int64_t>> ints(int i) const { return values_.Ints(input(i)); }
+
+ private:
+  const Graph& graph_;
+  const Node& node_;
+  ShapeValues& values_;
+};
+
+// The outputs' shapes, fewer where nothing is known of the rest. Errors have no node's name: the caller adds it.
+using Shapes = absl::StatusOr<std::vector<Shape>>;
+using Rule = Shapes (*)(const Context&);
+
+template <typename... Parts>
+absl::Status Error(const Parts&... parts) {
+  return absl::InvalidArgumentError(absl::StrCat(parts...));
+}
+
+// `axis` counted from the end if negative. Error: out of [-rank, rank).
+absl::StatusOr<int> Axis(int64_t axis, int rank);
+// Each of `axes` once: marks of length rank. Error: out of range or twice.
+absl::StatusOr<std::vector<bool>> AxisMarks(const std::vector<int64_t>& axes, int rank);
+// The shape that both say; an error if they contradict each other. Numbers beat symbols, `preferred`'s symbol beats the
+// other.
+absl::StatusOr<Shape> Merge(const Shape& preferred, const Shape& other);
+// Product of dimensions: a number, the symbol of the only unknown one where the others make 1, or unknown.
+Dim Product(const std::vector<Dim>& dims);
+// Pads and the like beyond this bound are refused, so that sums stay within int64.
+inline constexpr int64_t kMaxDim = int64_t{1} << 48;
+
+// shape_rules_contraction.cc
+Shapes Conv(const Context& c);
+Shapes MatMul(const Context& c);
+Shapes Gemm(const Context& c);
+// shape_rules_elementwise.cc
+Shapes AsDeclared(const Context& c);  // inputs, opaque and structural nodes
+Shapes Nothing(const Context& c);     // no outputs
+Shapes SameAsFirst(const Context& c);
+Shapes Constant(const Context& c);
+Shapes Dropout(const Context& c);
+Shapes Binary(const Context& c);
+Shapes BiasAdd(const Context& c);
+Shapes Softmax(const Context& c);
+Shapes BatchNorm(const Context& c);
+// shape_rules_pool.cc
+Shapes Pool(const Context& c);
+Shapes GlobalPool(const Context& c);
+Shapes Reduce(const Context& c);
+Shapes Resize(const Context& c);
+// shape_rules_reshape.cc
+Shapes Reshape(const Context& c);
+Shapes Flatten(const Context& c);
+Shapes Transpose(const Context& c);
+Shapes Squeeze(const Context& c);
+Shapes Unsqueeze(const Context& c);
+Shapes DepthToSpace(const Context& c);
+// shape_rules_move.cc
+Shapes Concat(const Context& c);
+Shapes Pad(const Context& c);
+Shapes Slice(const Context& c);
+Shapes Gather(const Context& c);
+Shapes ShapeOf(const Context& c);
+
+}  // namespace halftone::shape_rules
+
+#endif  // HALFTONE_IR_SHAPE_RULES_INTERNAL_H_

@@ -1,0 +1,101 @@
+#include "ir/text.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ir/editor.h"
+
+namespace halftone {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Printing what was parsed gives the same text again.
+void ExpectStable(std::string_view text) {
+  const absl::StatusOr<Graph> graph = ParseGraph(text);
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const std::string printed = PrintGraph(*graph, {.with_weights = true});
+  const absl::StatusOr<Graph> again = ParseGraph(printed);
+  ASSERT_TRUE(again.ok()) << again.status() << "\n" << printed;
+  EXPECT_EQ(PrintGraph(*again, {.with_weights = true}), printed);
+}
+
+TEST(Text, PrintsWhatWasParsed) {
+  const absl::StatusOr<Graph> graph = ParseGraph(R"(
+    graph (x: f32[2,3]) {
+      w = const f32[3,5] uniform(0, 1)
+      b = const f32[2] {0.1, -inf}
+      m = matmul(x, w) {transpose_b=false}   # a comment
+      t = transpose(m, [1, 0])
+      return t, "y:0"=relu(t)
+    })");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const std::string printed = PrintGraph(*graph);
+  EXPECT_THAT(printed, HasSubstr("w = const f32[3,5] base64 \""));
+  EXPECT_THAT(printed, HasSubstr("b = const f32[2] {0.1, -inf}"));
+  EXPECT_THAT(printed, HasSubstr("m: f32[2,5] = matmul(x, w) {transpose_b=false}"));
+  EXPECT_THAT(printed, HasSubstr("t: f32[5,2] = transpose(m, [1, 0])"));
+  EXPECT_THAT(printed, HasSubstr("\"y:0\"=%"));
+}
+
+TEST(Text, RoundTripsEveryKindOfAttribute) {
+  ExpectStable(R"(
+    graph onnx "g" ("x 1": f32[N,?,3] extra {doc="a\n\"b\"\x00"}) {
+      y: f32[*], _, %7: ?[*] = opaque "LSTM" domain="my.ops" ("x 1", _, [1, 2]:s32, 0.5) extra {a=true, b=-3, c=1.5, d="s", e=type:bf16,
+        f=shape:[N,2,?], g=tensor s64[2] {1, 2}, h=raw:"AAEC", i=[true, false], j=[1, 2], k=[1.5, nan], l=["a", "b"], m=[type:f32],
+        n=[shape:[2], shape:[*]], o=ints[], p=floats[], q=strings[], r=floatbits:"7fc00001", s=inf,
+        body=graph (z: f32[2]) {
+          return z
+        }} name="node" device="/cpu:0"
+      no_op() name="init" after("node")
+      s = const string[2] {"a", "b\\"}
+      c = const bool[2] {true, false}
+      return y, other=%7
+    } header {opset=[13], library=raw:""})");
+}
+
+TEST(Text, ValuesMayBeReadBeforeTheyAreMade) {
+  ExpectStable(R"(
+    graph graphdef (x: f32[]) {
+      m: f32[], i: s32[] = merge(x, n)
+      a: f32[] = add(m, x)
+      n: f32[] = next_iteration(a)
+      return a
+    })");
+}
+
+struct BadText {
+  const char* text;
+  const char* error;
+};
+
+TEST(Text, ErrorsNameThePlace) {
+  const BadText kCases[] = {
+      {"graf", "1:1: expected 'graph', found 'graf'"},
+      {"graph (x: f32[2]) {\n  y = foo(x)\n return y }", "2:7: expected a known op"},
+      {"graph (x: f32[2]) {\n  y = relu(z)\n return y }", "2:12: no value is called 'z'"},
+      {"graph (x: f32[2]) { y = relu(x) y = relu(x) return y }", "the value 'y' is made twice"},
+      {"graph () { c = const f32[3] {1, 2} return c }", "expected 3 elements, not 2"},
+      {"graph () { c = const f32[99] hash=0123456789abcdef return c }", "printed without weights"},
+      {"graph (x: f32[2]) { return x", "expected '}', found the end of the text"},
+      {"graph (x: f32[2]) { y = relu(x) name=\"a return y }", "has no end"},
+      {"graph (x: g32[2]) { return x }", "expected an element type such as f32"},
+  };
+  for (const BadText& bad : kCases) {
+    const absl::StatusOr<Graph> graph = ParseGraph(bad.text);
+    EXPECT_EQ(graph.status().code(), absl::StatusCode::kInvalidArgument) << bad.text;
+    EXPECT_THAT(std::string(graph.status().message()), HasSubstr(bad.error)) << bad.text;
+  }
+}
+
+TEST(Text, FloatsReadBackToTheSameBits) {
+  Graph graph;
+  GraphEditor edit(graph);
+  std::vector<float> values = {1.0f / 3, 1e-45f, 3.4e38f, -0.0f, 16777217.0f, 0.1f, 1e10f, 5};
+  edit.AddGraphOutput("c", edit.AddConstant("c", Tensor::Of<float>({8}, values)));
+  const absl::StatusOr<Graph> again = ParseGraph(PrintGraph(graph));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_TRUE(again->ConstantTensor(again->FindValue("c"))->SameBytes(*graph.ConstantTensor(graph.FindValue("c"))));
+}
+
+}  // namespace
+}  // namespace halftone
