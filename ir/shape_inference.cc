@@ -3,9 +3,9 @@
 #include <iterator>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status.h"
+#include "base/strings.h"
 #include "ir/shape_rules_internal.h"
 #include "ir/shape_values.h"
 
@@ -122,11 +122,11 @@ absl::Status CheckInputs(const Node& node) {
   const int count = static_cast<int>(node.inputs.size());
   int required = 0;
   for (const Port& port : Info(node.op).inputs) required += port.optional ? 0 : 1;
-  if (count < required) return absl::InvalidArgumentError(absl::StrCat(count, " inputs, need at least ", required));
+  if (count < required) return absl::InvalidArgumentError(Concat(count, " inputs, need at least ", required));
   for (int i = 0; i < count; ++i) {
     const Port* port = InputPort(node.op, i, count);
     if (port != nullptr && !port->optional && !node.inputs[i].valid()) {
-      return absl::InvalidArgumentError(absl::StrCat("input '", port->name, "' is absent"));
+      return absl::InvalidArgumentError(Concat("input '", port->name, "' is absent"));
     }
   }
   return absl::OkStatus();
@@ -138,8 +138,7 @@ absl::StatusOr<std::vector<ValueSpec>> InferWith(const Graph& graph, NodeId id, 
   const shape_rules::Rule rule = kRules[static_cast<int>(node.op)].rule;
   shape_rules::Shapes shapes =
       inputs.ok() ? rule(shape_rules::Context(graph, id, values)) : shape_rules::Shapes(inputs);
-  if (!shapes.ok())
-    return Annotate(shapes.status(), absl::StrCat("node '", graph.Label(id), "' (", OpName(node.op), ")"));
+  if (!shapes.ok()) return Annotate(shapes.status(), Concat("node '", graph.Label(id), "' (", OpName(node.op), ")"));
   shapes->resize(node.outputs.size());
   std::vector<ValueSpec> result;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
@@ -150,8 +149,8 @@ absl::StatusOr<std::vector<ValueSpec>> InferWith(const Graph& graph, NodeId id, 
 
 std::string Label(const Graph& graph, ValueId value) {
   const Value& v = graph.value(value);
-  if (!v.name.empty()) return absl::StrCat("value '", v.name, "'");
-  return absl::StrCat("output ", v.port, " of node '", graph.Label(v.producer), "'");
+  if (!v.name.empty()) return Concat("value '", v.name, "'");
+  return Concat("output ", v.port, " of node '", graph.Label(v.producer), "'");
 }
 
 absl::Status WriteOutputs(GraphEditor& edit, NodeId id, const std::vector<ValueSpec>& specs) {
@@ -162,9 +161,9 @@ absl::Status WriteOutputs(GraphEditor& edit, NodeId id, const std::vector<ValueS
     const Shape& declared = edit.graph().shape(output);
     const absl::StatusOr<Shape> merged = shape_rules::Merge(specs[i].shape, declared);
     if (!merged.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat(Label(edit.graph(), output), " is declared ", declared.ToString(),
-                                                     ", but ", OpName(edit.graph().op(id)), " makes ",
-                                                     specs[i].shape.ToString()));
+      return absl::InvalidArgumentError(Concat(Label(edit.graph(), output), " is declared ", declared.ToString(),
+                                               ", but ", OpName(edit.graph().op(id)), " makes ",
+                                               specs[i].shape.ToString()));
     }
     if (*merged != declared) edit.SetShape(output, *merged);
     edit.SetType(output, specs[i].type);
@@ -215,28 +214,27 @@ absl::Status BindInputs(GraphEditor& edit, std::map<std::string, int64_t>& symbo
     const ValueId value = graph.output(input);
     Shape shape = Bind(graph.shape(value), symbols);
     if (!shape.has_rank()) {
-      free.push_back(absl::StrCat("'", graph.Label(input), "' (unknown rank)"));
+      free.push_back(Concat("'", graph.Label(input), "' (unknown rank)"));
       continue;
     }
     for (int i = 0; i < shape.rank(); ++i) {
       Dim& dim = shape.mutable_dim(i);
       if (!dim.known() && i == 0 && batch >= 0) dim = Dim::Of(batch);
       if (dim.known()) continue;
-      free.push_back(absl::StrCat("'", graph.Label(input), "' dimension ", i,
-                                  dim.symbol.empty() ? "" : absl::StrCat(" (", dim.symbol, ")")));
+      free.push_back(
+          Concat("'", graph.Label(input), "' dimension ", i, dim.symbol.empty() ? "" : Concat(" (", dim.symbol, ")")));
     }
     edit.SetShape(value, std::move(shape));
   }
   if (free.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("give a number for each of these: input ", absl::StrJoin(free, ", input ")));
+  return absl::InvalidArgumentError(Concat("give a number for each of these: input ", absl::StrJoin(free, ", input ")));
 }
 
 }  // namespace
 
 absl::Status Specialize(GraphEditor& edit, const std::map<std::string, int64_t>& symbols, int64_t batch) {
   for (const auto& [symbol, number] : symbols) {
-    if (number < 0) return absl::InvalidArgumentError(absl::StrCat("dimension ", symbol, " cannot be ", number));
+    if (number < 0) return absl::InvalidArgumentError(Concat("dimension ", symbol, " cannot be ", number));
   }
   std::map<std::string, int64_t> bound = symbols;
   HALFTONE_RETURN_IF_ERROR(BindInputs(edit, bound, batch));

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
+#include "base/strings.h"
 #include "ir/graph.h"
 #include "ir/shape_values.h"
 
@@ -45,7 +45,7 @@ using Rule = Shapes (*)(const Context&);
 
 template <typename... Parts>
 absl::Status Error(const Parts&... parts) {
-  return absl::InvalidArgumentError(absl::StrCat(parts...));
+  return absl::InvalidArgumentError(halftone::Concat(parts...));
 }
 
 // `axis` counted from the end if negative. Error: out of [-rank, rank).

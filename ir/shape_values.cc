@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "absl/strings/str_cat.h"
+#include "base/strings.h"
 
 namespace halftone {
 namespace {
@@ -260,7 +260,7 @@ bool Understands(OpKind op) {
 
 }  // namespace
 
-std::string UnnamedDimension(ValueId value, int axis) { return absl::StrCat("?", value.index, ",", axis); }
+std::string UnnamedDimension(ValueId value, int axis) { return Concat("?", value.index, ",", axis); }
 
 std::optional<KnownTensor> ShapeValues::Compute(NodeId id) {
   const Node& node = graph_.node(id);

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status.h"
+#include "base/strings.h"
 
 namespace halftone {
 namespace {
@@ -25,8 +25,8 @@ absl::StatusOr<std::vector<int64_t>> Numbers(const Attributes& attributes, std::
   if (result.empty()) result.assign(count, otherwise);
   const auto fits = [lowest](int64_t number) { return number >= lowest && number <= kLargest; };
   if (result.size() != count || !std::all_of(result.begin(), result.end(), fits)) {
-    return absl::InvalidArgumentError(absl::StrCat("attribute '", name, "' is [", absl::StrJoin(result, ","),
-                                                   "], need ", count, " numbers of at least ", lowest));
+    return absl::InvalidArgumentError(Concat("attribute '", name, "' is [", absl::StrJoin(result, ","), "], need ",
+                                             count, " numbers of at least ", lowest));
   }
   return result;
 }
@@ -41,7 +41,7 @@ absl::StatusOr<Settings> ReadSettings(const Attributes& attributes, size_t rank)
     HALFTONE_ASSIGN_OR_RETURN(s.pads, Numbers(attributes, "pads", 2 * rank, 0, 0));
   } else if (s.auto_pad != "SAME_UPPER" && s.auto_pad != "SAME_LOWER" && s.auto_pad != "VALID") {
     return absl::InvalidArgumentError(
-        absl::StrCat("auto_pad is '", s.auto_pad, "', need NOTSET, SAME_UPPER, SAME_LOWER or VALID"));
+        Concat("auto_pad is '", s.auto_pad, "', need NOTSET, SAME_UPPER, SAME_LOWER or VALID"));
   }
   s.ceil_mode = attributes.Bool("ceil_mode", false);
   return s;
@@ -54,7 +54,7 @@ struct OneDimension {
 // REQUIRES: settings of ReadSettings
 absl::StatusOr<OneDimension> Resolve(const Settings& s, size_t i, int64_t input, int64_t kernel) {
   if (kernel < 1 || kernel > kLargest || input > kLargest) {
-    return absl::InvalidArgumentError(absl::StrCat("a window of ", kernel, " over ", input, " elements"));
+    return absl::InvalidArgumentError(Concat("a window of ", kernel, " over ", input, " elements"));
   }
   const int64_t rank = static_cast<int64_t>(s.strides.size());
   const int64_t stride = s.strides[i];
@@ -73,8 +73,8 @@ absl::StatusOr<OneDimension> Resolve(const Settings& s, size_t i, int64_t input,
   }
   const int64_t room = input + result.pad_begin + result.pad_end - extent;  // steps of the first tap, if >= 0
   if (room <= -stride) {
-    return absl::InvalidArgumentError(absl::StrCat("a window of ", extent, " elements does not fit into ", input,
-                                                   " with pads ", result.pad_begin, " and ", result.pad_end));
+    return absl::InvalidArgumentError(Concat("a window of ", extent, " elements does not fit into ", input,
+                                             " with pads ", result.pad_begin, " and ", result.pad_end));
   }
   if (room < 0) return result;
   result.output = room / stride + 1;
@@ -96,7 +96,7 @@ Dim ResolveUnknown(const Settings& s, size_t i, const Dim& input, const Dim& ker
 absl::StatusOr<Window> ResolveWindow(const Attributes& attributes, std::span<const int64_t> input,
                                      std::span<const int64_t> kernel) {
   if (kernel.size() != input.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("a window of ", kernel.size(), " dimensions over ", input.size()));
+    return absl::InvalidArgumentError(Concat("a window of ", kernel.size(), " dimensions over ", input.size()));
   }
   HALFTONE_ASSIGN_OR_RETURN(Settings settings, ReadSettings(attributes, input.size()));
   Window window;
@@ -115,7 +115,7 @@ absl::StatusOr<Window> ResolveWindow(const Attributes& attributes, std::span<con
 absl::StatusOr<std::vector<Dim>> WindowOutputDims(const Attributes& attributes, std::span<const Dim> input,
                                                   std::span<const Dim> kernel) {
   if (kernel.size() != input.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("a window of ", kernel.size(), " dimensions over ", input.size()));
+    return absl::InvalidArgumentError(Concat("a window of ", kernel.size(), " dimensions over ", input.size()));
   }
   HALFTONE_ASSIGN_OR_RETURN(const Settings settings, ReadSettings(attributes, input.size()));
   std::vector<Dim> output;

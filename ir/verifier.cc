@@ -1,0 +1,369 @@
+#include "ir/verifier.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_join.h"
+#include "base/status.h"
+#include "base/strings.h"
+
+namespace halftone {
+namespace {
+
+enum class Kind : uint8_t { kBool, kInt, kFloat, kString, kTensor, kInts };
+
+struct AttributeRow {
+  std::string_view name;
+  Kind kind;
+  std::string_view words;  // strings: what it may say, separated by '|'; empty: the op's rules know
+};
+
+// Every name that a row of the op table lists.
+constexpr AttributeRow kAttributes[] = {
+    {"activation", Kind::kString, "relu|relu6|clip|elu|leaky_relu|tanh|sigmoid"},
+    {"activation_alpha", Kind::kFloat, ""},
+    {"activation_beta", Kind::kFloat, ""},
+    {"allowzero", Kind::kBool, ""},
+    {"alpha", Kind::kFloat, ""},
+    {"antialias", Kind::kInt, ""},
+    {"auto_pad", Kind::kString, "NOTSET|SAME_UPPER|SAME_LOWER|VALID"},
+    {"axes", Kind::kInts, ""},
+    {"axis", Kind::kInt, ""},
+    {"beta", Kind::kFloat, ""},
+    {"block_size", Kind::kInt, ""},
+    {"ceil_mode", Kind::kBool, ""},
+    {"coordinate_transformation_mode", Kind::kString, ""},
+    {"count_include_pad", Kind::kBool, ""},
+    {"cubic_coeff_a", Kind::kFloat, ""},
+    {"dilations", Kind::kInts, ""},
+    {"end", Kind::kInt, ""},
+    {"epsilon", Kind::kFloat, ""},
+    {"exclude_outside", Kind::kInt, ""},
+    {"extrapolation_value", Kind::kFloat, ""},
+    {"flatten", Kind::kBool, ""},
+    {"group", Kind::kInt, ""},
+    {"is_training", Kind::kBool, ""},
+    {"keep_aspect_ratio_policy", Kind::kString, ""},
+    {"keepdims", Kind::kBool, ""},
+    {"kernel", Kind::kInts, ""},
+    {"layout", Kind::kString, "NCHW|NHWC"},
+    {"mode", Kind::kString, ""},
+    {"momentum", Kind::kFloat, ""},
+    {"nearest_mode", Kind::kString, ""},
+    {"noop_with_empty_axes", Kind::kBool, ""},
+    {"pads", Kind::kInts, ""},
+    {"ratio", Kind::kFloat, ""},
+    {"start", Kind::kInt, ""},
+    {"storage_order", Kind::kInt, ""},
+    {"strides", Kind::kInts, ""},
+    {"transpose_a", Kind::kBool, ""},
+    {"transpose_b", Kind::kBool, ""},
+    {"value", Kind::kTensor, ""},
+    {"weights_layout", Kind::kString, "OIHW|HWIO|HWCM"},
+};
+
+constexpr std::pair<Kind, std::string_view> kKindNames[] = {
+    {Kind::kBool, "a bool"},     {Kind::kInt, "an integer"},  {Kind::kFloat, "a float"},
+    {Kind::kString, "a string"}, {Kind::kTensor, "a tensor"}, {Kind::kInts, "a list of integers"},
+};
+
+bool HasKind(const AttributeValue& value, Kind kind) {
+  switch (kind) {
+    case Kind::kBool:
+      return std::holds_alternative<bool>(value);
+    case Kind::kInt:
+      return std::holds_alternative<int64_t>(value);
+    case Kind::kFloat:
+      return std::holds_alternative<float>(value);
+    case Kind::kString:
+      return std::holds_alternative<std::string>(value);
+    case Kind::kTensor:
+      return std::holds_alternative<Tensor>(value);
+    case Kind::kInts:
+      return std::holds_alternative<std::vector<int64_t>>(value);
+  }
+  return false;
+}
+
+bool IsOneOf(std::string_view word, std::string_view words) {
+  return (Concat("|", words, "|").find(Concat("|", word, "|")) != std::string::npos) &&
+         word.find('|') == std::string_view::npos;
+}
+
+// Checks one graph; nested ones are left to the caller.
+class Verifier {
+ public:
+  explicit Verifier(const Graph& graph) : graph_(graph) {}
+
+  absl::Status Verify() {
+    HALFTONE_RETURN_IF_ERROR(CheckGraphEnds());
+    for (const NodeId id : graph_.nodes()) {
+      HALFTONE_RETURN_IF_ERROR(CheckIds(id));  // all others may follow ids
+    }
+    for (const NodeId id : graph_.nodes()) {
+      HALFTONE_RETURN_IF_ERROR(CheckPorts(id));
+      HALFTONE_RETURN_IF_ERROR(CheckAttributes(id));
+      HALFTONE_RETURN_IF_ERROR(CheckTypes(id));
+      if (graph_.op(id) == OpKind::kConstant) HALFTONE_RETURN_IF_ERROR(CheckConstant(id));
+    }
+    HALFTONE_RETURN_IF_ERROR(CheckNames());
+    HALFTONE_RETURN_IF_ERROR(CheckUses());
+    return CheckCycles();
+  }
+
+ private:
+  template <typename... Parts>
+  absl::Status Error(NodeId id, const Parts&... parts) const {
+    const Node& node = graph_.node(id);
+    std::string name = node.name.empty() ? Concat("#", id.index) : node.name;
+    for (const ValueId output : node.outputs) {
+      if (node.name.empty() && IsValue(output) && !graph_.value(output).name.empty()) name = graph_.value(output).name;
+    }
+    return absl::InvalidArgumentError(Concat("node '", name, "' (", OpName(node.op), "): ", parts...));
+  }
+
+  bool IsValue(ValueId id) const { return id.valid() && id.index < graph_.num_values(); }
+  bool IsMade(ValueId id) const { return IsValue(id) && graph_.alive(graph_.producer(id)); }
+
+  absl::Status CheckGraphEnds() const {
+    std::vector<NodeId> inputs = graph_.inputs();
+    for (const NodeId id : inputs) {
+      if (!graph_.alive(id) || graph_.op(id) != OpKind::kInput) {
+        return absl::InvalidArgumentError(Concat("graph input #", id.index, " is not an input node"));
+      }
+    }
+    std::sort(inputs.begin(), inputs.end());
+    if (std::adjacent_find(inputs.begin(), inputs.end()) != inputs.end()) {
+      return absl::InvalidArgumentError("one node is listed twice among the graph's inputs");
+    }
+    for (const NodeId id : graph_.nodes()) {
+      if (graph_.op(id) == OpKind::kInput && !std::binary_search(inputs.begin(), inputs.end(), id)) {
+        return Error(id, "is not among the graph's inputs");
+      }
+    }
+    for (const GraphOutput& output : graph_.outputs()) {
+      if (!IsMade(output.value)) {
+        return absl::InvalidArgumentError(Concat("graph output '", output.name, "' is no value that a node makes"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckIds(NodeId id) const {
+    const Node& node = graph_.node(id);
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.inputs[i].valid() && !IsMade(node.inputs[i])) {
+        return Error(id, "input ", i, " is value #", node.inputs[i].index, ", which no node makes");
+      }
+    }
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const ValueId output = node.outputs[i];
+      if (!output.valid()) continue;
+      if (!IsValue(output) || graph_.producer(output) != id || graph_.value(output).port != static_cast<int>(i)) {
+        return Error(id, "output ", i, " is value #", output.index, ", which says that another node or port makes it");
+      }
+    }
+    for (const NodeId control : node.control_inputs) {
+      if (!graph_.alive(control)) return Error(id, "runs after node #", control.index, ", which was removed");
+      if (control == id) return Error(id, "runs after itself");
+    }
+    if (node.captures.size() > node.inputs.size()) {
+      return Error(id, "has ", node.captures.size(), " captures but ", node.inputs.size(), " inputs");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckPorts(NodeId id) const {
+    const Node& node = graph_.node(id);
+    const int num_inputs = static_cast<int>(node.inputs.size());
+    int required = 0;
+    for (const Port& port : Info(node.op).inputs) required += port.optional ? 0 : 1;
+    if (num_inputs < required) return Error(id, "has ", num_inputs, " inputs, need at least ", required);
+    for (int i = 0; i < num_inputs; ++i) {
+      const Port* port = InputPort(node.op, i, num_inputs);
+      if (port == nullptr) return Error(id, "has ", num_inputs, " inputs, need at most ", Info(node.op).inputs.size());
+      if (!port->optional && !node.inputs[i].valid()) return Error(id, "input '", port->name, "' is absent");
+    }
+    const int num_outputs = static_cast<int>(node.outputs.size());
+    int needed = 0;
+    for (const Port& port : Info(node.op).outputs) needed += port.optional ? 0 : 1;
+    if (num_outputs < needed) return Error(id, "has ", num_outputs, " outputs, need at least ", needed);
+    for (int i = 0; i < num_outputs; ++i) {
+      const Port* port = OutputPort(node.op, i);
+      if (port == nullptr)
+        return Error(id, "has ", num_outputs, " outputs, need at most ", Info(node.op).outputs.size());
+      if (!port->optional && !node.outputs[i].valid()) return Error(id, "output '", port->name, "' is absent");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckAttributes(NodeId id) const {
+    const Node& node = graph_.node(id);
+    const std::span<const std::string_view> names = Info(node.op).attributes;
+    for (const auto& [name, value] : node.attributes) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) {
+        std::vector<std::string> known(names.begin(), names.end());
+        return Error(id, "attribute '", name, "' is unknown; this op has ",
+                     known.empty() ? "none" : absl::StrJoin(known, ", "));
+      }
+      const auto* row = std::find_if(std::begin(kAttributes), std::end(kAttributes),
+                                     [&name = name](const AttributeRow& r) { return r.name == name; });
+      if (row == std::end(kAttributes)) return Error(id, "attribute '", name, "' is in no table of kinds: a bug");
+      if (!HasKind(value, row->kind)) {
+        return Error(id, "attribute '", name, "' must be ", kKindNames[static_cast<int>(row->kind)].second);
+      }
+      if (!row->words.empty() && !IsOneOf(std::get<std::string>(value), row->words)) {
+        return Error(id, "attribute '", name, "' is '", std::get<std::string>(value), "', must be ", row->words);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Ports that share a letter have one type.
+  absl::Status CheckTypes(NodeId id) const {
+    const Node& node = graph_.node(id);
+    struct First {
+      std::string_view port;
+      DataType type;
+    };
+    std::map<char, First> bound;
+    const auto check = [&](const Port* port, ValueId value) -> absl::Status {
+      if (port->type_variable == '*' || !value.valid() || graph_.type(value) == DataType::kUnknown)
+        return absl::OkStatus();
+      const auto [it, added] = bound.emplace(port->type_variable, First{port->name, graph_.type(value)});
+      if (added || it->second.type == graph_.type(value)) return absl::OkStatus();
+      return Error(id, "'", port->name, "' is ", DataTypeName(graph_.type(value)), " but '", it->second.port, "' is ",
+                   DataTypeName(it->second.type), ": they must have one type");
+    };
+    const int count = static_cast<int>(node.inputs.size());
+    for (int i = 0; i < count; ++i) HALFTONE_RETURN_IF_ERROR(check(InputPort(node.op, i, count), node.inputs[i]));
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      HALFTONE_RETURN_IF_ERROR(check(OutputPort(node.op, static_cast<int>(i)), node.outputs[i]));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckConstant(NodeId id) const {
+    const Node& node = graph_.node(id);
+    const AttributeValue* attribute = node.attributes.find("value");
+    if (attribute == nullptr) return Error(id, "needs its tensor as attribute 'value'");
+    const Tensor& tensor = std::get<Tensor>(*attribute);
+    const Value& output = graph_.value(node.outputs[0]);
+    if (output.type != tensor.type() && output.type != DataType::kUnknown) {
+      return Error(id, "the value is ", DataTypeName(output.type), ", its tensor ", DataTypeName(tensor.type()));
+    }
+    if (output.shape.has_rank() && output.shape != tensor.shape()) {
+      return Error(id, "the value is ", output.shape.ToString(), ", its tensor ", tensor.shape().ToString());
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckNames() const {
+    absl::flat_hash_map<std::string, NodeId> values, nodes;
+    for (const NodeId id : graph_.nodes()) {
+      const Node& node = graph_.node(id);
+      for (const ValueId output : node.outputs) {
+        if (!output.valid() || graph_.value(output).name.empty()) continue;
+        const auto [it, added] = values.emplace(graph_.value(output).name, id);
+        if (!added) return Error(id, "the value name '", it->first, "' is taken by node #", it->second.index);
+      }
+      if (node.name.empty() || graph_.format() != GraphFormat::kGraphDef) continue;
+      const auto [it, added] = nodes.emplace(node.name, id);
+      if (!added) return Error(id, "its name is taken by node #", it->second.index);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckUses() const {
+    std::vector<std::vector<std::pair<NodeId, int>>> expected(graph_.num_values());
+    for (const NodeId id : graph_.nodes()) {
+      const std::vector<ValueId>& inputs = graph_.node(id).inputs;
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i].valid()) expected[inputs[i].index].emplace_back(id, static_cast<int>(i));
+      }
+    }
+    for (int v = 0; v < graph_.num_values(); ++v) {
+      std::vector<std::pair<NodeId, int>> listed;
+      for (const Use& use : graph_.uses({v})) listed.emplace_back(use.node, use.index);
+      std::sort(listed.begin(), listed.end());
+      std::sort(expected[v].begin(), expected[v].end());
+      if (listed != expected[v]) {
+        return absl::InvalidArgumentError(Concat("value #", v, " '", graph_.value({v}).name, "' lists ", listed.size(),
+                                                 " uses, nodes read it ", expected[v].size(), " times"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckCycles() const {
+    absl::flat_hash_map<NodeId, int> position;
+    const std::vector<NodeId> order = graph_.TopologicalOrder();
+    for (size_t i = 0; i < order.size(); ++i) position[order[i]] = static_cast<int>(i);
+    for (const NodeId id : order) {
+      const Node& node = graph_.node(id);
+      for (const ValueId input : node.inputs) {
+        if (!input.valid()) continue;
+        const NodeId producer = graph_.producer(input);
+        if (graph_.op(producer) == OpKind::kNextIteration) {
+          if (node.op != OpKind::kMerge) return Error(id, "reads a next_iteration: only a merge may");
+        } else if (position[producer] >= position[id]) {
+          return Error(id, "is on a cycle: only an edge from next_iteration to merge may close one");
+        }
+      }
+      for (const NodeId control : node.control_inputs) {
+        if (graph_.op(control) != OpKind::kNextIteration && position[control] >= position[id]) {
+          return Error(id, "is on a cycle of control edges");
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const Graph& graph_;
+};
+
+struct Nested {
+  std::shared_ptr<const Graph> graph;  // null: the outermost
+  std::string path;                    // "node 'loop' body: ..."
+};
+
+absl::Status CollectNested(const Graph& graph, const std::string& path, std::vector<Nested>& work) {
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    for (const Attributes* attributes : {&node.attributes, &node.extra}) {
+      for (const auto& [name, value] : *attributes) {
+        std::vector<std::shared_ptr<const Graph>> graphs;
+        if (const auto* one = std::get_if<std::shared_ptr<const Graph>>(&value)) graphs = {*one};
+        if (const auto* many = std::get_if<std::vector<std::shared_ptr<const Graph>>>(&value)) graphs = *many;
+        for (const std::shared_ptr<const Graph>& nested : graphs) {
+          const std::string where = Concat(path, "node '", graph.Label(id), "' attribute '", name, "': ");
+          if (nested == nullptr) return absl::InvalidArgumentError(Concat(where, "must hold a graph"));
+          work.push_back({nested, where});
+        }
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status VerifyGraph(const Graph& graph) {
+  std::vector<Nested> work{{nullptr, ""}};
+  while (!work.empty()) {
+    const Nested next = std::move(work.back());
+    work.pop_back();
+    const Graph& current = next.graph == nullptr ? graph : *next.graph;
+    if (absl::Status status = Verifier(current).Verify(); !status.ok()) {
+      return absl::InvalidArgumentError(Concat(next.path, StdView(status.message())));
+    }
+    HALFTONE_RETURN_IF_ERROR(CollectNested(current, next.path, work));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace halftone
