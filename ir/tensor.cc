@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "absl/log/check.h"
