@@ -62,7 +62,6 @@ class Reader {
   }
 
   void ReadMessage(const YAML::Node& node, absl::string_view where, Message* message) {
-    if (node.IsNull()) return;  // an empty file
     if (!node.IsMap()) {
       Problem(node.Mark(), absl::StrCat(where, ": a map of keys is wanted, this is ", KindOf(node)));
       return;
@@ -251,7 +250,7 @@ absl::StatusOr<v1::Policy> ParsePolicy(absl::string_view text, absl::string_view
   try {
     const std::vector<YAML::Node> documents = YAML::LoadAll(WithoutJsonTabs(text));
     if (documents.size() > 1) reader.Problem(documents[1].Mark(), "a second document: a file is one policy");
-    if (!documents.empty()) reader.ReadMessage(documents[0], "the policy", &policy);
+    if (!documents.empty() && !documents[0].IsNull()) reader.ReadMessage(documents[0], "the policy", &policy);
   } catch (const YAML::Exception& error) {
     reader.Problem(error.mark, absl::StrCat("neither YAML nor JSON: ", error.msg));
   }

@@ -114,6 +114,7 @@ const Wrong kWrong[] = {
      "p.yaml:2:9: 'Exp' is both added to and removed from one list"},
     {"NodesNotAList", "nodes: {match: a, precision: fp32}", "p.yaml:1:8: nodes: a list is wanted, [...], this is a map"},
     {"RuleNotAMap", "nodes: [conv1]", "p.yaml:1:9: one of 'nodes': a map of keys is wanted, this is a single value"},
+    {"RuleIsNothing", "nodes: [~]", "p.yaml:1:9: one of 'nodes': a map of keys is wanted, this is nothing"},
     {"RuleWithoutPrecision", "nodes:\n  - match: a", "p.yaml:2:5: a rule of 'nodes' needs a key 'precision'"},
     {"RuleWithoutMatch", "nodes: [{precision: fp32}]", "p.yaml:1:9: a rule of 'nodes' needs a key 'match'"},
     {"RuleOriginal", "nodes: [{match: a, precision: original}]",

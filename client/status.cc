@@ -12,6 +12,7 @@ namespace halftone::client {
 namespace {
 
 constexpr char kReasonPayload[] = "halftone.v1/reason";
+constexpr char kJobPayload[] = "halftone.v1/job";
 
 absl::StatusCode ToAbslCode(int code) {
   if (code < 0 || code > static_cast<int>(absl::StatusCode::kUnauthenticated)) return absl::StatusCode::kUnknown;
@@ -64,8 +65,12 @@ absl::Status FromGrpc(const grpc::Status& status) {
 absl::Status FromJobError(const v1::JobError& error) {
   absl::StatusCode code = ToAbslCode(error.code());
   if (code == absl::StatusCode::kOk) code = absl::StatusCode::kUnknown;
-  return WithReason(absl::Status(code, error.message()), error.reason());
+  absl::Status status(code, error.message());
+  status.SetPayload(kJobPayload, absl::Cord());
+  return WithReason(std::move(status), error.reason());
 }
+
+bool IsJobError(const absl::Status& status) { return status.GetPayload(kJobPayload).has_value(); }
 
 std::string Reason(const absl::Status& status) {
   const auto payload = status.GetPayload(kReasonPayload);

@@ -16,8 +16,9 @@ namespace halftone::client {
 // the reason of ErrorInfo becomes the status's reason.
 absl::Status FromGrpc(const grpc::Status& status);
 
-// Why a job failed.
+// Why a job failed; IsJobError knows such a status.
 absl::Status FromJobError(const v1::JobError& error);
+bool IsJobError(const absl::Status& status);
 
 // The reason that a status carries, "" for none.
 std::string Reason(const absl::Status& status);

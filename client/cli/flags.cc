@@ -1,0 +1,122 @@
+#include "client/cli/flags.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "client/cli/exit_codes.h"
+#include "client/cli/job.h"
+#include "client/policy.h"
+#include "client/policy_env.h"
+#include "client/status.h"
+#include "client/suggest.h"
+#include "report/names.h"
+
+namespace halftone::cli {
+namespace {
+
+constexpr double kMaxTimeoutSeconds = 86'400;
+
+const CLI::Validator kAtLeastOne = CLI::Range(1, 1'000'000);
+
+}  // namespace
+
+void AddServerFlags(CLI::App& app, ServerFlags* flags) {
+  app.add_option("--server", flags->server,
+                 "HOST:PORT or unix:PATH of a running halftoned; without it a private one does the work and is stopped "
+                 "at the end")
+      ->envname("HALFTONE_SERVER")
+      ->type_name("ADDR");
+  app.add_option("--halftoned", flags->halftoned,
+                 "the program of the private server (default: beside this program, else on PATH)")
+      ->envname("HALFTONE_HALFTONED")
+      ->type_name("PATH");
+  app.add_option("--worker", flags->worker, "the program that the private server runs jobs with")
+      ->envname("HALFTONE_WORKER")
+      ->type_name("PATH");
+}
+
+void AddModelFlags(CLI::App& app, ModelFlags* flags) {
+  app.add_option("MODEL", flags->path, "the model: .onnx, or .pb or .pbtxt of a TensorFlow GraphDef")
+      ->required()
+      ->type_name("");
+  app.add_option("--format", flags->format, "what the file is (default: by its ending)")
+      ->check(CLI::IsMember({"onnx", "graphdef"}));
+  app.add_option("--output-name", flags->outputs,
+                 "a wanted output of a GraphDef (default: every node that nobody reads); may be repeated")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME");
+}
+
+void AddRunFlags(CLI::App& app, BenchmarkFlags* flags) {
+  app.add_option("--threads", flags->threads, "threads of one inference (default: 1)")->check(kAtLeastOne)->type_name("N");
+  app.add_option("--batch", flags->batch, "value of a free batch dimension (default: 1)")->check(kAtLeastOne)->type_name("N");
+}
+
+void AddBenchmarkFlags(CLI::App& app, BenchmarkFlags* flags) {
+  AddRunFlags(app, flags);
+  app.add_option("--rounds", flags->rounds, "processes that measure each variant, in turns (default: 5)")
+      ->check(kAtLeastOne)
+      ->type_name("N");
+  app.add_option("--round-seconds", flags->round_seconds, "timed inference in one round (default: 1)")
+      ->check(CLI::Range(0.001, 600.0))
+      ->type_name("S");
+  app.add_option("--seed", flags->seed, "of the order of rounds, the intervals and random inputs (default: 1)")
+      ->type_name("N");
+}
+
+void AddTimeoutFlag(CLI::App& app, double* timeout) {
+  app.add_option("--timeout", *timeout, "seconds that the job may run, not counting its wait (default: the server's)")
+      ->check(CLI::Range(0.001, kMaxTimeoutSeconds))
+      ->type_name("S");
+}
+
+v1::BenchmarkSpec ToBenchmarkSpec(const BenchmarkFlags& flags) {
+  v1::BenchmarkSpec spec;
+  spec.set_rounds(flags.rounds);
+  if (flags.round_seconds > 0) *spec.mutable_round_time() = ToDuration(flags.round_seconds);
+  spec.set_threads(flags.threads);
+  spec.set_batch(flags.batch);
+  spec.set_skip(flags.skip);
+  spec.set_seed(flags.seed);
+  return spec;
+}
+
+absl::StatusOr<v1::Policy> ToPolicy(const PolicyFlags& flags) {
+  v1::Policy policy;
+  if (!flags.file.empty()) {
+    absl::StatusOr<v1::Policy> loaded = client::LoadPolicy(flags.file);
+    if (!loaded.ok()) return client::WithReason(loaded.status(), kReasonPolicy);
+    policy = *std::move(loaded);
+  }
+  client::MergeEnvironment([](const std::string& name) { return std::getenv(name.c_str()); }, &policy);
+  if (!flags.precisions.empty()) policy.clear_precisions();
+  for (const std::string& name : flags.precisions) {
+    const std::optional<v1::Precision> precision = report::ParsePrecision(name);
+    if (!precision || *precision == v1::ORIGINAL) {
+      return UsageError(absl::StrCat("--precision ", name, ": no such precision",
+                                     client::DidYouMean(name, {report::PrecisionName(v1::FP32),
+                                                               report::PrecisionName(v1::BF16)})));
+    }
+    const auto& wanted = policy.precisions();
+    if (std::find(wanted.begin(), wanted.end(), *precision) == wanted.end()) policy.add_precisions(*precision);
+  }
+  if (flags.force) policy.set_force(true);
+  return policy;
+}
+
+void SetTimeout(double timeout, v1::JobSpec* spec) {
+  if (timeout > 0) *spec->mutable_timeout() = ToDuration(timeout);
+}
+
+std::string ShellQuote(const std::string& word) {
+  const auto is_plain = [](char c) { return absl::ascii_isalnum(c) || absl::StrContains("_-./:=+@,", absl::string_view(&c, 1)); };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
+  return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
+}
+
+}  // namespace halftone::cli

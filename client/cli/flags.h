@@ -1,0 +1,56 @@
+// Flags that several subcommands have.
+#ifndef HALFTONE_CLIENT_CLI_FLAGS_H_
+#define HALFTONE_CLIENT_CLI_FLAGS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/statusor.h"
+#include "client/cli/session.h"
+#include "halftone/v1/jobs.pb.h"
+
+namespace halftone::cli {
+
+struct ModelFlags {
+  std::string path;
+  std::string format;
+  std::vector<std::string> outputs;
+};
+
+struct BenchmarkFlags {
+  int threads = 0;
+  int batch = 0;
+  int rounds = 0;
+  double round_seconds = 0;
+  uint64_t seed = 0;
+  bool skip = false;
+};
+
+struct PolicyFlags {
+  std::string file;
+  std::vector<std::string> precisions;
+  bool force = false;
+};
+
+void AddServerFlags(CLI::App& app, ServerFlags* flags);
+void AddModelFlags(CLI::App& app, ModelFlags* flags);
+void AddRunFlags(CLI::App& app, BenchmarkFlags* flags);        // --threads, --batch
+void AddBenchmarkFlags(CLI::App& app, BenchmarkFlags* flags);  // those and --rounds, --round-seconds, --seed
+void AddTimeoutFlag(CLI::App& app, double* timeout);
+
+v1::BenchmarkSpec ToBenchmarkSpec(const BenchmarkFlags& flags);
+
+// The policy file, the environment's list edits before its own, and the flags over both. Errors are usage errors.
+absl::StatusOr<v1::Policy> ToPolicy(const PolicyFlags& flags);
+
+// Sets the timeout when one was given.
+void SetTimeout(double timeout, v1::JobSpec* spec);
+
+// A word that a shell reads as one word again.
+std::string ShellQuote(const std::string& word);
+
+}  // namespace halftone::cli
+
+#endif  // HALFTONE_CLIENT_CLI_FLAGS_H_

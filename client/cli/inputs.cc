@@ -1,0 +1,131 @@
+#include "client/cli/inputs.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/status.h"
+#include "client/cli/exit_codes.h"
+#include "client/status.h"
+
+namespace halftone::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kLongestName = 200;  // the contract allows 255; the job appends to it
+
+bool IsNameCharacter(char c) { return absl::ascii_isalnum(c) || absl::StrContains("._+@=-", absl::string_view(&c, 1)); }
+
+absl::StatusOr<v1::File> Describe(const std::string& path, const std::string& name, Blobs* blobs) {
+  HALFTONE_ASSIGN_OR_RETURN(client::LocalBlob blob, client::DescribeFile(path));
+  v1::File file;
+  file.set_path(name);
+  *file.mutable_digest() = blob.digest;
+  blobs->push_back(std::move(blob));
+  return file;
+}
+
+absl::StatusOr<v1::Format> FindFormat(const std::string& path, const std::string& format) {
+  if (format == "onnx") return v1::ONNX;
+  if (format == "graphdef") return v1::GRAPHDEF;
+  if (absl::EndsWith(path, ".onnx")) return v1::ONNX;
+  if (absl::EndsWith(path, ".pb") || absl::EndsWith(path, ".pbtxt")) return v1::GRAPHDEF;
+  return ModelFileError(absl::StrCat(path, ": cannot tell the format of the model by its name: end it in .onnx, .pb or "
+                                           ".pbtxt, or give --format onnx or --format graphdef"));
+}
+
+}  // namespace
+
+std::string SafeName(absl::string_view name) {
+  std::string safe(name.substr(0, kLongestName));
+  if (name.size() > kLongestName) {  // keep the ending: it says what the file is
+    const size_t dot = name.rfind('.');
+    const absl::string_view ending = dot == absl::string_view::npos ? "" : name.substr(dot);
+    if (ending.size() < kLongestName) safe.replace(kLongestName - ending.size(), ending.size(), std::string(ending));
+  }
+  for (char& c : safe) {
+    if (!IsNameCharacter(c)) c = '_';
+  }
+  if (safe.empty() || safe == "." || safe == "..") safe = absl::StrCat("_", safe);
+  return safe;
+}
+
+bool IsSafeRelativePath(absl::string_view path) {
+  for (absl::string_view part : absl::StrSplit(path, '/')) {
+    if (part.empty() || part == "." || part == "..") return false;
+    if (!std::all_of(part.begin(), part.end(), IsNameCharacter)) return false;
+  }
+  return true;
+}
+
+absl::StatusOr<v1::Model> ResolveModel(const std::string& path, const std::string& format, Blobs* blobs) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    return ModelFileError(absl::StrCat(path, ": is a folder; one model file is wanted (.onnx, .pb or .pbtxt)"));
+  }
+  if (!fs::exists(path, error)) return ModelFileError(absl::StrCat(path, ": no such file"));
+  HALFTONE_ASSIGN_OR_RETURN(const v1::Format found, FindFormat(path, format));
+  absl::StatusOr<v1::File> file = Describe(path, SafeName(fs::path(path).filename().string()), blobs);
+  if (!file.ok()) return client::WithReason(file.status(), kReasonModelFile);
+  if (file->digest().size_bytes() == 0) return ModelFileError(absl::StrCat(path, ": the file is empty"));
+  v1::Model model;
+  model.set_root_file(file->path());
+  model.set_format(found);
+  *model.add_files() = *std::move(file);
+  return model;
+}
+
+absl::StatusOr<v1::Samples> ResolveSamples(const std::string& flag, const std::string& path, Blobs* blobs) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+      if (it->path().extension() == ".npz") paths.push_back(it->path().string());
+    }
+    std::sort(paths.begin(), paths.end());
+    if (error) return UsageError(absl::StrCat(flag, " ", path, ": ", error.message()));
+    if (paths.empty()) return UsageError(absl::StrCat(flag, " ", path, ": there is no .npz file in this folder"));
+  } else if (!fs::exists(path, error)) {
+    return UsageError(absl::StrCat(flag, " ", path, ": no such file or folder"));
+  } else if (!absl::EndsWith(path, ".npz")) {
+    return UsageError(absl::StrCat(flag, " ", path, ": an .npz file or a folder of them is wanted"));
+  } else {
+    paths.push_back(path);
+  }
+  v1::Samples samples;
+  std::set<std::string> names;
+  for (const std::string& one : paths) {
+    std::string name = SafeName(fs::path(one).filename().string());
+    while (!names.insert(name).second) name = absl::StrCat("_", name);  // two names may become one by SafeName
+    absl::StatusOr<v1::File> file = Describe(one, name, blobs);
+    if (!file.ok()) return client::WithReason(file.status(), kReasonUsage);
+    *samples.add_files() = *std::move(file);
+  }
+  return samples;
+}
+
+absl::StatusOr<v1::NamedFile> ResolveInput(const std::string& text, int index, Blobs* blobs) {
+  const size_t first = text.find('=');
+  if (first == std::string::npos || first == 0) {
+    return UsageError(absl::StrCat("--input ", text, ": NAME=FILE.npy is wanted"));
+  }
+  size_t equals = first;  // names and paths may hold '=': the first place that leaves a file decides
+  std::error_code error;
+  while (equals != std::string::npos && !fs::exists(text.substr(equals + 1), error)) equals = text.find('=', equals + 1);
+  if (equals == std::string::npos) equals = first;
+  const std::string path = text.substr(equals + 1);
+  if (!absl::EndsWith(path, ".npy")) return UsageError(absl::StrCat("--input ", text, ": an .npy file is wanted"));
+  absl::StatusOr<v1::File> file = Describe(path, absl::StrCat("inputs/", index, ".npy"), blobs);
+  if (!file.ok()) return client::WithReason(Annotate(file.status(), "--input " + text), kReasonUsage);
+  v1::NamedFile named;
+  named.set_name(text.substr(0, equals));
+  *named.mutable_file() = *std::move(file);
+  return named;
+}
+
+}  // namespace halftone::cli

@@ -1,0 +1,35 @@
+// From paths on the command line to what a job names: files with digests.
+#ifndef HALFTONE_CLIENT_CLI_INPUTS_H_
+#define HALFTONE_CLIENT_CLI_INPUTS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "client/client.h"
+#include "halftone/v1/jobs.pb.h"
+
+namespace halftone::cli {
+
+// Collects the files that have to be uploaded.
+using Blobs = std::vector<client::LocalBlob>;
+
+// `format` is "onnx", "graphdef" or "" (by the file's ending). Errors have the reason MODEL_FILE.
+absl::StatusOr<v1::Model> ResolveModel(const std::string& path, const std::string& format, Blobs* blobs);
+
+// An .npz file or a folder of them, in the order of their names. Errors are usage errors.
+absl::StatusOr<v1::Samples> ResolveSamples(const std::string& flag, const std::string& path, Blobs* blobs);
+
+// "NAME=F.npy".
+absl::StatusOr<v1::NamedFile> ResolveInput(const std::string& text, int index, Blobs* blobs);
+
+// A name that the contract allows: other characters than [A-Za-z0-9._+@=-] become '_'.
+std::string SafeName(absl::string_view name);
+
+// Whether a name that a server sent stays below the folder it is joined to.
+bool IsSafeRelativePath(absl::string_view path);
+
+}  // namespace halftone::cli
+
+#endif  // HALFTONE_CLIENT_CLI_INPUTS_H_
