@@ -27,7 +27,7 @@ namespace {
 
 constexpr int kFirstFreeFd = 3;
 constexpr int kExecFailed = 127;
-constexpr absl::Duration kPollInterval = absl::Milliseconds(10);
+constexpr absl::Duration kPollInterval = absl::Milliseconds(5);
 
 struct Pipe {
   UniqueFd read_end;
@@ -222,10 +222,18 @@ ExitStatus Child::Wait() {
 
 ExitStatus Child::Terminate(absl::Duration grace) {
   Signal(SIGTERM);
-  const absl::Time deadline = absl::Now() + grace;
-  while (!HasExited() && absl::Now() < deadline) absl::SleepFor(kPollInterval);
+  AwaitExit(grace);
   Signal(SIGKILL);
   return Wait();
+}
+
+bool Child::AwaitExit(absl::Duration timeout) {
+  const absl::Time deadline = absl::Now() + timeout;
+  while (!HasExited()) {
+    if (absl::Now() >= deadline) return false;
+    absl::SleepFor(kPollInterval);
+  }
+  return true;
 }
 
 std::string Child::StderrTail() const {

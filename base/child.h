@@ -68,6 +68,9 @@ class Child {
   // Whether the child has ended (it may still have to be waited for).
   bool HasExited();
 
+  // Waits until the child has ended, at most for `timeout`. False: it still runs.
+  bool AwaitExit(absl::Duration timeout);
+
   // Waits for the end, kills what is left of the group, and collects the rest of stderr. Again: the same answer.
   ExitStatus Wait();
 

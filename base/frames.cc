@@ -93,6 +93,14 @@ absl::Status WriteFrame(int fd, std::string_view bytes) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<size_t> WriteSome(int fd, std::string_view bytes) {
+  const NoSigpipe no_sigpipe;
+  const ssize_t put = write(fd, bytes.data(), bytes.size());
+  if (put >= 0) return static_cast<size_t>(put);
+  if (errno == EAGAIN || errno == EINTR) return size_t{0};
+  return ErrnoToStatus(errno, "cannot write");
+}
+
 absl::StatusOr<std::optional<std::string>> ReadFrame(int fd, size_t max_bytes) {
   char header[kHeaderBytes];
   HALFTONE_ASSIGN_OR_RETURN(const size_t got, ReadFully(fd, header, kHeaderBytes));

@@ -1,0 +1,274 @@
+#include "server/core/spec.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <set>
+
+#include "absl/log/check.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "base/sha256.h"
+#include "base/strings.h"
+
+namespace halftone::server {
+namespace {
+
+constexpr size_t kMaxFileNameBytes = 1024;
+constexpr size_t kMaxComponentBytes = 255;
+constexpr int kMaxFiles = 10'000;
+constexpr int kMaxRounds = 1000;
+constexpr int64_t kMaxRoundSeconds = 600;
+constexpr int kMaxThreads = 1024;
+constexpr int kMaxBatch = 1 << 16;
+constexpr int64_t kMaxTimeoutSeconds = 24 * 3600;
+constexpr int kMaxRules = 10'000;
+constexpr size_t kMaxPatternBytes = 1024;
+constexpr int32_t kNanosInSecond = 1'000'000'000;
+constexpr std::string_view kJobPrefix = "jobs/";
+constexpr size_t kJobDigits = 32;
+
+bool HasEnding(std::string_view name, std::string_view ending) {
+  return name.size() > ending.size() && name.ends_with(ending);
+}
+
+// Collects what is wrong; each Check names the fields below `path`.
+class Checker {
+ public:
+  void Check(const std::string& path, const v1::OptimizeSpec& spec) {
+    Check(path + ".model", spec.model());
+    Check(path + ".policy", spec.policy());
+    Check(path + ".calibration", spec.calibration());
+    Check(path + ".evaluation", spec.evaluation());
+    Check(path + ".benchmark", spec.benchmark());
+    CheckNames(path + ".outputs", spec.outputs());
+  }
+
+  void Check(const std::string& path, const v1::InspectSpec& spec) {
+    Check(path + ".model", spec.model());
+    Check(path + ".policy", spec.policy());
+    if (!v1::Planner_IsValid(spec.precision_plan())) Add(path + ".precision_plan", "is no known planner");
+    if (spec.text() && spec.json()) Add(path + ".text", "text and json exclude each other");
+    CheckRange(path + ".batch", spec.batch(), kMaxBatch);
+    CheckNames(path + ".outputs", spec.outputs());
+  }
+
+  void Check(const std::string& path, const v1::RunSpec& spec) {
+    Check(path + ".model", spec.model());
+    std::set<std::string> names;
+    for (int i = 0; i < spec.inputs_size(); ++i) {
+      const std::string at = absl::StrCat(path, ".inputs[", i, "]");
+      const v1::NamedFile& input = spec.inputs(i);
+      if (input.name().empty()) Add(at + ".name", "is empty: it should be the name of an input of the model");
+      if (!names.insert(input.name()).second) Add(at + ".name", absl::StrCat("'", input.name(), "' is there twice"));
+      Check(at + ".file", input.file(), ".npy");
+    }
+    Check(path + ".benchmark", spec.benchmark());
+    CheckNames(path + ".outputs", spec.outputs());
+  }
+
+  void Check(const std::string& path, const v1::BenchSpec& spec) {
+    Check(path + ".model", spec.model());
+    Check(path + ".benchmark", spec.benchmark());
+    Check(path + ".samples", spec.samples());
+    CheckNames(path + ".outputs", spec.outputs());
+  }
+
+  void CheckTimeout(const std::string& path, const google::protobuf::Duration& timeout) {
+    CheckDuration(path, timeout, kMaxTimeoutSeconds);
+    if (timeout.seconds() == 0 && timeout.nanos() == 0) Add(path, "is 0: leave it out for the default, or give more");
+  }
+
+  void Add(std::string field, std::string description) {
+    violations_.push_back({std::move(field), std::move(description)});
+  }
+
+  std::vector<FieldViolation> Take() { return std::move(violations_); }
+
+ private:
+  void Check(const std::string& path, const v1::Model& model) {
+    if (model.files_size() != 1) {
+      Add(path + ".files", absl::StrCat("has ", model.files_size(), " files: one is wanted"));
+      return;
+    }
+    const v1::File& file = model.files(0);
+    Check(path + ".files[0]", file, "");
+    if (!model.root_file().empty() && model.root_file() != file.path()) {
+      Add(path + ".root_file", absl::StrCat("'", model.root_file(), "' is none of the files"));
+    }
+    if (!v1::Format_IsValid(model.format())) Add(path + ".format", "is no known format: ONNX or GRAPHDEF");
+    const bool guessable =
+        HasEnding(file.path(), ".onnx") || HasEnding(file.path(), ".pb") || HasEnding(file.path(), ".pbtxt");
+    if (model.format() == v1::FORMAT_UNSPECIFIED && !guessable) {
+      Add(path + ".format", absl::StrCat("cannot be told from the name '", file.path(),
+                                         "': set it, or end the name in .onnx, .pb or .pbtxt"));
+    }
+  }
+
+  void Check(const std::string& path, const v1::Policy& policy) {
+    if (!v1::Planner_IsValid(policy.planner())) Add(path + ".planner", "is no known planner: LISTS");
+    for (int i = 0; i < policy.precisions_size(); ++i) {
+      const v1::Precision precision = policy.precisions(i);
+      if (!v1::Precision_IsValid(precision) || precision == v1::PRECISION_UNSPECIFIED) {
+        Add(absl::StrCat(path, ".precisions[", i, "]"), "is no known precision: ORIGINAL, FP32 or BF16");
+      }
+    }
+    if (policy.nodes_size() > kMaxRules) Add(path + ".nodes", absl::StrCat("has over ", kMaxRules, " rules"));
+    for (int i = 0; i < std::min(policy.nodes_size(), kMaxRules); ++i) {
+      const v1::NodeRule& rule = policy.nodes(i);
+      const std::string at = absl::StrCat(path, ".nodes[", i, "]");
+      if (rule.match().empty()) Add(at + ".match", "is empty: it should be a regular expression over node names");
+      if (rule.match().size() > kMaxPatternBytes) Add(at + ".match", absl::StrCat("is over ", kMaxPatternBytes, " bytes"));
+      if (rule.precision() != v1::FP32 && rule.precision() != v1::BF16) Add(at + ".precision", "should be FP32 or BF16");
+    }
+  }
+
+  void Check(const std::string& path, const v1::Samples& samples) {
+    if (samples.files_size() > kMaxFiles) Add(path + ".files", absl::StrCat("has over ", kMaxFiles, " files"));
+    std::set<std::string> names;
+    for (int i = 0; i < std::min(samples.files_size(), kMaxFiles); ++i) {
+      const std::string at = absl::StrCat(path, ".files[", i, "]");
+      Check(at, samples.files(i), ".npz");
+      if (!names.insert(samples.files(i).path()).second) {
+        Add(at + ".path", absl::StrCat("'", samples.files(i).path(), "' is there twice"));
+      }
+    }
+  }
+
+  void Check(const std::string& path, const v1::BenchmarkSpec& spec) {
+    CheckRange(path + ".rounds", spec.rounds(), kMaxRounds);
+    CheckRange(path + ".threads", spec.threads(), kMaxThreads);
+    CheckRange(path + ".batch", spec.batch(), kMaxBatch);
+    if (spec.has_round_time()) CheckDuration(path + ".round_time", spec.round_time(), kMaxRoundSeconds);
+  }
+
+  void Check(const std::string& path, const v1::File& file, std::string_view ending) {
+    const std::string name_problem = FileNameProblem(file.path());
+    if (!name_problem.empty()) {
+      Add(path + ".path", name_problem);
+    } else if (!ending.empty() && !HasEnding(file.path(), ending)) {
+      Add(path + ".path", Concat("'", file.path(), "' does not end in ", ending));
+    }
+    const std::string digest_problem = DigestProblem(file.digest());
+    if (!digest_problem.empty()) Add(path + ".digest", digest_problem);
+  }
+
+  void CheckRange(std::string field, int value, int max) {
+    if (value < 0 || value > max) Add(std::move(field), absl::StrCat("is ", value, ": 0 to ", max, " is allowed"));
+  }
+
+  void CheckDuration(const std::string& path, const google::protobuf::Duration& value, int64_t max_seconds) {
+    const bool negative = value.seconds() < 0 || value.nanos() < 0;
+    if (negative || value.nanos() >= kNanosInSecond || value.seconds() > max_seconds ||
+        (value.seconds() == max_seconds && value.nanos() > 0)) {
+      Add(path, absl::StrCat("should be from 0 to ", max_seconds, " seconds"));
+    }
+  }
+
+  template <typename Names>
+  void CheckNames(const std::string& path, const Names& names) {
+    for (int i = 0; i < names.size(); ++i) {
+      if (names.Get(i).empty()) Add(absl::StrCat(path, "[", i, "]"), "is empty");
+    }
+  }
+
+  std::vector<FieldViolation> violations_;
+};
+
+}  // namespace
+
+std::vector<FieldViolation> CheckSpec(const v1::JobSpec& spec) {
+  Checker checker;
+  switch (spec.work_case()) {
+    case v1::JobSpec::kOptimize:
+      checker.Check("spec.optimize", spec.optimize());
+      break;
+    case v1::JobSpec::kInspect:
+      checker.Check("spec.inspect", spec.inspect());
+      break;
+    case v1::JobSpec::kRun:
+      checker.Check("spec.run", spec.run());
+      break;
+    case v1::JobSpec::kBench:
+      checker.Check("spec.bench", spec.bench());
+      break;
+    case v1::JobSpec::WORK_NOT_SET:
+      checker.Add("spec", "is empty: one of optimize, inspect, run and bench should be set");
+      break;
+  }
+  if (spec.has_timeout()) checker.CheckTimeout("spec.timeout", spec.timeout());
+  return checker.Take();
+}
+
+std::string DigestProblem(const v1::Digest& digest) {
+  if (!IsSha256Hex(digest.sha256())) return "sha256 should be 64 lower-case hexadecimal digits";
+  if (digest.size_bytes() < 0) return "size_bytes is negative";
+  return "";
+}
+
+std::string FileNameProblem(std::string_view path) {
+  if (path.empty()) return "is empty";
+  if (path.size() > kMaxFileNameBytes) return absl::StrCat("is over ", kMaxFileNameBytes, " bytes");
+  for (const absl::string_view part : absl::StrSplit(AbslView(path), '/')) {
+    if (part.empty() || part == "." || part == "..") {
+      return "should be a relative name without empty, '.' and '..' components";
+    }
+    if (part.size() > kMaxComponentBytes) return absl::StrCat("has a component over ", kMaxComponentBytes, " bytes");
+    const bool plain = std::all_of(part.begin(), part.end(), [](char c) {
+      return absl::ascii_isalnum(static_cast<unsigned char>(c)) || std::string_view("._+@=-").find(c) != std::string_view::npos;
+    });
+    if (!plain) return "may hold only letters, digits, '/' and . _ + @ = -";
+  }
+  return "";
+}
+
+std::vector<v1::File> FilesOf(const v1::JobSpec& spec) {
+  std::vector<v1::File> files;
+  const auto add = [&files](const auto& more) { files.insert(files.end(), more.begin(), more.end()); };
+  add(spec.optimize().model().files());
+  add(spec.optimize().calibration().files());
+  add(spec.optimize().evaluation().files());
+  add(spec.inspect().model().files());
+  add(spec.run().model().files());
+  for (const v1::NamedFile& input : spec.run().inputs()) files.push_back(input.file());
+  add(spec.bench().model().files());
+  add(spec.bench().samples().files());
+  return files;
+}
+
+std::string_view KindOf(const v1::JobSpec& spec) {
+  switch (spec.work_case()) {
+    case v1::JobSpec::kOptimize:
+      return "optimize";
+    case v1::JobSpec::kInspect:
+      return "inspect";
+    case v1::JobSpec::kRun:
+      return "run";
+    case v1::JobSpec::kBench:
+      return "bench";
+    case v1::JobSpec::WORK_NOT_SET:
+      break;
+  }
+  return "none";
+}
+
+bool IsJobName(std::string_view name) {
+  if (!name.starts_with(kJobPrefix)) return false;
+  name.remove_prefix(kJobPrefix.size());
+  return name.size() == kJobDigits && std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
+}
+
+std::string NewJobName() {
+  char bytes[kJobDigits / 2];
+  CHECK_EQ(getrandom(bytes, sizeof(bytes), 0), static_cast<ssize_t>(sizeof(bytes)));
+  return Concat(kJobPrefix, absl::BytesToHexString(absl::string_view(bytes, sizeof(bytes))));
+}
+
+bool IsFinal(v1::JobState state) {
+  return state == v1::SUCCEEDED || state == v1::FAILED || state == v1::CANCELLED;
+}
+
+}  // namespace halftone::server

@@ -1,0 +1,16 @@
+#include "server/rpc/rpc_scope.h"
+#include "server/rpc/services.h"
+
+namespace halftone::server {
+
+grpc::Status ModelOptimizerService::CancelJob(grpc::ServerContext* context, const v1::CancelJobRequest* request,
+                                              v1::Job* response) {
+  RpcScope rpc("CancelJob", *context, metrics_);
+  rpc.Received(*request);
+  absl::StatusOr<v1::Job> answer = jobs_.Cancel(request->name());
+  if (!answer.ok()) return rpc.Finish(answer.status());
+  *response = *std::move(answer);
+  return rpc.Finish(absl::OkStatus(), *response);
+}
+
+}  // namespace halftone::server

@@ -1,0 +1,16 @@
+#include "server/rpc/rpc_scope.h"
+#include "server/rpc/services.h"
+
+namespace halftone::server {
+
+grpc::Status ModelOptimizerService::CreateJob(grpc::ServerContext* context, const v1::CreateJobRequest* request,
+                                              v1::Job* response) {
+  RpcScope rpc("CreateJob", *context, metrics_);
+  rpc.Received(*request);
+  absl::StatusOr<v1::Job> answer = jobs_.Create(*request);
+  if (!answer.ok()) return rpc.Finish(answer.status());
+  *response = *std::move(answer);
+  return rpc.Finish(absl::OkStatus(), *response);
+}
+
+}  // namespace halftone::server

@@ -1,0 +1,16 @@
+#include "server/rpc/rpc_scope.h"
+#include "server/rpc/services.h"
+
+namespace halftone::server {
+
+grpc::Status ModelOptimizerService::GetJob(grpc::ServerContext* context, const v1::GetJobRequest* request,
+                                           v1::Job* response) {
+  RpcScope rpc("GetJob", *context, metrics_);
+  rpc.Received(*request);
+  absl::StatusOr<v1::Job> answer = jobs_.Get(request->name());
+  if (!answer.ok()) return rpc.Finish(answer.status());
+  *response = *std::move(answer);
+  return rpc.Finish(absl::OkStatus(), *response);
+}
+
+}  // namespace halftone::server
