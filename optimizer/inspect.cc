@@ -1,0 +1,66 @@
+#include "optimizer/inspect.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/strings.h"
+
+namespace halftone {
+namespace {
+
+PortSummary Port(const std::string& name, const Graph& graph, ValueId value) {
+  return {name, std::string(DataTypeName(graph.type(value))), graph.shape(value).ToString()};
+}
+
+}  // namespace
+
+ModelSummary Summarize(const Graph& graph) {
+  ModelSummary summary;
+  summary.format = FormatName(graph.format());
+  summary.opset = graph.header().Ints("opset");
+  if (const AttributeValue* domains = graph.header().find("opset_domains")) {
+    if (const auto* names = std::get_if<std::vector<std::string>>(domains)) summary.opset_domains = *names;
+  }
+  for (const NodeId id : graph.inputs()) summary.inputs.push_back(Port(graph.Label(id), graph, graph.output(id)));
+  for (const GraphOutput& output : graph.outputs()) summary.outputs.push_back(Port(output.name, graph, output.value));
+  std::map<std::string, OpSummary> ops;
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (node.op == OpKind::kInput) continue;
+    if (node.op == OpKind::kConstant) {
+      const Tensor* tensor = graph.ConstantTensor(graph.output(id));
+      if (tensor == nullptr) continue;
+      summary.parameters += tensor->num_elements();
+      summary.parameter_bytes += static_cast<int64_t>(tensor->byte_size());
+      continue;
+    }
+    const bool opaque = node.op == OpKind::kOpaque;
+    const std::string name =
+        opaque ? Concat(node.domain, node.domain.empty() ? "" : ".", node.spelling) : std::string(OpName(node.op));
+    OpSummary& row = ops[name];
+    row.op = name;
+    row.runs = !opaque && Info(node.op).group != OpGroup::kStructural;
+    ++row.count;
+    ++summary.nodes;
+  }
+  for (auto& [name, row] : ops) summary.ops.push_back(row);
+  std::stable_sort(summary.ops.begin(), summary.ops.end(),
+                   [](const OpSummary& a, const OpSummary& b) { return a.count > b.count; });
+  return summary;
+}
+
+std::vector<PlanRow> PlanRows(const Graph& graph, const PrecisionPlan& plan) {
+  std::vector<PlanRow> rows;
+  for (const NodeId id : graph.nodes()) {
+    for (auto it = plan.decisions.lower_bound({id, '\0'}); it != plan.decisions.end() && it->first.first == id; ++it) {
+      const Decision& decision = it->second;
+      const Node& node = graph.node(id);
+      rows.push_back({graph.Label(id), node.spelling.empty() ? std::string(OpName(node.op)) : node.spelling,
+                      decision.type_attribute, decision.list, std::string(DataTypeName(decision.type)), decision.step,
+                      decision.reason});
+    }
+  }
+  return rows;
+}
+
+}  // namespace halftone

@@ -1,0 +1,219 @@
+#include "optimizer/job.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "absl/strings/str_join.h"
+#include "base/files.h"
+#include "base/sha256.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "optimizer/compare.h"
+#include "optimizer/lower.h"
+#include "optimizer/measure.h"
+
+namespace halftone {
+namespace {
+
+constexpr size_t kOriginal = 0;
+constexpr size_t kBaseline = 1;
+
+// "dir/resnet50.onnx" and bf16 -> "resnet50.bf16.onnx".
+std::string VariantFileName(const ModelSource& model, VariantKind kind) {
+  const std::filesystem::path path(model.label());
+  return Concat(path.stem().string(), ".", VariantName(kind), path.extension().string());
+}
+
+// One job from beginning to end; the steps are its methods, in order.
+class OptimizeJob {
+ public:
+  OptimizeJob(const OptimizeOptions& options, ChildRunner& children, const ProgressCallback& progress)
+      : options_(options), children_(children), progress_(progress), target_(MakeOneDnnTarget()) {}
+
+  absl::StatusOr<OptimizeResult> Run() {
+    HALFTONE_RETURN_IF_ERROR(Timed("import", [this] { return Import(); }));
+    HALFTONE_RETURN_IF_ERROR(Timed("lower", [this] { return Lower(); }));
+    HALFTONE_RETURN_IF_ERROR(Timed("export", [this] { return Export(); }));
+    const std::vector<std::string> cannot_run = OpsThatCannotRun(imported_);
+    for (VariantResult& variant : result_.variants) variant.opaque_ops = cannot_run;
+    if (!cannot_run.empty()) {
+      result_.warnings.push_back(
+          Concat("the model was rewritten but cannot be run here, so that nothing was measured; ops without a kernel: ",
+                 absl::StrJoin(cannot_run, ", ")));
+      return std::move(result_);
+    }
+    HALFTONE_RETURN_IF_ERROR(Timed("evaluate", [this] { return Evaluate(); }));
+    HALFTONE_RETURN_IF_ERROR(Timed("compare", [this] { return Compare(); }));
+    if (!options_.benchmark.skip) HALFTONE_RETURN_IF_ERROR(Timed("measure", [this] { return Measure(); }));
+    return std::move(result_);
+  }
+
+ private:
+  template <typename Work>
+  absl::Status Timed(const std::string& stage, Work work) {
+    progress_(stage, 0, 1);
+    const auto start = std::chrono::steady_clock::now();
+    absl::Status status = work();
+    result_.stage_seconds[stage] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (status.ok()) progress_(stage, 1, 1);
+    return status;
+  }
+
+  absl::Status Import() {
+    HALFTONE_ASSIGN_OR_RETURN(imported_, LoadModel(options_.model));
+    result_.format = imported_.format();
+    VariantResult original;
+    original.kind = VariantKind::kOriginal;
+    original.path = options_.model.path;
+    original.file_name = std::filesystem::path(options_.model.label()).filename().string();
+    original.summary = "as it came, not fused";
+    result_.variants.push_back(std::move(original));
+    return absl::OkStatus();
+  }
+
+  absl::Status Lower() {
+    HALFTONE_ASSIGN_OR_RETURN(LoweredGraph baseline, MakeBaseline(imported_, *target_));
+    lowered_.push_back(std::move(baseline));
+    for (const VariantKind kind : options_.lowered) {
+      if (kind != VariantKind::kBf16) continue;
+      HALFTONE_ASSIGN_OR_RETURN(LoweredGraph graph, MakeBf16(imported_, *target_, options_));
+      lowered_.push_back(std::move(graph));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Export() {
+    for (LoweredGraph& lowered : lowered_) {
+      VariantResult variant;
+      variant.kind = lowered.kind;
+      variant.file_name = VariantFileName(options_.model, lowered.kind);
+      variant.path = Concat(options_.out_dir, "/", variant.file_name);
+      variant.summary = lowered.summary;
+      variant.emulated = lowered.emulated;
+      variant.rewrites = std::move(lowered.rewrites);
+      HALFTONE_RETURN_IF_ERROR(
+          Annotate(SaveModel(lowered.graph, variant.path), Concat(VariantName(lowered.kind), " variant")));
+      lowered.graph = Graph();  // from here on only the file counts
+      result_.warnings.insert(result_.warnings.end(), lowered.warnings.begin(), lowered.warnings.end());
+      result_.variants.push_back(std::move(variant));
+    }
+    for (VariantResult& variant : result_.variants) {
+      HALFTONE_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(variant.path));
+      variant.size_bytes = static_cast<int64_t>(file.bytes().size());
+      variant.sha256 = Sha256Hex(file.bytes());
+    }
+    return absl::OkStatus();
+  }
+
+  RunSpec SpecOf(const VariantResult& variant) const {
+    RunSpec spec;
+    spec.model = options_.model;
+    spec.model.path = variant.path;
+    spec.fuse = variant.kind != VariantKind::kOriginal;
+    spec.threads = options_.benchmark.threads;
+    spec.batch = options_.benchmark.batch;
+    spec.samples = options_.evaluation.empty() ? options_.calibration : options_.evaluation;
+    spec.seed = options_.benchmark.seed;
+    return spec;
+  }
+
+  std::string LogOf(const VariantResult& variant) const {
+    return Concat(options_.out_dir, "/outputs.", VariantName(variant.kind), ".log");
+  }
+
+  absl::Status Evaluate() {
+    if (SpecOf(result_.variants[0]).samples.empty()) {
+      result_.warnings.push_back(
+          "no samples were given: fidelity is of seeded random inputs, which says little about real ones; give --eval");
+    }
+    const int64_t total = static_cast<int64_t>(result_.variants.size());
+    for (int64_t i = 0; i < total; ++i) {
+      progress_("evaluate", i, total);
+      VariantResult& variant = result_.variants[i];
+      absl::StatusOr<EvaluateResult> evaluated = children_.Evaluate({SpecOf(variant), LogOf(variant)});
+      if (!evaluated.ok()) return Annotate(evaluated.status(), Concat(VariantName(variant.kind), " variant"));
+      result_.evaluation_samples = evaluated->samples;
+      if (i == 0)
+        result_.warnings.insert(result_.warnings.end(), evaluated->warnings.begin(), evaluated->warnings.end());
+      AddNodes(variant, std::move(evaluated->steps));
+    }
+    return absl::OkStatus();
+  }
+
+  // Joins the steps of the file as it ran with the reasons of the nodes as they were planned, by name.
+  void AddNodes(VariantResult& variant, std::vector<StepReport> steps) {
+    const auto lowered =
+        std::find_if(lowered_.begin(), lowered_.end(), [&](const LoweredGraph& l) { return l.kind == variant.kind; });
+    for (StepReport& step : steps) {
+      NodeResult node;
+      node.reason = "as the file has it";
+      if (lowered != lowered_.end()) {
+        const auto reason = lowered->reasons.find(step.name);
+        node.reason = reason != lowered->reasons.end() ? reason->second : "made by the lowering";
+      }
+      node.precision = step.src_type == "bf16" || step.weights_type == "bf16" ? VariantKind::kBf16 : VariantKind::kFp32;
+      node.step = std::move(step);
+      variant.nodes.push_back(std::move(node));
+    }
+  }
+
+  absl::Status Compare() {
+    for (VariantResult& variant : result_.variants) {
+      HALFTONE_ASSIGN_OR_RETURN(Comparison comparison, CompareLogs(LogOf(result_.variants[kBaseline]), LogOf(variant)));
+      variant.fidelity = std::move(comparison.outputs);
+      variant.top1_accuracy = comparison.top1_accuracy;
+      variant.labelled_samples = comparison.labelled_samples;
+    }
+    for (const VariantResult& variant : result_.variants) std::filesystem::remove(LogOf(variant));
+    return absl::OkStatus();
+  }
+
+  absl::Status Measure() {
+    std::vector<RunSpec> specs;
+    for (const VariantResult& variant : result_.variants) specs.push_back(SpecOf(variant));
+    HALFTONE_ASSIGN_OR_RETURN(std::vector<BenchmarkResult> results,
+                              MeasureVariants(specs, kBaseline, options_.benchmark, children_, progress_));
+    for (size_t i = 0; i < results.size(); ++i) {
+      VariantResult& variant = result_.variants[i];
+      const bool is_fused = i != kOriginal;
+      const auto slow = std::find_if(variant.nodes.begin(), variant.nodes.end(),
+                                     [](const NodeResult& node) { return node.step.kernel == "reference"; });
+      if (is_fused && slow != variant.nodes.end()) {
+        result_.warnings.push_back(Concat(VariantName(variant.kind), ": node '", slow->step.name, "' (", slow->step.op,
+                                          ") runs by its reference function, which is slow"));
+      }
+      variant.benchmark = std::move(results[i]);
+    }
+    return absl::OkStatus();
+  }
+
+  const OptimizeOptions& options_;
+  ChildRunner& children_;
+  const ProgressCallback& progress_;
+  const std::unique_ptr<Target> target_;
+  Graph imported_;
+  std::vector<LoweredGraph> lowered_;
+  OptimizeResult result_;
+};
+
+}  // namespace
+
+std::string_view VariantName(VariantKind kind) {
+  switch (kind) {
+    case VariantKind::kOriginal:
+      return "original";
+    case VariantKind::kFp32:
+      return "fp32";
+    case VariantKind::kBf16:
+      return "bf16";
+  }
+  return "";
+}
+
+absl::StatusOr<OptimizeResult> RunOptimizeJob(const OptimizeOptions& options, ChildRunner& children,
+                                              const ProgressCallback& progress) {
+  return OptimizeJob(options, children, progress).Run();
+}
+
+}  // namespace halftone

@@ -1,0 +1,51 @@
+// A model file as the optimizer sees it: loaded by the ordinary importer, made ready to run by the ordinary pipeline.
+#ifndef HALFTONE_OPTIMIZER_MODEL_H_
+#define HALFTONE_OPTIMIZER_MODEL_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/graph.h"
+#include "ir/target.h"
+
+namespace halftone {
+
+enum class ModelFormat { kByExtension, kOnnx, kGraphDef };
+
+struct ModelSource {
+  std::string path;  // local file
+  std::string name;  // as its owner calls it, for messages and for the extension; empty: path
+  ModelFormat format = ModelFormat::kByExtension;
+  std::vector<std::string> outputs;  // GraphDef: names of the wanted outputs; empty: every node that nobody reads
+
+  const std::string& label() const { return name.empty() ? path : name; }
+};
+
+// Bytes -> Graph. Errors: INVALID_ARGUMENT (names file and node or field), NOT_FOUND, UNIMPLEMENTED.
+absl::StatusOr<Graph> LoadModel(const ModelSource& source);
+
+// Writes the graph in the format it came from. The file appears complete or not at all.
+absl::Status SaveModel(const Graph& graph, const std::string& path);
+
+// "onnx" or "graphdef".
+std::string_view FormatName(GraphFormat format);
+
+// Known dimensions of a model's inputs by name, e.g. from samples. The first one is the number of samples, not the
+// batch.
+using InputDims = std::map<std::string, std::vector<int64_t>>;
+
+// Binds every free dimension of the inputs (the first to `batch`, others to those of `samples`) and infers all shapes.
+// Errors: INVALID_ARGUMENT names the inputs and dimensions that are still free and says how to give them.
+absl::Status BindShapes(Graph& graph, int64_t batch, const InputDims& samples);
+
+// BindShapes, and where `fuse` is set the optimize pipeline: what a Plan is made of.
+absl::Status PrepareToRun(Graph& graph, int64_t batch, const InputDims& samples, bool fuse, const Target& target);
+
+// "LSTM (3)" for each type of opaque or control-flow node that keeps the graph from running.
+std::vector<std::string> OpsThatCannotRun(const Graph& graph);
+
+}  // namespace halftone
+
+#endif  // HALFTONE_OPTIMIZER_MODEL_H_

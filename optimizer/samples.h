@@ -1,0 +1,53 @@
+// Samples: .npz files with one array per input, cut along the first axis into pieces of the input's batch.
+#ifndef HALFTONE_OPTIMIZER_SAMPLES_H_
+#define HALFTONE_OPTIMIZER_SAMPLES_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/graph.h"
+#include "ir/tensor.h"
+#include "optimizer/model.h"
+
+namespace halftone {
+
+// One run's worth of inputs.
+struct Batch {
+  std::vector<Tensor> inputs;   // in the order of graph.inputs(), of exactly their types and shapes
+  int64_t rows = 0;             // real samples; the rest of a short last piece is padding and must not be counted
+  std::vector<int64_t> labels;  // one a real sample, or empty
+};
+
+// Where inputs come from: .npz files, or seeded random numbers. Not thread-safe. Arrays are read piece by piece, never
+// whole.
+class SampleSource {
+ public:
+  virtual ~SampleSource() = default;
+
+  // Dimensions of the arrays by input name, for BindShapes.
+  virtual InputDims dims() const = 0;
+  virtual bool has_labels() const = 0;
+
+  // Fits the samples to a graph whose input shapes are known: from now on Read gives its batches.
+  // Errors: INVALID_ARGUMENT names file, array and input (missing array, wrong rank, dimensions or type, ragged
+  // counts).
+  virtual absl::Status Bind(const Graph& graph) = 0;
+  virtual int64_t num_samples() const = 0;
+  virtual int64_t num_batches() const = 0;
+  virtual absl::StatusOr<Batch> Read(int64_t index) = 0;
+  // Arrays of the files that no input has the name of.
+  virtual std::vector<std::string> unused_arrays() const = 0;
+};
+
+// `paths` are .npz files. Labels stand under "labels".
+absl::StatusOr<std::unique_ptr<SampleSource>> OpenSamples(const std::vector<std::string>& paths);
+
+// `batches` batches of reference::RandomInputs.
+std::unique_ptr<SampleSource> RandomSamples(uint64_t seed, int64_t batches);
+
+}  // namespace halftone
+
+#endif  // HALFTONE_OPTIMIZER_SAMPLES_H_

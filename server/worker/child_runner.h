@@ -1,0 +1,27 @@
+// Fresh processes for variants: both ends of the pipe.
+#ifndef HALFTONE_SERVER_WORKER_CHILD_RUNNER_H_
+#define HALFTONE_SERVER_WORKER_CHILD_RUNNER_H_
+
+#include <string>
+
+#include "optimizer/variant_child.h"
+
+namespace halftone::worker {
+
+// Starts `program` with the argument --child for each piece of work. Not thread-safe.
+class ProcessChildRunner final : public ChildRunner {
+ public:
+  explicit ProcessChildRunner(std::string program) : program_(std::move(program)) {}
+  absl::StatusOr<EvaluateResult> Evaluate(const EvaluateSpec& spec) override;
+  absl::StatusOr<RoundResult> Round(const RoundSpec& spec) override;
+
+ private:
+  const std::string program_;
+};
+
+// The other end: reads one request from `input`, does it, writes one reply to `output`. An exit code.
+int ChildMain(int input, int output);
+
+}  // namespace halftone::worker
+
+#endif  // HALFTONE_SERVER_WORKER_CHILD_RUNNER_H_

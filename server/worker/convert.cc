@@ -1,0 +1,276 @@
+#include "server/worker/convert.h"
+
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/files.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "base/version.h"
+#include "runtime/onednn/target.h"
+
+extern char** environ;
+
+namespace halftone::worker {
+namespace {
+
+constexpr int kDefaultRounds = 5;
+constexpr double kDefaultRoundSeconds = 1;
+
+double Seconds(const google::protobuf::Duration& duration) {
+  return static_cast<double>(duration.seconds()) + static_cast<double>(duration.nanos()) * 1e-9;
+}
+
+std::string KernelName() {
+  utsname name;
+  return uname(&name) == 0 ? Concat(name.sysname, " ", name.release) : "";
+}
+
+// NAME=VALUE of the variables that change speed or answers.
+std::vector<std::string> TellingVariables() {
+  constexpr std::string_view kPrefixes[] = {"OMP_",  "GOMP_",          "ONEDNN_",
+                                            "DNNL_", "HALFTONE_DEBUG", "TF_AUTO_MIXED_PRECISION_"};
+  std::vector<std::string> result;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text(*variable);
+    if (std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
+                    [&](std::string_view prefix) { return text.starts_with(prefix); })) {
+      result.emplace_back(text);
+    }
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+v1::Precision ToProto(VariantKind kind) {
+  switch (kind) {
+    case VariantKind::kOriginal:
+      return v1::ORIGINAL;
+    case VariantKind::kFp32:
+      return v1::FP32;
+    case VariantKind::kBf16:
+      return v1::BF16;
+  }
+  return v1::PRECISION_UNSPECIFIED;
+}
+
+void ToProto(const BenchmarkResult& result, const BenchmarkOptions& options, v1::Benchmark* proto) {
+  proto->set_median_ms(result.median_ms);
+  proto->set_min_ms(result.min_ms);
+  proto->set_p90_ms(result.p90_ms.value_or(0));
+  proto->set_p99_ms(result.p99_ms.value_or(0));
+  if (result.speedup.has_value()) {
+    proto->mutable_speedup()->set_median(result.speedup->median);
+    proto->mutable_speedup()->set_low(result.speedup->low);
+    proto->mutable_speedup()->set_high(result.speedup->high);
+  }
+  proto->set_valid(result.invalid_reasons.empty());
+  for (const std::string& reason : result.invalid_reasons) proto->add_invalid_reasons(reason);
+  proto->set_rounds(static_cast<int>(result.round_medians_ms.size()));
+  proto->set_samples(static_cast<int>(result.samples));
+  proto->set_batch(static_cast<int>(options.batch));
+  proto->mutable_round_medians_ms()->Assign(result.round_medians_ms.begin(), result.round_medians_ms.end());
+}
+
+void ToProto(const OutputFidelity& result, v1::Fidelity* proto) {
+  proto->set_output(result.output);
+  proto->set_sqnr_db(result.fidelity.sqnr_db);
+  proto->set_cosine(result.fidelity.cosine);
+  proto->set_max_abs_error(result.fidelity.max_error);
+  proto->set_top1_agreement(result.fidelity.top1_agreement().value_or(0));
+  proto->set_rows(result.fidelity.rows);
+}
+
+void ToProto(const NodeResult& result, v1::NodeReport* proto) {
+  proto->set_name(result.step.name);
+  proto->set_op(result.step.op);
+  proto->set_precision(ToProto(result.precision));
+  proto->set_reason(result.reason);
+  proto->set_kernel(result.step.kernel);
+  proto->set_src_type(result.step.src_type);
+  proto->set_weights_type(result.step.weights_type);
+  proto->set_dst_type(result.step.dst_type);
+  proto->set_median_us(result.step.median_us);
+}
+
+void ToProto(const VariantResult& result, const BenchmarkOptions& options, v1::Variant* proto) {
+  proto->set_precision(ToProto(result.kind));
+  proto->mutable_artifact()->set_path(result.file_name);
+  proto->mutable_artifact()->set_sha256(result.sha256);
+  proto->mutable_artifact()->set_size_bytes(result.size_bytes);
+  if (result.benchmark.has_value()) ToProto(*result.benchmark, options, proto->mutable_benchmark());
+  for (const OutputFidelity& fidelity : result.fidelity) ToProto(fidelity, proto->add_fidelity());
+  proto->set_top1_accuracy(result.top1_accuracy.value_or(0));
+  proto->set_labelled_samples(result.labelled_samples);
+  for (const NodeResult& node : result.nodes) ToProto(node, proto->add_nodes());
+  for (const RewriteResult& rewrite : result.rewrites) {
+    v1::Rewrite* row = proto->add_rewrites();
+    row->set_pass(rewrite.pass);
+    row->set_node(rewrite.node);
+    row->set_reason(rewrite.reason);
+  }
+  proto->set_summary(result.summary);
+  proto->set_emulated(result.emulated);
+  for (const std::string& op : result.opaque_ops) proto->add_opaque_ops(op);
+}
+
+void Append(const google::protobuf::RepeatedPtrField<std::string>& from, std::vector<std::string>& to) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+ListEdit ToEdit(const v1::ListEdit& proto) {
+  ListEdit edit;
+  Append(proto.add(), edit.add);
+  Append(proto.remove(), edit.remove);
+  return edit;
+}
+
+const v1::File* RootFile(const v1::Model& model) {
+  for (const v1::File& file : model.files()) {
+    if (model.root_file().empty() || file.path() == model.root_file()) return &file;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Inputs::Inputs(const WorkerRequest& request) : work_dir_(request.work_dir()) {
+  for (const InputFile& input : request.inputs()) paths_[input.sha256()] = input.local_path();
+}
+
+absl::StatusOr<std::string> Inputs::LocalPath(const v1::File& file) const {
+  const auto it = paths_.find(file.digest().sha256());
+  if (it == paths_.end()) return absl::InternalError(Concat("file '", file.path(), "' did not reach the worker"));
+  return it->second;
+}
+
+absl::StatusOr<std::vector<std::string>> Inputs::LocalPaths(const v1::Samples& samples,
+                                                            const std::string& folder) const {
+  std::vector<std::string> paths;
+  for (const v1::File& file : samples.files()) {
+    HALFTONE_ASSIGN_OR_RETURN(const std::string path, LocalPath(file));
+    const std::filesystem::path link = std::filesystem::path(work_dir_) / folder / file.path();
+    HALFTONE_RETURN_IF_ERROR(MakeDirectories(link.parent_path().string()));
+    std::error_code error;
+    std::filesystem::create_symlink(path, link, error);
+    if (error) return absl::InternalError(Concat("samples '", file.path(), "' cannot be linked: ", error.message()));
+    paths.push_back(link.string());
+  }
+  return paths;
+}
+
+absl::StatusOr<ModelSource> Inputs::Model(const v1::Model& model,
+                                          const google::protobuf::RepeatedPtrField<std::string>& outputs) const {
+  const v1::File* root = RootFile(model);
+  if (root == nullptr) return absl::InvalidArgumentError("model.root_file names none of model.files");
+  ModelSource source;
+  HALFTONE_ASSIGN_OR_RETURN(source.path, LocalPath(*root));
+  source.name = root->path();
+  source.format = model.format() == v1::ONNX       ? ModelFormat::kOnnx
+                  : model.format() == v1::GRAPHDEF ? ModelFormat::kGraphDef
+                                                   : ModelFormat::kByExtension;
+  Append(outputs, source.outputs);
+  return source;
+}
+
+PlannerOptions ToPlannerOptions(const v1::Policy& policy) {
+  PlannerOptions options;
+  options.edits.push_back({ToEdit(policy.lists().allow()), ToEdit(policy.lists().infer()),
+                           ToEdit(policy.lists().deny()), ToEdit(policy.lists().clear())});
+  for (const v1::NodeRule& rule : policy.nodes()) {
+    options.node_rules.push_back(
+        {rule.match(), rule.precision() == v1::BF16 ? DataType::kBFloat16 : DataType::kFloat32});
+  }
+  return options;
+}
+
+std::vector<VariantKind> ToLowered(const v1::Policy& policy) {
+  if (policy.precisions().empty()) return {VariantKind::kBf16};
+  const bool wanted =
+      std::find(policy.precisions().begin(), policy.precisions().end(), v1::BF16) != policy.precisions().end();
+  return wanted ? std::vector<VariantKind>{VariantKind::kBf16} : std::vector<VariantKind>{};
+}
+
+BenchmarkOptions ToBenchmarkOptions(const v1::BenchmarkSpec& spec) {
+  BenchmarkOptions options;
+  options.rounds = spec.rounds() > 0 ? spec.rounds() : kDefaultRounds;
+  options.round_seconds = spec.has_round_time() ? Seconds(spec.round_time()) : kDefaultRoundSeconds;
+  options.threads = std::max(spec.threads(), 1);
+  options.batch = std::max(spec.batch(), 1);
+  options.skip = spec.skip();
+  options.seed = spec.seed() != 0 ? spec.seed() : 1;
+  return options;
+}
+
+v1::Environment DescribeEnvironment(int threads) {
+  const EnvironmentInfo info = DescribeCpu();
+  v1::Environment environment;
+  environment.set_cpu(info.cpu_model);
+  environment.set_isa(info.isa);
+  environment.set_native_bf16(info.native_bf16);
+  environment.set_onednn_version(info.onednn_version);
+  environment.set_threads(threads);
+  environment.set_cores(info.cores);
+  environment.set_halftone_version(std::string(kVersion));
+  environment.set_kernel(KernelName());
+  for (const std::string& variable : TellingVariables()) environment.add_variables(variable);
+  return environment;
+}
+
+v1::Report ToReport(const OptimizeResult& result, const v1::Model& model, const BenchmarkOptions& benchmark) {
+  v1::Report report;
+  if (const v1::File* root = RootFile(model); root != nullptr) {
+    report.set_model(root->path());
+    *report.mutable_model_digest() = root->digest();
+  }
+  report.set_format(std::string(FormatName(result.format)));
+  *report.mutable_environment() = DescribeEnvironment(benchmark.threads);
+  for (const std::string& warning : result.warnings) report.add_warnings(warning);
+  for (const VariantResult& variant : result.variants) ToProto(variant, benchmark, report.add_variants());
+  report.set_evaluation_samples(result.evaluation_samples);
+  report.set_seed(benchmark.seed);
+  return report;
+}
+
+v1::Report WithoutNodes(v1::Report report) {
+  for (v1::Variant& variant : *report.mutable_variants()) {
+    variant.clear_nodes();
+    variant.clear_rewrites();
+  }
+  return report;
+}
+
+v1::JobError ToJobError(const absl::Status& status) {
+  v1::JobError error;
+  error.set_code(static_cast<int>(status.code()));
+  error.set_message(std::string(status.message()));
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kOutOfRange:
+      error.set_reason("MODEL_INVALID");
+      break;
+    case absl::StatusCode::kUnimplemented:
+      error.set_reason("OP_UNSUPPORTED");
+      break;
+    case absl::StatusCode::kResourceExhausted:
+      error.set_reason("RESOURCE_EXHAUSTED");
+      break;
+    case absl::StatusCode::kDeadlineExceeded:
+      error.set_reason("TIMEOUT");
+      break;
+    case absl::StatusCode::kCancelled:
+      error.set_reason("CANCELLED");
+      break;
+    default:
+      error.set_reason("INTERNAL");
+      break;
+  }
+  return error;
+}
+
+}  // namespace halftone::worker

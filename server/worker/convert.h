@@ -1,0 +1,46 @@
+// The public contract's messages <-> the optimizer's plain data.
+#ifndef HALFTONE_SERVER_WORKER_CONVERT_H_
+#define HALFTONE_SERVER_WORKER_CONVERT_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "halftone/v1/jobs.pb.h"
+#include "halftone/v1/report.pb.h"
+#include "optimizer/inspect.h"
+#include "optimizer/job.h"
+#include "server/worker/worker.pb.h"
+
+namespace halftone::worker {
+
+// Local paths of the job's blobs.
+class Inputs {
+ public:
+  explicit Inputs(const WorkerRequest& request);
+  // Errors: INTERNAL if the parent did not send the file.
+  absl::StatusOr<std::string> LocalPath(const v1::File& file) const;
+  // As links that have the files' own names, below work_dir/`folder`, for messages.
+  absl::StatusOr<std::vector<std::string>> LocalPaths(const v1::Samples& samples, const std::string& folder) const;
+  absl::StatusOr<ModelSource> Model(const v1::Model& model,
+                                    const google::protobuf::RepeatedPtrField<std::string>& outputs) const;
+
+ private:
+  std::map<std::string, std::string> paths_;  // by sha256
+  std::string work_dir_;
+};
+
+PlannerOptions ToPlannerOptions(const v1::Policy& policy);
+std::vector<VariantKind> ToLowered(const v1::Policy& policy);
+BenchmarkOptions ToBenchmarkOptions(const v1::BenchmarkSpec& spec);
+
+v1::Environment DescribeEnvironment(int threads);
+v1::Report ToReport(const OptimizeResult& result, const v1::Model& model, const BenchmarkOptions& benchmark);
+// The report without what makes it large: for JobResult.
+v1::Report WithoutNodes(v1::Report report);
+
+v1::JobError ToJobError(const absl::Status& status);
+
+}  // namespace halftone::worker
+
+#endif  // HALFTONE_SERVER_WORKER_CONVERT_H_

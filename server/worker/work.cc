@@ -1,0 +1,153 @@
+#include "server/worker/work.h"
+
+#include <set>
+
+#include "base/files.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "formats/npz/npy.h"
+#include "ir/text.h"
+#include "optimizer/inspect.h"
+#include "optimizer/run.h"
+#include "report/json.h"
+#include "server/worker/convert.h"
+#include "server/worker/inspect_text.h"
+
+namespace halftone::worker {
+namespace {
+
+// Adds a file that lies below work_dir to the result.
+void AddFile(const std::string& name, const std::string& local_path, WorkerResult& result) {
+  OutputFile* file = result.add_files();
+  file->set_path(name);
+  file->set_local_path(local_path);
+}
+
+absl::Status AddText(const std::string& name, const std::string& text, const WorkerRequest& request,
+                     WorkerResult& result) {
+  const std::string path = Concat(request.work_dir(), "/", name);
+  HALFTONE_RETURN_IF_ERROR(WriteFileAtomically(path, text));
+  AddFile(name, path, result);
+  return absl::OkStatus();
+}
+
+// A file name out of the name of an output: "scores/softmax:0" -> "scores_softmax_0".
+std::string FileNameOf(const std::string& output, std::set<std::string>& taken) {
+  std::string name;
+  for (const char c : output) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '_';
+    name += plain ? c : '_';
+  }
+  if (name.empty() || name[0] == '.') name = Concat("output", name);
+  std::string unique = name;
+  for (int i = 1; !taken.insert(unique).second; ++i) unique = Concat(name, "_", i);
+  return unique;
+}
+
+absl::StatusOr<WorkOutcome> Report(const OptimizeOptions& options, const v1::Model& model, bool with_files,
+                                   const WorkerRequest& request, ChildRunner& children,
+                                   const ProgressCallback& progress) {
+  HALFTONE_ASSIGN_OR_RETURN(const OptimizeResult optimized, RunOptimizeJob(options, children, progress));
+  WorkOutcome outcome;
+  outcome.stage_seconds = optimized.stage_seconds;
+  for (const VariantResult& variant : optimized.variants) {
+    if (with_files && variant.kind != VariantKind::kOriginal) AddFile(variant.file_name, variant.path, outcome.result);
+  }
+  const v1::Report report = ToReport(optimized, model, options.benchmark);
+  HALFTONE_RETURN_IF_ERROR(AddText("report.json", report::ReportToJson(report), request, outcome.result));
+  *outcome.result.mutable_report() = WithoutNodes(report);
+  return outcome;
+}
+
+absl::StatusOr<WorkOutcome> Optimize(const WorkerRequest& request, ChildRunner& children,
+                                     const ProgressCallback& progress) {
+  const v1::OptimizeSpec& spec = request.spec().optimize();
+  const Inputs inputs(request);
+  OptimizeOptions options;
+  HALFTONE_ASSIGN_OR_RETURN(options.model, inputs.Model(spec.model(), spec.outputs()));
+  options.lowered = ToLowered(spec.policy());
+  options.planner = ToPlannerOptions(spec.policy());
+  options.force = spec.policy().force();
+  HALFTONE_ASSIGN_OR_RETURN(options.calibration, inputs.LocalPaths(spec.calibration(), "calibration"));
+  HALFTONE_ASSIGN_OR_RETURN(options.evaluation, inputs.LocalPaths(spec.evaluation(), "evaluation"));
+  options.benchmark = ToBenchmarkOptions(spec.benchmark());
+  options.out_dir = request.work_dir();
+  return Report(options, spec.model(), /*with_files=*/true, request, children, progress);
+}
+
+absl::StatusOr<WorkOutcome> Bench(const WorkerRequest& request, ChildRunner& children,
+                                  const ProgressCallback& progress) {
+  const v1::BenchSpec& spec = request.spec().bench();
+  const Inputs inputs(request);
+  OptimizeOptions options;
+  HALFTONE_ASSIGN_OR_RETURN(options.model, inputs.Model(spec.model(), spec.outputs()));
+  options.lowered.clear();
+  HALFTONE_ASSIGN_OR_RETURN(options.evaluation, inputs.LocalPaths(spec.samples(), "samples"));
+  options.benchmark = ToBenchmarkOptions(spec.benchmark());
+  options.out_dir = request.work_dir();
+  return Report(options, spec.model(), /*with_files=*/false, request, children, progress);
+}
+
+absl::StatusOr<WorkOutcome> Inspect(const WorkerRequest& request) {
+  const v1::InspectSpec& spec = request.spec().inspect();
+  const Inputs inputs(request);
+  HALFTONE_ASSIGN_OR_RETURN(const ModelSource source, inputs.Model(spec.model(), spec.outputs()));
+  HALFTONE_ASSIGN_OR_RETURN(const Graph graph, LoadModel(source));
+  WorkOutcome outcome;
+  const std::string name = spec.json() ? "inspect.json" : "inspect.txt";
+  std::string text;
+  if (spec.text()) {
+    text = PrintGraph(graph, {.with_weights = spec.weights()});
+  } else if (spec.precision_plan() == v1::LISTS) {
+    HALFTONE_ASSIGN_OR_RETURN(const ListsPlan plan, PlanByLists(graph, ToPlannerOptions(spec.policy())));
+    const std::vector<PlanRow> rows = PlanRows(graph, plan.plan);
+    text = spec.json() ? PlanJson(rows, plan.summary.ToString()) : PlanText(rows, plan.summary.ToString());
+  } else {
+    const ModelSummary summary = Summarize(graph);
+    text = spec.json() ? SummaryJson(summary, source.name) : SummaryText(summary, source.name);
+  }
+  HALFTONE_RETURN_IF_ERROR(AddText(name, text, request, outcome.result));
+  return outcome;
+}
+
+absl::StatusOr<WorkOutcome> Run(const WorkerRequest& request) {
+  const v1::RunSpec& spec = request.spec().run();
+  const Inputs inputs(request);
+  HALFTONE_ASSIGN_OR_RETURN(const ModelSource source, inputs.Model(spec.model(), spec.outputs()));
+  std::map<std::string, Tensor> feeds;
+  for (const v1::NamedFile& input : spec.inputs()) {
+    HALFTONE_ASSIGN_OR_RETURN(const std::string path, inputs.LocalPath(input.file()));
+    HALFTONE_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+    HALFTONE_ASSIGN_OR_RETURN(feeds[input.name()], ParseNpy(bytes, input.file().path()));
+  }
+  const int threads = std::max(spec.benchmark().threads(), 1);
+  HALFTONE_ASSIGN_OR_RETURN(const std::vector<NamedTensor> outputs, RunModel(source, feeds, spec.fuse(), threads));
+  WorkOutcome outcome;
+  std::set<std::string> taken;
+  for (const NamedTensor& output : outputs) {
+    HALFTONE_ASSIGN_OR_RETURN(const std::string bytes, WriteNpy(output.tensor));
+    HALFTONE_RETURN_IF_ERROR(AddText(Concat(FileNameOf(output.name, taken), ".npy"), bytes, request, outcome.result));
+  }
+  return outcome;
+}
+
+}  // namespace
+
+absl::StatusOr<WorkOutcome> DoWork(const WorkerRequest& request, ChildRunner& children,
+                                   const ProgressCallback& progress) {
+  switch (request.spec().work_case()) {
+    case v1::JobSpec::kOptimize:
+      return Optimize(request, children, progress);
+    case v1::JobSpec::kInspect:
+      return Inspect(request);
+    case v1::JobSpec::kRun:
+      return Run(request);
+    case v1::JobSpec::kBench:
+      return Bench(request, children, progress);
+    case v1::JobSpec::WORK_NOT_SET:
+      break;
+  }
+  return absl::InvalidArgumentError("spec.work is not set: one of optimize, inspect, run, bench");
+}
+
+}  // namespace halftone::worker

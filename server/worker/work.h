@@ -1,0 +1,24 @@
+// One job's work, by its kind.
+#ifndef HALFTONE_SERVER_WORKER_WORK_H_
+#define HALFTONE_SERVER_WORKER_WORK_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "optimizer/job.h"
+#include "server/worker/worker.pb.h"
+
+namespace halftone::worker {
+
+struct WorkOutcome {
+  WorkerResult result;
+  std::map<std::string, double> stage_seconds;
+};
+
+// Writes files below request.work_dir and names them in the result. `children` runs the variants.
+absl::StatusOr<WorkOutcome> DoWork(const WorkerRequest& request, ChildRunner& children,
+                                   const ProgressCallback& progress);
+
+}  // namespace halftone::worker
+
+#endif  // HALFTONE_SERVER_WORKER_WORK_H_
