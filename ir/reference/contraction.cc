@@ -1,0 +1,192 @@
+// Matrix products, and the activation that is fused into contractions.
+
+#include <type_traits>
+
+#include "ir/reference/arrays_internal.h"
+#include "ir/reference/functions_internal.h"
+#include "ir/reference/math_internal.h"
+
+namespace halftone::reference {
+
+absl::StatusOr<FusedActivation> FusedActivation::Of(const Attributes& attributes) {
+  FusedActivation result;
+  const std::string name = attributes.String("activation", "");
+  const std::optional<Activation> kind = ActivationFromName(name);
+  if (!kind.has_value()) return Error("activation '", name, "' is unknown");
+  result.kind = *kind;
+  // The same defaults as the ops of these names have.
+  const float alpha = *kind == Activation::kLeakyRelu ? 0.01f : *kind == Activation::kElu ? 1.0f : -INFINITY;
+  result.alpha = attributes.Float("activation_alpha", alpha);
+  result.beta = attributes.Float("activation_beta", INFINITY);
+  return result;
+}
+
+double FusedActivation::operator()(double x) const {
+  switch (kind) {
+    case Activation::kNone:
+      return x;
+    case Activation::kRelu:
+      return ReluOf(x);
+    case Activation::kRelu6:
+      return ClipOf(x, 0, 6);
+    case Activation::kClip:
+      return ClipOf(x, alpha, beta);
+    case Activation::kElu:
+      return EluOf(x, alpha);
+    case Activation::kLeakyRelu:
+      return LeakyReluOf(x, alpha);
+    case Activation::kTanh:
+      return std::tanh(x);
+    case Activation::kSigmoid:
+      return SigmoidOf(x);
+  }
+  return x;
+}
+
+namespace {
+
+// c[i,j] = sum of a[i,k] * b[k,j], all row-major and dense; c is zero before. Acc is unsigned for integers: wraps
+// around.
+template <typename T, typename Acc>
+void Multiply(const T* a, const T* b, Acc* c, int64_t m, int64_t k, int64_t n) {
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t p = 0; p < k; ++p) {
+      const Acc factor = static_cast<Acc>(a[i * k + p]);
+      const T* row = b + p * n;
+      Acc* out = c + i * n;
+      for (int64_t j = 0; j < n; ++j) out[j] += factor * static_cast<Acc>(row[j]);
+    }
+  }
+}
+
+// A matrix, or a stack of them with leading dimensions.
+template <typename T>
+struct Matrices {
+  Dims leading;
+  int64_t rows = 0, columns = 0;
+  std::vector<T> elements;
+};
+
+template <typename T>
+Matrices<T> ReadMatrices(const Tensor& tensor, bool transpose, bool is_left) {
+  Dims dims = tensor.dims();
+  if (dims.size() == 1) {  // a vector is a row on the left, a column on the right
+    dims.insert(is_left ? dims.begin() : dims.end(), 1);
+    transpose = false;
+  }
+  Matrices<T> result;
+  result.elements = Elements<T>(tensor);
+  const int rank = static_cast<int>(dims.size());
+  if (transpose) {
+    std::vector<int> perm;
+    for (int i = 0; i < rank; ++i) perm.push_back(i);
+    std::swap(perm[rank - 1], perm[rank - 2]);
+    result.elements = Permute(result.elements, dims, perm);
+    std::swap(dims[rank - 1], dims[rank - 2]);
+  }
+  result.rows = dims[rank - 2];
+  result.columns = dims[rank - 1];
+  result.leading.assign(dims.begin(), dims.end() - 2);
+  return result;
+}
+
+template <typename Acc>
+struct Product {
+  Dims dims;
+  std::vector<Acc> elements;
+};
+
+template <typename T, typename Acc>
+absl::StatusOr<Product<Acc>> MultiplyTensors(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
+  if (a.rank() == 0 || b.rank() == 0) return Error("a scalar has no matrix product");
+  const Matrices<T> left = ReadMatrices<T>(a, transpose_a, true);
+  const Matrices<T> right = ReadMatrices<T>(b, transpose_b, false);
+  if (left.columns != right.rows) {
+    return Error(a.shape().ToString(), " and ", b.shape().ToString(), " do not multiply: ", left.columns, " against ",
+                 right.rows);
+  }
+  HALFTONE_ASSIGN_OR_RETURN(const Dims leading, BroadcastDims(left.leading, right.leading));
+  Product<Acc> result;
+  result.dims = leading;
+  if (a.rank() > 1) result.dims.push_back(left.rows);
+  if (b.rank() > 1) result.dims.push_back(right.columns);
+  HALFTONE_RETURN_IF_ERROR(CheckDims(result.dims));
+  result.elements.assign(Count(result.dims), Acc{0});
+  const std::vector<int64_t> left_matrix = Offsets(leading, BroadcastStrides(left.leading, leading));
+  const std::vector<int64_t> right_matrix = Offsets(leading, BroadcastStrides(right.leading, leading));
+  const int64_t m = left.rows, k = left.columns, n = right.columns;
+  for (size_t i = 0; i < left_matrix.size(); ++i) {
+    Multiply<T, Acc>(left.elements.data() + left_matrix[i] * m * k, right.elements.data() + right_matrix[i] * k * n,
+                     result.elements.data() + static_cast<int64_t>(i) * m * n, m, k, n);
+  }
+  return result;
+}
+
+bool NeedsDouble(DataType type) { return type == DataType::kFloat64 || IsInteger(type); }
+
+absl::StatusOr<Product<double>> MultiplyReals(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
+  if (NeedsDouble(a.type()) || NeedsDouble(b.type())) {
+    return MultiplyTensors<double, double>(a, b, transpose_a, transpose_b);
+  }
+  return MultiplyTensors<float, double>(a, b, transpose_a, transpose_b);
+}
+
+// Sums modulo 2^64.
+absl::StatusOr<Tensor> MultiplyIntegers(const Call& call, bool transpose_a, bool transpose_b) {
+  HALFTONE_ASSIGN_OR_RETURN(auto product,
+                            (MultiplyTensors<int64_t, uint64_t>(call.in(0), call.in(1), transpose_a, transpose_b)));
+  const std::vector<int64_t> numbers(product.elements.begin(), product.elements.end());
+  return FromInts(call.type(), std::move(product.dims), numbers);
+}
+
+}  // namespace
+
+Outputs MatMul(const Call& call) {
+  const bool transpose_a = call.attributes().Bool("transpose_a", false);
+  const bool transpose_b = call.attributes().Bool("transpose_b", false);
+  HALFTONE_ASSIGN_OR_RETURN(const FusedActivation activation, FusedActivation::Of(call.attributes()));
+  if (IsInteger(call.in(0).type()) && !call.has(2) && !call.has(3) && activation.kind == Activation::kNone) {
+    HALFTONE_ASSIGN_OR_RETURN(Tensor y, MultiplyIntegers(call, transpose_a, transpose_b));
+    return std::vector<Tensor>{std::move(y)};
+  }
+  HALFTONE_ASSIGN_OR_RETURN(auto product, MultiplyReals(call.in(0), call.in(1), transpose_a, transpose_b));
+  std::vector<double>& y = product.elements;
+  if (call.has(2)) {
+    const std::vector<double> bias = call.in(2).ToDoubles();
+    const size_t columns = product.dims.empty() ? 1 : product.dims.back();
+    if (call.in(2).rank() != 1 || bias.size() != columns)
+      return Error("bias is ", call.in(2).shape().ToString(), ", need [", columns, "]");
+    for (size_t i = 0; i < y.size(); ++i) y[i] += bias[i % columns];
+  }
+  if (call.has(3)) {
+    if (call.in(3).dims() != product.dims)
+      return Error("residual is ", call.in(3).shape().ToString(), ", need y's ", Shape::Of(product.dims).ToString());
+    const std::vector<double> residual = call.in(3).ToDoubles();
+    for (size_t i = 0; i < y.size(); ++i) y[i] += residual[i];
+  }
+  for (double& element : y) element = activation(element);
+  return std::vector<Tensor>{FromDoubles(call.type(), std::move(product.dims), y)};
+}
+
+Outputs Gemm(const Call& call) {
+  if (call.in(0).rank() != 2 || call.in(1).rank() != 2) return Error("a and b must be matrices");
+  HALFTONE_ASSIGN_OR_RETURN(auto product,
+                            MultiplyReals(call.in(0), call.in(1), call.attributes().Bool("transpose_a", false),
+                                          call.attributes().Bool("transpose_b", false)));
+  const double alpha = call.attributes().Float("alpha", 1);
+  const double beta = call.attributes().Float("beta", 1);
+  std::vector<double>& y = product.elements;
+  for (double& element : y) element *= alpha;
+  if (call.has(2)) {
+    HALFTONE_ASSIGN_OR_RETURN(const Dims dims, BroadcastDims(call.in(2).dims(), product.dims));
+    if (dims != product.dims)
+      return Error("c is ", call.in(2).shape().ToString(), ", which does not broadcast to y's ",
+                   Shape::Of(product.dims).ToString());
+    const std::vector<double> c = call.in(2).ToDoubles();
+    const std::vector<int64_t> offsets = Offsets(dims, BroadcastStrides(call.in(2).dims(), dims));
+    for (size_t i = 0; i < y.size(); ++i) y[i] += beta * c[offsets[i]];
+  }
+  return std::vector<Tensor>{FromDoubles(call.type(), std::move(product.dims), y)};
+}
+
+}  // namespace halftone::reference
