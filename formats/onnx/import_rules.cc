@@ -1,0 +1,111 @@
+#include "formats/onnx/import_rules.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "base/strings.h"
+#include "formats/onnx/element_types.h"
+#include "ir/tensor.h"
+
+namespace halftone::onnx_format {
+namespace {
+
+bool IsConstantFalse(const Graph& graph, ValueId value) {
+  const std::optional<double> scalar = graph.ConstantScalar(value);
+  return scalar.has_value() && *scalar == 0;
+}
+
+// Scales of Resize that make nothing smaller.
+bool AllAtLeastOne(const Graph& graph, ValueId scales) {
+  const Tensor* tensor = graph.ConstantTensor(scales);
+  if (tensor == nullptr || tensor->type() != DataType::kFloat32) return false;
+  const std::vector<float> values = tensor->ToFloats();
+  return std::all_of(values.begin(), values.end(), [](float v) { return v >= 1; });
+}
+
+}  // namespace
+
+std::string_view DropoutIsOpaque(const NodeInFile& node) {
+  if (node.HasInput(2) && !IsConstantFalse(node.graph, node.inputs[2])) return "it may run in training mode";
+  if (node.HasOutput(1) && node.opset < 10) return "its mask is no bool before opset 10";
+  return "";
+}
+
+std::string_view HasNotTwoInputs(const NodeInFile& node) {
+  return node.inputs.size() == 2 ? "" : "it has not two inputs";
+}
+
+std::string_view BatchNormIsOpaque(const NodeInFile& node) {
+  if (node.Int("training_mode", 0) != 0) return "it runs in training mode";
+  if (node.Int("spatial", 1) == 0) return "its statistics are per activation (spatial = 0)";
+  return node.proto.output_size() > 1 ? "it makes statistics, as in training" : "";
+}
+
+std::string_view TransposeIsOpaque(const NodeInFile& node) {
+  if (node.Find("perm") != nullptr || !node.HasInput(0)) return "";
+  return node.graph.shape(node.inputs[0]).has_rank() ? "" : "it reverses dimensions of unknown number";
+}
+
+std::string_view PadIsOpaque(const NodeInFile& node) { return node.String("mode", "") == "wrap" ? "mode wrap" : ""; }
+
+std::string_view CastIsOpaque(const NodeInFile& node) {
+  return FromOnnxType(static_cast<int>(node.Int("to", 0))) == DataType::kUnknown
+             ? "a type that the graph has no word for"
+             : "";
+}
+
+std::string_view ResizeIsOpaque(const NodeInFile& node) {
+  if (node.opset >= 11) return "";
+  // Opset 10 does not say how nearest rounds; runtimes agree only where nothing gets smaller.
+  const bool smaller = !node.HasInput(1) || !AllAtLeastOne(node.graph, node.inputs[1]);
+  return smaller && node.String("mode", "nearest") == "nearest" ? "rounding of nearest is not defined in opset 10" : "";
+}
+
+absl::Status CheckKernelShape(const NodeInFile& node, GraphEditor&, Node& canonical) {
+  const onnx::AttributeProto* kernel = node.Find("kernel_shape");
+  if (kernel == nullptr || canonical.inputs.size() < 2 || !canonical.inputs[1].valid()) return absl::OkStatus();
+  const Shape& weights = node.graph.shape(canonical.inputs[1]);
+  if (!weights.fully_known()) return absl::OkStatus();
+  const std::vector<int64_t> dims = weights.values();
+  if (dims.size() >= 2 && std::equal(dims.begin() + 2, dims.end(), kernel->ints().begin(), kernel->ints().end())) {
+    return absl::OkStatus();  // the exporter writes it again, from the weights
+  }
+  const std::vector<int64_t> said(kernel->ints().begin(), kernel->ints().end());
+  return absl::InvalidArgumentError(
+      Concat("kernel_shape is ", Shape::Of(said).ToString(), ", but the weights are ", weights.ToString()));
+}
+
+// Before opset 13 softmax takes its input as a matrix cut at `axis`, 1 by default; along the last axis it is the same.
+absl::Status FinishSoftmax(const NodeInFile& node, GraphEditor&, Node& canonical) {
+  if (node.opset >= 13) return absl::OkStatus();
+  const int64_t axis = canonical.attributes.Int("axis", 1);
+  const Shape shape = node.HasInput(0) ? node.graph.shape(node.inputs[0]) : Shape();
+  const bool is_last = axis == -1 || (shape.has_rank() && axis == shape.rank() - 1);
+  canonical.attributes.Set("axis", is_last ? int64_t{-1} : axis);
+  if (!is_last) canonical.attributes.Set("flatten", true);
+  return absl::OkStatus();
+}
+
+absl::Status FinishTranspose(const NodeInFile& node, GraphEditor& edit, Node& canonical) {
+  if (canonical.inputs.size() != 1 || !canonical.inputs[0].valid()) return absl::OkStatus();
+  std::vector<int64_t> perm(node.graph.shape(canonical.inputs[0]).rank());
+  std::iota(perm.rbegin(), perm.rend(), 0);
+  canonical.inputs.push_back(edit.AddConstant("", Tensor::Ints(perm)));
+  return absl::OkStatus();
+}
+
+absl::Status FinishResize(const NodeInFile& node, GraphEditor&, Node& canonical) {
+  if (node.opset >= 11) return absl::OkStatus();
+  if (canonical.inputs.size() == 2) canonical.inputs.insert(canonical.inputs.begin() + 1, kNoValue);  // (x, scales)
+  canonical.attributes.Set("coordinate_transformation_mode", std::string("asymmetric"));
+  canonical.attributes.Set("nearest_mode", std::string("floor"));
+  return absl::OkStatus();
+}
+
+bool IsReadByRule(std::string_view onnx_op, std::string_view attribute) {
+  return (onnx_op == "Conv" && attribute == "kernel_shape") || (onnx_op == "Cast" && attribute == "to") ||
+         (onnx_op == "BatchNormalization" && attribute == "spatial");
+}
+
+}  // namespace halftone::onnx_format

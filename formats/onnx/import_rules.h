@@ -1,0 +1,31 @@
+// Functions of the rows of op_map.cc that import what a table cannot say.
+#ifndef HALFTONE_FORMATS_ONNX_IMPORT_RULES_H_
+#define HALFTONE_FORMATS_ONNX_IMPORT_RULES_H_
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "formats/onnx/op_map.h"
+
+namespace halftone::onnx_format {
+
+// Why the node stays opaque, or "".
+std::string_view DropoutIsOpaque(const NodeInFile& node);
+std::string_view HasNotTwoInputs(const NodeInFile& node);
+std::string_view BatchNormIsOpaque(const NodeInFile& node);
+std::string_view TransposeIsOpaque(const NodeInFile& node);
+std::string_view PadIsOpaque(const NodeInFile& node);
+std::string_view CastIsOpaque(const NodeInFile& node);
+std::string_view ResizeIsOpaque(const NodeInFile& node);
+
+absl::Status CheckKernelShape(const NodeInFile& node, GraphEditor& edit, Node& canonical);
+absl::Status FinishSoftmax(const NodeInFile& node, GraphEditor& edit, Node& canonical);
+absl::Status FinishTranspose(const NodeInFile& node, GraphEditor& edit, Node& canonical);
+absl::Status FinishResize(const NodeInFile& node, GraphEditor& edit, Node& canonical);
+
+// Attributes that the functions above read, so that they are not unknown: "spatial", "kernel_shape", "to".
+bool IsReadByRule(std::string_view onnx_op, std::string_view attribute);
+
+}  // namespace halftone::onnx_format
+
+#endif  // HALFTONE_FORMATS_ONNX_IMPORT_RULES_H_

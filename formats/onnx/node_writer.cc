@@ -1,0 +1,246 @@
+#include "formats/onnx/node_writer.h"
+
+#include <algorithm>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "formats/onnx/element_types.h"
+#include "formats/onnx/tensors.h"
+
+namespace halftone::onnx_format {
+namespace {
+
+onnx::AttributeProto& AddAttribute(onnx::NodeProto& node, std::string_view name,
+                                   onnx::AttributeProto::AttributeType type) {
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(std::string(name));
+  attribute.set_type(type);
+  return attribute;
+}
+
+// Attributes that say in the graph what ONNX always means.
+bool IsOnnxLayout(std::string_view name, const AttributeValue& value) {
+  const std::string* text = std::get_if<std::string>(&value);
+  if (text == nullptr) return false;
+  return (name == "layout" && *text == "NCHW") || (name == "weights_layout" && *text == "OIHW");
+}
+
+bool IsReduction(OpKind op) {
+  return op == OpKind::kReduceMean || op == OpKind::kReduceSum || op == OpKind::kReduceMax;
+}
+
+}  // namespace
+
+NodeWriter::NodeWriter(const Graph& graph, int opset, ValueNames names)
+    : graph_(graph), opset_(opset), names_(std::move(names)), read_(graph.num_values(), false) {}
+
+absl::Status NodeWriter::Write(NodeId id) {
+  const OpKind op = graph_.op(id);
+  absl::Status status;
+  if (op == OpKind::kConstant && graph_.node(id).extra.has(kConstantNodeMark)) {
+    status = WriteConstantNode(id);
+  } else if (op == OpKind::kOpaque) {
+    status = WriteOpaque(id);
+  } else if (op != OpKind::kInput && op != OpKind::kConstant) {
+    const OpRow* row = FindRow(op);
+    if (row == nullptr) {
+      status = absl::UnimplementedError(Concat("op ", OpName(op), " has no form in ONNX"));
+    } else if (row->write != nullptr) {
+      status = row->write(*this, id);
+    } else {
+      status = WriteByRow(id, *row).status();
+    }
+  }
+  if (!status.ok()) return Annotate(std::move(status), Concat("node '", graph_.Label(id), "'"));
+  WriteAliases(id);
+  return absl::OkStatus();
+}
+
+void NodeWriter::WriteAliases(NodeId id) {
+  for (const ValueId output : graph_.node(id).outputs) {
+    if (!output.valid()) continue;
+    for (const std::string& alias : names_.aliases(output)) Add("Identity", {Read(output)}, {alias});
+  }
+}
+
+std::string NodeWriter::Read(ValueId value) {
+  if (!value.valid()) return "";
+  read_[value.index] = true;
+  return names_.of(value);
+}
+
+std::vector<std::string> NodeWriter::Made(NodeId id) const {
+  std::vector<std::string> result;
+  for (const ValueId output : graph_.node(id).outputs) {
+    const bool absent = !output.valid() || (graph_.value(output).name.empty() && graph_.uses(output).empty() &&
+                                            !graph_.IsOutput(output) && graph_.node(id).outputs.size() > 1);
+    result.push_back(absent ? "" : names_.of(output));
+  }
+  while (result.size() > 1 && result.back().empty()) result.pop_back();
+  return result;
+}
+
+onnx::NodeProto& NodeWriter::Add(std::string_view op_type, std::vector<std::string> inputs,
+                                 std::vector<std::string> outputs) {
+  onnx::NodeProto& node = nodes_.emplace_back().proto;
+  node.set_op_type(std::string(op_type));
+  while (!inputs.empty() && inputs.back().empty()) inputs.pop_back();
+  for (std::string& input : inputs) node.add_input(std::move(input));
+  for (std::string& output : outputs) node.add_output(std::move(output));
+  return node;
+}
+
+std::string NodeWriter::AddConstant(Tensor value, std::string_view base) {
+  added_.push_back({names_.Fresh(base), std::move(value)});
+  return added_.back().name;
+}
+
+void NodeWriter::AddFloat(onnx::NodeProto& node, std::string_view attribute, int since, float value, DataType type) {
+  if (opset_ < since) return SetFloat(node, attribute, value);
+  absl::StatusOr<Tensor> tensor =
+      Tensor::Scalar(value).ConvertTo(type == DataType::kUnknown ? DataType::kFloat32 : type);
+  node.add_input(AddConstant(tensor.ok() ? *std::move(tensor) : Tensor::Scalar(value), attribute));
+}
+
+void NodeWriter::AddInts(onnx::NodeProto& node, std::string_view attribute, int since, std::vector<int64_t> values) {
+  if (opset_ < since) return SetInts(node, attribute, values);
+  node.add_input(AddConstant(Tensor::Ints(values), attribute));
+}
+
+absl::StatusOr<onnx::NodeProto*> NodeWriter::WriteByRow(NodeId id, const OpRow& row) {
+  const Node& node = graph_.node(id);
+  onnx::NodeProto proto;
+  std::vector<ValueId> inputs = node.inputs;
+  for (const MovedRow& moved : row.moved) {
+    if (opset_ >= moved.until) continue;
+    const size_t index = moved.input == kLastInput ? inputs.size() - 1 : static_cast<size_t>(moved.input);
+    if (index >= inputs.size() || !inputs[index].valid()) continue;
+    HALFTONE_RETURN_IF_ERROR(WriteMoved(id, moved, inputs[index], proto));
+    inputs[index] = kNoValue;
+  }
+  while (!inputs.empty() && !inputs.back().valid()) inputs.pop_back();
+  if (inputs.size() > static_cast<size_t>(row.max_inputs)) {
+    return absl::InternalError(Concat(OpName(row.op), " has ", inputs.size(), " inputs, ONNX has ", row.max_inputs,
+                                      ": fused parts must be split before export"));
+  }
+  HALFTONE_RETURN_IF_ERROR(WriteAttributes(id, row, proto));
+  HALFTONE_RETURN_IF_ERROR(WriteExtra(node, proto));
+  std::vector<std::string> names;
+  for (const ValueId input : inputs) names.push_back(Read(input));
+  onnx::NodeProto& written = Add(row.onnx, std::move(names), Made(id));
+  if (!node.name.empty()) written.set_name(node.name);
+  written.mutable_attribute()->Swap(proto.mutable_attribute());
+  written.set_doc_string(proto.doc_string());
+  if (written.doc_string().empty()) written.clear_doc_string();
+  return &written;
+}
+
+absl::Status NodeWriter::WriteMoved(NodeId id, const MovedRow& moved, ValueId input, onnx::NodeProto& proto) const {
+  if (moved.form == MovedRow::Form::kOnes) return absl::OkStatus();  // MinOpset has seen that they are ones
+  if (moved.form == MovedRow::Form::kFloat) {
+    const std::optional<double> value = graph_.ConstantScalar(input);
+    if (!value.has_value())
+      return absl::UnimplementedError(Concat("input ", moved.onnx, " must be a constant of one element"));
+    SetFloat(proto, moved.onnx, static_cast<float>(*value));
+    return absl::OkStatus();
+  }
+  const std::optional<std::vector<int64_t>> values = graph_.ConstantInts(input);
+  if (!values.has_value())
+    return absl::UnimplementedError(Concat("input ", moved.onnx, " must be an integer constant"));
+  if (moved.form == MovedRow::Form::kInts) {
+    if (!values->empty() || !IsReduction(graph_.op(id))) SetInts(proto, moved.onnx, *values);  // no axes: all of them
+    return absl::OkStatus();
+  }
+  if (values->size() != 1) return absl::UnimplementedError(Concat("input ", moved.onnx, " must be a scalar"));
+  SetInt(proto, moved.onnx, values->front());
+  return absl::OkStatus();
+}
+
+absl::Status NodeWriter::WriteAttributes(NodeId id, const OpRow& row, onnx::NodeProto& proto) const {
+  for (const auto& [name, value] : graph_.node(id).attributes) {
+    if (IsOnnxLayout(name, value)) continue;
+    if (name == "layout" || name == "weights_layout") {
+      return absl::UnimplementedError(Concat(name, " ", std::get<std::string>(value), " has no form in ONNX"));
+    }
+    if (name.starts_with("activation")) return absl::InternalError("a fused activation must be split before export");
+    const AttributeRow* found = nullptr;
+    for (const AttributeRow& attribute : row.attributes) {
+      if (attribute.canonical == name) found = &attribute;
+    }
+    if (found == nullptr) return absl::UnimplementedError(Concat("attribute '", name, "' has no form in ONNX"));
+    if (opset_ < found->since) continue;  // MinOpset has seen that it is the default
+    if (opset_ >= found->until)
+      return absl::InternalError(Concat("attribute '", name, "' is none since opset ", found->until));
+    HALFTONE_ASSIGN_OR_RETURN(*proto.add_attribute(), ToProto(found->onnx, value));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NodeWriter::WriteExtra(const Node& node, onnx::NodeProto& proto) const {
+  for (const auto& [name, value] : node.extra) {
+    if (name == kDocMark) proto.set_doc_string(node.extra.String(kDocMark, ""));
+    if (name == kOverloadMark) proto.set_overload(node.extra.String(kOverloadMark, ""));
+    if (name.starts_with("_")) continue;
+    HALFTONE_ASSIGN_OR_RETURN(*proto.add_attribute(), ToProto(name, value));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status NodeWriter::WriteOpaque(NodeId id) {
+  const Node& node = graph_.node(id);
+  if (node.spelling.empty()) return absl::InternalError("an opaque node without its operator's name");
+  onnx::NodeProto proto;
+  HALFTONE_RETURN_IF_ERROR(WriteExtra(node, proto));
+  proto.set_op_type(node.spelling);
+  if (!node.domain.empty()) proto.set_domain(node.domain);
+  if (!node.name.empty()) proto.set_name(node.name);
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const std::string name = Read(node.inputs[i]);
+    if (i < node.inputs.size() - node.captures.size()) proto.add_input(name);  // captured values are read by name
+  }
+  for (std::string& output : Made(id)) proto.add_output(std::move(output));
+  nodes_.push_back({std::move(proto), kNoValue});
+  return absl::OkStatus();
+}
+
+absl::Status NodeWriter::WriteConstantNode(NodeId id) {
+  const ValueId value = graph_.output(id);
+  const Tensor* tensor = graph_.ConstantTensor(value);
+  if (tensor == nullptr) return absl::InternalError("a constant without a value");
+  onnx::NodeProto& proto = Add("Constant", {}, {names_.of(value)});
+  nodes_.back().constant = value;
+  if (!graph_.node(id).name.empty()) proto.set_name(graph_.node(id).name);
+  onnx::AttributeProto& attribute = AddAttribute(proto, "value", onnx::AttributeProto::TENSOR);
+  *attribute.mutable_t() = ToProto(*tensor, "");
+  return absl::OkStatus();
+}
+
+std::vector<NodeWriter::Initializer> NodeWriter::Finish(onnx::GraphProto& proto, const std::vector<std::string>& keep) {
+  for (const GraphOutput& output : graph_.outputs()) Read(output.value);
+  for (Written& node : nodes_) {
+    if (!node.constant.valid() || read_[node.constant.index]) proto.add_node()->Swap(&node.proto);
+  }
+  std::vector<Initializer> result;
+  for (const NodeId id : graph_.nodes()) {
+    if (graph_.op(id) != OpKind::kConstant || graph_.node(id).extra.has(kConstantNodeMark)) continue;
+    const ValueId value = graph_.output(id);
+    const Tensor* tensor = graph_.ConstantTensor(value);
+    const bool wanted = read_[value.index] || std::find(keep.begin(), keep.end(), names_.of(value)) != keep.end();
+    if (wanted && tensor != nullptr) result.push_back({names_.of(value), *tensor});
+  }
+  std::move(added_.begin(), added_.end(), std::back_inserter(result));
+  return result;
+}
+
+void SetInt(onnx::NodeProto& node, std::string_view name, int64_t value) {
+  AddAttribute(node, name, onnx::AttributeProto::INT).set_i(value);
+}
+void SetFloat(onnx::NodeProto& node, std::string_view name, float value) {
+  AddAttribute(node, name, onnx::AttributeProto::FLOAT).set_f(value);
+}
+void SetInts(onnx::NodeProto& node, std::string_view name, const std::vector<int64_t>& values) {
+  onnx::AttributeProto& attribute = AddAttribute(node, name, onnx::AttributeProto::INTS);
+  attribute.mutable_ints()->Add(values.begin(), values.end());
+}
+
+}  // namespace halftone::onnx_format

@@ -1,0 +1,85 @@
+// Writes the nodes of a graph as NodeProtos of one opset.
+#ifndef HALFTONE_FORMATS_ONNX_NODE_WRITER_H_
+#define HALFTONE_FORMATS_ONNX_NODE_WRITER_H_
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "formats/onnx/op_map.h"
+#include "formats/onnx/value_names.h"
+#include "ir/graph.h"
+#include "onnx/onnx_pb.h"
+
+namespace halftone::onnx_format {
+
+// Marks of the importer in Node::extra, which are no attributes of ONNX.
+inline constexpr std::string_view kConstantNodeMark = "_onnx_constant_node";  // bool: a Constant node, no initializer
+inline constexpr std::string_view kOverloadMark = "_onnx_overload";           // string: which function is called
+inline constexpr std::string_view kDocMark = "_onnx_doc_string";              // string
+
+// Call Write for each node in topological order, then Finish. Not thread-safe. The graph must outlive it.
+class NodeWriter {
+ public:
+  NodeWriter(const Graph& graph, int opset, ValueNames names);
+
+  const Graph& graph() const { return graph_; }
+  int opset() const { return opset_; }
+
+  // Errors: UNIMPLEMENTED or INTERNAL, with the node's label, where it has no form in this opset.
+  absl::Status Write(NodeId id);
+
+  // --- For the functions of op_map.cc.
+  // The name under which a node reads the value, "" for kNoValue. A constant is written only if it is read.
+  std::string Read(ValueId value);
+  // Names of the node's outputs without trailing ones that are absent.
+  std::vector<std::string> Made(NodeId id) const;
+  std::string Fresh(std::string_view base) { return names_.Fresh(base); }
+  onnx::NodeProto& Add(std::string_view op_type, std::vector<std::string> inputs, std::vector<std::string> outputs);
+  // An initializer that the graph does not have (axes, shapes).
+  std::string AddConstant(Tensor value, std::string_view base);
+  // The node as its row says; nullptr never comes back.
+  absl::StatusOr<onnx::NodeProto*> WriteByRow(NodeId id, const OpRow& row);
+  // An operand that is an input since opset `since` and an attribute before: adds one or the other to a node.
+  void AddFloat(onnx::NodeProto& node, std::string_view attribute, int since, float value, DataType type);
+  void AddInts(onnx::NodeProto& node, std::string_view attribute, int since, std::vector<int64_t> values);
+
+  // --- Results.
+  struct Initializer {
+    std::string name;
+    Tensor value;
+  };
+  // Moves the nodes into `proto` and returns the initializers that somebody reads. `keep`: those that are kept anyway.
+  std::vector<Initializer> Finish(onnx::GraphProto& proto, const std::vector<std::string>& keep);
+
+ private:
+  absl::Status WriteOpaque(NodeId id);
+  absl::Status WriteConstantNode(NodeId id);
+  absl::Status WriteMoved(NodeId id, const MovedRow& moved, ValueId input, onnx::NodeProto& proto) const;
+  absl::Status WriteAttributes(NodeId id, const OpRow& row, onnx::NodeProto& proto) const;
+  absl::Status WriteExtra(const Node& node, onnx::NodeProto& proto) const;
+  void WriteAliases(NodeId id);
+
+  struct Written {
+    onnx::NodeProto proto;
+    ValueId constant;  // valid: left out unless this value is read
+  };
+
+  const Graph& graph_;
+  const int opset_;
+  ValueNames names_;
+  std::vector<bool> read_;  // by value
+  std::deque<Written> nodes_;
+  std::vector<Initializer> added_;
+};
+
+void SetInt(onnx::NodeProto& node, std::string_view name, int64_t value);
+void SetFloat(onnx::NodeProto& node, std::string_view name, float value);
+void SetInts(onnx::NodeProto& node, std::string_view name, const std::vector<int64_t>& values);
+
+}  // namespace halftone::onnx_format
+
+#endif  // HALFTONE_FORMATS_ONNX_NODE_WRITER_H_

@@ -1,0 +1,91 @@
+// The map between ONNX's operators in all their opsets and the canonical ops: one row an operator (op_map.cc).
+#ifndef HALFTONE_FORMATS_ONNX_OP_MAP_H_
+#define HALFTONE_FORMATS_ONNX_OP_MAP_H_
+
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "ir/editor.h"
+#include "ir/graph.h"
+#include "ir/ops.h"
+#include "onnx/onnx_pb.h"
+
+namespace halftone::onnx_format {
+
+class NodeWriter;
+
+inline constexpr int kNever = std::numeric_limits<int>::max();
+
+enum class AttributeKind { kInt, kBool, kFloat, kString, kInts };
+
+// An attribute that is one on both sides. Present in the opsets [since, until).
+struct AttributeRow {
+  std::string_view onnx;
+  std::string_view canonical;  // "": not interpreted, kept in Node::extra under its ONNX name
+  AttributeKind kind = AttributeKind::kInt;
+  int since = 1;
+  int until = kNever;
+};
+
+// An attribute in opsets before `until`, an input afterwards and in the canonical op.
+struct MovedRow {
+  enum class Form {
+    kInts,   // rank 1
+    kInt,    // scalar
+    kFloat,  // scalar of the type of the first input
+    kOnes,   // no attribute: before `until` the input can only be ones, or absent (the steps of Slice)
+  };
+  std::string_view onnx;
+  Form form = Form::kInts;
+  int input = 0;  // kLastInput: behind all others
+  int until = kNever;
+  bool required = false;
+};
+inline constexpr int kLastInput = -1;
+
+// A node of the file, while it is being imported.
+struct NodeInFile {
+  const onnx::NodeProto& proto;
+  int opset;
+  const Graph& graph;
+  std::vector<ValueId> inputs;
+
+  const onnx::AttributeProto* Find(std::string_view name) const;
+  int64_t Int(std::string_view name, int64_t otherwise) const;
+  std::string String(std::string_view name, std::string_view otherwise) const;
+  bool HasInput(size_t i) const { return i < inputs.size() && inputs[i].valid(); }
+  bool HasOutput(int i) const { return i < proto.output_size() && !proto.output(i).empty(); }
+};
+
+struct OpRow {
+  std::string_view onnx;
+  OpKind op;
+  int since;       // opset that introduced it
+  int bf16_since;  // opset from which it takes bf16
+  int max_inputs;  // in the newest opset
+  std::span<const AttributeRow> attributes = {};
+  std::span<const MovedRow> moved = {};
+  // --- Import. Why this node cannot become `op` and stays opaque; "" if it can.
+  std::string_view (*keep_opaque)(const NodeInFile& node) = nullptr;
+  // What the rows above cannot say. `canonical` has its inputs and attributes by then.
+  absl::Status (*finish)(const NodeInFile& node, GraphEditor& edit, Node& canonical) = nullptr;
+  // --- Export. Opset that this node needs beyond what the rows above say.
+  int (*min_opset)(const Graph& graph, const Node& node) = nullptr;
+  // Writes the node where the rows above cannot.
+  absl::Status (*write)(NodeWriter& writer, NodeId id) = nullptr;
+};
+
+// nullptr: no row; the node stays opaque, or the op has no form in ONNX.
+const OpRow* FindRow(std::string_view onnx_op);
+const OpRow* FindRow(OpKind op);
+
+// The least opset in which the node, with its types and attributes, can be written.
+int MinOpset(const Graph& graph, NodeId id, const OpRow& row);
+
+}  // namespace halftone::onnx_format
+
+#endif  // HALFTONE_FORMATS_ONNX_OP_MAP_H_

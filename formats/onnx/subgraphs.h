@@ -1,0 +1,29 @@
+// What lies inside the subgraphs of a node (If, Loop, Scan): names that they read from outside, names that they use,
+// nodes.
+#ifndef HALFTONE_FORMATS_ONNX_SUBGRAPHS_H_
+#define HALFTONE_FORMATS_ONNX_SUBGRAPHS_H_
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "onnx/onnx_pb.h"
+
+namespace halftone::onnx_format {
+
+bool HasSubgraph(const onnx::NodeProto& node);
+
+// Names of values outside of the node that its subgraphs read, each once, in the order of their first appearance.
+// These functions recurse over subgraphs, of which the validator allows 24 levels.
+std::vector<std::string> CapturedNames(const onnx::NodeProto& node);
+
+// Every name that a value inside the node's subgraphs has: no value outside may take one of them.
+void AddNamesInside(const onnx::NodeProto& node, std::set<std::string>& names);
+
+// Calls `visit` with the node and every node inside its subgraphs.
+void VisitNodes(const onnx::NodeProto& node, const std::function<void(const onnx::NodeProto&)>& visit);
+
+}  // namespace halftone::onnx_format
+
+#endif  // HALFTONE_FORMATS_ONNX_SUBGRAPHS_H_
