@@ -1,0 +1,89 @@
+#include "passes/core/gate.h"
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+#include "base/files.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "absl/strings/str_format.h"
+#include "ir/shape_inference.h"
+#include "ir/text.h"
+#include "ir/verifier.h"
+#include "passes/core/equivalence.h"
+
+namespace halftone {
+namespace {
+
+// Dumps are a help: a full disk does not fail the job, but it is said.
+void WriteDump(const std::string& path, const std::string& text, PassContext& context) {
+  const absl::Status status = WriteFileAtomically(path, text);
+  if (!status.ok()) context.notes.push_back(Concat("no dump: ", status.message()));
+}
+
+void Dump(const Pass& pass, std::string_view when, const Graph& graph, PassContext& context) {
+  const std::string stem = absl::StrFormat("%s/%02d-%s.", context.debug.dump_dir, context.step, std::string(pass.name()));
+  WriteDump(Concat(stem, when, ".graph"), PrintGraph(graph), context);
+}
+
+// Everything that is needed to see the failure again: graph_opt --reproduce FILE.
+void WriteReproducer(const Pass& pass, std::string_view pipeline, const Graph& before, const absl::Status& failure,
+                     PassContext& context) {
+  std::string head = Concat("# pipeline: ", pipeline, "\n# pass: ", pass.name(), "\n");
+  for (const char c : Concat("failure: ", failure.message(), "\n")) {
+    if (head.back() == '\n') head += "# ";  // a message of several lines stays a comment
+    head += c;
+  }
+  WriteDump(context.debug.dump_dir + "/failure.graph", head + PrintGraph(before, {.with_weights = true}), context);
+}
+
+// What a pass made must be a graph. verify=full: and its shapes must be what inference says.
+absl::Status Check(const Graph& graph, const PassContext& context) {
+  HALFTONE_RETURN_IF_ERROR(VerifyGraph(graph));
+  if (!context.debug.verify_full) return absl::OkStatus();
+  Graph copy = graph;
+  GraphEditor edit(copy);
+  return InferShapes(edit);
+}
+
+}  // namespace
+
+absl::StatusOr<int64_t> RunThroughGate(const Pass& pass, std::string_view pipeline, Graph& graph, PassContext& context) {
+  if (context.interrupted) HALFTONE_RETURN_IF_ERROR(context.interrupted());
+  if (context.debug.Skips(pass.name())) return 0;
+  const bool selected = context.debug.Selects(pass.name());
+  const bool keeps_before = !context.debug.dump_dir.empty() || context.equivalence.enabled;
+  const Graph before = keeps_before ? graph : Graph();
+
+  context.matches = 0;
+  GraphEditor edit(graph);
+  const auto start = std::chrono::steady_clock::now();
+  absl::Status status = pass.Run(edit, context);
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+  if (status.ok() && edit.edits() > 0) {
+    if (const absl::Status bad = Check(graph, context); !bad.ok()) {
+      status = absl::InternalError(Concat("made a graph that is not valid: ", bad.message()));
+    } else if (context.equivalence.enabled) {
+      status = CheckEquivalence(pass, before, graph, context);
+    }
+  }
+
+  context.runs.push_back({std::string(pass.name()), edit.edits(), context.matches, took.count()});
+  if (selected && context.debug.time && edit.edits() > 0) {
+    std::fprintf(stderr, "time %-32s %8.1f ms %5lld matches %6lld edits\n", std::string(pass.name()).c_str(), took.count(),
+                 static_cast<long long>(context.matches), static_cast<long long>(edit.edits()));
+  }
+  if (selected && !context.debug.dump_dir.empty() && edit.edits() > 0) {
+    ++context.step;
+    Dump(pass, "before", before, context);
+    Dump(pass, "after", graph, context);
+  }
+  if (!status.ok()) {
+    if (!context.debug.dump_dir.empty()) WriteReproducer(pass, pipeline, before, status, context);
+    return Annotate(std::move(status), AbslView(Concat("pass '", pass.name(), "'")));
+  }
+  return edit.edits();
+}
+
+}  // namespace halftone

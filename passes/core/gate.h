@@ -1,0 +1,20 @@
+// The one way in which a pass is run. Whatever every pass needs is here, once: interruption, skip list, verifying, timing, dumps,
+// the equivalence check and the file that reproduces a failure.
+#ifndef HALFTONE_PASSES_CORE_GATE_H_
+#define HALFTONE_PASSES_CORE_GATE_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "ir/graph.h"
+#include "passes/core/pass.h"
+
+namespace halftone {
+
+// Runs `pass` once over `graph`; the number of edits. `pipeline` is only for messages and reproducers.
+absl::StatusOr<int64_t> RunThroughGate(const Pass& pass, std::string_view pipeline, Graph& graph, PassContext& context);
+
+}  // namespace halftone
+
+#endif  // HALFTONE_PASSES_CORE_GATE_H_

@@ -1,0 +1,17 @@
+#include "passes/core/pass.h"
+
+#include "base/strings.h"
+
+namespace halftone {
+
+void RewriteLog::Applied(std::string_view pass, const Graph& graph, NodeId node, std::string_view equation) {
+  entries_.push_back({std::string(pass), graph.Label(node), graph.node(node).origin, true, std::string(equation)});
+}
+
+void RewriteLog::Refused(std::string_view pass, const Graph& graph, NodeId node, std::string_view reason) {
+  std::string label = graph.Label(node);
+  if (!refused_.insert({std::string(pass), Concat(label, "\n", reason)}).second) return;
+  entries_.push_back({std::string(pass), std::move(label), graph.node(node).origin, false, std::string(reason)});
+}
+
+}  // namespace halftone

@@ -1,0 +1,40 @@
+// A target that supports everything but what a list says: for tests and for tools that run without kernels.
+#ifndef HALFTONE_PASSES_CORE_PERMISSIVE_TARGET_H_
+#define HALFTONE_PASSES_CORE_PERMISSIVE_TARGET_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/target.h"
+
+namespace halftone {
+
+// Immutable, thread-safe.
+class PermissiveTarget final : public Target {
+ public:
+  PermissiveTarget() = default;
+
+  // "without conv+residual, matmul+bias": each word is an op and the fused parts that it has no kernel for when all of them
+  // come together: bias, residual, or an activation's name. INVALID_ARGUMENT names the word that is wrong.
+  static absl::StatusOr<PermissiveTarget> Parse(std::string_view text);
+
+  std::string_view name() const override { return "permissive"; }
+  absl::Status SupportsFused(const Graph& graph, NodeId node, const FusedParts& parts) const override;
+  std::vector<Signature> Signatures(const Graph& graph, NodeId node) const override;
+  bool IsNative(DataType type) const override { return type == DataType::kFloat32 || type == DataType::kBFloat16; }
+
+ private:
+  struct Missing {
+    OpKind op;
+    FusedParts parts;
+    std::string text;
+  };
+  std::vector<Missing> missing_;
+};
+
+}  // namespace halftone
+
+#endif  // HALFTONE_PASSES_CORE_PERMISSIVE_TARGET_H_

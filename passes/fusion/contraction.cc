@@ -1,0 +1,125 @@
+#include "passes/fusion/contraction.h"
+
+#include "absl/log/check.h"
+#include "base/strings.h"
+
+namespace halftone {
+namespace {
+
+enum class WeightsLayout { kOIHW, kHWIO, kHWCM, kColumns, kRows };
+
+WeightsLayout LayoutOf(const Graph& g, NodeId contraction) {
+  const Attributes& attributes = g.node(contraction).attributes;
+  if (g.op(contraction) == OpKind::kMatMul) {
+    return attributes.Bool("transpose_b", false) ? WeightsLayout::kRows : WeightsLayout::kColumns;
+  }
+  const std::string layout = attributes.String("weights_layout", "OIHW");
+  if (layout == "HWIO") return WeightsLayout::kHWIO;
+  return layout == "HWCM" ? WeightsLayout::kHWCM : WeightsLayout::kOIHW;
+}
+
+// Elements of one output channel lie `inner` apart from those of the next, in runs of `inner`: channel of element i is
+// (i / inner) % channels.
+int64_t InnerSize(WeightsLayout layout, std::span<const int64_t> dims) {
+  int64_t inner = 1;
+  switch (layout) {
+    case WeightsLayout::kOIHW:
+      for (size_t i = 1; i < dims.size(); ++i) inner *= dims[i];
+      return inner;
+    case WeightsLayout::kRows:
+      return dims.back();
+    case WeightsLayout::kHWIO:
+    case WeightsLayout::kHWCM:  // [.., C, M]: the channel is c * M + m, which is how the two lie in memory
+    case WeightsLayout::kColumns:
+      return 1;
+  }
+  return inner;
+}
+
+}  // namespace
+
+bool IsContraction(const Graph& g, NodeId id) { return g.op(id) == OpKind::kConv || g.op(id) == OpKind::kMatMul; }
+bool HasBias(const Graph& g, NodeId id) { return g.input(id, kBiasInput).valid(); }
+bool HasResidual(const Graph& g, NodeId id) { return g.input(id, kResidualInput).valid(); }
+bool HasActivation(const Graph& g, NodeId id) { return !g.node(id).attributes.String("activation", "").empty(); }
+
+std::optional<int> ResultRank(const Graph& g, NodeId contraction) {
+  const Shape& shape = g.shape(g.output(contraction));
+  if (shape.has_rank()) return shape.rank();
+  if (g.op(contraction) != OpKind::kConv) return std::nullopt;
+  const Shape& weights = g.shape(g.input(contraction, kWeightsInput));
+  return weights.has_rank() ? std::optional<int>(weights.rank()) : std::nullopt;
+}
+
+int ChannelAxis(const Graph& g, NodeId contraction, int rank) {
+  const bool second =
+      g.op(contraction) == OpKind::kConv && g.node(contraction).attributes.String("layout", "NCHW") == "NCHW";
+  return second ? 1 : rank - 1;
+}
+
+std::optional<int64_t> OutputChannels(const Graph& g, NodeId contraction) {
+  const Shape& weights = g.shape(g.input(contraction, kWeightsInput));
+  if (!weights.has_rank() || weights.rank() < 2) return std::nullopt;
+  const auto known = [](const Dim& dim) { return dim.known() ? std::optional<int64_t>(dim.value) : std::nullopt; };
+  switch (LayoutOf(g, contraction)) {
+    case WeightsLayout::kOIHW:
+      return known(weights.dim(0));
+    case WeightsLayout::kHWIO:
+    case WeightsLayout::kColumns:
+      return known(weights.dim(-1));
+    case WeightsLayout::kRows:
+      return known(weights.dim(-2));
+    case WeightsLayout::kHWCM:
+      if (!weights.dim(-1).known() || !weights.dim(-2).known()) return std::nullopt;
+      return CheckedProduct(std::vector<int64_t>{weights.dim(-1).value, weights.dim(-2).value});
+  }
+  return std::nullopt;
+}
+
+std::optional<Tensor> ChannelVector(const Graph& g, ValueId constant, int64_t channels, int axis, int rank) {
+  const Tensor* tensor = constant.valid() ? g.ConstantTensor(constant) : nullptr;
+  if (tensor == nullptr || tensor->rank() > rank || tensor->type() != DataType::kFloat32) return std::nullopt;
+  const int first = rank - tensor->rank();  // broadcasting aligns at the end
+  for (int i = 0; i < tensor->rank(); ++i) {
+    const int64_t wanted = first + i == axis ? tensor->num_elements() : 1;
+    if (tensor->dims()[i] != wanted) return std::nullopt;
+  }
+  if (tensor->num_elements() == channels) return tensor->WithDims({channels});
+  if (tensor->num_elements() != 1) return std::nullopt;
+  const float value = tensor->data<float>()[0];
+  return Tensor::Of<float>({channels}, std::vector<float>(channels, value));
+}
+
+std::optional<Tensor> ChannelVector(const Graph& g, ValueId constant, NodeId contraction) {
+  const std::optional<int> rank = ResultRank(g, contraction);
+  const std::optional<int64_t> channels = OutputChannels(g, contraction);
+  if (!rank.has_value() || !channels.has_value()) return std::nullopt;
+  return ChannelVector(g, constant, *channels, ChannelAxis(g, contraction, *rank), *rank);
+}
+
+Tensor ScaleWeights(const Graph& g, NodeId contraction, std::span<const double> scale) {
+  const Tensor& weights = *g.ConstantTensor(g.input(contraction, kWeightsInput));
+  const int64_t channels = static_cast<int64_t>(scale.size());
+  CHECK_EQ(channels, OutputChannels(g, contraction).value_or(-1));
+  const int64_t inner = InnerSize(LayoutOf(g, contraction), weights.dims());
+  Tensor result(DataType::kFloat32, weights.dims());
+  const std::span<const float> from = weights.data<float>();
+  const std::span<float> to = result.mutable_data<float>();
+  for (size_t i = 0; i < from.size(); ++i) {
+    to[i] = static_cast<float>(from[i] * scale[(static_cast<int64_t>(i) / inner) % channels]);
+  }
+  return result;
+}
+
+Tensor VectorOf(std::span<const double> values) {
+  std::vector<float> floats(values.begin(), values.end());
+  return Tensor::Of<float>({static_cast<int64_t>(floats.size())}, floats);
+}
+
+std::string FreshName(const Graph& g, const std::string& base) {
+  std::string name = base;
+  for (int i = 1; g.FindNode(name).valid() || g.FindValue(name).valid(); ++i) name = Concat(base, "_", i);
+  return name;
+}
+
+}  // namespace halftone

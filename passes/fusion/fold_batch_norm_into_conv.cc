@@ -1,0 +1,46 @@
+// batch_norm(conv(x, w, b))  =>  conv(x, w * s, b * s + t)     s = scale / sqrt(variance + epsilon), t = offset - mean * s
+//
+// Legal at inference with constant weights, bias and statistics, in one layout, when nobody reads the conv's result or the
+// statistics, and the target has the conv with a bias. Computed in f64 and rounded once to f32.
+// Not bit-exact: the products are rounded before the sum instead of after it.
+
+#include "passes/fusion/batch_norm.h"
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/rules.h"
+
+namespace halftone {
+namespace {
+
+class FoldBatchNormIntoConv final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fold-batch-norm-into-conv"; }
+  std::string_view equation() const override { return "batch_norm(conv(x, w, b)) => conv(x, w * s, b * s + t)"; }
+  OpSet root() const override { return OpKind::kBatchNorm; }
+
+  FindResult Find(const Graph& g, NodeId batch_norm, const Target& target) const override {
+    const ValueId x = g.input(batch_norm, 0);
+    if (!x.valid() || g.op(x) != OpKind::kConv) return No("the input is no conv");
+    const NodeId conv = g.producer(x);
+    if (g.node(conv).attributes.String("layout", "NCHW") != g.node(batch_norm).attributes.String("layout", "NCHW")) {
+      return Kept("the layouts differ");
+    }
+    if (std::string reason = CannotFold(g, conv); !reason.empty()) return Kept(std::move(reason));
+    const absl::StatusOr<ChannelAffine> affine = AffineOfBatchNorm(g, batch_norm, *OutputChannels(g, conv));
+    if (!affine.ok()) return Kept(std::string(affine.status().message()));
+    const absl::Status supported = target.SupportsFused(g, conv, {.bias = true});
+    if (!supported.ok()) return Kept(std::string(supported.message()));
+    return Match({batch_norm, conv});
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    const auto [batch_norm, conv] = m.nodes<2>();
+    FoldAffine(edit, conv, batch_norm, *AffineOfBatchNorm(edit.graph(), batch_norm, *OutputChannels(edit.graph(), conv)));
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFoldBatchNormIntoConv() { return std::make_unique<FoldBatchNormIntoConv>(); }
+
+}  // namespace halftone

@@ -1,0 +1,56 @@
+// contraction(x, w, b) * s  =>  contraction(x, w * s, b * s)          (conv and matmul)
+//
+// Legal when s is a constant over the output channels (or one number), weights and bias are constants, and nobody else reads
+// the product: what is left of a batch norm that was written out. Computed in f64 and rounded once to f32.
+// Not bit-exact: the products are rounded before the sum instead of after it.
+
+#include "passes/fusion/batch_norm.h"
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/rules.h"
+
+namespace halftone {
+namespace {
+
+class FoldScale final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fold-scale"; }
+  std::string_view equation() const override { return "contraction(x, w, b) * s => contraction(x, w * s, b * s)"; }
+  OpSet root() const override { return OpKind::kMul; }
+
+  FindResult Find(const Graph& g, NodeId mul, const Target&) const override {
+    auto [product, scale] = g.inputs<2>(mul);
+    if (!product.valid() || !scale.valid() || product == scale) return No("no operand is a conv or matmul");
+    if (!IsContraction(g, g.producer(product))) std::swap(product, scale);
+    const NodeId contraction = g.producer(product);
+    if (!IsContraction(g, contraction)) return No("no operand is a conv or matmul");
+    if (!g.IsConstant(scale)) return No("the scale is not constant");
+    if (std::string reason = CannotFold(g, contraction); !reason.empty()) return Kept(std::move(reason));
+    if (!ChannelVector(g, scale, contraction).has_value()) return Kept("the scale is no vector over the channels");
+    return Match({mul, contraction}, {scale});
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    const auto [mul, contraction] = m.nodes<2>();
+    const Graph& g = edit.graph();
+    const std::vector<double> scale = ChannelVector(g, m.value(0), contraction)->ToDoubles();
+    const std::string label = g.Label(mul);
+    const ValueId weights = edit.AddConstant(FreshName(g, label + "/weights"), ScaleWeights(g, contraction, scale));
+    ValueId bias = g.input(contraction, kBiasInput);
+    if (bias.valid()) {
+      std::vector<double> values = g.ConstantTensor(bias)->ToDoubles();
+      for (size_t c = 0; c < values.size(); ++c) values[c] *= scale[c];
+      bias = edit.AddConstant(FreshName(g, label + "/bias"), VectorOf(values));
+    }
+    ReplaceByFused(edit, contraction, mul, [&](NodeId fused) {
+      edit.SetInput(fused, kWeightsInput, weights);
+      if (bias.valid()) edit.SetInput(fused, kBiasInput, bias);
+    });
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFoldScale() { return std::make_unique<FoldScale>(); }
+
+}  // namespace halftone

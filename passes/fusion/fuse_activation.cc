@@ -1,0 +1,52 @@
+// activation(contraction(x, w, b, r))  =>  contraction(x, w, b, r) {activation}          (conv and matmul)
+//
+// relu, relu6, clip with constant bounds, elu, leaky_relu, tanh, sigmoid. Legal when the contraction has no activation yet and
+// the target has the kernel. Bit-exact in f32 where the kernel computes the activation as the node would; below f32 it rounds
+// once where the two ops round twice.
+
+#include "passes/fusion/activation.h"
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/rules.h"
+
+namespace halftone {
+namespace {
+
+class FuseActivation final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fuse-activation"; }
+  std::string_view equation() const override { return "activation(contraction(..)) => contraction(..) {activation}"; }
+  OpSet root() const override { return ActivationOps(); }
+
+  FindResult Find(const Graph& g, NodeId activation, const Target& target) const override {
+    const ValueId product = g.input(activation, 0);
+    if (!product.valid()) return No("it has no input");
+    const NodeId contraction = g.producer(product);
+    if (!IsContraction(g, contraction)) return No("the input is no conv or matmul");
+    if (HasActivation(g, contraction)) return No("the contraction has an activation");
+    const std::optional<ActivationSpec> spec = ActivationOf(g, activation);
+    if (!spec.has_value()) return Kept("the bounds are not constant");
+    const absl::Status supported = target.SupportsFused(g, contraction, {.activation = spec->kind});
+    if (!supported.ok()) return Kept(std::string(supported.message()));
+    return Match({activation, contraction});
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    const auto [activation, contraction] = m.nodes<2>();
+    const ActivationSpec spec = *ActivationOf(edit.graph(), activation);
+    ReplaceByFused(edit, contraction, activation, [&](NodeId fused) {
+      edit.SetAttribute(fused, "activation", std::string(ActivationName(spec.kind)));
+      const bool clip = spec.kind == Activation::kClip;
+      if (clip || spec.kind == Activation::kElu || spec.kind == Activation::kLeakyRelu) {
+        edit.SetAttribute(fused, "activation_alpha", spec.alpha);
+      }
+      if (clip) edit.SetAttribute(fused, "activation_beta", spec.beta);
+    });
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFuseActivation() { return std::make_unique<FuseActivation>(); }
+
+}  // namespace halftone

@@ -1,0 +1,67 @@
+// conv(x, w) + b  =>  conv(x, w, b)
+//
+// Legal when b is added along the channel: bias_add in the convolution's layout, or add of a constant like [C,1,1] (NCHW) or [C]
+// (NHWC), or of one number. The conv has neither bias, residual nor activation, and the target has the kernel.
+// Not bit-exact: below f32 it rounds once where the two ops round twice; in f32 the order of the sum may differ.
+
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/rules.h"
+
+namespace halftone {
+namespace {
+
+// The operand of `root` that a conv makes, and the other one.
+struct Operands {
+  ValueId product = kNoValue;
+  ValueId bias = kNoValue;
+};
+
+Operands FindConv(const Graph& g, NodeId root) {
+  const auto [a, b] = g.inputs<2>(root);
+  if (!a.valid() || !b.valid() || a == b) return {};
+  if (g.op(a) == OpKind::kConv) return {a, b};
+  if (g.op(root) == OpKind::kAdd && g.op(b) == OpKind::kConv) return {b, a};
+  return {};
+}
+
+class FuseConvBias final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fuse-conv-bias"; }
+  std::string_view equation() const override { return "conv(x, w) + b => conv(x, w, b)"; }
+  OpSet root() const override { return {OpKind::kAdd, OpKind::kBiasAdd}; }
+
+  FindResult Find(const Graph& g, NodeId root, const Target& target) const override {
+    const Operands operands = FindConv(g, root);
+    if (!operands.product.valid()) return No("no operand is a conv");
+    const NodeId conv = g.producer(operands.product);
+    if (HasBias(g, conv)) return No("the conv has a bias");
+    if (HasResidual(g, conv) || HasActivation(g, conv)) return No("the conv already ends in a residual or an activation");
+    if (g.op(root) == OpKind::kBiasAdd) {
+      const std::string layout = g.node(conv).attributes.String("layout", "NCHW");
+      if (g.node(root).attributes.String("layout", "NCHW") != layout) return Kept("the bias runs along another dimension");
+    } else if (!ChannelVector(g, operands.bias, conv).has_value()) {
+      return No("the other operand is no constant vector over the channels");
+    }
+    const absl::Status supported = target.SupportsFused(g, conv, {.bias = true});
+    if (!supported.ok()) return Kept(std::string(supported.message()));
+    return Match({root, conv}, {operands.bias});
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    const auto [root, conv] = m.nodes<2>();
+    const Graph& g = edit.graph();
+    ValueId bias = m.value(0);
+    if (g.op(root) == OpKind::kAdd) {
+      const Tensor vector = *ChannelVector(g, bias, conv);
+      if (!g.ConstantTensor(bias)->SameBytes(vector)) bias = edit.AddConstant(FreshName(g, g.Label(root) + "/bias"), vector);
+    }
+    ReplaceByFused(edit, conv, root, [&](NodeId fused) { edit.SetInput(fused, kBiasInput, bias); });
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFuseConvBias() { return std::make_unique<FuseConvBias>(); }
+
+}  // namespace halftone

@@ -1,0 +1,19 @@
+#include "passes/fusion/rules.h"
+
+namespace halftone {
+
+Rules FusionRules() {
+  Rules rules;
+  rules.push_back(MakeFusePadConv());
+  rules.push_back(MakeFuseConvBias());
+  rules.push_back(MakeFuseMatMulBias());
+  rules.push_back(MakeFoldBatchNormIntoConv());  // after the bias: it folds into both
+  rules.push_back(MakeFoldBatchNormIntoMatMul());
+  rules.push_back(MakeFoldScale());
+  rules.push_back(MakeFoldOffset());
+  rules.push_back(MakeFuseResidual());    // after everything that goes into the weights and the bias
+  rules.push_back(MakeFuseActivation());  // last: nothing may follow it
+  return rules;
+}
+
+}  // namespace halftone

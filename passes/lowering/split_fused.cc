@@ -1,0 +1,165 @@
+#include "passes/lowering/split_fused.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "passes/fusion/activation.h"
+#include "passes/fusion/contraction.h"
+
+namespace halftone {
+namespace {
+
+// One part of the chain that replaces a fused node; its first input is the part before it.
+struct Part {
+  OpKind op;
+  std::string spelling;
+  int unhooks = -1;             // the input of the contraction whose work this part does
+  std::vector<ValueId> inputs;  // beside the first
+  Attributes attributes;
+};
+
+// The activation as a node of its own. Bounds of a clip become constants of the node's type.
+Part ActivationPart(GraphEditor& edit, NodeId fused, const ActivationSpec& spec) {
+  Part part{ActivationOp(spec.kind), "", -1, {}, {}};
+  if (spec.kind == Activation::kElu || spec.kind == Activation::kLeakyRelu) part.attributes.Set("alpha", spec.alpha);
+  if (spec.kind != Activation::kClip) return part;
+  const Graph& g = edit.graph();
+  for (const auto& [word, bound] : {std::pair("low", spec.alpha), std::pair("high", spec.beta)}) {
+    Tensor tensor = *Tensor::Scalar(bound).ConvertTo(g.type(g.output(fused)));  // f32 to another float cannot fail
+    part.inputs.push_back(edit.AddConstant(FreshName(g, Concat(g.Label(fused), "/", word)), std::move(tensor)));
+  }
+  return part;
+}
+
+Part BiasPart(const Graph& g, NodeId fused, GraphFormat format) {
+  const ValueId bias = g.input(fused, kBiasInput);
+  if (format != GraphFormat::kGraphDef) return {OpKind::kAdd, "", kBiasInput, {bias}, {}};
+  Attributes attributes;
+  const bool conv = g.op(fused) == OpKind::kConv;
+  attributes.Set("layout", conv ? g.node(fused).attributes.String("layout", "NCHW") : std::string("NHWC"));
+  return {OpKind::kBiasAdd, "", kBiasInput, {bias}, std::move(attributes)};
+}
+
+Part ResidualPart(const Graph& g, NodeId fused, GraphFormat format) {
+  const char* spelling = format == GraphFormat::kGraphDef ? "AddV2" : "";
+  return {OpKind::kAdd, spelling, kResidualInput, {g.input(fused, kResidualInput)}, {}};
+}
+
+// Whether an ONNX gemm says what this matmul does.
+bool IsGemm(const Graph& g, NodeId matmul) {
+  const Shape& a = g.shape(g.input(matmul, 0));
+  const Shape& b = g.shape(g.input(matmul, 1));
+  return a.has_rank() && b.has_rank() && a.rank() == 2 && b.rank() == 2;
+}
+
+bool IsTransposed(const Graph& g, NodeId matmul) {
+  const Attributes& attributes = g.node(matmul).attributes;
+  return attributes.Bool("transpose_a", false) || attributes.Bool("transpose_b", false);
+}
+
+// Puts what is left of the fused node first, as `first`, then `parts`, each reading the one before; the last takes over `fused`.
+void Chain(GraphEditor& edit, NodeId fused, OpKind first, std::vector<Part> parts) {
+  const Graph& g = edit.graph();
+  const Node node = g.node(fused);
+  const ValueSpec result{g.type(node.outputs[0]), g.shape(node.outputs[0]), ""};
+  const std::string label = g.Label(fused);
+
+  NodeId last = edit.Clone(fused);
+  for (const char* attribute : {"activation", "activation_alpha", "activation_beta"}) edit.EraseAttribute(last, attribute);
+  for (const Part& part : parts) {
+    if (part.unhooks >= 0) edit.SetInput(last, part.unhooks, kNoValue);
+  }
+  edit.SetOp(last, first, first == node.op ? node.spelling : "");
+  edit.SetName(last, FreshName(g, Concat(label, "/", OpName(first))));
+  for (Part& part : parts) {
+    Node next;
+    next.op = part.op;
+    next.spelling = std::move(part.spelling);
+    next.attributes = std::move(part.attributes);
+    next.inputs = {g.output(last)};
+    next.inputs.insert(next.inputs.end(), part.inputs.begin(), part.inputs.end());
+    next.device = node.device;
+    next.origin = node.origin;
+    next.name = FreshName(g, Concat(label, "/", OpName(part.op)));
+    last = edit.AddNode(std::move(next), {result});
+  }
+  edit.ReplaceNode(fused, last);
+}
+
+// TensorFlow's depthwise and 3-D convolutions know SAME and VALID, not pads in numbers.
+bool NeedsPad(const Graph& g, NodeId conv) {
+  const Node& node = g.node(conv);
+  if (node.attributes.String("auto_pad", "NOTSET") != "NOTSET") return false;
+  const std::vector<int64_t> pads = node.attributes.Ints("pads");
+  if (std::all_of(pads.begin(), pads.end(), [](int64_t pad) { return pad == 0; })) return false;
+  return pads.size() != 4 || node.attributes.String("weights_layout", "OIHW") == "HWCM";
+}
+
+// conv {pads}  =>  conv(pad(x)) {auto_pad="VALID"}
+void SplitPad(GraphEditor& edit, NodeId conv) {
+  const Graph& g = edit.graph();
+  const Node node = g.node(conv);
+  const std::vector<int64_t> pads = node.attributes.Ints("pads");
+  const int spatial = static_cast<int>(pads.size()) / 2;
+  const int rank = spatial + 2;
+  const int first = node.attributes.String("layout", "NCHW") == "NCHW" ? 2 : 1;
+  std::vector<int32_t> all(2 * rank, 0);  // [rank, 2]
+  Shape shape = g.shape(node.inputs[0]);
+  for (int i = 0; i < spatial; ++i) {
+    all[2 * (first + i)] = static_cast<int32_t>(pads[i]);
+    all[2 * (first + i) + 1] = static_cast<int32_t>(pads[spatial + i]);
+    if (!shape.has_rank()) continue;
+    Dim& dim = shape.mutable_dim(first + i);
+    dim = dim.known() ? Dim::Of(dim.value + pads[i] + pads[spatial + i]) : Dim::Unknown();
+  }
+  const std::string label = g.Label(conv);
+  const ValueId paddings =
+      edit.AddConstant(FreshName(g, label + "/paddings"), Tensor::Of<int32_t>({rank, 2}, all));
+  Node pad;
+  pad.op = OpKind::kPad;
+  pad.name = FreshName(g, label + "/pad");
+  pad.inputs = {node.inputs[0], paddings};
+  pad.device = node.device;
+  pad.origin = node.origin;
+  const NodeId padded = edit.AddNode(std::move(pad), {{g.type(node.inputs[0]), std::move(shape), ""}});
+  edit.SetInput(conv, 0, g.output(padded));
+  edit.EraseAttribute(conv, "pads");
+  edit.SetAttribute(conv, "auto_pad", std::string("VALID"));
+}
+
+}  // namespace
+
+absl::Status SplitFused::Run(GraphEditor& edit, PassContext&) const {
+  const Graph& g = edit.graph();
+  for (const NodeId id : g.nodes()) {
+    if (!IsContraction(g, id)) continue;
+    const bool matmul = g.op(id) == OpKind::kMatMul;
+    if (!matmul && format_ == GraphFormat::kGraphDef && NeedsPad(g, id)) SplitPad(edit, id);
+
+    const bool onnx = format_ == GraphFormat::kOnnx;
+    const bool gemm = matmul && onnx && IsGemm(g, id) && (IsTransposed(g, id) || HasBias(g, id));
+    if (matmul && onnx && IsTransposed(g, id) && !gemm) {
+      return absl::UnimplementedError(
+          Concat("node '", g.Label(id), "': ONNX has no transposed matmul of other than two matrices"));
+    }
+    std::vector<Part> parts;
+    const bool keeps_bias = gemm || (onnx && !matmul);
+    if (HasBias(g, id) && !keeps_bias) parts.push_back(BiasPart(g, id, format_));
+    if (HasResidual(g, id)) parts.push_back(ResidualPart(g, id, format_));
+    if (HasActivation(g, id)) parts.push_back(ActivationPart(edit, id, FusedActivation(g, id)));
+    const OpKind first = gemm ? OpKind::kGemm : g.op(id);  // gemm's ports are matmul's: a, b, c
+    if (!parts.empty()) {
+      Chain(edit, id, first, std::move(parts));
+    } else if (gemm) {
+      edit.SetOp(id, first);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace halftone

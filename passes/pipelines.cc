@@ -1,0 +1,118 @@
+// What the optimizer does, in order. Read this file first.
+
+#include "passes/pipelines.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/strings.h"
+#include "passes/fusion/rules.h"
+#include "passes/lowering/split_fused.h"
+#include "passes/precision/apply_precision.h"
+#include "passes/precision/conversions.h"
+#include "passes/simplify/passes.h"
+#include "passes/simplify/rules.h"
+
+namespace halftone {
+
+Pipeline MakeOptimizePipeline() {
+  Pipeline p("optimize");
+  p.Add<InferShapesPass>();
+  p.AddFixedPoint("simplify", SimplifyRules());
+  p.Add<FoldConstants>();
+  p.Add<MergeDuplicates>();  // after folding: equal constants make equal nodes
+  p.AddFixedPoint("fuse", FusionRules());  // after folding: biases are constants only now
+  p.Add<FoldConstants>();
+  p.Add<RemoveDeadNodes>();
+  p.Add<InferShapesPass>();
+  return p;
+}
+
+// Runs on the optimized graph, once per variant; the plan came from a planner, which edits nothing.
+Pipeline MakePrecisionPipeline(const PrecisionPlan& plan) {
+  Pipeline p("precision");
+  p.Add<ApplyPrecision>(plan);
+  p.AddFixedPoint("conversions", ConversionRules());
+  p.Add<MergeDuplicates>();  // two casts of one value
+  p.Add<RemoveDeadNodes>();  // f32 constants that are only read as bf16
+  return p;
+}
+
+Pipeline MakeExportPipeline(GraphFormat format) {
+  Pipeline p(format == GraphFormat::kGraphDef ? "export-graphdef" : "export-onnx");
+  p.Add<SplitFused>(format);
+  p.Add<RemoveDeadNodes>();
+  return p;
+}
+
+namespace {
+
+const PrecisionPlan& EmptyPlan() {
+  static const PrecisionPlan* const plan = new PrecisionPlan();
+  return *plan;
+}
+
+// Every rule of `rules` under its own name.
+bool AddRule(Rules rules, std::string_view name, Pipeline& pipeline) {
+  for (std::unique_ptr<RewriteRule>& rule : rules) {
+    if (rule->name() != name) continue;
+    Rules one;
+    one.push_back(std::move(rule));
+    pipeline.AddFixedPoint(std::string(name), std::move(one));
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string_view> PipelineNames() {
+  std::vector<std::string_view> names = {"optimize",       "precision",        "export-onnx",       "export-graphdef", "simplify",
+                                         "fuse",           "conversions",      "infer-shapes",      "fold-constants",
+                                         "merge-duplicates", "remove-dead-nodes", "apply-precision", "split-fused-onnx",
+                                         "split-fused-graphdef"};
+  for (const Rules& rules : {SimplifyRules(), FusionRules(), ConversionRules()}) {
+    for (const std::unique_ptr<RewriteRule>& rule : rules) names.push_back(rule->name());
+  }
+  return names;
+}
+
+absl::StatusOr<Pipeline> MakePipelineByName(std::string_view name, const PrecisionPlan* plan) {
+  const PrecisionPlan& the_plan = plan == nullptr ? EmptyPlan() : *plan;
+  if (name == "optimize") return MakeOptimizePipeline();
+  if (name == "precision") return MakePrecisionPipeline(the_plan);
+  if (name == "export-onnx") return MakeExportPipeline(GraphFormat::kOnnx);
+  if (name == "export-graphdef") return MakeExportPipeline(GraphFormat::kGraphDef);
+
+  Pipeline p{std::string(name)};
+  if (name == "simplify") {
+    p.AddFixedPoint("simplify", SimplifyRules());
+  } else if (name == "fuse") {
+    p.AddFixedPoint("fuse", FusionRules());
+  } else if (name == "conversions") {
+    p.AddFixedPoint("conversions", ConversionRules());
+  } else if (name == "infer-shapes") {
+    p.Add<InferShapesPass>();
+  } else if (name == "fold-constants") {
+    p.Add<FoldConstants>();
+  } else if (name == "merge-duplicates") {
+    p.Add<MergeDuplicates>();
+  } else if (name == "remove-dead-nodes") {
+    p.Add<RemoveDeadNodes>();
+  } else if (name == "apply-precision") {
+    p.Add<ApplyPrecision>(the_plan);
+    p.Add<RemoveDeadNodes>();
+  } else if (name == "split-fused-onnx") {
+    p.Add<SplitFused>(GraphFormat::kOnnx);
+  } else if (name == "split-fused-graphdef") {
+    p.Add<SplitFused>(GraphFormat::kGraphDef);
+  } else if (!AddRule(SimplifyRules(), name, p) && !AddRule(FusionRules(), name, p) && !AddRule(ConversionRules(), name, p)) {
+    std::string known;
+    for (const std::string_view other : PipelineNames()) known += Concat(known.empty() ? "" : ", ", other);
+    return absl::NotFoundError(Concat("no pipeline '", name, "'; there are: ", known));
+  }
+  return p;
+}
+
+}  // namespace halftone

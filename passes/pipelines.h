@@ -1,0 +1,34 @@
+// The pipelines that a job runs. pipelines.cc is the table of contents.
+#ifndef HALFTONE_PASSES_PIPELINES_H_
+#define HALFTONE_PASSES_PIPELINES_H_
+
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/graph.h"
+#include "ir/precision_plan.h"
+#include "passes/core/pipeline.h"
+
+namespace halftone {
+
+// fp32: shapes, simplify, fold, fuse, remove the dead. Rules ask context.target. Where context.plan is set, nodes of different
+// planned precision are not fused (make the plan on the graph as imported, then optimize a copy with it).
+Pipeline MakeOptimizePipeline();
+
+// On the optimized graph, once per variant: casts and bf16 constants as `plan` says, then the cleaning up of conversions.
+// `plan` must outlive the pipeline.
+Pipeline MakePrecisionPipeline(const PrecisionPlan& plan);
+
+// Last: fused contractions become the standard ops of the format again. The result is what the exporter writes.
+Pipeline MakeExportPipeline(GraphFormat format);
+
+// By name, for tools and golden tests: "optimize", "export-onnx", "export-graphdef", the fixed points "simplify", "fuse" and
+// "conversions", or a single pass or rule ("fuse-conv-bias"). NOT_FOUND lists the names. `plan` is for "precision" and
+// "apply-precision" (an empty one if nullptr).
+absl::StatusOr<Pipeline> MakePipelineByName(std::string_view name, const PrecisionPlan* plan = nullptr);
+std::vector<std::string_view> PipelineNames();
+
+}  // namespace halftone
+
+#endif  // HALFTONE_PASSES_PIPELINES_H_

@@ -1,0 +1,40 @@
+// cast(constant)  =>  constant of that type
+//
+// Legal for numbers; the result is no output of the graph. The old constant stays for its other users. f32 to bf16 rounds to
+// nearest even, as the cast does: bit-exact.
+
+#include "passes/precision/conversions.h"
+
+namespace halftone {
+namespace {
+
+class FoldCast final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fold-cast"; }
+  std::string_view equation() const override { return "cast(constant) => constant"; }
+  OpSet root() const override { return OpKind::kCast; }
+
+  FindResult Find(const Graph& g, NodeId cast, const Target&) const override {
+    const ValueId x = g.input(cast, 0);
+    const ValueId y = g.output(cast);
+    if (!x.valid() || !g.IsConstant(x)) return No("the input is no constant");
+    if (ElementSize(g.type(x)) == 0 || ElementSize(g.type(y)) == 0) return Kept("it converts no numbers");
+    if (g.IsOutput(y) || g.IsCaptured(y)) return Kept("it is known by name outside");
+    return Match({cast}, {x});
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    const Graph& g = edit.graph();
+    absl::StatusOr<Tensor> tensor = g.ConstantTensor(m.value(0))->ConvertTo(g.type(g.output(m.root())));
+    if (!tensor.ok()) return tensor.status();
+    const ValueId constant = edit.AddConstant("", *std::move(tensor));
+    edit.ReplaceNode(m.root(), g.producer(constant));
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFoldCast() { return std::make_unique<FoldCast>(); }
+
+}  // namespace halftone

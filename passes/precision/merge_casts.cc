@@ -1,0 +1,46 @@
+// cast(cast(x))  =>  cast(x)
+//
+// Legal where the type in the middle holds every value of x's type: then the first cast changed nothing. f32 -> bf16 -> f32 is
+// not such a chain. The first cast may have other users; it stays for them. Bit-exact.
+
+#include "passes/precision/conversions.h"
+
+namespace halftone {
+namespace {
+
+// Whether every value of `narrow` is one of `wide`.
+bool Holds(DataType wide, DataType narrow) {
+  if (wide == narrow) return true;
+  switch (narrow) {
+    case DataType::kBFloat16:
+    case DataType::kFloat16: return wide == DataType::kFloat32 || wide == DataType::kFloat64;
+    case DataType::kFloat32: return wide == DataType::kFloat64;
+    default: return false;
+  }
+}
+
+class MergeCasts final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "merge-casts"; }
+  std::string_view equation() const override { return "cast(cast(x)) => cast(x)"; }
+  OpSet root() const override { return OpKind::kCast; }
+
+  FindResult Find(const Graph& g, NodeId outer, const Target&) const override {
+    const ValueId middle = g.input(outer, 0);
+    if (!middle.valid() || g.op(middle) != OpKind::kCast) return No("the input is no cast");
+    const ValueId x = g.input(g.producer(middle), 0);
+    if (!x.valid() || !Holds(g.type(middle), g.type(x))) return Kept("the first cast changes values");
+    return Match({outer}, {x});
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    edit.SetInput(m.root(), 0, m.value(0));
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeMergeCasts() { return std::make_unique<MergeCasts>(); }
+
+}  // namespace halftone

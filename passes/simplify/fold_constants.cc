@@ -1,0 +1,113 @@
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "ir/reference/reference.h"
+#include "ir/shape_inference.h"
+#include "passes/simplify/passes.h"
+
+namespace halftone {
+namespace {
+
+constexpr int64_t kLargestResult = int64_t{64} << 20;
+constexpr int64_t kAlwaysSmall = 1024;
+constexpr int64_t kLargestGrowth = 4;
+
+// The shape of a value of known shape, as the node's attributes cut it.
+std::optional<Tensor> FoldShape(const Graph& graph, NodeId id) {
+  const ValueId x = graph.input(id, 0);
+  const DataType type = graph.type(graph.output(id));
+  if (!x.valid() || !graph.shape(x).fully_known()) return std::nullopt;
+  if (type != DataType::kInt64 && type != DataType::kInt32) return std::nullopt;
+  const std::vector<int64_t> dims = graph.shape(x).values();
+  const int64_t rank = static_cast<int64_t>(dims.size());
+  const auto clamp = [rank](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank); };
+  const int64_t start = clamp(graph.node(id).attributes.Int("start", 0));
+  const int64_t end = std::max(start, clamp(graph.node(id).attributes.Int("end", rank)));
+  return Tensor::Ints(std::span(dims).subspan(start, end - start), type);
+}
+
+bool MayFold(const Graph& graph, NodeId id) {
+  const OpGroup group = Info(graph.op(id)).group;
+  if (group == OpGroup::kSource || group == OpGroup::kStructural || group == OpGroup::kOpaque) return false;
+  if (graph.HasControlEdges(id)) return false;
+  for (const ValueId output : graph.node(id).outputs) {
+    if (output.valid() && (graph.IsOutput(output) || graph.IsCaptured(output))) return false;
+  }
+  return true;
+}
+
+// Bytes of all results if their shapes are known beforehand; nullopt if not.
+std::optional<int64_t> ResultBytes(const Graph& graph, NodeId id) {
+  const absl::StatusOr<std::vector<ValueSpec>> specs = InferNode(graph, id);
+  if (!specs.ok()) return std::nullopt;
+  int64_t bytes = 0;
+  for (size_t i = 0; i < specs->size(); ++i) {
+    if (!graph.output(id, static_cast<int>(i)).valid()) continue;
+    const ValueSpec& spec = (*specs)[i];
+    const int64_t element = static_cast<int64_t>(ElementSize(spec.type));
+    const std::optional<int64_t> count = spec.shape.has_rank() ? spec.shape.num_elements() : std::nullopt;
+    if (element == 0 || !count.has_value() || *count > kLargestResult / element) return std::nullopt;
+    bytes += *count * element;
+  }
+  return bytes;
+}
+
+// The results, or nothing where folding is not possible or not wanted.
+absl::StatusOr<std::vector<Tensor>> Fold(const Graph& graph, NodeId id) {
+  std::vector<Tensor> nothing;
+  if (graph.op(id) == OpKind::kShape) {
+    std::optional<Tensor> shape = FoldShape(graph, id);
+    return shape.has_value() ? std::vector<Tensor>{*std::move(shape)} : nothing;
+  }
+  if (!reference::HasReference(graph.op(id)) || graph.node(id).inputs.empty()) return nothing;
+  std::vector<Tensor> inputs;
+  int64_t input_bytes = 0;
+  for (const ValueId input : graph.node(id).inputs) {
+    if (input.valid() && !graph.IsConstant(input)) return nothing;
+    inputs.push_back(input.valid() ? *graph.ConstantTensor(input) : Tensor());
+    if (inputs.back().type() == DataType::kString) return nothing;
+    if (input.valid()) input_bytes += static_cast<int64_t>(inputs.back().byte_size());
+  }
+  const std::optional<int64_t> bytes = ResultBytes(graph, id);
+  if (!bytes.has_value() || *bytes > kLargestResult) return nothing;
+  if (*bytes > kAlwaysSmall && *bytes > kLargestGrowth * input_bytes) return nothing;
+  absl::StatusOr<std::vector<Tensor>> results = reference::EvaluateNode(graph, id, inputs);
+  // What the reference cannot compute is no fault of the model's: the node stays.
+  if (!results.ok()) return nothing;
+  return results;
+}
+
+}  // namespace
+
+absl::Status FoldConstants::Run(GraphEditor& edit, PassContext& context) const {
+  const Graph& graph = edit.graph();
+  for (const NodeId id : graph.TopologicalOrder()) {
+    if (!MayFold(graph, id)) continue;
+    HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> results, Fold(graph, id));
+    if (results.empty()) continue;
+    if (context.log != nullptr) context.log->Applied(name(), graph, id, Concat(OpName(graph.op(id)), "(constants) => constant"));
+    const Node node = graph.node(id);
+    bool first = true;
+    for (size_t i = 0; i < node.outputs.size() && i < results.size(); ++i) {
+      const ValueId old = node.outputs[i];
+      if (!old.valid() || graph.uses(old).empty() || results[i].type() == DataType::kUnknown) continue;
+      const ValueId constant = edit.AddConstant("", std::move(results[i]));
+      const std::string value_name = graph.value(old).name;
+      edit.ReplaceUses(old, constant);
+      edit.SetValueName(old, "");
+      edit.SetValueName(constant, value_name);
+      if (first) edit.SetName(graph.producer(constant), node.name);  // the first takes over the name, the node dies
+      edit.SetDevice(graph.producer(constant), node.device);
+      first = false;
+    }
+    bool used = false;
+    for (const ValueId output : node.outputs) used = used || (output.valid() && !graph.uses(output).empty());
+    if (!used) edit.RemoveNode(id);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace halftone

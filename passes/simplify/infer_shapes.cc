@@ -1,0 +1,8 @@
+#include "ir/shape_inference.h"
+#include "passes/simplify/passes.h"
+
+namespace halftone {
+
+absl::Status InferShapesPass::Run(GraphEditor& edit, PassContext&) const { return InferShapes(edit); }
+
+}  // namespace halftone

@@ -1,0 +1,43 @@
+// Passes of the simplification that are no rewrite rules. The rules are listed in rules.h.
+#ifndef HALFTONE_PASSES_SIMPLIFY_PASSES_H_
+#define HALFTONE_PASSES_SIMPLIFY_PASSES_H_
+
+#include "passes/core/pass.h"
+
+namespace halftone {
+
+// Types and shapes of all values (ir/shape_inference.h). Counts as no edit where only shapes become known.
+class InferShapesPass final : public Pass {
+ public:
+  std::string_view name() const override { return "infer-shapes"; }
+  absl::Status Run(GraphEditor& edit, PassContext& context) const override;
+};
+
+// Nodes whose inputs are all constants become constants, computed by ir/reference; so does the shape of a value whose shape is
+// known. Left alone: results above 64 MiB, results larger than 1 KiB that are larger than 4 times their inputs (a weight that
+// was stored small stays small), strings, outputs of the graph, nodes with control edges.
+// Exact: the reference function is what the node means.
+class FoldConstants final : public Pass {
+ public:
+  std::string_view name() const override { return "fold-constants"; }
+  absl::Status Run(GraphEditor& edit, PassContext& context) const override;
+};
+
+// Two nodes with the same op, attributes, inputs, device and planned precision become one; so do equal constants of up to 1 KiB.
+// Not opaque or structural nodes, nor nodes with control edges or outputs that callers know by name. Exact.
+class MergeDuplicates final : public Pass {
+ public:
+  std::string_view name() const override { return "merge-duplicates"; }
+  absl::Status Run(GraphEditor& edit, PassContext& context) const override;
+};
+
+// Nodes that no output needs.
+class RemoveDeadNodes final : public Pass {
+ public:
+  std::string_view name() const override { return "remove-dead-nodes"; }
+  absl::Status Run(GraphEditor& edit, PassContext& context) const override;
+};
+
+}  // namespace halftone
+
+#endif  // HALFTONE_PASSES_SIMPLIFY_PASSES_H_

@@ -1,0 +1,10 @@
+#include "passes/simplify/passes.h"
+
+namespace halftone {
+
+absl::Status RemoveDeadNodes::Run(GraphEditor& edit, PassContext&) const {
+  edit.RemoveDeadNodes();
+  return absl::OkStatus();
+}
+
+}  // namespace halftone
