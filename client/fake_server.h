@@ -114,6 +114,7 @@ class FakeJobs final : public v1::ModelOptimizer::Service {
   bool repeat_the_last = false;  // sends the event before the wanted ones again, which it should not
   int unavailable_calls = 0;     // so many calls fail first
   std::vector<std::string> request_ids;
+  int cancelled = 0;
 
   grpc::Status CreateJob(grpc::ServerContext*, const v1::CreateJobRequest* request, v1::Job* response) override {
     request_ids.push_back(request->request_id());
@@ -124,6 +125,12 @@ class FakeJobs final : public v1::ModelOptimizer::Service {
 
   grpc::Status GetJob(grpc::ServerContext*, const v1::GetJobRequest* request, v1::Job* response) override {
     if (request->name() != job.name()) return {grpc::StatusCode::NOT_FOUND, "no such job"};
+    *response = job;
+    return grpc::Status::OK;
+  }
+
+  grpc::Status CancelJob(grpc::ServerContext*, const v1::CancelJobRequest*, v1::Job* response) override {
+    ++cancelled;
     *response = job;
     return grpc::Status::OK;
   }

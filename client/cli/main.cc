@@ -1,11 +1,15 @@
 // The command `halftone`: reads the command line, does one thing, says how it went by its exit code.
 
 #include <exception>
+#include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
 #include "client/cli/console.h"
 #include "client/cli/exit_codes.h"
 #include "client/cli/interrupts.h"
+#include "client/suggest.h"
 
 namespace halftone::cli {
 namespace {
@@ -19,6 +23,17 @@ constexpr char kFooter[] = R"(Exit codes:
 Example:
   halftone optimize resnet50.onnx --eval samples/ --out build)";
 
+// The parser would only say that a command is missing.
+std::string UnknownCommand(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return "";
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->get_name() == argv[1]) return "";
+    known.push_back(command->get_name());
+  }
+  return absl::StrCat("halftone: no command '", argv[1], "'", client::DidYouMean(argv[1], known));
+}
+
 ExitCode Main(int argc, char** argv) {
   CLI::App app("Halftone makes models for CPUs smaller and faster, and measures what that costs.", "halftone");
   app.require_subcommand(1);
@@ -26,6 +41,10 @@ ExitCode Main(int argc, char** argv) {
   app.get_formatter()->column_width(36);
   Action action;
   AddCommands(app, &action);
+  if (const std::string wrong = UnknownCommand(app, argc, argv); !wrong.empty()) {
+    Say(wrong);
+    return kUsage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

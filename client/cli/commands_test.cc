@@ -1,0 +1,114 @@
+// The command line as such: every command has an example in its help, wrong flags are found.
+
+#include "client/cli/commands.h"
+
+#include <cstdlib>
+
+#include "client/cli/exit_codes.h"
+#include "client/cli/flags.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace halftone::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+class CommandsTest : public ::testing::Test {
+ protected:
+  // The error of the parser, or of the command itself (which must fail before it needs a server).
+  absl::Status Do(std::vector<std::string> words) {
+    std::reverse(words.begin(), words.end());
+    CLI::App app;
+    app.require_subcommand(1);
+    Action action;
+    AddCommands(app, &action);
+    try {
+      app.parse(words);
+    } catch (const CLI::ParseError& error) {
+      return UsageError(error.what());
+    }
+    return action(interrupts_);
+  }
+
+  void ExpectError(const std::vector<std::string>& words, int code, const char* message) {
+    const absl::Status status = Do(words);
+    EXPECT_EQ(ExitCodeFor(status), code) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(message));
+  }
+
+  Interrupts interrupts_;
+};
+
+void ExpectExamples(const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    EXPECT_THAT(command->get_footer(), HasSubstr("halftone ")) << command->get_name();
+    EXPECT_FALSE(command->get_description().empty()) << command->get_name();
+    ExpectExamples(*command);
+  }
+}
+
+TEST(AddCommands, EachHasAnExample) {
+  CLI::App app;
+  Action action;
+  AddCommands(app, &action);
+  ExpectExamples(app);
+}
+
+TEST_F(CommandsTest, GatesAreCheckedBeforeAnyWork) {
+  ExpectError({"optimize", "m.onnx", "--min-speedup", "fast"}, 2, "--min-speedup fast: PRECISION=NUMBER is wanted");
+  ExpectError({"optimize", "m.onnx", "--min-speedup", "bf16=1", "--no-bench"}, 2, "leave out --no-bench");
+  ExpectError({"optimize", "m.onnx", "--max-top1-drop", "bf16=0.01"}, 2, "give --eval");
+  ExpectError({"optimize", "m.onnx", "--min-sqnr", "bf16=30", "--precision", "fp32"}, 2, "no bf16 variant is asked for");
+}
+
+TEST_F(CommandsTest, AMissingModelIsABadModel) { ExpectError({"optimize", "/none.onnx"}, 3, "/none.onnx: no such file"); }
+
+TEST_F(CommandsTest, WrongFlagsAreUsageErrors) {
+  ExpectError({"optimize"}, 2, "MODEL");
+  ExpectError({"optimize", "m.onnx", "--threads", "0"}, 2, "--threads");
+  ExpectError({"optimize", "m.onnx", "--format", "tflite"}, 2, "--format");
+  ExpectError({"optimize", "m.onnx", "--precision", "bf61"}, 2, "did you mean 'bf16'?");
+  ExpectError({"optimize", "m.onnx", "--policy", "/none.yaml"}, 2, "/none.yaml");
+  ExpectError({"inspect", "m.onnx", "--weights"}, 2, "--weights goes with --text");
+  ExpectError({"inspect", "m.onnx", "--precision-plan", "magic"}, 2, "--precision-plan");
+  ExpectError({"inspect", "m.onnx", "--text", "--json"}, 2, "--json");
+  ExpectError({"jobs", "list", "--state", "asleep"}, 2, "--state");
+  ExpectError({"jobs", "cancel"}, 2, "NAME");
+}
+
+TEST_F(CommandsTest, JobsNeedAServer) { ExpectError({"jobs", "list"}, 2, "give --server or set HALFTONE_SERVER"); }
+
+TEST_F(CommandsTest, NoServerIsUnreachable) {
+  ExpectError({"capabilities", "--server", "unix:/none/socket"}, 6, "no server answers at unix:/none/socket");
+  ExpectError({"health", "--server", "unix:/none/socket", "--timeout", "0.5"}, 6, "no server answers");
+  ExpectError({"health", "--server", "nonsense"}, 2, "HOST:PORT or unix:PATH is wanted");
+  ExpectError({"capabilities", "--halftoned", "/none/halftoned"}, 6, "/none/halftoned: no such program");
+}
+
+TEST(ToPolicy, FlagsAreOverTheFile) {
+  const absl::StatusOr<v1::Policy> policy = ToPolicy({.precisions = {"fp32", "bf16", "bf16"}, .force = true});
+  ASSERT_TRUE(policy.ok());
+  EXPECT_EQ(policy->precisions_size(), 2);
+  EXPECT_TRUE(policy->force());
+  EXPECT_FALSE(ToPolicy({.precisions = {"original"}}).ok());
+}
+
+TEST(ToPolicy, TheEnvironmentOfTheCallerIsInIt) {
+  setenv("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_ADD", "Foo", 1);
+  const absl::StatusOr<v1::Policy> policy = ToPolicy({});
+  unsetenv("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_ADD");
+  ASSERT_TRUE(policy.ok());
+  ASSERT_EQ(policy->lists().allow().add_size(), 1);
+  EXPECT_EQ(policy->lists().allow().add(0), "Foo");
+}
+
+TEST(ShellQuote, MakesOneWord) {
+  EXPECT_EQ(ShellQuote("/a/b-c.d"), "/a/b-c.d");
+  EXPECT_EQ(ShellQuote("a b"), "'a b'");
+  EXPECT_EQ(ShellQuote("it's"), "'it'\\''s'");
+  EXPECT_EQ(ShellQuote(""), "''");
+}
+
+}  // namespace
+}  // namespace halftone::cli

@@ -1,0 +1,108 @@
+#include "client/cli/inputs.h"
+
+#include <filesystem>
+
+#include "base/files.h"
+#include "client/cli/exit_codes.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace halftone::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+class InputsTest : public ::testing::Test {
+ protected:
+  std::string Write(const std::string& name, const std::string& bytes = "bytes") {
+    const std::string path = dir_->path() + "/" + name;
+    EXPECT_TRUE(MakeDirectories(std::filesystem::path(path).parent_path().string()).ok());
+    EXPECT_TRUE(WriteFileAtomically(path, bytes).ok());
+    return path;
+  }
+
+  void ExpectError(const absl::Status& status, int code, const char* message) {
+    EXPECT_EQ(ExitCodeFor(status), code) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(message));
+  }
+
+  absl::StatusOr<TempDir> dir_ = TempDir::Create();
+  Blobs blobs_;
+};
+
+TEST_F(InputsTest, ModelByItsEnding) {
+  EXPECT_EQ(ResolveModel(Write("a.onnx"), "", &blobs_)->format(), v1::ONNX);
+  EXPECT_EQ(ResolveModel(Write("a.pb"), "", &blobs_)->format(), v1::GRAPHDEF);
+  EXPECT_EQ(ResolveModel(Write("a.pbtxt"), "", &blobs_)->format(), v1::GRAPHDEF);
+  EXPECT_EQ(ResolveModel(Write("a.bin"), "onnx", &blobs_)->format(), v1::ONNX);
+  EXPECT_EQ(ResolveModel(Write("b.onnx"), "graphdef", &blobs_)->format(), v1::GRAPHDEF);
+  EXPECT_EQ(blobs_.size(), 5u);
+}
+
+TEST_F(InputsTest, ModelsThatAreNone) {
+  ExpectError(ResolveModel(dir_->path() + "/none.onnx", "", &blobs_).status(), 3, "none.onnx: no such file");
+  ExpectError(ResolveModel(dir_->path(), "", &blobs_).status(), 3, "is a folder");
+  ExpectError(ResolveModel(Write("a.txt"), "", &blobs_).status(), 3, "cannot tell the format");
+  ExpectError(ResolveModel(Write("empty.onnx", ""), "", &blobs_).status(), 3, "the file is empty");
+  EXPECT_TRUE(blobs_.size() <= 1);
+}
+
+TEST_F(InputsTest, NamesOfFilesFitTheContract) {
+  const absl::StatusOr<v1::Model> model = ResolveModel(Write("my model (1).onnx"), "", &blobs_);
+  ASSERT_TRUE(model.ok());
+  EXPECT_EQ(model->files(0).path(), "my_model__1_.onnx");
+  EXPECT_EQ(model->root_file(), "my_model__1_.onnx");
+  EXPECT_EQ(SafeName("a-b_c.d+e@f=g.onnx"), "a-b_c.d+e@f=g.onnx");
+  EXPECT_EQ(SafeName(".."), "_..");
+  EXPECT_EQ(SafeName("n\xc3\xa4me"), "n__me");
+  EXPECT_EQ(SafeName(std::string(300, 'a') + ".onnx").size(), 200u);
+  EXPECT_THAT(SafeName(std::string(300, 'a') + ".onnx"), ::testing::EndsWith("a.onnx"));
+}
+
+TEST_F(InputsTest, SamplesOfAFolderAreSorted) {
+  Write("s/b.npz");
+  Write("s/a.npz");
+  Write("s/README");
+  const absl::StatusOr<v1::Samples> samples = ResolveSamples("--eval", dir_->path() + "/s", &blobs_);
+  ASSERT_TRUE(samples.ok()) << samples.status();
+  ASSERT_EQ(samples->files_size(), 2);
+  EXPECT_EQ(samples->files(0).path(), "a.npz");
+  EXPECT_EQ(samples->files(1).path(), "b.npz");
+}
+
+TEST_F(InputsTest, SamplesWhoseSafeNamesAreEqualStayApart) {
+  Write("s/a b.npz");
+  Write("s/a!b.npz");
+  const absl::StatusOr<v1::Samples> samples = ResolveSamples("--eval", dir_->path() + "/s", &blobs_);
+  ASSERT_TRUE(samples.ok()) << samples.status();
+  EXPECT_NE(samples->files(0).path(), samples->files(1).path());
+}
+
+TEST_F(InputsTest, SamplesThatAreNone) {
+  ASSERT_TRUE(MakeDirectories(dir_->path() + "/empty").ok());
+  ExpectError(ResolveSamples("--eval", dir_->path() + "/empty", &blobs_).status(), 2, "no .npz file");
+  ExpectError(ResolveSamples("--eval", dir_->path() + "/none", &blobs_).status(), 2, "--eval");
+  ExpectError(ResolveSamples("--eval", Write("x.npy"), &blobs_).status(), 2, "an .npz file or a folder");
+}
+
+TEST_F(InputsTest, InputOfARun) {
+  const std::string file = Write("a=b/x.npy");
+  const absl::StatusOr<v1::NamedFile> input = ResolveInput("in=put:0=" + file, 0, &blobs_);
+  ASSERT_TRUE(input.ok()) << input.status();
+  EXPECT_EQ(input->name(), "in=put:0");
+  EXPECT_EQ(input->file().path(), "inputs/0.npy");
+  ExpectError(ResolveInput("x", 0, &blobs_).status(), 2, "NAME=FILE.npy is wanted");
+  ExpectError(ResolveInput("=x.npy", 0, &blobs_).status(), 2, "NAME=FILE.npy is wanted");
+  ExpectError(ResolveInput("x=/none.npy", 0, &blobs_).status(), 2, "--input x=/none.npy");
+  ExpectError(ResolveInput("x=" + Write("y.txt"), 0, &blobs_).status(), 2, "an .npy file is wanted");
+}
+
+TEST(IsSafeRelativePath, StaysBelowItsFolder) {
+  for (const char* path : {"a", "a/b.onnx", "a..b", "net.bf16.onnx"}) EXPECT_TRUE(IsSafeRelativePath(path)) << path;
+  for (const char* path : {"", "/a", "a/", "..", "a/../b", "./a", "a//b", "a\nb", "a b"}) {
+    EXPECT_FALSE(IsSafeRelativePath(path)) << path;
+  }
+}
+
+}  // namespace
+}  // namespace halftone::cli
