@@ -31,7 +31,10 @@ class Context {
 
   // Elements of an input, as far as they are known: see ShapeValues.
   const KnownTensor* known(int i) const { return values_.Find(input(i)); }
-  std::optional<std::vector<int64_t>> ints(int i) const { return values_.Ints(input(i)); }
+  std::optional<std::vector<int64_t>> ints(int i) const {
+    if (has(i) && shape(i).num_elements() == 0) return std::vector<int64_t>{};
+    return values_.Ints(input(i));
+  }
 
  private:
   const Graph& graph_;

@@ -22,7 +22,7 @@ void ExpectStable(std::string_view text) {
 TEST(Text, PrintsWhatWasParsed) {
   const absl::StatusOr<Graph> graph = ParseGraph(R"(
     graph (x: f32[2,3]) {
-      w = const f32[3,5] uniform(0, 1)
+      w = const f32[3,6] uniform(0, 1)
       b = const f32[2] {0.1, -inf}
       m = matmul(x, w) {transpose_b=false}   # a comment
       t = transpose(m, [1, 0])
@@ -30,10 +30,10 @@ TEST(Text, PrintsWhatWasParsed) {
     })");
   ASSERT_TRUE(graph.ok()) << graph.status();
   const std::string printed = PrintGraph(*graph);
-  EXPECT_THAT(printed, HasSubstr("w = const f32[3,5] base64 \""));
+  EXPECT_THAT(printed, HasSubstr("w = const f32[3,6] hash="));
   EXPECT_THAT(printed, HasSubstr("b = const f32[2] {0.1, -inf}"));
-  EXPECT_THAT(printed, HasSubstr("m: f32[2,5] = matmul(x, w) {transpose_b=false}"));
-  EXPECT_THAT(printed, HasSubstr("t: f32[5,2] = transpose(m, [1, 0])"));
+  EXPECT_THAT(printed, HasSubstr("m: f32[2,6] = matmul(x, w) {transpose_b=false}"));
+  EXPECT_THAT(printed, HasSubstr("t: f32[6,2] = transpose(m, [1, 0])"));
   EXPECT_THAT(printed, HasSubstr("\"y:0\"=%"));
 }
 

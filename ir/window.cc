@@ -78,7 +78,10 @@ absl::StatusOr<OneDimension> Resolve(const Settings& s, size_t i, int64_t input,
   }
   if (room < 0) return result;
   result.output = room / stride + 1;
-  if (s.ceil_mode && room % stride != 0 && result.output * stride < input + result.pad_begin) ++result.output;
+  if (s.ceil_mode && s.auto_pad == "NOTSET") {
+    if (room % stride != 0) ++result.output;
+    if ((result.output - 1) * stride >= input + result.pad_begin) --result.output;
+  }
   return result;
 }
 
