@@ -1,0 +1,18 @@
+// Plan + oneDNN: what optimizer/ and tools/ use.
+#ifndef HALFTONE_RUNTIME_ENGINE_H_
+#define HALFTONE_RUNTIME_ENGINE_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "runtime/onednn/target.h"
+#include "runtime/plan.h"
+
+namespace halftone {
+
+// Plan::Compile with oneDNN's kernels (or, by the options, with the reference functions only).
+absl::StatusOr<std::unique_ptr<Plan>> CompilePlan(const Graph& graph, const CompileOptions& options = {});
+
+}  // namespace halftone
+
+#endif  // HALFTONE_RUNTIME_ENGINE_H_

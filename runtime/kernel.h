@@ -1,0 +1,120 @@
+// What the plan and its kernels know of each other. A backend (runtime/onednn) brings kernels; the plan decides where
+// values lie, converts them where a kernel asks for another layout, and runs the steps in order.
+#ifndef HALFTONE_RUNTIME_KERNEL_H_
+#define HALFTONE_RUNTIME_KERNEL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "ir/graph.h"
+
+namespace halftone {
+
+// A layout other than plain; only the backend that made it can read it. Immutable.
+class PackedLayout {
+ public:
+  virtual ~PackedLayout() = default;
+};
+
+// How the elements of a value lie in memory.
+struct Placement {
+  DataType type = DataType::kUnknown;
+  std::shared_ptr<const PackedLayout> packed;  // null: plain, which is dense and row-major
+  bool plain() const { return packed == nullptr; }
+};
+
+// One thing that is done in each run. Not thread-safe.
+class Step {
+ public:
+  virtual ~Step() = default;
+  // Where the inputs (in the order of Prepared::inputs), the outputs (of the node) and the scratch memory are. Called
+  // before the first run and whenever one of them moves. The step does not write to its inputs unless
+  // Prepared::overwrites says so.
+  virtual void Bind(std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, std::byte* scratch) = 0;
+  virtual absl::Status Run() = 0;
+};
+
+// A step wants input `index` of its node to lie in this way.
+struct InputNeed {
+  int index = 0;
+  Placement placement;
+};
+
+// A kernel's answer for one node.
+struct Prepared {
+  std::unique_ptr<Step> step;      // null: a view; the only output has the memory of inputs[0]
+  std::vector<InputNeed> inputs;   // what the step reads at run time; constants that it has packed are not among them
+  std::vector<Placement> outputs;  // one an output of the node; the type may differ from the value's: the plan converts
+  size_t scratch_bytes = 0;
+  int overwrites = -1;  // index in `inputs`: output 0 is written over it; the plan gives memory that nobody else reads
+  int may_overwrite = -1;  // the same as an offer: taken where the input dies here
+  std::string kernel;      // implementation, for people: "jit:avx512_core_bf16"
+};
+
+// What a kernel may ask while it prepares one node. Inputs were placed already.
+class NodeContext {
+ public:
+  virtual ~NodeContext() = default;
+  virtual const Graph& graph() const = 0;
+  virtual NodeId id() const = 0;
+  virtual int threads() const = 0;
+  // Where input i lies now. REQUIRES: present
+  virtual Placement InputPlacement(int i) const = 0;
+  // Whether input i's memory is read by nobody after this node and may be written.
+  virtual bool DiesHere(int i) const = 0;
+  // The input's tensor if it never changes, else nullptr.
+  virtual const Tensor* Constant(int i) const = 0;
+
+  const Node& node() const { return graph().node(id()); }
+  int num_inputs() const { return static_cast<int>(node().inputs.size()); }
+  bool HasInput(int i) const { return graph().input(id(), i).valid(); }
+  DataType InputType(int i) const { return graph().type(graph().input(id(), i)); }
+  DataType OutputType(int i = 0) const { return graph().type(graph().output(id(), i)); }
+  // REQUIRES: present. The plan knows all shapes before it asks a kernel.
+  virtual std::vector<int64_t> InputDims(int i) const = 0;
+  virtual std::vector<int64_t> OutputDims(int i = 0) const = 0;
+  // Whether somebody reads output i.
+  bool OutputUsed(int i) const;
+  // The elements of a constant integer input; nullopt where it is absent or not constant.
+  std::optional<std::vector<int64_t>> ConstantInts(int i) const;
+  // The single element of a constant input; nullopt where it is absent, not constant or not single.
+  std::optional<double> ConstantScalar(int i) const;
+};
+
+// Thread-safe: const and without side effects.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  // UNIMPLEMENTED with a reason in a few words: not for me, ask the next kernel. Other errors end the compilation.
+  virtual absl::StatusOr<Prepared> Prepare(const NodeContext& context) const = 0;
+};
+
+// A source of kernels and conversions. Thread-safe: const and without side effects but UseThreads.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  // Fastest first, the reference last; empty if the op cannot run.
+  virtual std::span<const Kernel* const> Kernels(OpKind op) const = 0;
+  // A step that copies a tensor of these dimensions from one placement to another, in type and layout. inputs and
+  // outputs of the answer are empty but for one need of index 0 and one output.
+  virtual absl::StatusOr<Prepared> Convert(std::span<const int64_t> dims, const Placement& from,
+                                           const Placement& to) const = 0;
+  virtual bool Same(std::span<const int64_t> dims, const Placement& a, const Placement& b) const = 0;
+  virtual size_t Bytes(std::span<const int64_t> dims, const Placement& placement) const = 0;
+  // The same layout for elements of another type; plain where that cannot be said.
+  virtual Placement WithType(std::span<const int64_t> dims, const Placement& placement, DataType type) const = 0;
+  // Steps prepared and run by the calling thread use this many threads from now on.
+  virtual void UseThreads(int threads) const = 0;
+};
+
+}  // namespace halftone
+
+#endif  // HALFTONE_RUNTIME_KERNEL_H_

@@ -1,0 +1,86 @@
+#include "runtime/memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+
+#include "base/strings.h"
+
+namespace halftone {
+namespace {
+
+constexpr size_t kHugePage = size_t{2} << 20;
+
+size_t AlignUp(size_t value, size_t alignment) { return (value + alignment - 1) / alignment * alignment; }
+
+}  // namespace
+
+MemoryLayout PlaceInArena(std::span<const MemoryRequest> requests) {
+  std::vector<size_t> order(requests.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return requests[a].bytes > requests[b].bytes; });
+
+  MemoryLayout layout;
+  layout.offsets.resize(requests.size());
+  std::vector<size_t> placed;  // ordered by offset
+  for (const size_t index : order) {
+    const MemoryRequest& request = requests[index];
+    const size_t bytes = AlignUp(std::max<size_t>(request.bytes, 1), kMemoryAlignment);
+    size_t offset = 0;
+    for (const size_t other : placed) {
+      const MemoryRequest& neighbour = requests[other];
+      if (neighbour.last < request.first || request.last < neighbour.first) continue;
+      if (layout.offsets[other] >= offset + bytes) break;  // it fits before this one, and all that follow lie higher
+      offset =
+          std::max(offset, layout.offsets[other] + AlignUp(std::max<size_t>(neighbour.bytes, 1), kMemoryAlignment));
+    }
+    layout.offsets[index] = offset;
+    layout.total = std::max(layout.total, offset + bytes);
+    const auto position = std::upper_bound(placed.begin(), placed.end(), offset,
+                                           [&](size_t value, size_t other) { return value < layout.offsets[other]; });
+    placed.insert(position, index);
+  }
+  return layout;
+}
+
+absl::StatusOr<Pages> Pages::Allocate(size_t bytes) {
+  Pages pages;
+  if (bytes == 0) return pages;
+  // One huge page more than asked, so that the start can be aligned to one.
+  const size_t wanted = AlignUp(bytes, kHugePage) + kHugePage;
+  if (wanted < bytes) return absl::ResourceExhaustedError(Concat("no memory for ", bytes, " bytes"));
+  void* mapping = mmap(nullptr, wanted, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapping == MAP_FAILED) return absl::ResourceExhaustedError(Concat("no memory for ", bytes, " bytes"));
+  pages.mapping_ = mapping;
+  pages.mapping_bytes_ = wanted;
+  pages.data_ = reinterpret_cast<std::byte*>(AlignUp(reinterpret_cast<uintptr_t>(mapping), kHugePage));
+  pages.size_ = bytes;
+  if (bytes >= kHugePage)
+    madvise(pages.data_, AlignUp(bytes, kHugePage), MADV_HUGEPAGE);  // a wish; failure costs speed only
+  return pages;
+}
+
+Pages::Pages(Pages&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      mapping_(std::exchange(other.mapping_, nullptr)),
+      mapping_bytes_(std::exchange(other.mapping_bytes_, 0)) {}
+
+Pages& Pages::operator=(Pages&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  std::swap(mapping_, other.mapping_);
+  std::swap(mapping_bytes_, other.mapping_bytes_);
+  return *this;
+}
+
+Pages::~Pages() {
+  if (mapping_ != nullptr) munmap(mapping_, mapping_bytes_);
+}
+
+}  // namespace halftone

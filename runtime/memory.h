@@ -1,0 +1,52 @@
+// Memory for intermediate values: one arena in which pieces that are never alive at the same time share bytes.
+#ifndef HALFTONE_RUNTIME_MEMORY_H_
+#define HALFTONE_RUNTIME_MEMORY_H_
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace halftone {
+
+// A piece that is alive from step `first` to step `last`, both included.
+struct MemoryRequest {
+  size_t bytes = 0;
+  int first = 0;
+  int last = 0;
+};
+
+struct MemoryLayout {
+  std::vector<size_t> offsets;  // one a request, each a multiple of kMemoryAlignment
+  size_t total = 0;
+};
+inline constexpr size_t kMemoryAlignment = 64;  // a cache line, and the widest vector
+
+// Largest first, each at the lowest offset where no piece alive at the same time is in the way. Deterministic.
+MemoryLayout PlaceInArena(std::span<const MemoryRequest> requests);
+
+// Zero-filled pages, in huge pages where the kernel gives them. Thread-compatible.
+class Pages {
+ public:
+  // RESOURCE_EXHAUSTED if the system has no such memory.
+  static absl::StatusOr<Pages> Allocate(size_t bytes);
+
+  Pages() = default;
+  Pages(Pages&& other) noexcept;
+  Pages& operator=(Pages&& other) noexcept;
+  ~Pages();
+
+  std::byte* data() const { return data_; }
+  size_t size() const { return size_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  size_t size_ = 0;
+  void* mapping_ = nullptr;
+  size_t mapping_bytes_ = 0;
+};
+
+}  // namespace halftone
+
+#endif  // HALFTONE_RUNTIME_MEMORY_H_

@@ -1,0 +1,166 @@
+// conv: dnnl::convolution_forward with bias, residual and activation in the same primitive.
+//
+// The implementation chooses the layouts (`any`), and those that the values already have are taken instead where the
+// same implementation runs on them. bf16 that the CPU's instruction set has no kernel for is computed in f32.
+#include "base/status.h"
+#include "runtime/onednn/kernels.h"
+#include "runtime/onednn/problem.h"
+
+namespace halftone::onednn {
+namespace {
+
+using Primitive = dnnl::convolution_forward::primitive_desc;
+
+constexpr int kWeights = 1, kBias = 2, kResidual = 3;
+
+struct Choice {
+  Primitive primitive;
+  ProductTypes types;
+  Epilogue epilogue;
+};
+
+class ConvKernel final : public Kernel {
+ public:
+  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override;
+
+ private:
+  static std::optional<Choice> Choose(const NodeContext& context, const ConvProblem& problem, Epilogue epilogue,
+                                      ProductTypes types, const Placement& src,
+                                      const std::optional<Placement>& residual);
+};
+
+// The fastest implementation for these types, on the layouts that are there if it does not care.
+std::optional<Choice> ConvKernel::Choose(const NodeContext& context, const ConvProblem& problem, Epilogue epilogue,
+                                         ProductTypes types, const Placement& src,
+                                         const std::optional<Placement>& residual) {
+  const int rank = static_cast<int>(problem.src.size());
+  const std::vector<int> order = ChannelsFirstOrder(rank, problem.channels_last);
+  const Desc any_src = AnyDesc(problem.src, types.src);
+  const Desc any_dst = AnyDesc(problem.dst, types.dst);
+  if (residual.has_value()) epilogue.residual = ResidualMode::kSum;
+
+  Primitive best = MakeConv(problem, types, epilogue, {any_src, any_dst});
+  if (!best) return std::nullopt;
+  const std::string name = ImplementationName(best);
+  const auto consider = [&](const Desc& from, const Desc& to) {
+    if (IsEmpty(from) || IsEmpty(to)) return false;
+    Primitive other = MakeConv(problem, types, epilogue, {from, to});
+    if (!other || ImplementationName(other) != name) return false;
+    best = other;
+    return true;
+  };
+  const Desc src_there = src.type == types.src ? Reordered(DescOf(context.InputDims(0), src), order) : Desc();
+  const bool same_type = residual.has_value() && residual->type == types.dst;
+  const Desc dst_there = same_type ? Reordered(DescOf(context.OutputDims(0), *residual), order) : Desc();
+  if (!consider(src_there, dst_there)) consider(src_there, any_dst);
+
+  // A residual that others read, too, is added from where it is; one in another layout is converted, and then it is
+  // ours.
+  if (residual.has_value() && same_type && SameLayout(dst_there, best.dst_desc()) && !context.DiesHere(kResidual)) {
+    epilogue.residual = ResidualMode::kBinary;
+    best = MakeConv(problem, types, epilogue, {best.src_desc(), best.dst_desc()});
+    if (!best) return std::nullopt;
+  }
+  return Choice{std::move(best), types, epilogue};
+}
+
+absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
+  const Node& node = context.node();
+  const DataType src_type = context.InputType(0), weights_type = context.InputType(kWeights),
+                 dst_type = context.OutputType();
+  if (!IsFloat(src_type) || !IsFloat(weights_type) || !IsFloat(dst_type)) {
+    return absl::UnimplementedError("oneDNN convolves floats only");
+  }
+  HALFTONE_ASSIGN_OR_RETURN(const Epilogue epilogue, EpilogueOf(node.attributes));
+  HALFTONE_ASSIGN_OR_RETURN(const ConvProblem problem,
+                            MakeConvProblem(node.attributes, context.InputDims(0), context.InputDims(kWeights)));
+  const bool has_bias = context.HasInput(kBias);
+  const Tensor* constant_bias = has_bias ? context.Constant(kBias) : nullptr;
+  ProductTypes types{.src = src_type, .weights = weights_type, .dst = dst_type};
+  if (has_bias) types.bias = constant_bias != nullptr ? DataType::kFloat32 : context.InputType(kBias);
+  std::optional<Placement> residual;
+  if (context.HasInput(kResidual)) residual = context.InputPlacement(kResidual);
+  const Placement src = context.InputPlacement(0);
+
+  std::optional<Choice> choice = Choose(context, problem, epilogue, types, src, residual);
+  if (!choice.has_value() || IsSlow(ImplementationName(choice->primitive))) {
+    ProductTypes f32;
+    if (has_bias) f32.bias = DataType::kFloat32;
+    std::optional<Choice> other = Choose(context, problem, epilogue, f32, src, residual);
+    const bool better = other.has_value() && (!choice.has_value() || !IsSlow(ImplementationName(other->primitive)));
+    if (better) choice = std::move(other);
+  }
+  if (!choice.has_value()) return absl::UnimplementedError("oneDNN has no such convolution");
+
+  const Primitive& primitive = choice->primitive;
+  const int rank = static_cast<int>(problem.src.size());
+  const std::vector<int> back = ValueOrder(rank, problem.channels_last);
+  Prepared prepared;
+  prepared.kernel = ImplementationName(primitive);
+  const auto need = [&](int index, Placement placement) {
+    prepared.inputs.push_back(InputNeed{index, std::move(placement)});
+    return static_cast<int>(prepared.inputs.size()) - 1;
+  };
+  const Placement dst = PlacementOf(Reordered(primitive.dst_desc(), back), choice->types.dst);
+  prepared.outputs.push_back(dst);
+
+  auto step = std::make_unique<PrimitiveStep>();
+  HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::convolution_forward(primitive)); }));
+  step->AddInput(DNNL_ARG_SRC, primitive.src_desc(),
+                 need(0, PlacementOf(Reordered(primitive.src_desc(), back), choice->types.src)));
+  size_t scratch = primitive.scratchpad_desc().get_size();
+  step->AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), 0);
+
+  const Tensor* weights = context.Constant(kWeights);
+  const Desc weights_given(problem.weights, *DnnlType(weights_type), problem.weights_strides);
+  if (weights != nullptr) {
+    HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(*weights, weights_given, primitive.weights_desc()));
+    step->AddFixed(DNNL_ARG_WEIGHTS, std::move(packed));
+  } else {
+    // Packed in each run, in front of the convolution.
+    const int index = need(kWeights, Placement{weights_type});
+    const size_t offset = (scratch + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
+    scratch = offset + primitive.weights_desc().get_size();
+    const dnnl::reorder::primitive_desc reorder(CpuEngine(), weights_given, CpuEngine(), primitive.weights_desc(),
+                                                UserScratch(),
+                                                /*allow_empty=*/true);
+    if (!reorder || reorder.scratchpad_desc().get_size() > 0)
+      return absl::UnimplementedError("oneDNN cannot pack these weights");
+    auto both = std::make_unique<PrimitiveStep>();
+    HALFTONE_RETURN_IF_ERROR(Guard([&] { both->AddCall(dnnl::reorder(reorder)); }));
+    both->AddInput(DNNL_ARG_FROM, weights_given, index);
+    both->AddScratch(DNNL_ARG_TO, primitive.weights_desc(), offset);
+    HALFTONE_RETURN_IF_ERROR(Guard([&] { both->AddCall(dnnl::convolution_forward(primitive)); }));
+    both->AddInput(DNNL_ARG_SRC, primitive.src_desc(), 0);
+    both->AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), 0);
+    both->AddScratch(DNNL_ARG_WEIGHTS, primitive.weights_desc(), offset);
+    step = std::move(both);
+  }
+  prepared.scratch_bytes = scratch;
+
+  if (constant_bias != nullptr) {
+    const Dims dims{problem.out_channels};
+    HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed,
+                              Pack(*constant_bias, PlainDesc(dims, constant_bias->type()), primitive.bias_desc()));
+    step->AddFixed(DNNL_ARG_BIAS, std::move(packed));
+  } else if (has_bias) {
+    step->AddInput(DNNL_ARG_BIAS, primitive.bias_desc(), need(kBias, Placement{choice->types.bias}));
+  }
+  if (residual.has_value()) {
+    const int index = need(kResidual, dst);
+    if (choice->epilogue.residual == ResidualMode::kSum) {
+      prepared.overwrites = index;
+    } else {
+      step->AddInput(DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, primitive.dst_desc(), index);
+    }
+  }
+  step->AddOutput(DNNL_ARG_DST, primitive.dst_desc());
+  prepared.step = std::move(step);
+  return prepared;
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> MakeConvKernel() { return std::make_unique<ConvKernel>(); }
+
+}  // namespace halftone::onednn

@@ -1,0 +1,129 @@
+// Which op is computed by which kernel: the table of contents of this folder.
+#include "runtime/onednn/kernels.h"
+
+#include <omp.h>
+
+#include <array>
+#include <initializer_list>
+
+#include "ir/reference/reference.h"
+#include "runtime/onednn/backend.h"
+#include "runtime/onednn/support.h"
+
+namespace halftone {
+namespace {
+
+// One row an op: the first kernel that accepts the node runs it.
+using KernelList = std::vector<const Kernel*>;
+
+class KernelTable {
+ public:
+  explicit KernelTable(bool reference_only) {
+    // Made once, never destroyed: plans may outlive main.
+    const Kernel* reference = onednn::MakeReferenceKernel().release();
+    if (!reference_only) FillFast();
+    for (int i = 0; i < kNumOps; ++i) {
+      if (reference::HasReference(static_cast<OpKind>(i))) lists_[i].push_back(reference);
+    }
+  }
+  std::span<const Kernel* const> operator[](OpKind op) const { return lists_[static_cast<size_t>(op)]; }
+
+ private:
+  void FillFast() {
+    const Kernel* conv = onednn::MakeConvKernel().release();
+    const Kernel* matmul = onednn::MakeMatMulKernel().release();
+    const Kernel* unary = onednn::MakeUnaryKernel().release();
+    const Kernel* binary = onednn::MakeBinaryKernel().release();
+    const Kernel* loop = onednn::MakeHostElementwiseKernel().release();
+    const Kernel* pool = onednn::MakePoolKernel().release();
+    const Kernel* reduce = onednn::MakeReduceKernel().release();
+    const Kernel* batch_norm = onednn::MakeBatchNormKernel().release();
+    const Kernel* softmax = onednn::MakeSoftmaxKernel().release();
+    const Kernel* concat = onednn::MakeConcatKernel().release();
+    const Kernel* view = onednn::MakeViewKernel().release();
+    const Kernel* copy = onednn::MakeCopyKernel().release();
+    const Kernel* cast = onednn::MakeCastKernel().release();
+    const Kernel* resize = onednn::MakeResizeKernel().release();
+
+    // Fastest first; the reference function comes last everywhere.
+    Add({OpKind::kConv}, {conv});
+    Add({OpKind::kMatMul, OpKind::kGemm}, {matmul});
+    Add({OpKind::kAdd, OpKind::kSub, OpKind::kMul, OpKind::kDiv, OpKind::kMaximum, OpKind::kMinimum, OpKind::kPow,
+         OpKind::kSquaredDifference},
+        {binary, loop});
+    Add({OpKind::kBiasAdd}, {binary});
+    Add({OpKind::kAbs, OpKind::kNeg, OpKind::kExp, OpKind::kLog, OpKind::kSqrt, OpKind::kSquare, OpKind::kRelu,
+         OpKind::kRelu6, OpKind::kTanh, OpKind::kSigmoid, OpKind::kSoftplus, OpKind::kElu, OpKind::kLeakyRelu,
+         OpKind::kClip},
+        {unary});
+    Add({OpKind::kRsqrt, OpKind::kReciprocal, OpKind::kFloor, OpKind::kErf}, {loop});
+    Add({OpKind::kMaxPool, OpKind::kAveragePool, OpKind::kGlobalAveragePool}, {pool});
+    Add({OpKind::kReduceMean}, {pool, reduce});
+    Add({OpKind::kReduceSum, OpKind::kReduceMax}, {reduce});
+    Add({OpKind::kBatchNorm}, {batch_norm});
+    Add({OpKind::kSoftmax}, {softmax});
+    Add({OpKind::kConcat}, {concat, copy});
+    Add({OpKind::kIdentity, OpKind::kDropout, OpKind::kReshape, OpKind::kFlatten, OpKind::kSqueeze, OpKind::kUnsqueeze},
+        {view});
+    Add({OpKind::kTranspose}, {view, copy});
+    Add({OpKind::kSlice, OpKind::kPad, OpKind::kDepthToSpace, OpKind::kGather}, {copy});
+    Add({OpKind::kCast}, {cast});
+    Add({OpKind::kResize}, {resize});
+    // Only the reference: shape (a constant nearly always).
+  }
+  void Add(std::initializer_list<OpKind> ops, const KernelList& kernels) {
+    for (const OpKind op : ops) lists_[static_cast<size_t>(op)] = kernels;
+  }
+
+  std::array<KernelList, kNumOps> lists_;
+};
+
+class TableBackend final : public Backend {
+ public:
+  explicit TableBackend(bool reference_only) : kernels_(reference_only) {}
+
+  std::span<const Kernel* const> Kernels(OpKind op) const override { return kernels_[op]; }
+
+  absl::StatusOr<Prepared> Convert(std::span<const int64_t> dims, const Placement& from,
+                                   const Placement& to) const override {
+    return onednn::MakeConversion(dims, from, to);
+  }
+
+  bool Same(std::span<const int64_t> dims, const Placement& a, const Placement& b) const override {
+    if (a.type != b.type) return false;
+    if (a.plain() || b.plain()) return a.plain() && b.plain();
+    return onednn::SameLayout(onednn::DescOf(dims, a), onednn::DescOf(dims, b));
+  }
+
+  size_t Bytes(std::span<const int64_t> dims, const Placement& placement) const override {
+    if (!placement.plain()) return onednn::DescOf(dims, placement).get_size();
+    size_t bytes = ElementSize(placement.type);
+    for (const int64_t dim : dims) bytes *= static_cast<size_t>(dim);
+    return bytes;
+  }
+
+  Placement WithType(std::span<const int64_t> dims, const Placement& placement, DataType type) const override {
+    return onednn::WithType(dims, placement, type);
+  }
+
+  void UseThreads(int threads) const override {
+    if (omp_get_max_threads() != threads) omp_set_num_threads(threads);
+  }
+
+ private:
+  const KernelTable kernels_;
+};
+
+}  // namespace
+
+const Backend& OneDnnBackend() {
+  static const TableBackend* const backend = new TableBackend(/*reference_only=*/false);
+  return *backend;
+}
+
+const Backend& ReferenceBackend() {
+  static const TableBackend* const backend = new TableBackend(/*reference_only=*/true);
+  return *backend;
+}
+
+}  // namespace halftone

@@ -1,0 +1,32 @@
+// Every kernel of this backend, made by its file. The list of which op tries which, in order, is kernels.cc.
+#ifndef HALFTONE_RUNTIME_ONEDNN_KERNELS_H_
+#define HALFTONE_RUNTIME_ONEDNN_KERNELS_H_
+
+#include <memory>
+
+#include "runtime/kernel.h"
+
+namespace halftone::onednn {
+
+std::unique_ptr<Kernel> MakeConvKernel();             // conv.cc
+std::unique_ptr<Kernel> MakeMatMulKernel();           // matmul.cc: matmul, gemm
+std::unique_ptr<Kernel> MakeUnaryKernel();            // unary.cc: elementwise of one
+std::unique_ptr<Kernel> MakeBinaryKernel();           // binary.cc: elementwise of two, bias_add
+std::unique_ptr<Kernel> MakeHostElementwiseKernel();  // host_elementwise.cc: what oneDNN leaves, in loops of our own
+std::unique_ptr<Kernel> MakePoolKernel();             // pool.cc: max, average, global average
+std::unique_ptr<Kernel> MakeReduceKernel();           // reduce.cc
+std::unique_ptr<Kernel> MakeBatchNormKernel();        // normalize.cc
+std::unique_ptr<Kernel> MakeSoftmaxKernel();          // normalize.cc
+std::unique_ptr<Kernel> MakeConcatKernel();           // concat.cc
+std::unique_ptr<Kernel> MakeViewKernel();             // view.cc: reshape and its like, transpose
+std::unique_ptr<Kernel> MakeCopyKernel();             // copy.cc: slice, pad, transpose, depth_to_space, gather, concat
+std::unique_ptr<Kernel> MakeCastKernel();             // convert.cc
+std::unique_ptr<Kernel> MakeResizeKernel();           // resize.cc
+std::unique_ptr<Kernel> MakeReferenceKernel();        // reference.cc: any op with a reference function
+
+// A step that copies from one placement to another (convert.cc).
+absl::StatusOr<Prepared> MakeConversion(std::span<const int64_t> dims, const Placement& from, const Placement& to);
+
+}  // namespace halftone::onednn
+
+#endif  // HALFTONE_RUNTIME_ONEDNN_KERNELS_H_

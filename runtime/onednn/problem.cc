@@ -1,0 +1,158 @@
+#include "runtime/onednn/problem.h"
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "ir/window.h"
+
+namespace halftone::onednn {
+namespace {
+
+// ---- The residual, then the activation.
+dnnl::primitive_attr AttributesOf(const Epilogue& epilogue, const Desc& dst, DataType dst_type,
+                                  std::span<const int64_t> dst_dims, float scale) {
+  dnnl::primitive_attr attributes = UserScratch();
+  dnnl::post_ops post_ops;
+  if (scale != 1) post_ops.append_eltwise(dnnl::algorithm::eltwise_linear, scale, 0);
+  if (epilogue.residual == ResidualMode::kSum) post_ops.append_sum(1.0f);
+  if (epilogue.residual == ResidualMode::kBinary) {
+    const bool chosen = dst.get_format_kind() != dnnl::memory::format_kind::any;
+    post_ops.append_binary(dnnl::algorithm::binary_add, chosen ? dst : AnyDesc(dst_dims, dst_type));
+  }
+  const auto add = [&](dnnl::algorithm algorithm, float alpha = 0, float beta = 0) {
+    post_ops.append_eltwise(algorithm, alpha, beta);
+  };
+  switch (epilogue.activation) {
+    case Activation::kNone:
+      break;
+    case Activation::kRelu:
+      add(dnnl::algorithm::eltwise_relu);
+      break;
+    case Activation::kRelu6:
+      add(dnnl::algorithm::eltwise_clip_v2, 0, 6);
+      break;
+    case Activation::kClip:
+      add(dnnl::algorithm::eltwise_clip_v2, epilogue.alpha, epilogue.beta);
+      break;
+    case Activation::kElu:
+      add(dnnl::algorithm::eltwise_elu, epilogue.alpha);
+      break;
+    case Activation::kLeakyRelu:
+      add(dnnl::algorithm::eltwise_relu, epilogue.alpha);
+      break;
+    case Activation::kTanh:
+      add(dnnl::algorithm::eltwise_tanh);
+      break;
+    case Activation::kSigmoid:
+      add(dnnl::algorithm::eltwise_logistic);
+      break;
+  }
+  attributes.set_post_ops(post_ops);
+  return attributes;
+}
+
+}  // namespace
+
+absl::StatusOr<Epilogue> EpilogueOf(const Attributes& attributes) {
+  Epilogue epilogue;
+  const std::string word = attributes.String("activation", "");
+  if (word.empty()) return epilogue;
+  const std::optional<Activation> activation = ActivationFromName(word);
+  if (!activation.has_value()) {
+    return absl::InvalidArgumentError(
+        Concat("attribute activation is \"", word, "\", which is no activation that can be fused"));
+  }
+  epilogue.activation = *activation;
+  const float alpha = *activation == Activation::kElu         ? 1.0f
+                      : *activation == Activation::kLeakyRelu ? 0.01f
+                      : *activation == Activation::kClip      ? std::numeric_limits<float>::lowest()
+                                                              : 0.0f;
+  epilogue.alpha = attributes.Float("activation_alpha", alpha);
+  epilogue.beta = attributes.Float("activation_beta", std::numeric_limits<float>::max());
+  return epilogue;
+}
+
+absl::StatusOr<ConvProblem> MakeConvProblem(const Attributes& attributes, std::span<const int64_t> src,
+                                            std::span<const int64_t> weights) {
+  const size_t rank = src.size();
+  if (rank < 3 || rank > 5 || weights.size() != rank) {
+    return absl::UnimplementedError(Concat("a convolution of rank ", rank, " with weights of rank ", weights.size()));
+  }
+  const size_t spatial = rank - 2;
+  const std::string layout = attributes.String("weights_layout", "OIHW");
+  const int64_t groups = attributes.Int("group", layout == "HWCM" ? weights[spatial] : 1);
+
+  ConvProblem problem;
+  problem.channels_last = IsChannelsLast(attributes);
+  problem.src = Reordered(src, ChannelsFirstOrder(static_cast<int>(rank), problem.channels_last));
+
+  // [O, I/group, spatial] with the strides of the tensor. HWCM holds O = C * M in this order, with I/group = 1.
+  Dims sizes, strides;
+  const Dims plain = PlainStrides(weights);
+  if (layout == "OIHW") {
+    sizes.assign(weights.begin(), weights.end());
+    strides = plain;
+  } else if (layout == "HWIO" || layout == "HWCM") {
+    const bool depthwise = layout == "HWCM";
+    const int64_t c = weights[spatial], last = weights[spatial + 1];
+    sizes = depthwise ? Dims{c * last, 1} : Dims{last, c};
+    strides = depthwise ? Dims{1, c * last} : Dims{1, last};
+    sizes.insert(sizes.end(), weights.begin(), weights.begin() + spatial);
+    strides.insert(strides.end(), plain.begin(), plain.begin() + spatial);
+  } else {
+    return absl::InvalidArgumentError(Concat("weights_layout \"", layout, "\"; it must be OIHW, HWIO or HWCM"));
+  }
+  problem.out_channels = sizes[0];
+  if (groups < 1 || sizes[0] % groups != 0 || sizes[1] * groups != problem.src[1]) {
+    return absl::InvalidArgumentError(Concat("weights for ", sizes[0], " x ", sizes[1], " channels in ", groups,
+                                             " groups do not fit an input of ", problem.src[1], " channels"));
+  }
+  HALFTONE_ASSIGN_OR_RETURN(const Window window,
+                            ResolveWindow(attributes, std::span<const int64_t>(problem.src).subspan(2),
+                                          std::span<const int64_t>(sizes).subspan(2)));
+  problem.dst = {problem.src[0], sizes[0]};
+  problem.dst.insert(problem.dst.end(), window.output.begin(), window.output.end());
+  problem.strides = window.strides;
+  problem.dilations = window.dilations;
+  for (int64_t& dilation : problem.dilations) --dilation;
+  problem.pads_begin = window.pads_begin;
+  problem.pads_end = window.pads_end;
+  if (groups > 1) {
+    sizes[0] /= groups;
+    strides.insert(strides.begin(), strides[0] * sizes[0]);
+    sizes.insert(sizes.begin(), groups);
+  }
+  problem.weights = std::move(sizes);
+  problem.weights_strides = std::move(strides);
+  return problem;
+}
+
+dnnl::convolution_forward::primitive_desc MakeConv(const ConvProblem& problem, const ProductTypes& types,
+                                                   const Epilogue& epilogue, const ConvLayouts& layouts) {
+  using Primitive = dnnl::convolution_forward::primitive_desc;
+  const dnnl::primitive_attr attributes = AttributesOf(epilogue, layouts.dst, types.dst, problem.dst, 1);
+  const Desc weights = AnyDesc(problem.weights, types.weights);
+  constexpr auto kKind = dnnl::prop_kind::forward_inference;
+  constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
+  if (types.bias == DataType::kUnknown) {
+    return Primitive(CpuEngine(), kKind, kAlgorithm, layouts.src, weights, layouts.dst, problem.strides,
+                     problem.dilations, problem.pads_begin, problem.pads_end, attributes, /*allow_empty=*/true);
+  }
+  const Desc bias = PlainDesc(Dims{problem.out_channels}, types.bias);
+  return Primitive(CpuEngine(), kKind, kAlgorithm, layouts.src, weights, bias, layouts.dst, problem.strides,
+                   problem.dilations, problem.pads_begin, problem.pads_end, attributes, /*allow_empty=*/true);
+}
+
+dnnl::matmul::primitive_desc MakeMatMul(const MatMulProblem& problem, const ProductTypes& types,
+                                        const Epilogue& epilogue, const MatMulLayouts& layouts, float scale) {
+  using Primitive = dnnl::matmul::primitive_desc;
+  const dnnl::primitive_attr attributes = AttributesOf(epilogue, layouts.dst, types.dst, problem.dst, scale);
+  if (types.bias == DataType::kUnknown) {
+    return Primitive(CpuEngine(), layouts.src, layouts.weights, layouts.dst, attributes, /*allow_empty=*/true);
+  }
+  Dims bias(problem.dst.size(), 1);
+  bias.back() = problem.dst.back();
+  return Primitive(CpuEngine(), layouts.src, layouts.weights, PlainDesc(bias, types.bias), layouts.dst, attributes,
+                   /*allow_empty=*/true);
+}
+
+}  // namespace halftone::onednn

@@ -1,0 +1,76 @@
+// A convolution or matrix product in oneDNN's terms, and the choice of an implementation for it. Used by the kernels,
+// which know where values lie, and by the Target, which only knows types and shapes.
+#ifndef HALFTONE_RUNTIME_ONEDNN_PROBLEM_H_
+#define HALFTONE_RUNTIME_ONEDNN_PROBLEM_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "ir/graph.h"
+#include "runtime/onednn/support.h"
+
+namespace halftone::onednn {
+
+enum class ResidualMode {
+  kNone,
+  kSum,     // the residual lies where the result is written
+  kBinary,  // it lies elsewhere, in the result's layout
+};
+
+// What is fused behind the product.
+struct Epilogue {
+  ResidualMode residual = ResidualMode::kNone;
+  Activation activation = Activation::kNone;
+  float alpha = 0;
+  float beta = 0;
+};
+
+// The node's own activation. INVALID_ARGUMENT for a word that we do not know.
+absl::StatusOr<Epilogue> EpilogueOf(const Attributes& attributes);
+
+// The element types of one attempt. Where there is no kernel for the types as written, all floats are computed in f32.
+struct ProductTypes {
+  DataType src = DataType::kFloat32;
+  DataType weights = DataType::kFloat32;
+  DataType bias = DataType::kUnknown;  // kUnknown: no bias
+  DataType dst = DataType::kFloat32;
+};
+
+// Dimensions in oneDNN's order.
+struct ConvProblem {
+  Dims src, dst;                                  // N, C, spatial
+  Dims weights;                                   // [groups,] O, I, spatial
+  Dims weights_strides;                           // of the tensor as the graph has it, seen in that order
+  Dims strides, dilations, pads_begin, pads_end;  // dilations count the gaps: 0 is dense
+  bool channels_last = false;
+  int64_t out_channels = 0;
+};
+// `src` and `weights` as the values have them. UNIMPLEMENTED or INVALID_ARGUMENT.
+absl::StatusOr<ConvProblem> MakeConvProblem(const Attributes& attributes, std::span<const int64_t> src,
+                                            std::span<const int64_t> weights);
+
+// Descriptors in oneDNN's order of dimensions; `any` where the implementation may choose.
+struct ConvLayouts {
+  Desc src;
+  Desc dst;
+};
+// Empty if there is no implementation. In mode kBinary the residual has dst's layout and is the first post-op.
+dnnl::convolution_forward::primitive_desc MakeConv(const ConvProblem& problem, const ProductTypes& types,
+                                                   const Epilogue& epilogue, const ConvLayouts& layouts);
+
+// Batched [.., M, K] x [.., K, N]; all descriptors have the same rank >= 2, batch dimensions of 1 are broadcast.
+struct MatMulProblem {
+  Dims src, weights, dst;
+};
+struct MatMulLayouts {
+  Desc src;
+  Desc weights;
+  Desc dst;
+};
+dnnl::matmul::primitive_desc MakeMatMul(const MatMulProblem& problem, const ProductTypes& types,
+                                        const Epilogue& epilogue, const MatMulLayouts& layouts, float scale = 1);
+
+}  // namespace halftone::onednn
+
+#endif  // HALFTONE_RUNTIME_ONEDNN_PROBLEM_H_

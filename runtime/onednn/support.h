@@ -1,0 +1,128 @@
+// Between our words and oneDNN's: types, layouts, errors, and a Step that executes primitives. Private to
+// runtime/onednn.
+//
+// A value's memory descriptor is always in the value's own order of dimensions (NHWC data has N, H, W, C). Kernels that
+// want oneDNN's order permute the descriptor, which costs nothing: the data does not move.
+#ifndef HALFTONE_RUNTIME_ONEDNN_SUPPORT_H_
+#define HALFTONE_RUNTIME_ONEDNN_SUPPORT_H_
+
+#include <cstdint>
+#include <memory>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "ir/tensor.h"
+#include "runtime/kernel.h"
+#include "runtime/memory.h"
+
+namespace halftone::onednn {
+
+using Dims = std::vector<int64_t>;
+using Desc = dnnl::memory::desc;
+
+const dnnl::engine& CpuEngine();
+
+// Runs `body`, which may throw what oneDNN throws, and returns that as a status: UNIMPLEMENTED stays what it is,
+// memory that cannot be had is RESOURCE_EXHAUSTED, the rest is INTERNAL.
+template <typename Body>
+absl::Status Guard(Body&& body);
+absl::Status StatusOf(const dnnl::error& error);
+
+// nullopt: oneDNN has no such type.
+std::optional<dnnl::memory::data_type> DnnlType(DataType type);
+
+Dims PlainStrides(std::span<const int64_t> dims);
+// Dense and row-major. A scalar gets one dimension. The empty descriptor if oneDNN has no such type.
+Desc PlainDesc(std::span<const int64_t> dims, DataType type);
+Desc AnyDesc(std::span<const int64_t> dims, DataType type);
+// As `placement` says.
+Desc DescOf(std::span<const int64_t> dims, const Placement& placement);
+// Back again; plain where the bytes are as if it were.
+Placement PlacementOf(const Desc& desc, DataType type);
+// The same layout for another element type; plain where that cannot be said (layouts with inner blocks).
+Placement WithType(std::span<const int64_t> dims, const Placement& placement, DataType type);
+bool IsEmpty(const Desc& desc);
+bool IsPlain(const Desc& desc);
+// Whether the bytes lie alike: strides of dimensions of size 1 do not matter.
+bool SameLayout(const Desc& a, const Desc& b);
+// Dense, with dimensions in memory in the same order as in `desc` (which has no inner blocks).
+Desc DenseLike(const Desc& desc, std::span<const int64_t> dims);
+// The descriptor with dimension order[i] in place i; e.g. NHWC seen as NCHW: {0, 3, 1, 2}.
+Desc Reordered(const Desc& desc, std::span<const int> order);
+Dims Reordered(std::span<const int64_t> dims, std::span<const int> order);
+// The order that shows a tensor of this rank with channels last as one with channels first, and its inverse.
+std::vector<int> ChannelsFirstOrder(int rank, bool channels_last);
+std::vector<int> ValueOrder(int rank, bool channels_last);
+
+// "jit:avx512_core" and the like; whether it is one of oneDNN's reference loops.
+std::string ImplementationName(const dnnl::primitive_desc_base& desc);
+bool IsFloat(DataType type);  // f32, bf16, f16
+bool IsSlow(std::string_view implementation);
+
+// Memory that never changes, with its descriptor.
+struct FixedMemory {
+  Pages pages;
+  dnnl::memory memory;
+};
+// The tensor, whose bytes lie as `from` says, in the layout and type `to`.
+absl::StatusOr<FixedMemory> Pack(const Tensor& tensor, const Desc& from, const Desc& to);
+
+// Executes primitives in order. Which memory each argument has is told while it is built.
+class PrimitiveStep final : public Step {
+ public:
+  // Starts a new call; the Add functions speak of the latest.
+  void AddCall(dnnl::primitive primitive);
+  void AddInput(int argument, const Desc& desc, int need, size_t byte_offset = 0);
+  void AddOutput(int argument, const Desc& desc, int output = 0, size_t byte_offset = 0);
+  void AddScratch(int argument, const Desc& desc, size_t byte_offset);
+  void AddFixed(int argument, FixedMemory fixed);
+
+  void Bind(std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, std::byte* scratch) override;
+  absl::Status Run() override;
+
+ private:
+  enum class From { kInput, kOutput, kScratch };
+  struct Slot {
+    size_t call;
+    int argument;
+    From from;
+    int index;
+    size_t byte_offset;
+  };
+  struct Call {
+    dnnl::primitive primitive;
+    std::unordered_map<int, dnnl::memory> arguments;
+  };
+  void Add(int argument, const Desc& desc, From from, int index, size_t byte_offset);
+
+  std::vector<Call> calls_;
+  std::vector<Slot> slots_;
+  std::vector<FixedMemory> fixed_;
+};
+
+// Attributes with the scratch memory given by us.
+dnnl::primitive_attr UserScratch();
+
+template <typename Body>
+absl::Status Guard(Body&& body) {
+  try {
+    body();
+    return absl::OkStatus();
+  } catch (const dnnl::error& error) {
+    return StatusOf(error);
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError("out of memory");
+  }
+}
+
+}  // namespace halftone::onednn
+
+#endif  // HALFTONE_RUNTIME_ONEDNN_SUPPORT_H_

@@ -1,0 +1,177 @@
+#include "runtime/onednn/target.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include "base/strings.h"
+#include "ir/window.h"
+#include "runtime/onednn/backend.h"
+#include "runtime/onednn/problem.h"
+#include "runtime/onednn/support.h"
+
+namespace halftone {
+namespace {
+
+using onednn::Dims;
+
+struct IsaRow {
+  dnnl::cpu_isa isa;
+  const char* name;
+  bool native_bf16;
+};
+// What oneDNN 3.7 can answer.
+constexpr IsaRow kIsas[] = {
+    {dnnl::cpu_isa::sse41, "sse41", false},
+    {dnnl::cpu_isa::avx, "avx", false},
+    {dnnl::cpu_isa::avx2, "avx2", false},
+    {dnnl::cpu_isa::avx2_vnni, "avx2_vnni", false},
+    {dnnl::cpu_isa::avx2_vnni_2, "avx2_vnni_2", false},  // converts bf16, but multiplies in f32
+    {dnnl::cpu_isa::avx512_core, "avx512_core", false},
+    {dnnl::cpu_isa::avx512_core_vnni, "avx512_core_vnni", false},
+    {dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16", true},
+    {dnnl::cpu_isa::avx10_1_512, "avx10_1_512", true},
+    {dnnl::cpu_isa::avx10_1_512_amx, "avx10_1_512_amx", true},
+    {dnnl::cpu_isa::avx10_1_512_amx_fp16, "avx10_1_512_amx_fp16", true},
+};
+
+const IsaRow& CurrentIsa() {
+  static constexpr IsaRow kOther = {dnnl::cpu_isa::isa_default, "other", false};
+  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
+  for (const IsaRow& row : kIsas) {
+    if (row.isa == isa) return row;
+  }
+  return kOther;
+}
+
+// Dimensions of a value, with numbers for those that are not known: kernels exist for all sizes or for none.
+std::optional<Dims> DimsOf(const Graph& graph, ValueId value) {
+  if (!value.valid() || !graph.shape(value).has_rank()) return std::nullopt;
+  constexpr int64_t kSomeSize = 64;
+  Dims dims = graph.shape(value).values();
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] < 0) dims[i] = i == 0 ? 1 : kSomeSize;
+  }
+  return dims;
+}
+
+bool IsFloatOrUnknown(DataType type) { return type == DataType::kUnknown || onednn::IsFloat(type); }
+
+class OneDnnTarget final : public Target {
+ public:
+  std::string_view name() const override { return "oneDNN"; }
+  absl::Status SupportsFused(const Graph& graph, NodeId node, const FusedParts& parts) const override;
+  std::vector<Signature> Signatures(const Graph& graph, NodeId node) const override;
+  bool IsNative(DataType type) const override {
+    return type == DataType::kFloat32 || (type == DataType::kBFloat16 && CurrentIsa().native_bf16);
+  }
+};
+
+absl::Status OneDnnTarget::SupportsFused(const Graph& graph, NodeId id, const FusedParts& parts) const {
+  const Node& node = graph.node(id);
+  if (node.op != OpKind::kConv && node.op != OpKind::kMatMul) {
+    return absl::UnimplementedError(Concat("nothing is fused into ", OpName(node.op)));
+  }
+  absl::StatusOr<onednn::Epilogue> epilogue = onednn::EpilogueOf(node.attributes);
+  if (!epilogue.ok()) return absl::UnimplementedError(epilogue.status().message());
+  const bool more = parts.bias || parts.residual || parts.activation != Activation::kNone;
+  if (epilogue->activation != Activation::kNone && more) {
+    return absl::UnimplementedError(Concat("nothing can follow the activation ", ActivationName(epilogue->activation)));
+  }
+  const bool has_bias = graph.input(id, 2).valid(), has_residual = graph.input(id, 3).valid();
+  if (parts.bias && has_bias) return absl::UnimplementedError("it has a bias already");
+  if (parts.residual && has_residual) return absl::UnimplementedError("it has a residual already");
+  if (parts.activation != Activation::kNone) epilogue->activation = parts.activation;
+  if (has_residual || parts.residual) epilogue->residual = onednn::ResidualMode::kBinary;
+
+  const DataType src_type = graph.type(graph.input(id, 0)), weights_type = graph.type(graph.input(id, 1));
+  if (!IsFloatOrUnknown(src_type) || !IsFloatOrUnknown(weights_type)) {
+    return absl::UnimplementedError(
+        Concat("no kernel for ", DataTypeName(src_type), " x ", DataTypeName(weights_type)));
+  }
+  const std::optional<Dims> src = DimsOf(graph, graph.input(id, 0)), weights = DimsOf(graph, graph.input(id, 1));
+  if (!src.has_value() || !weights.has_value()) return absl::UnimplementedError("the rank of an operand is not known");
+  // With a constant scalar a and b for clip the kernel is the same; f32 stands for every type, which is the plan's last
+  // choice.
+  onednn::ProductTypes types;
+  if (has_bias || parts.bias) types.bias = DataType::kFloat32;
+  if (node.op == OpKind::kConv) {
+    Dims image = *src;
+    const int rank = static_cast<int>(image.size());
+    const int channel = rank >= 2 ? ChannelAxis(node.attributes, rank) : 0;
+    if (rank < 3 || static_cast<int>(weights->size()) != rank)
+      return absl::UnimplementedError("no kernel for this rank");
+    if (!graph.shape(graph.input(id, 0)).dim(channel).known()) {  // as the weights say
+      const std::string layout = node.attributes.String("weights_layout", "OIHW");
+      const int64_t groups = node.attributes.Int("group", layout == "HWCM" ? (*weights)[rank - 2] : 1);
+      image[channel] = layout == "OIHW"   ? (*weights)[1] * groups
+                       : layout == "HWIO" ? (*weights)[rank - 2] * groups
+                                          : (*weights)[rank - 2];
+    }
+    const absl::StatusOr<onednn::ConvProblem> problem = onednn::MakeConvProblem(node.attributes, image, *weights);
+    if (!problem.ok()) return absl::UnimplementedError(problem.status().message());
+    const auto primitive =
+        onednn::MakeConv(*problem, types, *epilogue,
+                         {onednn::AnyDesc(problem->src, types.src), onednn::AnyDesc(problem->dst, types.dst)});
+    if (!primitive) return absl::UnimplementedError("oneDNN has no such convolution");
+    return absl::OkStatus();
+  }
+  // matmul: any ranks, folded to batches of matrices; post-ops do not depend on sizes.
+  if (src->empty() || weights->empty()) return absl::UnimplementedError("no kernel for scalars");
+  const size_t rank = std::max<size_t>({src->size(), weights->size(), 2});
+  if (rank > DNNL_MAX_NDIMS) return absl::UnimplementedError("no kernel for this rank");
+  constexpr int64_t kSize = 16;
+  const onednn::MatMulProblem problem{Dims(rank, kSize), Dims(rank, kSize), Dims(rank, kSize)};
+  const auto primitive =
+      onednn::MakeMatMul(problem, types, *epilogue,
+                         {onednn::PlainDesc(problem.src, types.src), onednn::PlainDesc(problem.weights, types.weights),
+                          onednn::PlainDesc(problem.dst, types.dst)});
+  if (!primitive) return absl::UnimplementedError("oneDNN has no such matrix product");
+  return absl::OkStatus();
+}
+
+std::vector<Signature> OneDnnTarget::Signatures(const Graph& graph, NodeId id) const {
+  constexpr DataType kF32 = DataType::kFloat32, kBf16 = DataType::kBFloat16;
+  const Node& node = graph.node(id);
+  if (node.op == OpKind::kInput || node.op == OpKind::kConstant || OneDnnBackend().Kernels(node.op).empty()) return {};
+  const bool native = IsNative(kBf16);
+  const DataType type = graph.type(graph.input(id, 0));
+  if (type != DataType::kUnknown && type != kF32 && type != kBf16) return {{type, type, graph.type(graph.output(id))}};
+  switch (Info(node.op).group) {
+    case OpGroup::kContraction:
+      return {{kF32, kF32, kF32}, {kBf16, kBf16, kBf16, native}, {kBf16, kBf16, kF32, native}};
+    case OpGroup::kNormalize:
+      // Statistics stay f32.
+      return {{kF32, kF32, kF32}, {kBf16, node.op == OpKind::kBatchNorm ? kF32 : kBf16, kBf16, native}};
+    default:
+      return {{kF32, kF32, kF32}, {kBf16, kBf16, kBf16, native}};
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Target> MakeOneDnnTarget() { return std::make_unique<OneDnnTarget>(); }
+
+EnvironmentInfo DescribeCpu() {
+  EnvironmentInfo info;
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(':');
+    if (colon == std::string::npos || line.compare(0, 10, "model name") != 0) continue;
+    info.cpu_model = line.substr(std::min(line.size(), colon + 2));
+    break;
+  }
+  info.isa = CurrentIsa().name;
+  info.native_bf16 = CurrentIsa().native_bf16;
+  const dnnl::version_t* version = dnnl::version();
+  info.onednn_version = Concat(version->major, ".", version->minor, ".", version->patch);
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) info.cores = CPU_COUNT(&set);
+  return info;
+}
+
+}  // namespace halftone

@@ -1,0 +1,27 @@
+// oneDNN as a Target: which fusions and types have a kernel here. And what CPU this is.
+#ifndef HALFTONE_RUNTIME_ONEDNN_TARGET_H_
+#define HALFTONE_RUNTIME_ONEDNN_TARGET_H_
+
+#include <memory>
+#include <string>
+
+#include "ir/target.h"
+
+namespace halftone {
+
+// For ops without weights, Signature::weights repeats src. Answers hold for this CPU.
+std::unique_ptr<Target> MakeOneDnnTarget();
+
+// The machine as a result of a measurement must name it.
+struct EnvironmentInfo {
+  std::string cpu_model;       // /proc/cpuinfo's "model name"
+  std::string isa;             // the instruction set that oneDNN uses: "avx512_core_bf16"
+  bool native_bf16 = false;    // that set multiplies bf16; else bf16 is emulated
+  std::string onednn_version;  // "3.7.2"
+  int cores = 0;               // that this process may use
+};
+EnvironmentInfo DescribeCpu();
+
+}  // namespace halftone
+
+#endif  // HALFTONE_RUNTIME_ONEDNN_TARGET_H_

@@ -1,0 +1,111 @@
+// Elementwise ops of one tensor: dnnl::eltwise_forward, on whatever layout the input has, in place where it dies.
+#include <cmath>
+#include <limits>
+
+#include "base/status.h"
+#include "runtime/onednn/kernels.h"
+#include "runtime/onednn/support.h"
+
+namespace halftone::onednn {
+namespace {
+
+using Algorithm = dnnl::algorithm;
+using Primitive = dnnl::eltwise_forward::primitive_desc;
+
+struct Function {
+  Algorithm algorithm = Algorithm::undef;
+  float alpha = 0;
+  float beta = 0;
+};
+
+// The op as oneDNN says it; nullopt if it has no such function.
+std::optional<Function> FunctionOf(const NodeContext& context) {
+  const Attributes& attributes = context.node().attributes;
+  switch (context.node().op) {
+    case OpKind::kRelu:
+      return Function{Algorithm::eltwise_relu};
+    case OpKind::kRelu6:
+      return Function{Algorithm::eltwise_clip_v2, 0, 6};
+    case OpKind::kTanh:
+      return Function{Algorithm::eltwise_tanh};
+    case OpKind::kSigmoid:
+      return Function{Algorithm::eltwise_logistic};
+    case OpKind::kSoftplus:
+      return Function{Algorithm::eltwise_soft_relu, 1};
+    case OpKind::kElu:
+      return Function{Algorithm::eltwise_elu, attributes.Float("alpha", 1.0f)};
+    case OpKind::kLeakyRelu:
+      return Function{Algorithm::eltwise_relu, attributes.Float("alpha", 0.01f)};
+    case OpKind::kClip: {
+      Function clip{Algorithm::eltwise_clip_v2, std::numeric_limits<float>::lowest(),
+                    std::numeric_limits<float>::max()};
+      if (context.HasInput(1)) {
+        const std::optional<double> low = context.ConstantScalar(1);
+        if (!low.has_value()) return std::nullopt;
+        clip.alpha = static_cast<float>(*low);
+      }
+      if (context.HasInput(2)) {
+        const std::optional<double> high = context.ConstantScalar(2);
+        if (!high.has_value()) return std::nullopt;
+        clip.beta = static_cast<float>(*high);
+      }
+      if (!(clip.alpha <= clip.beta)) return std::nullopt;
+      return clip;
+    }
+    case OpKind::kAbs:
+      return Function{Algorithm::eltwise_abs};
+    case OpKind::kNeg:
+      return Function{Algorithm::eltwise_linear, -1, 0};
+    case OpKind::kExp:
+      return Function{Algorithm::eltwise_exp};
+    case OpKind::kLog:
+      return Function{Algorithm::eltwise_log};
+    case OpKind::kSqrt:
+      return Function{Algorithm::eltwise_sqrt};
+    case OpKind::kSquare:
+      return Function{Algorithm::eltwise_square};
+    default:
+      return std::nullopt;
+  }
+}
+
+class UnaryKernel final : public Kernel {
+ public:
+  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
+    const DataType type = context.InputType(0);
+    if (type != context.OutputType() || (type != DataType::kFloat32 && type != DataType::kBFloat16)) {
+      return absl::UnimplementedError("oneDNN's elementwise functions are for f32 and bf16");
+    }
+    const std::optional<Function> function = FunctionOf(context);
+    if (!function.has_value()) return absl::UnimplementedError("oneDNN has no such function");
+    const Dims dims = context.InputDims(0);
+    for (const DataType computed : {type, DataType::kFloat32}) {
+      const Placement there = context.InputPlacement(0);
+      for (const Placement& placement : {computed == type ? there : Placement{computed}, Placement{computed}}) {
+        const Desc desc = DescOf(dims, placement);
+        const Primitive primitive(CpuEngine(), dnnl::prop_kind::forward_inference, function->algorithm, desc, desc,
+                                  function->alpha, function->beta, UserScratch(), /*allow_empty=*/true);
+        if (!primitive || IsSlow(ImplementationName(primitive))) continue;
+        Prepared prepared{.inputs = {{0, placement}},
+                          .outputs = {placement},
+                          .may_overwrite = 0,
+                          .kernel = ImplementationName(primitive)};
+        prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
+        auto step = std::make_unique<PrimitiveStep>();
+        HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::eltwise_forward(primitive)); }));
+        step->AddInput(DNNL_ARG_SRC, desc, 0);
+        step->AddOutput(DNNL_ARG_DST, desc);
+        step->AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), 0);
+        prepared.step = std::move(step);
+        return prepared;
+      }
+    }
+    return absl::UnimplementedError("oneDNN has no fast kernel for this function here");
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> MakeUnaryKernel() { return std::make_unique<UnaryKernel>(); }
+
+}  // namespace halftone::onednn

@@ -1,0 +1,51 @@
+// From a graph to the steps of a plan: which kernel, where each value lies, how long it lives. Private to runtime/plan.
+#ifndef HALFTONE_RUNTIME_PLAN_BUILDER_H_
+#define HALFTONE_RUNTIME_PLAN_BUILDER_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "ir/graph.h"
+#include "runtime/kernel.h"
+#include "runtime/plan.h"
+
+namespace halftone {
+
+// A piece of memory. Several values may lie in it: views, and results written over an input.
+struct Block {
+  enum class Kind { kArena, kInput, kConstant };
+  Kind kind = Kind::kArena;
+  size_t bytes = 0;
+  int first_step = 0;                      // kArena: alive from this step
+  int last_step = 0;                       // to this one
+  int input = -1;                          // kInput: which of the graph's inputs
+  std::shared_ptr<const Buffer> constant;  // kConstant
+  std::vector<ValueId> values;
+};
+
+struct PlannedStep {
+  StepInfo info;
+  std::unique_ptr<Step> step;  // null: nothing to do at run time
+  std::vector<int> inputs;     // blocks
+  std::vector<int> outputs;    // blocks; -1: nobody wants it
+  size_t scratch_bytes = 0;
+};
+
+struct PlannedGraph {
+  std::vector<PlannedStep> steps;
+  std::vector<Block> blocks;
+  std::vector<int> inputs;   // blocks, in the order of graph.inputs(); -1: nobody reads it
+  std::vector<int> outputs;  // blocks, plain, in the order of graph.outputs()
+  std::vector<std::vector<int64_t>> output_dims;
+};
+
+// Steps may refer to `graph`, which must outlive them and stay where it is.
+absl::StatusOr<PlannedGraph> PlanGraph(const Graph& graph, const CompileOptions& options, const Backend& backend);
+
+}  // namespace halftone
+
+#endif  // HALFTONE_RUNTIME_PLAN_BUILDER_H_
