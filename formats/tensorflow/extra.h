@@ -1,0 +1,50 @@
+// Names in Node::extra that are ours and not TensorFlow's. What a NodeDef said and canonical attributes cannot hold is
+// kept under them, so that an untouched node is written as it was read. Each is a hint: where it no longer fits the
+// node, the exporter ignores it.
+#ifndef HALFTONE_FORMATS_TENSORFLOW_EXTRA_H_
+#define HALFTONE_FORMATS_TENSORFLOW_EXTRA_H_
+
+#include <string_view>
+
+namespace halftone::graphdef {
+
+// Strings: attributes with a default that the NodeDef left out, though the exporter would write them. Left out again
+// while their value is TensorFlow's default.
+inline constexpr std::string_view kExtraAbsent = "tf.absent";
+
+// String: the form of a Const's elements, see EncodingOf (tensor_proto.h).
+inline constexpr std::string_view kExtraEncoding = "tf.encoding";
+
+// RawBytes: the whole TensorProto of a Const that says more than its elements (unknown fields, names of dimensions).
+// Written again while it holds the node's tensor.
+inline constexpr std::string_view kExtraTensor = "tf.tensor";
+
+// RawBytes: the TensorShapeProto of a Placeholder that says more than the shape (names of dimensions; a scalar that,
+// before GraphDef version 22, stood for an unknown shape). Written again while the value's shape is the one it was read
+// as.
+inline constexpr std::string_view kExtraShape = "tf.shape";
+
+// RawBytes: a NodeDef with the fields that have no place in Node (debug information, unknown fields).
+inline constexpr std::string_view kExtraRest = "tf.rest";
+
+// Integers: data inputs that were written with ":0", which may be left out.
+inline constexpr std::string_view kExtraPortZero = "tf.port_zero";
+
+// String: the op that the node was read as, where extra holds attributes of that op (names without "_"). They are
+// written only while the node still becomes that op.
+inline constexpr std::string_view kExtraOp = "tf.op";
+
+// Bool, true: padding was EXPLICIT in an op that learnt it late (pools, depthwise convolutions), so this file's readers
+// know it.
+inline constexpr std::string_view kExtraExplicit = "tf.explicit";
+
+// Names in Graph::header().
+inline constexpr std::string_view kHeaderProducer = "producer";           // int
+inline constexpr std::string_view kHeaderMinConsumer = "min_consumer";    // int
+inline constexpr std::string_view kHeaderBadConsumers = "bad_consumers";  // ints
+inline constexpr std::string_view kHeaderLibrary = "library";             // RawBytes: FunctionDefLibrary
+inline constexpr std::string_view kHeaderRest = "rest";  // RawBytes: GraphDef without nodes, library, versions
+
+}  // namespace halftone::graphdef
+
+#endif  // HALFTONE_FORMATS_TENSORFLOW_EXTRA_H_

@@ -1,0 +1,272 @@
+#include "formats/tensorflow/importer.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "formats/tensorflow/attr_value.h"
+#include "formats/tensorflow/extra.h"
+#include "formats/tensorflow/functions.h"
+#include "formats/tensorflow/node_graph.h"
+#include "formats/tensorflow/node_import.h"
+#include "formats/tensorflow/op_map.h"
+#include "formats/tensorflow/parse.h"
+#include "formats/tensorflow/tensor_proto.h"
+#include "google/protobuf/message.h"
+#include "google/protobuf/unknown_field_set.h"
+#include "ir/editor.h"
+#include "ir/verifier.h"
+
+namespace halftone {
+namespace graphdef {
+namespace {
+
+// Outputs that all nodes of a file may have together. Port numbers are a few bytes in a file and many here.
+constexpr int64_t kMaxValues = 8'000'000;
+
+template <typename... Args>
+absl::Status Bad(const Args&... args) {
+  return absl::InvalidArgumentError(Concat(args...));
+}
+
+void CopyUnknownFields(const google::protobuf::Message& from, google::protobuf::Message& to) {
+  to.GetReflection()->MutableUnknownFields(&to)->MergeFrom(from.GetReflection()->GetUnknownFields(from));
+}
+
+class Importer {
+ public:
+  Importer(tf::GraphDef& def, NodeGraph nodes)
+      : def_(def), nodes_(std::move(nodes)), edit_(graph_), ids_(def.node_size()) {}
+
+  absl::StatusOr<Graph> Import(const GraphDefOptions& options) {
+    edit_.SetFormat(GraphFormat::kGraphDef);
+    ReadHeader();
+    const std::vector<int> read_outputs = nodes_.CountReadOutputs();
+    for (const int i : nodes_.order()) {
+      HALFTONE_RETURN_IF_ERROR(Annotate(AddNode(i, read_outputs[i]), Concat("node '", def_.node(i).name(), "'")));
+    }
+    HALFTONE_RETURN_IF_ERROR(CloseLoops());
+    HALFTONE_RETURN_IF_ERROR(SettleTypes());
+    HALFTONE_RETURN_IF_ERROR(options.outputs.empty() ? FindOutputs() : SetOutputs(options.outputs));
+    HALFTONE_RETURN_IF_ERROR(VerifyGraph(graph_));
+    return std::move(graph_);
+  }
+
+ private:
+  void ReadHeader();
+  absl::Status AddNode(int i, int num_read_outputs);
+  void KeepRest(int i, Node& node);
+  ValueId InputValue(const Edge& edge) const { return graph_.output(ids_[edge.node], edge.port); }
+  absl::Status CloseLoops();
+  absl::Status SettleTypes();
+  absl::Status SetOutputs(const std::vector<std::string>& names);
+  absl::Status FindOutputs();
+  void AddOutput(int i, int port) {
+    const std::string& name = def_.node(i).name();
+    edit_.AddGraphOutput(port == 0 ? name : Concat(name, ":", port), graph_.output(ids_[i], port));
+  }
+
+  // A data input of a canonical node, and the type that the node's attributes ask of it.
+  struct TypedInput {
+    int node;
+    int index;
+    DataType type;
+  };
+  struct LateInput {
+    int node;
+    std::vector<int> inputs;  // canonical input -> data input
+  };
+
+  tf::GraphDef& def_;
+  const NodeGraph nodes_;
+  Graph graph_;
+  GraphEditor edit_;
+  std::vector<NodeId> ids_;  // by index in the file
+  std::vector<TypedInput> typed_inputs_;
+  std::vector<LateInput> late_;  // nodes that read a value that was made after them
+  int64_t repeat_budget_ = kRepeatBudget;
+};
+
+void Importer::ReadHeader() {
+  if (def_.has_versions()) {
+    tf::VersionDef& versions = *def_.mutable_versions();
+    edit_.SetHeader(std::string(kHeaderProducer), static_cast<int64_t>(versions.producer()));
+    edit_.SetHeader(std::string(kHeaderMinConsumer), static_cast<int64_t>(versions.min_consumer()));
+    if (versions.bad_consumers_size() > 0) {
+      edit_.SetHeader(std::string(kHeaderBadConsumers),
+                      std::vector<int64_t>(versions.bad_consumers().begin(), versions.bad_consumers().end()));
+    }
+  }
+  if (def_.has_library()) edit_.SetHeader(std::string(kHeaderLibrary), RawBytes{def_.library().SerializeAsString()});
+  tf::GraphDef rest;
+  rest.set_version(def_.version());
+  CopyUnknownFields(def_, rest);
+  if (def_.has_versions()) {
+    tf::VersionDef unknown;
+    CopyUnknownFields(def_.versions(), unknown);
+    if (unknown.ByteSizeLong() > 0) *rest.mutable_versions() = unknown;
+  }
+  if (rest.ByteSizeLong() > 0) edit_.SetHeader(std::string(kHeaderRest), RawBytes{rest.SerializeAsString()});
+}
+
+absl::Status Importer::AddNode(int i, int num_read_outputs) {
+  const tf::NodeDef& def = def_.node(i);
+  const NodeEdges& edges = nodes_.edges()[i];
+  NodeContext context;
+  context.num_inputs = static_cast<int>(edges.data.size());
+  context.num_read_outputs = num_read_outputs;
+  context.graph_version = def_.versions().producer();
+  const auto input = [&](int k) { return ids_[edges.data[k].node].valid() ? InputValue(edges.data[k]) : kNoValue; };
+  context.constant_ints = [&](int k) { return graph_.ConstantInts(input(k)); };
+  context.input_shape = [&](int k) {
+    ValueId value = input(k);
+    while (value.valid() && graph_.op(value) == OpKind::kIdentity) value = graph_.input(graph_.producer(value), 0);
+    return value.valid() ? graph_.shape(value) : Shape();
+  };
+  HALFTONE_ASSIGN_OR_RETURN(ConvertedNode converted, ConvertNode(def, context, repeat_budget_));
+
+  Node& node = converted.node;
+  node.device = def.device();
+  KeepRest(i, node);
+  for (const int from : edges.control) node.control_inputs.push_back(ids_[from]);
+  bool is_late = false;
+  for (size_t k = 0; k < converted.inputs.size(); ++k) {
+    const int from = converted.inputs[k];
+    const bool is_there = from >= 0 && ids_[edges.data[from].node].valid();
+    is_late = is_late || (from >= 0 && !is_there);
+    node.inputs.push_back(is_there ? input(from) : kNoValue);
+  }
+  if (is_late) {
+    node.inputs.clear();
+    late_.push_back({i, converted.inputs});
+  }
+  for (int k = 0; k < context.num_inputs; ++k) {
+    if (converted.input_types[k] != DataType::kUnknown) typed_inputs_.push_back({i, k, converted.input_types[k]});
+  }
+  if (converted.squeeze_dims.has_value()) {
+    node.inputs.push_back(edit_.AddConstant("", Tensor::Ints(*converted.squeeze_dims)));
+  }
+  if (graph_.num_values() + static_cast<int64_t>(converted.outputs.size()) > kMaxValues) {
+    return Bad("the nodes of this file have more than ", kMaxValues, " outputs");
+  }
+  for (size_t k = 0; k < converted.outputs.size(); ++k) {
+    converted.outputs[k].name = k == 0 ? def.name() : Concat(def.name(), ":", k);
+  }
+  ids_[i] = edit_.AddNode(std::move(node), std::move(converted.outputs));
+  def_.mutable_node(i)->clear_attr();  // weights are held once from here on
+  return absl::OkStatus();
+}
+
+// What the NodeDef says and Node has no field for.
+void Importer::KeepRest(int i, Node& node) {
+  const tf::NodeDef& def = def_.node(i);
+  tf::NodeDef rest;
+  if (def.has_experimental_debug_info()) *rest.mutable_experimental_debug_info() = def.experimental_debug_info();
+  if (def.has_experimental_type()) *rest.mutable_experimental_type() = def.experimental_type();
+  CopyUnknownFields(def, rest);
+  if (rest.ByteSizeLong() > 0) node.extra.Set(std::string(kExtraRest), RawBytes{rest.SerializeAsString()});
+
+  std::vector<int64_t> port_zero;
+  const std::vector<Edge>& data = nodes_.edges()[i].data;
+  for (size_t k = 0; k < data.size(); ++k) {
+    if (data[k].explicit_zero) port_zero.push_back(static_cast<int64_t>(k));
+  }
+  if (!port_zero.empty()) node.extra.Set(std::string(kExtraPortZero), std::move(port_zero));
+
+  // A colocation with a node that is not in the file is kept as bytes: the exporter mends only those it can read.
+  const AttributeValue* colocation = node.extra.find("_class");
+  const auto* names = colocation == nullptr ? nullptr : std::get_if<std::vector<std::string>>(colocation);
+  if (names == nullptr) return;
+  constexpr std::string_view kPrefix = "loc:@";
+  const bool dangles = std::any_of(names->begin(), names->end(), [&](const std::string& name) {
+    return name.starts_with(kPrefix) && nodes_.Find(std::string_view(name).substr(kPrefix.size())) < 0;
+  });
+  if (!dangles) return;
+  for (const tf::AttrEntry& entry : def.attr()) {
+    if (entry.key() == "_class") node.extra.Set("_class", RawBytes{entry.value().SerializeAsString()});
+  }
+}
+
+absl::Status Importer::CloseLoops() {
+  for (const LateInput& late : late_) {
+    std::vector<ValueId> inputs;
+    for (const int from : late.inputs) {
+      inputs.push_back(from < 0 ? kNoValue : InputValue(nodes_.edges()[late.node].data[from]));
+    }
+    edit_.SetInputs(ids_[late.node], std::move(inputs));
+  }
+  return absl::OkStatus();
+}
+
+// What reads a value says which type it must have; outputs of opaque nodes get theirs this way.
+absl::Status Importer::SettleTypes() {
+  for (const TypedInput& input : typed_inputs_) {
+    const Edge& edge = nodes_.edges()[input.node].data[input.index];
+    const ValueId value = InputValue(edge);
+    const DataType type = graph_.type(value);
+    if (type == DataType::kUnknown) {
+      edit_.SetType(value, input.type);
+    } else if (type != input.type) {
+      return Bad("node '", def_.node(input.node).name(), "' (", def_.node(input.node).op(),
+                 "): its attributes say that input ", input.index, " is ", DataTypeName(input.type), ", but '",
+                 graph_.value(value).name, "' is ", DataTypeName(type));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Importer::SetOutputs(const std::vector<std::string>& names) {
+  for (const std::string& text : names) {
+    HALFTONE_ASSIGN_OR_RETURN(const TensorName name, ParseTensorName(text));
+    const int i = nodes_.Find(name.node);
+    if (i < 0) {
+      std::vector<std::string_view> all;
+      for (const tf::NodeDef& node : def_.node()) all.push_back(node.name());
+      return Bad("output '", text, "': there is no such node", NearMisses(name.node, all));
+    }
+    const size_t count = graph_.node(ids_[i]).outputs.size();
+    if (static_cast<size_t>(name.port) >= count) {
+      return Bad("output '", text, "': node '", name.node, "' has ", count, " outputs");
+    }
+    AddOutput(i, name.port);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Importer::FindOutputs() {
+  std::vector<bool> is_read(def_.node_size(), false);
+  for (int i = 0; i < def_.node_size(); ++i) {
+    for (const Edge& edge : nodes_.edges()[i].data) is_read[edge.node] = true;
+    if (def_.node(i).op() == "NoOp") continue;  // a group of nodes to run reads nothing
+    for (const int from : nodes_.edges()[i].control) is_read[from] = true;
+  }
+  for (const bool exits : {false, true}) {  // only where there is nothing else: values that leave a loop
+    for (int i = 0; i < def_.node_size(); ++i) {
+      const Node& node = graph_.node(ids_[i]);
+      const OpGroup group = Info(node.op).group;
+      if (is_read[i] || group == OpGroup::kSource || node.outputs.empty()) continue;
+      if (exits ? node.op != OpKind::kExit : group == OpGroup::kStructural) continue;
+      const size_t count = node.op == OpKind::kOpaque ? node.outputs.size() : 1;
+      for (size_t port = 0; port < count; ++port) AddOutput(i, static_cast<int>(port));
+    }
+    if (!graph_.outputs().empty()) return absl::OkStatus();
+  }
+  return Bad(
+      "the graph computes nothing: every node is a constant, a placeholder, or read by another; name its outputs");
+}
+
+}  // namespace
+}  // namespace graphdef
+
+absl::StatusOr<Graph> ImportGraphDef(std::string_view bytes, bool is_text, const GraphDefOptions& options) {
+  graphdef::tf::GraphDef def;
+  HALFTONE_RETURN_IF_ERROR(graphdef::ParseGraphDef(bytes, is_text, def));
+  HALFTONE_RETURN_IF_ERROR(Annotate(graphdef::CheckFunctions(def.library()), "function library"));
+  HALFTONE_ASSIGN_OR_RETURN(graphdef::NodeGraph nodes, graphdef::NodeGraph::Build(def));
+  return graphdef::Importer(def, std::move(nodes)).Import(options);
+}
+
+}  // namespace halftone

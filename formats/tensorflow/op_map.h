@@ -1,0 +1,102 @@
+// The table of TensorFlow ops that have a canonical op, and of the number and types of outputs of common ops that have
+// none.
+#ifndef HALFTONE_FORMATS_TENSORFLOW_OP_MAP_H_
+#define HALFTONE_FORMATS_TENSORFLOW_OP_MAP_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/ops.h"
+#include "ir/types.h"
+
+namespace halftone::graphdef {
+
+// How an attribute of a NodeDef and a canonical attribute say the same.
+enum class AttrForm : uint8_t {
+  kBool,
+  kFloat,
+  kInt,
+  kLayout,        // data_format: "NHWC", "NDHWC", ... <-> layout "NHWC" / "NCHW"
+  kSpatial,       // one number a dimension of the data <-> one a spatial dimension (batch and channel have 1)
+  kPadding,       // "SAME", "VALID", "EXPLICIT" <-> auto_pad
+  kExplicitPads,  // explicit_paddings: (begin, end) a dimension <-> pads: begins, then ends
+  kMirrorMode,    // "REFLECT", "SYMMETRIC" <-> mode
+  kSqueezeDims,   // list of axes <-> an unnamed constant as input 1
+  kTensor,        // a constant's value
+  kOutputShape,   // shape of the output value (Placeholder)
+  kCount,         // number of inputs of the variadic port
+  kKeep,          // must be there, stays in Node::extra
+  kMustBe,        // only the default has a canonical meaning; stays in Node::extra. Else the node is opaque
+};
+
+struct AttrRow {
+  std::string_view name;
+  AttrForm form;
+  std::string_view canonical = {};
+  bool required = false;
+  // Numbers (bool: 0 or 1): what TensorFlow means by an absent attribute, and what the canonical op means. Where they
+  // differ the importer writes TensorFlow's out, and the exporter the canonical one.
+  double tf_default = 0;
+  double canonical_default = 0;
+};
+
+// A type attribute with its default; kUnknown: required.
+struct TypeRow {
+  std::string_view name;
+  DataType otherwise = DataType::kUnknown;
+};
+
+// How the inputs of the NodeDef are arranged as those of the canonical op, where they are not the same.
+enum class InputOrder : uint8_t {
+  kSame,
+  kAxisFirst,     // Concat: the axis is the first input, not the last
+  kStridedSlice,  // x, begin, end, strides: steps are the fifth canonical input, the fourth (axes) is absent
+  kSizeIsEnd,     // Slice: x, begin, size; canonical only where begin is all zero, so that size is the end
+};
+
+// A signature is a list of ports: "T,T" two of type attribute T; "N*T,Tidx": as many of T as attribute N says, then
+// one; "Tout[]": one for each type in the list attribute; "s32": always of this type (names of DataType); "T=f32": T's
+// default;
+// "?": of unknown type.
+struct OpRow {
+  std::string_view tf_op;
+  OpKind kind;
+  std::string_view inputs;
+  std::string_view outputs;
+  std::span<const TypeRow> types;
+  std::span<const AttrRow> attrs;
+  InputOrder order = InputOrder::kSame;
+  int spatial = 2;  // spatial dimensions of kLayout, kSpatial and kExplicitPads
+};
+
+// nullptr: no canonical op.
+const OpRow* FindRow(std::string_view tf_op);
+
+// All rows of a canonical op; the first is what new nodes without spelling become.
+std::vector<const OpRow*> RowsOf(OpKind kind);
+
+// Signature of the outputs of ops without a row; nullopt: unknown op.
+std::optional<std::string_view> OpaqueOutputs(std::string_view tf_op);
+
+// One port after counts are known: the word is a type attribute, the name of a type or "?".
+struct PortType {
+  std::string_view word;
+  std::string_view otherwise = {};  // the default's name, if the signature gives one
+};
+
+// `count(name)`: value of an integer attribute; `list(name)`: length of a list attribute. INVALID_ARGUMENT for counts
+// that are negative or absurd. In what is made of "Tout[]", the word is "Tout[]", once an element.
+absl::StatusOr<std::vector<PortType>> ExpandSignature(
+    std::string_view signature, const std::function<absl::StatusOr<int64_t>(std::string_view)>& count,
+    const std::function<absl::StatusOr<int64_t>(std::string_view)>& list);
+
+inline constexpr int64_t kMaxPorts = 65535;
+
+}  // namespace halftone::graphdef
+
+#endif  // HALFTONE_FORMATS_TENSORFLOW_OP_MAP_H_

@@ -1,0 +1,53 @@
+#include "formats/tensorflow/parse.h"
+
+#include <climits>
+#include <string>
+
+#include "base/strings.h"
+#include "google/protobuf/io/tokenizer.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+#include "google/protobuf/stubs/logging.h"
+#include "google/protobuf/text_format.h"
+
+namespace halftone::graphdef {
+namespace {
+
+constexpr int kMaxNesting = 100;  // of messages in text; the binary parser has the same limit
+
+// Keeps the first error.
+class FirstError final : public google::protobuf::io::ErrorCollector {
+ public:
+  void AddError(int line, int column, const std::string& message) override {
+    if (text_.empty()) text_ = Concat("line ", line + 1, ", column ", column + 1, ": ", message);
+  }
+  void AddWarning(int, int, const std::string&) override {}
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace
+
+absl::Status ParseGraphDef(std::string_view bytes, bool is_text, tf::GraphDef& graph) {
+  if (bytes.size() > INT_MAX) {
+    return absl::InvalidArgumentError(
+        Concat("a GraphDef of ", bytes.size(), " bytes; at most ", INT_MAX, " are possible"));
+  }
+  const google::protobuf::LogSilencer silence;  // it would print what we return
+  const int size = static_cast<int>(bytes.size());
+  if (!is_text) {
+    if (graph.ParseFromArray(bytes.data(), size)) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "not a GraphDef: the bytes are no such protobuf (damaged, cut off, text, or another format)");
+  }
+  FirstError error;
+  google::protobuf::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&error);
+  parser.SetRecursionLimit(kMaxNesting);
+  google::protobuf::io::ArrayInputStream stream(bytes.data(), size);
+  if (parser.Parse(&stream, &graph)) return absl::OkStatus();
+  return absl::InvalidArgumentError(Concat("not a GraphDef in text form: ", error.text()));
+}
+
+}  // namespace halftone::graphdef

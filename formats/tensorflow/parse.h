@@ -1,0 +1,19 @@
+// Bytes or text -> GraphDef.
+#ifndef HALFTONE_FORMATS_TENSORFLOW_PARSE_H_
+#define HALFTONE_FORMATS_TENSORFLOW_PARSE_H_
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "formats/tensorflow/proto/graph.pb.h"
+
+namespace halftone::graphdef {
+
+namespace tf = ::halftone::tensorflow;
+
+// INVALID_ARGUMENT: no GraphDef, too large for a protobuf, or (text) what is wrong in which line.
+absl::Status ParseGraphDef(std::string_view bytes, bool is_text, tf::GraphDef& graph);
+
+}  // namespace halftone::graphdef
+
+#endif  // HALFTONE_FORMATS_TENSORFLOW_PARSE_H_
