@@ -43,7 +43,7 @@ absl::Status CheckAddress(absl::string_view address) {
                                 absl::SimpleAtoi(address.substr(colon + 1), &port) && port > 0 && port < 65536;
   if (is_host_and_port) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("server address '", address, "': HOST:PORT or unix:PATH is wanted, for example localhost:7077"));
+      absl::StrCat("server address '", address, "': HOST:PORT or unix:PATH is wanted, for example localhost:50051"));
 }
 
 bool IsThisMachine(absl::string_view address) {

@@ -1,6 +1,6 @@
 // The client library: everything a program needs to use a Halftone server.
 //
-//   HALFTONE_ASSIGN_OR_RETURN(auto client, Client::Connect({.address = "localhost:7077"}));
+//   HALFTONE_ASSIGN_OR_RETURN(auto client, Client::Connect({.address = "localhost:50051"}));
 //   HALFTONE_ASSIGN_OR_RETURN(LocalBlob model, DescribeFile("model.onnx"));
 //   HALFTONE_RETURN_IF_ERROR(client->Upload({&model, 1}, {}));
 //   HALFTONE_ASSIGN_OR_RETURN(v1::Job job, client->CreateJob(spec, NewRequestId()));

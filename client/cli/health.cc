@@ -14,7 +14,7 @@ namespace {
 constexpr char kExample[] = R"(Example:
   halftone health --timeout 2 && echo serving)";
 
-constexpr char kDefaultServer[] = "localhost:7077";  // halftoned's default port
+constexpr char kDefaultServer[] = "127.0.0.1:50051";  // halftoned's default port
 constexpr double kDefaultTimeout = 5;
 
 struct Flags {

@@ -138,7 +138,7 @@ void AddJobs(CLI::App& app, Action* action) {
   const auto flags = std::make_shared<Flags>();
   CLI::App& jobs = *app.add_subcommand("jobs", "list, watch, show or cancel the jobs of a server");
   jobs.require_subcommand(1);
-  jobs.footer("Example:\n  halftone jobs list --server localhost:7077 --state running");
+  jobs.footer("Example:\n  halftone jobs list --server localhost:50051 --state running");
 
   CLI::App& list = AddOne(jobs, "list", "the newest jobs", "halftone jobs list --state failed", List, flags, action);
   list.add_option("--state", flags->state, "only these")

@@ -65,8 +65,10 @@ absl::StatusOr<std::string> FindProgram(const std::string& given, const std::str
     if (IsProgram(given)) return given;
     return absl::NotFoundError(absl::StrCat(given, ": no such program"));
   }
-  const std::string beside = absl::StrCat(own_folder, "/", name);
-  if (IsProgram(beside)) return beside;
+  const std::string in_build_tree = absl::StrCat(own_folder, "/../../server/", name);
+  for (const std::string& path : {absl::StrCat(own_folder, "/", name), in_build_tree}) {
+    if (IsProgram(path)) return path;
+  }
   for (absl::string_view folder : absl::StrSplit(search_path, ':', absl::SkipEmpty())) {
     const std::string path = absl::StrCat(folder, "/", name);
     if (IsProgram(path)) return path;
@@ -88,7 +90,7 @@ absl::StatusOr<std::unique_ptr<PrivateServer>> PrivateServer::Start(const std::s
   const std::string socket = dir.path() + kSocketName;
   ChildOptions options;
   options.program = *found;
-  options.args = {absl::StrCat("--listen=unix:", socket), absl::StrCat("--data-dir=", dir.path(), "/data")};
+  options.args = {absl::StrCat("--listen=unix:", socket), absl::StrCat("--data=", dir.path(), "/data")};
   if (!worker.empty()) options.args.push_back(absl::StrCat("--worker=", worker));
   absl::StatusOr<std::unique_ptr<Child>> child = Child::Spawn(options);
   if (!child.ok()) return StartError(std::string(child.status().message()));

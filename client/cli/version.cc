@@ -1,9 +1,9 @@
 // halftone version.
 
 #include "absl/strings/str_cat.h"
+#include "base/version.h"
 #include "client/cli/commands.h"
 #include "client/cli/console.h"
-#include "client/cli/version.h"
 
 namespace halftone::cli {
 
