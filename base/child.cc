@@ -258,7 +258,8 @@ void Child::DrainStderr(int stop_fd) {
       continue;
     }
     if (got == 0 || (errno != EAGAIN && errno != EINTR) || stopping) return;
-    pollfd events[] = {{.fd = stderr_.get(), .events = POLLIN, .revents = 0}, {.fd = stop_fd, .events = POLLIN, .revents = 0}};
+    pollfd events[] = {{.fd = stderr_.get(), .events = POLLIN, .revents = 0},
+                       {.fd = stop_fd, .events = POLLIN, .revents = 0}};
     poll(events, 2, /*timeout=*/-1);
     stopping = events[1].revents != 0;
   }

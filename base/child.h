@@ -1,8 +1,8 @@
 // Child processes: how halftoned runs halftone-worker, and the worker its benchmark rounds.
 //
-// A child is exec'd at once (vfork and only async-signal-safe calls before it), never a bare fork of a program with threads. It
-// dies with the thread that started it: **the thread that calls Spawn must outlive the child**, for the kernel sends the parent-death
-// signal when that thread ends.
+// A child is exec'd at once (vfork and only async-signal-safe calls before it), never a bare fork of a program with
+// threads. It dies with the thread that started it: **the thread that calls Spawn must outlive the child**, for the
+// kernel sends the parent-death signal when that thread ends.
 
 #ifndef HALFTONE_BASE_CHILD_H_
 #define HALFTONE_BASE_CHILD_H_
@@ -46,8 +46,8 @@ struct ExitStatus {
   std::string ToString() const;  // "exit code 3" or "signal 11 (Segmentation fault)"
 };
 
-// A running program in a process group of its own, with pipes to its stdin and from its stdout. The destructor kills the
-// group and waits. Signal and StderrTail may be called from any thread; the rest from one thread at a time.
+// A running program in a process group of its own, with pipes to its stdin and from its stdout. The destructor kills
+// the group and waits. Signal and StderrTail may be called from any thread; the rest from one thread at a time.
 class Child {
  public:
   // INTERNAL or NOT_FOUND when the program cannot be started; the errno of a failed exec is in the message.
@@ -58,7 +58,7 @@ class Child {
   ~Child();
 
   pid_t pid() const { return pid_; }
-  int stdin_fd() const { return stdin_.get(); }    // -1 after CloseStdin
+  int stdin_fd() const { return stdin_.get(); }  // -1 after CloseStdin
   int stdout_fd() const { return stdout_.get(); }
   void CloseStdin() { stdin_.reset(); }
 

@@ -91,7 +91,8 @@ TEST(Child, GrandchildThatHoldsStderrDoesNotBlockWait) {
   const auto child = Child::Spawn(Shell("setsid sleep 5 & echo $!; exit 0")).value();
   const std::string out = [&] {
     char buffer[32] = {};
-    return std::string(buffer, static_cast<size_t>(std::max<ssize_t>(0, read(child->stdout_fd(), buffer, sizeof(buffer)))));
+    return std::string(buffer,
+                       static_cast<size_t>(std::max<ssize_t>(0, read(child->stdout_fd(), buffer, sizeof(buffer)))));
   }();
   const absl::Time start = absl::Now();
   EXPECT_TRUE(child->Wait().ok());

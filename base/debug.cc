@@ -21,7 +21,8 @@ absl::Status Wrong(std::string_view word, std::string_view wanted) {
 absl::Status ParseFuel(std::string_view word, std::string_view value, DebugOptions& options) {
   const size_t colon = value.rfind(':');
   int64_t matches = 0;
-  if (colon == std::string_view::npos || colon == 0 || !absl::SimpleAtoi(AbslView(value.substr(colon + 1)), &matches) || matches < 0) {
+  if (colon == std::string_view::npos || colon == 0 || !absl::SimpleAtoi(AbslView(value.substr(colon + 1)), &matches) ||
+      matches < 0) {
     return Wrong(word, "should be fuel=NAME:N with N >= 0");
   }
   options.fuel[std::string(value.substr(0, colon))] = matches;
@@ -44,7 +45,8 @@ absl::Status ParseWord(std::string_view word, DebugOptions& options) {
     return absl::OkStatus();
   }
   const bool known = key == "dump" || key == "only" || key == "skip" || key == "fuel";
-  if (!known) return Wrong(word, "is unknown: dump=DIR, time, why, only=GLOB, skip=GLOB, fuel=NAME:N and verify=full are known");
+  if (!known)
+    return Wrong(word, "is unknown: dump=DIR, time, why, only=GLOB, skip=GLOB, fuel=NAME:N and verify=full are known");
   if (value.empty()) return Wrong(word, "needs a value");
   if (key == "fuel") return ParseFuel(word, value, options);
   if (key == "dump") options.dump_dir = value;

@@ -30,9 +30,9 @@ struct DebugOptions {
   bool time = false;
   bool why = false;
   bool verify_full = false;
-  std::vector<std::string> only;            // globs; empty: all
-  std::vector<std::string> skip;            // globs
-  std::map<std::string, int64_t> fuel;      // matches left at the start, by rule name
+  std::vector<std::string> only;        // globs; empty: all
+  std::vector<std::string> skip;        // globs
+  std::map<std::string, int64_t> fuel;  // matches left at the start, by rule name
 
   // Whether dump, time and why concern the step `name`.
   bool Selects(std::string_view name) const;

@@ -26,7 +26,8 @@ TEST(DebugOptions, EmptyIsOff) {
 }
 
 TEST(DebugOptions, WrongWordsAreNamed) {
-  for (const char* text : {"tiem", "time=1", "dump", "dump=", "fuel=x", "fuel=:3", "fuel=x:-1", "verify", "verify=half"}) {
+  for (const char* text :
+       {"tiem", "time=1", "dump", "dump=", "fuel=x", "fuel=:3", "fuel=x:-1", "verify", "verify=half"}) {
     const absl::Status status = ParseDebugOptions(text).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << text;
     EXPECT_NE(status.message().find(text), std::string::npos) << status;

@@ -70,7 +70,8 @@ absl::Status WriteFileAtomically(const std::string& path, std::string_view bytes
   const auto write = [&]() -> absl::Status {
     HALFTONE_RETURN_IF_ERROR(Annotate(WriteAt(fd.get(), 0, bytes), temporary));
     if (fsync(fd.get()) != 0) return ErrnoToStatus(errno, absl::StrCat("cannot sync ", temporary));
-    if (rename(temporary.c_str(), path.c_str()) != 0) return ErrnoToStatus(errno, absl::StrCat("cannot rename to ", path));
+    if (rename(temporary.c_str(), path.c_str()) != 0)
+      return ErrnoToStatus(errno, absl::StrCat("cannot rename to ", path));
     return absl::OkStatus();
   };
   if (absl::Status written = write(); !written.ok()) {

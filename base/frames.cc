@@ -111,7 +111,8 @@ absl::StatusOr<std::optional<std::string>> ReadFrame(int fd, size_t max_bytes) {
   std::string bytes(length, '\0');
   HALFTONE_ASSIGN_OR_RETURN(const size_t filled, ReadFully(fd, bytes.data(), length));
   if (filled < length) {
-    return absl::DataLossError(absl::StrCat("the stream ended after ", filled, " of the ", length, " bytes of a frame"));
+    return absl::DataLossError(
+        absl::StrCat("the stream ended after ", filled, " of the ", length, " bytes of a frame"));
   }
   return std::optional<std::string>(std::move(bytes));
 }

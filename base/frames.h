@@ -23,8 +23,8 @@ std::string EncodeFrame(std::string_view bytes);
 // Writes one frame and blocks until it is in the pipe. UNAVAILABLE when nobody reads any more (SIGPIPE is not raised).
 absl::Status WriteFrame(int fd, std::string_view bytes);
 
-// Writes what a non-blocking pipe takes now and returns how many bytes that was (0: it is full). As WriteFrame, it raises
-// no SIGPIPE.
+// Writes what a non-blocking pipe takes now and returns how many bytes that was (0: it is full). As WriteFrame, it
+// raises no SIGPIPE.
 absl::StatusOr<size_t> WriteSome(int fd, std::string_view bytes);
 
 // Reads one frame and blocks until it is complete. nullopt: the pipe ended between two frames. DATA_LOSS: it ended

@@ -101,7 +101,7 @@ std::string JsonQuote(TextArg arg) {
 
 LogLine::LogLine(std::string_view level, TextArg message)
     : line_(Concat("{\"ts\":\"", absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", absl::Now(), absl::UTCTimeZone()),
-                         "\",\"level\":\"", level, "\",\"msg\":", JsonQuote(message.std().substr(0, kMaxValueBytes)))) {}
+                   "\",\"level\":\"", level, "\",\"msg\":", JsonQuote(message.std().substr(0, kMaxValueBytes)))) {}
 
 LogLine::LogLine(LogLine&& other) noexcept : line_(std::exchange(other.line_, {})) {}
 

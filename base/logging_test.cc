@@ -42,7 +42,8 @@ TEST(Logging, AbslLogBecomesJson) {
   InitLogging();
   LOG(ERROR) << "something \"odd\"";
   const std::string line = testing::internal::GetCapturedStderr();
-  EXPECT_NE(line.find("\"level\":\"ERROR\",\"msg\":\"something \\\"odd\\\"\",\"source\":\"logging_test.cc:"), std::string::npos)
+  EXPECT_NE(line.find("\"level\":\"ERROR\",\"msg\":\"something \\\"odd\\\"\",\"source\":\"logging_test.cc:"),
+            std::string::npos)
       << line;
 }
 

@@ -47,9 +47,8 @@ std::string Sha256Hex(std::string_view bytes) {
 
 bool IsSha256Hex(std::string_view text) {
   constexpr size_t kDigits = 64;
-  return text.size() == kDigits && std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
+  return text.size() == kDigits &&
+         std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
 }  // namespace halftone

@@ -18,8 +18,8 @@ namespace halftone {
 // The same code and payloads, with "context: " in front of the message. An OK status stays as it is.
 absl::Status Annotate(absl::Status status, TextArg context);
 
-// A status from an errno value: ENOSPC, EDQUOT and EFBIG are RESOURCE_EXHAUSTED, ENOENT is NOT_FOUND, EPIPE is UNAVAILABLE,
-// everything else INTERNAL. The message is "what: strerror".
+// A status from an errno value: ENOSPC, EDQUOT and EFBIG are RESOURCE_EXHAUSTED, ENOENT is NOT_FOUND, EPIPE is
+// UNAVAILABLE, everything else INTERNAL. The message is "what: strerror".
 absl::Status ErrnoToStatus(int error_number, TextArg what);
 
 }  // namespace halftone
@@ -28,11 +28,11 @@ absl::Status ErrnoToStatus(int error_number, TextArg what);
 #define HALFTONE_STATUS_CONCAT_(a, b) HALFTONE_STATUS_CONCAT_INNER_(a, b)
 
 // Leaves the function with the status of `expr` unless it is OK.
-#define HALFTONE_RETURN_IF_ERROR(expr)                                 \
-  do {                                                                 \
+#define HALFTONE_RETURN_IF_ERROR(expr)                                      \
+  do {                                                                      \
     if (::absl::Status halftone_status_ = (expr); !halftone_status_.ok()) { \
-      return halftone_status_;                                         \
-    }                                                                  \
+      return halftone_status_;                                              \
+    }                                                                       \
   } while (false)
 
 // Evaluates `expr`, a StatusOr; leaves the function with its status unless it is OK, else assigns its value to `lhs`,

@@ -19,10 +19,10 @@ inline std::string_view StdView(absl::string_view text) { return {text.data(), t
 // A parameter that takes text of any type. By value; the text must outlive the call.
 class TextArg {
  public:
-  TextArg(const char* text) : view_(text) {}                                      // NOLINT(runtime/explicit)
-  TextArg(const std::string& text) : view_(text) {}                               // NOLINT(runtime/explicit)
-  TextArg(std::string_view text) : view_(text) {}                                 // NOLINT(runtime/explicit)
-  TextArg(absl::string_view text) : view_(text.data(), text.size()) {}            // NOLINT(runtime/explicit)
+  TextArg(const char* text) : view_(text) {}                            // NOLINT(runtime/explicit)
+  TextArg(const std::string& text) : view_(text) {}                     // NOLINT(runtime/explicit)
+  TextArg(std::string_view text) : view_(text) {}                       // NOLINT(runtime/explicit)
+  TextArg(absl::string_view text) : view_(text.data(), text.size()) {}  // NOLINT(runtime/explicit)
 
   std::string_view std() const { return view_; }
   absl::string_view absl() const { return {view_.data(), view_.size()}; }

@@ -32,7 +32,8 @@ ABSL_FLAG(std::string, data, "", "folder for blobs and jobs; made when it is not
 ABSL_FLAG(std::string, metrics, "", "where to serve /metrics over HTTP: host:port; empty: nowhere");
 ABSL_FLAG(std::string, worker, "", "the worker program; default: halftone-worker beside this program");
 ABSL_FLAG(int64_t, max_blob_bytes, int64_t{16} << 30, "size limit of one blob");
-ABSL_FLAG(std::string, print_port_file, "", "write the port (of a Unix socket: the address) into this file once clients can connect");
+ABSL_FLAG(std::string, print_port_file, "",
+          "write the port (of a Unix socket: the address) into this file once clients can connect");
 ABSL_FLAG(bool, insecure, false, "allow to listen without encryption on addresses that other machines can reach");
 
 namespace halftone::server {
@@ -76,7 +77,8 @@ std::string DefaultWorker() {
   const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
   const std::filesystem::path in_build_tree = folder / "worker" / "halftone-worker";
   const std::filesystem::path beside = folder / "halftone-worker";
-  return !std::filesystem::exists(beside, error) && std::filesystem::exists(in_build_tree, error) ? in_build_tree : beside;
+  return !std::filesystem::exists(beside, error) && std::filesystem::exists(in_build_tree, error) ? in_build_tree
+                                                                                                  : beside;
 }
 
 int Run() {

@@ -38,9 +38,10 @@ absl::Status Corrupt(const v1::Digest& digest) {
 }
 
 absl::Status WrongOffset(int64_t offset, int64_t wanted) {
-  return MakeError(absl::StatusCode::kInvalidArgument, "WRONG_OFFSET",
-                   absl::StrCat("write_offset is ", offset, ", it should be ", wanted, ": ask QueryWrite where to go on"),
-                   {{"field", "write_offset"}, {"wanted", absl::StrCat(wanted)}});
+  return MakeError(
+      absl::StatusCode::kInvalidArgument, "WRONG_OFFSET",
+      absl::StrCat("write_offset is ", offset, ", it should be ", wanted, ": ask QueryWrite where to go on"),
+      {{"field", "write_offset"}, {"wanted", absl::StrCat(wanted)}});
 }
 
 }  // namespace
@@ -75,15 +76,17 @@ absl::StatusOr<BlobStore::WriteState> BlobStore::QueryWrite(const v1::Digest& di
     return Contains(digest) ? WriteState{digest.size_bytes(), /*complete=*/true} : WriteState{};
   }
   struct stat info;
-  if (!fd.ok() || fsync(fd.get()) != 0 || fstat(fd.get(), &info) != 0) return ErrnoToStatus(errno, "cannot open an upload");
+  if (!fd.ok() || fsync(fd.get()) != 0 || fstat(fd.get(), &info) != 0)
+    return ErrnoToStatus(errno, "cannot open an upload");
   return WriteState{std::min<int64_t>(info.st_size, digest.size_bytes()), /*complete=*/false};
 }
 
 absl::StatusOr<BlobWriter> BlobStore::BeginWrite(const v1::Digest& digest, int64_t offset) {
   if (digest.size_bytes() > options_.max_blob_bytes) {
-    return MakeError(absl::StatusCode::kResourceExhausted, "BLOB_TOO_LARGE",
-                     absl::StrCat("a blob of ", digest.size_bytes(), " bytes is over the limit of ", options_.max_blob_bytes),
-                     {{"limit", absl::StrCat(options_.max_blob_bytes)}});
+    return MakeError(
+        absl::StatusCode::kResourceExhausted, "BLOB_TOO_LARGE",
+        absl::StrCat("a blob of ", digest.size_bytes(), " bytes is over the limit of ", options_.max_blob_bytes),
+        {{"limit", absl::StrCat(options_.max_blob_bytes)}});
   }
   if (Contains(digest)) return BlobWriter(*this, digest, nullptr, 0);
   std::shared_ptr<BlobUpload> upload;
@@ -134,7 +137,8 @@ absl::StatusOr<v1::Digest> BlobStore::Import(int fd) {
       if (got < 0) return ErrnoToStatus(errno, "cannot read a file");
       if (got == 0) break;
       const std::string_view bytes(piece.data(), static_cast<size_t>(got));
-      if (size + got > options_.max_blob_bytes) return absl::ResourceExhaustedError("a file is over the size limit of blobs");
+      if (size + got > options_.max_blob_bytes)
+        return absl::ResourceExhaustedError("a file is over the size limit of blobs");
       HALFTONE_RETURN_IF_ERROR(WriteAt(copy.get(), size, bytes));
       hash.Update(bytes);
       size += got;
@@ -180,7 +184,8 @@ absl::Status BlobStore::Publish(const std::string& part_path, int fd, const v1::
 
 absl::Status BlobStore::SetAside(const v1::Digest& digest) {
   LogError("a stored blob is corrupt and was set aside").With("blob", BlobName(digest));
-  if (rename(PathOf(digest).c_str(), absl::StrCat(dir_, "/corrupt/", FileName(digest)).c_str()) != 0 && errno != ENOENT) {
+  if (rename(PathOf(digest).c_str(), absl::StrCat(dir_, "/corrupt/", FileName(digest)).c_str()) != 0 &&
+      errno != ENOENT) {
     return ErrnoToStatus(errno, "cannot set a corrupt blob aside");
   }
   return absl::OkStatus();
@@ -208,10 +213,11 @@ absl::Status BlobWriter::Write(int64_t offset, std::string_view data) {
   if (offset != offset_) return WrongOffset(offset, offset_);
   const int64_t room = digest_.size_bytes() - offset_;
   if (static_cast<int64_t>(data.size()) > room) {
-    const absl::Status why = MakeError(absl::StatusCode::kInvalidArgument, "DATA_PAST_SIZE",
-                                       absl::StrCat("data of ", data.size(), " bytes at offset ", offset, " goes past the size ",
-                                                    digest_.size_bytes(), ": the upload is discarded"),
-                                       {{"blob", BlobName(digest_)}});
+    const absl::Status why =
+        MakeError(absl::StatusCode::kInvalidArgument, "DATA_PAST_SIZE",
+                  absl::StrCat("data of ", data.size(), " bytes at offset ", offset, " goes past the size ",
+                               digest_.size_bytes(), ": the upload is discarded"),
+                  {{"blob", BlobName(digest_)}});
     upload_->Discard(why);
     return why;
   }
@@ -228,10 +234,10 @@ absl::StatusOr<int64_t> BlobWriter::Commit() {
 absl::Status BlobWriter::Finish() {
   if (complete_) return absl::OkStatus();
   if (offset_ != digest_.size_bytes()) {
-    const absl::Status why =
-        MakeError(absl::StatusCode::kInvalidArgument, "TOO_FEW_BYTES",
-                  absl::StrCat("finish_write came after ", offset_, " of ", digest_.size_bytes(), " bytes: the upload is discarded"),
-                  {{"blob", BlobName(digest_)}});
+    const absl::Status why = MakeError(absl::StatusCode::kInvalidArgument, "TOO_FEW_BYTES",
+                                       absl::StrCat("finish_write came after ", offset_, " of ", digest_.size_bytes(),
+                                                    " bytes: the upload is discarded"),
+                                       {{"blob", BlobName(digest_)}});
     upload_->Discard(why);
     return why;
   }
@@ -260,7 +266,8 @@ absl::StatusOr<std::string> BlobReader::ReadPiece(int64_t bytes) {
   std::string piece(static_cast<size_t>(bytes), '\0');
   size_t done = 0;
   while (done < piece.size()) {
-    const ssize_t got = pread(fd_.get(), piece.data() + done, piece.size() - done, position_ + static_cast<int64_t>(done));
+    const ssize_t got =
+        pread(fd_.get(), piece.data() + done, piece.size() - done, position_ + static_cast<int64_t>(done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return ErrnoToStatus(errno, "cannot read a blob");
     if (got == 0) {

@@ -49,8 +49,8 @@ class BlobStore {
   bool Contains(const v1::Digest& digest) const;
   absl::StatusOr<WriteState> QueryWrite(const v1::Digest& digest);
 
-  // Begins to write at `offset`: the committed size, or less while somebody else writes the same blob. INVALID_ARGUMENT:
-  // another offset. RESOURCE_EXHAUSTED: over the size limit. The writer must not outlive the store.
+  // Begins to write at `offset`: the committed size, or less while somebody else writes the same blob.
+  // INVALID_ARGUMENT: another offset. RESOURCE_EXHAUSTED: over the size limit. The writer must not outlive the store.
   absl::StatusOr<BlobWriter> BeginWrite(const v1::Digest& digest, int64_t offset);
 
   // Reads from `offset`, at most `limit` bytes (0: all). NOT_FOUND, OUT_OF_RANGE, INVALID_ARGUMENT (negative limit).

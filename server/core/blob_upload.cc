@@ -75,11 +75,10 @@ absl::Status BlobUpload::Finish(absl::FunctionRef<absl::Status(int fd)> publish)
   HALFTONE_RETURN_IF_ERROR(failure_);
   const std::string found = hash_.Hex();
   if (length_ != digest_.size_bytes() || found != digest_.sha256()) {
-    const absl::Status why =
-        MakeError(absl::StatusCode::kInvalidArgument, "DIGEST_MISMATCH",
-                  absl::StrCat("the ", length_, " bytes that came have the digest ", found, ", not that of ",
-                               BlobName(digest_), ": the upload is discarded"),
-                  {{"blob", BlobName(digest_)}, {"found", found}});
+    const absl::Status why = MakeError(absl::StatusCode::kInvalidArgument, "DIGEST_MISMATCH",
+                                       absl::StrCat("the ", length_, " bytes that came have the digest ", found,
+                                                    ", not that of ", BlobName(digest_), ": the upload is discarded"),
+                                       {{"blob", BlobName(digest_)}, {"found", found}});
     DiscardLocked(why);
     return why;
   }

@@ -33,7 +33,8 @@ class BlobUpload {
   // Appends what of `data` lies behind the bytes that are there. `offset` is at most the length.
   absl::Status Write(int64_t offset, std::string_view data);
 
-  // Checks the digest, makes the file durable and calls `publish` with its descriptor, once; later calls get the first answer.
+  // Checks the digest, makes the file durable and calls `publish` with its descriptor, once; later calls get the first
+  // answer.
   absl::Status Finish(absl::FunctionRef<absl::Status(int fd)> publish);
 
   // Removes the file; everybody's next call fails with `why`.

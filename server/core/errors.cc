@@ -50,8 +50,9 @@ absl::Status InvalidFields(const std::vector<FieldViolation>& violations) {
   }
   std::string message = absl::StrJoin(named, "; ");
   if (violations.size() > named.size()) absl::StrAppend(&message, "; and ", violations.size() - named.size(), " more");
-  absl::Status status = MakeError(absl::StatusCode::kInvalidArgument, "INVALID_FIELD", message,
-                                  {{"field", violations.front().field.substr(0, kMaxTextBytes)}, {"count", absl::StrCat(violations.size())}});
+  absl::Status status = MakeError(
+      absl::StatusCode::kInvalidArgument, "INVALID_FIELD", message,
+      {{"field", violations.front().field.substr(0, kMaxTextBytes)}, {"count", absl::StrCat(violations.size())}});
   AddDetail(status, bad);
   return status;
 }

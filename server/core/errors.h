@@ -30,7 +30,8 @@ struct FieldViolation {
 absl::Status MakeError(absl::StatusCode code, std::string_view reason, TextArg message,
                        const std::map<std::string, std::string>& metadata = {});
 
-// INVALID_ARGUMENT / INVALID_FIELD with google.rpc.BadRequest: all of them at once (as many as fit into a status). Not for an empty list.
+// INVALID_ARGUMENT / INVALID_FIELD with google.rpc.BadRequest: all of them at once (as many as fit into a status). Not
+// for an empty list.
 absl::Status InvalidFields(const std::vector<FieldViolation>& violations);
 
 // INVALID_ARGUMENT for one field.

@@ -17,7 +17,7 @@ namespace halftone::server {
 class EventBuffer {
  public:
   static constexpr absl::Duration kInterval = absl::Milliseconds(100);
-  static constexpr int kMaxLines = 1000;           // warnings and logs of one attempt
+  static constexpr int kMaxLines = 1000;            // warnings and logs of one attempt
   static constexpr size_t kMaxLineBytes = 4 << 10;  // longer ones are cut
 
   void Add(const worker::WorkerMessage& message, absl::Time now);

@@ -46,7 +46,8 @@ absl::Duration TimeoutOf(const v1::JobSpec& spec, absl::Duration otherwise) {
 }
 
 void HidePathsIn(worker::WorkerMessage& message, const PathNames& names) {
-  if (message.message_case() == worker::WorkerMessage::kWarning) message.set_warning(HidePaths(message.warning(), names));
+  if (message.message_case() == worker::WorkerMessage::kWarning)
+    message.set_warning(HidePaths(message.warning(), names));
   if (message.message_case() == worker::WorkerMessage::kLog) message.set_log(HidePaths(message.log(), names));
 }
 
@@ -128,15 +129,17 @@ void JobRunner::FetchDescription() {
   }
   worker::WorkerRequest request;
   request.set_describe(true);
-  const WorkerOptions options = {.program = options_.worker, .timeout = options_.describe_timeout, .grace = options_.grace};
-  absl::StatusOr<WorkerEnd> end = RunWorker(options, request, *stop, {.on_message = [](const worker::WorkerMessage&) {}});
+  const WorkerOptions options = {
+      .program = options_.worker, .timeout = options_.describe_timeout, .grace = options_.grace};
+  absl::StatusOr<WorkerEnd> end =
+      RunWorker(options, request, *stop, {.on_message = [](const worker::WorkerMessage&) {}});
   worker::Description description;
   if (!end.ok()) {
     LogError("the worker cannot be started").With("error", end.status().message());
-  } else if (end->kind != WorkerEnd::Kind::kAnswered || !end->answer.has_description()) {
-    LogError("the worker does not describe itself").With("exit", end->exit.ToString()).With("stderr", end->stderr_tail);
-  } else {
+  } else if (end->kind == WorkerEnd::Kind::kAnswered && end->answer.has_description()) {
     description = end->answer.description();
+  } else if (!stop->stopped()) {
+    LogError("the worker does not describe itself").With("exit", end->exit.ToString()).With("stderr", end->stderr_tail);
   }
   const absl::MutexLock lock(&mutex_);
   description_ = std::move(description);
@@ -159,7 +162,8 @@ void JobRunner::RunJob(const v1::Job& job, const StopSignal& stop) {
   if (outcome.has_value()) return Finish(job, *outcome);
   // Stopped. When the job was cancelled this changes nothing; else the server shuts down, and the job runs again later.
   const absl::StatusOr<bool> requeued = jobs_.Requeue(job.name(), job.attempt());
-  if (!requeued.ok()) LogError("cannot put a job back").With("job", job.name()).With("error", requeued.status().message());
+  if (!requeued.ok())
+    LogError("cannot put a job back").With("job", job.name()).With("error", requeued.status().message());
   LogInfo("job stopped").With("job", job.name()).With("attempt", job.attempt());
 }
 
@@ -170,7 +174,8 @@ std::optional<JobOutcome> JobRunner::RunChild(const v1::Job& job, const worker::
     std::vector<v1::JobEvent> events = buffer.Take(absl::Now(), flush);
     if (events.empty()) return;
     const absl::StatusOr<bool> written = jobs_.Append(job.name(), job.attempt(), std::move(events));
-    if (!written.ok()) LogError("cannot store events").With("job", job.name()).With("error", written.status().message());
+    if (!written.ok())
+      LogError("cannot store events").With("job", job.name()).With("error", written.status().message());
   };
   WorkerCallbacks callbacks;
   callbacks.on_message = [&](worker::WorkerMessage message) {
@@ -197,7 +202,8 @@ std::optional<JobOutcome> JobRunner::RunChild(const v1::Job& job, const worker::
   return ToOutcome(job, request.work_dir(), *std::move(end), names);
 }
 
-absl::StatusOr<worker::WorkerRequest> JobRunner::Prepare(const v1::Job& job, const std::string& work_dir, PathNames& names) {
+absl::StatusOr<worker::WorkerRequest> JobRunner::Prepare(const v1::Job& job, const std::string& work_dir,
+                                                         PathNames& names) {
   if (mkdir(work_dir.c_str(), kPrivateFolder) != 0) return ErrnoToStatus(errno, "cannot make a work folder");
   names[work_dir] = "work";
   worker::WorkerRequest request;
@@ -222,7 +228,8 @@ absl::StatusOr<worker::WorkerRequest> JobRunner::Prepare(const v1::Job& job, con
   return request;
 }
 
-JobOutcome JobRunner::ToOutcome(const v1::Job& job, const std::string& work_dir, WorkerEnd end, const PathNames& names) {
+JobOutcome JobRunner::ToOutcome(const v1::Job& job, const std::string& work_dir, WorkerEnd end,
+                                const PathNames& names) {
   JobOutcome outcome;
   const std::string said = LastLines(end.stderr_tail, names);
   const std::string tail = said.empty() ? std::string() : absl::StrCat("; its last words:\n", said);
@@ -240,8 +247,9 @@ JobOutcome JobRunner::ToOutcome(const v1::Job& job, const std::string& work_dir,
       return outcome;
     case WorkerEnd::Kind::kCrashed:
     case WorkerEnd::Kind::kStopped:  // the caller has dealt with it
-      outcome.error = MakeJobError(google::rpc::INTERNAL, "CHILD_CRASHED",
-                                   absl::StrCat("the worker ended with ", end.exit.ToString(), " before it gave an answer", tail));
+      outcome.error =
+          MakeJobError(google::rpc::INTERNAL, "CHILD_CRASHED",
+                       absl::StrCat("the worker ended with ", end.exit.ToString(), " before it gave an answer", tail));
       return outcome;
   }
   if (end.answer.has_error()) {

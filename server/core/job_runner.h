@@ -74,8 +74,8 @@ class JobRunner {
   bool work_waits_ ABSL_GUARDED_BY(mutex_) = true;
   bool described_ ABSL_GUARDED_BY(mutex_) = false;
   worker::Description description_ ABSL_GUARDED_BY(mutex_);
-  std::string current_ ABSL_GUARDED_BY(mutex_);                  // the job that runs; empty: none
-  std::shared_ptr<StopSignal> stop_ ABSL_GUARDED_BY(mutex_);     // of the child that runs
+  std::string current_ ABSL_GUARDED_BY(mutex_);               // the job that runs; empty: none
+  std::shared_ptr<StopSignal> stop_ ABSL_GUARDED_BY(mutex_);  // of the child that runs
 };
 
 }  // namespace halftone::server

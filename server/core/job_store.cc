@@ -68,7 +68,8 @@ std::string Canonical(const v1::JobSpec& spec) {
 }
 
 absl::Status NoSuchJob(const std::string& name) {
-  return MakeError(absl::StatusCode::kNotFound, "JOB_NOT_FOUND", absl::StrCat("there is no job '", name, "'"), {{"job", name}});
+  return MakeError(absl::StatusCode::kNotFound, "JOB_NOT_FOUND", absl::StrCat("there is no job '", name, "'"),
+                   {{"job", name}});
 }
 
 absl::StatusOr<v1::Job> ReadJob(const Statement& row) {
@@ -120,8 +121,9 @@ absl::Status JobStore::Migrate() {
   }
   if (version == kSchemaVersion) return absl::OkStatus();
   if (version > kSchemaVersion) {
-    return absl::FailedPreconditionError(absl::StrCat("the data folder has schema ", version, ", this server knows only ",
-                                                      kSchemaVersion, ": it was used by a newer halftoned"));
+    return absl::FailedPreconditionError(absl::StrCat("the data folder has schema ", version,
+                                                      ", this server knows only ", kSchemaVersion,
+                                                      ": it was used by a newer halftoned"));
   }
   return database_.Transaction([this]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
     return database_.Execute(absl::StrCat(kSchema, "PRAGMA user_version=", kSchemaVersion));
@@ -144,7 +146,8 @@ absl::Status JobStore::Recover() {
       const bool poison = deaths >= kMaxDeaths;
       const v1::JobState state = poison ? v1::FAILED : v1::QUEUED;
       HALFTONE_ASSIGN_OR_RETURN(
-          Statement update, database_.Prepare("UPDATE job SET state = ?, deaths = ?, error = ?, end_us = ? WHERE name = ?"));
+          Statement update,
+          database_.Prepare("UPDATE job SET state = ?, deaths = ?, error = ?, end_us = ? WHERE name = ?"));
       update.Bind(1, state).Bind(2, deaths).BindText(5, name);
       if (poison) {
         v1::JobError error;
@@ -162,8 +165,8 @@ absl::Status JobStore::Recover() {
 }
 
 absl::StatusOr<std::optional<v1::Job>> JobStore::Find(const std::string& column, const std::string& value) {
-  HALFTONE_ASSIGN_OR_RETURN(
-      Statement row, database_.Prepare(absl::StrCat("SELECT ", kColumns, " FROM job WHERE ", column, " = ?")));
+  HALFTONE_ASSIGN_OR_RETURN(Statement row,
+                            database_.Prepare(absl::StrCat("SELECT ", kColumns, " FROM job WHERE ", column, " = ?")));
   HALFTONE_ASSIGN_OR_RETURN(const bool found, row.BindText(1, value).Step());
   if (!found) return std::optional<v1::Job>();
   HALFTONE_ASSIGN_OR_RETURN(v1::Job job, ReadJob(row));
@@ -175,7 +178,8 @@ absl::StatusOr<std::optional<v1::Job>> JobStore::FindRequest(const v1::JobSpec& 
   return FindRequestLocked(spec, request_id);
 }
 
-absl::StatusOr<std::optional<v1::Job>> JobStore::FindRequestLocked(const v1::JobSpec& spec, const std::string& request_id) {
+absl::StatusOr<std::optional<v1::Job>> JobStore::FindRequestLocked(const v1::JobSpec& spec,
+                                                                   const std::string& request_id) {
   if (request_id.empty()) return std::optional<v1::Job>();
   HALFTONE_ASSIGN_OR_RETURN(std::optional<v1::Job> job, Find("request_id", request_id));
   if (job.has_value() && Canonical(job->spec()) != Canonical(spec)) {
@@ -216,8 +220,9 @@ absl::StatusOr<JobStore::Page> JobStore::List(int page_size, const std::string& 
   HALFTONE_ASSIGN_OR_RETURN(const int64_t before, ParseToken(token, state));
   const std::string filter = state == v1::JOB_STATE_UNSPECIFIED ? "" : "AND state = ?3 ";
   const absl::MutexLock lock(&mutex_);
-  HALFTONE_ASSIGN_OR_RETURN(Statement rows, database_.Prepare(absl::StrCat("SELECT ", kColumns, " FROM job WHERE id < ?1 ",
-                                                                          filter, "ORDER BY id DESC LIMIT ?2")));
+  HALFTONE_ASSIGN_OR_RETURN(Statement rows,
+                            database_.Prepare(absl::StrCat("SELECT ", kColumns, " FROM job WHERE id < ?1 ", filter,
+                                                           "ORDER BY id DESC LIMIT ?2")));
   rows.Bind(1, before).Bind(2, page_size + 1);  // one more, to know whether there is a next page
   if (!filter.empty()) rows.Bind(3, state);
   Page page;
@@ -252,7 +257,8 @@ absl::StatusOr<JobStore::Events> JobStore::ReadEvents(const std::string& name, i
     HALFTONE_ASSIGN_OR_RETURN(const bool more, rows.Step());
     if (!more) break;
     v1::JobEvent event;
-    if (!event.ParseFromString(rows.Bytes(0))) return absl::DataLossError(absl::StrCat("an event of ", name, " is damaged"));
+    if (!event.ParseFromString(rows.Bytes(0)))
+      return absl::DataLossError(absl::StrCat("an event of ", name, " is damaged"));
     events.events.push_back(std::move(event));
   }
   if (static_cast<int>(events.events.size()) == limit) events.complete = false;  // there may be more
@@ -276,7 +282,8 @@ absl::Status JobStore::AddStateEvent(const std::string& name, v1::JobState state
 
 absl::StatusOr<std::map<v1::JobState, int64_t>> JobStore::CountByState() {
   std::map<v1::JobState, int64_t> counts;
-  for (const v1::JobState state : {v1::QUEUED, v1::RUNNING, v1::SUCCEEDED, v1::FAILED, v1::CANCELLED}) counts[state] = 0;
+  for (const v1::JobState state : {v1::QUEUED, v1::RUNNING, v1::SUCCEEDED, v1::FAILED, v1::CANCELLED})
+    counts[state] = 0;
   const absl::MutexLock lock(&mutex_);
   HALFTONE_ASSIGN_OR_RETURN(Statement rows, database_.Prepare("SELECT state, count(*) FROM job GROUP BY state"));
   while (true) {

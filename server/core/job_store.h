@@ -4,8 +4,8 @@
 //   Finish   RUNNING -> SUCCEEDED | FAILED      Cancel    QUEUED | RUNNING -> CANCELLED
 //   Requeue  RUNNING -> QUEUED                  Recover   RUNNING -> QUEUED, or FAILED after three deaths of the server
 //
-// Every arrow and its event are one transaction. Append and Finish name the attempt they belong to: when the job has moved
-// on they change nothing, so nothing of a cancelled job becomes visible.
+// Every arrow and its event are one transaction. Append and Finish name the attempt they belong to: when the job has
+// moved on they change nothing, so nothing of a cancelled job becomes visible.
 
 #ifndef HALFTONE_SERVER_CORE_JOB_STORE_H_
 #define HALFTONE_SERVER_CORE_JOB_STORE_H_

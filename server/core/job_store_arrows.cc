@@ -106,7 +106,8 @@ absl::StatusOr<v1::Job> JobStore::Cancel(const std::string& name, bool* cancelle
     }));
   }
   if (!job.has_value()) {
-    return MakeError(absl::StatusCode::kNotFound, "JOB_NOT_FOUND", absl::StrCat("there is no job '", name, "'"), {{"job", name}});
+    return MakeError(absl::StatusCode::kNotFound, "JOB_NOT_FOUND", absl::StrCat("there is no job '", name, "'"),
+                     {{"job", name}});
   }
   if (changed) signals_.Notify(name);
   if (cancelled != nullptr) *cancelled = changed;

@@ -28,7 +28,8 @@ absl::Status CheckRequest(const v1::CreateJobRequest& request) {
   const std::string& id = request.request_id();
   if (id.size() > Jobs::kMaxRequestIdBytes) {
     violations.push_back({"request_id", absl::StrCat("is over ", Jobs::kMaxRequestIdBytes, " bytes")});
-  } else if (!std::all_of(id.begin(), id.end(), [](char c) { return absl::ascii_isgraph(static_cast<unsigned char>(c)); })) {
+  } else if (!std::all_of(id.begin(), id.end(),
+                          [](char c) { return absl::ascii_isgraph(static_cast<unsigned char>(c)); })) {
     violations.push_back({"request_id", "may hold only printable ASCII characters without spaces"});
   }
   return violations.empty() ? absl::OkStatus() : InvalidFields(violations);
@@ -60,7 +61,10 @@ absl::StatusOr<v1::Job> Jobs::Create(const v1::CreateJobRequest& request) {
   bool created = false;
   HALFTONE_ASSIGN_OR_RETURN(v1::Job job, store_.Create(request.spec(), request.request_id(), &created));
   if (created) {
-    LogInfo("job created").With("job", job.name()).With("kind", KindOf(job.spec())).With("request_id", job.request_id());
+    LogInfo("job created")
+        .With("job", job.name())
+        .With("kind", KindOf(job.spec()))
+        .With("request_id", job.request_id());
     runner_.Wake();
   }
   return job;

@@ -16,7 +16,8 @@ constexpr size_t kMaxLines = 8;
 constexpr size_t kMaxBytes = 2000;
 
 bool IsPathCharacter(char c) {
-  return absl::ascii_isalnum(static_cast<unsigned char>(c)) || std::string_view("._+@=-/").find(c) != std::string_view::npos;
+  return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+         std::string_view("._+@=-/").find(c) != std::string_view::npos;
 }
 
 // "/a/b/c" -> "c"; "/a" and "a/b" stay.

@@ -119,8 +119,10 @@ class Checker {
       const v1::NodeRule& rule = policy.nodes(i);
       const std::string at = absl::StrCat(path, ".nodes[", i, "]");
       if (rule.match().empty()) Add(at + ".match", "is empty: it should be a regular expression over node names");
-      if (rule.match().size() > kMaxPatternBytes) Add(at + ".match", absl::StrCat("is over ", kMaxPatternBytes, " bytes"));
-      if (rule.precision() != v1::FP32 && rule.precision() != v1::BF16) Add(at + ".precision", "should be FP32 or BF16");
+      if (rule.match().size() > kMaxPatternBytes)
+        Add(at + ".match", absl::StrCat("is over ", kMaxPatternBytes, " bytes"));
+      if (rule.precision() != v1::FP32 && rule.precision() != v1::BF16)
+        Add(at + ".precision", "should be FP32 or BF16");
     }
   }
 
@@ -216,7 +218,8 @@ std::string FileNameProblem(std::string_view path) {
     }
     if (part.size() > kMaxComponentBytes) return absl::StrCat("has a component over ", kMaxComponentBytes, " bytes");
     const bool plain = std::all_of(part.begin(), part.end(), [](char c) {
-      return absl::ascii_isalnum(static_cast<unsigned char>(c)) || std::string_view("._+@=-").find(c) != std::string_view::npos;
+      return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+             std::string_view("._+@=-").find(c) != std::string_view::npos;
     });
     if (!plain) return "may hold only letters, digits, '/' and . _ + @ = -";
   }
@@ -256,9 +259,8 @@ std::string_view KindOf(const v1::JobSpec& spec) {
 bool IsJobName(std::string_view name) {
   if (!name.starts_with(kJobPrefix)) return false;
   name.remove_prefix(kJobPrefix.size());
-  return name.size() == kJobDigits && std::all_of(name.begin(), name.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
+  return name.size() == kJobDigits &&
+         std::all_of(name.begin(), name.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
 std::string NewJobName() {
@@ -267,8 +269,6 @@ std::string NewJobName() {
   return Concat(kJobPrefix, absl::BytesToHexString(absl::string_view(bytes, sizeof(bytes))));
 }
 
-bool IsFinal(v1::JobState state) {
-  return state == v1::SUCCEEDED || state == v1::FAILED || state == v1::CANCELLED;
-}
+bool IsFinal(v1::JobState state) { return state == v1::SUCCEEDED || state == v1::FAILED || state == v1::CANCELLED; }
 
 }  // namespace halftone::server

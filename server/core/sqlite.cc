@@ -71,8 +71,8 @@ absl::StatusOr<Database> Database::Open(const std::string& path) {
   const int code = sqlite3_open_v2(path.c_str(), &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   Database database(raw);
   if (code != SQLITE_OK) return Annotate(SqlError(raw, code), path);
-  HALFTONE_RETURN_IF_ERROR(
-      database.Execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA busy_timeout=5000;"));
+  HALFTONE_RETURN_IF_ERROR(database.Execute(
+      "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA busy_timeout=5000;"));
   return database;
 }
 

@@ -54,9 +54,9 @@ class Watcher {
     end.exit = child_.Wait();
     end.stderr_tail = child_.StderrTail();
     end.detail = detail_;
-    end.kind = verdict_.value_or(answer_.has_value() && (answer_->has_error() || end.exit.ok())
-                                     ? WorkerEnd::Kind::kAnswered
-                                     : WorkerEnd::Kind::kCrashed);
+    end.kind =
+        verdict_.value_or(answer_.has_value() && (answer_->has_error() || end.exit.ok()) ? WorkerEnd::Kind::kAnswered
+                                                                                         : WorkerEnd::Kind::kCrashed);
     if (answer_.has_value()) end.answer = *std::move(answer_);
     return end;
   }
@@ -67,9 +67,10 @@ class Watcher {
     if (callbacks_.on_tick) wait = std::min(wait, callbacks_.on_tick());
     wait = std::min(wait, NextDeadline() - absl::Now());
     const bool told = told_to_end_ != absl::InfiniteFuture();
-    std::array<pollfd, 3> events = {{{.fd = child_.stdout_fd(), .events = POLLIN, .revents = 0},
-                                     {.fd = told ? -1 : stop_.fd(), .events = POLLIN, .revents = 0},
-                                     {.fd = unsent_.empty() ? -1 : child_.stdin_fd(), .events = POLLOUT, .revents = 0}}};
+    std::array<pollfd, 3> events = {
+        {{.fd = child_.stdout_fd(), .events = POLLIN, .revents = 0},
+         {.fd = told ? -1 : stop_.fd(), .events = POLLIN, .revents = 0},
+         {.fd = unsent_.empty() ? -1 : child_.stdin_fd(), .events = POLLOUT, .revents = 0}}};
     const auto milliseconds = static_cast<int>(std::max<int64_t>(0, absl::ToInt64Milliseconds(wait) + 1));
     if (poll(events.data(), events.size(), milliseconds) < 0) return;  // a signal: look again
     if (events[2].revents != 0) Send();

@@ -38,11 +38,11 @@ struct WorkerOptions {
 
 struct WorkerEnd {
   enum class Kind {
-    kAnswered,   // `answer` holds result, error or description, and the child exited with 0
-    kCrashed,    // it ended by a signal, with another code, or without an answer
-    kGarbage,    // what it wrote was not the protocol; it was killed
-    kTimeout,    // it was killed
-    kStopped,    // StopSignal; it was killed
+    kAnswered,  // `answer` holds result, error or description, and the child exited with 0
+    kCrashed,   // it ended by a signal, with another code, or without an answer
+    kGarbage,   // what it wrote was not the protocol; it was killed
+    kTimeout,   // it was killed
+    kStopped,   // StopSignal; it was killed
   };
 
   Kind kind = Kind::kCrashed;

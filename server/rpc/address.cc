@@ -28,7 +28,8 @@ absl::StatusOr<Address> ParseAddress(const std::string& text) {
     address.is_unix = true;
     address.path = std::string(rest);
     if (rest.empty() || rest.size() > kMaxUnixPath) {
-      return absl::InvalidArgumentError(absl::StrCat("address '", text, "': the path of a Unix socket has 1 to ", kMaxUnixPath, " bytes"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("address '", text, "': the path of a Unix socket has 1 to ", kMaxUnixPath, " bytes"));
     }
     return address;
   }
@@ -37,7 +38,8 @@ absl::StatusOr<Address> ParseAddress(const std::string& text) {
   address.host = std::string(rest.substr(0, has_port ? colon : 0));
   const bool bare_v6 = absl::StrContains(address.host, ":") && !absl::StartsWith(address.host, "[");
   if (!has_port || address.host.empty() || bare_v6 || address.port < 0 || address.port > kMaxPort) {
-    return absl::InvalidArgumentError(absl::StrCat("address '", text, "': host:port, [v6]:port or unix:/path is wanted"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("address '", text, "': host:port, [v6]:port or unix:/path is wanted"));
   }
   return address;
 }

@@ -14,7 +14,8 @@ grpc::Status BlobsService::FindMissingBlobs(grpc::ServerContext* context, const 
   RpcScope rpc("FindMissingBlobs", *context, metrics_);
   rpc.Received(*request);
   if (request->digests_size() > kMaxDigests) {
-    return rpc.Finish(InvalidField("digests", absl::StrCat("has ", request->digests_size(), ": ", kMaxDigests, " are allowed")));
+    return rpc.Finish(
+        InvalidField("digests", absl::StrCat("has ", request->digests_size(), ": ", kMaxDigests, " are allowed")));
   }
   std::vector<FieldViolation> violations;
   for (int i = 0; i < request->digests_size(); ++i) {

@@ -24,8 +24,8 @@ using ::prometheus::Histogram;
 
 constexpr size_t kMaxStages = 24;
 constexpr size_t kMaxStageBytes = 32;
-constexpr std::string_view kMethods[] = {"GetCapabilities", "CreateJob",  "GetJob",     "ListJobs", "WatchJob",
-                                         "CancelJob",       "FindMissingBlobs", "Write", "QueryWrite", "Read"};
+constexpr std::string_view kMethods[] = {"GetCapabilities", "CreateJob",        "GetJob", "ListJobs",   "WatchJob",
+                                         "CancelJob",       "FindMissingBlobs", "Write",  "QueryWrite", "Read"};
 constexpr std::string_view kKinds[] = {"optimize", "inspect", "run", "bench"};
 
 Histogram::BucketBoundaries RequestBuckets() {
@@ -42,12 +42,27 @@ std::string StateLabel(v1::JobState state) { return absl::AsciiStrToLower(v1::Jo
 
 Metrics::Metrics()
     : registry_(std::make_shared<prometheus::Registry>()),
-      requests_(BuildCounter().Name("halftone_grpc_requests_total").Help("Calls that ended, by gRPC code.").Register(*registry_)),
-      request_seconds_(BuildHistogram().Name("halftone_grpc_request_seconds").Help("Time from call to answer.").Register(*registry_)),
-      received_(BuildCounter().Name("halftone_grpc_received_bytes_total").Help("Bytes of messages received.").Register(*registry_)),
+      requests_(BuildCounter()
+                    .Name("halftone_grpc_requests_total")
+                    .Help("Calls that ended, by gRPC code.")
+                    .Register(*registry_)),
+      request_seconds_(BuildHistogram()
+                           .Name("halftone_grpc_request_seconds")
+                           .Help("Time from call to answer.")
+                           .Register(*registry_)),
+      received_(BuildCounter()
+                    .Name("halftone_grpc_received_bytes_total")
+                    .Help("Bytes of messages received.")
+                    .Register(*registry_)),
       sent_(BuildCounter().Name("halftone_grpc_sent_bytes_total").Help("Bytes of messages sent.").Register(*registry_)),
-      finished_(BuildCounter().Name("halftone_jobs_finished_total").Help("Jobs that reached a final state.").Register(*registry_)),
-      stage_seconds_(BuildHistogram().Name("halftone_job_stage_seconds").Help("Time of one stage of a job.").Register(*registry_)) {
+      finished_(BuildCounter()
+                    .Name("halftone_jobs_finished_total")
+                    .Help("Jobs that reached a final state.")
+                    .Register(*registry_)),
+      stage_seconds_(BuildHistogram()
+                         .Name("halftone_job_stage_seconds")
+                         .Help("Time of one stage of a job.")
+                         .Register(*registry_)) {
   BuildGauge()
       .Name("halftone_build_info")
       .Help("Always 1; the labels say which build this is.")
@@ -118,7 +133,8 @@ absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(const std::s
     exposer->RegisterCollectable(counts);
     return std::unique_ptr<MetricsServer>(new MetricsServer(std::move(exposer), std::move(counts)));
   } catch (const std::exception&) {
-    return absl::InvalidArgumentError(absl::StrCat("cannot serve metrics on '", address, "': host:port of a free port is wanted"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("cannot serve metrics on '", address, "': host:port of a free port is wanted"));
   }
 }
 

@@ -81,7 +81,8 @@ class JobCounts final : public prometheus::Collectable {
 class MetricsServer {
  public:
   // `address` is host:port; port 0 takes a free one. INVALID_ARGUMENT: cannot listen there.
-  static absl::StatusOr<std::unique_ptr<MetricsServer>> Start(const std::string& address, Metrics& metrics, JobStore& store);
+  static absl::StatusOr<std::unique_ptr<MetricsServer>> Start(const std::string& address, Metrics& metrics,
+                                                              JobStore& store);
   ~MetricsServer();
 
   int port() const;

@@ -14,7 +14,8 @@ grpc::Status BlobsService::Read(grpc::ServerContext* context, const v1::ReadRequ
   rpc.Received(*request);
   const std::string problem = DigestProblem(request->digest());
   if (!problem.empty()) return rpc.Finish(InvalidField("digest", problem));
-  absl::StatusOr<BlobReader> reader = blobs_.OpenReader(request->digest(), request->read_offset(), request->read_limit());
+  absl::StatusOr<BlobReader> reader =
+      blobs_.OpenReader(request->digest(), request->read_offset(), request->read_limit());
   if (!reader.ok()) return rpc.Finish(reader.status());
   while (true) {
     absl::StatusOr<std::optional<std::string>> piece = reader->Next(kMaxDataBytes);

@@ -25,7 +25,9 @@ grpc::Status RpcScope::Finish(const absl::Status& status) {
                    .bytes_in = bytes_in_,
                    .bytes_out = bytes_out_});
   LogLine line = LogInfo("rpc");
-  line.With("method", method_).With("code", CodeName(answer.error_code())).With("duration_ms", absl::ToDoubleMilliseconds(took));
+  line.With("method", method_)
+      .With("code", CodeName(answer.error_code()))
+      .With("duration_ms", absl::ToDoubleMilliseconds(took));
   if (!status.ok()) line.With("error", status.message());
   return answer;
 }
@@ -36,7 +38,8 @@ grpc::Status RpcScope::Finish(const absl::Status& status, const google::protobuf
 }
 
 absl::Status RpcScope::ClientGone() const {
-  if (context_.deadline() <= std::chrono::system_clock::now()) return absl::DeadlineExceededError("the call's deadline has passed");
+  if (context_.deadline() <= std::chrono::system_clock::now())
+    return absl::DeadlineExceededError("the call's deadline has passed");
   return absl::CancelledError("the client has gone");
 }
 

@@ -25,8 +25,12 @@ class RpcScope {
   RpcScope& operator=(const RpcScope&) = delete;
   ~RpcScope();  // without Finish: counted as UNKNOWN
 
-  void Received(const google::protobuf::MessageLite& message) { bytes_in_ += static_cast<int64_t>(message.ByteSizeLong()); }
-  void Sent(const google::protobuf::MessageLite& message) { bytes_out_ += static_cast<int64_t>(message.ByteSizeLong()); }
+  void Received(const google::protobuf::MessageLite& message) {
+    bytes_in_ += static_cast<int64_t>(message.ByteSizeLong());
+  }
+  void Sent(const google::protobuf::MessageLite& message) {
+    bytes_out_ += static_cast<int64_t>(message.ByteSizeLong());
+  }
 
   // The status to return from the handler.
   grpc::Status Finish(const absl::Status& status);

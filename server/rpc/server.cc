@@ -1,5 +1,6 @@
 #include "server/rpc/server.h"
 
+#include <grpc/support/log.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
@@ -24,10 +25,16 @@ constexpr int kMaxThreads = 1024;
 constexpr size_t kMaxMemory = size_t{1} << 30;
 constexpr std::chrono::seconds kCallsEnd(10);
 
-// Health and reflection are plugins of all servers that are built later.
-void EnablePlugins() {
+void LogOfGrpc(gpr_log_func_args* args) {
+  LogLine(args->severity == GPR_LOG_SEVERITY_ERROR ? "ERROR" : "INFO", args->message)
+      .With("source", absl::StrCat("grpc:", args->file, ":", args->line));
+}
+
+// Health and reflection are plugins of all servers that are built later. What gRPC itself logs becomes JSON as well.
+void SetUpGrpc() {
   static std::once_flag once;
   std::call_once(once, [] {
+    gpr_set_log_function(&LogOfGrpc);
     grpc::EnableDefaultHealthCheckService(true);
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   });
@@ -54,7 +61,7 @@ void Configure(grpc::ServerBuilder& builder) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options) {
-  EnablePlugins();
+  SetUpGrpc();
   HALFTONE_ASSIGN_OR_RETURN(DataDir data, DataDir::Open(options.data));
   HALFTONE_ASSIGN_OR_RETURN(std::unique_ptr<BlobStore> blobs,
                             BlobStore::Open(data.path(), {.max_blob_bytes = options.max_blob_bytes}));

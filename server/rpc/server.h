@@ -29,7 +29,7 @@ class Server {
     std::string data;                        // folder
     std::string worker;                      // program
     int64_t max_blob_bytes = int64_t{16} << 30;
-    bool insecure = false;  // may listen without TLS where others can reach it
+    bool insecure = false;                    // may listen without TLS where others can reach it
     absl::Duration grace = absl::Seconds(5);  // between SIGTERM and SIGKILL of a child
   };
 

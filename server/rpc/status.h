@@ -11,8 +11,8 @@
 
 namespace halftone::server {
 
-// The same code, the message (bounded), and google.rpc.Status with every payload as a detail; each error carries an ErrorInfo.
-// An error that core did not make for clients (it has no ErrorInfo) loses its message, which may name local
+// The same code, the message (bounded), and google.rpc.Status with every payload as a detail; each error carries an
+// ErrorInfo. An error that core did not make for clients (it has no ErrorInfo) loses its message, which may name local
 // paths: the caller logs it.
 grpc::Status ToGrpc(const absl::Status& status);
 

@@ -8,7 +8,8 @@ namespace halftone::server {
 namespace {
 
 absl::Status CheckMessage(const v1::WriteRequest& message, const v1::Digest& digest) {
-  const bool same = message.digest().sha256() == digest.sha256() && message.digest().size_bytes() == digest.size_bytes();
+  const bool same =
+      message.digest().sha256() == digest.sha256() && message.digest().size_bytes() == digest.size_bytes();
   if (message.has_digest() && !same) return InvalidField("digest", "is not that of the first message");
   if (message.data().size() > kMaxDataBytes) {
     return InvalidField("data", absl::StrCat("has ", message.data().size(), " bytes: ", kMaxDataBytes, " are allowed"));
@@ -23,7 +24,8 @@ grpc::Status BlobsService::Write(grpc::ServerContext* context, grpc::ServerReade
   RpcScope rpc("Write", *context, metrics_);
   v1::WriteRequest message;
   if (!reader->Read(&message)) {
-    return rpc.Finish(context->IsCancelled() ? rpc.ClientGone() : InvalidField("digest", "is missing: no message came"));
+    return rpc.Finish(context->IsCancelled() ? rpc.ClientGone()
+                                             : InvalidField("digest", "is missing: no message came"));
   }
   const v1::Digest digest = message.digest();
   const std::string problem = DigestProblem(digest);

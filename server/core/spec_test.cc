@@ -1,0 +1,93 @@
+#include "server/core/spec.h"
+
+#include <string>
+#include <vector>
+
+#include "google/rpc/error_details.pb.h"
+#include "gtest/gtest.h"
+#include "server/core/testing.h"
+
+namespace halftone::server {
+namespace {
+
+std::vector<std::string> FieldsOf(const v1::JobSpec& spec) {
+  std::vector<std::string> fields;
+  for (const FieldViolation& violation : CheckSpec(spec)) fields.push_back(violation.field);
+  return fields;
+}
+
+using Fields = std::vector<std::string>;
+
+TEST(CheckSpec, GoodOnes) {
+  EXPECT_EQ(FieldsOf(InspectJob("m.onnx")), Fields{});
+  EXPECT_EQ(FieldsOf(InspectJob("folder/m.pb")), Fields{});
+  v1::JobSpec spec = InspectJob("model-without-ending");
+  spec.mutable_inspect()->mutable_model()->set_format(v1::ONNX);
+  EXPECT_EQ(FieldsOf(spec), Fields{});
+}
+
+TEST(CheckSpec, Empty) { EXPECT_EQ(FieldsOf(v1::JobSpec()), Fields{"spec"}); }
+
+TEST(CheckSpec, NamesEveryFieldAtOnce) {
+  v1::JobSpec spec;
+  v1::OptimizeSpec& optimize = *spec.mutable_optimize();
+  *optimize.mutable_model() = InspectJob("../m.onnx").inspect().model();
+  optimize.mutable_model()->set_root_file("other");
+  optimize.mutable_model()->mutable_files(0)->mutable_digest()->set_sha256("ABC");
+  optimize.mutable_policy()->add_precisions(static_cast<v1::Precision>(77));
+  optimize.mutable_policy()->add_nodes()->set_precision(v1::ORIGINAL);
+  v1::File& samples = *optimize.mutable_evaluation()->add_files();
+  samples.set_path("samples.zip");
+  *samples.mutable_digest() = DigestOf("x");
+  optimize.mutable_benchmark()->set_rounds(-1);
+  optimize.mutable_benchmark()->mutable_round_time()->set_seconds(100'000);
+  optimize.add_outputs("");
+  spec.mutable_timeout()->set_seconds(0);
+  EXPECT_EQ(FieldsOf(spec), (Fields{"spec.optimize.model.files[0].path", "spec.optimize.model.files[0].digest",
+                                    "spec.optimize.model.root_file", "spec.optimize.policy.precisions[0]",
+                                    "spec.optimize.policy.nodes[0].match", "spec.optimize.policy.nodes[0].precision",
+                                    "spec.optimize.evaluation.files[0].path", "spec.optimize.benchmark.rounds",
+                                    "spec.optimize.benchmark.round_time", "spec.optimize.outputs[0]", "spec.timeout"}));
+}
+
+TEST(CheckSpec, EveryKindIsLookedAt) {
+  v1::JobSpec spec;
+  spec.mutable_run()->add_inputs()->set_name("x");
+  EXPECT_EQ(FieldsOf(spec),
+            (Fields{"spec.run.model.files", "spec.run.inputs[0].file.path", "spec.run.inputs[0].file.digest"}));
+  spec.mutable_bench();
+  EXPECT_EQ(FieldsOf(spec), Fields{"spec.bench.model.files"});
+}
+
+TEST(FileNameProblem, Table) {
+  for (const char* good : {"a", "a/b.onnx", "A-Z_0.9+@=", "...", ".hidden"})
+    EXPECT_EQ(FileNameProblem(good), "") << good;
+  for (const char* bad :
+       {"", "/a", "a/", "a//b", ".", "..", "a/../b", "./a", "a b", "a\\b", "a\nb", "%2e", "\xc3\xa9"}) {
+    EXPECT_NE(FileNameProblem(bad), "") << bad;
+  }
+  EXPECT_NE(FileNameProblem(std::string(2000, 'a')), "");
+  EXPECT_NE(FileNameProblem(std::string(300, 'a')), "");
+}
+
+TEST(JobName, Form) {
+  EXPECT_TRUE(IsJobName(NewJobName()));
+  EXPECT_NE(NewJobName(), NewJobName());
+  for (const char* bad :
+       {"", "jobs/", "jobs/0123456789abcdef0123456789abcdeF", "jobs/0123", "job/0123456789abcdef0123456789abcdef"}) {
+    EXPECT_FALSE(IsJobName(bad)) << bad;
+  }
+}
+
+TEST(Errors, DetailsStaySmallEnoughForMetadata) {
+  std::vector<FieldViolation> violations;
+  for (int i = 0; i < 1000; ++i) violations.push_back({std::string(500, 'f'), std::string(500, 'd')});
+  const absl::Status status = InvalidFields(violations);
+  size_t bytes = status.message().size();
+  status.ForEachPayload([&](absl::string_view, const absl::Cord& payload) { bytes += payload.size(); });
+  EXPECT_LT(bytes, 8192u);
+  EXPECT_EQ(ReasonOf(status), "INVALID_FIELD");
+}
+
+}  // namespace
+}  // namespace halftone::server
