@@ -104,8 +104,10 @@ class Exporter {
     names_ = names;
     NodeWriter writer(graph_, opset_, std::move(names));
     for (const NodeId id : graph_.TopologicalOrder()) HALFTONE_RETURN_IF_ERROR(writer.Write(id));
-    const std::vector<NodeWriter::Initializer> initializers =
-        writer.Finish(proto(), HeaderList<Strings>(graph_, "initializer_inputs"));
+    // ONNX Runtime's fusions for newer opsets derive names from those of nodes, and refuse the model if two are the
+    // same.
+    const std::vector<NodeWriter::Initializer> initializers = writer.Finish(
+        proto(), HeaderList<Strings>(graph_, "initializer_inputs"), /*name_nodes=*/opset_ > OwnOpset(graph_));
     HALFTONE_RETURN_IF_ERROR(Values(initializers));
     return Serialize(*model_, initializers);
   }

@@ -28,7 +28,7 @@ bool AllAtLeastOne(const Graph& graph, ValueId scales) {
 
 std::string_view DropoutIsOpaque(const NodeInFile& node) {
   if (node.HasInput(2) && !IsConstantFalse(node.graph, node.inputs[2])) return "it may run in training mode";
-  if (node.HasOutput(1) && node.opset < 10) return "its mask is no bool before opset 10";
+  if (node.opset < 10 && node.IsRead(1)) return "its mask is no bool before opset 10";
   return "";
 }
 
@@ -39,6 +39,10 @@ std::string_view HasNotTwoInputs(const NodeInFile& node) {
 std::string_view BatchNormIsOpaque(const NodeInFile& node) {
   if (node.Int("training_mode", 0) != 0) return "it runs in training mode";
   if (node.Int("spatial", 1) == 0) return "its statistics are per activation (spatial = 0)";
+  for (size_t i = 2; i < 5 && node.HasInput(1) && node.HasInput(i); ++i) {
+    if (node.graph.type(node.inputs[i]) != node.graph.type(node.inputs[1]))
+      return "its statistics are of several types";
+  }
   return node.proto.output_size() > 1 ? "it makes statistics, as in training" : "";
 }
 

@@ -21,6 +21,7 @@
 #include "formats/onnx/validator.h"
 #include "ir/editor.h"
 #include "ir/shape_inference.h"
+#include "ir/verifier.h"
 #include "onnx/onnx_pb.h"
 
 namespace halftone {
@@ -70,6 +71,7 @@ class Importer {
     Initializers();
     HALFTONE_RETURN_IF_ERROR(Nodes());
     HALFTONE_RETURN_IF_ERROR(Outputs());
+    HALFTONE_RETURN_IF_ERROR(VerifyGraph(graph_));  // types that do not fit each other
     return std::move(graph_);
   }
 
@@ -95,6 +97,7 @@ class Importer {
   GraphEditor edit_{graph_};
   int opset_ = 0;
   std::set<std::string> own_ops_;  // operators of ONNX's domain that the model redefines as functions
+  std::set<std::string> read_;     // names of values that a node, a subgraph or the model's caller reads
   absl::flat_hash_map<std::string, ValueId> values_;
   absl::flat_hash_map<std::string, const onnx::ValueInfoProto*> declared_;
 };
@@ -211,7 +214,12 @@ absl::Status Importer::Nodes() {
   std::vector<std::vector<std::string>> captures(proto_.node_size());
   for (int i = 0; i < proto_.node_size(); ++i) {
     if (HasSubgraph(proto_.node(i))) captures[i] = CapturedNames(proto_.node(i));
+    read_.insert(captures[i].begin(), captures[i].end());
+    for (const std::string& input : proto_.node(i).input()) {
+      if (!input.empty()) read_.insert(input);
+    }
   }
+  for (const onnx::ValueInfoProto& output : proto_.output()) read_.insert(output.name());
   std::set<std::string> known;
   for (const auto& [name, value] : values_) known.insert(name);
   HALFTONE_ASSIGN_OR_RETURN(const std::vector<int> order, OrderNodes(proto_, captures, known));
@@ -288,7 +296,7 @@ bool Importer::ImportConstantNode(onnx::NodeProto& proto) {
 absl::StatusOr<std::optional<Node>> Importer::Canonical(onnx::NodeProto& proto, const OpRow& row,
                                                         std::vector<ValueId> inputs) {
   while (!inputs.empty() && !inputs.back().valid()) inputs.pop_back();
-  const NodeInFile file{proto, opset_, graph_, inputs};
+  const NodeInFile file{proto, opset_, graph_, inputs, read_};
   if (inputs.size() > static_cast<size_t>(row.max_inputs)) {
     return Invalid("it has ", inputs.size(), " inputs, at most ", row.max_inputs, " are possible");
   }

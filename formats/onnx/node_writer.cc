@@ -215,10 +215,14 @@ absl::Status NodeWriter::WriteConstantNode(NodeId id) {
   return absl::OkStatus();
 }
 
-std::vector<NodeWriter::Initializer> NodeWriter::Finish(onnx::GraphProto& proto, const std::vector<std::string>& keep) {
+std::vector<NodeWriter::Initializer> NodeWriter::Finish(onnx::GraphProto& proto, const std::vector<std::string>& keep,
+                                                        bool name_nodes) {
   for (const GraphOutput& output : graph_.outputs()) Read(output.value);
   for (Written& node : nodes_) {
-    if (!node.constant.valid() || read_[node.constant.index]) proto.add_node()->Swap(&node.proto);
+    if (node.constant.valid() && !read_[node.constant.index]) continue;
+    if (name_nodes && node.proto.name().empty() && node.proto.output_size() > 0)
+      node.proto.set_name(node.proto.output(0));
+    proto.add_node()->Swap(&node.proto);
   }
   std::vector<Initializer> result;
   for (const NodeId id : graph_.nodes()) {

@@ -53,7 +53,8 @@ class NodeWriter {
     Tensor value;
   };
   // Moves the nodes into `proto` and returns the initializers that somebody reads. `keep`: those that are kept anyway.
-  std::vector<Initializer> Finish(onnx::GraphProto& proto, const std::vector<std::string>& keep);
+  // name_nodes: nodes without a name get that of their first output.
+  std::vector<Initializer> Finish(onnx::GraphProto& proto, const std::vector<std::string>& keep, bool name_nodes);
 
  private:
   absl::Status WriteOpaque(NodeId id);

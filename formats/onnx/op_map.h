@@ -3,6 +3,7 @@
 #define HALFTONE_FORMATS_ONNX_OP_MAP_H_
 
 #include <limits>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,12 +54,13 @@ struct NodeInFile {
   int opset;
   const Graph& graph;
   std::vector<ValueId> inputs;
+  const std::set<std::string>& read;  // names of values that somebody reads
 
   const onnx::AttributeProto* Find(std::string_view name) const;
   int64_t Int(std::string_view name, int64_t otherwise) const;
   std::string String(std::string_view name, std::string_view otherwise) const;
   bool HasInput(size_t i) const { return i < inputs.size() && inputs[i].valid(); }
-  bool HasOutput(int i) const { return i < proto.output_size() && !proto.output(i).empty(); }
+  bool IsRead(int output) const { return output < proto.output_size() && read.contains(proto.output(output)); }
 };
 
 struct OpRow {

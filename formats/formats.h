@@ -1,0 +1,50 @@
+// The formats of models, and the one way in and out.
+#ifndef HALFTONE_FORMATS_FORMATS_H_
+#define HALFTONE_FORMATS_FORMATS_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "formats/onnx/exporter.h"
+#include "ir/graph.h"
+
+namespace halftone {
+
+enum class ModelFormat { kOnnx, kGraphDef, kGraphDefText };
+
+// "onnx", "graphdef", "graphdef-text".
+std::string_view ModelFormatName(ModelFormat format);
+std::optional<ModelFormat> ModelFormatFromName(std::string_view name);
+
+// By extension: .onnx, .pb, .pbtxt. nullopt for others.
+std::optional<ModelFormat> ModelFormatOfPath(std::string_view path);
+// By the first bytes: an ONNX file begins with its IR version, a GraphDef with a node or its versions. nullopt for
+// others; a text is never recognized.
+std::optional<ModelFormat> ModelFormatOfBytes(std::string_view bytes);
+// ".onnx", ".pb" or ".pbtxt".
+std::string_view ModelExtension(ModelFormat format);
+
+struct ImportOptions {
+  std::optional<ModelFormat> format;  // unset: by extension, else by the first bytes
+  std::vector<std::string> outputs;   // GraphDef only: what to compute, see GraphDefOptions
+};
+
+// Errors: NOT_FOUND for a missing file, INVALID_ARGUMENT for a file that is no valid model; names the file or `name`.
+absl::StatusOr<Graph> ImportModel(const std::string& path, const ImportOptions& options = {});
+absl::StatusOr<Graph> ImportModelBytes(std::string_view bytes, std::string_view name,
+                                       const ImportOptions& options = {});
+
+struct ExportOptions {
+  OnnxExportOptions onnx;
+  bool as_text = false;  // GraphDef only: .pbtxt
+};
+
+// In the format that the graph came from; one without a format (made from text) is written as ONNX.
+absl::StatusOr<std::string> ExportModel(const Graph& graph, const ExportOptions& options = {});
+
+}  // namespace halftone
+
+#endif  // HALFTONE_FORMATS_FORMATS_H_

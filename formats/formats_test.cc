@@ -1,0 +1,55 @@
+#include "formats/formats.h"
+
+#include "base/files.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ir/text.h"
+
+namespace halftone {
+namespace {
+
+using testing::HasSubstr;
+
+std::string OnnxBytes() {
+  const absl::StatusOr<Graph> graph = ParseGraph("graph (x: f32[2]) { y = relu(x)  return y }");
+  EXPECT_TRUE(graph.ok()) << graph.status();
+  return ExportModel(*graph).value();
+}
+
+TEST(Formats, NamesAndExtensions) {
+  for (const ModelFormat format : {ModelFormat::kOnnx, ModelFormat::kGraphDef, ModelFormat::kGraphDefText}) {
+    EXPECT_EQ(ModelFormatFromName(ModelFormatName(format)), format);
+    EXPECT_EQ(ModelFormatOfPath(std::string("a/b") + std::string(ModelExtension(format))), format);
+  }
+  EXPECT_EQ(ModelFormatOfPath("model.h5"), std::nullopt);
+  EXPECT_EQ(ModelFormatFromName("ONNX"), std::nullopt);
+}
+
+TEST(Formats, BytesWithoutAnExtension) {
+  const absl::StatusOr<Graph> graph = ImportModelBytes(OnnxBytes(), "blob-1234");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ(graph->format(), GraphFormat::kOnnx);
+  const absl::Status status = ImportModelBytes("?", "blob-1234").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("'blob-1234' is neither"));
+}
+
+TEST(Formats, ExplicitFormatWins) {
+  EXPECT_TRUE(ImportModelBytes(OnnxBytes(), "model.pb", {.format = ModelFormat::kOnnx}).ok());
+  EXPECT_FALSE(ImportModelBytes(OnnxBytes(), "model.pb").ok());
+  EXPECT_FALSE(ImportModelBytes(OnnxBytes(), "model.onnx", {.outputs = {"y"}}).ok());
+}
+
+TEST(Formats, Files) {
+  const absl::StatusOr<TempDir> folder = TempDir::Create();
+  ASSERT_TRUE(folder.ok());
+  const std::string path = folder->path() + "/m.onnx";
+  EXPECT_EQ(ImportModel(path).status().code(), absl::StatusCode::kNotFound);
+  ASSERT_TRUE(WriteFileAtomically(path, OnnxBytes()).ok());
+  EXPECT_TRUE(ImportModel(path).ok());
+  ASSERT_TRUE(WriteFileAtomically(path, "").ok());
+  EXPECT_THAT(std::string(ImportModel(path).status().message()), HasSubstr(path));
+}
+
+}  // namespace
+}  // namespace halftone

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""ONNX files come back with the same answers: import -> text -> parse -> export, then ONNX Runtime on both, bit by bit.
+
+usage: round_trip_test.py PATH_OF_round_trip [MODEL.onnx ...]
+
+Without models: every .onnx under $HALFTONE_SHARED/data/models, each also at opset 13 and 22 (there within rounding: ONNX
+Runtime may choose other kernels for newer operators). Prints PASS, FAIL and SKIP lines.
+"""
+
+import glob
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy
+    import onnxruntime
+except ImportError as error:
+    onnxruntime = None
+    missing = str(error)
+
+RAISED = (13, 22)
+
+
+def inputs_of(session, seed):
+    types = {"tensor(float)": numpy.float32, "tensor(int64)": numpy.int64, "tensor(uint8)": numpy.uint8, "tensor(int32)": numpy.int32}
+    random = numpy.random.default_rng(seed)
+    feed = {}
+    for value in session.get_inputs():
+        dims = [d if isinstance(d, int) and d > 0 else 3 + i for i, d in enumerate(value.shape)]
+        kind = types[value.type]
+        data = random.standard_normal(dims) if kind == numpy.float32 else random.integers(0, 100, dims)
+        feed[value.name] = data.astype(kind)
+    return feed
+
+
+def open_session(path):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+
+def compare(before, after, exact):
+    """Why the two models differ, or None."""
+    names = lambda values: [(v.name, v.type, v.shape) for v in values]
+    if names(before.get_inputs()) != names(after.get_inputs()):
+        return f"inputs {names(before.get_inputs())} became {names(after.get_inputs())}"
+    if [v.name for v in before.get_outputs()] != [v.name for v in after.get_outputs()]:
+        return "other names of outputs"
+    for seed in (1, 2):
+        feed = inputs_of(before, seed)
+        for value, x, y in zip(before.get_outputs(), before.run(None, feed), after.run(None, feed)):
+            if x.dtype != y.dtype or x.shape != y.shape:
+                return f"{value.name}: {x.dtype}{x.shape} became {y.dtype}{y.shape}"
+            if exact and x.tobytes() != y.tobytes():
+                return f"{value.name}: other bits, off by up to {numpy.abs(x.astype(float) - y.astype(float)).max()}"
+            scale = max(1.0, float(numpy.abs(x.astype(float)).max())) if x.size else 1.0
+            if not numpy.allclose(x, y, rtol=1e-4, atol=1e-5 * scale, equal_nan=True):
+                return f"{value.name}: off by up to {numpy.abs(x.astype(float) - y.astype(float)).max()}"
+    return None
+
+
+def check(tool, model, name, folder):
+    before = open_session(model)
+    for opset in (0,) + RAISED:
+        label = name + (f"@{opset}" if opset else "")
+        out = os.path.join(folder, "out.onnx")
+        run = subprocess.run([tool, model, out, str(opset)], capture_output=True, text=True)
+        if run.returncode != 0:
+            refused = opset != 0 and "UNIMPLEMENTED" in run.stderr
+            print(f"PASS {label} (refused: {run.stderr.strip()})" if refused else f"FAIL {label}: {run.stderr.strip()}")
+            continue
+        try:
+            why = compare(before, open_session(out), exact=opset == 0)
+        except Exception as error:  # ONNX Runtime's own
+            why = str(error)
+        print(f"FAIL {label}: {why}" if why else f"PASS {label}: {run.stdout.strip()}")
+        sys.stdout.flush()
+
+
+def main():
+    tool, models = sys.argv[1], sys.argv[2:]
+    shared = os.environ.get("HALFTONE_SHARED", "")
+    if onnxruntime is None:
+        print(f"SKIP onnx-round-trip: {missing}")
+        return
+    if not models and not os.path.isdir(shared):
+        print("SKIP onnx-round-trip: no folder HALFTONE_SHARED")
+        return
+    models = models or sorted(glob.glob(os.path.join(shared, "data/models/**/*.onnx"), recursive=True))
+    with tempfile.TemporaryDirectory() as folder:
+        for model in models:
+            check(tool, model, os.path.basename(model), folder)
+
+
+main()
