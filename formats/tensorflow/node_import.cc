@@ -13,6 +13,7 @@
 #include "formats/tensorflow/extra.h"
 #include "formats/tensorflow/op_map.h"
 #include "formats/tensorflow/tensor_proto.h"
+#include "google/protobuf/unknown_field_set.h"
 
 namespace halftone::graphdef {
 namespace {
@@ -23,6 +24,11 @@ constexpr int64_t kLastVersionWithoutScalars = 21;
 template <typename... Args>
 absl::Status Bad(const Args&... args) {
   return absl::InvalidArgumentError(Concat(args...));
+}
+
+bool HasUnknownFields(const tf::AttrValue& value) {
+  return !value.GetReflection()->GetUnknownFields(value).empty() ||
+         !value.list().GetReflection()->GetUnknownFields(value.list()).empty();
 }
 
 // Reads one NodeDef. Functions that give StatusOr<bool> say false where the node is legal but has no canonical form.
@@ -140,6 +146,7 @@ absl::StatusOr<bool> NodeReader::ReadCanonical() {
   if (row_->kind == OpKind::kConv) SetWeightsLayout();
   if (row_->kind == OpKind::kBiasAdd && row_->attrs.empty()) node.attributes.Set("layout", std::string("NHWC"));
   for (const auto& [name, value] : attrs_) {
+    if (used_.contains(name) && HasUnknownFields(*value)) return false;  // only an opaque node keeps them
     if (used_.contains(name)) continue;
     node.extra.Set(std::string(name), FromAttr(*value));
     if (name[0] != '_') node.extra.Set(std::string(kExtraOp), def_.op());

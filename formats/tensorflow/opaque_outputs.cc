@@ -30,7 +30,7 @@ constexpr Row kOutputs[] = {
     {"OneHot", "T"},
     {"Fill", "T"},
     {"Range", "Tidx=s32"},
-    {"LinSpace", "T=f32"},
+    {"LinSpace", "T"},
     {"BroadcastTo", "T"},
     {"ZerosLike", "T"},
     {"OnesLike", "T"},
