@@ -11,12 +11,17 @@ cd "$REPO"
 
 source "$REPO/tools/env/log.sh"
 
+# One call at a time in a clone: a Bazel client that cannot reach the server of another call would end it.
+mkdir -p "$CLONE_DIR"
+exec 9>"$CLONE_DIR/bazel.lock"
+flock -n 9 || { say "another call builds this clone: waiting"; flock 9; }
+
 # bazel_do COMMAND OPTION...: build, test, query, info, shutdown.
 bazel_do() {
   local command=$1 cache=()
   shift
   case $command in build | test) cache=("--disk_cache=$CACHE/disk/$KEY") ;; esac
-  bazel --nohome_rc "--output_user_root=$CACHE/bazel/$KEY" "$command" "${cache[@]}" "$@"
+  bazel --nohome_rc "--output_user_root=$CACHE/bazel/$KEY" "$command" "${cache[@]}" "$@" 9>&-
 }
 
 # program_targets: every program that is not a test's.
