@@ -3,9 +3,9 @@
 #include "formats/tensorflow/exporter.h"
 
 #include <limits>
+#include <set>
 #include <string>
 #include <string_view>
-#include <set>
 #include <vector>
 
 #include "base/strings.h"
@@ -23,7 +23,6 @@ namespace {
 namespace tf = ::halftone::tensorflow;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
 
 tf::GraphDef Export(const Graph& graph) {
   const absl::StatusOr<std::string> bytes = ExportGraphDef(graph, /*as_text=*/false);
@@ -86,7 +85,8 @@ TEST(ExportGraphDef, LoweredNodesHaveTheirTypes) {
   EXPECT_EQ(Attr(Node(def, "x16"), "DstT").type(), tf::DT_BFLOAT16);
   EXPECT_EQ(Attr(Node(def, "w"), "dtype").type(), tf::DT_BFLOAT16);
   EXPECT_EQ(Attr(Node(def, "y"), "T").type(), tf::DT_BFLOAT16);
-  EXPECT_THAT(Ints(Attr(Node(def, "y"), "strides")), ElementsAre(1, 1, 1, 1));  // required: written though it is the default
+  EXPECT_THAT(Ints(Attr(Node(def, "y"), "strides")),
+              ElementsAre(1, 1, 1, 1));  // required: written though it is the default
   EXPECT_EQ(Attr(Node(def, "y"), "padding").s(), "SAME");
   EXPECT_EQ(Node(def, "n").op(), "FusedBatchNormV3");  // V1 knows no bf16
   EXPECT_EQ(Attr(Node(def, "n"), "T").type(), tf::DT_BFLOAT16);
@@ -118,7 +118,8 @@ TEST(ExportGraphDef, UnnamedConstantsGetNamesAndAttributesTheirValues) {
   EXPECT_EQ(Node(def, "m").input(1), "m/axes");
   EXPECT_EQ(Attr(Node(def, "m"), "Tidx").type(), tf::DT_INT32);
   EXPECT_FALSE(Attr(Node(def, "m"), "keep_dims").b());
-  EXPECT_THAT(Ops(def), ElementsAre("Placeholder", "Squeeze", "Const", "Mean", "Const", "ExpandDims", "Const", "ExpandDims"));
+  EXPECT_THAT(Ops(def),
+              ElementsAre("Placeholder", "Squeeze", "Const", "Mean", "Const", "ExpandDims", "Const", "ExpandDims"));
 }
 
 TEST(ExportGraphDef, PadsThatAnOpCannotSayStandBeforeIt) {
@@ -151,7 +152,8 @@ TEST(ExportGraphDef, WeightsOfOnnxAreRearranged) {
   EXPECT_EQ(a.op(), "DepthwiseConv2dNative");
   EXPECT_EQ(Attr(a, "data_format").s(), "NCHW");
   const tf::TensorProto depthwise = Attr(Node(def, "a/weights"), "value").tensor();
-  EXPECT_THAT(depthwise.tensor_shape().ShortDebugString(), HasSubstr("dim { size: 1 } dim { size: 2 } dim { size: 2 } dim { size: 1 }"));
+  EXPECT_THAT(depthwise.tensor_shape().ShortDebugString(),
+              HasSubstr("dim { size: 1 } dim { size: 2 } dim { size: 2 } dim { size: 1 }"));
   const auto floats = [](const tf::TensorProto& proto) {
     std::vector<float> values(proto.tensor_content().size() / 4);
     std::copy_n(proto.tensor_content().data(), proto.tensor_content().size(), reinterpret_cast<char*>(values.data()));
@@ -193,8 +195,9 @@ TEST(ExportGraphDef, RefusesWhatItCannotSay) {
   const absl::Status softmax = status("graph graphdef (x: f32[2,3,4]) { y = softmax(x) {axis=1} return y }");
   EXPECT_EQ(softmax.code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(softmax.message()), HasSubstr("node 'y' (softmax): a softmax along another dimension"));
-  EXPECT_EQ(status("graph graphdef (x: f32[1,3,8,8]) { y = max_pool(x) {kernel=[2,2], ceil_mode=true} return y }").code(),
-            absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(
+      status("graph graphdef (x: f32[1,3,8,8]) { y = max_pool(x) {kernel=[2,2], ceil_mode=true} return y }").code(),
+      absl::StatusCode::kUnimplemented);
 }
 
 TEST(ExportGraphDef, OutputsKeepTheirNames) {

@@ -25,7 +25,7 @@ namespace graphdef {
 namespace {
 
 // Outputs that all nodes of a file may have together. Port numbers are a few bytes in a file and many here.
-constexpr int64_t kMaxValues = 8'000'000;
+constexpr int64_t kMaxValues = 2'000'000;
 
 template <typename... Args>
 absl::Status Bad(const Args&... args) {

@@ -25,12 +25,14 @@ constexpr std::string_view kInput = R"(node { name: "x" op: "Placeholder" attr {
   attr { key: "shape" value { shape { dim { size: 2 } dim { size: 5 } dim { size: 7 } dim { size: 3 } } } } })";
 
 std::string FloatConst(std::string_view name, std::string_view shape) {
-  return Concat("node { name: '", name, "' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'value' value {",
+  return Concat("node { name: '", name,
+                "' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'value' value {",
                 "tensor { dtype: DT_FLOAT tensor_shape {", shape, "} float_val: 0.5 } } } }");
 }
 
 std::string IntConst(std::string_view name, std::string_view values, int count) {
-  return Concat("node { name: '", name, "' op: 'Const' attr { key: 'dtype' value { type: DT_INT32 } } attr { key: 'value' value {",
+  return Concat("node { name: '", name,
+                "' op: 'Const' attr { key: 'dtype' value { type: DT_INT32 } } attr { key: 'value' value {",
                 "tensor { dtype: DT_INT32 tensor_shape { dim { size: ", count, " } } ", values, " } } } }");
 }
 
@@ -41,7 +43,8 @@ std::string Canonical(std::string_view text) {
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(std::string(text), &graph)) << text;
   std::string printed;
   for (tf::NodeDef& node : *graph.mutable_node()) {
-    std::sort(node.mutable_attr()->begin(), node.mutable_attr()->end(), [](const auto& a, const auto& b) { return a.key() < b.key(); });
+    std::sort(node.mutable_attr()->begin(), node.mutable_attr()->end(),
+              [](const auto& a, const auto& b) { return a.key() < b.key(); });
   }
   google::protobuf::TextFormat::PrintToString(graph, &printed);
   return printed;
@@ -67,8 +70,9 @@ const Node& NodeOf(const Graph& graph, std::string_view name) {
 }
 
 TEST(ImportGraphDef, Conv2D) {
-  const Graph graph = Import(Concat(kInput, FloatConst("w", "dim { size: 3 } dim { size: 2 } dim { size: 3 } dim { size: 11 }"),
-                                    "node { name: 'y' op: 'Conv2D' input: 'x' input: 'w' device: '/cpu:0'", kFloat, R"(
+  const Graph graph =
+      Import(Concat(kInput, FloatConst("w", "dim { size: 3 } dim { size: 2 } dim { size: 3 } dim { size: 11 }"),
+                    "node { name: 'y' op: 'Conv2D' input: 'x' input: 'w' device: '/cpu:0'", kFloat, R"(
     attr { key: 'strides' value { list { i: 1 i: 2 i: 3 i: 1 } } } attr { key: 'dilations' value { list { i: 1 i: 1 i: 2 i: 1 } } }
     attr { key: 'padding' value { s: 'EXPLICIT' } } attr { key: 'use_cudnn_on_gpu' value { b: true } }
     attr { key: 'explicit_paddings' value { list { i: 0 i: 0 i: 1 i: 2 i: 3 i: 4 i: 0 i: 0 } } } })"));
@@ -89,9 +93,10 @@ TEST(ImportGraphDef, Conv2D) {
 }
 
 TEST(ImportGraphDef, DepthwiseConvolutionKnowsItsGroupsThroughIdentity) {
-  const Graph graph = Import(Concat(kInput, FloatConst("w", "dim { size: 3 } dim { size: 2 } dim { size: 3 } dim { size: 2 }"),
-                                    "node { name: 'r' op: 'Identity' input: 'w'", kFloat, "}",
-                                    "node { name: 'y' op: 'DepthwiseConv2dNative' input: 'x' input: 'r'", kFloat, R"(
+  const Graph graph =
+      Import(Concat(kInput, FloatConst("w", "dim { size: 3 } dim { size: 2 } dim { size: 3 } dim { size: 2 }"),
+                    "node { name: 'r' op: 'Identity' input: 'w'", kFloat, "}",
+                    "node { name: 'y' op: 'DepthwiseConv2dNative' input: 'x' input: 'r'", kFloat, R"(
     attr { key: 'strides' value { list { i: 1 i: 1 i: 2 i: 2 } } } attr { key: 'data_format' value { s: 'NCHW' } }
     attr { key: 'padding' value { s: 'SAME' } } })"));
   const Node& conv = NodeOf(graph, "y");
@@ -103,11 +108,11 @@ TEST(ImportGraphDef, DepthwiseConvolutionKnowsItsGroupsThroughIdentity) {
 }
 
 TEST(ImportGraphDef, AbsentAttributesMeanTensorFlowsDefaultsAndStayAbsent) {
-  const Graph graph = Import(Concat(
-      kInput, FloatConst("s", "dim { size: 3 }"), IntConst("axes", "int_val: [1, 2]", 2),
-      "node { name: 'leaky' op: 'LeakyRelu' input: 'x' }",
-      "node { name: 'bn' op: 'FusedBatchNormV3' input: ['leaky', 's', 's', 's', 's']", kFloat,
-      "attr { key: 'U' value { type: DT_FLOAT } } }", "node { name: 'mean' op: 'Mean' input: 'bn' input: 'axes'", kFloat, "}"));
+  const Graph graph = Import(Concat(kInput, FloatConst("s", "dim { size: 3 }"), IntConst("axes", "int_val: [1, 2]", 2),
+                                    "node { name: 'leaky' op: 'LeakyRelu' input: 'x' }",
+                                    "node { name: 'bn' op: 'FusedBatchNormV3' input: ['leaky', 's', 's', 's', 's']",
+                                    kFloat, "attr { key: 'U' value { type: DT_FLOAT } } }",
+                                    "node { name: 'mean' op: 'Mean' input: 'bn' input: 'axes'", kFloat, "}"));
   EXPECT_EQ(NodeOf(graph, "leaky").attributes.Float("alpha", 0), 0.2f);
   const Node& norm = NodeOf(graph, "bn");
   EXPECT_EQ(norm.attributes.Float("epsilon", 0), 1e-4f);
@@ -128,10 +133,12 @@ TEST(ImportGraphDef, SqueezeDimsBecomeAConstantAndBack) {
 }
 
 TEST(ImportGraphDef, ConcatWithTheAxisInFront) {
-  const Graph graph = Import(Concat(
-      kInput, "node { name: 'axis' op: 'Const' attr { key: 'dtype' value { type: DT_INT32 } } attr { key: 'value' value { tensor {",
-      "dtype: DT_INT32 tensor_shape { } int_val: 3 } } } }", "node { name: 'y' op: 'Concat' input: ['axis', 'x', 'x'] ", kFloat,
-      "attr { key: 'N' value { i: 2 } } }"));
+  const Graph graph = Import(Concat(kInput,
+                                    "node { name: 'axis' op: 'Const' attr { key: 'dtype' value { type: DT_INT32 } } "
+                                    "attr { key: 'value' value { tensor {",
+                                    "dtype: DT_INT32 tensor_shape { } int_val: 3 } } } }",
+                                    "node { name: 'y' op: 'Concat' input: ['axis', 'x', 'x'] ", kFloat,
+                                    "attr { key: 'N' value { i: 2 } } }"));
   const Node& concat = NodeOf(graph, "y");
   EXPECT_EQ(concat.op, OpKind::kConcat);
   EXPECT_EQ(graph.producer_node(concat.inputs[2]).name, "axis");
@@ -142,14 +149,17 @@ TEST(ImportGraphDef, SliceIsCanonicalOnlyFromZero) {
   const std::string slice = Concat("node { name: 'y' op: 'Slice' input: ['x', 'begin', 'size']", kFloat,
                                    "attr { key: 'Index' value { type: DT_INT32 } } }");
   EXPECT_EQ(NodeOf(Import(Concat(kInput, IntConst("begin", "int_val: 0", 4), sizes, slice)), "y").op, OpKind::kSlice);
-  EXPECT_EQ(NodeOf(Import(Concat(kInput, IntConst("begin", "int_val: [0, 1, 0, 0]", 4), sizes, slice)), "y").op, OpKind::kOpaque);
+  EXPECT_EQ(NodeOf(Import(Concat(kInput, IntConst("begin", "int_val: [0, 1, 0, 0]", 4), sizes, slice)), "y").op,
+            OpKind::kOpaque);
 }
 
 TEST(ImportGraphDef, StridedSliceWithoutMasks) {
   const std::string_view consts = "Index' value { type: DT_INT32 } }";
   const auto slice = [&](std::string_view masks) {
-    return Concat(kInput, IntConst("b", "int_val: [0, 1]", 2), IntConst("e", "int_val: [2, -1]", 2), IntConst("s", "int_val: [1, 2]", 2),
-                  "node { name: 'y' op: 'StridedSlice' input: ['x', 'b', 'e', 's']", kFloat, "attr { key: '", consts, masks, "}");
+    return Concat(kInput, IntConst("b", "int_val: [0, 1]", 2), IntConst("e", "int_val: [2, -1]", 2),
+                  IntConst("s", "int_val: [1, 2]", 2),
+                  "node { name: 'y' op: 'StridedSlice' input: ['x', 'b', 'e', 's']", kFloat, "attr { key: '", consts,
+                  masks, "}");
   };
   const Graph graph = Import(slice("attr { key: 'begin_mask' value { i: 0 } }"));
   const Node& node = NodeOf(graph, "y");
@@ -160,20 +170,23 @@ TEST(ImportGraphDef, StridedSliceWithoutMasks) {
 }
 
 TEST(ImportGraphDef, WhatTheTableDoesNotSayIsOpaque) {
-  const Graph graph = Import(Concat(
-      kInput, IntConst("axis", "int_val: 3", 1),
-      "node { name: 'split' op: 'Split' input: ['axis', 'x']", kFloat, "attr { key: 'num_split' value { i: 3 } } }",
-      "node { name: 'own' op: 'MyOp' input: ['split:2', 'x', '^split'] attr { key: 'f' value { func { name: 'g' attr { key: 'k' ",
-      "value { i: 7 } } } } } attr { key: '_output_shapes' value { list { shape { unknown_rank: true } shape { dim { size: -1 } } } } } }",
-      "node { name: 'r' op: 'Relu' input: 'own:1'", kFloat, "}",
-      "node { name: 'q' op: 'Cast' input: 'x' attr { key: 'SrcT' value { type: DT_FLOAT } } attr { key: 'DstT' value { type: DT_QINT8 } } }"));
+  const Graph graph =
+      Import(Concat(kInput, IntConst("axis", "int_val: 3", 1), "node { name: 'split' op: 'Split' input: ['axis', 'x']",
+                    kFloat, "attr { key: 'num_split' value { i: 3 } } }",
+                    "node { name: 'own' op: 'MyOp' input: ['split:2', 'x', '^split'] attr { key: 'f' value { func { "
+                    "name: 'g' attr { key: 'k' ",
+                    "value { i: 7 } } } } } attr { key: '_output_shapes' value { list { shape { unknown_rank: true } "
+                    "shape { dim { size: -1 } } } } } }",
+                    "node { name: 'r' op: 'Relu' input: 'own:1'", kFloat, "}",
+                    "node { name: 'q' op: 'Cast' input: 'x' attr { key: 'SrcT' value { type: DT_FLOAT } } attr { key: "
+                    "'DstT' value { type: DT_QINT8 } } }"));
   const Node& split = NodeOf(graph, "split");
   EXPECT_EQ(split.op, OpKind::kOpaque);
   EXPECT_EQ(split.spelling, "Split");
   ASSERT_EQ(split.outputs.size(), 3u);
   EXPECT_EQ(graph.type(split.outputs[2]), DataType::kFloat32);
   const Node& own = NodeOf(graph, "own");
-  EXPECT_EQ(own.outputs.size(), 2u);  // as many as are read
+  EXPECT_EQ(own.outputs.size(), 2u);                          // as many as are read
   EXPECT_EQ(graph.type(own.outputs[1]), DataType::kFloat32);  // r says so
   EXPECT_EQ(graph.type(own.outputs[0]), DataType::kUnknown);
   EXPECT_EQ(own.control_inputs.size(), 1u);
@@ -184,12 +197,13 @@ TEST(ImportGraphDef, WhatTheTableDoesNotSayIsOpaque) {
 
 TEST(ImportGraphDef, LoopsCloseThroughNextIteration) {
   const Graph graph = Import(Concat(
-      kInput, "node { name: 'c' op: 'Const' attr { key: 'dtype' value { type: DT_BOOL } } attr { key: 'value' value { tensor {",
-      "dtype: DT_BOOL tensor_shape { } bool_val: true } } } }",
-      "node { name: 'e' op: 'Enter' input: 'x'", kFloat, "attr { key: 'frame_name' value { s: 'loop' } } }",
-      "node { name: 'm' op: 'Merge' input: ['e', 'n']", kFloat, "attr { key: 'N' value { i: 2 } } }",
-      "node { name: 'l' op: 'LoopCond' input: 'c' }", "node { name: 's' op: 'Switch' input: ['m', 'l']", kFloat, "}",
-      "node { name: 'r' op: 'Relu' input: 's:1'", kFloat, "}", "node { name: 'n' op: 'NextIteration' input: 'r'", kFloat, "}",
+      kInput,
+      "node { name: 'c' op: 'Const' attr { key: 'dtype' value { type: DT_BOOL } } attr { key: 'value' value { tensor {",
+      "dtype: DT_BOOL tensor_shape { } bool_val: true } } } }", "node { name: 'e' op: 'Enter' input: 'x'", kFloat,
+      "attr { key: 'frame_name' value { s: 'loop' } } }", "node { name: 'm' op: 'Merge' input: ['e', 'n']", kFloat,
+      "attr { key: 'N' value { i: 2 } } }", "node { name: 'l' op: 'LoopCond' input: 'c' }",
+      "node { name: 's' op: 'Switch' input: ['m', 'l']", kFloat, "}", "node { name: 'r' op: 'Relu' input: 's:1'",
+      kFloat, "}", "node { name: 'n' op: 'NextIteration' input: 'r'", kFloat, "}",
       "node { name: 'out' op: 'Exit' input: 's:0'", kFloat, "}"));
   EXPECT_EQ(NodeOf(graph, "m").op, OpKind::kMerge);
   EXPECT_EQ(graph.producer_node(NodeOf(graph, "m").inputs[1]).name, "n");
@@ -224,16 +238,18 @@ TEST(ImportGraphDef, OldPlaceholdersOfUnknownShape) {
     attr { key: "shape" value { shape { } } } } node { name: "y" op: "Relu" input: "x" attr { key: "T" value { type: DT_FLOAT } } })";
   const Graph old_graph = Import(Concat(text, "versions { producer: 21 }"));
   EXPECT_FALSE(old_graph.shape(old_graph.output(old_graph.inputs()[0])).has_rank());
-  const Graph new_graph = Import(Concat(text, "versions { producer: 22 bad_consumers: 3 } library { function { signature { name: 'f' } } }"));
+  const Graph new_graph = Import(
+      Concat(text, "versions { producer: 22 bad_consumers: 3 } library { function { signature { name: 'f' } } }"));
   EXPECT_EQ(new_graph.shape(new_graph.output(new_graph.inputs()[0])), Shape::Scalar());
   EXPECT_EQ(new_graph.header().Int("producer", 0), 22);
 }
 
 TEST(ImportGraphDef, OutputsByNameAndUnread) {
-  const std::string text = Concat(kInput, "node { name: 'a' op: 'Relu' input: 'x:0'", kFloat, "}",
-                                  "node { name: 'k' op: 'TopKV2' input: ['x', 'n']", kFloat, "}",
-                                  "node { name: 'n' op: 'Const' attr { key: 'dtype' value { type: DT_INT32 } } attr { key: 'value' value ",
-                                  "{ tensor { dtype: DT_INT32 tensor_shape { } int_val: 2 } } } }", "node { name: 'go' op: 'NoOp' input: '^a' }");
+  const std::string text = Concat(
+      kInput, "node { name: 'a' op: 'Relu' input: 'x:0'", kFloat, "}",
+      "node { name: 'k' op: 'TopKV2' input: ['x', 'n']", kFloat, "}",
+      "node { name: 'n' op: 'Const' attr { key: 'dtype' value { type: DT_INT32 } } attr { key: 'value' value ",
+      "{ tensor { dtype: DT_INT32 tensor_shape { } int_val: 2 } } } }", "node { name: 'go' op: 'NoOp' input: '^a' }");
   const auto names = [](const Graph& graph) {
     std::vector<std::string> result;
     for (const GraphOutput& output : graph.outputs()) result.push_back(output.name);
@@ -246,14 +262,19 @@ TEST(ImportGraphDef, OutputsByNameAndUnread) {
   const absl::Status missing = ImportGraphDef(text, true, {.outputs = {"kk"}}).status();
   EXPECT_EQ(missing.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(missing.message()), HasSubstr("Did you mean"));
-  EXPECT_THAT(std::string(ImportGraphDef(text, true, {.outputs = {"k:2"}}).status().message()), HasSubstr("has 2 outputs"));
+  EXPECT_THAT(std::string(ImportGraphDef(text, true, {.outputs = {"k:2"}}).status().message()),
+              HasSubstr("has 2 outputs"));
 }
 
 TEST(ImportGraphDef, UnknownFieldsSurvive) {
   tf::GraphDef def;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
-      Concat(kInput, "node { name: 'y' op: 'Relu' input: 'x' experimental_debug_info { original_node_names: 'z' }", kFloat, "}"), &def));
-  const auto add = [](google::protobuf::Message& message) { message.GetReflection()->MutableUnknownFields(&message)->AddVarint(999, 5); };
+      Concat(kInput, "node { name: 'y' op: 'Relu' input: 'x' experimental_debug_info { original_node_names: 'z' }",
+             kFloat, "}"),
+      &def));
+  const auto add = [](google::protobuf::Message& message) {
+    message.GetReflection()->MutableUnknownFields(&message)->AddVarint(999, 5);
+  };
   add(def);
   add(*def.mutable_node(1));
   add(*def.mutable_node(1)->mutable_attr(0)->mutable_value());

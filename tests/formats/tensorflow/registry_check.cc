@@ -20,17 +20,28 @@ using Attrs = std::map<std::string, const tf::AttrValue*>;
 // The kind of a value in the registry's words; "list(?)" for an empty list, which fits any.
 std::string KindOf(const tf::AttrValue& value) {
   switch (value.value_case()) {
-    case tf::AttrValue::kS: return "string";
-    case tf::AttrValue::kI: return "int";
-    case tf::AttrValue::kF: return "float";
-    case tf::AttrValue::kB: return "bool";
-    case tf::AttrValue::kType: return "type";
-    case tf::AttrValue::kShape: return "shape";
-    case tf::AttrValue::kTensor: return "tensor";
-    case tf::AttrValue::kFunc: return "func";
-    case tf::AttrValue::kPlaceholder: return "placeholder";
-    case tf::AttrValue::VALUE_NOT_SET: return "nothing";
-    case tf::AttrValue::kList: break;
+    case tf::AttrValue::kS:
+      return "string";
+    case tf::AttrValue::kI:
+      return "int";
+    case tf::AttrValue::kF:
+      return "float";
+    case tf::AttrValue::kB:
+      return "bool";
+    case tf::AttrValue::kType:
+      return "type";
+    case tf::AttrValue::kShape:
+      return "shape";
+    case tf::AttrValue::kTensor:
+      return "tensor";
+    case tf::AttrValue::kFunc:
+      return "func";
+    case tf::AttrValue::kPlaceholder:
+      return "placeholder";
+    case tf::AttrValue::VALUE_NOT_SET:
+      return "nothing";
+    case tf::AttrValue::kList:
+      break;
   }
   const tf::AttrValue::ListValue& list = value.list();
   if (list.s_size() > 0) return "list(string)";
@@ -79,8 +90,10 @@ class Checker {
     const tf::OpDef& op = *found->second;
     Attrs attrs;
     for (const tf::AttrEntry& entry : node.attr()) {
-      if (!attrs.emplace(entry.key(), &entry.value()).second) Report(node, "attribute '", entry.key(), "' is given twice");
-      const auto def = std::find_if(op.attr().begin(), op.attr().end(), [&](const auto& a) { return a.name() == entry.key(); });
+      if (!attrs.emplace(entry.key(), &entry.value()).second)
+        Report(node, "attribute '", entry.key(), "' is given twice");
+      const auto def =
+          std::find_if(op.attr().begin(), op.attr().end(), [&](const auto& a) { return a.name() == entry.key(); });
       if (def != op.attr().end()) {
         CheckAttr(node, *def, entry.value());
       } else if (!entry.key().starts_with("_")) {
@@ -160,7 +173,8 @@ class Checker {
     for (const std::string& input : node.input()) {
       const bool is_control = input.starts_with("^");
       const size_t colon = input.rfind(':');
-      const std::string name = input.substr(is_control ? 1 : 0, colon == std::string::npos || is_control ? std::string::npos : colon);
+      const std::string name =
+          input.substr(is_control ? 1 : 0, colon == std::string::npos || is_control ? std::string::npos : colon);
       if (!nodes_.contains(name)) {
         Report(node, "input '", input, "' does not exist");
         continue;
@@ -188,7 +202,8 @@ class Checker {
     for (const tf::AttrEntry& entry : node.attr()) {
       if (entry.key() != "_class") continue;
       for (const std::string& name : entry.value().list().s()) {
-        if (name.starts_with("loc:@") && !nodes_.contains(name.substr(5))) Report(node, "colocated with '", name, "', which is not there");
+        if (name.starts_with("loc:@") && !nodes_.contains(name.substr(5)))
+          Report(node, "colocated with '", name, "', which is not there");
       }
     }
   }

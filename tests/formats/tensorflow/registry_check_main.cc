@@ -1,5 +1,6 @@
 // registry_check REGISTRY.pbtxt GRAPH.pb...
-// Prints what TensorFlow's registry of ops forbids in each graph; exit code 1 if there is anything, 2 if a file cannot be read.
+// Prints what TensorFlow's registry of ops forbids in each graph; exit code 1 if there is anything, 2 if a file cannot
+// be read.
 
 #include <iostream>
 #include <string>

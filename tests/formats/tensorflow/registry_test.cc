@@ -1,4 +1,5 @@
-// The tables of ops against TensorFlow's own registry: signatures, defaults, required attributes; and the checker itself.
+// The tables of ops against TensorFlow's own registry: signatures, defaults, required attributes; and the checker
+// itself.
 
 #include <map>
 #include <optional>
@@ -9,8 +10,8 @@
 #include "absl/strings/str_join.h"
 #include "formats/tensorflow/element_types.h"
 #include "formats/tensorflow/op_map.h"
-#include "google/protobuf/text_format.h"
 #include "gmock/gmock.h"
+#include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
 #include "ir/ops.h"
 #include "tests/formats/tensorflow/registry_check.h"
@@ -48,7 +49,8 @@ class RegistryTest : public ::testing::Test {
       }
       std::string item = arg.number_attr().empty() ? "" : arg.number_attr() + "*";
       const DataType fixed = graphdef::FromTfType(arg.type());
-      item += arg.type_attr().empty() ? (fixed == DataType::kUnknown ? "?" : std::string(DataTypeName(fixed))) : arg.type_attr();
+      item += arg.type_attr().empty() ? (fixed == DataType::kUnknown ? "?" : std::string(DataTypeName(fixed)))
+                                      : arg.type_attr();
       for (const tf::OpDef::AttrDef& attr : op.attr()) {
         if (with_defaults && attr.name() == arg.type_attr() && attr.has_default_value()) {
           item += "=" + std::string(DataTypeName(graphdef::FromTfType(attr.default_value().type())));
@@ -121,16 +123,53 @@ TEST_F(RegistryTest, OutputsOfOpaqueOpsAgree) {
 TEST_F(RegistryTest, NamesViolations) {
   tf::GraphDef graph;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(R"pb(
-    node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
-    node { name: "a" op: "Relu" input: "x" attr { key: "T" value { type: DT_STRING } } }
-    node { name: "b" op: "Conv2D" input: "x" attr { key: "T" value { type: DT_FLOAT } } attr { key: "alpha" value { f: 1 } }
-           attr { key: "strides" value { list { i: 1 i: 1 i: 1 i: 1 } } } attr { key: "_class" value { list { s: "loc:@none" } } } }
-    node { name: "c" op: "Nonesuch" }
-  )pb", &graph));
-  EXPECT_THAT(testing::RegistryViolations(graph, registry_),
-              ElementsAre(HasSubstr("'a' (Relu): attribute 'T' must not be DT_STRING"), HasSubstr("attribute 'alpha' is unknown"),
-                          HasSubstr("attribute 'padding' is missing"), HasSubstr("the op is not registered"),
-                          HasSubstr("'a' (Relu): input 0 is DT_FLOAT, need DT_STRING"), HasSubstr("1 data inputs; need 2")));
+                                                              node {
+                                                                name: "x"
+                                                                op: "Placeholder"
+                                                                attr {
+                                                                  key: "dtype"
+                                                                  value { type: DT_FLOAT }
+                                                                }
+                                                              }
+                                                              node {
+                                                                name: "a"
+                                                                op: "Relu"
+                                                                input: "x"
+                                                                attr {
+                                                                  key: "T"
+                                                                  value { type: DT_STRING }
+                                                                }
+                                                              }
+                                                              node {
+                                                                name: "b"
+                                                                op: "Conv2D"
+                                                                input: "x"
+                                                                attr {
+                                                                  key: "T"
+                                                                  value { type: DT_FLOAT }
+                                                                }
+                                                                attr {
+                                                                  key: "alpha"
+                                                                  value { f: 1 }
+                                                                }
+                                                                attr {
+                                                                  key: "strides"
+                                                                  value { list { i: 1 i: 1 i: 1 i: 1 } }
+                                                                }
+                                                                attr {
+                                                                  key: "_class"
+                                                                  value { list { s: "loc:@none" } }
+                                                                }
+                                                              }
+                                                              node { name: "c" op: "Nonesuch" }
+                                                            )pb",
+                                                            &graph));
+  EXPECT_THAT(
+      testing::RegistryViolations(graph, registry_),
+      ElementsAre(HasSubstr("'a' (Relu): attribute 'T' must not be DT_STRING"),
+                  HasSubstr("attribute 'alpha' is unknown"), HasSubstr("attribute 'padding' is missing"),
+                  HasSubstr("the op is not registered"), HasSubstr("'a' (Relu): input 0 is DT_FLOAT, need DT_STRING"),
+                  HasSubstr("1 data inputs; need 2")));
 }
 
 }  // namespace

@@ -40,8 +40,10 @@ std::string Difference(const tf::GraphDef& before, const tf::GraphDef& after) {
   google::protobuf::util::MessageDifferencer differencer;
   std::string report;
   differencer.ReportDifferencesToString(&report);
-  differencer.TreatAsMap(tf::GraphDef::descriptor()->FindFieldByName("node"), tf::NodeDef::descriptor()->FindFieldByName("name"));
-  differencer.TreatAsMap(tf::NodeDef::descriptor()->FindFieldByName("attr"), tf::AttrEntry::descriptor()->FindFieldByName("key"));
+  differencer.TreatAsMap(tf::GraphDef::descriptor()->FindFieldByName("node"),
+                         tf::NodeDef::descriptor()->FindFieldByName("name"));
+  differencer.TreatAsMap(tf::NodeDef::descriptor()->FindFieldByName("attr"),
+                         tf::AttrEntry::descriptor()->FindFieldByName("key"));
   return differencer.Compare(before, after) ? "" : report.substr(0, 2000);
 }
 
@@ -77,7 +79,8 @@ TEST_F(RoundTripTest, GivesTheSameNodesThroughPbtxt) {
   for (const std::string& path : models_) {
     SCOPED_TRACE(path);
     const std::string bytes = *ReadFile(path);
-    const absl::StatusOr<std::string> text = ExportGraphDef(*ImportGraphDef(bytes, /*is_text=*/false), /*as_text=*/true);
+    const absl::StatusOr<std::string> text =
+        ExportGraphDef(*ImportGraphDef(bytes, /*is_text=*/false), /*as_text=*/true);
     ASSERT_TRUE(text.ok()) << text.status();
     const absl::StatusOr<Graph> graph = ImportGraphDef(*text, /*is_text=*/true);
     ASSERT_TRUE(graph.ok()) << graph.status();
@@ -101,12 +104,13 @@ TEST_F(RoundTripTest, GivesTheSameNodesThroughTheTextForm) {
 TEST_F(RoundTripTest, OnlyLoopsAndRareOpsAreOpaque) {
   const std::vector<std::string> clean = {"imagenet/", "mnist/", "superres/", "DS_CNN_S_mfcc", "/CNN_S_mfcc"};
   for (const std::string& path : models_) {
-    const bool must_be_clean =
-        std::any_of(clean.begin(), clean.end(), [&](const std::string& part) { return path.find(part) != std::string::npos; });
+    const bool must_be_clean = std::any_of(
+        clean.begin(), clean.end(), [&](const std::string& part) { return path.find(part) != std::string::npos; });
     if (!must_be_clean) continue;
     const absl::StatusOr<Graph> graph = ImportGraphDef(*ReadFile(path), /*is_text=*/false);
     ASSERT_TRUE(graph.ok()) << graph.status();
-    for (const NodeId id : graph->nodes()) EXPECT_NE(graph->op(id), OpKind::kOpaque) << path << ": " << graph->Label(id);
+    for (const NodeId id : graph->nodes())
+      EXPECT_NE(graph->op(id), OpKind::kOpaque) << path << ": " << graph->Label(id);
     EXPECT_EQ(graph->outputs().size(), 1u) << path;
     EXPECT_EQ(graph->inputs().size(), 1u) << path;
   }
@@ -118,7 +122,8 @@ TEST_F(RoundTripTest, TheRegistryAcceptsWhatIsWritten) {
   const auto registry = testing::ReadRegistry(*registry_path);
   ASSERT_TRUE(registry.ok()) << registry.status();
   for (const std::string& path : models_) {
-    const tf::GraphDef graph = Parse(*ExportGraphDef(*ImportGraphDef(*ReadFile(path), /*is_text=*/false), /*as_text=*/false));
+    const tf::GraphDef graph =
+        Parse(*ExportGraphDef(*ImportGraphDef(*ReadFile(path), /*is_text=*/false), /*as_text=*/false));
     EXPECT_EQ(testing::RegistryViolations(graph, *registry), std::vector<std::string>()) << path;
   }
 }
