@@ -31,6 +31,10 @@ absl::Status CanRun(const Graph& graph) {
     if (!graph.shape(graph.output(id)).fully_known()) {
       return absl::InvalidArgumentError(Concat("input '", graph.Label(id), "' has free dimensions"));
     }
+    const DataType type = graph.type(graph.output(id));
+    if (!IsFloatingPoint(type) && !IsInteger(type) && type != DataType::kBool) {
+      return absl::UnimplementedError(Concat("input '", graph.Label(id), "' is of type ", DataTypeName(type)));
+    }
   }
   return absl::OkStatus();
 }

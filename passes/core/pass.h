@@ -61,20 +61,20 @@ struct PassContext {
   const Target& target;
   const PrecisionPlan* plan = nullptr;  // where it is set, nothing of different planned precision is fused
   RewriteLog* log = nullptr;
-  DebugOptions debug;
-  EquivalenceOptions equivalence;
+  DebugOptions debug = {};
+  EquivalenceOptions equivalence = {};
   // Asked between passes: a status that is not OK (CANCELLED, DEADLINE_EXCEEDED) ends the run with it.
-  std::function<absl::Status()> interrupted;
+  std::function<absl::Status()> interrupted = nullptr;
 
   // --- Left behind.
-  std::vector<PassRun> runs;
+  std::vector<PassRun> runs = {};
   // Sentences for the report: "equivalence of 'fuse' was not checked: the graph has opaque nodes".
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = {};
 
   // --- The framework's own state.
   int step = 0;                               // numbers the dumps
   int64_t matches = 0;                        // of the running pass
-  std::map<std::string, int64_t, std::less<>> fuel_used;
+  std::map<std::string, int64_t, std::less<>> fuel_used = {};
 };
 
 // Stateless between runs. A pass says nothing about having changed the graph: the editor counts.

@@ -1,0 +1,226 @@
+#include "tests/support/golden.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "base/files.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "ir/shape_inference.h"
+#include "ir/text.h"
+#include "passes/core/equivalence.h"
+#include "passes/core/permissive_target.h"
+#include "passes/pipelines.h"
+#include "passes/precision/lists_planner.h"
+#include "tests/support/same_graph.h"
+
+namespace halftone {
+namespace {
+
+constexpr uint64_t kSeed = 7;
+constexpr int64_t kBatch = 3;  // for free dimensions; not a number that shapes in cases use
+constexpr float kFloatTolerance = 1e-5f;
+constexpr float kBFloat16Tolerance = 0.05f;
+
+constexpr absl::string_view kFields[] = {"in:", "out:", "target:", "plan:", "why:", "unrun:"};
+
+std::string* FieldOf(GoldenCase& golden, absl::string_view word) {
+  if (word == "in:") return &golden.in;
+  if (word == "out:") return &golden.out;
+  if (word == "target:") return &golden.target;
+  if (word == "plan:") return &golden.plan;
+  if (word == "why:") return &golden.why;
+  return &golden.unrun;
+}
+
+absl::StatusOr<PrecisionPlan> ParsePlan(const std::string& text, const Graph& graph) {
+  if (text == "lists") {
+    HALFTONE_ASSIGN_OR_RETURN(ListsPlan lists, PlanByLists(graph));
+    return std::move(lists.plan);
+  }
+  PrecisionPlan plan;
+  plan.planner = "test";
+  for (const absl::string_view item : absl::StrSplit(text, ',', absl::SkipWhitespace())) {
+    const std::vector<std::string> words = absl::StrSplit(absl::StripAsciiWhitespace(item), '=');
+    NodeId id = kNoNode;
+    for (const NodeId node : graph.nodes()) {
+      if (graph.Label(node) == words[0]) id = node;
+    }
+    const std::optional<DataType> type = words.size() == 2 ? DataTypeFromName(words[1]) : std::nullopt;
+    if (!id.valid() || !type.has_value()) return absl::InvalidArgumentError(Concat("plan: '", item, "' is no node=type"));
+    plan.decisions[{id, graph.op(id) == OpKind::kCast ? 'D' : 'T'}] = {*type, "planned by the test", "T", "", ""};
+  }
+  return plan;
+}
+
+// Copies with every free dimension bound, so that they can be executed.
+absl::Status Bind(Graph& graph) {
+  std::map<std::string, int64_t> symbols;
+  for (const NodeId id : graph.inputs()) {
+    const Shape& shape = graph.shape(graph.output(id));
+    if (!shape.has_rank()) continue;
+    for (const Dim& dim : shape.dims()) {
+      if (!dim.known() && !dim.symbol.empty()) symbols.emplace(dim.symbol, kBatch + static_cast<int64_t>(symbols.size()));
+    }
+  }
+  GraphEditor edit(graph);
+  return Specialize(edit, symbols, kBatch);
+}
+
+bool LowersPrecision(const Graph& graph) {
+  for (const NodeId id : graph.nodes()) {
+    for (const ValueId output : graph.node(id).outputs) {
+      if (output.valid() && graph.type(output) == DataType::kBFloat16) return true;
+    }
+  }
+  return false;
+}
+
+std::string CompareNumbers(Graph before, Graph after) {
+  for (Graph* graph : {&before, &after}) {
+    bool free = false;
+    for (const NodeId id : graph->inputs()) free = free || !graph->shape(graph->output(id)).fully_known();
+    if (!free) continue;
+    if (const absl::Status status = Bind(*graph); !status.ok()) return std::string(status.message());
+  }
+  const float tolerance = LowersPrecision(before) || LowersPrecision(after) ? kBFloat16Tolerance : kFloatTolerance;
+  const absl::StatusOr<std::string> difference = CompareAnswers(before, after, kSeed, tolerance);
+  return difference.ok() ? *difference : Concat("cannot be executed: ", difference.status().message());
+}
+
+// The reason of `why` must be among what the log says.
+std::string CheckWhy(const GoldenCase& golden, const RewriteLog& log) {
+  if (golden.why.empty()) return "";
+  std::string said;
+  for (const RewriteLogEntry& entry : log.entries()) {
+    if (!entry.applied && absl::StrContains(entry.text, golden.why)) return "";
+    said += Concat(said.empty() ? "" : "; ", entry.text);
+  }
+  return Concat("the log says '", said, "' and not '", golden.why, "'");
+}
+
+absl::StatusOr<Graph> RunPipeline(const GoldenCase& golden, const Graph& in, std::string_view name, RewriteLog& log) {
+  PermissiveTarget target;
+  if (!golden.target.empty()) {
+    HALFTONE_ASSIGN_OR_RETURN(target, PermissiveTarget::Parse(golden.target));
+  }
+  HALFTONE_ASSIGN_OR_RETURN(const PrecisionPlan plan, ParsePlan(golden.plan, in));
+  HALFTONE_ASSIGN_OR_RETURN(const Pipeline pipeline, MakePipelineByName(name, &plan));
+  PassContext context{.target = target, .plan = golden.plan.empty() ? nullptr : &plan, .log = &log};
+  Graph graph = in;
+  HALFTONE_RETURN_IF_ERROR(pipeline.Run(graph, context));
+  return graph;
+}
+
+// Printing and parsing gives the same graph.
+std::string CheckPrinting(const Graph& graph) {
+  const std::string text = PrintGraph(graph, {.with_weights = true});
+  const absl::StatusOr<Graph> again = ParseGraph(text);
+  if (!again.ok()) return Concat("its print does not parse: ", again.status().message());
+  const std::string difference = DifferenceOf(*again, graph);
+  return difference.empty() ? "" : Concat("printed and parsed it is another graph: ", difference);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<GoldenCase>> ParseGoldenCases(std::string_view text) {
+  std::vector<GoldenCase> cases;
+  std::string* field = nullptr;
+  bool in_out = false;
+  int number = 0;
+  size_t begin = 0;
+  while (begin < text.size()) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    absl::string_view line = AbslView(text.substr(begin, end - begin));
+    ++number;
+    const absl::string_view word = line.substr(0, std::min(line.find(' '), line.size()));
+    if (word == "case") {
+      line.remove_prefix(word.size());
+      cases.push_back({.name = std::string(absl::StripPrefix(absl::StripSuffix(absl::StripAsciiWhitespace(line), "\""), "\"")),
+                       .line = number});
+      field = nullptr;
+      in_out = false;
+    } else if (!cases.empty() && std::find(std::begin(kFields), std::end(kFields), word) != std::end(kFields)) {
+      field = FieldOf(cases.back(), word);
+      in_out = word == "out:";
+      line.remove_prefix(word.size());
+      *field = std::string(line);
+      if (in_out) cases.back().out_begin = begin + word.size();
+    } else if (!absl::StripAsciiWhitespace(line).empty() && line[0] != '#') {
+      if (field == nullptr) return absl::InvalidArgumentError(Concat("line ", number, ": expected 'case' or a field"));
+      *field += Concat("\n", line);
+    }
+    if (in_out && !absl::StripAsciiWhitespace(line).empty() && line[0] != '#') cases.back().out_end = end;
+    begin = end + 1;
+  }
+  for (GoldenCase& golden : cases) {
+    for (const absl::string_view word : kFields) {
+      std::string* text_of_field = FieldOf(golden, word);
+      *text_of_field = std::string(absl::StripAsciiWhitespace(*text_of_field));
+    }
+    if (golden.in.empty() || golden.out.empty()) {
+      return absl::InvalidArgumentError(Concat("line ", golden.line, ": the case has no 'in:' or no 'out:'"));
+    }
+  }
+  return cases;
+}
+
+GoldenResult RunGoldenCase(const GoldenCase& golden, std::string_view pipeline) {
+  const absl::StatusOr<Graph> in = ParseGraph(golden.in);
+  if (!in.ok()) return {.problem = Concat("in: ", in.status().message())};
+  RewriteLog log;
+  const absl::StatusOr<Graph> actual = RunPipeline(golden, *in, pipeline, log);
+  if (!actual.ok()) return {.problem = std::string(actual.status().message())};
+
+  GoldenResult result;
+  result.actual = PrintGraph(*actual);
+  std::string numbers = golden.unrun.empty() ? CompareNumbers(*in, *actual) : "";
+  result.numbers_agree = numbers.empty();
+  if (!result.numbers_agree) {
+    result.problem = Concat("answers moved: ", numbers);
+    return result;
+  }
+  const absl::StatusOr<Graph> expected = golden.kept() ? *in : ParseGraph(golden.out);
+  if (!expected.ok()) {
+    result.problem = Concat("out: ", expected.status().message());
+    return result;
+  }
+  result.problem = DifferenceOf(*actual, *expected);
+  if (result.problem.empty()) result.problem = CheckWhy(golden, log);
+  if (result.problem.empty()) result.problem = CheckPrinting(*actual);
+  return result;
+}
+
+std::vector<std::string> RunGoldenCases(const std::string& path, bool update) {
+  const absl::StatusOr<std::string> text = ReadFile(path);
+  if (!text.ok()) return {std::string(text.status().message())};
+  const absl::StatusOr<std::vector<GoldenCase>> cases = ParseGoldenCases(*text);
+  if (!cases.ok()) return {Concat(path, ": ", cases.status().message())};
+  const std::string pipeline = std::filesystem::path(path).stem().string();
+  std::vector<std::string> problems;
+  std::string rewritten = *text;
+  for (auto golden = cases->rbegin(); golden != cases->rend(); ++golden) {  // from the end: positions before stay right
+    const GoldenResult result = RunGoldenCase(*golden, pipeline);
+    if (result.problem.empty()) continue;
+    if (update && result.numbers_agree && !golden->kept() && !result.actual.empty()) {
+      rewritten.replace(golden->out_begin, golden->out_end - golden->out_begin,
+                        Concat("\n", absl::StripAsciiWhitespace(result.actual)));
+      continue;
+    }
+    problems.insert(problems.begin(), Concat(path, ":", golden->line, " \"", golden->name, "\": ", result.problem,
+                                             "\nit became:\n", result.actual));
+  }
+  if (update && rewritten != *text) {
+    if (const absl::Status status = WriteFileAtomically(path, rewritten); !status.ok()) {
+      problems.push_back(std::string(status.message()));
+    }
+  }
+  return problems;
+}
+
+}  // namespace halftone
