@@ -85,7 +85,8 @@ class Builder final {
   Placement PlacementOf(ValueId value) const;
   absl::StatusOr<int> Obtain(ValueId value, const Placement& wanted, const std::string& asker, bool owned);
   absl::StatusOr<Variant> SourceFor(ValueId value, DataType wanted, const std::string& asker);
-  absl::StatusOr<int> Convert(ValueId value, const Variant& from, const Placement& to, const std::string& asker);
+  absl::StatusOr<int> Convert(ValueId value, const Variant& from, const Placement& to, const std::string& asker,
+                              bool owned);
   StepInfo Describe(NodeId node, std::string kernel) const;
 
   const Graph& graph_;
@@ -275,18 +276,19 @@ absl::StatusOr<Variant> Builder::SourceFor(ValueId value, DataType wanted, const
   if (!located.unrounded || wanted == type) return located.variants[0];
   const Variant source = located.variants[0];
   const Placement rounded = backend_.WithType(located.dims, source.placement, type);
-  HALFTONE_ASSIGN_OR_RETURN(const int block, Convert(value, source, rounded, asker));
+  HALFTONE_ASSIGN_OR_RETURN(const int block, Convert(value, source, rounded, asker, /*owned=*/false));
   PutOn(value, rounded, block);
   return located.variants.back();
 }
 
-absl::StatusOr<int> Builder::Convert(ValueId value, const Variant& from, const Placement& to,
-                                     const std::string& asker) {
+// `owned`: the result will be written over, so it is made anew in each run even if it is a constant.
+absl::StatusOr<int> Builder::Convert(ValueId value, const Variant& from, const Placement& to, const std::string& asker,
+                                     bool owned) {
   const std::vector<int64_t>& dims = At(value).dims;
   absl::StatusOr<Prepared> prepared = backend_.Convert(dims, from.placement, to);
   if (!prepared.ok()) return Annotate(prepared.status(), Concat("node '", asker, "'"));
   const size_t bytes = backend_.Bytes(dims, to);
-  if (plan_.blocks[from.block].kind == Block::Kind::kConstant) {
+  if (!owned && plan_.blocks[from.block].kind == Block::Kind::kConstant) {
     const std::shared_ptr<Buffer> result = Buffer::Allocate(bytes);
     const std::shared_ptr<Buffer> scratch = Buffer::Allocate(prepared->scratch_bytes);
     std::byte* input =
@@ -325,7 +327,7 @@ absl::StatusOr<int> Builder::Obtain(ValueId value, const Placement& wanted, cons
   }
   HALFTONE_ASSIGN_OR_RETURN(const Variant source, SourceFor(value, wanted.type, asker));
   if (!owned && !located.unrounded && backend_.Same(located.dims, source.placement, wanted)) return source.block;
-  HALFTONE_ASSIGN_OR_RETURN(const int block, Convert(value, source, wanted, asker));
+  HALFTONE_ASSIGN_OR_RETURN(const int block, Convert(value, source, wanted, asker, owned));
   if (!owned) PutOn(value, wanted, block);
   return block;
 }
@@ -415,7 +417,7 @@ absl::Status Builder::Accept(NodeId node, Prepared prepared) {
   for (const auto& [value, block] : to_convert) {  // a kernel that computes in another type than the value's
     const Variant made = At(value).variants.back();
     const Placement own = backend_.WithType(At(value).dims, made.placement, graph_.type(value));
-    HALFTONE_ASSIGN_OR_RETURN(const int converted, Convert(value, made, own, label));
+    HALFTONE_ASSIGN_OR_RETURN(const int converted, Convert(value, made, own, label, /*owned=*/false));
     At(value).variants.clear();
     std::erase(plan_.blocks[block].values, value);
     PutOn(value, own, converted);

@@ -58,8 +58,6 @@ std::optional<Function> FunctionOf(const NodeContext& context) {
       return Function{Algorithm::eltwise_linear, -1, 0};
     case OpKind::kExp:
       return Function{Algorithm::eltwise_exp};
-    case OpKind::kLog:
-      return Function{Algorithm::eltwise_log};
     case OpKind::kSqrt:
       return Function{Algorithm::eltwise_sqrt};
     case OpKind::kSquare:
