@@ -1,0 +1,17 @@
+"""python_test: a Python script that runs our programs as a user would (tests/support/harness.py)."""
+
+PROGRAMS = [
+    "//client/cli:halftone",
+    "//server:halftoned",
+    "//server/worker:halftone-worker",
+]
+
+def python_test(name, script, data = [], size = "medium", tags = [], programs = PROGRAMS):
+    native.sh_test(
+        name = name,
+        size = size,
+        srcs = ["//tests/support:python_test.sh"],
+        args = ["$(location %s)" % script] + ["$(location %s)" % p for p in programs],
+        data = [script, "//tests/support:harness.py"] + programs + data,
+        tags = tags,
+    )

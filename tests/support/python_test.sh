@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# python_test.sh SCRIPT PROGRAM...: runs a Python test with our programs named in $PROGRAMS.
+set -euo pipefail
+script=$1
+shift
+export PROGRAMS
+PROGRAMS=$(IFS=:; echo "$*")
+export PYTHONDONTWRITEBYTECODE=1
+exec python3 "$script"
