@@ -203,6 +203,13 @@ TEST_F(JobRunnerTest, ShutdownPutsTheRunningJobBackAndTheNextServerRunsIt) {
   EXPECT_GT(next, 5);
 }
 
+TEST_F(JobRunnerTest, NoNewJobsAtShutdown) {
+  jobs_->Shutdown();
+  v1::CreateJobRequest request;
+  *request.mutable_spec() = InspectJob("ok.onnx");
+  EXPECT_EQ(jobs_->Create(request).status().code(), absl::StatusCode::kUnavailable);
+}
+
 TEST_F(JobRunnerTest, ProgressIsCoalesced) {
   const std::string name = Submit("flood.onnx");
   const absl::Time start = absl::Now();
