@@ -117,6 +117,12 @@ absl::StatusOr<NpyHeader> ParseNpyHeader(std::string_view bytes, std::string_vie
   return header;
 }
 
+void CleanBools(Tensor& tensor) {
+  if (tensor.type() != DataType::kBool) return;
+  std::byte* bytes = tensor.mutable_raw();
+  std::transform(bytes, bytes + tensor.byte_size(), bytes, [](std::byte b) { return std::byte{b != std::byte{0}}; });
+}
+
 absl::StatusOr<Tensor> ParseNpy(std::string_view bytes, std::string_view label) {
   HALFTONE_ASSIGN_OR_RETURN(const NpyHeader header, ParseNpyHeader(bytes, label));
   const size_t expected = static_cast<size_t>(*CheckedProduct(header.dims)) * ElementSize(header.type);
@@ -127,6 +133,7 @@ absl::StatusOr<Tensor> ParseNpy(std::string_view bytes, std::string_view label) 
   Tensor tensor(header.type, header.dims);
   if (expected > 0) std::memcpy(tensor.mutable_raw(), bytes.data() + header.data_offset, expected);
   if (header.big_endian) SwapBytes({tensor.mutable_raw(), expected}, ElementSize(header.type));
+  CleanBools(tensor);
   return header.fortran_order && tensor.rank() > 1 ? FromFortran(tensor) : tensor;
 }
 

@@ -29,6 +29,9 @@ absl::StatusOr<NpyHeader> ParseNpyHeader(std::string_view bytes, std::string_vie
 // The whole array, in C order and the machine's byte order.
 absl::StatusOr<Tensor> ParseNpy(std::string_view bytes, std::string_view label);
 
+// Makes every byte of a bool tensor 0 or 1, whatever the file held; other types stay as they are.
+void CleanBools(Tensor& tensor);
+
 // Version 1.0, C order. bf16, which numpy does not have, is written as f4. Errors: INVALID_ARGUMENT for strings and the
 // like.
 absl::StatusOr<std::string> WriteNpy(const Tensor& tensor);

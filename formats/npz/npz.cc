@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/files.h"
 #include "base/status.h"
 #include "base/strings.h"
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr size_t kHeadBytes = size_t{64} << 10;
 constexpr size_t kSkipBytes = size_t{1} << 20;
+constexpr uint64_t kMaxInflation = 1040;  // deflate makes at most 1032 bytes of one
 
 struct ZipCloser {
   void operator()(zip_t* archive) const { zip_discard(archive); }
@@ -29,19 +31,20 @@ struct Entry {
   uint64_t size = 0;  // of the .npy
   NpyHeader header;
   Cursor cursor;
+  Tensor whole;  // an array in Fortran order or of the other byte order, once a row of it was read
 };
 
 class ZipNpzReader final : public NpzReader {
  public:
-  ZipNpzReader(std::unique_ptr<zip_t, ZipCloser> archive, std::string label)
-      : archive_(std::move(archive)), label_(std::move(label)) {}
+  ZipNpzReader(std::unique_ptr<zip_t, ZipCloser> archive, std::string label, uint64_t file_size)
+      : archive_(std::move(archive)), label_(std::move(label)), file_size_(file_size) {}
 
   absl::Status ReadDirectory() {
     const zip_int64_t count = zip_get_num_entries(archive_.get(), 0);
     for (zip_int64_t i = 0; i < count; ++i) {
       zip_stat_t stat;
       if (zip_stat_index(archive_.get(), i, 0, &stat) != 0 || (stat.valid & ZIP_STAT_NAME) == 0 ||
-          (stat.valid & ZIP_STAT_SIZE) == 0) {
+          (stat.valid & ZIP_STAT_SIZE) == 0 || (stat.valid & ZIP_STAT_COMP_SIZE) == 0) {
         return Bad("", "the archive's directory is damaged");
       }
       std::string name = stat.name;
@@ -56,6 +59,10 @@ class ZipNpzReader final : public NpzReader {
       if (entry.size < entry.header.data_offset || entry.size - entry.header.data_offset < expected) {
         return Bad(name, Concat("is shorter than its shape ", Shape::Of(entry.header.dims).ToString(), " needs"));
       }
+      if (stat.comp_size > file_size_ || entry.size / kMaxInflation > stat.comp_size) {
+        return Bad(name, Concat("claims ", entry.size, " bytes, more than the file can hold"));
+      }
+      if (Find(name) >= 0) return Bad(name, "is there twice");
       arrays_.push_back({std::move(name), entry.header.type, entry.header.dims});
       entries_.push_back(std::move(entry));
     }
@@ -86,15 +93,18 @@ class ZipNpzReader final : public NpzReader {
     for (size_t i = 1; i < dims.size(); ++i) row_bytes *= dims[i];
     dims[0] = count;
     if (entry.header.fortran_order || entry.header.big_endian) {
-      HALFTONE_ASSIGN_OR_RETURN(const Tensor all, ReadAll(array));
-      return Tensor(all.type(), dims,
-                    Buffer::CopyOf(all.raw() + first * row_bytes, static_cast<size_t>(count * row_bytes)));
+      if (entry.whole.type() == DataType::kUnknown) {
+        HALFTONE_ASSIGN_OR_RETURN(entry.whole, ReadAll(array));
+      }
+      return Tensor(entry.whole.type(), dims,
+                    Buffer::CopyOf(entry.whole.raw() + first * row_bytes, static_cast<size_t>(count * row_bytes)));
     }
     HALFTONE_RETURN_IF_ERROR(MoveTo(entry, first * row_bytes, name));
     Tensor rows(entry.header.type, dims);
     HALFTONE_RETURN_IF_ERROR(
         ReadExactly(entry.cursor.file.get(), reinterpret_cast<char*>(rows.mutable_raw()), rows.byte_size(), name));
     entry.cursor.at += static_cast<int64_t>(rows.byte_size());
+    CleanBools(rows);
     return rows;
   }
 
@@ -146,6 +156,7 @@ class ZipNpzReader final : public NpzReader {
 
   const std::unique_ptr<zip_t, ZipCloser> archive_;
   const std::string label_;
+  const uint64_t file_size_;
   std::vector<NpzArray> arrays_;
   std::vector<Entry> entries_;  // as arrays_
 };
@@ -162,7 +173,8 @@ absl::StatusOr<std::unique_ptr<NpzReader>> NpzReader::Open(const std::string& pa
     zip_error_fini(&details);
     return absl::InvalidArgumentError(Concat("'", label, "': not a .npz archive: ", why));
   }
-  auto reader = std::make_unique<ZipNpzReader>(std::move(archive), label);
+  HALFTONE_ASSIGN_OR_RETURN(const int64_t file_size, RegularFileSize(path));
+  auto reader = std::make_unique<ZipNpzReader>(std::move(archive), label, static_cast<uint64_t>(file_size));
   HALFTONE_RETURN_IF_ERROR(reader->ReadDirectory());
   return reader;
 }

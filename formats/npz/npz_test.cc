@@ -63,6 +63,19 @@ TEST(Npy, FortranAndBigEndianBecomePlain) {
   EXPECT_EQ(tensor->ToInts(), (std::vector<int64_t>{1, 2, 3, 4, 5, 6}));
 }
 
+TEST(Npz, RowsOfAnArrayInFortranOrder) {
+  const TempDir dir = *TempDir::Create();
+  const std::string head = "{'descr': '|b1', 'fortran_order': True, 'shape': (2, 3), }";
+  std::string bytes("\x93NUMPY\x01\x00", 8);
+  bytes += static_cast<char>(head.size());
+  bytes += '\0';
+  bytes += head;
+  bytes += std::string("\0\1\7\0\0\1", 6);  // columns (0 1) (7 0) (0 1); 7 is true
+  const std::unique_ptr<NpzReader> reader = *NpzReader::Open(WriteZip(dir, {{"x.npy", bytes}}, true), "a.npz");
+  EXPECT_EQ(reader->ReadRows(0, 1, 1)->ToInts(), (std::vector<int64_t>{1, 0, 1}));
+  EXPECT_EQ(reader->ReadRows(0, 0, 1)->ToInts(), (std::vector<int64_t>{0, 1, 0}));
+}
+
 TEST(Npy, WritesWhatItReads) {
   for (const DataType type : {DataType::kFloat32, DataType::kFloat64, DataType::kFloat16, DataType::kInt8,
                               DataType::kUInt64, DataType::kBool}) {
@@ -84,6 +97,14 @@ TEST(Npz, ErrorsNameFileAndArray) {
   std::string other = whole;
   other.replace(other.find("<f4"), 3, "<c8");
   EXPECT_THAT(error(other), HasSubstr("dtype '<c8' is not supported"));
+  // A directory that claims more than a deflated entry of this size can hold.
+  const std::string path = WriteZip(dir, {{"x.npy", *WriteNpy(Tensor(DataType::kUInt8, {200000}))}}, true);
+  std::string zip = *ReadFile(path);
+  const size_t central = zip.find(std::string("PK\x01\x02", 4));
+  ASSERT_NE(central, std::string::npos);
+  for (const int i : {24, 25, 26}) zip[central + i] = static_cast<char>(0xff);  // the size without compression
+  ASSERT_TRUE(WriteFileAtomically(path, zip).ok());
+  EXPECT_THAT(std::string(NpzReader::Open(path, "a.npz").status().message()), HasSubstr("more than the file can hold"));
   ASSERT_TRUE(WriteFileAtomically(dir.path() + "/b.npz", "no archive").ok());
   EXPECT_THAT(std::string(NpzReader::Open(dir.path() + "/b.npz", "b.npz").status().message()),
               HasSubstr("'b.npz': not a .npz archive"));

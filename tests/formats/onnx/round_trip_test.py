@@ -57,7 +57,7 @@ def compare(before, after, exact):
             if exact and x.tobytes() != y.tobytes():
                 return f"{value.name}: other bits, off by up to {numpy.abs(x.astype(float) - y.astype(float)).max()}"
             scale = max(1.0, float(numpy.abs(x.astype(float)).max())) if x.size else 1.0
-            if not numpy.allclose(x, y, rtol=1e-4, atol=1e-5 * scale, equal_nan=True):
+            if not numpy.allclose(x, y, rtol=1e-3, atol=1e-3 * scale, equal_nan=True):
                 return f"{value.name}: off by up to {numpy.abs(x.astype(float) - y.astype(float)).max()}"
     return None
 
