@@ -45,6 +45,7 @@ class Painter {
     bool processed = true;
     bool denied = false;
     bool painted = false;
+    bool kept_by_rule = false;  // the caller wants f32
     std::string step;    // that decided
     std::string reason;
     std::vector<NodeId> before, after;  // neighbours along f32 data
@@ -226,7 +227,7 @@ void Painter::MatchLoopEdges() {
   for (const NodeId next : Where([this](NodeId id) { return g_.op(id) == OpKind::kNextIteration; })) {
     const std::vector<NodeId> merges = LoopMerges(next);
     const bool all = std::all_of(merges.begin(), merges.end(), [this](NodeId id) { return fact(id).painted; });
-    if (all && !merges.empty() && MayPaint(next)) {
+    if (all && !merges.empty() && MayPaint(next) && !fact(next).kept_by_rule) {
       Paint(next, "loop-edges", "its Merge is bfloat16");
       continue;
     }
@@ -278,6 +279,7 @@ absl::Status Painter::ApplyRules(const std::vector<NodeRule>& rules, std::vector
       used.insert(rule);
       Fact& f = fact(id);
       const bool lower = rule->precision == DataType::kBFloat16;
+      f.kept_by_rule = !lower;
       if (lower && !f.obstacle.empty()) {
         if (g_.op(id) != OpKind::kConstant) {
           warnings.push_back(Concat("'", label, "' cannot become bfloat16 as the rule '", rule->match, "' asks: ", f.obstacle));

@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "ir/reference/reference.h"
 #include "ir/shape_inference.h"
+#include "passes/core/rule_pass.h"
 #include "passes/simplify/passes.h"
 
 namespace halftone {
@@ -103,9 +104,7 @@ absl::Status FoldConstants::Run(GraphEditor& edit, PassContext& context) const {
       edit.SetDevice(graph.producer(constant), node.device);
       first = false;
     }
-    bool used = false;
-    for (const ValueId output : node.outputs) used = used || (output.valid() && !graph.uses(output).empty());
-    if (!used) edit.RemoveNode(id);
+    RemoveUnused(edit, {id});
   }
   return absl::OkStatus();
 }

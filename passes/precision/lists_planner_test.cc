@@ -1,0 +1,274 @@
+// The planner, step by step, on small graphs in text form.
+
+#include "passes/precision/lists_planner.h"
+
+#include <map>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ir/text.h"
+#include "passes/precision/op_lists.h"
+
+namespace halftone {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Labels of what is painted, and the whole plan at hand.
+struct Planned {
+  Graph graph;
+  ListsPlan lists;
+
+  Planned(std::string_view text, const PlannerOptions& options = {}) {
+    absl::StatusOr<Graph> parsed = ParseGraph(text);
+    EXPECT_TRUE(parsed.ok()) << parsed.status();
+    graph = *std::move(parsed);
+    absl::StatusOr<ListsPlan> plan = PlanByLists(graph, options);
+    EXPECT_TRUE(plan.ok()) << plan.status();
+    lists = *std::move(plan);
+  }
+  std::string Painted() const {
+    std::string names;
+    for (const auto& [key, decision] : lists.plan.decisions) {
+      if (decision.type == DataType::kBFloat16) names += (names.empty() ? "" : " ") + graph.Label(key.first);
+    }
+    return names;
+  }
+  const Decision& Of(std::string_view label, char variable = 'T') const {
+    static const Decision kNothing;
+    for (const auto& [key, decision] : lists.plan.decisions) {
+      if (graph.Label(key.first) == label && key.second == variable) return decision;
+    }
+    ADD_FAILURE() << "no decision for " << label;
+    return kNothing;
+  }
+};
+
+TEST(ListsPlanner, AllowOpsArePaintedEvenAlone) {
+  const Planned p("graph onnx (x: f32[2,3]) { w = const f32[3,5]  m = matmul(x, w)  return y=softmax(m) }");
+  EXPECT_EQ(p.Painted(), "m");
+  EXPECT_EQ(p.Of("m").reason, "allow list: MatMul");
+  EXPECT_EQ(p.Of("m").list, "allow");
+  EXPECT_EQ(p.Of("m").step, "allow");
+  EXPECT_EQ(p.Of("m").type_attribute, "T");
+  EXPECT_EQ(p.lists.summary.ToString(), "converted 1 of 2 nodes to bfloat16 with 2 casts");
+}
+
+TEST(ListsPlanner, InferAndClearOpsBetweenAllowOpsArePainted) {
+  const Planned p(R"(graph onnx (x: f32[2,3]) { w = const f32[3,3]
+      a = matmul(x, w)  b = tanh(a)  c = relu(b)  d = matmul(c, w)  e = tanh(d)  return y=exp(e) })");
+  EXPECT_EQ(p.Painted(), "a b c d");
+  EXPECT_EQ(p.Of("b").step, "infer-between");
+  EXPECT_EQ(p.Of("e").reason, "infer list: Tanh, not between two allow ops");
+}
+
+TEST(ListsPlanner, ClearOpsNextToPaintedOnesArePaintedThroughEachOther) {
+  const Planned p(R"(graph onnx (x: f32[2,3]) { w = const f32[3,3]
+      p = relu(x)  q = transpose(p, [0, 1])  a = matmul(q, w)  b = relu(a)  c = flatten(b)  d = tanh(c)  e = relu(d)  return y=sigmoid(e) })");
+  EXPECT_EQ(p.Painted(), "p q a b c");
+  EXPECT_EQ(p.Of("c").step, "clear-adjacent");
+  EXPECT_EQ(p.Of("e").reason, "clear list: Relu, not next to a bfloat16 op");
+}
+
+TEST(ListsPlanner, DenyIsPropagatedThroughClearAndInferToTheNextDenyOrInferOp) {
+  // exp -> relu -> tanh is denied up to tanh; what follows it, with no deny or infer op behind, is not.
+  const Planned p(R"(graph onnx (x: f32[2,3]) { w = const f32[3,3]
+      a = matmul(x, w)  b = exp(a)  c = relu(b)  d = tanh(c)  e = matmul(d, w)  r = relu(d)  return y=softmax(e), z=r })");
+  EXPECT_EQ(p.Painted(), "a e");
+  EXPECT_EQ(p.Of("b").reason, "deny list: Exp");
+  EXPECT_EQ(p.Of("c").reason, "on a path from 'b' (deny list: Exp) to a deny or infer op");
+  EXPECT_EQ(p.Of("d").step, "deny-propagation");
+  EXPECT_EQ(p.Of("r").step, "clear");
+}
+
+TEST(ListsPlanner, WithoutTheDenyOpTheSameChainIsPainted) {
+  const Planned p(R"(graph onnx (x: f32[2,3]) { w = const f32[3,3]
+      a = matmul(x, w)  c = relu(a)  d = tanh(c)  e = matmul(d, w)  return y=softmax(e) })");
+  EXPECT_EQ(p.Painted(), "a c d e");
+}
+
+TEST(ListsPlanner, OpaqueNodesPassDenyOnAndAreNeverPainted) {
+  const Planned p(R"(graph graphdef (x: f32[2,3]) { w = const f32[3,3]
+      a = matmul(x, w)  b = exp(a)  c: f32[2,3] = opaque "Tile" (b)  d = tanh(c)  e = matmul(d, w)  f: f32[2,3] = opaque "Tile" (e)
+      return y=softmax(f) })");
+  EXPECT_EQ(p.Painted(), "a e");
+  EXPECT_EQ(p.Of("c").step, "deny-propagation");
+  EXPECT_EQ(p.Of("d").step, "deny-propagation");
+  EXPECT_EQ(p.Of("f").reason, "opaque: never changed");
+}
+
+TEST(ListsPlanner, OutputsOfAGraphDefAreKeptUnlessAsked) {
+  const char* text = R"(graph graphdef (x: f32[2,3]) { w = const f32[3,3]  a = matmul(x, w)  y = matmul(a, w)  return y })";
+  const Planned p(text);
+  EXPECT_EQ(p.Painted(), "a");
+  EXPECT_THAT(p.Of("y").reason, HasSubstr("output of the graph"));
+  EXPECT_EQ(Planned(text, {.keep_output_nodes = false}).Painted(), "a y");
+}
+
+TEST(ListsPlanner, OtherDevicesAreNotProcessed) {
+  const Planned p(R"(graph graphdef (x: f32[2,3]) { w = const f32[3,3]  a = matmul(x, w) device="/device:GPU:0"
+      b = matmul(a, w) device="/job:localhost/replica:0/task:0/device:CPU:0"  return y=softmax(b) })");
+  EXPECT_EQ(p.Painted(), "b");
+  EXPECT_THAT(p.Of("a").reason, HasSubstr("is no CPU"));
+}
+
+TEST(ListsPlanner, StatisticsOfABatchNormStayF32AndItsFirstVersionCountsAsTheSecond) {
+  const Planned p(R"(graph graphdef (x: f32[2,5,4,3]) { w = const f32[1,1,3,3]  s = const f32[3]
+      a = conv "Conv2D" (x, w) {layout="NHWC", weights_layout="HWIO"}  b = batch_norm "FusedBatchNorm" (a, s, s, s, s) {layout="NHWC"}
+      c = conv "Conv2D" (b, w) {layout="NHWC", weights_layout="HWIO"}  return y=softmax(c) })");
+  EXPECT_EQ(p.Painted(), "a b c");
+  EXPECT_EQ(p.Of("b").reason, "infer list: FusedBatchNormV2, between allow ops");
+  EXPECT_EQ(p.Of("b", 'U').type, DataType::kFloat32);
+  EXPECT_EQ(p.Of("b", 'U').type_attribute, "U");
+}
+
+TEST(ListsPlanner, ValuesThatFeedOnlyTheStatisticsAreNoPathOfTheData) {
+  // The matmul's result is the scale of the batch norm: not connected to its data.
+  const Planned p(R"(graph graphdef (x: f32[3], i: f32[2,5,4,3], o: f32[1,3]) { w = const f32[3,3]  k = const f32[1,1,3,3]
+      m = matmul(o, w)  t = tanh(m)  s = reshape(t, [3])  b = batch_norm (i, s, x, x, x) {layout="NHWC"}
+      c = conv(b, k) {layout="NHWC", weights_layout="HWIO"}  return y=softmax(c) })");
+  EXPECT_EQ(p.Painted(), "m c");
+}
+
+TEST(ListsPlanner, TheRegistryDecidesWhatMayBeBFloat16) {
+  const Planned p(R"(graph onnx (x: f32[1,3,4,5]) { w = const f32[3,3,1,1]  s = const f32[4] {1, 1, 2, 2}
+      a = conv(x, w)  r = resize(a, _, s) {mode="nearest"}  b = conv(r, w)  return y=softmax(b) })");
+  EXPECT_EQ(p.Painted(), "a b");
+  EXPECT_EQ(p.Of("r").reason, "TensorFlow's ResizeNearestNeighbor allows no bfloat16");
+}
+
+TEST(ListsPlanner, IntegerMatmulsAreLeftAlone) {
+  const Planned p("graph onnx (x: s32[2,3]) { w = const s32[3,3] {1,2,3,4,5,6,7,8,9}  a = matmul(x, w)  return y=a }");
+  EXPECT_EQ(p.Painted(), "");
+  EXPECT_EQ(p.Of("a").reason, "no f32 data");
+}
+
+constexpr char kLoop[] = R"(graph graphdef (x: f32[2,3], p: bool[]) { w = const f32[3,3]
+    e = enter(x)  m: f32[2,3], _ = merge(e, n)  s0, s1 = switch(m, p)  a = matmul(s1, w)  BODY  n: f32[2,3] = next_iteration(b)
+    q = exit(s0)  return y=softmax(q) })";
+
+std::string Loop(const std::string& body) {
+  std::string text = kLoop;
+  return text.replace(text.find("BODY"), 4, body);
+}
+
+TEST(ListsPlanner, ALoopWhoseMergeIsPaintedHasAPaintedNextIteration) {
+  const Planned p(Loop("b = relu(a)"));
+  EXPECT_THAT(p.Painted(), AllOf(HasSubstr("m"), HasSubstr("n"), HasSubstr("b")));
+  EXPECT_EQ(p.Of("m").type, DataType::kBFloat16);
+  EXPECT_EQ(p.Of("n").type, DataType::kBFloat16);
+}
+
+TEST(ListsPlanner, BothEndsOfALoopEdgeHaveOneColour) {
+  // exp denies what follows it up to an infer op: the body's sigmoid. Next_iteration is in between.
+  const Planned p(Loop("c = exp(a)  b = sigmoid(c)"));
+  EXPECT_EQ(p.Of("n").type, p.Of("m").type);
+  const Planned ruled(Loop("b = relu(a)"), {.node_rules = {{"n", DataType::kFloat32}}});
+  EXPECT_EQ(ruled.Of("m").type, DataType::kFloat32);
+  EXPECT_EQ(ruled.Of("m").step, "loop-edges");
+}
+
+TEST(ListsPlanner, AnExistingCastWhoseReadersArePaintedIsPainted) {
+  const Planned p(R"(graph onnx (x: u8[2,3]) { w = const f32[3,3]  c: f32[2,3] = cast(x)  a = matmul(c, w)  return y=softmax(a) })");
+  EXPECT_EQ(p.Painted(), "c a");
+  EXPECT_EQ(p.Of("c", 'D').type_attribute, "DstT");
+  const Planned q(R"(graph onnx (x: u8[2,3]) { w = const f32[3,3]  c: f32[2,3] = cast(x)  a = matmul(c, w)  return y=softmax(a), z=tanh(c) })");
+  EXPECT_EQ(q.Painted(), "a");
+}
+
+TEST(ListsPlanner, CastsAreCountedPerValueNotPerReader) {
+  const Planned p(R"(graph onnx (x: f32[2,3]) { w = const f32[3,3]  a = matmul(x, w)  b = matmul(x, w)
+      return y=tanh(a), z=sigmoid(a), u=softmax(b) })");
+  EXPECT_EQ(p.lists.summary.casts_to_bf16, 1);
+  EXPECT_EQ(p.lists.summary.casts_to_f32, 2);
+}
+
+TEST(ListsPlanner, GraphDefCountsItsConstantsAsTensorFlowDoes) {
+  const Planned p(R"(graph graphdef (x: f32[2,3]) { w = const f32[3,3] name="w"  a = matmul(x, w) name="a"  y = softmax(a) name="y"  return y })");
+  EXPECT_EQ(p.lists.summary.nodes, 4);
+  EXPECT_EQ(p.lists.summary.painted, 1);
+}
+
+TEST(ListsPlanner, RulesOfSingleNodesComeLastAndTheFirstMatchDecides) {
+  const char* text = R"(graph onnx (x: f32[2,3]) { w = const f32[3,3]
+      conv1 = matmul(x, w)  conv10 = matmul(conv1, w)  s = softmax(conv10)  return y=exp(s) })";
+  const Planned p(text, {.node_rules = {{"conv1", DataType::kFloat32}, {"conv.*", DataType::kBFloat16}, {"s", DataType::kBFloat16}}});
+  EXPECT_EQ(p.Painted(), "conv10 s");
+  EXPECT_EQ(p.Of("conv1").reason, "rule 'conv1' of the policy");
+  EXPECT_THAT(p.lists.warnings, IsEmpty());
+
+  const Planned q(text, {.node_rules = {{"nothing", DataType::kFloat32}, {"x|w", DataType::kBFloat16}}});
+  EXPECT_THAT(q.lists.warnings, Contains(HasSubstr("'nothing' matches no node")));
+}
+
+TEST(ListsPlanner, RulesThatCannotBe) {
+  const absl::StatusOr<Graph> graph = ParseGraph("graph (x: f32[2]) { return y=relu(x) }");
+  EXPECT_EQ(PlanByLists(*graph, {.node_rules = {{"a(", DataType::kFloat32}}}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(PlanByLists(*graph, {.node_rules = {{"a", DataType::kInt8}}}).status().code(), absl::StatusCode::kInvalidArgument);
+  // A pattern that makes backtracking matchers run for ever.
+  const absl::StatusOr<Graph> named = ParseGraph("graph (x: f32[2]) { y = relu(x) name=\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\" return y }");
+  EXPECT_TRUE(PlanByLists(*named, {.node_rules = {{"(a|aa)+", DataType::kFloat32}}}).ok());
+}
+
+TEST(OpLists, EditsInOrder) {
+  const char* text = "graph onnx (x: f32[2,3]) { w = const f32[3,5]  m = matmul(x, w)  return y=softmax(m) }";
+  ListEdits environment;
+  environment.allow = {.add = {"Softmax"}, .remove = {"MatMul"}};
+  environment.infer = {.remove = {"Softmax"}};
+  const Planned p(text, {.edits = {environment}});
+  EXPECT_EQ(p.lists.plan.decisions.size(), 2u);
+  EXPECT_EQ(p.Of("m").type, DataType::kFloat32);
+  EXPECT_EQ(p.Of("m").reason, "on no list: MatMul");
+  EXPECT_THAT(p.lists.warnings, IsEmpty());
+
+  ListEdits policy;
+  policy.allow.add = {"MatMul"};
+  EXPECT_EQ(Planned(text, {.edits = {environment, policy}}).Of("m").type, DataType::kBFloat16);
+}
+
+TEST(OpLists, OddEditsAreWarnings) {
+  ListEdits edits;
+  edits.allow = {.add = {"Exp"}, .remove = {"Relu"}};
+  edits.deny = {.add = {"Tanh"}, .remove = {"Tanh"}};
+  std::vector<std::string> warnings;
+  const OpLists lists(std::span(&edits, 1), warnings);
+  EXPECT_EQ(lists.ListOf("Exp"), Colour::kAllow);
+  EXPECT_EQ(lists.ListOf("Relu"), Colour::kClear);
+  EXPECT_EQ(lists.ListOf("Tanh"), Colour::kInfer);
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("'Relu' cannot be taken off the allow list"),
+                                    AllOf(HasSubstr("'Exp' was added to the allow list"), HasSubstr("left the deny list")),
+                                    HasSubstr("'Tanh' is both added")));
+}
+
+TEST(OpLists, CountsAreThoseOfTensorFlow) {
+  std::map<Colour, int> counts;
+  for (const OpListRow& row : OpListRows()) ++counts[row.list];
+  EXPECT_EQ(counts[Colour::kAllow], 14);
+  EXPECT_EQ(counts[Colour::kInfer], 48);
+  EXPECT_EQ(counts[Colour::kDeny], 7);
+  EXPECT_EQ(counts[Colour::kClear], 96 + 15);
+}
+
+TEST(OpLists, EnvironmentNewAndOldNames) {
+  const std::map<std::string, std::string> environment = {
+      {"TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_ADD", "Softmax, Exp"},
+      {"TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_WHITELIST_ADD", "Mean"},
+      {"TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_GRAYLIST_REMOVE", "Softmax,"},
+      {"TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_BLACKLIST_REMOVE", "Exp"}};
+  const ListEdits edits = ListEditsFromEnvironment([&](const std::string& name) -> std::optional<std::string> {
+    const auto it = environment.find(name);
+    return it == environment.end() ? std::nullopt : std::optional<std::string>(it->second);
+  });
+  EXPECT_THAT(edits.allow.add, ElementsAre("Softmax", "Exp", "Mean"));
+  EXPECT_THAT(edits.infer.remove, ElementsAre("Softmax"));
+  EXPECT_THAT(edits.deny.remove, ElementsAre("Exp"));
+  EXPECT_THAT(edits.clear.add, IsEmpty());
+}
+
+}  // namespace
+}  // namespace halftone
