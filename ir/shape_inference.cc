@@ -12,6 +12,8 @@
 namespace halftone {
 namespace {
 
+constexpr int kMaxRank = 255;  // a few hostile nodes could double the rank again and again
+
 struct Row {
   OpKind op;
   shape_rules::Rule rule;
@@ -140,6 +142,12 @@ absl::StatusOr<std::vector<ValueSpec>> InferWith(const Graph& graph, NodeId id, 
       inputs.ok() ? rule(shape_rules::Context(graph, id, values)) : shape_rules::Shapes(inputs);
   if (!shapes.ok()) return Annotate(shapes.status(), Concat("node '", graph.Label(id), "' (", OpName(node.op), ")"));
   shapes->resize(node.outputs.size());
+  for (const Shape& shape : *shapes) {
+    if (shape.has_rank() && shape.rank() > kMaxRank) {
+      return absl::InvalidArgumentError(Concat("node '", graph.Label(id), "' (", OpName(node.op), ") makes rank ",
+                                               shape.rank(), ", need at most ", kMaxRank));
+    }
+  }
   std::vector<ValueSpec> result;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     result.push_back({OutputType(graph, node, static_cast<int>(i)), std::move((*shapes)[i]), ""});

@@ -193,6 +193,22 @@ TEST(Specialize, ListsEveryFreeDimension) {
               HasSubstr("input 'x' dimension 1 (H), input 'x' dimension 2, input 'z' (unknown rank)"));
 }
 
+// A hostile file must not make us allocate without bounds.
+TEST(ShapeInference, GrowthIsBounded) {
+  std::string lists = "graph () { c0 = concat([1, 2], [1, 2], 0) ", ranks = "graph (g0: s64[2,2,2]) { ";
+  for (int i = 1; i <= 40; ++i) {
+    const std::string last = std::to_string(i - 1), next = std::to_string(i);
+    lists += "c" + next + " = concat(c" + last + ", c" + last + ", 0) ";
+    ranks += "g" + next + " = gather(g" + last + ", g" + last + ") ";
+  }
+  const absl::StatusOr<Graph> concats = ParseGraph(lists + "return c40 }");
+  ASSERT_TRUE(concats.ok()) << concats.status();
+  ShapeValues values(*concats);
+  EXPECT_EQ(values.Find(concats->outputs()[0].value), nullptr);
+  const absl::StatusOr<Graph> gathers = ParseGraph(ranks + "return g40 }");
+  EXPECT_THAT(std::string(gathers.status().message()), HasSubstr("makes rank 257, need at most 255"));
+}
+
 // A chain as long as any real model must not need a deep stack.
 TEST(ShapeValues, LongChains) {
   Graph graph;

@@ -32,7 +32,8 @@ Shapes Concat(const Context& c) {
     if (sum.value == 0) {
       sum = along;
     } else if (sum.known() && along.known()) {
-      sum.value += std::min(along.value, kMaxDim);
+      if (sum.value > kMaxDim || along.value > kMaxDim) return Error("the sum along axis ", axis, " is too large");
+      sum.value += along.value;
     } else if (along.value != 0) {
       sum = Dim::Unknown();
     }
@@ -75,8 +76,9 @@ Shapes Pad(const Context& c) {
       dim = Dim::Unknown();
       continue;
     }
-    if (std::max(begin.integer, end.integer) > kMaxDim || std::min(begin.integer, end.integer) < -kMaxDim) {
-      return Error("pads of ", begin.integer, " and ", end.integer);
+    if (std::max({begin.integer, end.integer, dim.value}) > kMaxDim ||
+        std::min(begin.integer, end.integer) < -kMaxDim) {
+      return Error("pads of ", begin.integer, " and ", end.integer, " for x ", x.ToString(), " are too large");
     }
     if (begin.integer + end.integer == 0) continue;
     if (!dim.known()) {

@@ -9,7 +9,7 @@
 namespace halftone {
 namespace {
 
-constexpr int64_t kMaxElements = 4096;
+constexpr size_t kMaxElements = 4096;
 
 using Result = std::optional<KnownTensor>;
 
@@ -26,7 +26,7 @@ KnownTensor Vector(std::vector<KnownElement> elements) {
 Result OfConstant(const Tensor& tensor) {
   const bool floating = IsFloatingPoint(tensor.type());
   if (!floating && !IsInteger(tensor.type())) return std::nullopt;
-  if (tensor.num_elements() > kMaxElements) return std::nullopt;
+  if (static_cast<size_t>(tensor.num_elements()) > kMaxElements) return std::nullopt;
   KnownTensor result;
   result.floating = floating;
   result.dims = tensor.dims();
@@ -87,6 +87,7 @@ Result OfConcat(const std::vector<const KnownTensor*>& inputs) {
   result.floating = inputs[0] != nullptr && inputs[0]->floating;
   for (size_t i = 0; i + 1 < inputs.size(); ++i) {
     if (inputs[i] == nullptr || inputs[i]->dims.size() != 1) return std::nullopt;
+    if (result.elements.size() + inputs[i]->elements.size() > kMaxElements) return std::nullopt;
     result.elements.insert(result.elements.end(), inputs[i]->elements.begin(), inputs[i]->elements.end());
   }
   result.dims = {static_cast<int64_t>(result.elements.size())};

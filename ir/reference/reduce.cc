@@ -48,7 +48,7 @@ Outputs Reduce(const Call& call) {
   const int64_t size = Count(kept);
   const int64_t per_result = size == 0 ? 0 : x.num_elements() / size;
   if (IsInteger(x.type()) && x.type() != DataType::kUInt64) {
-    if (per_result == 0 && op == OpKind::kReduceMean && size > 0) return Error("an integer mean of no elements");
+    if (per_result == 0 && op != OpKind::kReduceSum && size > 0) return Error("the mean or maximum of no integers");
     const std::vector<int64_t> elements = x.ToInts();
     std::vector<int64_t> y = op == OpKind::kReduceMax
                                  ? Fold<int64_t>(elements, into, size, std::numeric_limits<int64_t>::min(),

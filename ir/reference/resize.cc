@@ -135,8 +135,10 @@ absl::StatusOr<std::vector<AxisPlan>> PlanAxes(const Call& call, const Options& 
     AxisPlan p;
     p.axis = static_cast<int>(axes[i] < 0 ? axes[i] + x.rank() : axes[i]);
     p.in = x.dims()[p.axis];
+    if (p.in == 0 && by_sizes && targets[i] != 0) return Error("x is empty: ", x.shape().ToString());
     if (!(targets[i] >= 0 && targets[i] < 1e9)) return Error(by_sizes ? "a size is " : "a scale is ", targets[i]);
-    p.scale = by_sizes ? static_cast<float>(targets[i]) / static_cast<float>(p.in) : static_cast<float>(targets[i]);
+    p.scale = by_sizes ? static_cast<float>(targets[i]) / static_cast<float>(std::max<int64_t>(p.in, 1))
+                       : static_cast<float>(targets[i]);
     p.out = static_cast<int64_t>(by_sizes ? targets[i] : std::floor(p.scale * static_cast<float>(p.in)));
     if (o.coordinates == "tf_crop_and_resize") {
       p.roi_start = roi[i];
@@ -191,7 +193,6 @@ Outputs Resize(const Call& call) {
   for (const AxisPlan& p : plans) final_dims[p.axis] = p.out;
   HALFTONE_RETURN_IF_ERROR(CheckDims(final_dims));
   if (Count(final_dims) == 0) return std::vector<Tensor>{Tensor(call.type(), final_dims)};
-  if (Count(dims) == 0) return Error("x is empty, y ", Shape::Of(final_dims).ToString(), " is not");
   std::vector<double> y = call.in(0).ToDoubles();
   for (const AxisPlan& p : plans) {
     if (p.in == p.out && p.scale == 1 && options.coordinates != "tf_crop_and_resize") continue;
