@@ -4,25 +4,32 @@
 #include <map>
 
 #include "base/strings.h"
+#include "ir/editor.h"
+#include "ir/reference/reference.h"
+#include "ir/shape_inference.h"
 
 namespace halftone {
 namespace {
 
-PortSummary Port(const std::string& name, const Graph& graph, ValueId value) {
+PortSummary PortOf(const std::string& name, const Graph& graph, ValueId value) {
   return {name, std::string(DataTypeName(graph.type(value))), graph.shape(value).ToString()};
 }
 
 }  // namespace
 
-ModelSummary Summarize(const Graph& graph) {
+ModelSummary Summarize(const Graph& imported) {
+  Graph graph = imported;
+  GraphEditor edit(graph);
+  InferShapes(edit)
+      .IgnoreError();  // only for the shapes of outputs; a model that contradicts itself is told about when it is run
   ModelSummary summary;
   summary.format = FormatName(graph.format());
   summary.opset = graph.header().Ints("opset");
   if (const AttributeValue* domains = graph.header().find("opset_domains")) {
     if (const auto* names = std::get_if<std::vector<std::string>>(domains)) summary.opset_domains = *names;
   }
-  for (const NodeId id : graph.inputs()) summary.inputs.push_back(Port(graph.Label(id), graph, graph.output(id)));
-  for (const GraphOutput& output : graph.outputs()) summary.outputs.push_back(Port(output.name, graph, output.value));
+  for (const NodeId id : graph.inputs()) summary.inputs.push_back(PortOf(graph.Label(id), graph, graph.output(id)));
+  for (const GraphOutput& output : graph.outputs()) summary.outputs.push_back(PortOf(output.name, graph, output.value));
   std::map<std::string, OpSummary> ops;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
@@ -47,6 +54,15 @@ ModelSummary Summarize(const Graph& graph) {
   std::stable_sort(summary.ops.begin(), summary.ops.end(),
                    [](const OpSummary& a, const OpSummary& b) { return a.count > b.count; });
   return summary;
+}
+
+std::vector<std::string> RunnableOps() {
+  std::vector<std::string> names;
+  for (int i = 0; i < kNumOps; ++i) {
+    const OpKind op = static_cast<OpKind>(i);
+    if (reference::HasReference(op)) names.emplace_back(OpName(op));
+  }
+  return names;
 }
 
 std::vector<PlanRow> PlanRows(const Graph& graph, const PrecisionPlan& plan) {

@@ -49,6 +49,9 @@ struct PlanRow {
   std::string reason;
 };
 
+// Canonical ops that can run.
+std::vector<std::string> RunnableOps();
+
 std::vector<PlanRow> PlanRows(const Graph& graph, const PrecisionPlan& plan);
 
 }  // namespace halftone

@@ -213,7 +213,9 @@ std::string_view VariantName(VariantKind kind) {
 
 absl::StatusOr<OptimizeResult> RunOptimizeJob(const OptimizeOptions& options, ChildRunner& children,
                                               const ProgressCallback& progress) {
-  return OptimizeJob(options, children, progress).Run();
+  absl::StatusOr<OptimizeResult> result = OptimizeJob(options, children, progress).Run();
+  if (!result.ok()) return NameModel(result.status(), options.model);
+  return result;
 }
 
 }  // namespace halftone

@@ -14,6 +14,12 @@ bool Computes(OpKind op) {
   return group != OpGroup::kSource && group != OpGroup::kOpaque && group != OpGroup::kStructural;
 }
 
+int CountComputing(const Graph& graph) {
+  int count = 0;
+  for (const NodeId id : graph.nodes()) count += Computes(graph.op(id)) ? 1 : 0;
+  return count;
+}
+
 std::vector<RewriteResult> AppliedRewrites(const RewriteLog& log) {
   std::vector<RewriteResult> result;
   for (const RewriteLogEntry& entry : log.entries()) {
@@ -49,9 +55,11 @@ absl::StatusOr<LoweredGraph> MakeBaseline(const Graph& imported, const Target& t
   HALFTONE_ASSIGN_OR_RETURN(PassContext context, MakeContext(target, log));
   HALFTONE_RETURN_IF_ERROR(MakeOptimizePipeline().Run(result.graph, context));
   Explain(result.graph, nullptr, "fp32: the baseline", result);
+  const int before = CountComputing(imported);
+  const int fused = CountComputing(result.graph);
   HALFTONE_RETURN_IF_ERROR(MakeExportPipeline(imported.format()).Run(result.graph, context));
   result.rewrites = AppliedRewrites(log);
-  result.summary = Concat(imported.num_nodes(), " nodes became ", result.graph.num_nodes());
+  result.summary = Concat(before, " nodes became ", fused, " after fusion");
   return result;
 }
 

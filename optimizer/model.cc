@@ -6,7 +6,6 @@
 #include "base/files.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "formats/formats.h"
 #include "ir/editor.h"
 #include "ir/shape_inference.h"
 #include "passes/pipelines.h"
@@ -15,24 +14,25 @@ namespace halftone {
 
 absl::StatusOr<Graph> LoadModel(const ModelSource& source) {
   ImportOptions options;
+  options.format = source.format.has_value() ? source.format : ModelFormatOfPath(source.label());
   options.outputs = source.outputs;
-  switch (source.format) {
-    case ModelFormat::kByExtension:
-      options.format = FormatHint::kByExtension;
-      break;
-    case ModelFormat::kOnnx:
-      options.format = FormatHint::kOnnx;
-      break;
-    case ModelFormat::kGraphDef:
-      options.format = FormatHint::kGraphDef;
-      break;
+  if (!options.format.has_value()) {
+    return absl::InvalidArgumentError(
+        Concat("'", source.label(), "': the extension says no format: .onnx, .pb or .pbtxt, or name the format"));
   }
-  options.name = source.label();
-  return ImportModelFile(source.path, options);
+  HALFTONE_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(source.path));
+  return ImportModelBytes(file.bytes(), source.label(), options);
+}
+
+absl::Status NameModel(absl::Status status, const ModelSource& source) {
+  if (status.ok() || StdView(status.message()).find(source.label()) != std::string_view::npos) return status;
+  return Annotate(std::move(status), Concat("'", source.label(), "'"));
 }
 
 absl::Status SaveModel(const Graph& graph, const std::string& path) {
-  HALFTONE_ASSIGN_OR_RETURN(const std::string bytes, ExportModel(graph));
+  ExportOptions options;
+  options.as_text = ModelFormatOfPath(path) == ModelFormat::kGraphDefText;
+  HALFTONE_ASSIGN_OR_RETURN(const std::string bytes, ExportModel(graph, options));
   return WriteFileAtomically(path, bytes);
 }
 

@@ -3,22 +3,22 @@
 #define HALFTONE_OPTIMIZER_MODEL_H_
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "formats/formats.h"
 #include "ir/graph.h"
 #include "ir/target.h"
 
 namespace halftone {
 
-enum class ModelFormat { kByExtension, kOnnx, kGraphDef };
-
 struct ModelSource {
-  std::string path;  // local file
-  std::string name;  // as its owner calls it, for messages and for the extension; empty: path
-  ModelFormat format = ModelFormat::kByExtension;
-  std::vector<std::string> outputs;  // GraphDef: names of the wanted outputs; empty: every node that nobody reads
+  std::string path;                   // local file
+  std::string name;                   // as its owner calls it, for messages and for the extension; empty: path
+  std::optional<ModelFormat> format;  // unset: by the extension
+  std::vector<std::string> outputs;   // GraphDef: names of the wanted outputs; empty: every node that nobody reads
 
   const std::string& label() const { return name.empty() ? path : name; }
 };
@@ -26,7 +26,11 @@ struct ModelSource {
 // Bytes -> Graph. Errors: INVALID_ARGUMENT (names file and node or field), NOT_FOUND, UNIMPLEMENTED.
 absl::StatusOr<Graph> LoadModel(const ModelSource& source);
 
-// Writes the graph in the format it came from. The file appears complete or not at all.
+// The same error, naming the model's file if it does not yet.
+absl::Status NameModel(absl::Status status, const ModelSource& source);
+
+// Writes the graph in the format it came from (a GraphDef as text where the path ends in .pbtxt). The file appears
+// complete or not at all.
 absl::Status SaveModel(const Graph& graph, const std::string& path);
 
 // "onnx" or "graphdef".

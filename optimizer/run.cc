@@ -20,10 +20,8 @@ bool Fits(const Shape& declared, const std::vector<int64_t>& dims) {
   return true;
 }
 
-}  // namespace
-
-absl::StatusOr<std::vector<NamedTensor>> RunModel(const ModelSource& model, const std::map<std::string, Tensor>& inputs,
-                                                  bool fuse, int threads) {
+absl::StatusOr<std::vector<NamedTensor>> Run(const ModelSource& model, const std::map<std::string, Tensor>& inputs,
+                                             bool fuse, int threads) {
   HALFTONE_ASSIGN_OR_RETURN(Graph graph, LoadModel(model));
   GraphEditor edit(graph);
   std::vector<std::string> problems;
@@ -57,6 +55,15 @@ absl::StatusOr<std::vector<NamedTensor>> RunModel(const ModelSource& model, cons
   HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, plan->Run(feeds));
   std::vector<NamedTensor> result;
   for (size_t i = 0; i < outputs.size(); ++i) result.push_back({graph.outputs()[i].name, std::move(outputs[i])});
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<NamedTensor>> RunModel(const ModelSource& model, const std::map<std::string, Tensor>& inputs,
+                                                  bool fuse, int threads) {
+  absl::StatusOr<std::vector<NamedTensor>> result = Run(model, inputs, fuse, threads);
+  if (!result.ok()) return NameModel(result.status(), model);
   return result;
 }
 

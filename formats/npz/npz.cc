@@ -179,4 +179,29 @@ absl::StatusOr<std::unique_ptr<NpzReader>> NpzReader::Open(const std::string& pa
   return reader;
 }
 
+absl::Status WriteNpz(const std::string& path, const std::vector<NamedArray>& arrays, bool deflate) {
+  std::vector<std::string> pieces;  // alive until zip_close
+  for (const NamedArray& array : arrays) {
+    HALFTONE_ASSIGN_OR_RETURN(std::string npy, WriteNpy(array.tensor));
+    pieces.push_back(std::move(npy));
+  }
+  std::unique_ptr<zip_t, ZipCloser> archive(zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr));
+  if (archive == nullptr) return absl::InternalError(Concat("'", path, "' cannot be written"));
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    zip_source_t* source = zip_source_buffer(archive.get(), pieces[i].data(), pieces[i].size(), 0);
+    const zip_int64_t index = zip_file_add(archive.get(), Concat(arrays[i].name, ".npy").c_str(), source, 0);
+    if (index < 0) {
+      zip_source_free(source);
+      return absl::InvalidArgumentError(
+          Concat("'", path, "': array '", arrays[i].name, "' cannot be added: is it there twice?"));
+    }
+    zip_set_file_compression(archive.get(), static_cast<zip_uint64_t>(index), deflate ? ZIP_CM_DEFLATE : ZIP_CM_STORE,
+                             0);
+  }
+  if (zip_close(archive.get()) != 0)
+    return absl::ResourceExhaustedError(Concat("'", path, "': ", zip_strerror(archive.get())));
+  archive.release();  // closed
+  return absl::OkStatus();
+}
+
 }  // namespace halftone

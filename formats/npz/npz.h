@@ -35,6 +35,14 @@ class NpzReader {
   virtual absl::StatusOr<Tensor> ReadRows(int array, int64_t first, int64_t count) = 0;
 };
 
+struct NamedArray {
+  std::string name;  // without ".npy"
+  Tensor tensor;
+};
+
+// Writes an archive of these arrays, deflated or stored. numpy reads it.
+absl::Status WriteNpz(const std::string& path, const std::vector<NamedArray>& arrays, bool deflate = false);
+
 }  // namespace halftone
 
 #endif  // HALFTONE_FORMATS_NPZ_NPZ_H_

@@ -15,7 +15,7 @@ ChildRequest ToProto(const RunSpec& spec) {
   ChildRequest request;
   request.set_model_path(spec.model.path);
   request.set_model_name(spec.model.label());
-  request.set_model_format(static_cast<int>(spec.model.format));
+  if (spec.model.format.has_value()) request.set_model_format(std::string(ModelFormatName(*spec.model.format)));
   for (const std::string& output : spec.model.outputs) request.add_outputs(output);
   request.set_fuse(spec.fuse);
   request.set_threads(spec.threads);
@@ -29,7 +29,7 @@ RunSpec FromProto(const ChildRequest& request) {
   RunSpec spec;
   spec.model = {request.model_path(),
                 request.model_name(),
-                static_cast<ModelFormat>(request.model_format()),
+                ModelFormatFromName(request.model_format()),
                 {request.outputs().begin(), request.outputs().end()}};
   spec.fuse = request.fuse();
   spec.threads = request.threads();

@@ -170,9 +170,11 @@ absl::StatusOr<ModelSource> Inputs::Model(const v1::Model& model,
   ModelSource source;
   HALFTONE_ASSIGN_OR_RETURN(source.path, LocalPath(*root));
   source.name = root->path();
-  source.format = model.format() == v1::ONNX       ? ModelFormat::kOnnx
-                  : model.format() == v1::GRAPHDEF ? ModelFormat::kGraphDef
-                                                   : ModelFormat::kByExtension;
+  const std::optional<ModelFormat> by_name = ModelFormatOfPath(source.name);
+  if (model.format() == v1::ONNX) source.format = ModelFormat::kOnnx;
+  if (model.format() == v1::GRAPHDEF) {
+    source.format = by_name == ModelFormat::kGraphDefText ? ModelFormat::kGraphDefText : ModelFormat::kGraphDef;
+  }
   Append(outputs, source.outputs);
   return source;
 }

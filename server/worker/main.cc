@@ -13,8 +13,6 @@
 
 #include "base/frames.h"
 #include "base/logging.h"
-#include "ir/ops.h"
-#include "ir/reference/reference.h"
 #include "server/worker/child_runner.h"
 #include "server/worker/convert.h"
 #include "server/worker/work.h"
@@ -34,10 +32,7 @@ bool Send(int output, const WorkerMessage& message) { return WriteFrame(output, 
 WorkerMessage Describe() {
   WorkerMessage message;
   *message.mutable_description()->mutable_environment() = DescribeEnvironment(1);
-  for (int i = 0; i < kNumOps; ++i) {
-    const OpKind op = static_cast<OpKind>(i);
-    if (reference::HasReference(op)) message.mutable_description()->add_ops(std::string(OpName(op)));
-  }
+  for (std::string& op : RunnableOps()) message.mutable_description()->add_ops(std::move(op));
   return message;
 }
 

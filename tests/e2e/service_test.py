@@ -96,7 +96,7 @@ def _(t):
     with t.server("--metrics", "127.0.0.1:0") as server:
         t.equal(t.halftone("inspect", MODEL, "--server", server.address).returncode, 0)
         log = (server.folder / "server.log").read_text()
-        found = re.search(r"metrics[^\n]*?127\.0\.0\.1:(\d+)", log)
+        found = re.search(r'"metrics_port":(\d+)', log)
         t.check(found, "the log does not name the port of /metrics: " + log[-1000:])
         text = urllib.request.urlopen(f"http://127.0.0.1:{found.group(1)}/metrics", timeout=10).read().decode()
         t.contains(text, 'halftone_grpc_requests_total{')

@@ -1,0 +1,161 @@
+#include "optimizer/job.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/files.h"
+#include "base/strings.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ir/editor.h"
+#include "ir/text.h"
+
+namespace halftone {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::string_view kModel = R"(
+  graph onnx (x: f32[N,3,7,5]) {
+    w = const f32[6,3,3,3]
+    b = const f32[6]
+    c = conv(x, w, b) {pads=[1, 1, 1, 1]}
+    r = relu(c)
+    p = global_average_pool(r)
+    y = flatten(p)
+    return y
+  } header {ir_version=8, opset=[17], opset_domains=[""]})";
+
+// Runs variants in this process; may change a file between its writing and its running.
+class LocalRunner final : public ChildRunner {
+ public:
+  std::function<void(const std::string& path)> before_evaluate = [](const std::string&) {};
+  std::vector<std::string> evaluated;
+
+  absl::StatusOr<EvaluateResult> Evaluate(const EvaluateSpec& spec) override {
+    before_evaluate(spec.run.model.path);
+    evaluated.push_back(std::filesystem::path(spec.run.model.path).filename().string());
+    return EvaluateVariant(spec);
+  }
+  absl::StatusOr<RoundResult> Round(const RoundSpec& spec) override { return MeasureVariant(spec); }
+};
+
+class JobTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    dir_ = std::make_unique<TempDir>(*TempDir::Create());
+    options_.model.path = dir_->path() + "/model.onnx";
+    options_.out_dir = dir_->path() + "/out";
+    options_.force = true;  // the same on every CPU
+    options_.benchmark.skip = true;
+    ASSERT_TRUE(MakeDirectories(options_.out_dir).ok());
+    Write(kModel);
+  }
+
+  void Write(std::string_view text) {
+    const absl::StatusOr<Graph> graph = ParseGraph(text);
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    const absl::Status saved = SaveModel(*graph, options_.model.path);
+    ASSERT_TRUE(saved.ok()) << saved;
+  }
+
+  absl::StatusOr<OptimizeResult> Run() {
+    return RunOptimizeJob(options_, runner_, [](std::string_view, int64_t, int64_t) {});
+  }
+
+  std::unique_ptr<TempDir> dir_;
+  OptimizeOptions options_;
+  LocalRunner runner_;
+};
+
+TEST_F(JobTest, NumbersComeFromTheExportedFile) {
+  const absl::StatusOr<OptimizeResult> honest = Run();
+  ASSERT_TRUE(honest.ok()) << honest.status();
+  ASSERT_EQ(honest->variants.size(), 3u);
+  EXPECT_EQ(runner_.evaluated, (std::vector<std::string>{"model.onnx", "model.fp32.onnx", "model.bf16.onnx"}));
+  EXPECT_GT(honest->variants[2].fidelity[0].fidelity.sqnr_db, 30);
+  EXPECT_LT(honest->variants[2].fidelity[0].fidelity.sqnr_db, 100) << "bf16 cannot be exact";
+
+  // One weight of the written bf16 file changes before it runs: its answers must show it.
+  runner_.before_evaluate = [](const std::string& path) {
+    if (!path.ends_with(".bf16.onnx")) return;
+    Graph graph = *LoadModel({.path = path, .name = "", .format = std::nullopt, .outputs = {}});
+    GraphEditor edit(graph);
+    for (const NodeId id : graph.nodes()) {
+      const Tensor* weights = graph.op(id) == OpKind::kConstant ? graph.ConstantTensor(graph.output(id)) : nullptr;
+      if (weights == nullptr || weights->rank() != 4) continue;
+      Tensor changed(weights->type(), weights->dims(), Buffer::CopyOf(weights->raw(), weights->byte_size()));
+      changed.mutable_data<uint16_t>()[0] = BFloat16FromFloat(50);
+      edit.SetAttribute(id, "value", changed);
+    }
+    ASSERT_TRUE(SaveModel(graph, path).ok());
+  };
+  const absl::StatusOr<OptimizeResult> altered = Run();
+  ASSERT_TRUE(altered.ok()) << altered.status();
+  EXPECT_LT(altered->variants[2].fidelity[0].fidelity.sqnr_db, 10);
+  EXPECT_EQ(altered->variants[1].fidelity[0].fidelity.sqnr_db, kExactSqnr);
+}
+
+TEST_F(JobTest, TellsWhyEachNodeIsWhatItIs) {
+  const absl::StatusOr<OptimizeResult> result = Run();
+  ASSERT_TRUE(result.ok()) << result.status();
+  const VariantResult& bf16 = result->variants[2];
+  EXPECT_THAT(bf16.summary, HasSubstr("nodes to bfloat16 with"));
+  bool found = false;
+  for (const NodeResult& node : bf16.nodes) {
+    EXPECT_FALSE(node.reason.empty()) << node.step.name;
+    if (node.step.op.starts_with("conv")) {
+      found = true;
+      EXPECT_EQ(node.step.op, "conv+bias+relu");
+      EXPECT_EQ(node.precision, VariantKind::kBf16);
+      EXPECT_THAT(node.reason, HasSubstr("Conv2D"));
+    }
+  }
+  EXPECT_TRUE(found);
+  EXPECT_LT(bf16.size_bytes, options_.benchmark.batch + result->variants[1].size_bytes);
+  EXPECT_FALSE(result->variants[1].rewrites.empty());
+}
+
+TEST_F(JobTest, MeasuresInRoundsAndGivesIntervals) {
+  options_.benchmark.skip = false;
+  options_.benchmark.rounds = 3;
+  options_.benchmark.round_seconds = 0.02;
+  const absl::StatusOr<OptimizeResult> result = Run();
+  ASSERT_TRUE(result.ok()) << result.status();
+  for (const VariantResult& variant : result->variants) {
+    ASSERT_TRUE(variant.benchmark.has_value());
+    EXPECT_EQ(variant.benchmark->round_medians_ms.size(), 3u);
+    ASSERT_TRUE(variant.benchmark->speedup.has_value());
+    EXPECT_LE(variant.benchmark->speedup->low, variant.benchmark->speedup->median);
+    EXPECT_LE(variant.benchmark->speedup->median, variant.benchmark->speedup->high);
+  }
+  EXPECT_EQ(result->variants[1].benchmark->speedup->median, 1);
+}
+
+TEST_F(JobTest, AModelWithAnOpaqueOpIsRewrittenButNotRun) {
+  Write(R"(
+    graph onnx (x: f32[1,4]) {
+      w = const f32[4,4]
+      m = matmul(x, w)
+      r = relu(m)
+      y: f32[1,4] = opaque "Mystery" domain="some.domain" (r)
+      return y
+    } header {ir_version=8, opset=[17, 1], opset_domains=["", "some.domain"]})");
+  const absl::StatusOr<OptimizeResult> result = Run();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_TRUE(runner_.evaluated.empty());
+  EXPECT_EQ(result->variants[1].opaque_ops, (std::vector<std::string>{"some.domain.Mystery (1)"}));
+  EXPECT_THAT(result->warnings.back(), HasSubstr("some.domain.Mystery (1)"));
+  EXPECT_TRUE(LoadModel({.path = result->variants[1].path, .name = "", .format = std::nullopt, .outputs = {}}).ok());
+}
+
+TEST_F(JobTest, ErrorsNameTheFile) {
+  std::ofstream(options_.model.path) << "nonsense";
+  EXPECT_THAT(std::string(Run().status().message()), HasSubstr("model.onnx"));
+  options_.model.path = dir_->path() + "/model.txt";
+  std::ofstream(options_.model.path) << "nonsense";
+  EXPECT_THAT(std::string(Run().status().message()), HasSubstr("the extension says no format"));
+}
+
+}  // namespace
+}  // namespace halftone
