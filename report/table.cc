@@ -170,11 +170,6 @@ std::vector<std::string> Notes(const v1::Report& report) {
                                    Printable(absl::StrJoin(variant.opaque_ops(), ", "))));
     }
   }
-  const bool compared = std::any_of(report.variants().begin(), report.variants().end(),
-                                    [](const v1::Variant& variant) { return variant.fidelity_size() > 0; });
-  if (compared && report.evaluation_samples() == 0) {
-    notes.push_back("SQNR, error and agreement are of seeded random inputs: give real ones with --eval");
-  }
   return notes;
 }
 

@@ -16,7 +16,7 @@ std::string TerminalTable(const v1::Report& report);
 std::string MarkdownTable(const v1::Report& report);
 
 // What the table has no room for, one line each without a newline: why a benchmark is invalid, what was converted,
-// emulation, ops that nobody may change, that fidelity is of random inputs.
+// emulation, ops that nobody may change. What the report's warnings say is not among them.
 std::vector<std::string> Notes(const v1::Report& report);
 
 // The worst of a variant's outputs.

@@ -9,7 +9,6 @@
 namespace halftone::report {
 namespace {
 
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -99,12 +98,6 @@ TEST(Notes, SayWhatTheTableHasNoRoomFor) {
                           "bf16: emulated: this CPU has no native instructions for it",
                           "bf16: benchmark INVALID: cpu was throttled; steal 3 %",
                           "bf16: left as they are, and the model cannot be run: MyOp (2)"));
-}
-
-TEST(Notes, SayThatInputsWereRandom) {
-  v1::Report report = Parse(kReport);
-  report.set_evaluation_samples(0);
-  EXPECT_THAT(Notes(report), Contains(HasSubstr("random inputs")));
 }
 
 TEST(Worst, NotANumberIsWorst) {

@@ -27,7 +27,9 @@ std::string Bar(int64_t done, int64_t total) {
 std::string Words(absl::string_view stage, int64_t done, int64_t total) {
   if (total <= 0) return std::string(stage);
   if (stage == "upload" || stage == "download") {
-    return absl::StrFormat("%s %.1f of %.1f MB", stage, done / 1e6, total / 1e6);
+    const bool small = total < 1'000'000;
+    const double unit = small ? 1e3 : 1e6;
+    return absl::StrFormat("%s %.1f of %.1f %s", stage, done / unit, total / unit, small ? "kB" : "MB");
   }
   return absl::StrCat(stage, " ", done, " of ", total);
 }
