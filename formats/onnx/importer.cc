@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "formats/onnx/constants.h"
 #include "formats/onnx/element_types.h"
 #include "formats/onnx/import_rules.h"
 #include "formats/onnx/node_order.h"
@@ -95,7 +96,8 @@ class Importer {
   onnx::GraphProto& proto_;
   Graph graph_;
   GraphEditor edit_{graph_};
-  int opset_ = 0;
+  int opset_ = kMaxOpset;  // a model that imports none has no node to which it matters
+  int64_t fill_budget_ = kFillBudget;
   std::set<std::string> own_ops_;  // operators of ONNX's domain that the model redefines as functions
   std::set<std::string> read_;     // names of values that a node, a subgraph or the model's caller reads
   absl::flat_hash_map<std::string, ValueId> values_;
@@ -234,7 +236,7 @@ absl::Status Importer::Nodes() {
 
 absl::Status Importer::ImportNode(onnx::NodeProto& proto, const std::vector<std::string>& captures) {
   const bool own_op = !IsOnnxDomain(proto.domain()) || own_ops_.contains(proto.op_type());
-  if (!own_op && proto.op_type() == "Constant" && ImportConstantNode(proto)) return absl::OkStatus();
+  if (!own_op && ImportConstantNode(proto)) return absl::OkStatus();
   std::vector<ValueId> inputs;
   for (const std::string& name : proto.input()) inputs.push_back(name.empty() ? kNoValue : values_.at(name));
   const OpRow* row = own_op || !captures.empty() ? nullptr : FindRow(proto.op_type());
@@ -257,37 +259,24 @@ absl::Status Importer::ImportNode(onnx::NodeProto& proto, const std::vector<std:
   return AddOutputsOf(std::move(node), proto);
 }
 
-// False if the graph cannot hold its value.
+// False if it is none, or one that the graph cannot hold.
 bool Importer::ImportConstantNode(onnx::NodeProto& proto) {
-  if (proto.attribute_size() != 1 || proto.input_size() > 0 || proto.output_size() != 1 || proto.output(0).empty())
-    return false;
-  onnx::AttributeProto& attribute = *proto.mutable_attribute(0);
-  if (!attribute.ref_attr_name().empty()) return false;
-  Tensor tensor;
-  if (attribute.name() == "value" && attribute.has_t() &&
-      FromOnnxType(attribute.t().data_type()) != DataType::kUnknown) {
-    tensor = TakeTensor(*attribute.mutable_t());
-  } else if (attribute.name() == "value_float" && attribute.has_f()) {
-    tensor = Tensor::Scalar(attribute.f());
-  } else if (attribute.name() == "value_int" && attribute.has_i()) {
-    tensor = Tensor::IntScalar(attribute.i());
-  } else if (attribute.name() == "value_floats") {
-    const std::vector<float> floats(attribute.floats().begin(), attribute.floats().end());
-    tensor = Tensor::Of<float>({static_cast<int64_t>(floats.size())}, floats);
-  } else if (attribute.name() == "value_ints") {
-    tensor = Tensor::Ints(std::vector<int64_t>(attribute.ints().begin(), attribute.ints().end()));
-  } else if (attribute.name() == "value_string" && attribute.has_s()) {
-    tensor = Tensor::OfStrings({}, {attribute.s()});
-  } else if (attribute.name() == "value_strings") {
-    tensor = Tensor::OfStrings({attribute.strings_size()}, {attribute.strings().begin(), attribute.strings().end()});
-  } else {
-    return false;
+  std::optional<Tensor> tensor;
+  std::string_view mark = kConstantNodeMark;
+  if (proto.op_type() == "Constant") {
+    tensor = TakeConstant(proto);
+  } else if (proto.op_type() == "ConstantOfShape" && proto.input_size() == 1 && !proto.input(0).empty()) {
+    const std::optional<std::vector<int64_t>> dims = graph_.ConstantInts(values_.at(proto.input(0)));
+    if (dims.has_value()) tensor = FilledTensor(proto, *dims, fill_budget_);
+    if (tensor.has_value()) fill_budget_ -= static_cast<int64_t>(tensor->byte_size());
+    mark = kFillNodeMark;
   }
-  ValueSpec spec{tensor.type(), tensor.shape(), proto.output(0)};
+  if (!tensor.has_value()) return false;
+  ValueSpec spec{tensor->type(), tensor->shape(), proto.output(0)};
   Attributes attributes;
-  attributes.Set("value", std::move(tensor));
+  attributes.Set("value", *std::move(tensor));
   const NodeId id = edit_.Add(OpKind::kConstant, proto.name(), {}, std::move(spec), std::move(attributes));
-  edit_.SetExtra(id, std::string(kConstantNodeMark), true);
+  edit_.SetExtra(id, std::string(mark), true);
   values_[proto.output(0)] = graph_.output(id);
   return true;
 }

@@ -108,6 +108,24 @@ TEST(Importer, SubgraphsReadOuterValuesAsEdges) {
   EXPECT_TRUE(graph.IsCaptured(found->inputs[1]));
 }
 
+TEST(Importer, ConstantOfShapeIsAConstantWithinABudget) {
+  const Graph small = Imported(Model(9, R"(agraph (float[2,3] x) => (float[2,3] y) {
+      s = Constant<value = int64[2] {2, 3}>()  w = ConstantOfShape<value = float[1] {0.5}>(s)  y = Add(x, w) })"));
+  const Tensor* w = small.ConstantTensor(small.FindValue("w"));
+  ASSERT_NE(w, nullptr);
+  EXPECT_EQ(w->ToFloats(), std::vector<float>(6, 0.5f));
+  EXPECT_THAT(NodesOf(Exported(small)), HasSubstr("ConstantOfShape(w_shape)->w value=tensor"));
+  const Graph huge = Imported(Model(9, R"(agraph (float[1] x) => (float[1048576,1048576] y) {
+      s = Constant<value = int64[2] {1048576, 1048576}>()  w = ConstantOfShape(s)  y = Add(x, w) })"));
+  EXPECT_EQ(huge.op(huge.FindValue("w")), OpKind::kOpaque);
+}
+
+TEST(Importer, ModelsOfOtherDomainsOnly) {
+  onnx::ModelProto model = Model(13, "agraph (float[2] x) => (float[2] y) { y = com.acme.Magic(x) }");
+  model.mutable_opset_import(0)->set_domain("com.acme");
+  EXPECT_TRUE(Import(model).ok()) << Import(model).status();
+}
+
 TEST(Importer, NodesInAnyOrder) {
   const Graph graph = Imported(Model(13, "agraph (float[2] x) => (float[2] y) { y = Relu(a)  a = Neg(x) }"));
   EXPECT_EQ(graph.shape(graph.outputs()[0].value).ToString(), "[2]");

@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "formats/onnx/constants.h"
 #include "formats/onnx/element_types.h"
 #include "formats/onnx/tensors.h"
 
@@ -37,7 +38,7 @@ NodeWriter::NodeWriter(const Graph& graph, int opset, ValueNames names)
 absl::Status NodeWriter::Write(NodeId id) {
   const OpKind op = graph_.op(id);
   absl::Status status;
-  if (op == OpKind::kConstant && graph_.node(id).extra.has(kConstantNodeMark)) {
+  if (op == OpKind::kConstant && !IsInitializer(id)) {
     status = WriteConstantNode(id);
   } else if (op == OpKind::kOpaque) {
     status = WriteOpaque(id);
@@ -203,15 +204,37 @@ absl::Status NodeWriter::WriteOpaque(NodeId id) {
   return absl::OkStatus();
 }
 
+bool NodeWriter::IsFillNode(NodeId id) const {
+  const Tensor* tensor = graph_.ConstantTensor(graph_.output(id));
+  return graph_.node(id).extra.has(kFillNodeMark) && tensor != nullptr && tensor->num_elements() > 0 &&
+         ElementSize(tensor->type()) > 0 && tensor->type() != DataType::kBFloat16 && IsUniform(*tensor);
+}
+
+bool NodeWriter::IsInitializer(NodeId id) const {
+  return !graph_.node(id).extra.has(kConstantNodeMark) && !IsFillNode(id);
+}
+
 absl::Status NodeWriter::WriteConstantNode(NodeId id) {
   const ValueId value = graph_.output(id);
   const Tensor* tensor = graph_.ConstantTensor(value);
   if (tensor == nullptr) return absl::InternalError("a constant without a value");
-  onnx::NodeProto& proto = Add("Constant", {}, {names_.of(value)});
-  nodes_.back().constant = value;
-  if (!graph_.node(id).name.empty()) proto.set_name(graph_.node(id).name);
-  onnx::AttributeProto& attribute = AddAttribute(proto, "value", onnx::AttributeProto::TENSOR);
-  *attribute.mutable_t() = ToProto(*tensor, "");
+  const auto add = [&](std::string_view op_type, std::vector<std::string> inputs, std::string output,
+                       const Tensor& content) {
+    onnx::NodeProto& proto = Add(op_type, std::move(inputs), {std::move(output)});
+    nodes_.back().constant = value;
+    *AddAttribute(proto, "value", onnx::AttributeProto::TENSOR).mutable_t() = ToProto(content, "");
+    return &proto;
+  };
+  onnx::NodeProto* proto = nullptr;
+  if (IsFillNode(id)) {
+    const std::string shape = names_.Fresh(names_.of(value) + "_shape");
+    add("Constant", {}, shape, Tensor::Ints(tensor->dims()));
+    const Tensor element(tensor->type(), {1}, Buffer::CopyOf(tensor->raw(), ElementSize(tensor->type())));
+    proto = add("ConstantOfShape", {shape}, names_.of(value), element);
+  } else {
+    proto = add("Constant", {}, names_.of(value), *tensor);
+  }
+  if (!graph_.node(id).name.empty()) proto->set_name(graph_.node(id).name);
   return absl::OkStatus();
 }
 
@@ -226,7 +249,7 @@ std::vector<NodeWriter::Initializer> NodeWriter::Finish(onnx::GraphProto& proto,
   }
   std::vector<Initializer> result;
   for (const NodeId id : graph_.nodes()) {
-    if (graph_.op(id) != OpKind::kConstant || graph_.node(id).extra.has(kConstantNodeMark)) continue;
+    if (graph_.op(id) != OpKind::kConstant || !IsInitializer(id)) continue;
     const ValueId value = graph_.output(id);
     const Tensor* tensor = graph_.ConstantTensor(value);
     const bool wanted = read_[value.index] || std::find(keep.begin(), keep.end(), names_.of(value)) != keep.end();

@@ -18,6 +18,7 @@ namespace halftone::onnx_format {
 
 // Marks of the importer in Node::extra, which are no attributes of ONNX.
 inline constexpr std::string_view kConstantNodeMark = "_onnx_constant_node";  // bool: a Constant node, no initializer
+inline constexpr std::string_view kFillNodeMark = "_onnx_constant_of_shape";  // bool: a ConstantOfShape node
 inline constexpr std::string_view kOverloadMark = "_onnx_overload";           // string: which function is called
 inline constexpr std::string_view kDocMark = "_onnx_doc_string";              // string
 
@@ -59,6 +60,8 @@ class NodeWriter {
  private:
   absl::Status WriteOpaque(NodeId id);
   absl::Status WriteConstantNode(NodeId id);
+  bool IsFillNode(NodeId id) const;
+  bool IsInitializer(NodeId id) const;
   absl::Status WriteMoved(NodeId id, const MovedRow& moved, ValueId input, onnx::NodeProto& proto) const;
   absl::Status WriteAttributes(NodeId id, const OpRow& row, onnx::NodeProto& proto) const;
   absl::Status WriteExtra(const Node& node, onnx::NodeProto& proto) const;

@@ -46,7 +46,7 @@ class Validator {
   }
 
  private:
-  absl::Status Header() const;
+  absl::Status Header();
   absl::Status Function(const onnx::FunctionProto& function);
   absl::Status FunctionCalls() const;
   absl::Status Walk(const onnx::GraphProto& graph);
@@ -59,13 +59,14 @@ class Validator {
 
   const onnx::ModelProto& model_;
   std::vector<std::pair<const onnx::GraphProto*, int>> work_;  // graph, depth
+  bool imports_onnx_ = false;
   int64_t num_nodes_ = 0;
   int64_t num_tensors_ = 0;
   FunctionId current_function_;
   std::map<FunctionId, std::set<FunctionId>> calls_;  // of functions that the model defines
 };
 
-absl::Status Validator::Header() const {
+absl::Status Validator::Header() {
   if (!model_.has_graph()) return Invalid("no graph in it: this is not an ONNX model, or only a part of one");
   if (model_.ir_version() < kMinIrVersion || model_.ir_version() > kMaxIrVersion) {
     return Invalid("IR version ", model_.ir_version(), " is not supported, ", kMinIrVersion, " to ", kMaxIrVersion,
@@ -80,7 +81,7 @@ absl::Status Validator::Header() const {
       return Invalid("opset ", opset.version(), " is not supported, ", kMinOpset, " to ", kMaxOpset, " are");
     }
   }
-  if (!domains.contains("")) return Invalid("the model imports no version of ONNX's own operators (opset_import)");
+  imports_onnx_ = domains.contains("");
   for (const std::string* text : {&model_.producer_name(), &model_.producer_version(), &model_.domain()}) {
     HALFTONE_RETURN_IF_ERROR(ValidateName(*text, "the producer or domain"));
   }
@@ -200,6 +201,9 @@ absl::Status Validator::Nodes(const google::protobuf::RepeatedPtrField<onnx::Nod
     HALFTONE_RETURN_IF_ERROR(ValidateName(node.domain(), "a node's domain"));
     HALFTONE_RETURN_IF_ERROR(ValidateName(node.overload(), "a node's overload"));
     if (node.op_type().empty()) return Invalid(NodeLabel(node), ": op_type is empty");
+    if (!imports_onnx_ && Domain(node.domain()).empty()) {
+      return Invalid(NodeLabel(node), ": the model imports no version of ONNX's own operators (opset_import)");
+    }
     for (const std::string& input : node.input()) HALFTONE_RETURN_IF_ERROR(ValidateName(input, "a node's input"));
     for (const std::string& output : node.output()) {
       HALFTONE_RETURN_IF_ERROR(ValidateName(output, "a node's output"));
