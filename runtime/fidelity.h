@@ -13,8 +13,8 @@
 namespace halftone {
 
 struct Fidelity {
-  double sqnr_db = 0;  // 10 log10(sum ref^2 / sum (ref - x)^2); kExactSqnr where equal; -kExactSqnr where x has a NaN
-                       // or infinity that the reference does not have
+  double sqnr_db = 0;    // 10 log10(sum ref^2 / sum (ref - x)^2); kExactSqnr where equal; -kExactSqnr where x has a NaN
+                         // or infinity that the reference does not have
   double cosine = 0;     // 1 where both are zero everywhere
   double max_error = 0;  // infinity in that same case
   int64_t elements = 0;

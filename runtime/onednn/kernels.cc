@@ -52,9 +52,8 @@ class KernelTable {
          OpKind::kSquaredDifference},
         {binary, loop});
     Add({OpKind::kBiasAdd}, {binary});
-    Add({OpKind::kAbs, OpKind::kNeg, OpKind::kExp, OpKind::kSqrt, OpKind::kSquare, OpKind::kRelu,
-         OpKind::kRelu6, OpKind::kTanh, OpKind::kSigmoid, OpKind::kSoftplus, OpKind::kElu, OpKind::kLeakyRelu,
-         OpKind::kClip},
+    Add({OpKind::kAbs, OpKind::kNeg, OpKind::kExp, OpKind::kSqrt, OpKind::kSquare, OpKind::kRelu, OpKind::kRelu6,
+         OpKind::kTanh, OpKind::kSigmoid, OpKind::kSoftplus, OpKind::kElu, OpKind::kLeakyRelu, OpKind::kClip},
         {unary});
     Add({OpKind::kLog, OpKind::kRsqrt, OpKind::kReciprocal, OpKind::kFloor, OpKind::kErf}, {loop});
     Add({OpKind::kMaxPool, OpKind::kAveragePool, OpKind::kGlobalAveragePool}, {pool});

@@ -174,7 +174,7 @@ absl::StatusOr<Prepared> Linear(const NodeContext& context, const std::vector<Ta
   }
   if (in[order[1]] != out[order[1]]) return absl::UnimplementedError("oneDNN does not resample channels");
   const Placement there = context.InputPlacement(0);
-  for (const Placement& placement : {there, Placement{there.type}}) {
+  for (const Placement& placement : {there, Placement{there.type}, Placement{DataType::kFloat32}}) {
     const Desc src = Reordered(DescOf(in, placement), order);
     if (IsEmpty(src)) continue;
     const dnnl::resampling_forward::primitive_desc primitive(

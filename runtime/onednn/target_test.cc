@@ -1,0 +1,122 @@
+#include "runtime/onednn/target.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ir/editor.h"
+#include "ir/text.h"
+#include "runtime/engine.h"
+
+namespace halftone {
+namespace {
+
+using testing::HasSubstr;
+
+Graph Parse(std::string_view text) {
+  absl::StatusOr<Graph> graph = ParseGraph(text);
+  EXPECT_TRUE(graph.ok()) << graph.status();
+  return *std::move(graph);
+}
+
+// What the target accepts must become one step of the plan.
+TEST(TargetTest, WhatItAcceptsRunsAsOneKernel) {
+  const std::unique_ptr<Target> target = MakeOneDnnTarget();
+  const std::vector<std::string> texts = {
+      "graph (x: $T[1,3,7,5]) { w = const $T[17,3,3,3]  y = conv(x, w) {pads=[1,1,1,1]}  return y }",
+      "graph (x: $T[1,7,5,6]) { w = const $T[3,3,6,1]  y = conv(x, w) {layout=\"NHWC\", weights_layout=\"HWCM\", "
+      "group=6}  return y }",
+      "graph (x: $T[2,5,9]) { w = const $T[4,5,3]  y = conv(x, w) {strides=[2]}  return y }",
+      "graph (x: $T[2,3,5]) { w = const $T[5,7]  y = matmul(x, w)  return y }",
+      "graph (x: $T[2,3,5], w: $T[2,7,5]) { y = matmul(x, w) {transpose_b=true}  return y }",
+  };
+  int accepted = 0;
+  for (std::string text : texts) {
+    for (const std::string type : {"f32", "bf16"}) {
+      std::string typed = text;
+      for (size_t at; (at = typed.find("$T")) != std::string::npos;) typed.replace(at, 2, type);
+      for (const bool bias : {false, true}) {
+        for (const bool residual : {false, true}) {
+          for (int a = 0; a <= static_cast<int>(Activation::kSigmoid); ++a) {
+            const Activation activation = static_cast<Activation>(a);
+            Graph graph = Parse(typed);
+            const NodeId node = graph.producer(graph.outputs()[0].value);
+            const FusedParts parts{bias, residual, activation};
+            SCOPED_TRACE(typed + " " + std::string(ActivationName(activation)));
+            ASSERT_TRUE(target->SupportsFused(graph, node, parts).ok()) << target->SupportsFused(graph, node, parts);
+            ++accepted;
+            GraphEditor edit(graph);
+            const ValueId y = graph.output(node);
+            const DataType element = graph.type(y);
+            const int channel = typed.find("NHWC") != std::string::npos || graph.op(node) == OpKind::kMatMul ? -1 : 1;
+            if (bias)
+              edit.SetInput(node, 2, edit.AddInput("b", element, Shape::Of({graph.shape(y).dim(channel).value})));
+            if (residual) edit.SetInput(node, 3, edit.AddInput("r", element, graph.shape(y)));
+            if (a != 0) edit.SetAttribute(node, "activation", std::string(ActivationName(activation)));
+            const auto plan = CompilePlan(graph);
+            ASSERT_TRUE(plan.ok()) << plan.status();
+            int kernels = 0;
+            for (const StepInfo& step : (*plan)->steps()) {
+              if (step.op == "reorder") continue;
+              ++kernels;
+              EXPECT_NE(step.kernel, "reference");
+            }
+            EXPECT_EQ(kernels, 1);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_EQ(accepted, 5 * 2 * 2 * 2 * 8);
+}
+
+TEST(TargetTest, Refusals) {
+  const std::unique_ptr<Target> target = MakeOneDnnTarget();
+  const Graph graph = Parse(R"(graph (x: f32[1,3,7,5], i: f64[2,3], j: f64[3,4]) {
+    w = const f32[5,3,3,3]  b = const f32[5]
+    y = conv(x, w, b) {activation="relu"}
+    m = matmul(i, j)
+    return y, m, relu(y)
+  })");
+  const NodeId conv = graph.producer(graph.FindValue("y")), matmul = graph.producer(graph.FindValue("m"));
+  EXPECT_EQ(target->SupportsFused(graph, conv, {.residual = true}).message(), "nothing can follow the activation relu");
+  EXPECT_TRUE(target->SupportsFused(graph, conv, {}).ok());
+  EXPECT_EQ(target->SupportsFused(graph, matmul, {.bias = true}).message(), "no kernel for f64 x f64");
+  EXPECT_EQ(target->SupportsFused(graph, graph.producer(graph.outputs()[2].value), {.bias = true}).message(),
+            "nothing is fused into relu");
+}
+
+TEST(TargetTest, SymbolicShapesAreNoObstacle) {
+  const std::unique_ptr<Target> target = MakeOneDnnTarget();
+  const Graph graph = Parse(R"(graph (x: f32[N,3,H,W], t: f32[N,T,16], u: f32[?,?,?,?]) {
+    w = const f32[5,3,3,3]  v = const f32[16,4]
+    return conv(x, w), matmul(t, v), conv(u, w)
+  })");
+  for (const GraphOutput& output : graph.outputs()) {
+    EXPECT_TRUE(
+        target->SupportsFused(graph, graph.producer(output.value), {.bias = true, .activation = Activation::kRelu})
+            .ok());
+  }
+}
+
+TEST(TargetTest, SignaturesSayWhatIsEmulated) {
+  const std::unique_ptr<Target> target = MakeOneDnnTarget();
+  const Graph graph = Parse(
+      "graph (x: f32[1,3,7,5]) { w = const f32[5,3,3,3]  y = conv(x, w)  z: f32[1] = opaque \"Q\" (y)  return y, z }");
+  const auto signatures = target->Signatures(graph, graph.producer(graph.FindValue("y")));
+  ASSERT_EQ(signatures.size(), 3u);
+  EXPECT_EQ(signatures[0], (Signature{DataType::kFloat32, DataType::kFloat32, DataType::kFloat32, true}));
+  EXPECT_EQ(signatures[1].src, DataType::kBFloat16);
+  EXPECT_EQ(signatures[1].native, target->IsNative(DataType::kBFloat16));
+  EXPECT_TRUE(target->Signatures(graph, graph.producer(graph.FindValue("z"))).empty());
+  EXPECT_TRUE(target->IsNative(DataType::kFloat32));
+}
+
+TEST(TargetTest, EnvironmentNamesTheMachine) {
+  const EnvironmentInfo info = DescribeCpu();
+  EXPECT_THAT(info.onednn_version, HasSubstr("3."));
+  EXPECT_FALSE(info.isa.empty());
+  EXPECT_GE(info.cores, 1);
+  EXPECT_EQ(info.native_bf16, MakeOneDnnTarget()->IsNative(DataType::kBFloat16));
+}
+
+}  // namespace
+}  // namespace halftone

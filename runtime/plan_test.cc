@@ -1,0 +1,144 @@
+// The plan with its backend: memory, constants, errors. Numbers of single kernels: tests/kernels.
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ir/reference/reference.h"
+#include "ir/text.h"
+#include "runtime/engine.h"
+
+namespace halftone {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Graph Parse(std::string_view text) {
+  absl::StatusOr<Graph> graph = ParseGraph(text);
+  EXPECT_TRUE(graph.ok()) << graph.status();
+  return *std::move(graph);
+}
+
+std::vector<std::string> Kernels(const Plan& plan) {
+  std::vector<std::string> result;
+  for (const StepInfo& step : plan.steps()) result.push_back(step.op + ": " + step.kernel);
+  return result;
+}
+
+TEST(PlanTest, EveryNodeThatCannotRunIsListedAtOnce) {
+  const Graph graph = Parse(R"(graph (x: f32[2,3]) {
+    a: f32[2,3] = opaque "LSTM" (x)
+    b: f32[2,3] = merge(a)
+    c = relu(x)
+    d: f32[?] = opaque "NonZero" (c)
+    unused: f32[2,3] = opaque "Nobody" (x)
+    return b, c, d
+  })");
+  const absl::Status status = CompilePlan(graph).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(status.message(),
+            "cannot run 3 nodes: 'a' (op LSTM, which no kernel knows), 'b' (control flow: merge), "
+            "'d' (op NonZero, which no kernel knows)");
+}
+
+TEST(PlanTest, UnknownShapesAreNamed) {
+  const Graph graph = Parse("graph (x: f32[N,3]) { y = relu(x) return y }");
+  EXPECT_THAT(std::string(CompilePlan(graph).status().message()),
+              HasSubstr("'y' (the shape of its output is not known: [N,3])"));
+}
+
+TEST(PlanTest, InputsMustBeAsPlanned) {
+  const Graph graph = Parse("graph (x: f32[2,3]) { return relu(x) }");
+  const auto plan = CompilePlan(graph);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ((*plan)->Run({}).status().message(), "0 inputs given, the model has 1");
+  const std::vector<Tensor> wrong = {Tensor(DataType::kFloat32, {3, 2})};
+  EXPECT_EQ((*plan)->Run(wrong).status().message(), "input 'x' is f32[3,2], the plan was made for f32[2,3]");
+}
+
+TEST(PlanTest, ConstantsAndShapesAreFolded) {
+  const Graph graph = Parse(R"(graph (x: f32[2,3]) {
+    w = const f32[5,3]   t = transpose(w, [1,0])
+    s = shape(x)         z = reshape(x, s)
+    return matmul(z, t)
+  })");
+  const auto plan = CompilePlan(graph);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  std::vector<std::string> at_run_time;
+  for (const StepInfo& step : (*plan)->steps()) {
+    if (step.kernel != "constant" && step.kernel != "view") at_run_time.push_back(step.op);
+  }
+  EXPECT_THAT(at_run_time, ElementsAre("matmul"));
+}
+
+TEST(PlanTest, MemoryIsSharedOverLifetimes) {
+  std::string text = "graph (x: f32[1,16,32,32]) { w = const f32[16,16,3,3] a0 = conv(x, w) {pads=[1,1,1,1]}\n";
+  for (int i = 0; i < 20; ++i) {
+    text += "a" + std::to_string(i + 1) + " = conv(a" + std::to_string(i) + ", w) {pads=[1,1,1,1]}\n";
+  }
+  const auto plan = CompilePlan(Parse(text + "return a20 }"));
+  ASSERT_TRUE(plan.ok());
+  constexpr size_t kImage = 16 * 32 * 32 * 4;
+  EXPECT_LT((*plan)->arena_bytes(), 4 * kImage);
+}
+
+// The caller's tensors may move between runs, and are never written to.
+TEST(PlanTest, RunsAreIndependent) {
+  const Graph graph = Parse(R"(graph (x: f32[1,5,7,5], r: f32[1,5,7,5]) {
+    w = const f32[5,5,3,3]   c = const f32[1,5,7,5]
+    y = conv(x, w, _, r) {pads=[1,1,1,1], activation="relu"}
+    return add(relu(y), c), relu(x)
+  })");
+  const auto plan = CompilePlan(graph);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  for (const uint64_t seed : {1, 2, 1}) {
+    const std::vector<Tensor> inputs = reference::RandomInputs(graph, seed);
+    const std::vector<Tensor> copies = {
+        Tensor(DataType::kFloat32, inputs[0].dims(), Buffer::CopyOf(inputs[0].raw(), inputs[0].byte_size())),
+        Tensor(DataType::kFloat32, inputs[1].dims(), Buffer::CopyOf(inputs[1].raw(), inputs[1].byte_size()))};
+    const auto actual = (*plan)->Run(inputs);
+    const auto expected = reference::EvaluateGraph(graph, copies);
+    ASSERT_TRUE(actual.ok() && expected.ok());
+    EXPECT_EQ(reference::Compare((*actual)[0], (*expected)[0], 1e-5f, 1e-5f), "");
+    EXPECT_EQ(reference::Compare((*actual)[1], (*expected)[1], 0, 0), "");
+    EXPECT_TRUE(inputs[0].SameBytes(copies[0]));
+    EXPECT_TRUE(inputs[1].SameBytes(copies[1]));
+  }
+}
+
+TEST(PlanTest, TheOracleUsesReferenceFunctionsOnly) {
+  const Graph graph = Parse(
+      R"(graph (x: bf16[2,3]) { w = const bf16[3,5]  y: f32[2,5] = cast(matmul(x, w) {activation="relu"})  return y })");
+  const auto plan = CompilePlan(graph, {.reference_only = true});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_THAT(Kernels(**plan), ElementsAre("matmul+relu: reference", "cast: reference"));
+  const std::vector<Tensor> inputs = reference::RandomInputs(graph, 4);
+  EXPECT_TRUE((*(*plan)->Run(inputs))[0].SameBytes((*reference::EvaluateGraph(graph, inputs))[0]));
+}
+
+TEST(PlanTest, ProfileTimesEachStep) {
+  const Graph graph = Parse(
+      R"(graph (x: f32[2,3]) { w = const f32[3,5]  b = const f32[5]  y = matmul(x, w, b) {activation="relu"}  return y })");
+  const auto plan = CompilePlan(graph);
+  ASSERT_TRUE(plan.ok());
+  const auto steps = (*plan)->Profile(reference::RandomInputs(graph, 4), 3);
+  ASSERT_TRUE(steps.ok());
+  ASSERT_EQ(steps->size(), 1u);
+  const StepInfo& step = (*steps)[0];
+  EXPECT_EQ(step.op, "matmul+bias+relu");
+  EXPECT_EQ(step.label, "y");
+  EXPECT_EQ(step.weights_type, DataType::kFloat32);
+  EXPECT_GT(step.median_us.value_or(0), 0);
+}
+
+TEST(PlanTest, ErrorsOfARunNameTheNode) {
+  const Graph graph = Parse("graph (x: f32[3,2], i: s64[1]) { y = gather(x, i) return y }");
+  const auto plan = CompilePlan(graph);
+  ASSERT_TRUE(plan.ok());
+  const std::vector<int64_t> index = {3};
+  const std::vector<Tensor> inputs = {Tensor(DataType::kFloat32, {3, 2}), Tensor::Ints(index)};
+  EXPECT_EQ((*plan)->Run(inputs).status().message(), "y: index 3 at position 0 is outside of the 3 entries");
+}
+
+}  // namespace
+}  // namespace halftone
