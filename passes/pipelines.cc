@@ -18,14 +18,16 @@ namespace halftone {
 
 Pipeline MakeOptimizePipeline() {
   Pipeline p("optimize");
+  p.Add<NameDimensions>();
   p.Add<InferShapesPass>();
   p.AddFixedPoint("simplify", SimplifyRules());
   p.Add<FoldConstants>();
-  p.Add<MergeDuplicates>();  // after folding: equal constants make equal nodes
+  p.Add<MergeDuplicates>();                // after folding: equal constants make equal nodes
   p.AddFixedPoint("fuse", FusionRules());  // after folding: biases are constants only now
   p.Add<FoldConstants>();
   p.Add<RemoveDeadNodes>();
   p.Add<InferShapesPass>();
+  p.Add<ForgetDimensionNames>();
   return p;
 }
 
@@ -68,10 +70,13 @@ bool AddRule(Rules rules, std::string_view name, Pipeline& pipeline) {
 }  // namespace
 
 std::vector<std::string_view> PipelineNames() {
-  std::vector<std::string_view> names = {"optimize",       "precision",        "export-onnx",       "export-graphdef", "simplify",
-                                         "fuse",           "conversions",      "infer-shapes",      "fold-constants",
-                                         "merge-duplicates", "remove-dead-nodes", "apply-precision", "split-fused-onnx",
-                                         "split-fused-graphdef"};
+  std::vector<std::string_view> names = {"optimize",          "precision",
+                                         "export-onnx",       "export-graphdef",
+                                         "simplify",          "fuse",
+                                         "conversions",       "infer-shapes",
+                                         "fold-constants",    "merge-duplicates",
+                                         "remove-dead-nodes", "apply-precision",
+                                         "split-fused-onnx",  "split-fused-graphdef"};
   for (const Rules& rules : {SimplifyRules(), FusionRules(), ConversionRules()}) {
     for (const std::unique_ptr<RewriteRule>& rule : rules) names.push_back(rule->name());
   }
@@ -107,7 +112,8 @@ absl::StatusOr<Pipeline> MakePipelineByName(std::string_view name, const Precisi
     p.Add<SplitFused>(GraphFormat::kOnnx);
   } else if (name == "split-fused-graphdef") {
     p.Add<SplitFused>(GraphFormat::kGraphDef);
-  } else if (!AddRule(SimplifyRules(), name, p) && !AddRule(FusionRules(), name, p) && !AddRule(ConversionRules(), name, p)) {
+  } else if (!AddRule(SimplifyRules(), name, p) && !AddRule(FusionRules(), name, p) &&
+             !AddRule(ConversionRules(), name, p)) {
     std::string known;
     for (const std::string_view other : PipelineNames()) known += Concat(known.empty() ? "" : ", ", other);
     return absl::NotFoundError(Concat("no pipeline '", name, "'; there are: ", known));

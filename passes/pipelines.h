@@ -12,20 +12,20 @@
 
 namespace halftone {
 
-// fp32: shapes, simplify, fold, fuse, remove the dead. Rules ask context.target. Where context.plan is set, nodes of different
-// planned precision are not fused (make the plan on the graph as imported, then optimize a copy with it).
+// fp32: shapes, simplify, fold, fuse, remove the dead. Rules ask context.target. Where context.plan is set, nodes of
+// different planned precision are not fused (make the plan on the graph as imported, then optimize a copy with it).
 Pipeline MakeOptimizePipeline();
 
-// On the optimized graph, once per variant: casts and bf16 constants as `plan` says, then the cleaning up of conversions.
-// `plan` must outlive the pipeline.
+// On the optimized graph, once per variant: casts and bf16 constants as `plan` says, then the cleaning up of
+// conversions. `plan` must outlive the pipeline.
 Pipeline MakePrecisionPipeline(const PrecisionPlan& plan);
 
 // Last: fused contractions become the standard ops of the format again. The result is what the exporter writes.
 Pipeline MakeExportPipeline(GraphFormat format);
 
-// By name, for tools and golden tests: "optimize", "export-onnx", "export-graphdef", the fixed points "simplify", "fuse" and
-// "conversions", or a single pass or rule ("fuse-conv-bias"). NOT_FOUND lists the names. `plan` is for "precision" and
-// "apply-precision" (an empty one if nullptr).
+// By name, for tools and golden tests: "optimize", "export-onnx", "export-graphdef", the fixed points "simplify",
+// "fuse" and "conversions", or a single pass or rule ("fuse-conv-bias"). NOT_FOUND lists the names. `plan` is for
+// "precision" and "apply-precision" (an empty one if nullptr).
 absl::StatusOr<Pipeline> MakePipelineByName(std::string_view name, const PrecisionPlan* plan = nullptr);
 std::vector<std::string_view> PipelineNames();
 

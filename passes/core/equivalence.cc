@@ -67,7 +67,8 @@ absl::Status CheckEquivalence(const Pass& pass, const Graph& before, const Graph
   absl::StatusOr<std::string> difference = CompareAnswers(before, after, context.equivalence.seed, pass.tolerance());
   if (!difference.ok()) {
     const std::string note = Concat("answers were not checked: ", difference.status().message());
-    if (std::find(context.notes.begin(), context.notes.end(), note) == context.notes.end()) context.notes.push_back(note);
+    if (std::find(context.notes.begin(), context.notes.end(), note) == context.notes.end())
+      context.notes.push_back(note);
     return absl::OkStatus();
   }
   if (difference->empty()) return absl::OkStatus();

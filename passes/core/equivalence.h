@@ -12,8 +12,9 @@
 
 namespace halftone {
 
-// "" if both graphs answer alike, else which output differs and how far. `tolerance` is a part of the largest magnitude of each
-// output. Errors: INVALID_ARGUMENT or UNIMPLEMENTED where `before` cannot be run (free dimensions, opaque nodes).
+// "" if both graphs answer alike, else which output differs and how far. `tolerance` is a part of the largest magnitude
+// of each output. Errors: INVALID_ARGUMENT or UNIMPLEMENTED where `before` cannot be run (free dimensions, opaque
+// nodes).
 absl::StatusOr<std::string> CompareAnswers(const Graph& before, const Graph& after, uint64_t seed, float tolerance);
 
 // CompareAnswers for the gate: INTERNAL if answers moved. A graph that cannot be run is a note in the context, once.

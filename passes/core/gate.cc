@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <string>
 
+#include "absl/strings/str_format.h"
 #include "base/files.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "absl/strings/str_format.h"
 #include "ir/shape_inference.h"
 #include "ir/text.h"
 #include "ir/verifier.h"
@@ -23,7 +23,8 @@ void WriteDump(const std::string& path, const std::string& text, PassContext& co
 }
 
 void Dump(const Pass& pass, std::string_view when, const Graph& graph, PassContext& context) {
-  const std::string stem = absl::StrFormat("%s/%02d-%s.", context.debug.dump_dir, context.step, std::string(pass.name()));
+  const std::string stem =
+      absl::StrFormat("%s/%02d-%s.", context.debug.dump_dir, context.step, std::string(pass.name()));
   WriteDump(Concat(stem, when, ".graph"), PrintGraph(graph), context);
 }
 
@@ -49,7 +50,8 @@ absl::Status Check(const Graph& graph, const PassContext& context) {
 
 }  // namespace
 
-absl::StatusOr<int64_t> RunThroughGate(const Pass& pass, std::string_view pipeline, Graph& graph, PassContext& context) {
+absl::StatusOr<int64_t> RunThroughGate(const Pass& pass, std::string_view pipeline, Graph& graph,
+                                       PassContext& context) {
   if (context.interrupted) HALFTONE_RETURN_IF_ERROR(context.interrupted());
   if (context.debug.Skips(pass.name())) return 0;
   const bool selected = context.debug.Selects(pass.name());
@@ -71,8 +73,8 @@ absl::StatusOr<int64_t> RunThroughGate(const Pass& pass, std::string_view pipeli
 
   context.runs.push_back({std::string(pass.name()), edit.edits(), context.matches, took.count()});
   if (selected && context.debug.time && edit.edits() > 0) {
-    std::fprintf(stderr, "time %-32s %8.1f ms %5lld matches %6lld edits\n", std::string(pass.name()).c_str(), took.count(),
-                 static_cast<long long>(context.matches), static_cast<long long>(edit.edits()));
+    std::fprintf(stderr, "time %-32s %8.1f ms %5lld matches %6lld edits\n", std::string(pass.name()).c_str(),
+                 took.count(), static_cast<long long>(context.matches), static_cast<long long>(edit.edits()));
   }
   if (selected && !context.debug.dump_dir.empty() && edit.edits() > 0) {
     ++context.step;

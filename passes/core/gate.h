@@ -1,5 +1,5 @@
-// The one way in which a pass is run. Whatever every pass needs is here, once: interruption, skip list, verifying, timing, dumps,
-// the equivalence check and the file that reproduces a failure.
+// The one way in which a pass is run. Whatever every pass needs is here, once: interruption, skip list, verifying,
+// timing, dumps, the equivalence check and the file that reproduces a failure.
 #ifndef HALFTONE_PASSES_CORE_GATE_H_
 #define HALFTONE_PASSES_CORE_GATE_H_
 

@@ -23,11 +23,11 @@ namespace halftone {
 
 // What happened to one node, or why it did not.
 struct RewriteLogEntry {
-  std::string pass;     // name of the pass or rule
-  std::string node;     // Graph::Label
-  NodeId origin;        // the node of the imported graph
+  std::string pass;  // name of the pass or rule
+  std::string node;  // Graph::Label
+  NodeId origin;     // the node of the imported graph
   bool applied = false;
-  std::string text;     // applied: the equation; else the reason of the refusal
+  std::string text;  // applied: the equation; else the reason of the refusal
 };
 
 // The reasons of a run, in order; each refusal once. Not thread-safe.
@@ -56,7 +56,8 @@ struct EquivalenceOptions {
   uint64_t seed = 1;
 };
 
-// Everything a pass may ask for, and what it leaves behind. One per pipeline run; not thread-safe. Only `target` is needed.
+// Everything a pass may ask for, and what it leaves behind. One per pipeline run; not thread-safe. Only `target` is
+// needed.
 struct PassContext {
   const Target& target;
   const PrecisionPlan* plan = nullptr;  // where it is set, nothing of different planned precision is fused
@@ -72,8 +73,8 @@ struct PassContext {
   std::vector<std::string> notes = {};
 
   // --- The framework's own state.
-  int step = 0;                               // numbers the dumps
-  int64_t matches = 0;                        // of the running pass
+  int step = 0;         // numbers the dumps
+  int64_t matches = 0;  // of the running pass
   std::map<std::string, int64_t, std::less<>> fuel_used = {};
 };
 
@@ -84,7 +85,8 @@ class Pass {
   virtual std::string_view name() const = 0;
   // OK also where there was nothing to do. Errors name the node.
   virtual absl::Status Run(GraphEditor& edit, PassContext& context) const = 0;
-  // How far answers may move, as parts of an output's largest magnitude. Only the precision passes change numbers on purpose.
+  // How far answers may move, as parts of an output's largest magnitude. Only the precision passes change numbers on
+  // purpose.
   virtual float tolerance() const { return 1e-4f; }
 };
 

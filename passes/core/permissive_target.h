@@ -17,8 +17,8 @@ class PermissiveTarget final : public Target {
  public:
   PermissiveTarget() = default;
 
-  // "without conv+residual, matmul+bias": each word is an op and the fused parts that it has no kernel for when all of them
-  // come together: bias, residual, or an activation's name. INVALID_ARGUMENT names the word that is wrong.
+  // "without conv+residual, matmul+bias": each word is an op and the fused parts that it has no kernel for when all of
+  // them come together: bias, residual, or an activation's name. INVALID_ARGUMENT names the word that is wrong.
   static absl::StatusOr<PermissiveTarget> Parse(std::string_view text);
 
   std::string_view name() const override { return "permissive"; }

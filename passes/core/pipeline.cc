@@ -31,8 +31,8 @@ absl::Status Pipeline::RunFixedPoint(const Step& step, Graph& graph, PassContext
     }
     if (edits == 0) return absl::OkStatus();
   }
-  return absl::InternalError(Concat("'", step.name, "' did not settle within ", kMaxRounds, " rounds; '", last,
-                                    "' was still editing"));
+  return absl::InternalError(
+      Concat("'", step.name, "' did not settle within ", kMaxRounds, " rounds; '", last, "' was still editing"));
 }
 
 absl::Status Pipeline::Run(Graph& graph, PassContext& context) const {

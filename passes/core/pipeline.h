@@ -37,9 +37,9 @@ class Pipeline {
   // The same of passes.
   void AddFixedPoint(std::string name, std::vector<std::unique_ptr<Pass>> passes);
 
-  // On an error the graph is what the failed pass left: throw it away. INTERNAL if a pass made a graph that does not verify
-  // or whose answers moved (then the message names the pass, and debug.dump_dir has failure.graph); else the pass's own error,
-  // or what context.interrupted said. A graph that does not verify at the start is INVALID_ARGUMENT.
+  // On an error the graph is what the failed pass left: throw it away. INTERNAL if a pass made a graph that does not
+  // verify or whose answers moved (then the message names the pass, and debug.dump_dir has failure.graph); else the
+  // pass's own error, or what context.interrupted said. A graph that does not verify at the start is INVALID_ARGUMENT.
   absl::Status Run(Graph& graph, PassContext& context) const;
 
   const std::string& name() const { return name_; }

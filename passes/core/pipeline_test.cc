@@ -80,7 +80,8 @@ TEST(Pipeline, EquivalenceNamesThePassThatMovedAnAnswer) {
                                 return absl::OkStatus();
                               }).Run(graph, context);
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
-  EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr("pass 'test-pass': moved an answer"), HasSubstr("output 'y'")));
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("pass 'test-pass': moved an answer"), HasSubstr("output 'y'")));
 
   Graph good = TwoLayers();
   EXPECT_TRUE(MakeOptimizePipeline().Run(good, context).ok());
@@ -109,7 +110,8 @@ TEST(Pipeline, AFixedPointThatDoesNotSettleIsAnError) {
   Graph graph = TwoLayers();
   const absl::Status status = p.Run(graph, context);
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("'for-ever' did not settle within 64 rounds; 'test-pass' was still editing"));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("'for-ever' did not settle within 64 rounds; 'test-pass' was still editing"));
 }
 
 TEST(Pipeline, InterruptionIsAskedBetweenPasses) {
@@ -137,7 +139,8 @@ TEST(Pipeline, FuelStopsARuleAfterItsMatches) {
   ASSERT_TRUE(MakeOptimizePipeline().Run(graph, context).ok());
   EXPECT_EQ(CountOf(graph, OpKind::kRelu), 1);
   EXPECT_TRUE(graph.FindNode("first").valid());
-  EXPECT_EQ(graph.op(graph.FindNode("first")), OpKind::kMatMul);  // the first match in topological order, under its name
+  EXPECT_EQ(graph.op(graph.FindNode("first")),
+            OpKind::kMatMul);  // the first match in topological order, under its name
 }
 
 TEST(Pipeline, TheLogHasAnEquationForEachChangeAndAReasonForEachRefusal) {

@@ -8,8 +8,8 @@
 //     absl::Status Apply(const Match& m, GraphEditor& edit) const override;               // changes
 //   };
 //
-// What every rule needs is the driver's (rule_pass.h), not the rule's: intermediate values with one user that are no outputs,
-// no control edges, one device, one planned precision; fuel, log, removal of what died.
+// What every rule needs is the driver's (rule_pass.h), not the rule's: intermediate values with one user that are no
+// outputs, no control edges, one device, one planned precision; fuel, log, removal of what died.
 #ifndef HALFTONE_PASSES_CORE_REWRITE_RULE_H_
 #define HALFTONE_PASSES_CORE_REWRITE_RULE_H_
 
@@ -95,8 +95,8 @@ class RewriteRule {
   virtual OpSet root() const = 0;
   // Cheap checks first. REQUIRES: root().has(g.op(root))
   virtual FindResult Find(const Graph& g, NodeId root, const Target& target) const = 0;
-  // Changes the graph so that the match is replaced. An error is a failure of the whole pipeline: what may not apply is refused
-  // by Find. Nodes that nobody needs afterwards are removed by the driver.
+  // Changes the graph so that the match is replaced. An error is a failure of the whole pipeline: what may not apply is
+  // refused by Find. Nodes that nobody needs afterwards are removed by the driver.
   virtual absl::Status Apply(const Match& match, GraphEditor& edit) const = 0;
 };
 

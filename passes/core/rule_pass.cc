@@ -11,7 +11,9 @@
 namespace halftone {
 namespace {
 
-bool Has(const std::vector<NodeId>& nodes, NodeId id) { return std::find(nodes.begin(), nodes.end(), id) != nodes.end(); }
+bool Has(const std::vector<NodeId>& nodes, NodeId id) {
+  return std::find(nodes.begin(), nodes.end(), id) != nodes.end();
+}
 
 // Moving values is the same in any precision: only nodes that compute carry one.
 bool Computes(OpKind op) {
@@ -37,7 +39,8 @@ std::string GuardUsers(const Graph& graph, const Match& match) {
 bool IsUnused(const Graph& graph, NodeId id) {
   if (graph.op(id) == OpKind::kInput) return false;
   for (const ValueId output : graph.node(id).outputs) {
-    if (output.valid() && (!graph.uses(output).empty() || graph.IsOutput(output) || graph.IsCaptured(output))) return false;
+    if (output.valid() && (!graph.uses(output).empty() || graph.IsOutput(output) || graph.IsCaptured(output)))
+      return false;
   }
   return graph.control_users(id).empty();
 }
@@ -84,7 +87,8 @@ absl::Status RulePass::Run(GraphEditor& edit, PassContext& context) const {
     if (!graph.alive(id) || !rule_->root().has(graph.op(id))) continue;
     FindResult found = rule_->Find(graph, id, context.target);
     if (const Match* match = std::get_if<Match>(&found)) {
-      if (std::string reason = GuardAgainst(graph, *match, context.plan); !reason.empty()) found = Kept(std::move(reason));
+      if (std::string reason = GuardAgainst(graph, *match, context.plan); !reason.empty())
+        found = Kept(std::move(reason));
     }
     if (const Refusal* refusal = std::get_if<Refusal>(&found)) {
       if (why) PrintWhy(name(), graph, id, refusal->reason);

@@ -1,4 +1,5 @@
-// The driver of a rewrite rule: one sweep over the graph in topological order, with the guards that hold for every rule.
+// The driver of a rewrite rule: one sweep over the graph in topological order, with the guards that hold for every
+// rule.
 //
 // A match is refused where
 //   - an intermediate value (of any matched node but the root) has a reader outside the match or is an output,

@@ -13,9 +13,9 @@ struct Row {
   Activation activation;
 };
 constexpr Row kRows[] = {
-    {OpKind::kRelu, Activation::kRelu}, {OpKind::kRelu6, Activation::kRelu6},
-    {OpKind::kClip, Activation::kClip}, {OpKind::kElu, Activation::kElu},
-    {OpKind::kTanh, Activation::kTanh}, {OpKind::kLeakyRelu, Activation::kLeakyRelu},
+    {OpKind::kRelu, Activation::kRelu},       {OpKind::kRelu6, Activation::kRelu6},
+    {OpKind::kClip, Activation::kClip},       {OpKind::kElu, Activation::kElu},
+    {OpKind::kTanh, Activation::kTanh},       {OpKind::kLeakyRelu, Activation::kLeakyRelu},
     {OpKind::kSigmoid, Activation::kSigmoid},
 };
 
@@ -25,7 +25,8 @@ constexpr float kDefaultLeakyRelu = 0.01f;
 }  // namespace
 
 OpSet ActivationOps() {
-  return {OpKind::kRelu, OpKind::kRelu6, OpKind::kClip, OpKind::kElu, OpKind::kLeakyRelu, OpKind::kTanh, OpKind::kSigmoid};
+  return {OpKind::kRelu,      OpKind::kRelu6, OpKind::kClip,   OpKind::kElu,
+          OpKind::kLeakyRelu, OpKind::kTanh,  OpKind::kSigmoid};
 }
 
 std::optional<ActivationSpec> ActivationOf(const Graph& g, NodeId node) {

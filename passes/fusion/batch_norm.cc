@@ -49,7 +49,8 @@ std::string CannotFold(const Graph& g, NodeId contraction) {
     return "the contraction already ends in a residual or an activation";
   }
   if (!IsFloat32Constant(g, g.input(contraction, kWeightsInput))) return "the weights are no f32 constant";
-  if (HasBias(g, contraction) && !IsFloat32Constant(g, g.input(contraction, kBiasInput))) return "the bias is no f32 constant";
+  if (HasBias(g, contraction) && !IsFloat32Constant(g, g.input(contraction, kBiasInput)))
+    return "the bias is no f32 constant";
   if (!OutputChannels(g, contraction).has_value()) return "the number of channels is not known";
   return "";
 }
@@ -62,7 +63,8 @@ void FoldAffine(GraphEditor& edit, NodeId contraction, NodeId last, const Channe
     for (size_t c = 0; c < bias.size(); ++c) bias[c] += old[c] * affine.scale[c];
   }
   const std::string label = g.Label(last);
-  const ValueId new_weights = edit.AddConstant(FreshName(g, label + "/weights"), ScaleWeights(g, contraction, affine.scale));
+  const ValueId new_weights =
+      edit.AddConstant(FreshName(g, label + "/weights"), ScaleWeights(g, contraction, affine.scale));
   const ValueId new_bias = edit.AddConstant(FreshName(g, label + "/bias"), VectorOf(bias));
   ReplaceByFused(edit, contraction, last, [&](NodeId fused) {
     edit.SetInput(fused, kWeightsInput, new_weights);

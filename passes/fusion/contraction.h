@@ -1,5 +1,5 @@
-// What the fusion rules have to know about contractions (conv and matmul): where the channel is, what is attached already, how
-// constants spread over channels.
+// What the fusion rules have to know about contractions (conv and matmul): where the channel is, what is attached
+// already, how constants spread over channels.
 #ifndef HALFTONE_PASSES_FUSION_CONTRACTION_H_
 #define HALFTONE_PASSES_FUSION_CONTRACTION_H_
 
@@ -20,7 +20,7 @@ inline constexpr int kWeightsInput = 1;
 inline constexpr int kBiasInput = 2;
 inline constexpr int kResidualInput = 3;
 
-bool IsContraction(const Graph& g, NodeId id);      // conv or matmul
+bool IsContraction(const Graph& g, NodeId id);  // conv or matmul
 bool HasBias(const Graph& g, NodeId id);
 bool HasResidual(const Graph& g, NodeId id);
 bool HasActivation(const Graph& g, NodeId id);
@@ -32,15 +32,15 @@ int ChannelAxis(const Graph& g, NodeId contraction, int rank);
 // The number of output channels; nullopt if it is not known.
 std::optional<int64_t> OutputChannels(const Graph& g, NodeId contraction);
 
-// A constant that differs along dimension `axis` alone when it is broadcast to a tensor of `rank` dimensions, with `channels`
-// elements along it, as a vector of rank 1: [C,1,1], [1,C,1,1], [C] where the axis is the last, or one element. nullopt if it is
-// no constant or has another shape.
+// A constant that differs along dimension `axis` alone when it is broadcast to a tensor of `rank` dimensions, with
+// `channels` elements along it, as a vector of rank 1: [C,1,1], [1,C,1,1], [C] where the axis is the last, or one
+// element. nullopt if it is no constant or has another shape.
 std::optional<Tensor> ChannelVector(const Graph& g, ValueId constant, int64_t channels, int axis, int rank);
 // ChannelVector for the result of `contraction`.
 std::optional<Tensor> ChannelVector(const Graph& g, ValueId constant, NodeId contraction);
 
-// Weights of `contraction` (a constant of f32) with the part of each output channel multiplied by its scale, in f64, rounded
-// once. REQUIRES: scale.size() == OutputChannels
+// Weights of `contraction` (a constant of f32) with the part of each output channel multiplied by its scale, in f64,
+// rounded once. REQUIRES: scale.size() == OutputChannels
 Tensor ScaleWeights(const Graph& g, NodeId contraction, std::span<const double> scale);
 
 // f32 from f64, rank 1.
@@ -49,8 +49,8 @@ Tensor VectorOf(std::span<const double> values);
 // `base`, or `base_1`, ...: a name that no node and no value has.
 std::string FreshName(const Graph& g, const std::string& base);
 
-// A copy of `contraction` in the place of `last`: it gets the name, the output name and the readers of `last`, which is removed.
-// `attach` is called on the copy before that.
+// A copy of `contraction` in the place of `last`: it gets the name, the output name and the readers of `last`, which is
+// removed. `attach` is called on the copy before that.
 template <typename Attach>
 void ReplaceByFused(GraphEditor& edit, NodeId contraction, NodeId last, Attach attach) {
   const NodeId fused = edit.Clone(contraction);

@@ -1,8 +1,9 @@
-// batch_norm(conv(x, w, b))  =>  conv(x, w * s, b * s + t)     s = scale / sqrt(variance + epsilon), t = offset - mean * s
+// batch_norm(conv(x, w, b))  =>  conv(x, w * s, b * s + t)     s = scale / sqrt(variance + epsilon), t = offset - mean
+// * s
 //
-// Legal at inference with constant weights, bias and statistics, in one layout, when nobody reads the conv's result or the
-// statistics, and the target has the conv with a bias. Computed in f64 and rounded once to f32.
-// Not bit-exact: the products are rounded before the sum instead of after it.
+// Legal at inference with constant weights, bias and statistics, in one layout, when nobody reads the conv's result or
+// the statistics, and the target has the conv with a bias. Computed in f64 and rounded once to f32. Not bit-exact: the
+// products are rounded before the sum instead of after it.
 
 #include "passes/fusion/batch_norm.h"
 #include "passes/fusion/contraction.h"
@@ -34,7 +35,8 @@ class FoldBatchNormIntoConv final : public RewriteRule {
 
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {
     const auto [batch_norm, conv] = m.nodes<2>();
-    FoldAffine(edit, conv, batch_norm, *AffineOfBatchNorm(edit.graph(), batch_norm, *OutputChannels(edit.graph(), conv)));
+    FoldAffine(edit, conv, batch_norm,
+               *AffineOfBatchNorm(edit.graph(), batch_norm, *OutputChannels(edit.graph(), conv)));
     return absl::OkStatus();
   }
 };

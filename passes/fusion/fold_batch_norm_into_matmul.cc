@@ -1,7 +1,9 @@
-// batch_norm(matmul(x, w, b))  =>  matmul(x, w * s, b * s + t)     s = scale / sqrt(variance + epsilon), t = offset - mean * s
+// batch_norm(matmul(x, w, b))  =>  matmul(x, w * s, b * s + t)     s = scale / sqrt(variance + epsilon), t = offset -
+// mean * s
 //
-// Legal as for a conv, when the channel is the product's last dimension: rank 2, or any rank in layout NHWC; w is a matrix.
-// Computed in f64 and rounded once to f32. Not bit-exact: the products are rounded before the sum instead of after it.
+// Legal as for a conv, when the channel is the product's last dimension: rank 2, or any rank in layout NHWC; w is a
+// matrix. Computed in f64 and rounded once to f32. Not bit-exact: the products are rounded before the sum instead of
+// after it.
 
 #include "passes/fusion/batch_norm.h"
 #include "passes/fusion/contraction.h"
@@ -22,7 +24,8 @@ class FoldBatchNormIntoMatMul final : public RewriteRule {
     const NodeId matmul = g.producer(x);
     const bool last = g.node(batch_norm).attributes.String("layout", "NCHW") == "NHWC";
     const std::optional<int> rank = ResultRank(g, matmul);
-    if (!rank.has_value() || *rank < 2 || (*rank != 2 && !last)) return Kept("the channel is not known to be the last dimension");
+    if (!rank.has_value() || *rank < 2 || (*rank != 2 && !last))
+      return Kept("the channel is not known to be the last dimension");
     if (std::string reason = CannotFold(g, matmul); !reason.empty()) return Kept(std::move(reason));
     const absl::StatusOr<ChannelAffine> affine = AffineOfBatchNorm(g, batch_norm, *OutputChannels(g, matmul));
     if (!affine.ok()) return Kept(std::string(affine.status().message()));

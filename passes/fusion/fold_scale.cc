@@ -1,8 +1,8 @@
 // contraction(x, w, b) * s  =>  contraction(x, w * s, b * s)          (conv and matmul)
 //
-// Legal when s is a constant over the output channels (or one number), weights and bias are constants, and nobody else reads
-// the product: what is left of a batch norm that was written out. Computed in f64 and rounded once to f32.
-// Not bit-exact: the products are rounded before the sum instead of after it.
+// Legal when s is a constant over the output channels (or one number), weights and bias are constants, and nobody else
+// reads the product: what is left of a batch norm that was written out. Computed in f64 and rounded once to f32. Not
+// bit-exact: the products are rounded before the sum instead of after it.
 
 #include "passes/fusion/batch_norm.h"
 #include "passes/fusion/contraction.h"

@@ -1,8 +1,8 @@
 // activation(contraction(x, w, b, r))  =>  contraction(x, w, b, r) {activation}          (conv and matmul)
 //
-// relu, relu6, clip with constant bounds, elu, leaky_relu, tanh, sigmoid. Legal when the contraction has no activation yet and
-// the target has the kernel. Bit-exact in f32 where the kernel computes the activation as the node would; below f32 it rounds
-// once where the two ops round twice.
+// relu, relu6, clip with constant bounds, elu, leaky_relu, tanh, sigmoid. Legal when the contraction has no activation
+// yet and the target has the kernel. Bit-exact in f32 where the kernel computes the activation as the node would; below
+// f32 it rounds once where the two ops round twice.
 
 #include "passes/fusion/activation.h"
 #include "passes/fusion/contraction.h"

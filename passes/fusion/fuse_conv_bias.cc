@@ -1,8 +1,9 @@
 // conv(x, w) + b  =>  conv(x, w, b)
 //
-// Legal when b is added along the channel: bias_add in the convolution's layout, or add of a constant like [C,1,1] (NCHW) or [C]
-// (NHWC), or of one number. The conv has neither bias, residual nor activation, and the target has the kernel.
-// Not bit-exact: below f32 it rounds once where the two ops round twice; in f32 the order of the sum may differ.
+// Legal when b is added along the channel: bias_add in the convolution's layout, or add of a constant like [C,1,1]
+// (NCHW) or [C] (NHWC), or of one number. The conv has neither bias, residual nor activation, and the target has the
+// kernel. Not bit-exact: below f32 it rounds once where the two ops round twice; in f32 the order of the sum may
+// differ.
 
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
@@ -35,10 +36,12 @@ class FuseConvBias final : public RewriteRule {
     if (!operands.product.valid()) return No("no operand is a conv");
     const NodeId conv = g.producer(operands.product);
     if (HasBias(g, conv)) return No("the conv has a bias");
-    if (HasResidual(g, conv) || HasActivation(g, conv)) return No("the conv already ends in a residual or an activation");
+    if (HasResidual(g, conv) || HasActivation(g, conv))
+      return No("the conv already ends in a residual or an activation");
     if (g.op(root) == OpKind::kBiasAdd) {
       const std::string layout = g.node(conv).attributes.String("layout", "NCHW");
-      if (g.node(root).attributes.String("layout", "NCHW") != layout) return Kept("the bias runs along another dimension");
+      if (g.node(root).attributes.String("layout", "NCHW") != layout)
+        return Kept("the bias runs along another dimension");
     } else if (!ChannelVector(g, operands.bias, conv).has_value()) {
       return No("the other operand is no constant vector over the channels");
     }
@@ -53,7 +56,8 @@ class FuseConvBias final : public RewriteRule {
     ValueId bias = m.value(0);
     if (g.op(root) == OpKind::kAdd) {
       const Tensor vector = *ChannelVector(g, bias, conv);
-      if (!g.ConstantTensor(bias)->SameBytes(vector)) bias = edit.AddConstant(FreshName(g, g.Label(root) + "/bias"), vector);
+      if (!g.ConstantTensor(bias)->SameBytes(vector))
+        bias = edit.AddConstant(FreshName(g, g.Label(root) + "/bias"), vector);
     }
     ReplaceByFused(edit, conv, root, [&](NodeId fused) { edit.SetInput(fused, kBiasInput, bias); });
     return absl::OkStatus();

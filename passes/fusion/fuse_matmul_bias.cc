@@ -1,8 +1,8 @@
 // matmul(x, w) + b  =>  matmul(x, w, b)
 //
-// Legal when b has rank 1 and as many elements as the product has columns (a constant [1,n] or one number will do too), the
-// matmul has neither bias, residual nor activation, and the target has the kernel.
-// Not bit-exact: below f32 it rounds once where the two ops round twice; in f32 the order of the sum may differ.
+// Legal when b has rank 1 and as many elements as the product has columns (a constant [1,n] or one number will do too),
+// the matmul has neither bias, residual nor activation, and the target has the kernel. Not bit-exact: below f32 it
+// rounds once where the two ops round twice; in f32 the order of the sum may differ.
 
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"

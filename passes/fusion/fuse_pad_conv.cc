@@ -1,7 +1,7 @@
 // conv(pad(x), w)  =>  conv(x, w) {pads + the pad's}
 //
-// Legal when the pad is of constant zeros, widens spatial dimensions alone, by less than the kernel covers, and the conv's own
-// padding is given in numbers (or VALID: none). Bit-exact: a padded zero is a zero.
+// Legal when the pad is of constant zeros, widens spatial dimensions alone, by less than the kernel covers, and the
+// conv's own padding is given in numbers (or VALID: none). Bit-exact: a padded zero is a zero.
 
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
@@ -48,13 +48,15 @@ class FusePadConv final : public RewriteRule {
     const ValueId padded = g.input(conv, 0);
     if (!padded.valid() || g.op(padded) != OpKind::kPad) return No("the input is no pad");
     const NodeId pad = g.producer(padded);
-    if (g.node(pad).attributes.String("mode", "constant") != "constant") return Kept("the pad does not fill with a constant");
+    if (g.node(pad).attributes.String("mode", "constant") != "constant")
+      return Kept("the pad does not fill with a constant");
     const ValueId value = g.input(pad, 2);
     if (value.valid() && g.ConstantScalar(value).value_or(1) != 0) return Kept("the pad does not fill with zero");
     if (g.input(pad, 3).valid()) return Kept("the pad names its axes");
     const std::string auto_pad = g.node(conv).attributes.String("auto_pad", "NOTSET");
     if (auto_pad != "NOTSET" && auto_pad != "VALID") return Kept("the conv's own padding depends on its input");
-    if (Spatial(g, conv, pad).empty()) return Kept("the pad is not constant, or wider than the kernel, or not spatial alone");
+    if (Spatial(g, conv, pad).empty())
+      return Kept("the pad is not constant, or wider than the kernel, or not spatial alone");
     return Match({conv, pad}, {g.input(pad, 0)});
   }
 

@@ -1,9 +1,9 @@
 // contraction(x, w, b) + r  =>  contraction(x, w, b, r)          (conv and matmul)
 //
-// Legal when r is computed and has exactly the shape and type of the product (nothing is broadcast), the contraction has no
-// residual and no activation, and the target has the kernel. Of two contractions the right one is tried first: in residual
-// networks the short cut tends to be computed before it.
-// Not bit-exact: below f32 it rounds once where the two ops round twice; in f32 the order of the sum may differ.
+// Legal when r is computed and has exactly the shape and type of the product (nothing is broadcast), the contraction
+// has no residual and no activation, and the target has the kernel. Of two contractions the right one is tried first:
+// in residual networks the short cut tends to be computed before it. Not bit-exact: below f32 it rounds once where the
+// two ops round twice; in f32 the order of the sum may differ.
 
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
@@ -52,7 +52,8 @@ class FuseResidual final : public RewriteRule {
     if (g.IsConstant(residual)) return No("the other operand is a constant");
     if (!g.HasOneUser(product)) return Kept("the contraction has another user");
     if (g.type(product) != g.type(residual)) return Kept("the operands have different types");
-    if (!SameShape(g.shape(product), g.shape(residual))) return Kept("the operands are not known to have the same shape");
+    if (!SameShape(g.shape(product), g.shape(residual)))
+      return Kept("the operands are not known to have the same shape");
     const absl::Status supported = target.SupportsFused(g, contraction, {.residual = true});
     if (!supported.ok()) return Kept(std::string(supported.message()));
     return Match({add, contraction}, {residual});

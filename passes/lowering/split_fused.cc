@@ -62,7 +62,8 @@ bool IsTransposed(const Graph& g, NodeId matmul) {
   return attributes.Bool("transpose_a", false) || attributes.Bool("transpose_b", false);
 }
 
-// Puts what is left of the fused node first, as `first`, then `parts`, each reading the one before; the last takes over `fused`.
+// Puts what is left of the fused node first, as `first`, then `parts`, each reading the one before; the last takes over
+// `fused`.
 void Chain(GraphEditor& edit, NodeId fused, OpKind first, std::vector<Part> parts) {
   const Graph& g = edit.graph();
   const Node node = g.node(fused);
@@ -70,7 +71,8 @@ void Chain(GraphEditor& edit, NodeId fused, OpKind first, std::vector<Part> part
   const std::string label = g.Label(fused);
 
   NodeId last = edit.Clone(fused);
-  for (const char* attribute : {"activation", "activation_alpha", "activation_beta"}) edit.EraseAttribute(last, attribute);
+  for (const char* attribute : {"activation", "activation_alpha", "activation_beta"})
+    edit.EraseAttribute(last, attribute);
   for (const Part& part : parts) {
     if (part.unhooks >= 0) edit.SetInput(last, part.unhooks, kNoValue);
   }
@@ -118,8 +120,7 @@ void SplitPad(GraphEditor& edit, NodeId conv) {
     dim = dim.known() ? Dim::Of(dim.value + pads[i] + pads[spatial + i]) : Dim::Unknown();
   }
   const std::string label = g.Label(conv);
-  const ValueId paddings =
-      edit.AddConstant(FreshName(g, label + "/paddings"), Tensor::Of<int32_t>({rank, 2}, all));
+  const ValueId paddings = edit.AddConstant(FreshName(g, label + "/paddings"), Tensor::Of<int32_t>({rank, 2}, all));
   Node pad;
   pad.op = OpKind::kPad;
   pad.name = FreshName(g, label + "/pad");

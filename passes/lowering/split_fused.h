@@ -8,10 +8,11 @@
 namespace halftone {
 
 // conv(x, w, b, r) {activation}  =>  activation(conv(x, w, b) + r), as the format writes it:
-//   ONNX      a conv keeps its bias; matmul of matrices with a bias or a transposed operand becomes gemm; else matmul, add
-//   GraphDef  conv, bias_add, add "AddV2", activation; pads that the op has no attribute for become a pad before it again
-// The last part keeps the name and the output's name; the others are called NAME/conv, NAME/bias_add, NAME/add. Every part has
-// the fused node's origin and types. Bit-exact in f32 up to the order of sums; below f32 each part rounds.
+//   ONNX      a conv keeps its bias; matmul of matrices with a bias or a transposed operand becomes gemm; else matmul,
+//   add GraphDef  conv, bias_add, add "AddV2", activation; pads that the op has no attribute for become a pad before it
+//   again
+// The last part keeps the name and the output's name; the others are called NAME/conv, NAME/bias_add, NAME/add. Every
+// part has the fused node's origin and types. Bit-exact in f32 up to the order of sums; below f32 each part rounds.
 // UNIMPLEMENTED: an ONNX matmul of higher rank with a transposed operand.
 class SplitFused final : public Pass {
  public:

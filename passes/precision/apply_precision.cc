@@ -16,7 +16,8 @@ namespace {
 // Converts one graph. Types of values before any edit are remembered: they are what unpainted readers want.
 class Converter {
  public:
-  Converter(GraphEditor& edit, const PrecisionPlan& plan) : edit_(edit), g_(edit.graph()), plan_(plan), nodes_(g_.nodes()) {
+  Converter(GraphEditor& edit, const PrecisionPlan& plan)
+      : edit_(edit), g_(edit.graph()), plan_(plan), nodes_(g_.nodes()) {
     for (int i = 0; i < g_.num_values(); ++i) before_.push_back(g_.type(ValueId{i}));
   }
 
@@ -101,8 +102,8 @@ class Converter {
       const NodeId from = g_.producer(value);
       Node cast;
       cast.op = OpKind::kCast;
-      cast.name = FreshName(g_, Concat(g_.value(value).name.empty() ? g_.Label(from) : g_.value(value).name, "/",
-                                       DataTypeName(type)));
+      cast.name = FreshName(
+          g_, Concat(g_.value(value).name.empty() ? g_.Label(from) : g_.value(value).name, "/", DataTypeName(type)));
       cast.inputs = {value};
       cast.device = g_.node(from).device;
       result = g_.output(edit_.AddNode(std::move(cast), {{type, g_.shape(value), ""}}));
@@ -111,10 +112,12 @@ class Converter {
     return result;
   }
 
-  // A copy of the constant's node (in a loop it has control inputs), so that both forms can be read; the old one dies of disuse.
+  // A copy of the constant's node (in a loop it has control inputs), so that both forms can be read; the old one dies
+  // of disuse.
   absl::StatusOr<ValueId> ConvertConstant(ValueId value, DataType type) {
     absl::StatusOr<Tensor> tensor = g_.ConstantTensor(value)->ConvertTo(type);
-    if (!tensor.ok()) return Annotate(tensor.status(), AbslView(Concat("constant '", g_.Label(g_.producer(value)), "'")));
+    if (!tensor.ok())
+      return Annotate(tensor.status(), AbslView(Concat("constant '", g_.Label(g_.producer(value)), "'")));
     const NodeId old = g_.producer(value);
     const std::string name = g_.node(old).name;
     const NodeId copy = edit_.Clone(old);
@@ -122,7 +125,8 @@ class Converter {
     edit_.SetName(copy, fresh);
     edit_.SetAttribute(copy, "value", *std::move(tensor));
     edit_.SetType(g_.output(copy), type);
-    if (!g_.value(value).name.empty()) edit_.SetValueName(g_.output(copy), fresh.empty() ? FreshName(g_, g_.value(value).name) : fresh);
+    if (!g_.value(value).name.empty())
+      edit_.SetValueName(g_.output(copy), fresh.empty() ? FreshName(g_, g_.value(value).name) : fresh);
     return g_.output(copy);
   }
 
@@ -143,7 +147,8 @@ absl::Status ApplyPrecision::Run(GraphEditor& edit, PassContext& context) const 
   const Graph& g = edit.graph();
   for (const NodeId id : g.nodes()) {
     const Decision* decision = plan_.Find(g, id, PaintedVariable(g.op(id)));
-    if (decision != nullptr && decision->type == DataType::kBFloat16) context.log->Applied(name(), g, id, decision->reason);
+    if (decision != nullptr && decision->type == DataType::kBFloat16)
+      context.log->Applied(name(), g, id, decision->reason);
   }
   return absl::OkStatus();
 }

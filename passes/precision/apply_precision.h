@@ -7,11 +7,12 @@
 
 namespace halftone {
 
-// Painted nodes compute in bfloat16: the values of their type variable get that type, and where a value and its reader differ,
-// one cast per (value, direction) stands between them, shared by all readers. Constants are converted instead (to nearest even);
-// one that is read in both types exists twice. Inputs and outputs of the graph keep their types and names. Type variables of
-// their own (statistics of a batch norm) stay f32; TensorFlow's first FusedBatchNorm, which has none, becomes FusedBatchNormV2.
-// Ops that read any type (cast, shape) get no cast. Works on fused graphs: a decision is found by Node::origin.
+// Painted nodes compute in bfloat16: the values of their type variable get that type, and where a value and its reader
+// differ, one cast per (value, direction) stands between them, shared by all readers. Constants are converted instead
+// (to nearest even); one that is read in both types exists twice. Inputs and outputs of the graph keep their types and
+// names. Type variables of their own (statistics of a batch norm) stay f32; TensorFlow's first FusedBatchNorm, which
+// has none, becomes FusedBatchNormV2. Ops that read any type (cast, shape) get no cast. Works on fused graphs: a
+// decision is found by Node::origin.
 class ApplyPrecision final : public Pass {
  public:
   // The plan must outlive the pass.

@@ -8,9 +8,9 @@
 
 namespace halftone {
 
-std::unique_ptr<RewriteRule> MakeRemoveCast();   // remove_cast.cc
-std::unique_ptr<RewriteRule> MakeMergeCasts();   // merge_casts.cc
-std::unique_ptr<RewriteRule> MakeFoldCast();     // fold_cast.cc
+std::unique_ptr<RewriteRule> MakeRemoveCast();  // remove_cast.cc
+std::unique_ptr<RewriteRule> MakeMergeCasts();  // merge_casts.cc
+std::unique_ptr<RewriteRule> MakeFoldCast();    // fold_cast.cc
 
 Rules ConversionRules();
 

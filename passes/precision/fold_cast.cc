@@ -1,7 +1,7 @@
 // cast(constant)  =>  constant of that type
 //
-// Legal for numbers; the result is no output of the graph. The old constant stays for its other users. f32 to bf16 rounds to
-// nearest even, as the cast does: bit-exact.
+// Legal for numbers; the result is no output of the graph. The old constant stays for its other users. f32 to bf16
+// rounds to nearest even, as the cast does: bit-exact.
 
 #include "passes/precision/conversions.h"
 

@@ -11,7 +11,7 @@ namespace {
 
 struct Word {
   const char* name;
-  ListEdit ListEdits::*list;
+  ListEdit ListEdits::* list;
 };
 constexpr Word kWords[] = {
     {"ALLOWLIST", &ListEdits::allow}, {"INFERLIST", &ListEdits::infer}, {"DENYLIST", &ListEdits::deny},

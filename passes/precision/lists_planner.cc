@@ -28,6 +28,7 @@ class Painter {
   void Allow();
   void PropagateDeny();
   void PaintBetweenAllow();
+  void PaintInferAfterAllow();
   void PaintClearNeighbours();
   void MatchLoopEdges();
   void PaintCasts();
@@ -46,7 +47,7 @@ class Painter {
     bool denied = false;
     bool painted = false;
     bool kept_by_rule = false;  // the caller wants f32
-    std::string step;    // that decided
+    std::string step;           // that decided
     std::string reason;
     std::vector<NodeId> before, after;  // neighbours along f32 data
   };
@@ -137,7 +138,8 @@ void Painter::Connect(NodeId id) {
     const ValueId value = node.inputs[i];
     if (!value.valid() || g_.type(value) != DataType::kFloat32) continue;
     const NodeId from = g_.producer(value);
-    if (InputVariable(g_, id, static_cast<int>(i)) != kData || OutputVariable(g_, from, g_.value(value).port) != kData) continue;
+    if (InputVariable(g_, id, static_cast<int>(i)) != kData || OutputVariable(g_, from, g_.value(value).port) != kData)
+      continue;
     fact(id).before.push_back(from);
     fact(from).after.push_back(id);
   }
@@ -181,14 +183,25 @@ void Painter::PropagateDeny() {
 
 void Painter::PaintBetweenAllow() {
   const std::vector<NodeId> roots = Where([this](NodeId id) { return IsAllowRoot(id); });
-  const std::vector<bool> downstream = Reach(roots, true, false, [this](NodeId id) {
-    return IsSoft(id) && !fact(id).denied && MayPaint(id);
-  });
+  const std::vector<bool> downstream =
+      Reach(roots, true, false, [this](NodeId id) { return IsSoft(id) && !fact(id).denied && MayPaint(id); });
   const std::vector<bool> between =
       Reach(roots, false, true, [&](NodeId id) { return static_cast<bool>(downstream[id.index]); });
   for (const NodeId id : nodes_) {
     if (between[id.index]) {
       Paint(id, "infer-between", Concat(ColourName(fact(id).list), " list: ", fact(id).op, ", between allow ops"));
+    }
+  }
+}
+
+// In order of the nodes, so that one can follow another, as in TensorFlow.
+void Painter::PaintInferAfterAllow() {
+  for (const NodeId id : Where([this](NodeId node) { return fact(node).list == Colour::kInfer; })) {
+    if (fact(id).denied || fact(id).painted || !MayPaint(id)) continue;
+    const std::vector<NodeId>& before = fact(id).before;
+    if (std::any_of(before.begin(), before.end(), [this](NodeId from) { return fact(from).denied; })) continue;
+    if (std::any_of(before.begin(), before.end(), [this](NodeId from) { return fact(from).painted; })) {
+      Paint(id, "infer-after", Concat("infer list: ", fact(id).op, ", follows a bfloat16 op"));
     }
   }
 }
@@ -268,7 +281,8 @@ absl::Status Painter::ApplyRules(const std::vector<NodeRule>& rules, std::vector
     try {  // the standard library has no other way to say it; the polynomial matcher cannot be made to run for ever
       compiled.emplace_back(std::regex(rule.match, std::regex::ECMAScript | std::regex_constants::__polynomial), &rule);
     } catch (const std::regex_error& error) {
-      return absl::InvalidArgumentError(Concat("node rule '", rule.match, "' is no regular expression: ", error.what()));
+      return absl::InvalidArgumentError(
+          Concat("node rule '", rule.match, "' is no regular expression: ", error.what()));
     }
   }
   std::set<const NodeRule*> used;
@@ -282,7 +296,8 @@ absl::Status Painter::ApplyRules(const std::vector<NodeRule>& rules, std::vector
       f.kept_by_rule = !lower;
       if (lower && !f.obstacle.empty()) {
         if (g_.op(id) != OpKind::kConstant) {
-          warnings.push_back(Concat("'", label, "' cannot become bfloat16 as the rule '", rule->match, "' asks: ", f.obstacle));
+          warnings.push_back(
+              Concat("'", label, "' cannot become bfloat16 as the rule '", rule->match, "' asks: ", f.obstacle));
         }
       } else if (lower != f.painted) {
         f.painted = lower;
@@ -358,7 +373,8 @@ PlanSummary Painter::Summary() const {
 
 std::string PlanSummary::ToString() const {
   const int casts = casts_to_bf16 + casts_to_f32;
-  return Concat("converted ", painted, " of ", nodes, " nodes to bfloat16 with ", casts, casts == 1 ? " cast" : " casts");
+  return Concat("converted ", painted, " of ", nodes, " nodes to bfloat16 with ", casts,
+                casts == 1 ? " cast" : " casts");
 }
 
 absl::StatusOr<ListsPlan> PlanByLists(const Graph& graph, const PlannerOptions& options) {
@@ -368,6 +384,7 @@ absl::StatusOr<ListsPlan> PlanByLists(const Graph& graph, const PlannerOptions& 
   painter.Allow();
   painter.PropagateDeny();
   painter.PaintBetweenAllow();
+  if (options.paint_infer_after_allow) painter.PaintInferAfterAllow();
   painter.PaintClearNeighbours();
   painter.MatchLoopEdges();
   painter.PaintCasts();

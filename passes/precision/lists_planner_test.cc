@@ -102,8 +102,20 @@ TEST(ListsPlanner, OpaqueNodesPassDenyOnAndAreNeverPainted) {
   EXPECT_EQ(p.Of("f").reason, "opaque: never changed");
 }
 
+TEST(ListsPlanner, InferOpsBehindPaintedOnesOnlyIfAsked) {
+  const char* text =
+      R"(graph onnx (x: f32[2,3], r: f32[2,3]) { w = const f32[3,3]  k = const f32[3]  a = matmul(x, w)  b = bias_add(a, k) {layout="NHWC"}
+      c = softmax(b)  d = relu(c)  e = exp(r)  f = add(a, e)  return y=d, z=f })";
+  EXPECT_EQ(Planned(text).Painted(), "a");
+  const Planned p(text, {.paint_infer_after_allow = true});
+  EXPECT_EQ(p.Painted(), "a b c d");
+  EXPECT_EQ(p.Of("c").step, "infer-after");
+  EXPECT_EQ(p.Of("f").step, "deny-propagation");
+}
+
 TEST(ListsPlanner, OutputsOfAGraphDefAreKeptUnlessAsked) {
-  const char* text = R"(graph graphdef (x: f32[2,3]) { w = const f32[3,3]  a = matmul(x, w)  y = matmul(a, w)  return y })";
+  const char* text =
+      R"(graph graphdef (x: f32[2,3]) { w = const f32[3,3]  a = matmul(x, w)  y = matmul(a, w)  return y })";
   const Planned p(text);
   EXPECT_EQ(p.Painted(), "a");
   EXPECT_THAT(p.Of("y").reason, HasSubstr("output of the graph"));
@@ -129,7 +141,8 @@ TEST(ListsPlanner, StatisticsOfABatchNormStayF32AndItsFirstVersionCountsAsTheSec
 
 TEST(ListsPlanner, ValuesThatFeedOnlyTheStatisticsAreNoPathOfTheData) {
   // The matmul's result is the scale of the batch norm: not connected to its data.
-  const Planned p(R"(graph graphdef (x: f32[3], i: f32[2,5,4,3], o: f32[1,3]) { w = const f32[3,3]  k = const f32[1,1,3,3]
+  const Planned p(
+      R"(graph graphdef (x: f32[3], i: f32[2,5,4,3], o: f32[1,3]) { w = const f32[3,3]  k = const f32[1,1,3,3]
       m = matmul(o, w)  t = tanh(m)  s = reshape(t, [3])  b = batch_norm (i, s, x, x, x) {layout="NHWC"}
       c = conv(b, k) {layout="NHWC", weights_layout="HWIO"}  return y=softmax(c) })");
   EXPECT_EQ(p.Painted(), "m c");
@@ -174,10 +187,12 @@ TEST(ListsPlanner, BothEndsOfALoopEdgeHaveOneColour) {
 }
 
 TEST(ListsPlanner, AnExistingCastWhoseReadersArePaintedIsPainted) {
-  const Planned p(R"(graph onnx (x: u8[2,3]) { w = const f32[3,3]  c: f32[2,3] = cast(x)  a = matmul(c, w)  return y=softmax(a) })");
+  const Planned p(
+      R"(graph onnx (x: u8[2,3]) { w = const f32[3,3]  c: f32[2,3] = cast(x)  a = matmul(c, w)  return y=softmax(a) })");
   EXPECT_EQ(p.Painted(), "c a");
   EXPECT_EQ(p.Of("c", 'D').type_attribute, "DstT");
-  const Planned q(R"(graph onnx (x: u8[2,3]) { w = const f32[3,3]  c: f32[2,3] = cast(x)  a = matmul(c, w)  return y=softmax(a), z=tanh(c) })");
+  const Planned q(
+      R"(graph onnx (x: u8[2,3]) { w = const f32[3,3]  c: f32[2,3] = cast(x)  a = matmul(c, w)  return y=softmax(a), z=tanh(c) })");
   EXPECT_EQ(q.Painted(), "a");
 }
 
@@ -189,7 +204,8 @@ TEST(ListsPlanner, CastsAreCountedPerValueNotPerReader) {
 }
 
 TEST(ListsPlanner, GraphDefCountsItsConstantsAsTensorFlowDoes) {
-  const Planned p(R"(graph graphdef (x: f32[2,3]) { w = const f32[3,3] name="w"  a = matmul(x, w) name="a"  y = softmax(a) name="y"  return y })");
+  const Planned p(
+      R"(graph graphdef (x: f32[2,3]) { w = const f32[3,3] name="w"  a = matmul(x, w) name="a"  y = softmax(a) name="y"  return y })");
   EXPECT_EQ(p.lists.summary.nodes, 4);
   EXPECT_EQ(p.lists.summary.painted, 1);
 }
@@ -197,7 +213,9 @@ TEST(ListsPlanner, GraphDefCountsItsConstantsAsTensorFlowDoes) {
 TEST(ListsPlanner, RulesOfSingleNodesComeLastAndTheFirstMatchDecides) {
   const char* text = R"(graph onnx (x: f32[2,3]) { w = const f32[3,3]
       conv1 = matmul(x, w)  conv10 = matmul(conv1, w)  s = softmax(conv10)  return y=exp(s) })";
-  const Planned p(text, {.node_rules = {{"conv1", DataType::kFloat32}, {"conv.*", DataType::kBFloat16}, {"s", DataType::kBFloat16}}});
+  const Planned p(
+      text,
+      {.node_rules = {{"conv1", DataType::kFloat32}, {"conv.*", DataType::kBFloat16}, {"s", DataType::kBFloat16}}});
   EXPECT_EQ(p.Painted(), "conv10 s");
   EXPECT_EQ(p.Of("conv1").reason, "rule 'conv1' of the policy");
   EXPECT_THAT(p.lists.warnings, IsEmpty());
@@ -208,10 +226,13 @@ TEST(ListsPlanner, RulesOfSingleNodesComeLastAndTheFirstMatchDecides) {
 
 TEST(ListsPlanner, RulesThatCannotBe) {
   const absl::StatusOr<Graph> graph = ParseGraph("graph (x: f32[2]) { return y=relu(x) }");
-  EXPECT_EQ(PlanByLists(*graph, {.node_rules = {{"a(", DataType::kFloat32}}}).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(PlanByLists(*graph, {.node_rules = {{"a", DataType::kInt8}}}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(PlanByLists(*graph, {.node_rules = {{"a(", DataType::kFloat32}}}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(PlanByLists(*graph, {.node_rules = {{"a", DataType::kInt8}}}).status().code(),
+            absl::StatusCode::kInvalidArgument);
   // A pattern that makes backtracking matchers run for ever.
-  const absl::StatusOr<Graph> named = ParseGraph("graph (x: f32[2]) { y = relu(x) name=\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\" return y }");
+  const absl::StatusOr<Graph> named =
+      ParseGraph("graph (x: f32[2]) { y = relu(x) name=\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\" return y }");
   EXPECT_TRUE(PlanByLists(*named, {.node_rules = {{"(a|aa)+", DataType::kFloat32}}}).ok());
 }
 
@@ -240,9 +261,10 @@ TEST(OpLists, OddEditsAreWarnings) {
   EXPECT_EQ(lists.ListOf("Exp"), Colour::kAllow);
   EXPECT_EQ(lists.ListOf("Relu"), Colour::kClear);
   EXPECT_EQ(lists.ListOf("Tanh"), Colour::kInfer);
-  EXPECT_THAT(warnings, ElementsAre(HasSubstr("'Relu' cannot be taken off the allow list"),
-                                    AllOf(HasSubstr("'Exp' was added to the allow list"), HasSubstr("left the deny list")),
-                                    HasSubstr("'Tanh' is both added")));
+  EXPECT_THAT(warnings,
+              ElementsAre(HasSubstr("'Relu' cannot be taken off the allow list"),
+                          AllOf(HasSubstr("'Exp' was added to the allow list"), HasSubstr("left the deny list")),
+                          HasSubstr("'Tanh' is both added")));
 }
 
 TEST(OpLists, CountsAreThoseOfTensorFlow) {

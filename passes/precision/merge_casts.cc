@@ -1,7 +1,7 @@
 // cast(cast(x))  =>  cast(x)
 //
-// Legal where the type in the middle holds every value of x's type: then the first cast changed nothing. f32 -> bf16 -> f32 is
-// not such a chain. The first cast may have other users; it stays for them. Bit-exact.
+// Legal where the type in the middle holds every value of x's type: then the first cast changed nothing. f32 -> bf16 ->
+// f32 is not such a chain. The first cast may have other users; it stays for them. Bit-exact.
 
 #include "passes/precision/conversions.h"
 
@@ -13,9 +13,12 @@ bool Holds(DataType wide, DataType narrow) {
   if (wide == narrow) return true;
   switch (narrow) {
     case DataType::kBFloat16:
-    case DataType::kFloat16: return wide == DataType::kFloat32 || wide == DataType::kFloat64;
-    case DataType::kFloat32: return wide == DataType::kFloat64;
-    default: return false;
+    case DataType::kFloat16:
+      return wide == DataType::kFloat32 || wide == DataType::kFloat64;
+    case DataType::kFloat32:
+      return wide == DataType::kFloat64;
+    default:
+      return false;
   }
 }
 

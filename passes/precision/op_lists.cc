@@ -1,5 +1,5 @@
-// Facts: the lists are those of TensorFlow 2 for oneDNN bfloat16; "bf16" is what its registry of late 2020 allows for the type
-// attribute. One row an op; a user's edits come on top.
+// Facts: the lists are those of TensorFlow 2 for oneDNN bfloat16; "bf16" is what its registry of late 2020 allows for
+// the type attribute. One row an op; a user's edits come on top.
 
 #include "passes/precision/op_lists.h"
 
@@ -250,11 +250,16 @@ const OpListRow* FindOpListRow(std::string_view op) {
 
 std::string_view ColourName(Colour colour) {
   switch (colour) {
-    case Colour::kNone: return "";
-    case Colour::kAllow: return "allow";
-    case Colour::kInfer: return "infer";
-    case Colour::kDeny: return "deny";
-    case Colour::kClear: return "clear";
+    case Colour::kNone:
+      return "";
+    case Colour::kAllow:
+      return "allow";
+    case Colour::kInfer:
+      return "infer";
+    case Colour::kDeny:
+      return "deny";
+    case Colour::kClear:
+      return "clear";
   }
   return "";
 }
@@ -281,13 +286,14 @@ void OpLists::Apply(const ListEdits& edits, std::vector<std::string>& warnings) 
   for (const auto& [colour, edit] : named) {
     for (const std::string& op : edit.add) {
       if (Contains(edit.remove, op)) {
-        warnings.push_back(Concat("'", op, "' is both added to and taken off the ", ColourName(colour), " list: it is off"));
+        warnings.push_back(
+            Concat("'", op, "' is both added to and taken off the ", ColourName(colour), " list: it is off"));
         continue;
       }
       const Colour old = ListOf(op);
       if (old != Colour::kNone && old != colour) {
-        warnings.push_back(Concat("'", op, "' was added to the ", ColourName(colour), " list and left the ", ColourName(old),
-                                  " list (TensorFlow refuses an op on two lists)"));
+        warnings.push_back(Concat("'", op, "' was added to the ", ColourName(colour), " list and left the ",
+                                  ColourName(old), " list (TensorFlow refuses an op on two lists)"));
       }
       list_of_[op] = colour;
     }

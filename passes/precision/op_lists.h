@@ -32,8 +32,8 @@ std::string_view ColourName(Colour colour);
 // The lists after the users' edits. Immutable, thread-safe.
 class OpLists {
  public:
-  // Per ListEdits: first what is removed, then what is added (an op that one list both adds and removes is removed, as in
-  // TensorFlow). Everything odd is a warning.
+  // Per ListEdits: first what is removed, then what is added (an op that one list both adds and removes is removed, as
+  // in TensorFlow). Everything odd is a warning.
   OpLists(std::span<const ListEdits> edits, std::vector<std::string>& warnings);
   Colour ListOf(std::string_view op) const;
 
@@ -42,8 +42,8 @@ class OpLists {
   std::map<std::string, Colour, std::less<>> list_of_;
 };
 
-// The TensorFlow op that a node means: its spelling in a GraphDef, else that of the canonical op. "" for opaque nodes of other
-// formats.
+// The TensorFlow op that a node means: its spelling in a GraphDef, else that of the canonical op. "" for opaque nodes
+// of other formats.
 std::string_view TensorFlowOp(const Graph& graph, NodeId node);
 
 }  // namespace halftone

@@ -1,4 +1,5 @@
-// Which type variable a port belongs to, as planner and ApplyPrecision see it: the op table's letters, and a few ops more closely.
+// Which type variable a port belongs to, as planner and ApplyPrecision see it: the op table's letters, and a few ops
+// more closely.
 #ifndef HALFTONE_PASSES_PRECISION_TYPE_VARIABLES_H_
 #define HALFTONE_PASSES_PRECISION_TYPE_VARIABLES_H_
 
@@ -6,12 +7,12 @@
 
 namespace halftone {
 
-inline constexpr char kData = 'T';         // the variable that may be painted
-inline constexpr char kCastResult = 'D';   // cast's result (TensorFlow: DstT); its input ('S') is never painted
-inline constexpr char kFree = '*';         // tied to nothing
+inline constexpr char kData = 'T';        // the variable that may be painted
+inline constexpr char kCastResult = 'D';  // cast's result (TensorFlow: DstT); its input ('S') is never painted
+inline constexpr char kFree = '*';        // tied to nothing
 
-// cast: 'S' and 'D'; shape: its input is data that nobody computes with; pow: both operands have one type; an opaque node: one
-// variable for everything, which is enough to pass deny on.
+// cast: 'S' and 'D'; shape: its input is data that nobody computes with; pow: both operands have one type; an opaque
+// node: one variable for everything, which is enough to pass deny on.
 char InputVariable(const Graph& graph, NodeId node, int index);
 char OutputVariable(const Graph& graph, NodeId node, int index);
 

@@ -1,7 +1,7 @@
 // gemm(a, b, c)  =>  matmul(a, b) + c
 //
-// Legal where alpha is 1, and beta is 1 or c is absent; c broadcasts as in add. One kind of matrix product is left for the
-// fusions, which make one kernel of it again. Bit-exact in f32 but for the order of the sum.
+// Legal where alpha is 1, and beta is 1 or c is absent; c broadcasts as in add. One kind of matrix product is left for
+// the fusions, which make one kernel of it again. Bit-exact in f32 but for the order of the sum.
 
 #include "passes/simplify/rules.h"
 

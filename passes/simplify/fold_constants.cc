@@ -7,6 +7,7 @@
 #include "ir/reference/reference.h"
 #include "ir/shape_inference.h"
 #include "passes/core/rule_pass.h"
+#include "passes/fusion/contraction.h"
 #include "passes/simplify/passes.h"
 
 namespace halftone {
@@ -15,6 +16,7 @@ namespace {
 constexpr int64_t kLargestResult = int64_t{64} << 20;
 constexpr int64_t kAlwaysSmall = 1024;
 constexpr int64_t kLargestGrowth = 4;
+constexpr int64_t kMostProducts = int64_t{1} << 28;  // the reference computes, not a kernel
 
 // The shape of a value of known shape, as the node's attributes cut it.
 std::optional<Tensor> FoldShape(const Graph& graph, NodeId id) {
@@ -56,6 +58,22 @@ std::optional<int64_t> ResultBytes(const Graph& graph, NodeId id) {
   return bytes;
 }
 
+// Whether the contraction needs more multiplications than folding is worth. The result has at most kLargestResult
+// bytes.
+bool IsTooMuchWork(const Graph& graph, NodeId id, int64_t result_bytes, const std::vector<Tensor>& inputs) {
+  if (Info(graph.op(id)).group != OpGroup::kContraction) return false;
+  // Products that each result sums up: a filter without its output channels; of a matrix at most the longer side.
+  const std::vector<int64_t>& dims = inputs[1].dims();
+  int64_t sum = 1;
+  if (graph.op(id) == OpKind::kConv) {
+    const std::optional<int64_t> channels = OutputChannels(graph, id);
+    sum = inputs[1].num_elements() / std::max<int64_t>(1, channels.value_or(1));
+  } else {
+    for (size_t i = dims.size() > 2 ? dims.size() - 2 : 0; i < dims.size(); ++i) sum = std::max(sum, dims[i]);
+  }
+  return sum > 0 && result_bytes / 2 > kMostProducts / sum;
+}
+
 // The results, or nothing where folding is not possible or not wanted.
 absl::StatusOr<std::vector<Tensor>> Fold(const Graph& graph, NodeId id) {
   std::vector<Tensor> nothing;
@@ -75,6 +93,7 @@ absl::StatusOr<std::vector<Tensor>> Fold(const Graph& graph, NodeId id) {
   const std::optional<int64_t> bytes = ResultBytes(graph, id);
   if (!bytes.has_value() || *bytes > kLargestResult) return nothing;
   if (*bytes > kAlwaysSmall && *bytes > kLargestGrowth * input_bytes) return nothing;
+  if (IsTooMuchWork(graph, id, *bytes, inputs)) return nothing;
   absl::StatusOr<std::vector<Tensor>> results = reference::EvaluateNode(graph, id, inputs);
   // What the reference cannot compute is no fault of the model's: the node stays.
   if (!results.ok()) return nothing;
@@ -86,10 +105,12 @@ absl::StatusOr<std::vector<Tensor>> Fold(const Graph& graph, NodeId id) {
 absl::Status FoldConstants::Run(GraphEditor& edit, PassContext& context) const {
   const Graph& graph = edit.graph();
   for (const NodeId id : graph.TopologicalOrder()) {
+    if (context.interrupted) HALFTONE_RETURN_IF_ERROR(context.interrupted());
     if (!MayFold(graph, id)) continue;
     HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> results, Fold(graph, id));
     if (results.empty()) continue;
-    if (context.log != nullptr) context.log->Applied(name(), graph, id, Concat(OpName(graph.op(id)), "(constants) => constant"));
+    if (context.log != nullptr)
+      context.log->Applied(name(), graph, id, Concat(OpName(graph.op(id)), "(constants) => constant"));
     const Node node = graph.node(id);
     bool first = true;
     for (size_t i = 0; i < node.outputs.size() && i < results.size(); ++i) {

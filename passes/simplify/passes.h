@@ -13,18 +13,31 @@ class InferShapesPass final : public Pass {
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
 };
 
-// Nodes whose inputs are all constants become constants, computed by ir/reference; so does the shape of a value whose shape is
-// known. Left alone: results above 64 MiB, results larger than 1 KiB that are larger than 4 times their inputs (a weight that
-// was stored small stays small), strings, outputs of the graph, nodes with control edges.
-// Exact: the reference function is what the node means.
+// Gives every free dimension of an input that has no name one of its own, so that shape inference can tell equal ones
+// from different ones (a residual must not be broadcast). ForgetDimensionNames takes them away again.
+class NameDimensions final : public Pass {
+ public:
+  std::string_view name() const override { return "name-dimensions"; }
+  absl::Status Run(GraphEditor& edit, PassContext& context) const override;
+};
+class ForgetDimensionNames final : public Pass {
+ public:
+  std::string_view name() const override { return "forget-dimension-names"; }
+  absl::Status Run(GraphEditor& edit, PassContext& context) const override;
+};
+
+// Nodes whose inputs are all constants become constants, computed by ir/reference; so does the shape of a value whose
+// shape is known. Left alone: results above 64 MiB, results larger than 1 KiB that are larger than 4 times their inputs
+// (a weight that was stored small stays small), more than 2^28 multiplications, strings, outputs of the graph, nodes
+// with control edges. Exact: the reference function is what the node means.
 class FoldConstants final : public Pass {
  public:
   std::string_view name() const override { return "fold-constants"; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
 };
 
-// Two nodes with the same op, attributes, inputs, device and planned precision become one; so do equal constants of up to 1 KiB.
-// Not opaque or structural nodes, nor nodes with control edges or outputs that callers know by name. Exact.
+// Two nodes with the same op, attributes, inputs, device and planned precision become one; so do equal constants of up
+// to 1 KiB. Not opaque or structural nodes, nor nodes with control edges or outputs that callers know by name. Exact.
 class MergeDuplicates final : public Pass {
  public:
   std::string_view name() const override { return "merge-duplicates"; }

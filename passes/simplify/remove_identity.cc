@@ -1,7 +1,7 @@
 // identity(x)  =>  x
 //
-// Legal where no name is lost: the result is neither an output of the graph nor read by name inside a subgraph, and no control
-// edge leads through the node. Bit-exact.
+// Legal where no name is lost: the result is neither an output of the graph nor read by name inside a subgraph, and no
+// control edge leads through the node. Bit-exact.
 
 #include "passes/simplify/rules.h"
 

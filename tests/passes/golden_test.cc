@@ -3,6 +3,8 @@
 //   bazel test //tests/passes:golden_test
 //   bazel run //tests/passes:golden_test -- --update      # rewrites wrong `out` texts whose numbers agree
 
+#include "tests/support/golden.h"
+
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -15,7 +17,6 @@
 #include "passes/fusion/rules.h"
 #include "passes/precision/conversions.h"
 #include "passes/simplify/rules.h"
-#include "tests/support/golden.h"
 
 namespace halftone {
 namespace {
@@ -40,7 +41,8 @@ class Golden : public testing::TestWithParam<std::string> {};
 
 TEST_P(Golden, Cases) {
   for (const std::string& problem : RunGoldenCases(Folder() + "/" + GetParam() + ".graph", update)) {
-    ADD_FAILURE() << problem << "\nrepeat with: bazel run //tests/passes:golden_test -- --gtest_filter='*" << GetParam() << "'";
+    ADD_FAILURE() << problem << "\nrepeat with: bazel run //tests/passes:golden_test -- --gtest_filter='*" << GetParam()
+                  << "'";
   }
 }
 

@@ -52,7 +52,8 @@ absl::StatusOr<PrecisionPlan> ParsePlan(const std::string& text, const Graph& gr
       if (graph.Label(node) == words[0]) id = node;
     }
     const std::optional<DataType> type = words.size() == 2 ? DataTypeFromName(words[1]) : std::nullopt;
-    if (!id.valid() || !type.has_value()) return absl::InvalidArgumentError(Concat("plan: '", item, "' is no node=type"));
+    if (!id.valid() || !type.has_value())
+      return absl::InvalidArgumentError(Concat("plan: '", item, "' is no node=type"));
     plan.decisions[{id, graph.op(id) == OpKind::kCast ? 'D' : 'T'}] = {*type, "planned by the test", "T", "", ""};
   }
   return plan;
@@ -65,7 +66,8 @@ absl::Status Bind(Graph& graph) {
     const Shape& shape = graph.shape(graph.output(id));
     if (!shape.has_rank()) continue;
     for (const Dim& dim : shape.dims()) {
-      if (!dim.known() && !dim.symbol.empty()) symbols.emplace(dim.symbol, kBatch + static_cast<int64_t>(symbols.size()));
+      if (!dim.known() && !dim.symbol.empty())
+        symbols.emplace(dim.symbol, kBatch + static_cast<int64_t>(symbols.size()));
     }
   }
   GraphEditor edit(graph);
@@ -141,8 +143,9 @@ absl::StatusOr<std::vector<GoldenCase>> ParseGoldenCases(std::string_view text) 
     const absl::string_view word = line.substr(0, std::min(line.find(' '), line.size()));
     if (word == "case") {
       line.remove_prefix(word.size());
-      cases.push_back({.name = std::string(absl::StripPrefix(absl::StripSuffix(absl::StripAsciiWhitespace(line), "\""), "\"")),
-                       .line = number});
+      cases.push_back(
+          {.name = std::string(absl::StripPrefix(absl::StripSuffix(absl::StripAsciiWhitespace(line), "\""), "\"")),
+           .line = number});
       field = nullptr;
       in_out = false;
     } else if (!cases.empty() && std::find(std::begin(kFields), std::end(kFields), word) != std::end(kFields)) {

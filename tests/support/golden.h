@@ -10,8 +10,8 @@
 //   out:  same
 //
 // More lines, each optional:
-//   plan: m=bf16, add=f32      planned precision by node label; every other node is f32. "plan: lists": what PlanByLists says
-//   why: another user          a part of the reason that the rule must give for keeping the graph
+//   plan: m=bf16, add=f32      planned precision by node label; every other node is f32. "plan: lists": what
+//   PlanByLists says why: another user          a part of the reason that the rule must give for keeping the graph
 //   unrun: has an opaque node  why the graphs cannot be executed; every other case is
 //
 // `out` is compared as same_graph.h says; names that it leaves out may be anything. Both graphs are then executed by
@@ -43,14 +43,14 @@ absl::StatusOr<std::vector<GoldenCase>> ParseGoldenCases(std::string_view text);
 
 // Runs the pipeline of that name (MakePipelineByName) over the case.
 struct GoldenResult {
-  std::string problem;       // "" if all is well
-  std::string actual;        // the graph that came out, as text
+  std::string problem;  // "" if all is well
+  std::string actual;   // the graph that came out, as text
   bool numbers_agree = false;
 };
 GoldenResult RunGoldenCase(const GoldenCase& golden, std::string_view pipeline);
 
-// All cases of the file; the pipeline's name is the file's without ".graph". One line a problem. With `update`, texts of `out`
-// that are wrong are rewritten, but only where the numbers agree.
+// All cases of the file; the pipeline's name is the file's without ".graph". One line a problem. With `update`, texts
+// of `out` that are wrong are rewritten, but only where the numbers agree.
 std::vector<std::string> RunGoldenCases(const std::string& path, bool update);
 
 }  // namespace halftone

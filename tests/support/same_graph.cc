@@ -24,7 +24,8 @@ class Matcher {
     if (actual_.inputs().size() != expected_.inputs().size()) {
       return Concat("there are ", actual_.inputs().size(), " inputs instead of ", expected_.inputs().size());
     }
-    for (size_t i = 0; i < expected_.inputs().size(); ++i) work_.push_back({actual_.inputs()[i], expected_.inputs()[i]});
+    for (size_t i = 0; i < expected_.inputs().size(); ++i)
+      work_.push_back({actual_.inputs()[i], expected_.inputs()[i]});
     for (size_t i = 0; i < expected_.outputs().size(); ++i) {
       const GraphOutput& a = actual_.outputs()[i];
       const GraphOutput& e = expected_.outputs()[i];
@@ -86,7 +87,8 @@ class Matcher {
     if (actual.inputs.size() != expected.inputs.size()) {
       return Concat(label, "has ", actual.inputs.size(), " inputs instead of ", expected.inputs.size());
     }
-    if (actual.control_inputs.size() != expected.control_inputs.size()) return Concat(label, "has other control inputs");
+    if (actual.control_inputs.size() != expected.control_inputs.size())
+      return Concat(label, "has other control inputs");
     for (size_t i = 0; i < expected.control_inputs.size(); ++i) {
       work_.push_back({actual.control_inputs[i], expected.control_inputs[i]});
     }

@@ -8,9 +8,10 @@
 
 namespace halftone {
 
-// "" if `actual` has the nodes of `expected`, joined in the same way, else the first difference. Names count where `expected`
-// has one, except those that begin with "new": these stand for a name that a pass made up. Floats of constants may differ in
-// their last bits; a constant whose name begins with "any" stands for any content of its type and shape, too.
+// "" if `actual` has the nodes of `expected`, joined in the same way, else the first difference. Names count where
+// `expected` has one, except those that begin with "new": these stand for a name that a pass made up. Floats of
+// constants may differ in their last bits; a constant whose name begins with "any" stands for any content of its type
+// and shape, too.
 std::string DifferenceOf(const Graph& actual, const Graph& expected);
 
 }  // namespace halftone

@@ -88,8 +88,8 @@ absl::Status Run(Options options) {
   }
   if (options.log) {
     for (const RewriteLogEntry& entry : log.entries()) {
-      std::fprintf(stderr, "%-4s %-28s '%s'  %s\n", entry.applied ? "did" : "kept", entry.pass.c_str(), entry.node.c_str(),
-                   entry.text.c_str());
+      std::fprintf(stderr, "%-4s %-28s '%s'  %s\n", entry.applied ? "did" : "kept", entry.pass.c_str(),
+                   entry.node.c_str(), entry.text.c_str());
     }
   }
   for (const std::string& note : context.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
