@@ -12,6 +12,8 @@
 namespace halftone::graphdef {
 namespace {
 
+constexpr size_t kMaxStringBytes = 16 << 20;
+
 absl::Status CheckType(int type) {
   if (!IsRefType(type)) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -173,6 +175,10 @@ absl::StatusOr<AttrMap> ReadAttrs(const tf::NodeDef& node) {
 }
 
 absl::Status CheckAttr(const tf::AttrValue& value) {
+  if (value.s().size() > kMaxStringBytes) {
+    return absl::InvalidArgumentError(
+        Concat("a string of ", value.s().size(), " bytes; at most ", kMaxStringBytes, " are possible"));
+  }
   if (value.has_type()) return CheckType(value.type());
   if (value.has_shape()) return DecodeShape(value.shape()).status();
   if (value.has_tensor()) return CheckTensor(value.tensor());

@@ -21,7 +21,7 @@ using AttrMap = std::map<std::string_view, const tf::AttrValue*>;
 // A name that is empty, given twice, or begins with "tf." (ours, see extra.h) is INVALID_ARGUMENT.
 absl::StatusOr<AttrMap> ReadAttrs(const tf::NodeDef& node);
 
-// What no attribute may hold: references to variables as types, malformed shapes and tensors.
+// What no attribute may hold: references to variables as types, malformed shapes and tensors, huge strings.
 absl::Status CheckAttr(const tf::AttrValue& value);
 
 // A native value where it says all that the attribute says, else RawBytes, the serialized AttrValue.

@@ -95,7 +95,7 @@ absl::Status NameTable::FitOutput(const Graph& graph, const std::string& name, s
   }
   if (fits) return absl::OkStatus();
 
-  const auto owner = std::find(names_.begin(), names_.end(), name);
+  const auto owner = taken_.contains(name) ? std::find(names_.begin(), names_.end(), name) : names_.end();
   if (owner != names_.end()) {
     const NodeId id{static_cast<int32_t>(owner - names_.begin())};
     if (graph.op(id) == OpKind::kInput) {

@@ -44,9 +44,7 @@ constexpr AttrRow kAdjY{.name = "adj_y", .form = kBool, .canonical = "transpose_
 constexpr AttrRow kConvAttrs[] = {kDataFormat, kRequiredStrides, kDilations, kPaddingRow, kExplicit};
 constexpr AttrRow kPoolAttrs[] = {kDataFormat, kKsize, kRequiredStrides, kPaddingRow, kExplicit};
 constexpr AttrRow kMatMulAttrs[] = {{.name = "transpose_a", .form = kBool, .canonical = "transpose_a"},
-                                    {.name = "transpose_b", .form = kBool, .canonical = "transpose_b"},
-                                    {.name = "a_is_sparse", .form = kMustBe},
-                                    {.name = "b_is_sparse", .form = kMustBe}};
+                                    {.name = "transpose_b", .form = kBool, .canonical = "transpose_b"}};
 constexpr AttrRow kBatchMatMulAttrs[] = {kAdjX, kAdjY};
 constexpr AttrRow kBiasAddAttrs[] = {kDataFormat};
 constexpr AttrRow kLeakyReluAttrs[] = {

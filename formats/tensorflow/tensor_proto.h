@@ -16,8 +16,7 @@ namespace halftone::graphdef {
 
 namespace tf = ::halftone::tensorflow;
 
-// More dimensions than TensorFlow itself has.
-inline constexpr int kMaxRank = 254;
+inline constexpr int kMaxRank = 12;  // oneDNN's
 
 // What one file may make us allocate beyond its own bytes: values that are repeated to fill a shape.
 inline constexpr int64_t kRepeatBudget = int64_t{256} << 20;
