@@ -75,6 +75,8 @@ const Case kCases[] = {
      "Constant()->c value=tensor\nAdd(x,c)->y\n", "Constant()->c value=tensor\nAdd(x,c)->y\n"},
     {"DepthToSpace", 9, "agraph (float[1,4,2,3] x) => (float[1,1,4,6] y) { y = DepthToSpace<blocksize=2>(x) }", 13,
      "DepthToSpace(x)->y blocksize=2\n", "DepthToSpace(x)->y blocksize=2\n"},
+    {"Sum", 8, "agraph (float[2] x, float[2] z) => (float[2] y) { y = Sum(x, z) }", 13, "Sum(x,z)->y\n",
+     "Sum(x,z)->y\n"},
     {"Opaque", 13, "agraph (float[2] x) => (float[2] y) { y = com.acme.Magic<strength=3, mode=\"x\">(x, , x) }", 0,
      "Magic(x,,x)->y mode=x strength=3\n", "Magic(x,,x)->y mode=x strength=3\n"},
 };

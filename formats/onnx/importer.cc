@@ -292,6 +292,7 @@ absl::StatusOr<std::optional<Node>> Importer::Canonical(onnx::NodeProto& proto, 
   if (row.keep_opaque != nullptr && !row.keep_opaque(file).empty()) return std::nullopt;
   Node node;
   node.op = row.op;
+  if (FindRow(row.op) != &row) node.spelling = row.onnx;
   node.name = proto.name();
   node.inputs = inputs;
   for (const onnx::AttributeProto& attribute : proto.attribute()) {

@@ -104,6 +104,7 @@ constexpr OpRow kRows[] = {
     {"MatMul", kMatMul, 1, 13, 2, {}, {}, nullptr, nullptr, nullptr, WriteMatMul},
     {"Gemm", kGemm, 7, 13, 3, kGemmAttributes, {}, nullptr, nullptr, GemmMinOpset},
     {"Add", kAdd, 7, 13, 2},
+    {"Sum", kAdd, 6, 13, kNever, {}, {}, HasNotTwoInputs, nullptr, BroadcastMinOpset},
     {"Sub", kSub, 7, 13, 2},
     {"Mul", kMul, 7, 13, 2},
     {"Div", kDiv, 7, 13, 2},
@@ -213,11 +214,14 @@ const OpRow* FindRow(std::string_view onnx_op) {
   return nullptr;
 }
 
-const OpRow* FindRow(OpKind op) {
+const OpRow* FindRow(OpKind op, std::string_view spelling) {
+  const OpRow* first = nullptr;
   for (const OpRow& row : kRows) {
-    if (row.op == op) return &row;
+    if (row.op != op) continue;
+    if (row.onnx == spelling) return &row;
+    if (first == nullptr) first = &row;
   }
-  return nullptr;
+  return first;
 }
 
 int MinOpset(const Graph& graph, NodeId id, const OpRow& row) {

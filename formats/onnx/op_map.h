@@ -83,7 +83,8 @@ struct OpRow {
 
 // nullptr: no row; the node stays opaque, or the op has no form in ONNX.
 const OpRow* FindRow(std::string_view onnx_op);
-const OpRow* FindRow(OpKind op);
+// Of several operators that mean the same the one that `spelling` says, else the first.
+const OpRow* FindRow(OpKind op, std::string_view spelling = "");
 
 // The least opset in which the node, with its types and attributes, can be written.
 int MinOpset(const Graph& graph, NodeId id, const OpRow& row);

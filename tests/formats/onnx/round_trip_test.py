@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """ONNX files come back with the same answers: import -> text -> parse -> export, then ONNX Runtime on both, bit by bit.
 
-usage: round_trip_test.py PATH_OF_round_trip [MODEL.onnx ...]
+usage: round_trip_test.py round_trip text_to_onnx [MODEL.onnx ...]
 
-Without models: every .onnx under $HALFTONE_SHARED/data/models, each also at opset 13 and 22 (there within rounding: ONNX
-Runtime may choose other kernels for newer operators). Prints PASS, FAIL and SKIP lines.
+Without models: those of cases.txt, and every .onnx under $HALFTONE_SHARED/data/models if it is there. Each also at opset 13,
+18 and 22 (there within rounding: ONNX Runtime may choose other kernels for newer operators). Prints PASS, FAIL and SKIP lines.
 """
 
 import glob
@@ -20,17 +20,17 @@ except ImportError as error:
     onnxruntime = None
     missing = str(error)
 
-RAISED = (13, 22)
+RAISED = (13, 18, 22)
 
 
 def inputs_of(session, seed):
-    types = {"tensor(float)": numpy.float32, "tensor(int64)": numpy.int64, "tensor(uint8)": numpy.uint8, "tensor(int32)": numpy.int32}
+    types = {"tensor(float)": numpy.float32, "tensor(bool)": numpy.bool_, "tensor(int64)": numpy.int64, "tensor(uint8)": numpy.uint8, "tensor(int32)": numpy.int32}
     random = numpy.random.default_rng(seed)
     feed = {}
     for value in session.get_inputs():
         dims = [d if isinstance(d, int) and d > 0 else 3 + i for i, d in enumerate(value.shape)]
         kind = types[value.type]
-        data = random.standard_normal(dims) if kind == numpy.float32 else random.integers(0, 100, dims)
+        data = random.standard_normal(dims) if kind == numpy.float32 else random.integers(0, 2 if kind == numpy.bool_ else 100, dims)
         feed[value.name] = data.astype(kind)
     return feed
 
@@ -66,7 +66,7 @@ def check(tool, model, name, folder):
     before = open_session(model)
     for opset in (0,) + RAISED:
         label = name + (f"@{opset}" if opset else "")
-        out = os.path.join(folder, "out.onnx")
+        out = os.path.join(folder, "out")
         run = subprocess.run([tool, model, out, str(opset)], capture_output=True, text=True)
         if run.returncode != 0:
             refused = opset != 0 and "UNIMPLEMENTED" in run.stderr
@@ -81,18 +81,21 @@ def check(tool, model, name, folder):
 
 
 def main():
-    tool, models = sys.argv[1], sys.argv[2:]
+    tool, text_to_onnx, models = sys.argv[1], sys.argv[2], sys.argv[3:]
     shared = os.environ.get("HALFTONE_SHARED", "")
     if onnxruntime is None:
         print(f"SKIP onnx-round-trip: {missing}")
         return
-    if not models and not os.path.isdir(shared):
-        print("SKIP onnx-round-trip: no folder HALFTONE_SHARED")
-        return
-    models = models or sorted(glob.glob(os.path.join(shared, "data/models/**/*.onnx"), recursive=True))
     with tempfile.TemporaryDirectory() as folder:
+        if not models:
+            cases = os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases.txt")
+            subprocess.run([text_to_onnx, cases, folder], check=True)
+            models = sorted(glob.glob(os.path.join(folder, "*.onnx")))
+            models += sorted(glob.glob(os.path.join(shared, "data/models/**/*.onnx"), recursive=True)) if shared else []
         for model in models:
             check(tool, model, os.path.basename(model), folder)
+        if not shared:
+            print("SKIP onnx-real-models: no folder HALFTONE_SHARED")
 
 
 main()
