@@ -37,8 +37,8 @@ struct OptimizeOptions {
   std::vector<VariantKind> lowered = {VariantKind::kBf16};
   PlannerOptions planner;
   bool force = false;                    // lower also where the CPU has no instructions for the type
-  std::vector<std::string> calibration;  // .npz files; used where `evaluation` is empty
-  std::vector<std::string> evaluation;   // .npz files
+  std::vector<SampleFile> calibration;  // used where `evaluation` is empty
+  std::vector<SampleFile> evaluation;
   BenchmarkOptions benchmark;
   std::string out_dir;  // absolute; variants are written here
 };

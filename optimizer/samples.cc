@@ -1,7 +1,6 @@
 #include "optimizer/samples.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "absl/strings/str_join.h"
@@ -131,7 +130,7 @@ class NpzSamples final : public SampleSource {
       if (!input.whole) HALFTONE_RETURN_IF_ERROR(CountSamples(archive, array));
       archive.arrays.push_back(index);
     }
-    archive.samples = std::max<int64_t>(archive.samples, archive.arrays.empty() ? 0 : 1);
+    if (archive.samples < 0) archive.samples = 1;  // every input is fed whole
     if (archive.labels >= 0) {
       const NpzArray& labels = archive.reader->arrays()[archive.labels];
       if (!IsInteger(labels.type) || labels.dims.size() != 1 || labels.dims[0] != archive.samples) {
@@ -224,13 +223,13 @@ class SeededSamples final : public SampleSource {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<SampleSource>> OpenSamples(const std::vector<std::string>& paths) {
-  if (paths.empty()) return absl::InvalidArgumentError("no sample files");
+absl::StatusOr<std::unique_ptr<SampleSource>> OpenSamples(const std::vector<SampleFile>& files) {
+  if (files.empty()) return absl::InvalidArgumentError("no sample files");
   std::vector<Archive> archives;
-  for (const std::string& path : paths) {
+  for (const SampleFile& file : files) {
     Archive archive;
-    archive.label = std::filesystem::path(path).filename().string();
-    HALFTONE_ASSIGN_OR_RETURN(archive.reader, NpzReader::Open(path, archive.label));
+    archive.label = file.label;
+    HALFTONE_ASSIGN_OR_RETURN(archive.reader, NpzReader::Open(file.path, file.label));
     archive.labels = archive.reader->Find(kLabels);
     archives.push_back(std::move(archive));
   }

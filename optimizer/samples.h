@@ -14,6 +14,12 @@
 
 namespace halftone {
 
+// A .npz file.
+struct SampleFile {
+  std::string path;   // local
+  std::string label;  // as its owner calls it, for messages
+};
+
 // One run's worth of inputs.
 struct Batch {
   std::vector<Tensor> inputs;   // in the order of graph.inputs(), of exactly their types and shapes
@@ -42,8 +48,8 @@ class SampleSource {
   virtual std::vector<std::string> unused_arrays() const = 0;
 };
 
-// `paths` are .npz files. Labels stand under "labels".
-absl::StatusOr<std::unique_ptr<SampleSource>> OpenSamples(const std::vector<std::string>& paths);
+// Labels stand under "labels".
+absl::StatusOr<std::unique_ptr<SampleSource>> OpenSamples(const std::vector<SampleFile>& files);
 
 // `batches` batches of reference::RandomInputs.
 std::unique_ptr<SampleSource> RandomSamples(uint64_t seed, int64_t batches);

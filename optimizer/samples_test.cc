@@ -32,7 +32,7 @@ class SamplesTest : public ::testing::Test {
   }
 
   std::string BindError(const std::map<std::string, Tensor>& arrays, std::string_view graph_text) {
-    const std::unique_ptr<SampleSource> samples = *OpenSamples({Write("s.npz", arrays)});
+    const std::unique_ptr<SampleSource> samples = *OpenSamples({{Write("s.npz", arrays), "s.npz"}});
     return std::string(samples->Bind(*ParseGraph(graph_text)).message());
   }
 
@@ -49,7 +49,7 @@ TEST_F(SamplesTest, CutsFilesIntoBatchesAndPadsTheLast) {
                                         {"keep", Tensor::Scalar(0.5f)},
                                         {"labels", Tensor::Ints(std::vector<int64_t>{9})},
                                         {"z", Ramp({1})}});
-  const std::unique_ptr<SampleSource> samples = *OpenSamples({a, b});
+  const std::unique_ptr<SampleSource> samples = *OpenSamples({{a, "a"}, {b, "b"}});
   ASSERT_TRUE(samples->Bind(*ParseGraph(kBatchOf2)).ok());
   EXPECT_EQ(samples->num_samples(), 6);
   ASSERT_EQ(samples->num_batches(), 4);
@@ -77,7 +77,7 @@ TEST_F(SamplesTest, ConvertsBytesToFloats) {
   Tensor bytes(DataType::kUInt8, {2, 3});
   bytes.mutable_data<uint8_t>()[4] = 200;
   const std::unique_ptr<SampleSource> samples =
-      *OpenSamples({Write("u.npz", {{"x", bytes}, {"keep", Tensor::Scalar(1)}})});
+      *OpenSamples({{Write("u.npz", {{"x", bytes}, {"keep", Tensor::Scalar(1)}}), "u"}});
   ASSERT_TRUE(samples->Bind(*ParseGraph(kBatchOf2)).ok());
   EXPECT_EQ(samples->Read(0)->inputs[0].ToFloats()[4], 200.0f);
 }

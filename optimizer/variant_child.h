@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "optimizer/model.h"
+#include "optimizer/samples.h"
 #include "runtime/benchmark.h"
 
 namespace halftone {
@@ -20,7 +21,7 @@ struct RunSpec {
   bool fuse = true;  // through the optimize pipeline; false: as the file is
   int threads = 1;
   int64_t batch = 1;
-  std::vector<std::string> samples;  // .npz files; empty: seeded random inputs
+  std::vector<SampleFile> samples;  // empty: seeded random inputs
   uint64_t seed = 1;
 };
 

@@ -20,7 +20,11 @@ ChildRequest ToProto(const RunSpec& spec) {
   request.set_fuse(spec.fuse);
   request.set_threads(spec.threads);
   request.set_batch(spec.batch);
-  for (const std::string& path : spec.samples) request.add_samples(path);
+  for (const SampleFile& file : spec.samples) {
+    ChildRequest::Sample* sample = request.add_samples();
+    sample->set_path(file.path);
+    sample->set_label(file.label);
+  }
   request.set_seed(spec.seed);
   return request;
 }
@@ -34,7 +38,7 @@ RunSpec FromProto(const ChildRequest& request) {
   spec.fuse = request.fuse();
   spec.threads = request.threads();
   spec.batch = request.batch();
-  spec.samples = {request.samples().begin(), request.samples().end()};
+  for (const ChildRequest::Sample& sample : request.samples()) spec.samples.push_back({sample.path(), sample.label()});
   spec.seed = request.seed();
   return spec;
 }

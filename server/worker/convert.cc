@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 
-#include "base/files.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "base/version.h"
@@ -138,7 +136,7 @@ const v1::File* RootFile(const v1::Model& model) {
 
 }  // namespace
 
-Inputs::Inputs(const WorkerRequest& request) : work_dir_(request.work_dir()) {
+Inputs::Inputs(const WorkerRequest& request) {
   for (const InputFile& input : request.inputs()) paths_[input.sha256()] = input.local_path();
 }
 
@@ -148,19 +146,13 @@ absl::StatusOr<std::string> Inputs::LocalPath(const v1::File& file) const {
   return it->second;
 }
 
-absl::StatusOr<std::vector<std::string>> Inputs::LocalPaths(const v1::Samples& samples,
-                                                            const std::string& folder) const {
-  std::vector<std::string> paths;
+absl::StatusOr<std::vector<SampleFile>> Inputs::LocalPaths(const v1::Samples& samples) const {
+  std::vector<SampleFile> files;
   for (const v1::File& file : samples.files()) {
-    HALFTONE_ASSIGN_OR_RETURN(const std::string path, LocalPath(file));
-    const std::filesystem::path link = std::filesystem::path(work_dir_) / folder / file.path();
-    HALFTONE_RETURN_IF_ERROR(MakeDirectories(link.parent_path().string()));
-    std::error_code error;
-    std::filesystem::create_symlink(path, link, error);
-    if (error) return absl::InternalError(Concat("samples '", file.path(), "' cannot be linked: ", error.message()));
-    paths.push_back(link.string());
+    HALFTONE_ASSIGN_OR_RETURN(std::string path, LocalPath(file));
+    files.push_back({std::move(path), file.path()});
   }
-  return paths;
+  return files;
 }
 
 absl::StatusOr<ModelSource> Inputs::Model(const v1::Model& model,

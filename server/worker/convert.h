@@ -20,14 +20,12 @@ class Inputs {
   explicit Inputs(const WorkerRequest& request);
   // Errors: INTERNAL if the parent did not send the file.
   absl::StatusOr<std::string> LocalPath(const v1::File& file) const;
-  // As links that have the files' own names, below work_dir/`folder`, for messages.
-  absl::StatusOr<std::vector<std::string>> LocalPaths(const v1::Samples& samples, const std::string& folder) const;
+  absl::StatusOr<std::vector<SampleFile>> LocalPaths(const v1::Samples& samples) const;
   absl::StatusOr<ModelSource> Model(const v1::Model& model,
                                     const google::protobuf::RepeatedPtrField<std::string>& outputs) const;
 
  private:
   std::map<std::string, std::string> paths_;  // by sha256
-  std::string work_dir_;
 };
 
 PlannerOptions ToPlannerOptions(const v1::Policy& policy);

@@ -68,8 +68,8 @@ absl::StatusOr<WorkOutcome> Optimize(const WorkerRequest& request, ChildRunner& 
   options.lowered = ToLowered(spec.policy());
   options.planner = ToPlannerOptions(spec.policy());
   options.force = spec.policy().force();
-  HALFTONE_ASSIGN_OR_RETURN(options.calibration, inputs.LocalPaths(spec.calibration(), "calibration"));
-  HALFTONE_ASSIGN_OR_RETURN(options.evaluation, inputs.LocalPaths(spec.evaluation(), "evaluation"));
+  HALFTONE_ASSIGN_OR_RETURN(options.calibration, inputs.LocalPaths(spec.calibration()));
+  HALFTONE_ASSIGN_OR_RETURN(options.evaluation, inputs.LocalPaths(spec.evaluation()));
   options.benchmark = ToBenchmarkOptions(spec.benchmark());
   options.out_dir = request.work_dir();
   return Report(options, spec.model(), /*with_files=*/true, request, children, progress);
@@ -82,7 +82,7 @@ absl::StatusOr<WorkOutcome> Bench(const WorkerRequest& request, ChildRunner& chi
   OptimizeOptions options;
   HALFTONE_ASSIGN_OR_RETURN(options.model, inputs.Model(spec.model(), spec.outputs()));
   options.lowered.clear();
-  HALFTONE_ASSIGN_OR_RETURN(options.evaluation, inputs.LocalPaths(spec.samples(), "samples"));
+  HALFTONE_ASSIGN_OR_RETURN(options.evaluation, inputs.LocalPaths(spec.samples()));
   options.benchmark = ToBenchmarkOptions(spec.benchmark());
   options.out_dir = request.work_dir();
   return Report(options, spec.model(), /*with_files=*/false, request, children, progress);
