@@ -84,7 +84,7 @@ build() {
     mkdir -p "$BUILD_CACHE"
     cache=(--volume "$BUILD_CACHE:/cache" --build-arg BAZEL_FLAGS=--disk_cache=/cache)
   fi
-  b bud "${cache[@]}" "${LIMITS[@]}" --isolation chroot --network host --format docker --layers \
+  b bud "${cache[@]}" "${LIMITS[@]}" --isolation chroot --network host --format docker \
     --build-arg "BASE=$base" --build-arg "REVISION=$revision" --build-arg "CREATED=$(date -u +%Y-%m-%dT%H:%M:%SZ)" \
     --file "$REPO/deploy/Dockerfile" --tag "$NAME" "$REPO"
 }
