@@ -1,0 +1,114 @@
+// Real GraphDefs after the passes: fused and lowered to bf16 as TensorFlow's lists say, then written. TensorFlow's
+// registry must accept the file, the importer must read it, and its inputs and outputs must be those of the model.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "base/status.h"
+#include "formats/tensorflow/exporter.h"
+#include "formats/tensorflow/importer.h"
+#include "gtest/gtest.h"
+#include "ir/reference/reference.h"
+#include "ir/shape_inference.h"
+#include "passes/core/permissive_target.h"
+#include "passes/pipelines.h"
+#include "passes/precision/lists_planner.h"
+#include "tests/formats/tensorflow/registry_check.h"
+#include "tests/formats/tensorflow/shared_data.h"
+
+namespace halftone {
+namespace {
+
+namespace tf = ::halftone::tensorflow;
+
+constexpr std::string_view kModels[] = {
+    "imagenet/mobilenet_v2_fp32_dequantized",
+    "imagenet/squeezenet_fp32_from_fp16",
+    "imagenet/tiny_darknet_imagenet",
+    "mnist/mnist_fc",
+    "superres/ESPCN_x2",
+    "superres/FSRCNN_x2",
+    "audio/DS_CNN_S_mfcc",
+    "audio/CNN_S_mfcc",
+    "audio/GRU_S_mfcc",
+    "audio/LSTM_S_mfcc",
+    "rnn/mnist_lstm",
+    "rnn/mnist_gru",
+};
+
+// Small enough for the reference evaluator.
+constexpr std::string_view kExecuted[] = {"mnist/mnist_fc", "audio/DS_CNN_S_mfcc", "audio/CNN_S_mfcc"};
+
+// Answers on seeded inputs, for a batch of two where the batch is free.
+absl::StatusOr<std::vector<Tensor>> Answers(Graph graph) {
+  GraphEditor edit(graph);
+  HALFTONE_RETURN_IF_ERROR(Specialize(edit, {}, /*batch=*/2));
+  return reference::EvaluateGraph(graph, reference::RandomInputs(graph, /*seed=*/7));
+}
+
+class OptimizedGraphDef : public ::testing::TestWithParam<std::string_view> {};
+
+TEST_P(OptimizedGraphDef, IsAcceptedByTheRegistry) {
+  const auto path = testing::SharedData("models/" + std::string(GetParam()) + ".pb");
+  const auto registry_path = testing::SharedData("tensorflow_ops.pbtxt");
+  if (!path.has_value() || !registry_path.has_value())
+    GTEST_SKIP() << "HALFTONE_SHARED does not name a folder with this model";
+  const auto registry = testing::ReadRegistry(*registry_path);
+  ASSERT_TRUE(registry.ok()) << registry.status();
+  const absl::StatusOr<Graph> imported = ImportGraphDef(*ReadFile(*path), /*is_text=*/false);
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  const absl::StatusOr<ListsPlan> plan = PlanByLists(*imported);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+
+  const PermissiveTarget target;
+  for (const bool lowered : {false, true}) {
+    SCOPED_TRACE(lowered ? "bf16" : "fp32");
+    Graph graph = *imported;
+    PassContext context{.target = target};
+    if (lowered) context.plan = &plan->plan;
+    ASSERT_EQ(MakeOptimizePipeline().Run(graph, context), absl::OkStatus());
+    if (lowered) {
+      ASSERT_EQ(MakePrecisionPipeline(plan->plan).Run(graph, context), absl::OkStatus());
+    }
+    ASSERT_EQ(MakeExportPipeline(GraphFormat::kGraphDef).Run(graph, context), absl::OkStatus());
+    const absl::StatusOr<std::string> bytes = ExportGraphDef(graph, /*as_text=*/false);
+    ASSERT_TRUE(bytes.ok()) << bytes.status();
+    tf::GraphDef def;
+    ASSERT_TRUE(def.ParseFromString(*bytes));
+    EXPECT_EQ(testing::RegistryViolations(def, *registry), std::vector<std::string>());
+    if (lowered) {
+      EXPECT_NE(def.ShortDebugString().find("DT_BFLOAT16"), std::string::npos);
+    }
+
+    GraphDefOptions options;
+    for (const GraphOutput& output : imported->outputs()) options.outputs.push_back(output.name);
+    const absl::StatusOr<Graph> again = ImportGraphDef(*bytes, /*is_text=*/false, options);
+    ASSERT_TRUE(again.ok()) << again.status();
+    ASSERT_EQ(again->inputs().size(), imported->inputs().size());
+    for (size_t i = 0; i < again->inputs().size(); ++i) {
+      EXPECT_EQ(again->node(again->inputs()[i]).name, imported->node(imported->inputs()[i]).name);
+    }
+    for (size_t i = 0; i < again->outputs().size(); ++i) {
+      EXPECT_EQ(again->type(again->outputs()[i].value), imported->type(imported->outputs()[i].value));
+    }
+    if (std::find(std::begin(kExecuted), std::end(kExecuted), GetParam()) == std::end(kExecuted)) continue;
+    const absl::StatusOr<std::vector<Tensor>> before = Answers(*imported), after = Answers(*again);
+    ASSERT_TRUE(before.ok()) << before.status();
+    ASSERT_TRUE(after.ok()) << after.status();
+    ASSERT_EQ(before->size(), after->size());
+    const float tolerance = lowered ? 0.05f : 1e-5f;
+    for (size_t i = 0; i < before->size(); ++i) {
+      EXPECT_EQ(reference::Compare((*after)[i], (*before)[i], tolerance, tolerance), "");
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, OptimizedGraphDef, ::testing::ValuesIn(kModels), [](const auto& info) {
+  std::string name(info.param.substr(info.param.find('/') + 1));
+  return name;
+});
+
+}  // namespace
+}  // namespace halftone
