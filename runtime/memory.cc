@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <numeric>
 #include <utility>
 
@@ -51,6 +53,14 @@ MemoryLayout PlaceInArena(std::span<const MemoryRequest> requests) {
 absl::StatusOr<Pages> Pages::Allocate(size_t bytes) {
   Pages pages;
   if (bytes == 0) return pages;
+  if (bytes < kHugePage) {  // many small pieces must not take a mapping each
+    const size_t rounded = AlignUp(bytes, kMemoryAlignment);
+    pages.data_ = static_cast<std::byte*>(std::aligned_alloc(kMemoryAlignment, rounded));
+    if (pages.data_ == nullptr) return absl::ResourceExhaustedError(Concat("no memory for ", bytes, " bytes"));
+    std::memset(pages.data_, 0, rounded);
+    pages.size_ = bytes;
+    return pages;
+  }
   // One huge page more than asked, so that the start can be aligned to one.
   const size_t wanted = AlignUp(bytes, kHugePage) + kHugePage;
   if (wanted < bytes) return absl::ResourceExhaustedError(Concat("no memory for ", bytes, " bytes"));
@@ -80,7 +90,11 @@ Pages& Pages::operator=(Pages&& other) noexcept {
 }
 
 Pages::~Pages() {
-  if (mapping_ != nullptr) munmap(mapping_, mapping_bytes_);
+  if (mapping_ != nullptr) {
+    munmap(mapping_, mapping_bytes_);
+  } else {
+    std::free(data_);
+  }
 }
 
 }  // namespace halftone

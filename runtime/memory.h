@@ -26,7 +26,7 @@ inline constexpr size_t kMemoryAlignment = 64;  // a cache line, and the widest 
 // Largest first, each at the lowest offset where no piece alive at the same time is in the way. Deterministic.
 MemoryLayout PlaceInArena(std::span<const MemoryRequest> requests);
 
-// Zero-filled pages, in huge pages where the kernel gives them. Thread-compatible.
+// Zero-filled memory; big pieces lie in huge pages where the kernel gives them. Thread-compatible.
 class Pages {
  public:
   // RESOURCE_EXHAUSTED if the system has no such memory.
@@ -43,7 +43,7 @@ class Pages {
  private:
   std::byte* data_ = nullptr;
   size_t size_ = 0;
-  void* mapping_ = nullptr;
+  void* mapping_ = nullptr;  // null: data_ is of aligned_alloc
   size_t mapping_bytes_ = 0;
 };
 

@@ -44,6 +44,7 @@ class Builder final {
 
   absl::StatusOr<PlannedGraph> Build() {
     FindNeeded();
+    HALFTONE_RETURN_IF_ERROR(CheckSizes());
     HALFTONE_RETURN_IF_ERROR(FindConstants());
     HALFTONE_RETURN_IF_ERROR(CheckRunnable());
     CountUses();
@@ -68,6 +69,7 @@ class Builder final {
   }
 
   void FindNeeded();
+  absl::Status CheckSizes() const;
   absl::Status FindConstants();
   absl::Status CheckRunnable() const;
   void CountUses();
@@ -143,6 +145,24 @@ void Builder::FindNeeded() {
   for (const NodeId node : graph_.TopologicalOrder()) {
     if (needed.contains(node)) needed_.push_back(node);
   }
+}
+
+// Every size in bytes that is computed from here on fits into 64 bits, also where a layout pads.
+absl::Status Builder::CheckSizes() const {
+  constexpr int64_t kMostElements = int64_t{1} << 36;
+  for (const NodeId node : needed_) {
+    for (const ValueId output : graph_.node(node).outputs) {
+      if (!output.valid()) continue;
+      const Shape& shape = graph_.shape(output);
+      if (!shape.has_rank() || !shape.fully_known()) continue;
+      if (shape.num_elements().value_or(kMostElements + 1) > kMostElements) {
+        return absl::ResourceExhaustedError(Concat("node '", graph_.Label(node), "': a tensor of shape ",
+                                                   shape.ToString(),
+                                                   " is too large to be computed; the limit is 2^36 elements"));
+      }
+    }
+  }
+  return absl::OkStatus();
 }
 
 // Fills in dimensions, and the tensors of whatever depends on constants and known shapes only.

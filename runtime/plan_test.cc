@@ -47,6 +47,11 @@ TEST(PlanTest, UnknownShapesAreNamed) {
               HasSubstr("'y' (the shape of its output is not known: [N,3])"));
 }
 
+TEST(PlanTest, SizesBeyondAllMemoryAreRefused) {
+  const Graph graph = Parse("graph (x: f32[4294967296,4294967296,2]) { y = relu(x) return y }");
+  EXPECT_EQ(CompilePlan(graph).status().code(), absl::StatusCode::kResourceExhausted);
+}
+
 TEST(PlanTest, InputsMustBeAsPlanned) {
   const Graph graph = Parse("graph (x: f32[2,3]) { return relu(x) }");
   const auto plan = CompilePlan(graph);

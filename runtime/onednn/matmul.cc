@@ -103,6 +103,8 @@ absl::StatusOr<Product> Describe(const NodeContext& context) {
     }
   } else {
     product.has_bias = context.HasInput(kBias);
+    if (product.has_bias && b.size() == 1)
+      return absl::UnimplementedError("a bias over the rows of a product with a vector");
   }
   return product;
 }

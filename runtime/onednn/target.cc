@@ -121,6 +121,9 @@ absl::Status OneDnnTarget::SupportsFused(const Graph& graph, NodeId id, const Fu
   }
   // matmul: any ranks, folded to batches of matrices; post-ops do not depend on sizes.
   if (src->empty() || weights->empty()) return absl::UnimplementedError("no kernel for scalars");
+  if (weights->size() == 1 && (has_bias || parts.bias)) {
+    return absl::UnimplementedError("no kernel with a bias over the rows of a product with a vector");
+  }
   const size_t rank = std::max<size_t>({src->size(), weights->size(), 2});
   if (rank > DNNL_MAX_NDIMS) return absl::UnimplementedError("no kernel for this rank");
   constexpr int64_t kSize = 16;
