@@ -40,6 +40,9 @@ absl::StatusOr<ChannelAffine> AffineOfBatchNorm(const Graph& g, NodeId batch_nor
   for (int64_t c = 0; c < channels; ++c) {
     affine.scale.push_back(gamma[c] / std::sqrt(variance[c] + epsilon));
     affine.offset.push_back(beta[c] - mean[c] * affine.scale[c]);
+    if (!std::isfinite(affine.scale.back()) || !std::isfinite(affine.offset.back())) {
+      return absl::FailedPreconditionError("its statistics give no finite numbers");
+    }
   }
   return affine;
 }

@@ -1,6 +1,7 @@
 #include "passes/precision/apply_precision.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,7 +65,10 @@ class Converter {
     const DataType wanted = WantedType(id, i, before_[value.index]);
     if (g_.type(value) == wanted) return absl::OkStatus();
     HALFTONE_ASSIGN_OR_RETURN(const ValueId converted, Convert(value, wanted));
+    // A subgraph reads by name: the name goes where the type is the old one.
+    const bool captured = i >= static_cast<int>(g_.node(id).inputs.size() - g_.node(id).captures.size());
     edit_.SetInput(id, i, converted);
+    if (captured && renamed_.insert(value).second) MoveNames(value, converted);
     return absl::OkStatus();
   }
 
@@ -75,21 +79,26 @@ class Converter {
       const ValueId value = output.value;
       if (static_cast<size_t>(value.index) >= before_.size() || g_.type(value) == before_[value.index]) continue;
       HALFTONE_ASSIGN_OR_RETURN(output.value, Convert(value, before_[value.index]));
-      if (g_.value(value).name.empty()) continue;
-      // In a GraphDef outputs are known by the names of their nodes.
-      const std::string value_name = g_.value(value).name;
-      const std::string node_name = g_.producer_node(value).name;
-      if (!node_name.empty() && g_.producer_node(value).outputs.size() == 1) {
-        edit_.SetName(g_.producer(value), FreshName(g_, Concat(node_name, "/bf16")));
-        edit_.SetName(g_.producer(output.value), node_name);
-      }
-      edit_.SetValueName(value, "");
-      edit_.SetValueName(output.value, value_name);
+      if (renamed_.insert(value).second) MoveNames(value, output.value);
     }
     bool changed = false;
     for (size_t i = 0; i < outputs.size(); ++i) changed = changed || outputs[i].value != g_.outputs()[i].value;
     if (changed) edit_.SetGraphOutputs(std::move(outputs));
     return absl::OkStatus();
+  }
+
+  // The cast `to` takes over the names by which callers know the output `from`; in a GraphDef these are names of nodes.
+  void MoveNames(ValueId from, ValueId to) {
+    const NodeId producer = g_.producer(from);
+    const std::string node_name = g_.node(producer).name;
+    if (!node_name.empty() && g_.node(producer).outputs.size() == 1) {
+      edit_.SetName(producer, FreshName(g_, Concat(node_name, "/bf16")));
+      edit_.SetName(g_.producer(to), node_name);
+    }
+    const std::string value_name = g_.value(from).name;
+    if (value_name.empty()) return;
+    edit_.SetValueName(from, "");
+    edit_.SetValueName(to, value_name);
   }
 
   absl::StatusOr<ValueId> Convert(ValueId value, DataType type) {
@@ -136,6 +145,7 @@ class Converter {
   const std::vector<NodeId> nodes_;
   std::vector<DataType> before_;  // by ValueId::index
   std::map<std::pair<ValueId, DataType>, ValueId> converted_;
+  std::set<ValueId> renamed_;  // outputs and captured values whose cast has their name
 };
 
 }  // namespace
