@@ -71,6 +71,11 @@ def describe_cpu():
     return f"{facts.get('model name', 'unknown')}, family {facts.get('cpu family')}, model {facts.get('model')}, {amx}"
 
 
+def describe_scheduling():
+    real_time = os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR)
+    return "real-time (chrt), for both sides alike" if real_time else "ordinary"
+
+
 def wait_for_quiet(limit_seconds=180):
     """The load average falls slowly after a build; above the number of cores it makes every round INVALID."""
     start = time.monotonic()
@@ -140,7 +145,7 @@ def bench(model, options, folder):
 
 def main():
     options = parse(sys.argv[1:])
-    result = {"date": datetime.date.today().isoformat(), "cpu": describe_cpu(), "rounds": options.rounds,
+    result = {"date": datetime.date.today().isoformat(), "cpu": describe_cpu(), "scheduling": describe_scheduling(), "rounds": options.rounds,
               "round_seconds": options.round_seconds, "seed": options.seed, "models": []}
     with tempfile.TemporaryDirectory(prefix="halftone-bench-") as folder:
         for name in options.models:

@@ -57,10 +57,12 @@ def markdown(result):
     command = f"./dev bench --models {models} --rounds {result['rounds']} --round-seconds {result['round_seconds']:g}"
     intro = f"""# Benchmarks
 
-Measured on {result['date']} by `{command} --markdown docs/BENCHMARKS.md`, which wrote this page; do not edit it. How it is measured: [BENCHMARK_METHOD.md](BENCHMARK_METHOD.md).
+Measured on {result['date']} by `{command} --markdown docs/BENCHMARKS.md`, which wrote this page: do not edit it.
+How it is measured: [BENCHMARK_METHOD.md](BENCHMARK_METHOD.md).
 
 {result['rounds']} rounds. In each round every side runs once, in random order, in fresh processes on the same core, for
-{result['round_seconds']:g} s after warm-up. "median ms" is the median over rounds of a round's median inference. A speed-up is the median
-over rounds of the ratio within the round, with its 95 % bootstrap interval; above 1 is faster.
+{result['round_seconds']:g} s after warm-up. Scheduling: {result['scheduling']}. "median ms" is the median over rounds of a round's
+median inference. A speed-up is the median over rounds of the ratio within the round, with its 95 % bootstrap interval; above 1 is
+faster.
 """
     return intro + "\n" + "\n\n".join(model_section(m, result['cpu']) for m in result["models"]) + "\n"
