@@ -44,7 +44,8 @@ bool Measured(const v1::Benchmark& benchmark) { return benchmark.samples() > 0; 
 
 std::string SpeedupText(const v1::Benchmark& benchmark) {
   const v1::Speedup& s = benchmark.speedup();
-  std::string text = absl::StrFormat("%.3f (%.3f .. %.3f)", s.median(), s.low(), s.high());
+  const bool known = s.median() > 0;  // too few rounds give no speed-up
+  std::string text = known ? absl::StrFormat("%.3f (%.3f .. %.3f)", s.median(), s.low(), s.high()) : kNothing;
   if (!benchmark.valid()) absl::StrAppend(&text, " INVALID");
   return text;
 }

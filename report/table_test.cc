@@ -80,6 +80,12 @@ TEST(TerminalTable, NothingMeasuredIsNotZero) {
   EXPECT_THAT(TerminalTable(report), Not(HasSubstr("0.00")));
 }
 
+TEST(TerminalTable, NoSpeedupFromTooFewRounds) {
+  v1::Report report = Parse(kReport);
+  report.mutable_variants(2)->mutable_benchmark()->clear_speedup();
+  EXPECT_THAT(TerminalTable(report), HasSubstr("- INVALID"));
+}
+
 TEST(TerminalTable, AModelsNameCannotSteerTheTerminal) {
   v1::Report report;
   report.set_model("a\x1b[31mb\nc");
