@@ -70,7 +70,8 @@ absl::Status WaitUntilConnected(grpc::Channel& channel, const ClientOptions& opt
     const grpc_connectivity_state state = channel.GetState(/*try_to_connect=*/true);
     if (state == GRPC_CHANNEL_READY) return absl::OkStatus();
     refused |= state == GRPC_CHANNEL_TRANSIENT_FAILURE;
-    const absl::Duration patience = refused ? std::min(kRefusedPatience, options.connect_timeout) : options.connect_timeout;
+    const absl::Duration patience =
+        refused ? std::min(kRefusedPatience, options.connect_timeout) : options.connect_timeout;
     const bool cancelled = options.cancellation != nullptr && options.cancellation->cancelled();
     if (cancelled) return absl::CancelledError("interrupted");
     if (absl::Now() - start >= patience) {
@@ -82,9 +83,7 @@ absl::Status WaitUntilConnected(grpc::Channel& channel, const ClientOptions& opt
 
 }  // namespace
 
-bool IsFinal(v1::JobState state) {
-  return state == v1::SUCCEEDED || state == v1::FAILED || state == v1::CANCELLED;
-}
+bool IsFinal(v1::JobState state) { return state == v1::SUCCEEDED || state == v1::FAILED || state == v1::CANCELLED; }
 
 std::string NewRequestId() {
   absl::BitGen random;

@@ -101,7 +101,8 @@ class Client {
 
   // One call that is not a stream, repeated while the server is UNAVAILABLE.
   template <typename Stub, typename Request, typename Response>
-  absl::StatusOr<Response> Call(Stub& stub, grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
+  absl::StatusOr<Response> Call(Stub& stub,
+                                grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
                                 const Request& request);
 
   const ClientOptions options_;

@@ -67,9 +67,7 @@ absl::Status PendingFile::Append(absl::string_view bytes) {
   return absl::OkStatus();
 }
 
-absl::Status PendingFile::Sync() {
-  return fsync(fd_.get()) == 0 ? absl::OkStatus() : ErrnoToStatus(errno, path_);
-}
+absl::Status PendingFile::Sync() { return fsync(fd_.get()) == 0 ? absl::OkStatus() : ErrnoToStatus(errno, path_); }
 
 absl::Status PendingFile::Commit() {
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) return ErrnoToStatus(errno, path_);

@@ -27,11 +27,15 @@ constexpr size_t kMaxRegexChars = 1000;
 
 const char* KindOf(const YAML::Node& node) {
   switch (node.Type()) {
-    case YAML::NodeType::Sequence: return "a list";
-    case YAML::NodeType::Map: return "a map";
-    case YAML::NodeType::Scalar: return "a single value";
+    case YAML::NodeType::Sequence:
+      return "a list";
+    case YAML::NodeType::Map:
+      return "a map";
+    case YAML::NodeType::Scalar:
+      return "a single value";
     case YAML::NodeType::Null:
-    case YAML::NodeType::Undefined: return "nothing";
+    case YAML::NodeType::Undefined:
+      return "nothing";
   }
   return "something else";
 }
@@ -196,7 +200,8 @@ class Reader {
     try {
       const std::regex compiled(text, std::regex::ECMAScript);
     } catch (const std::regex_error& error) {
-      Problem(node.Mark(), absl::StrCat("match: '", report::Printable(text), "' is not a regular expression: ", error.what()));
+      Problem(node.Mark(),
+              absl::StrCat("match: '", report::Printable(text), "' is not a regular expression: ", error.what()));
     }
   }
 

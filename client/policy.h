@@ -6,9 +6,9 @@
 //   nodes:
 //     - {match: "conv1.*", precision: fp32}
 //
-// Keys are the proto's field names, enum values its names in lower case. Everything that is not exactly that is an error
-// with file:line:column: an unknown key or value (with "did you mean"), a wrong type, a key given twice, a bad regular
-// expression.
+// Keys are the proto's field names, enum values its names in lower case. Everything that is not exactly that is an
+// error with file:line:column: an unknown key or value (with "did you mean"), a wrong type, a key given twice, a bad
+// regular expression.
 #ifndef HALFTONE_CLIENT_POLICY_H_
 #define HALFTONE_CLIENT_POLICY_H_
 

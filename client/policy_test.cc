@@ -25,7 +25,10 @@ void ExpectPolicy(const char* file, const char* expected) {
 constexpr char kFull[] = R"pb(
   planner: LISTS
   precisions: BF16
-  lists { allow { add: "Foo" } deny { remove: "Exp" } }
+  lists {
+    allow { add: "Foo" }
+    deny { remove: "Exp" }
+  }
   nodes { match: "conv1.*" precision: FP32 }
   nodes { match: "head/.*" precision: BF16 }
   force: true
@@ -84,7 +87,8 @@ struct Wrong {
 // As people get them wrong.
 const Wrong kWrong[] = {
     {"KeyUnknown", "planer: lists", "p.yaml:1:1: unknown key 'planer' in the policy; did you mean 'planner'?"},
-    {"KeySingular", "\nprecision: [bf16]", "p.yaml:2:1: unknown key 'precision' in the policy; did you mean 'precisions'?"},
+    {"KeySingular", "\nprecision: [bf16]",
+     "p.yaml:2:1: unknown key 'precision' in the policy; did you mean 'precisions'?"},
     {"KeyFarFromAny", "zzz: 1",
      "p.yaml:1:1: unknown key 'zzz' in the policy; known are planner, precisions, lists, nodes, force"},
     {"KeyOfAList", "lists:\n  alow: {add: [Foo]}", "p.yaml:2:3: unknown key 'alow' in 'lists'; did you mean 'allow'?"},
@@ -95,13 +99,15 @@ const Wrong kWrong[] = {
     {"KeyIsAList", "? [a, b]\n: 1", "p.yaml:1:3: the policy: a key must be a word, this is a list"},
     {"PrecisionUnknown", "precisions: [bf61]", "p.yaml:1:14: no precision 'bf61'; did you mean 'bf16'?"},
     {"PrecisionUpperCase", "precisions: [BF16]", "p.yaml:1:14: no precision 'BF16'; did you mean 'bf16'?"},
-    {"PrecisionNotOurs", "precisions: [quarter]", "p.yaml:1:14: no precision 'quarter'; known are original, fp32, bf16"},
+    {"PrecisionNotOurs", "precisions: [quarter]",
+     "p.yaml:1:14: no precision 'quarter'; known are original, fp32, bf16"},
     {"PrecisionOriginal", "precisions: [original]",
      "p.yaml:1:14: precisions: original is always measured; it cannot be asked for"},
     {"PrecisionTwice", "precisions: [bf16, bf16]", "p.yaml:1:20: precisions: 'bf16' is given twice"},
     {"PrecisionUnspecified", "precisions: [precision_unspecified]",
      "p.yaml:1:14: no precision 'precision_unspecified'; known are original, fp32, bf16"},
-    {"PrecisionsNotAList", "precisions: bf16", "p.yaml:1:13: precisions: a list is wanted, [...], this is a single value"},
+    {"PrecisionsNotAList", "precisions: bf16",
+     "p.yaml:1:13: precisions: a list is wanted, [...], this is a single value"},
     {"PrecisionIsAMap", "precisions: [{a: b}]", "p.yaml:1:14: precisions: one word is wanted, this is a map"},
     {"PlannerUnknown", "planner: list", "p.yaml:1:10: no planner 'list'; did you mean 'lists'?"},
     {"PlannerIsAList", "planner: [lists]", "p.yaml:1:10: planner: one word is wanted, this is a list"},
@@ -112,7 +118,8 @@ const Wrong kWrong[] = {
     {"OpEmpty", "lists: {deny: {add: ['']}}", "p.yaml:1:22: add: the text is empty"},
     {"OpBothWays", "lists:\n  deny: {add: [Exp], remove: [Exp]}",
      "p.yaml:2:9: 'Exp' is both added to and removed from one list"},
-    {"NodesNotAList", "nodes: {match: a, precision: fp32}", "p.yaml:1:8: nodes: a list is wanted, [...], this is a map"},
+    {"NodesNotAList", "nodes: {match: a, precision: fp32}",
+     "p.yaml:1:8: nodes: a list is wanted, [...], this is a map"},
     {"RuleNotAMap", "nodes: [conv1]", "p.yaml:1:9: one of 'nodes': a map of keys is wanted, this is a single value"},
     {"RuleIsNothing", "nodes: [~]", "p.yaml:1:9: one of 'nodes': a map of keys is wanted, this is nothing"},
     {"RuleWithoutPrecision", "nodes:\n  - match: a", "p.yaml:2:5: a rule of 'nodes' needs a key 'precision'"},
@@ -141,9 +148,7 @@ TEST_P(PolicyWrong, SaysWhereAndWhat) {
 INSTANTIATE_TEST_SUITE_P(Cases, PolicyWrong, ::testing::ValuesIn(kWrong),
                          [](const auto& info) { return std::string(info.param.name); });
 
-std::string Message(absl::string_view file) {
-  return std::string(ParsePolicy(file, "p.yaml").status().message());
-}
+std::string Message(absl::string_view file) { return std::string(ParsePolicy(file, "p.yaml").status().message()); }
 
 // What these say about the cause belongs to libraries; where it is, to us.
 TEST(Policy, BadRegularExpressionHasItsPlace) {

@@ -52,11 +52,14 @@ TEST_F(TransferTest, UploadInMessagesBelowOneMebibyte) {
   const std::string bytes = Bytes(3'500'000);
   const LocalBlob blob = MakeFile("a", bytes);
   int64_t last = 0;
-  ASSERT_TRUE(client_->Upload({&blob, 1}, [&](int64_t done, int64_t total) {
-                       EXPECT_GE(done, last);
-                       EXPECT_EQ(total, 3'500'000);
-                       last = done;
-                     }).ok());
+  ASSERT_TRUE(client_
+                  ->Upload({&blob, 1},
+                           [&](int64_t done, int64_t total) {
+                             EXPECT_GE(done, last);
+                             EXPECT_EQ(total, 3'500'000);
+                             last = done;
+                           })
+                  .ok());
   EXPECT_EQ(last, 3'500'000);
   EXPECT_EQ(blobs_.stored[blob.digest.sha256()], bytes);
   EXPECT_LT(blobs_.largest_message, size_t{1} << 20);

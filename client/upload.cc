@@ -93,9 +93,10 @@ absl::Status Client::UploadOne(const LocalBlob& blob, const std::function<void(i
 
     const absl::StatusOr<int64_t> committed = WriteFrom(fd.get(), blob, offset, on_sent);
     if (committed.ok() && *committed == blob.digest.size_bytes()) return absl::OkStatus();
-    absl::Status status = committed.ok() ? absl::UnavailableError(absl::StrCat("the server took only ", *committed,
-                                                                               " bytes of ", blob.path))
-                                         : Judge(committed.status());
+    absl::Status status =
+        committed.ok()
+            ? absl::UnavailableError(absl::StrCat("the server took only ", *committed, " bytes of ", blob.path))
+            : Judge(committed.status());
     if (cancelled()) return status;
     if (absl::IsInvalidArgument(status) && ++refusals < kMaxRefusals && blob.digest.size_bytes() > 0) {
       absl::StatusOr<v1::QueryWriteResponse> now = Call(*blobs_, &v1::Blobs::StubInterface::QueryWrite, query);

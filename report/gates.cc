@@ -59,8 +59,8 @@ Verdict CheckDrop(const v1::Report& report, const v1::Variant& variant, double l
   }
   const double drop = baseline->top1_accuracy() - variant.top1_accuracy();
   const bool passed = drop <= limit + kRounding;
-  return {passed, absl::StrFormat("drop %.5g %s %.5g (fp32 %.5g, %s %.5g, %d samples)", drop, passed ? "<=" : ">", limit,
-                                  baseline->top1_accuracy(), PrecisionName(variant.precision()),
+  return {passed, absl::StrFormat("drop %.5g %s %.5g (fp32 %.5g, %s %.5g, %d samples)", drop, passed ? "<=" : ">",
+                                  limit, baseline->top1_accuracy(), PrecisionName(variant.precision()),
                                   variant.top1_accuracy(), variant.labelled_samples())};
 }
 
@@ -72,8 +72,10 @@ Verdict Check(const v1::Report& report, const Gate& gate) {
   const WorstFidelity worst = Worst(*variant);
   const bool is_baseline = gate.precision == v1::FP32;  // equal to itself, and not listed
   switch (gate.kind) {
-    case GateKind::kMinSpeedup: return CheckSpeedup(report, *variant, gate.limit);
-    case GateKind::kMaxTop1Drop: return CheckDrop(report, *variant, gate.limit);
+    case GateKind::kMinSpeedup:
+      return CheckSpeedup(report, *variant, gate.limit);
+    case GateKind::kMaxTop1Drop:
+      return CheckDrop(report, *variant, gate.limit);
     case GateKind::kMinTop1Agreement:
       if (is_baseline) return {true, "fp32 is what the others are compared with"};
       if (!worst.known) return Failed("no answers were compared");
@@ -90,10 +92,14 @@ Verdict Check(const v1::Report& report, const Gate& gate) {
 
 absl::string_view GateName(GateKind kind) {
   switch (kind) {
-    case GateKind::kMinSpeedup: return "min-speedup";
-    case GateKind::kMinTop1Agreement: return "min-top1-agreement";
-    case GateKind::kMinSqnr: return "min-sqnr";
-    case GateKind::kMaxTop1Drop: return "max-top1-drop";
+    case GateKind::kMinSpeedup:
+      return "min-speedup";
+    case GateKind::kMinTop1Agreement:
+      return "min-top1-agreement";
+    case GateKind::kMinSqnr:
+      return "min-sqnr";
+    case GateKind::kMaxTop1Drop:
+      return "max-top1-drop";
   }
   return "gate";
 }
@@ -139,7 +145,8 @@ std::string GatesMarkdown(std::span<const GateResult> results) {
   std::string text;
   for (const GateResult& result : results) {
     absl::StrAppend(&text, "- ", result.passed ? "✅ " : "❌ ",
-                    absl::StrReplaceAll(result.line, {{"&", "&amp;"}, {"<", "&lt;"}, {"*", "\\*"}, {"`", "\\`"}}), "\n");
+                    absl::StrReplaceAll(result.line, {{"&", "&amp;"}, {"<", "&lt;"}, {"*", "\\*"}, {"`", "\\`"}}),
+                    "\n");
   }
   return text;
 }

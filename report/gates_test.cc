@@ -12,13 +12,23 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr char kReport[] = R"pb(
-  variants { precision: FP32 benchmark { valid: true samples: 9 } top1_accuracy: 0.79 labelled_samples: 100 }
+  variants {
+    precision: FP32
+    benchmark { valid: true samples: 9 }
+    top1_accuracy: 0.79
+    labelled_samples: 100
+  }
   variants {
     precision: BF16
-    benchmark { speedup { median: 1.3 low: 1.25 high: 1.4 } valid: true samples: 9 }
+    benchmark {
+      speedup { median: 1.3 low: 1.25 high: 1.4 }
+      valid: true
+      samples: 9
+    }
     fidelity { output: "a" sqnr_db: 40 top1_agreement: 1 }
     fidelity { output: "b" sqnr_db: 30 top1_agreement: 0.98 }
-    top1_accuracy: 0.78 labelled_samples: 100
+    top1_accuracy: 0.78
+    labelled_samples: 100
   }
   evaluation_samples: 100
 )pb";
@@ -38,8 +48,7 @@ TEST(Gates, SpeedupUsesTheLowEndOfTheInterval) {
   EXPECT_TRUE(One(Parse(), GateKind::kMinSpeedup, 1.25).passed);
   const GateResult failed = One(Parse(), GateKind::kMinSpeedup, 1.28);
   EXPECT_FALSE(failed.passed);
-  EXPECT_EQ(failed.line,
-            "FAIL min-speedup bf16: low end 1.25 < 1.28 (median 1.3, 95 % interval 1.25 .. 1.4)");
+  EXPECT_EQ(failed.line, "FAIL min-speedup bf16: low end 1.25 < 1.28 (median 1.3, 95 % interval 1.25 .. 1.4)");
 }
 
 TEST(Gates, AnInvalidBenchmarkFailsWithItsReasons) {

@@ -45,16 +45,26 @@ Json StringValue(const FieldDescriptor& field, const std::string& value) {
 Json SingularValue(const Message& message, const FieldDescriptor& field) {
   const Reflection& r = *message.GetReflection();
   switch (field.cpp_type()) {
-    case FieldDescriptor::CPPTYPE_INT32: return r.GetInt32(message, &field);
-    case FieldDescriptor::CPPTYPE_INT64: return r.GetInt64(message, &field);
-    case FieldDescriptor::CPPTYPE_UINT32: return r.GetUInt32(message, &field);
-    case FieldDescriptor::CPPTYPE_UINT64: return r.GetUInt64(message, &field);
-    case FieldDescriptor::CPPTYPE_DOUBLE: return Number(r.GetDouble(message, &field));
-    case FieldDescriptor::CPPTYPE_FLOAT: return Number(r.GetFloat(message, &field));
-    case FieldDescriptor::CPPTYPE_BOOL: return r.GetBool(message, &field);
-    case FieldDescriptor::CPPTYPE_ENUM: return EnumValue(field, r.GetEnumValue(message, &field));
-    case FieldDescriptor::CPPTYPE_STRING: return StringValue(field, r.GetString(message, &field));
-    case FieldDescriptor::CPPTYPE_MESSAGE: return MessageValue(r.GetMessage(message, &field));
+    case FieldDescriptor::CPPTYPE_INT32:
+      return r.GetInt32(message, &field);
+    case FieldDescriptor::CPPTYPE_INT64:
+      return r.GetInt64(message, &field);
+    case FieldDescriptor::CPPTYPE_UINT32:
+      return r.GetUInt32(message, &field);
+    case FieldDescriptor::CPPTYPE_UINT64:
+      return r.GetUInt64(message, &field);
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      return Number(r.GetDouble(message, &field));
+    case FieldDescriptor::CPPTYPE_FLOAT:
+      return Number(r.GetFloat(message, &field));
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return r.GetBool(message, &field);
+    case FieldDescriptor::CPPTYPE_ENUM:
+      return EnumValue(field, r.GetEnumValue(message, &field));
+    case FieldDescriptor::CPPTYPE_STRING:
+      return StringValue(field, r.GetString(message, &field));
+    case FieldDescriptor::CPPTYPE_MESSAGE:
+      return MessageValue(r.GetMessage(message, &field));
   }
   return nullptr;
 }
@@ -62,16 +72,26 @@ Json SingularValue(const Message& message, const FieldDescriptor& field) {
 Json ElementValue(const Message& message, const FieldDescriptor& field, int i) {
   const Reflection& r = *message.GetReflection();
   switch (field.cpp_type()) {
-    case FieldDescriptor::CPPTYPE_INT32: return r.GetRepeatedInt32(message, &field, i);
-    case FieldDescriptor::CPPTYPE_INT64: return r.GetRepeatedInt64(message, &field, i);
-    case FieldDescriptor::CPPTYPE_UINT32: return r.GetRepeatedUInt32(message, &field, i);
-    case FieldDescriptor::CPPTYPE_UINT64: return r.GetRepeatedUInt64(message, &field, i);
-    case FieldDescriptor::CPPTYPE_DOUBLE: return Number(r.GetRepeatedDouble(message, &field, i));
-    case FieldDescriptor::CPPTYPE_FLOAT: return Number(r.GetRepeatedFloat(message, &field, i));
-    case FieldDescriptor::CPPTYPE_BOOL: return r.GetRepeatedBool(message, &field, i);
-    case FieldDescriptor::CPPTYPE_ENUM: return EnumValue(field, r.GetRepeatedEnumValue(message, &field, i));
-    case FieldDescriptor::CPPTYPE_STRING: return StringValue(field, r.GetRepeatedString(message, &field, i));
-    case FieldDescriptor::CPPTYPE_MESSAGE: return MessageValue(r.GetRepeatedMessage(message, &field, i));
+    case FieldDescriptor::CPPTYPE_INT32:
+      return r.GetRepeatedInt32(message, &field, i);
+    case FieldDescriptor::CPPTYPE_INT64:
+      return r.GetRepeatedInt64(message, &field, i);
+    case FieldDescriptor::CPPTYPE_UINT32:
+      return r.GetRepeatedUInt32(message, &field, i);
+    case FieldDescriptor::CPPTYPE_UINT64:
+      return r.GetRepeatedUInt64(message, &field, i);
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      return Number(r.GetRepeatedDouble(message, &field, i));
+    case FieldDescriptor::CPPTYPE_FLOAT:
+      return Number(r.GetRepeatedFloat(message, &field, i));
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return r.GetRepeatedBool(message, &field, i);
+    case FieldDescriptor::CPPTYPE_ENUM:
+      return EnumValue(field, r.GetRepeatedEnumValue(message, &field, i));
+    case FieldDescriptor::CPPTYPE_STRING:
+      return StringValue(field, r.GetRepeatedString(message, &field, i));
+    case FieldDescriptor::CPPTYPE_MESSAGE:
+      return MessageValue(r.GetRepeatedMessage(message, &field, i));
   }
   return nullptr;
 }

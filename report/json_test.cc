@@ -22,27 +22,51 @@ constexpr char kFull[] = R"pb(
   model_digest { sha256: "ab" size_bytes: 9007199254740993 }
   format: "onnx"
   environment {
-    cpu: "EPYC" isa: "avx512_core_bf16" native_bf16: true onednn_version: "3.7.2" threads: 2 cores: 4
-    halftone_version: "0.1" kernel: "6.1" variables: "OMP_NUM_THREADS=2"
+    cpu: "EPYC"
+    isa: "avx512_core_bf16"
+    native_bf16: true
+    onednn_version: "3.7.2"
+    threads: 2
+    cores: 4
+    halftone_version: "0.1"
+    kernel: "6.1"
+    variables: "OMP_NUM_THREADS=2"
   }
   warnings: "careful"
   variants {
     precision: BF16
     artifact { path: "net.bf16.onnx" sha256: "cd" size_bytes: 77 }
     benchmark {
-      median_ms: 1.5 p90_ms: 2.25 p99_ms: 3 min_ms: 1
+      median_ms: 1.5
+      p90_ms: 2.25
+      p99_ms: 3
+      min_ms: 1
       speedup { median: 1.7 low: 1.6 high: 1.8 }
-      valid: true invalid_reasons: "stolen" rounds: 5 samples: 800 batch: 1 round_medians_ms: [ 1.5, 1.25 ]
+      valid: true
+      invalid_reasons: "stolen"
+      rounds: 5
+      samples: 800
+      batch: 1
+      round_medians_ms: [ 1.5, 1.25 ]
     }
     fidelity { output: "y" sqnr_db: 42.5 cosine: 0.999 max_abs_error: 0.01 top1_agreement: 0.98 rows: 100 }
     top1_accuracy: 0.79
     labelled_samples: 100
     nodes {
-      name: "conv1" op: "conv+bias" precision: BF16 reason: "allow" kernel: "brgconv" src_type: "bf16"
-      weights_type: "bf16" dst_type: "f32" median_us: 12.5
+      name: "conv1"
+      op: "conv+bias"
+      precision: BF16
+      reason: "allow"
+      kernel: "brgconv"
+      src_type: "bf16"
+      weights_type: "bf16"
+      dst_type: "f32"
+      median_us: 12.5
     }
     rewrites { pass: "fuse-conv-bias" node: "conv1" reason: "conv(x) + b" }
-    summary: "converted" emulated: true opaque_ops: "Foo (2)"
+    summary: "converted"
+    emulated: true
+    opaque_ops: "Foo (2)"
   }
   evaluation_samples: 100
   seed: 18446744073709551615
@@ -209,8 +233,8 @@ TEST(ReportJson, NumbersThatJsonCannotSayAreStringsAndComeBack) {
 }
 
 TEST(ReportJson, RejectsWhatIsNotAReport) {
-  for (const char* text : {"", "[]", "{", "{\"modell\": \"x\"}", "{\"variants\": [{\"precision\": \"BF17\"}]}",
-                           "{\"seed\": \"many\"}"}) {
+  for (const char* text :
+       {"", "[]", "{", "{\"modell\": \"x\"}", "{\"variants\": [{\"precision\": \"BF17\"}]}", "{\"seed\": \"many\"}"}) {
     EXPECT_EQ(ReportFromJson(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
   }
 }

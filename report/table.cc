@@ -21,7 +21,7 @@ constexpr int kColumns = 8;
 using Row = std::array<std::string, kColumns>;
 
 // The first column holds words, the others numbers.
-const Row kHeader = {"variant", "size",       "median ms",       "speed-up (95 % interval)",
+const Row kHeader = {"variant", "size",      "median ms",       "speed-up (95 % interval)",
                      "SQNR dB", "max error", "top-1 agreement", "top-1 accuracy"};
 
 std::string Size(int64_t bytes) {
@@ -163,8 +163,8 @@ std::vector<std::string> Notes(const v1::Report& report) {
       notes.push_back(absl::StrCat(name, ": emulated: this CPU has no native instructions for it"));
     }
     if (Measured(variant.benchmark()) && !variant.benchmark().valid()) {
-      notes.push_back(absl::StrCat(name, ": benchmark INVALID: ",
-                                   Printable(absl::StrJoin(variant.benchmark().invalid_reasons(), "; "))));
+      notes.push_back(absl::StrCat(
+          name, ": benchmark INVALID: ", Printable(absl::StrJoin(variant.benchmark().invalid_reasons(), "; "))));
     }
     if (variant.opaque_ops_size() > 0) {
       notes.push_back(absl::StrCat(name, ": left as they are, and the model cannot be run: ",

@@ -19,22 +19,41 @@ constexpr char kReport[] = R"pb(
   variants {
     precision: ORIGINAL
     artifact { size_bytes: 14012345 }
-    benchmark { median_ms: 12.3456 speedup { median: 0.9 low: 0.88 high: 0.92 } valid: true samples: 80 batch: 4 }
+    benchmark {
+      median_ms: 12.3456
+      speedup { median: 0.9 low: 0.88 high: 0.92 }
+      valid: true
+      samples: 80
+      batch: 4
+    }
     fidelity { output: "a" sqnr_db: 999 top1_agreement: 1 rows: 100 }
-    top1_accuracy: 0.79 labelled_samples: 100
+    top1_accuracy: 0.79
+    labelled_samples: 100
   }
   variants {
     precision: FP32
     artifact { size_bytes: 999 }
-    benchmark { median_ms: 0.98765 speedup { median: 1 low: 1 high: 1 } valid: true samples: 80 batch: 4 }
-    top1_accuracy: 0.79 labelled_samples: 100
+    benchmark {
+      median_ms: 0.98765
+      speedup { median: 1 low: 1 high: 1 }
+      valid: true
+      samples: 80
+      batch: 4
+    }
+    top1_accuracy: 0.79
+    labelled_samples: 100
   }
   variants {
     precision: BF16
     artifact { size_bytes: 70123 }
     benchmark {
-      median_ms: 123.45 speedup { median: 1.75 low: 1.7123 high: 1.8 } valid: false
-      invalid_reasons: "cpu was throttled" invalid_reasons: "steal 3 %" samples: 80 batch: 4
+      median_ms: 123.45
+      speedup { median: 1.75 low: 1.7123 high: 1.8 }
+      valid: false
+      invalid_reasons: "cpu was throttled"
+      invalid_reasons: "steal 3 %"
+      samples: 80
+      batch: 4
     }
     fidelity { output: "a" sqnr_db: 33.33 max_abs_error: 0.01234 top1_agreement: 0.98 rows: 100 }
     fidelity { output: "b" sqnr_db: 25.81 max_abs_error: 0.001 top1_agreement: 0.99 rows: 100 }
@@ -99,11 +118,10 @@ TEST(MarkdownTable, AModelsNameCannotMakeMarkup) {
 }
 
 TEST(Notes, SayWhatTheTableHasNoRoomFor) {
-  EXPECT_THAT(Notes(Parse(kReport)),
-              ElementsAre("bf16: converted 35 of 60 nodes to bfloat16 with 3 casts",
-                          "bf16: emulated: this CPU has no native instructions for it",
-                          "bf16: benchmark INVALID: cpu was throttled; steal 3 %",
-                          "bf16: left as they are, and the model cannot be run: MyOp (2)"));
+  EXPECT_THAT(Notes(Parse(kReport)), ElementsAre("bf16: converted 35 of 60 nodes to bfloat16 with 3 casts",
+                                                 "bf16: emulated: this CPU has no native instructions for it",
+                                                 "bf16: benchmark INVALID: cpu was throttled; steal 3 %",
+                                                 "bf16: left as they are, and the model cannot be run: MyOp (2)"));
 }
 
 TEST(Worst, NotANumberIsWorst) {

@@ -67,9 +67,8 @@ void AddBench(CLI::App& app, Action* action) {
   command.add_option("--summary", flags->outcome.summary_file, "append a Markdown summary to this file")
       ->type_name("FILE.md");
   AddServerFlags(command, &flags->server);
-  command.callback([flags, action] {
-    *action = [flags](Interrupts& interrupts) { return Bench(*flags, interrupts); };
-  });
+  command.callback(
+      [flags, action] { *action = [flags](Interrupts& interrupts) { return Bench(*flags, interrupts); }; });
 }
 
 }  // namespace halftone::cli

@@ -27,14 +27,14 @@ std::string AsText(const v1::Capabilities& c) {
   const v1::Environment& env = c.environment();
   const v1::Limits& limits = c.limits();
   return report::Printable(absl::StrCat("server      ", c.version())) + "\n" +
-         absl::StrCat("formats     ", absl::StrJoin(c.formats(), ", "), "\n",      //
-                      "precisions  ", absl::StrJoin(c.precisions(), ", "), "\n",   //
-                      "planners    ", absl::StrJoin(c.planners(), ", "), "\n",     //
-                      "cpu         ", env.cpu(), ", ", env.cores(), " cores\n",    //
+         absl::StrCat("formats     ", absl::StrJoin(c.formats(), ", "), "\n",     //
+                      "precisions  ", absl::StrJoin(c.precisions(), ", "), "\n",  //
+                      "planners    ", absl::StrJoin(c.planners(), ", "), "\n",    //
+                      "cpu         ", env.cpu(), ", ", env.cores(), " cores\n",   //
                       "isa         ", env.isa(), ", bf16 is ", env.native_bf16() ? "native" : "emulated", "\n",
-                      "oneDNN      ", env.onednn_version(), "\n",                  //
+                      "oneDNN      ", env.onednn_version(), "\n",  //
                       "limits      blob ", limits.max_blob_bytes(), " bytes, message ", limits.max_message_bytes(),
-                      " bytes\n",                                                  //
+                      " bytes\n",  //
                       "ops         ", c.ops_size(), ": ", absl::StrJoin(c.ops(), ", "), "\n");
 }
 
@@ -52,9 +52,8 @@ void AddCapabilities(CLI::App& app, Action* action) {
   command.footer(kExample);
   command.add_flag("--json", flags->json, "as JSON");
   AddServerFlags(command, &flags->server);
-  command.callback([flags, action] {
-    *action = [flags](Interrupts& interrupts) { return Capabilities(*flags, interrupts); };
-  });
+  command.callback(
+      [flags, action] { *action = [flags](Interrupts& interrupts) { return Capabilities(*flags, interrupts); }; });
 }
 
 }  // namespace halftone::cli

@@ -59,10 +59,13 @@ TEST_F(CommandsTest, GatesAreCheckedBeforeAnyWork) {
   ExpectError({"optimize", "m.onnx", "--min-speedup", "fast"}, 2, "--min-speedup fast: PRECISION=NUMBER is wanted");
   ExpectError({"optimize", "m.onnx", "--min-speedup", "bf16=1", "--no-bench"}, 2, "leave out --no-bench");
   ExpectError({"optimize", "m.onnx", "--max-top1-drop", "bf16=0.01"}, 2, "give --eval");
-  ExpectError({"optimize", "m.onnx", "--min-sqnr", "bf16=30", "--precision", "fp32"}, 2, "no bf16 variant is asked for");
+  ExpectError({"optimize", "m.onnx", "--min-sqnr", "bf16=30", "--precision", "fp32"}, 2,
+              "no bf16 variant is asked for");
 }
 
-TEST_F(CommandsTest, AMissingModelIsABadModel) { ExpectError({"optimize", "/none.onnx"}, 3, "/none.onnx: no such file"); }
+TEST_F(CommandsTest, AMissingModelIsABadModel) {
+  ExpectError({"optimize", "/none.onnx"}, 3, "/none.onnx: no such file");
+}
 
 TEST_F(CommandsTest, WrongFlagsAreUsageErrors) {
   ExpectError({"optimize"}, 2, "MODEL");

@@ -42,11 +42,11 @@ struct Row {
 
 TEST(ExitCodeFor, EveryCode) {
   const Row rows[] = {
-      {Code::kCancelled, 130, 130},      {Code::kUnknown, 1, 1},           {Code::kInvalidArgument, 2, 3},
-      {Code::kDeadlineExceeded, 5, 5},   {Code::kNotFound, 2, 3},          {Code::kAlreadyExists, 1, 3},
-      {Code::kPermissionDenied, 2, 3},   {Code::kResourceExhausted, 3, 3}, {Code::kFailedPrecondition, 1, 3},
-      {Code::kAborted, 1, 3},            {Code::kOutOfRange, 1, 3},        {Code::kUnimplemented, 1, 3},
-      {Code::kInternal, 1, 1},           {Code::kUnavailable, 6, 6},       {Code::kDataLoss, 1, 1},
+      {Code::kCancelled, 130, 130},    {Code::kUnknown, 1, 1},           {Code::kInvalidArgument, 2, 3},
+      {Code::kDeadlineExceeded, 5, 5}, {Code::kNotFound, 2, 3},          {Code::kAlreadyExists, 1, 3},
+      {Code::kPermissionDenied, 2, 3}, {Code::kResourceExhausted, 3, 3}, {Code::kFailedPrecondition, 1, 3},
+      {Code::kAborted, 1, 3},          {Code::kOutOfRange, 1, 3},        {Code::kUnimplemented, 1, 3},
+      {Code::kInternal, 1, 1},         {Code::kUnavailable, 6, 6},       {Code::kDataLoss, 1, 1},
       {Code::kUnauthenticated, 2, 3},
   };
   ASSERT_EQ(std::size(rows), 16u);  // all but OK

@@ -53,8 +53,12 @@ void AddModelFlags(CLI::App& app, ModelFlags* flags) {
 }
 
 void AddRunFlags(CLI::App& app, BenchmarkFlags* flags) {
-  app.add_option("--threads", flags->threads, "threads of one inference (default: 1)")->check(kAtLeastOne)->type_name("N");
-  app.add_option("--batch", flags->batch, "value of a free batch dimension (default: 1)")->check(kAtLeastOne)->type_name("N");
+  app.add_option("--threads", flags->threads, "threads of one inference (default: 1)")
+      ->check(kAtLeastOne)
+      ->type_name("N");
+  app.add_option("--batch", flags->batch, "value of a free batch dimension (default: 1)")
+      ->check(kAtLeastOne)
+      ->type_name("N");
 }
 
 void AddBenchmarkFlags(CLI::App& app, BenchmarkFlags* flags) {
@@ -98,9 +102,9 @@ absl::StatusOr<v1::Policy> ToPolicy(const PolicyFlags& flags) {
   for (const std::string& name : flags.precisions) {
     const std::optional<v1::Precision> precision = report::ParsePrecision(name);
     if (!precision || *precision == v1::ORIGINAL) {
-      return UsageError(absl::StrCat("--precision ", name, ": no such precision",
-                                     client::DidYouMean(name, {report::PrecisionName(v1::FP32),
-                                                               report::PrecisionName(v1::BF16)})));
+      return UsageError(
+          absl::StrCat("--precision ", name, ": no such precision",
+                       client::DidYouMean(name, {report::PrecisionName(v1::FP32), report::PrecisionName(v1::BF16)})));
     }
     const auto& wanted = policy.precisions();
     if (std::find(wanted.begin(), wanted.end(), *precision) == wanted.end()) policy.add_precisions(*precision);
@@ -114,7 +118,9 @@ void SetTimeout(double timeout, v1::JobSpec* spec) {
 }
 
 std::string ShellQuote(const std::string& word) {
-  const auto is_plain = [](char c) { return absl::ascii_isalnum(c) || absl::StrContains("_-./:=+@,", absl::string_view(&c, 1)); };
+  const auto is_plain = [](char c) {
+    return absl::ascii_isalnum(c) || absl::StrContains("_-./:=+@,", absl::string_view(&c, 1));
+  };
   if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
   return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
 }

@@ -49,9 +49,8 @@ void AddHealth(CLI::App& app, Action* action) {
   command.add_option("--timeout", flags->timeout, "seconds to wait (default: 5)")
       ->check(CLI::Range(0.001, 3600.0))
       ->type_name("S");
-  command.callback([flags, action] {
-    *action = [flags](Interrupts& interrupts) { return Health(*flags, interrupts); };
-  });
+  command.callback(
+      [flags, action] { *action = [flags](Interrupts& interrupts) { return Health(*flags, interrupts); }; });
 }
 
 }  // namespace halftone::cli

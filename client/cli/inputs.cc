@@ -35,8 +35,9 @@ absl::StatusOr<v1::Format> FindFormat(const std::string& path, const std::string
   if (format == "graphdef") return v1::GRAPHDEF;
   if (absl::EndsWith(path, ".onnx")) return v1::ONNX;
   if (absl::EndsWith(path, ".pb") || absl::EndsWith(path, ".pbtxt")) return v1::GRAPHDEF;
-  return ModelFileError(absl::StrCat(path, ": cannot tell the format of the model by its name: end it in .onnx, .pb or "
-                                           ".pbtxt, or give --format onnx or --format graphdef"));
+  return ModelFileError(absl::StrCat(path,
+                                     ": cannot tell the format of the model by its name: end it in .onnx, .pb or "
+                                     ".pbtxt, or give --format onnx or --format graphdef"));
 }
 
 }  // namespace
@@ -116,7 +117,8 @@ absl::StatusOr<v1::NamedFile> ResolveInput(const std::string& text, int index, B
   }
   size_t equals = first;  // names and paths may hold '=': the first place that leaves a file decides
   std::error_code error;
-  while (equals != std::string::npos && !fs::exists(text.substr(equals + 1), error)) equals = text.find('=', equals + 1);
+  while (equals != std::string::npos && !fs::exists(text.substr(equals + 1), error))
+    equals = text.find('=', equals + 1);
   if (equals == std::string::npos) equals = first;
   const std::string path = text.substr(equals + 1);
   if (!absl::EndsWith(path, ".npy")) return UsageError(absl::StrCat("--input ", text, ": an .npy file is wanted"));

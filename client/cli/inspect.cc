@@ -53,9 +53,8 @@ absl::Status Inspect(const Flags& flags, Interrupts& interrupts) {
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Open(flags.server, interrupts));
   HALFTONE_ASSIGN_OR_RETURN(const FinishedJob finished, RunJob(*session, spec, blobs, flags.quiet, ""));
   PrintWarnings(finished.warnings);
-  HALFTONE_ASSIGN_OR_RETURN(
-      const std::string text,
-      FetchFile(session->client(), finished.job, flags.json ? "inspect.json" : "inspect.txt"));
+  HALFTONE_ASSIGN_OR_RETURN(const std::string text,
+                            FetchFile(session->client(), finished.job, flags.json ? "inspect.json" : "inspect.txt"));
   return PrintResult(text);
 }
 
@@ -80,9 +79,8 @@ void AddInspect(CLI::App& app, Action* action) {
       ->type_name("N");
   AddTimeoutFlag(command, &flags->timeout);
   AddServerFlags(command, &flags->server);
-  command.callback([flags, action] {
-    *action = [flags](Interrupts& interrupts) { return Inspect(*flags, interrupts); };
-  });
+  command.callback(
+      [flags, action] { *action = [flags](Interrupts& interrupts) { return Inspect(*flags, interrupts); }; });
 }
 
 }  // namespace halftone::cli

@@ -11,8 +11,8 @@
 
 namespace halftone::cli {
 
-// Make one at the start of main, before any other thread: it blocks SIGINT, SIGTERM and SIGHUP in all threads. The first
-// signal cancels cancellation(); the fourth ends the program at once. Thread-safe.
+// Make one at the start of main, before any other thread: it blocks SIGINT, SIGTERM and SIGHUP in all threads. The
+// first signal cancels cancellation(); the fourth ends the program at once. Thread-safe.
 class Interrupts {
  public:
   Interrupts();

@@ -22,7 +22,9 @@ absl::Status Interrupted(const std::string& what) {
 
 // After the first Ctrl-C, with a job at somebody's server.
 absl::Status LeaveJob(Session& session, const std::string& name, const std::string& resume_flags) {
-  Say(absl::StrCat("\nInterrupted. The job keeps running; Ctrl-C once more cancels it. To go on watching it:\n  halftone jobs watch ",
+  Say(
+      absl::StrCat("\nInterrupted. The job keeps running; Ctrl-C once more cancels it. To go on watching it:\n  "
+                   "halftone jobs watch ",
                    name, " --server ", session.address(), resume_flags));
   if (!session.interrupts().WaitForCount(2, kSecondThoughts)) return Interrupted(absl::StrCat("left ", name));
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<client::Client> client, session.ReconnectIgnoringInterrupts());
@@ -81,8 +83,8 @@ absl::StatusOr<FinishedJob> RunJob(Session& session, const v1::JobSpec& spec, co
                                    const std::string& resume_flags) {
   {
     ProgressDisplay progress(quiet);
-    const absl::Status uploaded = session.client().Upload(
-        blobs, [&](int64_t done, int64_t total) { progress.Update("upload", done, total); });
+    const absl::Status uploaded =
+        session.client().Upload(blobs, [&](int64_t done, int64_t total) { progress.Update("upload", done, total); });
     progress.Finish();
     if (absl::IsCancelled(uploaded)) return Interrupted("interrupted");
     HALFTONE_RETURN_IF_ERROR(uploaded);

@@ -124,8 +124,7 @@ TEST_F(JobTest, TheModelItselfIsNotOverwritten) {
   ASSERT_TRUE(MakeDirectories(out()).ok());
   const std::string model = out() + "/net.fp32.onnx";
   ASSERT_TRUE(WriteFileAtomically(model, "precious").ok());
-  const absl::Status status =
-      WriteReportAndFiles(session_->client(), jobs_.job, out(), model, /*quiet=*/true).status();
+  const absl::Status status = WriteReportAndFiles(session_->client(), jobs_.job, out(), model, /*quiet=*/true).status();
   EXPECT_EQ(ExitCodeFor(status), 2);
   EXPECT_EQ(*ReadFile(model), "precious");
 }

@@ -61,8 +61,8 @@ absl::Status List(const Flags& flags, Interrupts& interrupts) {
     for (const v1::Job& job : jobs) *response.add_jobs() = job;
     return PrintResult(report::MessageToJson(response));
   }
-  std::string text = absl::StrFormat("%-37s  %-9s  %7s  %-20s  %-20s  %s\n", "name", "state", "attempt", "created",
-                                     "ended", "error");
+  std::string text =
+      absl::StrFormat("%-37s  %-9s  %7s  %-20s  %-20s  %s\n", "name", "state", "attempt", "created", "ended", "error");
   for (const v1::Job& job : jobs) absl::StrAppend(&text, Line(job));
   return PrintResult(text);
 }
@@ -106,9 +106,8 @@ absl::Status Watch(const Flags& flags, Interrupts& interrupts) {
     for (const std::string& path : paths) absl::StrAppend(&text, path, "\n");
     return PrintResult(text);
   }
-  absl::StatusOr<v1::Report> report = flags.out.empty()
-                                          ? FetchReport(client, job)
-                                          : WriteReportAndFiles(client, job, flags.out, ModelName(job), quiet);
+  absl::StatusOr<v1::Report> report =
+      flags.out.empty() ? FetchReport(client, job) : WriteReportAndFiles(client, job, flags.out, ModelName(job), quiet);
   HALFTONE_RETURN_IF_ERROR(report.status());
   return ShowOutcome(*report, finished.warnings, flags.outcome);
 }
@@ -143,11 +142,14 @@ void AddJobs(CLI::App& app, Action* action) {
   CLI::App& list = AddOne(jobs, "list", "the newest jobs", "halftone jobs list --state failed", List, flags, action);
   list.add_option("--state", flags->state, "only these")
       ->check(CLI::IsMember(report::EnumNames(*v1::JobState_descriptor())));
-  list.add_option("--limit", flags->limit, "at most so many (default: 50)")->check(CLI::Range(1, 100'000))->type_name("N");
+  list.add_option("--limit", flags->limit, "at most so many (default: 50)")
+      ->check(CLI::Range(1, 100'000))
+      ->type_name("N");
   list.add_flag("--json", flags->outcome.json, "as JSON");
 
-  CLI::App& watch = AddOne(jobs, "watch", "follow a job to its end and print what it found",
-                           "halftone jobs watch jobs/0123456789abcdef0123456789abcdef --out build", Watch, flags, action);
+  CLI::App& watch =
+      AddOne(jobs, "watch", "follow a job to its end and print what it found",
+             "halftone jobs watch jobs/0123456789abcdef0123456789abcdef --out build", Watch, flags, action);
   AddName(watch, flags);
   watch.add_option("--out", flags->out, "folder for the job's files (default: not fetched)")->type_name("DIR");
   watch.add_flag("--json", flags->outcome.json, "print exactly report.json on stdout, no table");

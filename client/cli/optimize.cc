@@ -90,7 +90,8 @@ absl::Status Optimize(const Flags& flags, Interrupts& interrupts) {
   Blobs blobs;
   HALFTONE_ASSIGN_OR_RETURN(*optimize.mutable_model(), ResolveModel(flags.model.path, flags.model.format, &blobs));
   if (!flags.calibration.empty()) {
-    HALFTONE_ASSIGN_OR_RETURN(*optimize.mutable_calibration(), ResolveSamples("--calibration", flags.calibration, &blobs));
+    HALFTONE_ASSIGN_OR_RETURN(*optimize.mutable_calibration(),
+                              ResolveSamples("--calibration", flags.calibration, &blobs));
   }
   if (!flags.evaluation.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(*optimize.mutable_evaluation(), ResolveSamples("--eval", flags.evaluation, &blobs));
@@ -104,13 +105,13 @@ absl::Status Optimize(const Flags& flags, Interrupts& interrupts) {
   const std::string out = std::filesystem::absolute(flags.out).lexically_normal().string();
   HALFTONE_ASSIGN_OR_RETURN(const FinishedJob finished,
                             RunJob(*session, spec, blobs, quiet, absl::StrCat(" --out ", ShellQuote(out))));
-  HALFTONE_ASSIGN_OR_RETURN(
-      const v1::Report report,
-      WriteReportAndFiles(session->client(), finished.job, flags.out, flags.model.path, quiet));
+  HALFTONE_ASSIGN_OR_RETURN(const v1::Report report,
+                            WriteReportAndFiles(session->client(), finished.job, flags.out, flags.model.path, quiet));
   return ShowOutcome(report, finished.warnings, outcome);
 }
 
-void AddGateFlag(CLI::App& command, const std::string& name, std::vector<std::string>* values, const std::string& help) {
+void AddGateFlag(CLI::App& command, const std::string& name, std::vector<std::string>* values,
+                 const std::string& help) {
   command.add_option(name, *values, help)
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -133,7 +134,9 @@ void AddOptimize(CLI::App& app, Action* action) {
   command.add_flag("--force", flags->policy.force, "lower the precision also where the CPU only emulates it");
   command.add_option("--calibration", flags->calibration, "samples for choosing: an .npz or a folder of them")
       ->type_name("PATH");
-  command.add_option("--eval", flags->evaluation, "samples for judging: an .npz or a folder of them; array \"labels\" if known")
+  command
+      .add_option("--eval", flags->evaluation,
+                  "samples for judging: an .npz or a folder of them; array \"labels\" if known")
       ->type_name("PATH");
   AddBenchmarkFlags(command, &flags->benchmark);
   command.add_flag("--no-bench", flags->benchmark.skip, "rewrite and compare answers only");
@@ -141,16 +144,17 @@ void AddOptimize(CLI::App& app, Action* action) {
   command.add_option("--out", flags->out, "folder for the variants and report.json (default: .)")->type_name("DIR");
   command.add_flag("--json", flags->outcome.json, "print exactly report.json on stdout, no table");
   command.add_flag("--quiet", flags->outcome.quiet, "no progress and no notes");
-  command.add_option("--summary", flags->outcome.summary_file, "append a Markdown summary to this file, e.g. $GITHUB_STEP_SUMMARY")
+  command
+      .add_option("--summary", flags->outcome.summary_file,
+                  "append a Markdown summary to this file, e.g. $GITHUB_STEP_SUMMARY")
       ->type_name("FILE.md");
   AddGateFlag(command, "--min-speedup", &flags->min_speedup, "low end of the speed-up's interval, e.g. bf16=1.2");
   AddGateFlag(command, "--min-top1-agreement", &flags->min_top1_agreement, "0..1, of the worst output, e.g. bf16=0.98");
   AddGateFlag(command, "--min-sqnr", &flags->min_sqnr, "dB, of the worst output, e.g. bf16=30");
   AddGateFlag(command, "--max-top1-drop", &flags->max_top1_drop, "of the accuracy on labelled samples, e.g. bf16=0.01");
   AddServerFlags(command, &flags->server);
-  command.callback([flags, action] {
-    *action = [flags](Interrupts& interrupts) { return Optimize(*flags, interrupts); };
-  });
+  command.callback(
+      [flags, action] { *action = [flags](Interrupts& interrupts) { return Optimize(*flags, interrupts); }; });
 }
 
 }  // namespace halftone::cli

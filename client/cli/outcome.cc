@@ -73,9 +73,9 @@ absl::Status ShowOutcome(const v1::Report& report, const std::vector<std::string
   }
   if (report::AllPassed(gates)) return absl::OkStatus();
   const auto failed = std::count_if(gates.begin(), gates.end(), [](const report::GateResult& g) { return !g.passed; });
-  return client::WithReason(
-      absl::FailedPreconditionError(absl::StrCat(failed, " of ", gates.size(), gates.size() == 1 ? " gate" : " gates", " failed")),
-      kReasonGateFailed);
+  return client::WithReason(absl::FailedPreconditionError(absl::StrCat(
+                                failed, " of ", gates.size(), gates.size() == 1 ? " gate" : " gates", " failed")),
+                            kReasonGateFailed);
 }
 
 }  // namespace halftone::cli

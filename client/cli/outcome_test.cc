@@ -80,7 +80,8 @@ TEST(ShowOutcome, SummaryIsAppendedAlsoWhenAGateFails) {
 }
 
 TEST(SummaryMarkdown, TextOfAModelIsNoMarkup) {
-  EXPECT_THAT(SummaryMarkdown(MakeReport(), {"<img src=x> *a* [b](c)"}, {}), HasSubstr("&lt;img src=x> \\*a\\* \\[b](c)"));
+  EXPECT_THAT(SummaryMarkdown(MakeReport(), {"<img src=x> *a* [b](c)"}, {}),
+              HasSubstr("&lt;img src=x> \\*a\\* \\[b](c)"));
 }
 
 }  // namespace

@@ -102,7 +102,8 @@ absl::StatusOr<std::unique_ptr<PrivateServer>> PrivateServer::Start(const std::s
       const ExitStatus status = server->child_->Wait();
       return StartError(absl::StrCat(*found, " ended with ", status.ToString(), ":\n", server->Log()));
     }
-    if (absl::Now() > deadline) return StartError(absl::StrCat(*found, " does not listen after 30 s:\n", server->Log()));
+    if (absl::Now() > deadline)
+      return StartError(absl::StrCat(*found, " does not listen after 30 s:\n", server->Log()));
     if (!cancellation.Sleep(kPoll)) {
       return client::WithReason(absl::CancelledError("interrupted"), kReasonInterrupted);
     }

@@ -32,8 +32,8 @@ class PrivateServer {
 };
 
 // Where `name` is: `given` if that is not empty, else in the folder of this program, else on PATH. NOT_FOUND.
-absl::StatusOr<std::string> FindProgram(const std::string& given, const std::string& name, const std::string& own_folder,
-                                        const std::string& search_path);
+absl::StatusOr<std::string> FindProgram(const std::string& given, const std::string& name,
+                                        const std::string& own_folder, const std::string& search_path);
 
 }  // namespace halftone::cli
 

@@ -80,7 +80,8 @@ void ProgressDisplay::Update(const v1::JobEvent& event) {
       break;
     case v1::JobEvent::kWarning:
     case v1::JobEvent::kLog:
-    case v1::JobEvent::EVENT_NOT_SET: break;
+    case v1::JobEvent::EVENT_NOT_SET:
+      break;
   }
 }
 

@@ -44,8 +44,8 @@ absl::Status Run(const Flags& flags, Interrupts& interrupts) {
   SetTimeout(flags.timeout, &spec);
 
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Open(flags.server, interrupts));
-  HALFTONE_ASSIGN_OR_RETURN(const FinishedJob finished, RunJob(*session, spec, blobs, flags.quiet,
-                                                               absl::StrCat(" --out ", ShellQuote(flags.out))));
+  HALFTONE_ASSIGN_OR_RETURN(const FinishedJob finished,
+                            RunJob(*session, spec, blobs, flags.quiet, absl::StrCat(" --out ", ShellQuote(flags.out))));
   HALFTONE_ASSIGN_OR_RETURN(const std::vector<std::string> paths,
                             WriteFiles(session->client(), finished.job, flags.out, flags.quiet));
   PrintWarnings(finished.warnings);
@@ -70,9 +70,7 @@ void AddRun(CLI::App& app, Action* action) {
   command.add_flag("--quiet", flags->quiet, "no progress");
   AddTimeoutFlag(command, &flags->timeout);
   AddServerFlags(command, &flags->server);
-  command.callback([flags, action] {
-    *action = [flags](Interrupts& interrupts) { return Run(*flags, interrupts); };
-  });
+  command.callback([flags, action] { *action = [flags](Interrupts& interrupts) { return Run(*flags, interrupts); }; });
 }
 
 }  // namespace halftone::cli

@@ -1,7 +1,8 @@
 // halftone version.
 
-#include "absl/strings/str_cat.h"
 #include "base/version.h"
+
+#include "absl/strings/str_cat.h"
 #include "client/cli/commands.h"
 #include "client/cli/console.h"
 
@@ -10,9 +11,8 @@ namespace halftone::cli {
 void AddVersion(CLI::App& app, Action* action) {
   CLI::App& command = *app.add_subcommand("version", "print the version of this program");
   command.footer("Example:\n  halftone version");
-  command.callback([action] {
-    *action = [](Interrupts&) { return PrintResult(absl::StrCat("halftone ", kVersion, "\n")); };
-  });
+  command.callback(
+      [action] { *action = [](Interrupts&) { return PrintResult(absl::StrCat("halftone ", kVersion, "\n")); }; });
 }
 
 }  // namespace halftone::cli
