@@ -1,0 +1,48 @@
+// Types, shapes, tensors and attribute values of the text form.
+#ifndef HALFTONE_IR_TEXT_VALUES_INTERNAL_H_
+#define HALFTONE_IR_TEXT_VALUES_INTERNAL_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/attributes.h"
+#include "ir/graph.h"
+#include "ir/text_internal.h"
+
+namespace halftone::text_internal {
+
+// Reads values where the lexer stands. `depth` counts the graphs around. The lexer must outlive it. Not thread-safe.
+class ValueParser {
+ public:
+  ValueParser(Lexer& lexer, int depth) : lexer_(lexer), depth_(depth) {}
+
+  absl::StatusOr<std::string> ParseAnyName();  // a word or a quoted string
+  absl::StatusOr<DataType> ParseType();
+  absl::StatusOr<Shape> ParseShape();
+  absl::StatusOr<Tensor> ParseLiteral();
+  // `name` seeds a constant without data.
+  absl::StatusOr<Tensor> ParseTensor(std::string_view name);
+  absl::StatusOr<Attributes> ParseAttributes();
+
+ private:
+  absl::StatusOr<double> ParseNumber();
+  absl::StatusOr<int64_t> ParseInt();
+  absl::StatusOr<std::string> ParseBase64();
+  absl::StatusOr<Tensor> ParseElements(DataType type, std::vector<int64_t> dims);
+  absl::StatusOr<Tensor> MakeRandom(std::string_view name, DataType type, std::vector<int64_t> dims, double low,
+                                    double high);
+  absl::StatusOr<AttributeValue> ParseValue();
+  absl::StatusOr<AttributeValue> ParseList(std::string_view kind);
+
+  Lexer& lexer_;
+  const int depth_;
+};
+
+// A graph in an attribute; defined by the graph's parser.
+absl::StatusOr<Graph> ParseNestedGraph(Lexer& lexer, int depth);
+
+}  // namespace halftone::text_internal
+
+#endif  // HALFTONE_IR_TEXT_VALUES_INTERNAL_H_
