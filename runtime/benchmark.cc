@@ -90,6 +90,15 @@ MachineTime ReadMachineTime() {
   return time;
 }
 
+// Tasks that run or wait for a core at this moment, this one included. (The load average would still hold the minute before.)
+int ReadRunning() {
+  std::ifstream file("/proc/stat");
+  for (std::string line; std::getline(file, line);) {
+    if (int running = 0; absl::StartsWith(line, "procs_running ") && absl::SimpleAtoi(line.substr(14), &running)) return running;
+  }
+  return 1;
+}
+
 // "nr_throttled" of this process's cgroup, version 2 or 1; 0 where there is none.
 int64_t ReadThrottled() {
   std::vector<std::string> candidates;
@@ -209,7 +218,6 @@ absl::StatusOr<RoundResult> RunRound(const RoundOptions& options, absl::Function
   const bool already_pinned = options.pin && OpenMpPins();
   facts.cores = static_cast<int>(already_pinned ? sysconf(_SC_NPROCESSORS_ONLN) : cores.size());
   facts.threads = OpenMpThreads(options.threads);
-  if (double load[1]; getloadavg(load, 1) == 1) facts.load = load[0];
 
   std::optional<Pinning> pinning;
   if (options.pin && !already_pinned) pinning.emplace(cores, options.threads);
@@ -221,6 +229,7 @@ absl::StatusOr<RoundResult> RunRound(const RoundOptions& options, absl::Function
   result.warm = warm_up.steady();
 
   facts.spin_us = SpinMicroseconds();
+  const int running_before = ReadRunning();
   const MachineTime time_before = ReadMachineTime();
   const int64_t throttled_before = ReadThrottled();
   const rusage usage_before = Usage();
@@ -235,6 +244,7 @@ absl::StatusOr<RoundResult> RunRound(const RoundOptions& options, absl::Function
            static_cast<int64_t>(result.samples_ms.size()) < options.min_samples);
   facts.seconds = std::chrono::duration<double>(last - start).count();
   const rusage usage_after = Usage();
+  facts.load = (running_before + ReadRunning()) / 2.0;
   const MachineTime time_after = ReadMachineTime();
 
   facts.involuntary_switches = usage_after.ru_nivcsw - usage_before.ru_nivcsw;
@@ -259,7 +269,7 @@ std::vector<std::string> InvalidReasons(const RoundFacts& facts, int threads) {
   add(facts.involuntary_switches_per_second_per_thread > 10,
       absl::StrFormat("%.0f involuntary context switches a second and thread (limit 10)",
                       facts.involuntary_switches_per_second_per_thread));
-  add(facts.load > facts.cores, absl::StrFormat("load average %.1f on %d cores", facts.load, facts.cores));
+  add(facts.load > facts.cores, absl::StrFormat("%.1f tasks wanted to run on %d cores", facts.load, facts.cores));
   add(facts.threads != threads, Concat("OpenMP uses ", facts.threads, " threads, not ", threads));
   add(threads > facts.cores, Concat(threads, " threads on ", facts.cores, " cores"));
   add(!facts.pinned, "threads could not be pinned to cores");

@@ -32,7 +32,7 @@ struct RoundFacts {
   double involuntary_switches_per_second_per_thread = 0;
   double steal_share = 0;        // of the machine's CPU time
   int64_t cgroup_throttled = 0;  // increase of nr_throttled
-  double load = 0;               // one-minute load average at the start
+  double load = 0;               // tasks that wanted to run, mean of the beginning and the end
   int cores = 0;                 // that this process may use
   int threads = 0;               // that OpenMP would use, or the number pinned to
   bool pinned = false;

@@ -68,7 +68,7 @@ TEST(BenchmarkTest, ReasonsAgainstARound) {
   EXPECT_THAT(InvalidReasons(bad, 2), ElementsAre("the hypervisor took 2.0 % of the CPU time (limit 1 %)"));
   bad = good;
   bad.load = 4.5;
-  EXPECT_THAT(InvalidReasons(bad, 2), ElementsAre("load average 4.5 on 4 cores"));
+  EXPECT_THAT(InvalidReasons(bad, 2), ElementsAre("4.5 tasks wanted to run on 4 cores"));
   bad = good;
   bad.involuntary_switches_per_second_per_thread = 11;
   EXPECT_THAT(InvalidReasons(bad, 2), ElementsAre(HasSubstr("context switches")));
