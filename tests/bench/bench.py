@@ -77,7 +77,7 @@ def describe_scheduling():
 
 
 def wait_for_quiet(limit_seconds=180):
-    """The load average falls slowly after a build; above the number of cores it makes every round INVALID."""
+    """Gives a build that is about to end the time to do so."""
     start = time.monotonic()
     while os.getloadavg()[0] > 0.75 * os.cpu_count() and time.monotonic() - start < limit_seconds:
         if time.monotonic() - start < 1:
