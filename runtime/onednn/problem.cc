@@ -1,5 +1,7 @@
 #include "runtime/onednn/problem.h"
 
+#include <limits>
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "ir/window.h"
@@ -64,10 +66,10 @@ absl::StatusOr<Epilogue> EpilogueOf(const Attributes& attributes) {
   epilogue.activation = *activation;
   const float alpha = *activation == Activation::kElu         ? 1.0f
                       : *activation == Activation::kLeakyRelu ? 0.01f
-                      : *activation == Activation::kClip      ? std::numeric_limits<float>::lowest()
+                      : *activation == Activation::kClip      ? -std::numeric_limits<float>::infinity()
                                                               : 0.0f;
   epilogue.alpha = attributes.Float("activation_alpha", alpha);
-  epilogue.beta = attributes.Float("activation_beta", std::numeric_limits<float>::max());
+  epilogue.beta = attributes.Float("activation_beta", std::numeric_limits<float>::infinity());
   return epilogue;
 }
 

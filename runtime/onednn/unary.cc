@@ -1,4 +1,7 @@
 // Elementwise ops of one tensor: dnnl::eltwise_forward, on whatever layout the input has, in place where it dies.
+//
+// oneDNN does not hand NaN on where it compares or clamps (relu(NaN) is 0, exp(NaN) is infinity), here and in what is
+// fused; the reference functions do. Infinities agree.
 #include <cmath>
 #include <limits>
 
@@ -37,8 +40,8 @@ std::optional<Function> FunctionOf(const NodeContext& context) {
     case OpKind::kLeakyRelu:
       return Function{Algorithm::eltwise_relu, attributes.Float("alpha", 0.01f)};
     case OpKind::kClip: {
-      Function clip{Algorithm::eltwise_clip_v2, std::numeric_limits<float>::lowest(),
-                    std::numeric_limits<float>::max()};
+      Function clip{Algorithm::eltwise_clip_v2, -std::numeric_limits<float>::infinity(),
+                    std::numeric_limits<float>::infinity()};
       if (context.HasInput(1)) {
         const std::optional<double> low = context.ConstantScalar(1);
         if (!low.has_value()) return std::nullopt;
