@@ -6,12 +6,13 @@ PROGRAMS = [
     "//server/worker:halftone-worker",
 ]
 
-def python_test(name, script, data = [], size = "medium", tags = [], programs = PROGRAMS):
+def python_test(name, script, data = [], size = "medium", tags = [], programs = PROGRAMS, env = {}):
     native.sh_test(
         name = name,
         size = size,
         srcs = ["//tests/support:python_test.sh"],
         args = ["$(location %s)" % script] + ["$(location %s)" % p for p in programs],
         data = [script, "//tests/support:harness.py"] + programs + data,
+        env = env,
         tags = tags,
     )
