@@ -5,15 +5,15 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "formats/onnx/canonical_node.h"
 #include "formats/onnx/constants.h"
 #include "formats/onnx/element_types.h"
-#include "formats/onnx/import_rules.h"
 #include "formats/onnx/node_order.h"
 #include "formats/onnx/node_writer.h"
 #include "formats/onnx/op_map.h"
@@ -35,27 +35,6 @@ absl::Status Invalid(const Args&... args) {
 }
 
 bool IsOnnxDomain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
-
-// The kinds of attribute that a row may name.
-bool HasKind(const onnx::AttributeProto& attribute, AttributeKind kind) {
-  switch (kind) {
-    case AttributeKind::kInt:
-    case AttributeKind::kBool:
-      return KindOf(attribute) == onnx::AttributeProto::INT;
-    case AttributeKind::kFloat:
-      return KindOf(attribute) == onnx::AttributeProto::FLOAT;
-    case AttributeKind::kString:
-      return KindOf(attribute) == onnx::AttributeProto::STRING;
-    case AttributeKind::kInts:
-      return KindOf(attribute) == onnx::AttributeProto::INTS || (attribute.type() == 0 && attribute.ints_size() == 0);
-  }
-  return false;
-}
-
-AttributeKind KindOfMoved(MovedRow::Form form) {
-  if (form == MovedRow::Form::kInt) return AttributeKind::kInt;
-  return form == MovedRow::Form::kFloat ? AttributeKind::kFloat : AttributeKind::kInts;
-}
 
 std::string LabelOf(const onnx::NodeProto& proto) {
   const std::string made = proto.output_size() > 0 ? proto.output(0) : "";
@@ -85,8 +64,6 @@ class Importer {
 
   absl::Status ImportNode(onnx::NodeProto& proto, const std::vector<std::string>& captures);
   bool ImportConstantNode(onnx::NodeProto& proto);
-  absl::StatusOr<std::optional<Node>> Canonical(onnx::NodeProto& proto, const OpRow& row, std::vector<ValueId> inputs);
-  absl::Status MoveAttribute(const NodeInFile& file, const MovedRow& moved, Node& node);
   void AddOpaqueConstant(const std::string& name, onnx::AttributeProto value);
   absl::Status AddOutputsOf(Node node, onnx::NodeProto& proto);
   absl::Status InferTypes(NodeId id);
@@ -100,8 +77,8 @@ class Importer {
   int64_t fill_budget_ = kFillBudget;
   std::set<std::string> own_ops_;  // operators of ONNX's domain that the model redefines as functions
   std::set<std::string> read_;     // names of values that a node, a subgraph or the model's caller reads
-  absl::flat_hash_map<std::string, ValueId> values_;
-  absl::flat_hash_map<std::string, const onnx::ValueInfoProto*> declared_;
+  std::unordered_map<std::string, ValueId> values_;
+  std::unordered_map<std::string, const onnx::ValueInfoProto*> declared_;
 };
 
 // ---- What the file says about itself.
@@ -241,7 +218,8 @@ absl::Status Importer::ImportNode(onnx::NodeProto& proto, const std::vector<std:
   for (const std::string& name : proto.input()) inputs.push_back(name.empty() ? kNoValue : values_.at(name));
   const OpRow* row = own_op || !captures.empty() ? nullptr : FindRow(proto.op_type());
   if (row != nullptr && row->since <= opset_) {
-    HALFTONE_ASSIGN_OR_RETURN(std::optional<Node> node, Canonical(proto, *row, inputs));
+    HALFTONE_ASSIGN_OR_RETURN(std::optional<Node> node,
+                              CanonicalNode({proto, opset_, graph_, inputs, read_}, *row, edit_));
     if (node.has_value()) return AddOutputsOf(*std::move(node), proto);
   }
   Node node;
@@ -279,100 +257,6 @@ bool Importer::ImportConstantNode(onnx::NodeProto& proto) {
   edit_.SetExtra(id, std::string(mark), true);
   values_[proto.output(0)] = graph_.output(id);
   return true;
-}
-
-// nullopt: it must stay opaque.
-absl::StatusOr<std::optional<Node>> Importer::Canonical(onnx::NodeProto& proto, const OpRow& row,
-                                                        std::vector<ValueId> inputs) {
-  while (!inputs.empty() && !inputs.back().valid()) inputs.pop_back();
-  const NodeInFile file{proto, opset_, graph_, inputs, read_};
-  if (inputs.size() > static_cast<size_t>(row.max_inputs)) {
-    return Invalid("it has ", inputs.size(), " inputs, at most ", row.max_inputs, " are possible");
-  }
-  if (row.keep_opaque != nullptr && !row.keep_opaque(file).empty()) return std::nullopt;
-  Node node;
-  node.op = row.op;
-  if (FindRow(row.op) != &row) node.spelling = row.onnx;
-  node.name = proto.name();
-  node.inputs = inputs;
-  for (const onnx::AttributeProto& attribute : proto.attribute()) {
-    const AttributeRow* found = nullptr;
-    for (const AttributeRow& candidate : row.attributes) {
-      if (candidate.onnx == attribute.name() && opset_ >= candidate.since && opset_ < candidate.until)
-        found = &candidate;
-    }
-    if (found == nullptr) {
-      bool moved = IsReadByRule(row.onnx, attribute.name());
-      for (const MovedRow& candidate : row.moved)
-        moved |= candidate.onnx == attribute.name() && opset_ < candidate.until;
-      if (!moved) return std::nullopt;  // says something that the canonical op cannot say
-      continue;
-    }
-    if (!HasKind(attribute, found->kind) || !attribute.ref_attr_name().empty()) {
-      return Invalid("attribute '", attribute.name(), "' is of type ",
-                     onnx::AttributeProto::AttributeType_Name(attribute.type()));
-    }
-    onnx::AttributeProto copy = attribute;
-    AttributeValue value = found->kind == AttributeKind::kBool ? AttributeValue(attribute.i() != 0)
-                           : found->kind == AttributeKind::kInts
-                               ? AttributeValue(std::vector<int64_t>(attribute.ints().begin(), attribute.ints().end()))
-                               : TakeAttribute(copy);
-    if (found->canonical.empty()) {
-      node.extra.Set(attribute.name(), std::move(value));
-    } else {
-      node.attributes.Set(std::string(found->canonical), std::move(value));
-    }
-  }
-  for (const MovedRow& moved : row.moved) {
-    if (opset_ < moved.until) HALFTONE_RETURN_IF_ERROR(MoveAttribute(file, moved, node));
-  }
-  if (row.finish != nullptr) HALFTONE_RETURN_IF_ERROR(row.finish(file, edit_, node));
-  const int count = static_cast<int>(node.inputs.size());
-  for (size_t i = 0; i < Info(row.op).inputs.size(); ++i) {
-    const Port& port = Info(row.op).inputs[i];
-    const bool present = port.variadic ? count >= static_cast<int>(Info(row.op).inputs.size())
-                                       : i < node.inputs.size() && node.inputs[i].valid();
-    if (!port.optional && !present) return Invalid("input '", port.name, "' is missing");
-    if (port.variadic && std::find(node.inputs.begin(), node.inputs.end(), kNoValue) != node.inputs.end()) {
-      return Invalid("one of its inputs has no name");
-    }
-    if (port.variadic) break;
-  }
-  if (proto.output_size() > static_cast<int>(Info(row.op).outputs.size())) {
-    return Invalid("it has ", proto.output_size(), " outputs, at most ", Info(row.op).outputs.size(), " are possible");
-  }
-  if (proto.output_size() == 0 || proto.output(0).empty()) return Invalid("its first output has no name");
-  return node;
-}
-
-// An attribute of this opset that is an input of the canonical op becomes an unnamed constant.
-absl::Status Importer::MoveAttribute(const NodeInFile& file, const MovedRow& moved, Node& node) {
-  if (moved.input != kLastInput && file.HasInput(moved.input)) {
-    return Invalid("it has ", file.inputs.size(), " inputs, in opset ", opset_, " '", moved.onnx, "' is none");
-  }
-  const onnx::AttributeProto* attribute = moved.onnx.empty() ? nullptr : file.Find(moved.onnx);
-  if (attribute == nullptr)
-    return moved.required ? Invalid("attribute '", moved.onnx, "' is missing") : absl::OkStatus();
-  if (!HasKind(*attribute, KindOfMoved(moved.form))) {
-    return Invalid("attribute '", moved.onnx, "' is of type ",
-                   onnx::AttributeProto::AttributeType_Name(attribute->type()));
-  }
-  Tensor tensor;
-  if (moved.form == MovedRow::Form::kInt) {
-    tensor = Tensor::IntScalar(attribute->i());
-  } else if (moved.form == MovedRow::Form::kInts) {
-    tensor = Tensor::Ints(std::vector<int64_t>(attribute->ints().begin(), attribute->ints().end()));
-  } else {
-    const DataType type = file.HasInput(0) ? graph_.type(file.inputs[0]) : DataType::kUnknown;
-    tensor = Tensor::Scalar(attribute->f());
-    if (IsFloatingPoint(type)) {
-      HALFTONE_ASSIGN_OR_RETURN(tensor, tensor.ConvertTo(type));
-    }
-  }
-  const size_t index = moved.input == kLastInput ? node.inputs.size() : static_cast<size_t>(moved.input);
-  if (node.inputs.size() <= index) node.inputs.resize(index + 1, kNoValue);
-  node.inputs[index] = edit_.AddConstant("", std::move(tensor));
-  return absl::OkStatus();
 }
 
 // Adds the node with its outputs, by their names, and finds their types and shapes.

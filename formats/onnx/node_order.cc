@@ -2,8 +2,8 @@
 
 #include <functional>
 #include <queue>
+#include <unordered_map>
 
-#include "absl/container/flat_hash_map.h"
 #include "base/strings.h"
 
 namespace halftone::onnx_format {
@@ -19,7 +19,7 @@ std::string Label(const onnx::NodeProto& node) {
 absl::StatusOr<std::vector<int>> OrderNodes(const onnx::GraphProto& graph,
                                             const std::vector<std::vector<std::string>>& captures,
                                             const std::set<std::string>& known) {
-  absl::flat_hash_map<std::string, int> makers;
+  std::unordered_map<std::string, int> makers;
   for (int i = 0; i < graph.node_size(); ++i) {
     for (const std::string& output : graph.node(i).output()) {
       if (!output.empty()) makers[output] = i;

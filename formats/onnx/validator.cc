@@ -3,10 +3,10 @@
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "formats/onnx/tensors.h"
@@ -52,7 +52,7 @@ class Validator {
   absl::Status Walk(const onnx::GraphProto& graph);
   absl::Status OneGraph(const onnx::GraphProto& graph, int depth);
   absl::Status Nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, int depth,
-                     absl::flat_hash_set<std::string>& made);
+                     std::unordered_set<std::string>& made);
   absl::Status Attribute(const onnx::NodeProto& node, const onnx::AttributeProto& attribute, int depth);
   absl::Status OneTensor(const onnx::TensorProto& tensor, const std::string& where);
   absl::Status Sparse(const onnx::SparseTensorProto& tensor, const std::string& where);
@@ -99,7 +99,7 @@ absl::Status Validator::Function(const onnx::FunctionProto& function) {
   if (!calls_.emplace(current_function_, std::set<FunctionId>()).second && function.overload().empty()) {
     return Invalid("function '", function.name(), "' is defined twice");
   }
-  absl::flat_hash_set<std::string> made;
+  std::unordered_set<std::string> made;
   for (const std::string& input : function.input()) {
     HALFTONE_RETURN_IF_ERROR(ValidateName(input, "a function's input"));
     if (!made.insert(input).second) return Invalid("function '", function.name(), "' has two inputs '", input, "'");
@@ -150,13 +150,13 @@ absl::Status Validator::Walk(const onnx::GraphProto& graph) {
 absl::Status Validator::OneGraph(const onnx::GraphProto& graph, int depth) {
   if (depth > kMaxSubgraphDepth) return Invalid("subgraphs are nested more than ", kMaxSubgraphDepth, " deep");
   HALFTONE_RETURN_IF_ERROR(ValidateName(graph.name(), "a graph's name"));
-  absl::flat_hash_set<std::string> inputs;
+  std::unordered_set<std::string> inputs;
   for (const onnx::ValueInfoProto& input : graph.input()) {
     HALFTONE_RETURN_IF_ERROR(ValidateName(input.name(), "an input's name"));
     if (input.name().empty()) return Invalid("an input of the graph has no name");
     if (!inputs.insert(input.name()).second) return Invalid("two inputs of the graph are called '", input.name(), "'");
   }
-  absl::flat_hash_set<std::string> made;
+  std::unordered_set<std::string> made;
   for (const onnx::TensorProto& tensor : graph.initializer()) {
     HALFTONE_RETURN_IF_ERROR(OneTensor(tensor, "an initializer"));
     if (tensor.name().empty()) return Invalid("an initializer has no name");
@@ -182,7 +182,7 @@ absl::Status Validator::OneGraph(const onnx::GraphProto& graph, int depth) {
       }
     }
   }
-  absl::flat_hash_set<std::string> outputs;
+  std::unordered_set<std::string> outputs;
   for (const onnx::ValueInfoProto& output : graph.output()) {
     if (depth == 0 && !outputs.insert(output.name()).second) {
       return Invalid("two outputs of the graph are called '", output.name(), "'");
@@ -192,7 +192,7 @@ absl::Status Validator::OneGraph(const onnx::GraphProto& graph, int depth) {
 }
 
 absl::Status Validator::Nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, int depth,
-                              absl::flat_hash_set<std::string>& made) {
+                              std::unordered_set<std::string>& made) {
   num_nodes_ += nodes.size();
   if (num_nodes_ > kMaxNodes) return Invalid("more than ", kMaxNodes, " nodes");
   for (const onnx::NodeProto& node : nodes) {

@@ -62,6 +62,21 @@ def compare(before, after, exact):
     return None
 
 
+CHECKER = "import onnx, sys; onnx.checker.check_model(onnx.load(sys.argv[1]), full_check=True)"
+
+
+def check_bf16(tool, model, name, folder):
+    """ONNX's own checker (in another process: it clashes with ONNX Runtime) accepts the file in bf16."""
+    out = os.path.join(folder, "out")
+    run = subprocess.run([tool, model, out, "bf16"], capture_output=True, text=True)
+    if run.returncode != 0:
+        print(f"PASS {name}@bf16 (refused)" if "UNIMPLEMENTED" in run.stderr else f"FAIL {name}@bf16: {run.stderr.strip()}")
+        return
+    run = subprocess.run([sys.executable, "-c", CHECKER, out], capture_output=True, text=True)
+    why = run.stderr.strip().splitlines()[-1:] if run.returncode != 0 else ""
+    print(f"FAIL {name}@bf16: {why}" if why else f"PASS {name}@bf16")
+
+
 def check(tool, model, name, folder):
     before = open_session(model)
     for opset in (0,) + RAISED:
@@ -94,6 +109,7 @@ def main():
             models += sorted(glob.glob(os.path.join(shared, "data/models/**/*.onnx"), recursive=True)) if shared else []
         for model in models:
             check(tool, model, os.path.basename(model), folder)
+            check_bf16(tool, model, os.path.basename(model), folder)
         if not shared:
             print("SKIP onnx-real-models: no folder HALFTONE_SHARED")
 
