@@ -7,6 +7,7 @@
 #include "ir/editor.h"
 #include "ir/reference/reference.h"
 #include "ir/shape_inference.h"
+#include "passes/precision/op_lists.h"
 
 namespace halftone {
 namespace {
@@ -70,10 +71,8 @@ std::vector<PlanRow> PlanRows(const Graph& graph, const PrecisionPlan& plan) {
   for (const NodeId id : graph.nodes()) {
     for (auto it = plan.decisions.lower_bound({id, '\0'}); it != plan.decisions.end() && it->first.first == id; ++it) {
       const Decision& decision = it->second;
-      const Node& node = graph.node(id);
-      rows.push_back({graph.Label(id), node.spelling.empty() ? std::string(OpName(node.op)) : node.spelling,
-                      decision.type_attribute, decision.list, std::string(DataTypeName(decision.type)), decision.step,
-                      decision.reason});
+      rows.push_back({graph.Label(id), std::string(TensorFlowOp(graph, id)), decision.type_attribute, decision.list,
+                      std::string(DataTypeName(decision.type)), decision.step, decision.reason});
     }
   }
   return rows;

@@ -25,6 +25,17 @@ std::string VariantFileName(const ModelSource& model, VariantKind kind) {
   return Concat(path.stem().string(), ".", VariantName(kind), path.extension().string());
 }
 
+// Why a node of the file has its precision. A part that the export split off a fused node is called "NODE/part".
+std::string ReasonOf(std::string_view name, const std::map<std::string, std::string>& reasons) {
+  while (true) {
+    const auto reason = reasons.find(std::string(name));
+    if (reason != reasons.end()) return reason->second;
+    const size_t slash = name.rfind('/');
+    if (slash == std::string_view::npos) return "made by the lowering";
+    name = name.substr(0, slash);
+  }
+}
+
 // One job from beginning to end; the steps are its methods, in order.
 class OptimizeJob {
  public:
@@ -149,8 +160,7 @@ class OptimizeJob {
       NodeResult node;
       node.reason = "as the file has it";
       if (lowered != lowered_.end()) {
-        const auto reason = lowered->reasons.find(step.name);
-        node.reason = reason != lowered->reasons.end() ? reason->second : "made by the lowering";
+        node.reason = ReasonOf(step.name, lowered->reasons);
       }
       node.precision = step.src_type == "bf16" || step.weights_type == "bf16" ? VariantKind::kBf16 : VariantKind::kFp32;
       node.step = std::move(step);
