@@ -13,10 +13,11 @@ namespace {
 using ::testing::HasSubstr;
 
 // An archive whose entries are these bytes, arrays or not.
-std::string WriteZip(const TempDir& dir, const std::string& name, const std::string& bytes) {
+std::string WriteZip(const TempDir& dir, const std::string& name, const std::string& bytes, bool deflate = false) {
   const std::string path = dir.path() + "/a.npz";
   zip_t* archive = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr);
-  zip_file_add(archive, name.c_str(), zip_source_buffer(archive, bytes.data(), bytes.size(), 0), 0);
+  const zip_int64_t index = zip_file_add(archive, name.c_str(), zip_source_buffer(archive, bytes.data(), bytes.size(), 0), 0);
+  zip_set_file_compression(archive, static_cast<zip_uint64_t>(index), deflate ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0);
   EXPECT_EQ(zip_close(archive), 0);
   return path;
 }
@@ -66,7 +67,7 @@ TEST(Npz, RowsOfAnArrayInFortranOrder) {
   bytes += '\0';
   bytes += head;
   bytes += std::string("\0\1\7\0\0\1", 6);  // columns (0 1) (7 0) (0 1); 7 is true
-  const std::unique_ptr<NpzReader> reader = *NpzReader::Open(WriteZip(dir, {{"x.npy", bytes}}, true), "a.npz");
+  const std::unique_ptr<NpzReader> reader = *NpzReader::Open(WriteZip(dir, "x.npy", bytes, true), "a.npz");
   EXPECT_EQ(reader->ReadRows(0, 1, 1)->ToInts(), (std::vector<int64_t>{1, 0, 1}));
   EXPECT_EQ(reader->ReadRows(0, 0, 1)->ToInts(), (std::vector<int64_t>{0, 1, 0}));
 }
@@ -93,7 +94,7 @@ TEST(Npz, ErrorsNameFileAndArray) {
   other.replace(other.find("<f4"), 3, "<c8");
   EXPECT_THAT(error(other), HasSubstr("dtype '<c8' is not supported"));
   // A directory that claims more than a deflated entry of this size can hold.
-  const std::string path = WriteZip(dir, {{"x.npy", *WriteNpy(Tensor(DataType::kUInt8, {200000}))}}, true);
+  const std::string path = WriteZip(dir, "x.npy", *WriteNpy(Tensor(DataType::kUInt8, {200000})), true);
   std::string zip = *ReadFile(path);
   const size_t central = zip.find(std::string("PK\x01\x02", 4));
   ASSERT_NE(central, std::string::npos);
