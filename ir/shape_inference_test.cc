@@ -108,6 +108,14 @@ TEST(ShapeInference, FollowsShapeArithmetic) {
        "[1.5]:f32))) "
        "return resize(x, _, _, concat([1, 3], b, 0)) }",
        "[1,3,7,9]"},
+      // PyTorch turns the order of paddings around: two columns, backwards, transposed.
+      {"graph (x: f32[N,3,8,9]) { p: s64[8] = concat([0, 1, 2, 3], [0, 0, 0, 0], 0) c = reshape(p, [-1, 2]) "
+       "b = slice(c, [-1], [-9223372036854775807], [0], [-1]) return pad(x, reshape(transpose(b, [1, 0]), [-1])) }",
+       "[N,3,13,10]"},
+      {"graph (x: f32[15], y: f32[24]) { m = reshape(concat([1, 2, 3], [4, 5, 6], 0), [3, 2]) "
+       "a = reshape(slice(m, [0], [1], [1]), [-1]) b = transpose(slice(m, [1], [-9], [0], [-1]), [-1, 0]) "
+       "return reshape(x, a), reshape(y, reshape(b, [4])) }",
+       "[1,3,5] [3,1,4,2]"},
   };
   for (const ShapeCase& c : kCases) EXPECT_EQ(Outputs(Parse(c.graph)), c.shapes) << c.graph;
 }

@@ -94,28 +94,80 @@ Result OfConcat(const std::vector<const KnownTensor*>& inputs) {
   return result;
 }
 
+// The elements at `from`, which lists their positions in x in row-major order of `dims`.
+Result Rearranged(const KnownTensor& x, std::vector<int64_t> dims, const std::vector<int64_t>& from) {
+  KnownTensor result;
+  result.floating = x.floating;
+  result.dims = std::move(dims);
+  for (const int64_t position : from) result.elements.push_back(x.elements[position]);
+  return result;
+}
+
+// The elements from `axis` on that one step along it passes over.
+int64_t ElementsBelow(const std::vector<int64_t>& dims, size_t axis) {
+  int64_t result = 1;
+  for (size_t i = axis + 1; i < dims.size(); ++i) result *= dims[i];
+  return result;
+}
+
+// Along one axis.
 Result OfSlice(const std::vector<const KnownTensor*>& inputs) {
   const KnownTensor* x = inputs[0];
-  if (x == nullptr || x->dims.size() != 1) return std::nullopt;
+  if (x == nullptr || x->dims.empty()) return std::nullopt;
+  const int64_t rank = static_cast<int64_t>(x->dims.size());
   const std::optional<int64_t> start = OnlyInt(inputs[1]), end = OnlyInt(inputs[2]);
-  const std::optional<int64_t> axis = inputs.size() > 3 ? OnlyInt(inputs[3]) : 0;
+  std::optional<int64_t> axis = inputs.size() > 3 ? OnlyInt(inputs[3]) : 0;
   const std::optional<int64_t> step = inputs.size() > 4 ? OnlyInt(inputs[4]) : 1;
-  if (!start.has_value() || !end.has_value() || !IsZero(axis) || !step.has_value() || *step == 0) return std::nullopt;
-  const int64_t size = x->dims[0];
+  if (!start.has_value() || !end.has_value() || !axis.has_value() || !step.has_value() || *step == 0)
+    return std::nullopt;
+  if (*axis < 0) *axis += rank;
+  if (*axis < 0 || *axis >= rank) return std::nullopt;
+  const int64_t size = x->dims[*axis];
   const auto clamp = [&](int64_t i) {
     if (i < 0) i += size;
     return *step > 0 ? std::clamp<int64_t>(i, 0, size) : std::clamp<int64_t>(i, -1, size - 1);
   };
-  const int64_t from = clamp(*start), to = clamp(*end);
+  const int64_t first = clamp(*start), last = clamp(*end);
   const int64_t stride = std::clamp(*step, -size - 1, size + 1);  // more than the whole: the same one element
-  std::vector<KnownElement> elements;
-  for (int64_t i = from; stride > 0 ? i < to : i > to; i += stride) elements.push_back(x->elements[i]);
-  KnownTensor result = Vector(std::move(elements));
-  result.floating = x->floating;
-  return result;
+  std::vector<int64_t> kept;
+  for (int64_t i = first; stride > 0 ? i < last : i > last; i += stride) kept.push_back(i);
+  std::vector<int64_t> dims = x->dims, from;
+  dims[*axis] = static_cast<int64_t>(kept.size());
+  const int64_t below = ElementsBelow(dims, *axis), block = size * below;
+  for (int64_t begin = 0; begin < static_cast<int64_t>(x->elements.size()); begin += block) {
+    for (const int64_t i : kept) {
+      for (int64_t j = 0; j < below; ++j) from.push_back(begin + i * below + j);
+    }
+  }
+  return Rearranged(*x, std::move(dims), from);
 }
 
-// Squeeze, unsqueeze, reshape and flatten between scalars and vectors: the same elements under the dims of the output.
+// Exporters turn the order of paddings around by a reshape to two columns, a slice backwards and a transposition.
+Result OfTranspose(const KnownTensor* x, const KnownTensor* perm) {
+  if (x == nullptr || perm == nullptr || perm->elements.size() != x->dims.size()) return std::nullopt;
+  const size_t rank = x->dims.size();
+  std::vector<int64_t> dims, steps;
+  std::vector<bool> seen(rank, false);
+  for (const KnownElement& element : perm->elements) {
+    const int64_t axis = element.integer < 0 ? element.integer + static_cast<int64_t>(rank) : element.integer;
+    if (!element.known || axis < 0 || axis >= static_cast<int64_t>(rank) || seen[axis]) return std::nullopt;
+    seen[axis] = true;
+    dims.push_back(x->dims[axis]);
+    steps.push_back(ElementsBelow(x->dims, axis));
+  }
+  std::vector<int64_t> from;
+  for (int64_t i = 0; i < static_cast<int64_t>(x->elements.size()); ++i) {
+    int64_t rest = i, position = 0;
+    for (size_t axis = rank; axis-- > 0;) {
+      position += rest % dims[axis] * steps[axis];
+      rest /= dims[axis];
+    }
+    from.push_back(position);
+  }
+  return Rearranged(*x, std::move(dims), from);
+}
+
+// Squeeze, unsqueeze, reshape and flatten: the same elements under the dims of the output.
 Result OfRearranged(const Graph& graph, const Node& node, const KnownTensor* x) {
   if (x == nullptr) return std::nullopt;
   KnownTensor result = *x;
@@ -126,8 +178,13 @@ Result OfRearranged(const Graph& graph, const Node& node, const KnownTensor* x) 
     result.dims = {};
   } else {
     const Shape& shape = graph.shape(node.outputs[0]);
-    if (!shape.has_rank() || shape.rank() > 1 || (shape.rank() == 0 && size != 1)) return std::nullopt;
-    result.dims = shape.rank() == 0 ? std::vector<int64_t>{} : std::vector<int64_t>{size};
+    if (!shape.has_rank()) return std::nullopt;
+    if (shape.rank() == 1) {  // its number of elements may not be known, but can only be this
+      result.dims = {size};
+      return result;
+    }
+    if (shape.num_elements() != size) return std::nullopt;
+    result.dims = shape.values();
   }
   return result;
 }
@@ -251,6 +308,7 @@ bool Understands(OpKind op) {
     case OpKind::kUnsqueeze:
     case OpKind::kConcat:
     case OpKind::kSlice:
+    case OpKind::kTranspose:
     case OpKind::kGather:
     case OpKind::kCast:
       return true;
@@ -287,6 +345,8 @@ std::optional<KnownTensor> ShapeValues::Compute(NodeId id) {
       }
       return OfSlice(inputs);
     }
+    case OpKind::kTranspose:
+      return OfTranspose(input(0), input(1));
     case OpKind::kFloor:
       return OfFloor(input(0));
     case OpKind::kCast:

@@ -20,7 +20,7 @@ struct KnownElement {
   std::string symbol;  // only where unknown, may be empty. "?..." stands for an unnamed dimension of a certain value
 };
 
-// A scalar, a vector, or a constant of any rank; row-major.
+// Of any rank, row-major.
 struct KnownTensor {
   bool floating = false;
   std::vector<int64_t> dims;

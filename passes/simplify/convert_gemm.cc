@@ -1,12 +1,15 @@
 // gemm(a, b, c)  =>  matmul(a, b) + c
 //
-// Legal where alpha is 1, and beta is 1 or c is absent; c broadcasts as in add. One kind of matrix product is left for
-// the fusions, which make one kernel of it again. Bit-exact in f32 but for the order of the sum.
+// Legal where alpha is 1, and beta is 1 or c is absent, and a and b are known to be matrices: ONNX can write a
+// transposed product only of these, so that the way back needs to know it. c broadcasts as in add. One kind of matrix
+// product is left for the fusions, which make one kernel of it again. Bit-exact in f32 but for the order of the sum.
 
 #include "passes/simplify/rules.h"
 
 namespace halftone {
 namespace {
+
+bool IsMatrix(const Shape& shape) { return shape.has_rank() && shape.rank() == 2; }
 
 class ConvertGemm final : public RewriteRule {
  public:
@@ -18,6 +21,8 @@ class ConvertGemm final : public RewriteRule {
     const Attributes& attributes = g.node(gemm).attributes;
     if (attributes.Float("alpha", 1) != 1) return Kept("alpha is not 1");
     if (g.input(gemm, 2).valid() && attributes.Float("beta", 1) != 1) return Kept("beta is not 1");
+    if (!IsMatrix(g.shape(g.input(gemm, 0))) || !IsMatrix(g.shape(g.input(gemm, 1))))
+      return Kept("the ranks of a and b are not known");
     return Match({gemm});
   }
 
