@@ -1,4 +1,5 @@
-#include "absl/container/flat_hash_map.h"
+#include <unordered_map>
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "ir/editor.h"
@@ -21,7 +22,7 @@ class Builder {
 
   ParsedGraph parsed_;
   Graph graph_;
-  absl::flat_hash_map<std::string, ValueId> values_;
+  std::unordered_map<std::string, ValueId> values_;
   std::vector<NodeId> built_;  // by statement
 };
 
@@ -90,7 +91,7 @@ absl::StatusOr<Graph> Builder::Build() {
       return absent;
     }());
   }
-  absl::flat_hash_map<std::string, NodeId> labels;
+  std::unordered_map<std::string, NodeId> labels;
   for (const NodeId id : graph_.nodes()) labels.emplace(graph_.Label(id), id);
   const auto set_control = [&](const Statement& statement, NodeId id) -> absl::Status {
     std::vector<NodeId> control;

@@ -1,3 +1,5 @@
+#include <unordered_map>
+
 #include "ir/verifier.h"
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_join.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -263,7 +264,7 @@ class Verifier {
   }
 
   absl::Status CheckNames() const {
-    absl::flat_hash_map<std::string, NodeId> values, nodes;
+    std::unordered_map<std::string, NodeId> values, nodes;
     for (const NodeId id : graph_.nodes()) {
       const Node& node = graph_.node(id);
       for (const ValueId output : node.outputs) {
@@ -300,7 +301,7 @@ class Verifier {
   }
 
   absl::Status CheckCycles() const {
-    absl::flat_hash_map<NodeId, int> position;
+    std::map<NodeId, int> position;
     const std::vector<NodeId> order = graph_.TopologicalOrder();
     for (size_t i = 0; i < order.size(); ++i) position[order[i]] = static_cast<int>(i);
     for (const NodeId id : order) {
