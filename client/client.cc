@@ -18,6 +18,7 @@
 #include "base/status.h"
 #include "client/call.h"
 #include "google/protobuf/wrappers.pb.h"
+#include "grpc/grpc.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/generic/generic_stub.h"
 
@@ -51,7 +52,15 @@ bool IsThisMachine(absl::string_view address) {
          absl::StartsWith(address, "127.") || absl::StartsWith(address, "[::1]:");
 }
 
+// gRPC ends its threads with its last object, and after a large write one of them may be in a poll of 10 s: the end of
+// a short program, or of a client, would wait for it. So gRPC is kept for as long as the process lives.
+void KeepGrpc() {
+  static const bool kept = (grpc_init(), true);
+  static_cast<void>(kept);
+}
+
 std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address) {
+  KeepGrpc();
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
