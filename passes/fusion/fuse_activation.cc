@@ -1,8 +1,8 @@
 // activation(contraction(x, w, b, r))  =>  contraction(x, w, b, r) {activation}          (conv and matmul)
 //
-// relu, relu6, clip with constant bounds, elu, leaky_relu, tanh, sigmoid. Legal when the contraction has no activation
-// yet and the target has the kernel. Bit-exact in f32 where the kernel computes the activation as the node would; below
-// f32 it rounds once where the two ops round twice.
+// relu, relu6, clip with constant bounds in order, elu, leaky_relu, tanh, sigmoid. Legal when the contraction has no
+// activation yet and the target has the kernel. Bit-exact in f32 where the kernel computes the activation as the node
+// would; below f32 it rounds once where the two ops round twice.
 
 #include "passes/fusion/activation.h"
 #include "passes/fusion/contraction.h"
@@ -25,6 +25,7 @@ class FuseActivation final : public RewriteRule {
     if (HasActivation(g, contraction)) return No("the contraction has an activation");
     const std::optional<ActivationSpec> spec = ActivationOf(g, activation);
     if (!spec.has_value()) return Kept("the bounds are not constant");
+    if (spec->kind == Activation::kClip && !(spec->alpha <= spec->beta)) return Kept("the bounds are not in order");
     const absl::Status supported = target.SupportsFused(g, contraction, {.activation = spec->kind});
     if (!supported.ok()) return Kept(std::string(supported.message()));
     return Match({activation, contraction});

@@ -70,6 +70,10 @@ absl::StatusOr<Epilogue> EpilogueOf(const Attributes& attributes) {
                                                               : 0.0f;
   epilogue.alpha = attributes.Float("activation_alpha", alpha);
   epilogue.beta = attributes.Float("activation_beta", std::numeric_limits<float>::infinity());
+  if (*activation == Activation::kClip && !(epilogue.alpha <= epilogue.beta)) {
+    return absl::UnimplementedError(
+        Concat("a clip to [", epilogue.alpha, ", ", epilogue.beta, "]: no kernel for that"));
+  }
   return epilogue;
 }
 
