@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# build_image.sh [NAME]: the image of deploy/Dockerfile without a Docker engine, then an optimization inside it.
+# build_image.sh [NAME]: the image of deploy/Dockerfile without a Docker engine, then the demo against it.
 #
 #   ./dev run --tier image deploy/build_image.sh            buildah of the environment
 #   sudo deploy/build_image.sh                              buildah of the host
 #
 # Needs root (chroot isolation). Ends with exit code 0 when the image was built and its programs worked.
 #
-#   BASE_IMAGE        base of both stages (default: docker.io/library/debian:trixie-slim)
+#   BASE_IMAGE        base of both stages (default: debian:trixie-slim)
 #   BASE_ROOT         a Debian 13 root (folder or tar) to use instead of a base image; without it, and when the registry
 #                     cannot be reached, debootstrap makes one
+#   DEBIAN_MIRROR     where debootstrap fetches packages (default: its own)
 #   IMAGE_STORE       where images are kept (default: $HALFTONE_CACHE/images, else ~/.cache/halftone/images)
 #   BUILD_CACHE       a folder for Bazel's results, to be fast the next time; only of builds with the same Debian packages
 #   IMAGE_OCI         also write the image as an OCI archive to this file
@@ -20,7 +21,7 @@ shopt -s inherit_errexit
 REPO=$(cd -P "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 NAME=${1:-localhost/halftone:latest}
 STORE=${IMAGE_STORE:-${HALFTONE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/halftone}/images}
-BASE_IMAGE=${BASE_IMAGE:-docker.io/library/debian:trixie-slim}
+BASE_IMAGE=${BASE_IMAGE:-debian:trixie-slim}
 OWN_BASE=localhost/halftone-base:trixie
 LIMITS=()
 WORK=
@@ -108,7 +109,7 @@ import_base() {
   if [[ -z $root ]]; then
     command -v debootstrap >/dev/null || die "neither registry nor debootstrap: apt-get install debootstrap, or set BASE_ROOT"
     root=$WORK/trixie
-    debootstrap --variant=minbase --include=ca-certificates trixie "$root" "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" >&2
+    debootstrap --variant=minbase --include=ca-certificates trixie "$root" ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >&2
     rm -rf "$root"/var/cache/apt/archives/*.deb "$root"/var/lib/apt/lists/*
   fi
   container=$(b from scratch)
@@ -117,12 +118,12 @@ import_base() {
   b commit --quiet --rm "$container" "$OWN_BASE" >&2
 }
 
-# try_image: the programs run as the image's user, a server starts and is healthy, and a small model is optimized.
+# try_image: the programs run as the image's user, a server starts and is healthy, and the demo goes through it.
 try_image() {
   local container
   container=$(b from "${LIMITS[@]}" "$NAME")
   b copy --quiet "$container" "$REPO/deploy/try_in_image.sh" /tmp/try_in_image.sh >/dev/null
-  b copy --quiet "$container" "$REPO/tests/demo/models" /tmp/models >/dev/null
+  b copy --quiet "$container" "$REPO/tests/demo" /tmp/demo >/dev/null
   b run --isolation chroot --network host --user 65532:65532 "$container" -- bash /tmp/try_in_image.sh || {
     b rm "$container" >/dev/null
     die "the image does not work"

@@ -12,23 +12,17 @@ stop() {
 }
 trap stop EXIT
 
-model=$(find /tmp/models -name '*.onnx' -o -name '*.pb' | sort | head -n 1)
-[[ -n $model ]] || { echo "no model to try" >&2; exit 1; }
-
-echo "--- a private server"
-halftone version
-halftone optimize "$model" --rounds 3 --round-seconds 0.1 --out "$work/private"
-ls -l "$work/private"
-
-echo "--- a server of its own, as the image starts it"
+echo "--- a server, as the image starts it"
 halftoned --listen=127.0.0.1:50051 --data="$work/data" 2>"$work/log" &
 server=$!
 for _ in $(seq 50); do halftone health --timeout 1 2>/dev/null && break; sleep 0.1; done
 halftone health --timeout 2
 halftone capabilities --server 127.0.0.1:50051
-halftone optimize "$model" --server 127.0.0.1:50051 --rounds 3 --round-seconds 0.1 --out "$work/served" --json >"$work/report.json"
-cmp "$work/report.json" "$work/served/report.json"
 kill -TERM "$server"
 wait "$server"
 server=
+
+echo "--- the demo"
+OUT=$work/out bash /tmp/demo/demo.sh
+ls -l "$work/out"
 echo "--- the image works"

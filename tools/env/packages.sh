@@ -31,4 +31,4 @@ PACKAGES_BENCH=(
 )
 
 # Container images without a Docker engine.
-PACKAGES_IMAGE=(buildah)
+PACKAGES_IMAGE=(buildah debootstrap)
