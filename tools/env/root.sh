@@ -4,7 +4,6 @@
 # under a temporary name, under a lock, and renamed when complete, so it is never half-made; after that nothing changes it.
 # Needs: say, die, step (tools/env/log.sh), packages.sh, CACHE.
 
-DEBIAN_MIRROR=http://deb.debian.org/debian
 ROOT_FORMAT=1  # raise when the way a root is made changes
 
 # tier_packages TIER: the packages that a tier adds to the base.
@@ -85,12 +84,12 @@ bootstrap() {
   local root=$1 mirror proxy done=
   proxy=$(apt-config dump Acquire::http::Proxy | sed -n 's/^Acquire::http::Proxy "\(.*\)";$/\1/p')
   [[ -z $proxy || $proxy == DIRECT ]] || export http_proxy="${http_proxy:-$proxy}"
-  for mirror in $(host_mirror) "$DEBIAN_MIRROR"; do
+  for mirror in $(host_mirror) ""; do  # "": debootstrap's own choice
     rm -rf "$root"
-    debootstrap --variant=minbase --include=ca-certificates "$SUITE" "$root" "$mirror" && done=1 && break
+    debootstrap --variant=minbase --include=ca-certificates "$SUITE" "$root" ${mirror:+"$mirror"} && done=1 && break
   done
   [[ -n $done ]] || return 1
-  echo "deb $mirror $SUITE main" >"$root/etc/apt/sources.list"
+  [[ -z $mirror ]] || echo "deb $mirror $SUITE main" >"$root/etc/apt/sources.list"
   printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d" && chmod +x "$root/usr/sbin/policy-rc.d"
   printf '%s\n' force-unsafe-io 'path-exclude /usr/share/doc/*' 'path-exclude /usr/share/man/*' \
     'path-exclude /usr/share/locale/*' >"$root/etc/dpkg/dpkg.cfg.d/halftone"
