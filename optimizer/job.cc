@@ -74,6 +74,9 @@ class OptimizeJob {
   absl::Status Import() {
     HALFTONE_ASSIGN_OR_RETURN(imported_, LoadModel(options_.model));
     result_.format = imported_.format();
+    if (result_.format == GraphFormat::kGraphDef) {  // a rewritten file may list its nodes in another order
+      for (const GraphOutput& output : imported_.outputs()) outputs_.push_back(output.name);
+    }
     VariantResult original;
     original.kind = VariantKind::kOriginal;
     original.path = options_.model.path;
@@ -100,11 +103,16 @@ class OptimizeJob {
       variant.kind = lowered.kind;
       variant.file_name = VariantFileName(options_.model, lowered.kind);
       variant.path = Concat(options_.out_dir, "/", variant.file_name);
+      absl::Status saved = SaveModel(lowered.graph, variant.path);
+      if (lowered.kind == VariantKind::kBf16 &&
+          absl::IsUnimplemented(saved)) {  // e.g. the format has no such bf16 node
+        HALFTONE_ASSIGN_OR_RETURN(lowered, KeepFp32(imported_, *target_, StdView(saved.message())));
+        saved = SaveModel(lowered.graph, variant.path);
+      }
+      HALFTONE_RETURN_IF_ERROR(Annotate(saved, Concat(VariantName(lowered.kind), " variant")));
       variant.summary = lowered.summary;
       variant.emulated = lowered.emulated;
       variant.rewrites = std::move(lowered.rewrites);
-      HALFTONE_RETURN_IF_ERROR(
-          Annotate(SaveModel(lowered.graph, variant.path), Concat(VariantName(lowered.kind), " variant")));
       lowered.graph = Graph();  // from here on only the file counts
       result_.warnings.insert(result_.warnings.end(), lowered.warnings.begin(), lowered.warnings.end());
       result_.variants.push_back(std::move(variant));
@@ -121,6 +129,7 @@ class OptimizeJob {
     RunSpec spec;
     spec.model = options_.model;
     spec.model.path = variant.path;
+    spec.model.outputs = outputs_;
     spec.fuse = variant.kind != VariantKind::kOriginal;
     spec.threads = options_.benchmark.threads;
     spec.batch = options_.benchmark.batch;
@@ -203,6 +212,7 @@ class OptimizeJob {
   const ProgressCallback& progress_;
   const std::unique_ptr<Target> target_;
   Graph imported_;
+  std::vector<std::string> outputs_;  // of a GraphDef, which does not say them itself
   std::vector<LoweredGraph> lowered_;
   OptimizeResult result_;
 };

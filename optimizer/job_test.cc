@@ -149,6 +149,43 @@ TEST_F(JobTest, AModelWithAnOpaqueOpIsRewrittenButNotRun) {
   EXPECT_TRUE(LoadModel({.path = result->variants[1].path, .name = "", .format = std::nullopt, .outputs = {}}).ok());
 }
 
+TEST_F(JobTest, OutputsOfAGraphDefKeepTheirOrder) {
+  options_.model.path = dir_->path() + "/model.pb";
+  // The lowering moves y behind z in the file: z waits for the convolution, and y for a cast that follows it.
+  Write(R"(
+    graph graphdef (x: f32[1,6,7,2]) {
+      w = const f32[3,3,2,4] name="w"
+      b = const f32[4] name="b"
+      c = conv "Conv2D" (x, w) {auto_pad="SAME_UPPER", layout="NHWC", strides=[1, 1], weights_layout="HWIO"} name="c"
+      d = bias_add "BiasAdd" (c, b) {layout="NHWC"} name="d"
+      y = relu(d) name="y"
+      z = relu(x) name="z" after("c")
+      return y, z
+    } header {producer=1395})");
+  const absl::StatusOr<OptimizeResult> result = Run();
+  ASSERT_TRUE(result.ok()) << result.status();
+  for (const VariantResult& variant : result->variants) {
+    ASSERT_EQ(variant.fidelity.size(), 2u);
+    EXPECT_EQ(variant.fidelity[0].output, "y");
+    EXPECT_GT(variant.fidelity[0].fidelity.sqnr_db, 30);
+  }
+}
+
+TEST_F(JobTest, WhatTheFormatCannotSayInBf16StaysFp32) {
+  Write(R"(
+    graph onnx (x: f32[1,4]) {
+      w = const f32[4,4]
+      y: f32[1,4] = opaque "LogSoftmax" (matmul(x, w))
+      return y
+    } header {ir_version=8, opset=[11], opset_domains=[""]})");
+  const absl::StatusOr<OptimizeResult> result = Run();
+  ASSERT_TRUE(result.ok()) << result.status();
+  ASSERT_EQ(result->variants.size(), 3u);
+  EXPECT_THAT(result->variants[2].summary, HasSubstr("kept fp32: "));
+  EXPECT_THAT(result->variants[2].summary, HasSubstr("LogSoftmax changed in opset 13"));
+  EXPECT_THAT(result->warnings, ::testing::Contains(HasSubstr("LogSoftmax")));
+}
+
 TEST_F(JobTest, ErrorsNameTheFile) {
   std::ofstream(options_.model.path) << "nonsense";
   EXPECT_THAT(std::string(Run().status().message()), HasSubstr("model.onnx"));

@@ -63,15 +63,19 @@ absl::StatusOr<LoweredGraph> MakeBaseline(const Graph& imported, const Target& t
   return result;
 }
 
+absl::StatusOr<LoweredGraph> KeepFp32(const Graph& imported, const Target& target, std::string_view why) {
+  HALFTONE_ASSIGN_OR_RETURN(LoweredGraph result, MakeBaseline(imported, target));
+  result.kind = VariantKind::kBf16;
+  result.summary = Concat("kept fp32: ", why);
+  for (auto& [label, reason] : result.reasons) reason = result.summary;
+  result.warnings.push_back(Concat("bf16: ", result.summary));
+  return result;
+}
+
 absl::StatusOr<LoweredGraph> MakeBf16(const Graph& imported, const Target& target, const OptimizeOptions& options) {
   if (!target.IsNative(DataType::kBFloat16) && !options.force) {
-    HALFTONE_ASSIGN_OR_RETURN(LoweredGraph result, MakeBaseline(imported, target));
-    result.kind = VariantKind::kBf16;
-    result.summary =
-        "kept fp32: this CPU has no bfloat16 instructions (AVX512_BF16 or AMX); force lowers it all the same";
-    for (auto& [label, reason] : result.reasons) reason = result.summary;
-    result.warnings.push_back(Concat("bf16: ", result.summary));
-    return result;
+    return KeepFp32(imported, target,
+                    "this CPU has no bfloat16 instructions (AVX512_BF16 or AMX); force lowers it all the same");
   }
   HALFTONE_ASSIGN_OR_RETURN(const ListsPlan planned, PlanByLists(imported, options.planner));
   LoweredGraph result;

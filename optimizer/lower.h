@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -28,6 +29,9 @@ absl::StatusOr<LoweredGraph> MakeBaseline(const Graph& imported, const Target& t
 // bf16 by the planner on the graph as imported, then fused, then lowered. On a CPU without bf16 instructions every node
 // stays fp32, with a sentence that says so, unless options.force.
 absl::StatusOr<LoweredGraph> MakeBf16(const Graph& imported, const Target& target, const OptimizeOptions& options);
+
+// The baseline in the place of bf16, where the model cannot be lowered: `why` is its summary and a warning.
+absl::StatusOr<LoweredGraph> KeepFp32(const Graph& imported, const Target& target, std::string_view why);
 
 }  // namespace halftone
 
