@@ -22,6 +22,7 @@
 #include "formats/onnx/validator.h"
 #include "ir/editor.h"
 #include "ir/shape_inference.h"
+#include "ir/shape_values.h"
 #include "ir/verifier.h"
 #include "onnx/onnx_pb.h"
 
@@ -75,6 +76,7 @@ class Importer {
   GraphEditor edit_{graph_};
   int opset_ = kMaxOpset;  // a model that imports none has no node to which it matters
   int64_t fill_budget_ = kFillBudget;
+  ShapeValues known_{graph_};      // of nodes that are there: their types and shapes do not change any more
   std::set<std::string> own_ops_;  // operators of ONNX's domain that the model redefines as functions
   std::set<std::string> read_;     // names of values that a node, a subgraph or the model's caller reads
   std::unordered_map<std::string, ValueId> values_;
@@ -244,7 +246,7 @@ bool Importer::ImportConstantNode(onnx::NodeProto& proto) {
   if (proto.op_type() == "Constant") {
     tensor = TakeConstant(proto);
   } else if (proto.op_type() == "ConstantOfShape" && proto.input_size() == 1 && !proto.input(0).empty()) {
-    const std::optional<std::vector<int64_t>> dims = graph_.ConstantInts(values_.at(proto.input(0)));
+    const std::optional<std::vector<int64_t>> dims = known_.Ints(values_.at(proto.input(0)));
     if (dims.has_value()) tensor = FilledTensor(proto, *dims, fill_budget_);
     if (tensor.has_value()) fill_budget_ -= static_cast<int64_t>(tensor->byte_size());
     mark = kFillNodeMark;

@@ -115,6 +115,12 @@ TEST(Importer, ConstantOfShapeIsAConstantWithinABudget) {
   ASSERT_NE(w, nullptr);
   EXPECT_EQ(w->ToFloats(), std::vector<float>(6, 0.5f));
   EXPECT_THAT(NodesOf(Exported(small)), HasSubstr("ConstantOfShape(w_shape)->w value=tensor"));
+  // A shape that is computed, as PyTorch pads it with zeros.
+  const Graph computed = Imported(Model(13, R"(agraph (float[2,2] x) => (float[2,2] y) {
+      s = Shape(x)  one = Constant<value = int64[1] {1}>()  t = Sub(s, one)  p = ConstantOfShape(t)  y = Add(x, p) })"));
+  const Tensor* p = computed.ConstantTensor(computed.FindValue("p"));
+  ASSERT_NE(p, nullptr);
+  EXPECT_EQ(p->dims(), (std::vector<int64_t>{1, 1}));
   const Graph huge = Imported(Model(9, R"(agraph (float[1] x) => (float[1048576,1048576] y) {
       s = Constant<value = int64[2] {1048576, 1048576}>()  w = ConstantOfShape(s)  y = Add(x, w) })"));
   EXPECT_EQ(huge.op(huge.FindValue("w")), OpKind::kOpaque);
