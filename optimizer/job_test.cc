@@ -2,9 +2,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "base/files.h"
 #include "base/strings.h"
+#include "formats/npz/npz.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ir/editor.h"
@@ -184,6 +186,18 @@ TEST_F(JobTest, WhatTheFormatCannotSayInBf16StaysFp32) {
   EXPECT_THAT(result->variants[2].summary, HasSubstr("kept fp32: "));
   EXPECT_THAT(result->variants[2].summary, HasSubstr("LogSoftmax changed in opset 13"));
   EXPECT_THAT(result->warnings, ::testing::Contains(HasSubstr("LogSoftmax")));
+}
+
+TEST_F(JobTest, SamplesThatAreNoNumbersAreToldOf) {
+  Tensor image(DataType::kFloat32, {1, 3, 7, 5});
+  image.mutable_data<float>()[4] = std::numeric_limits<float>::quiet_NaN();
+  const std::string path = dir_->path() + "/s.npz";
+  ASSERT_TRUE(WriteNpz(path, {{"x", image}}).ok());
+  options_.evaluation = {{path, "s.npz"}};
+  const absl::StatusOr<OptimizeResult> result = Run();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT(result->warnings,
+              ::testing::Contains(HasSubstr("NaN or infinities, of which kernels make different things: x")));
 }
 
 TEST_F(JobTest, ErrorsNameTheFile) {

@@ -1,6 +1,9 @@
 #include "optimizer/variant_child.h"
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
+#include <set>
 
 #include "absl/strings/str_join.h"
 #include "base/status.h"
@@ -37,6 +40,12 @@ absl::StatusOr<Loaded> Load(const RunSpec& spec) {
   return loaded;
 }
 
+bool AllFinite(const Tensor& tensor) {
+  if (!IsFloatingPoint(tensor.type())) return true;
+  const std::vector<double> numbers = tensor.ToDoubles();
+  return std::all_of(numbers.begin(), numbers.end(), [](double x) { return std::isfinite(x); });
+}
+
 std::string TypeText(DataType type) { return type == DataType::kUnknown ? "" : std::string(DataTypeName(type)); }
 
 StepReport ToReport(const StepInfo& step) {
@@ -59,8 +68,12 @@ absl::StatusOr<EvaluateResult> EvaluateVariant(const EvaluateSpec& spec) {
 
   EvaluateResult result;
   Batch batch;
+  std::set<std::string> not_finite;  // inputs
   for (int64_t i = 0; i < loaded.samples->num_batches(); ++i) {
     HALFTONE_ASSIGN_OR_RETURN(batch, loaded.samples->Read(i));
+    for (size_t j = 0; j < batch.inputs.size(); ++j) {
+      if (!AllFinite(batch.inputs[j])) not_finite.insert(loaded.graph.Label(loaded.graph.inputs()[j]));
+    }
     HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, loaded.plan->Run(batch.inputs));
     HALFTONE_RETURN_IF_ERROR(log.Append({spec.run.batch, batch.rows, batch.labels, std::move(outputs)}));
   }
@@ -75,6 +88,10 @@ absl::StatusOr<EvaluateResult> EvaluateVariant(const EvaluateSpec& spec) {
   if (!unused.empty()) {
     result.warnings.push_back(
         Concat("arrays of the samples that no input has the name of are not used: ", absl::StrJoin(unused, ", ")));
+  }
+  if (!not_finite.empty()) {
+    result.warnings.push_back(Concat("the samples hold NaN or infinities, of which kernels make different things: ",
+                                     absl::StrJoin(not_finite, ", ")));
   }
   return result;
 }
