@@ -28,14 +28,12 @@ std::vector<RewriteResult> AppliedRewrites(const RewriteLog& log) {
   return result;
 }
 
-// A precision and a reason for each node that computes, from its decision and what was fused into it.
+// A reason for each node that computes, from its decision and what was fused into it.
 void Explain(const Graph& graph, const PrecisionPlan* plan, std::string_view otherwise, LoweredGraph& result) {
   for (const NodeId id : graph.nodes()) {
     if (!Computes(graph.op(id))) continue;
     const std::string label = graph.Label(id);
     const Decision* decision = plan == nullptr ? nullptr : plan->Find(graph, id);
-    const bool lowered = decision != nullptr && decision->type == DataType::kBFloat16;
-    result.precisions[label] = lowered ? VariantKind::kBf16 : VariantKind::kFp32;
     result.reasons[label] = decision != nullptr ? decision->reason : std::string(otherwise);
   }
 }

@@ -18,7 +18,6 @@ struct LoweredGraph {
   std::string summary;
   bool emulated = false;
   std::map<std::string, std::string> reasons;     // by the node's label: why it has its precision
-  std::map<std::string, VariantKind> precisions;  // by the node's label
   std::vector<RewriteResult> rewrites;
   std::vector<std::string> warnings;
 };

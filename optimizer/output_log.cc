@@ -34,7 +34,7 @@ absl::StatusOr<OutputLogWriter> OutputLogWriter::Create(const std::string& path,
   const uint64_t count = output_names.size();
   file.write(reinterpret_cast<const char*>(&count), sizeof count);
   for (const std::string& name : output_names) WritePiece(file, name);
-  return OutputLogWriter(std::move(file), path);
+  return OutputLogWriter(std::move(file));
 }
 
 absl::Status OutputLogWriter::Append(const OutputRecord& record) {
@@ -57,7 +57,7 @@ absl::Status OutputLogWriter::Close() {
 }
 
 absl::StatusOr<OutputLogReader> OutputLogReader::Open(const std::string& path) {
-  OutputLogReader reader(std::ifstream(path, std::ios::binary), path);
+  OutputLogReader reader(std::ifstream(path, std::ios::binary));
   uint64_t count = 0;
   if (!reader.file_.read(reinterpret_cast<char*>(&count), sizeof count))
     return absl::InternalError("no log of outputs");

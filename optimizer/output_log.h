@@ -29,9 +29,8 @@ class OutputLogWriter {
   absl::Status Close();
 
  private:
-  explicit OutputLogWriter(std::ofstream file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  explicit OutputLogWriter(std::ofstream file) : file_(std::move(file)) {}
   std::ofstream file_;
-  std::string path_;
 };
 
 // Not thread-safe.
@@ -43,9 +42,8 @@ class OutputLogReader {
   absl::StatusOr<bool> Next(OutputRecord& record);
 
  private:
-  explicit OutputLogReader(std::ifstream file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  explicit OutputLogReader(std::ifstream file) : file_(std::move(file)) {}
   std::ifstream file_;
-  std::string path_;
   std::vector<std::string> names_;
 };
 

@@ -56,10 +56,6 @@ class NpzSamples final : public SampleSource {
     return result;
   }
 
-  bool has_labels() const override {
-    return std::all_of(archives_.begin(), archives_.end(), [](const Archive& archive) { return archive.labels >= 0; });
-  }
-
   absl::Status Bind(const Graph& graph) override {
     inputs_.clear();
     batch_ = 0;
@@ -200,7 +196,6 @@ class SeededSamples final : public SampleSource {
   SeededSamples(uint64_t seed, int64_t batches) : seed_(seed), batches_(batches) {}
 
   InputDims dims() const override { return {}; }
-  bool has_labels() const override { return false; }
   absl::Status Bind(const Graph& graph) override {
     graph_ = graph;
     return absl::OkStatus();

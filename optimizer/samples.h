@@ -35,7 +35,6 @@ class SampleSource {
 
   // Dimensions of the arrays by input name, for BindShapes.
   virtual InputDims dims() const = 0;
-  virtual bool has_labels() const = 0;
 
   // Fits the samples to a graph whose input shapes are known: from now on Read gives its batches.
   // Errors: INVALID_ARGUMENT names file, array and input (missing array, wrong rank, dimensions or type, ragged

@@ -83,7 +83,6 @@ absl::StatusOr<EvaluateResult> EvaluateVariant(const EvaluateSpec& spec) {
                             loaded.plan->Profile(batch.inputs, spec.profile_repetitions));
   for (const StepInfo& step : steps) result.steps.push_back(ToReport(step));
   result.samples = spec.run.samples.empty() ? 0 : loaded.samples->num_samples();
-  result.has_labels = loaded.samples->has_labels();
   const std::vector<std::string> unused = loaded.samples->unused_arrays();
   if (!unused.empty()) {
     result.warnings.push_back(

@@ -43,7 +43,6 @@ struct StepReport {
 struct EvaluateResult {
   std::vector<StepReport> steps;
   int64_t samples = 0;
-  bool has_labels = false;
   std::vector<std::string> warnings;
 };
 

@@ -82,6 +82,15 @@ inline Refusal Kept(std::string reason) { return {std::move(reason), /*matched=*
 
 using FindResult = std::variant<Match, Refusal>;
 
+// Apply of rules of the form op(x) => x: whoever reads the root's first output reads `x` from now on, and the output's name
+// is given up. Find has made sure that nobody needs that name.
+inline absl::Status Bypass(const Match& match, ValueId x, GraphEditor& edit) {
+  const ValueId y = edit.graph().output(match.root());
+  edit.SetValueName(y, "");
+  edit.ReplaceUses(y, x);
+  return absl::OkStatus();
+}
+
 // Stateless and thread-safe.
 class RewriteRule {
  public:

@@ -22,12 +22,7 @@ class RemoveCast final : public RewriteRule {
     return Match({cast}, {x});
   }
 
-  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
-    const ValueId y = edit.graph().output(m.root());
-    edit.SetValueName(y, "");
-    edit.ReplaceUses(y, m.value(0));
-    return absl::OkStatus();
-  }
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override { return Bypass(m, m.value(0), edit); }
 };
 
 }  // namespace

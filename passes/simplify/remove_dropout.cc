@@ -26,12 +26,7 @@ class RemoveDropout final : public RewriteRule {
     return Match({dropout}, {x});
   }
 
-  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
-    const ValueId y = edit.graph().output(m.root());
-    edit.SetValueName(y, "");
-    edit.ReplaceUses(y, m.value(0));
-    return absl::OkStatus();
-  }
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override { return Bypass(m, m.value(0), edit); }
 };
 
 }  // namespace

@@ -24,12 +24,7 @@ class RemoveIdentity final : public RewriteRule {
     return Match({identity}, {x});
   }
 
-  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
-    const ValueId y = edit.graph().output(m.root());
-    edit.SetValueName(y, "");
-    edit.ReplaceUses(y, m.value(0));
-    return absl::OkStatus();
-  }
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override { return Bypass(m, m.value(0), edit); }
 };
 
 }  // namespace

@@ -123,6 +123,24 @@ absl::Status Guard(Body&& body) {
   }
 }
 
+// One primitive (dnnl::softmax_forward, ...) that maps its source to a destination of the same description, also in place.
+template <typename Primitive>
+absl::StatusOr<Prepared> PrepareInPlace(const typename Primitive::primitive_desc& primitive, const Desc& desc,
+                                        const Placement& placement) {
+  Prepared prepared{.inputs = {{0, placement}},
+                    .outputs = {placement},
+                    .may_overwrite = 0,
+                    .kernel = ImplementationName(primitive)};
+  prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
+  auto step = std::make_unique<PrimitiveStep>();
+  if (absl::Status made = Guard([&] { step->AddCall(Primitive(primitive)); }); !made.ok()) return made;
+  step->AddInput(DNNL_ARG_SRC, desc, 0);
+  step->AddOutput(DNNL_ARG_DST, desc);
+  step->AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), 0);
+  prepared.step = std::move(step);
+  return prepared;
+}
+
 }  // namespace halftone::onednn
 
 #endif  // HALFTONE_RUNTIME_ONEDNN_SUPPORT_H_

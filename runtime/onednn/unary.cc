@@ -87,18 +87,7 @@ class UnaryKernel final : public Kernel {
         const Primitive primitive(CpuEngine(), dnnl::prop_kind::forward_inference, function->algorithm, desc, desc,
                                   function->alpha, function->beta, UserScratch(), /*allow_empty=*/true);
         if (!primitive || IsSlow(ImplementationName(primitive))) continue;
-        Prepared prepared{.inputs = {{0, placement}},
-                          .outputs = {placement},
-                          .may_overwrite = 0,
-                          .kernel = ImplementationName(primitive)};
-        prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
-        auto step = std::make_unique<PrimitiveStep>();
-        HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::eltwise_forward(primitive)); }));
-        step->AddInput(DNNL_ARG_SRC, desc, 0);
-        step->AddOutput(DNNL_ARG_DST, desc);
-        step->AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), 0);
-        prepared.step = std::move(step);
-        return prepared;
+        return PrepareInPlace<dnnl::eltwise_forward>(primitive, desc, placement);
       }
     }
     return absl::UnimplementedError("oneDNN has no fast kernel for this function here");

@@ -126,7 +126,6 @@ ChildReply Work(const ChildRequest& request) {
     proto->set_median_us(step.median_us);
   }
   evaluate->set_samples(result->samples);
-  evaluate->set_has_labels(result->has_labels);
   for (const std::string& warning : result->warnings) evaluate->add_warnings(warning);
   return reply;
 }
@@ -144,7 +143,6 @@ absl::StatusOr<EvaluateResult> ProcessChildRunner::Evaluate(const EvaluateSpec& 
                             step.dst_type(), step.median_us()});
   }
   result.samples = reply.evaluate().samples();
-  result.has_labels = reply.evaluate().has_labels();
   result.warnings = {reply.evaluate().warnings().begin(), reply.evaluate().warnings().end()};
   return result;
 }
