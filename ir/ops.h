@@ -59,11 +59,239 @@ enum class OpKind : uint8_t {
   kPad,                // x, pads, value?, axes? -> y   {mode: "constant" (default), "reflect", "symmetric", "edge"}
                        //   pads of rank 1: begins then ends (ONNX); of rank 2 [rank, 2]: (begin, end) a dimension (TensorFlow)
   kSlice,              // x, starts, ends, axes?, steps? -> y
-  kGather,             // x, indices, axis? -> y  axis: scalar, default 0
+  kGather,             // x, indices, axis? -> y  {batch_dims: default 0}   axis: scalar, default 0
   kShape,              // x -> y                 {start, end}; y is s64 or s32
   kCast,               // x -> y                 the type is y's
   kResize,             // x, roi?, scales?, sizes? -> y   ONNX Resize 18's attributes, by their ONNX names
   kDepthToSpace,       // x -> y                 {block_size, mode: "DCR" (default) or "CRD", layout}
+  // --- Elementwise of one: x -> y
+  kAcos, kAcosh, kAsin, kAsinh, kAtan, kAtanh, kCos, kCosh, kSin, kSinh, kTan, kCeil, kRound, kSign, kLog1p, kExpm1,
+  kErfc, kSoftsign, kMish, kHardSwish,
+  // round: half to even. bitwise_not: integers; not: bool
+  kBitwiseNot, kNot,
+  // x -> y  {alpha: 0.2, beta: 0.5}: max(0, min(1, alpha x + beta))
+  kHardSigmoid,
+  // x -> y  {approximate: "none" (default; erf) or "tanh"}
+  kGelu,
+  // x -> y  {alpha: 1.67326319217681884765625, gamma: 1.05070102214813232421875}
+  kSelu,
+  // x -> y  {alpha: 1}; swish: x sigmoid(alpha x)
+  kCelu, kThresholdedRelu, kSwish,
+  // x -> y  {lambd: 0.5, bias: 0}
+  kShrink,
+  // x -> bool
+  kIsNaN, kIsFinite,
+  // x -> bool  {detect_negative: true, detect_positive: true}
+  kIsInf,
+  // x -> y  {value}: x's shape, filled with a number
+  kFillLike,
+  // x, like -> y    x in the type of `like`
+  kCastLike,
+  // --- Elementwise of two: numpy broadcasting. prelu: x, slope (which broadcasts to x)
+  kPRelu, kFloorDiv, kDivNoNan, kAtan2,
+  // {fmod: default false: the sign is the divisor's; true: the dividend's, as C's fmod}
+  kMod,
+  // {direction: "LEFT" or "RIGHT"}
+  kBitShift,
+  // integers
+  kBitwiseAnd, kBitwiseOr, kBitwiseXor,
+  // a, b -> bool
+  kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual,
+  // bool, bool -> bool
+  kAnd, kOr, kXor,
+  // condition (bool), a, b -> y    numpy broadcasting of the three
+  kWhere,
+  // x0, x1, ... -> y    any number >= 1, numpy broadcasting
+  kAddN, kMaxN, kMinN, kMeanN,
+  // --- Softmax family: x -> y {axis, flatten: as softmax}
+  kLogSoftmax, kHardmax,
+  // x, scale, offset? -> y, mean?, inv_std?  {axis: -1: over this and all later dimensions, epsilon: 1e-5}
+  kLayerNorm,
+  // x, scale -> y  {axis: -1, epsilon: 1e-5}
+  kRmsNorm,
+  // x, skip, scale, offset?, bias? -> y, mean?, inv_std?, sum?  {epsilon: 1e-12}: layer_norm of sum = x + skip + bias
+  kSkipLayerNorm,
+  // x, scale, offset -> y  {epsilon: 1e-5, layout}
+  kInstanceNorm,
+  // x, scale, offset -> y  {epsilon: 1e-5, num_groups, layout, per_group: scale and offset are one a group (ONNX 18),
+  // default one a channel}
+  kGroupNorm,
+  // x -> y  {axis: -1, p: 2}
+  kLpNorm,
+  // x -> y  {size, alpha: 1e-4, beta: 0.75, bias: 1, layout}: x / (bias + alpha / size * sum over `size` channels of
+  // x^2)^beta
+  kLrn,
+  // x -> y  {axes: default 0, 2, 3}: (x - mean) / sqrt(variance), 1e-9 under the root's result as ONNX's function says
+  kMeanVarianceNorm,
+  // --- Contractions. x, weights, bias?, output_shape? -> y  {layout, weights_layout "IOHW" (default; [I, O/group,
+  // spatial...]) or "HWOI", strides, dilations, pads, auto_pad, group, output_padding, output_shape (spatial)}; the
+  // input output_shape is y's whole shape (TensorFlow)
+  kConvTranspose,
+  // x, weights, offset, bias?, mask? -> y  {strides, dilations, pads, group, offset_group}: NCHW, OIHW (ONNX
+  // DeformConv)
+  kDeformConv,
+  // x, weights, x_zero_point?, weights_zero_point? -> s32  {as conv}: exact
+  kConvInteger,
+  // a, b, a_zero_point?, b_zero_point? -> s32: exact
+  kMatMulInteger,
+  // x0, x1, ... -> y  {equation}
+  kEinsum,
+  // x -> y    determinants of the last two dimensions
+  kDet,
+  // x, image_shape, block_shape -> y  {dilations, pads, strides}
+  kCol2Im,
+  // --- Pools. x -> y  {as max_pool, p: 2}
+  kLpPool,
+  // x -> y  {layout}
+  kGlobalMaxPool,
+  // x -> y  {layout, p: 2}
+  kGlobalLpPool,
+  // x, indices, output_shape? -> y  {kernel, strides, pads}: NCHW
+  kMaxUnpool,
+  // --- Reductions: x, axes? -> y  {keepdims: default true; noop_with_empty_axes}
+  kReduceMin, kReduceProd, kReduceL1, kReduceL2, kReduceLogSum, kReduceLogSumExp, kReduceSumSquare,
+  // bool
+  kReduceAll, kReduceAny,
+  // x, axis? -> s64 or s32  {keepdims: default true, select_last_index}    axis: scalar, default 0
+  kArgMax, kArgMin,
+  // x, axis -> y  {exclusive, reverse}
+  kCumSum, kCumProd,
+  // x, k -> values, indices (s64 or s32)  {axis: -1, largest: true, sorted: true}    of equal ones the lower index
+  // first
+  kTopK,
+  // --- Shapes that depend on data. x -> s64  {rows: default false: [rank, n]; true: [n, rank], as TensorFlow's Where}
+  kNonZero,
+  // x -> y, first?, inverse?, counts? (s64)  {axis: absent = of the flattened x; sorted: true}
+  kUnique,
+  // x, condition (bool, rank 1) -> y  {axis: absent = of the flattened x}
+  kCompress,
+  // boxes [n, boxes, 4], scores [n, classes, boxes], max_per_class?, iou_threshold?, score_threshold? -> s64 [m, 3]
+  // {center_point_box}
+  kNonMaxSuppression,
+  // --- Moving. x, shape -> y    numpy broadcasting of x with an array of that shape
+  kExpand,
+  // x, repeats -> y
+  kTile,
+  // x, sizes?, axis? -> y0, y1, ...    axis: scalar, default 0; no sizes: as many parts as outputs, equal but for the
+  // last, which may be smaller
+  kSplit,
+  // x0, x1, ... -> y  {axis: default 0}    along a new dimension
+  kStack,
+  // x -> y0, y1, ...  {axis: default 0}
+  kUnstack,
+  // x, begin, end, strides -> y  {begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask}: TensorFlow's
+  // StridedSlice where a mask is set
+  kStridedSlice,
+  // x, indices -> y  {axis: default 0}
+  kGatherElements,
+  // x, indices -> y  {batch_dims: default 0}
+  kGatherNd,
+  // x, indices, updates -> y  {axis: default 0, reduction: "none" (default), "add", "mul", "max", "min"}
+  kScatterElements,
+  // x, indices, updates -> y  {reduction: as scatter_elements}
+  kScatterNd,
+  // indices, updates, shape -> y    zeros, to which the updates are added (TensorFlow's ScatterNd)
+  kScatterNdNew,
+  // indices, depth, values (off, on; rank 1) -> y  {axis: -1}
+  kOneHot,
+  // x, k? -> y  {upper: default true}    of the last two dimensions
+  kTrilu,
+  // x, lower, upper -> y    TensorFlow's MatrixBandPart: numbers of diagonals, negative = all
+  kMatrixBandPart,
+  // x -> y  {k: default 0}    x's shape (rank 2), ones on diagonal k
+  kEyeLike,
+  // start, limit, delta -> y (rank 1)
+  kRange,
+  // shape, value? -> y    value: one element; absent: 0 in f32
+  kFill,
+  // x -> s64 or s32    number of elements; number of dimensions
+  kSize, kRank,
+  // x, axes -> y
+  kReverse,
+  // x, lengths -> y  {batch_axis: default 1, time_axis: default 0}
+  kReverseSequence,
+  // x -> y  {block_size, layout}
+  kSpaceToDepth,
+  // x, block_shape, pads [m, 2] -> y
+  kSpaceToBatch, kBatchToSpace,
+  // x, shape -> y  {axes}
+  kCenterCropPad,
+  // indices0, ..., x0, ... -> y    as many indices (s32) as data
+  kDynamicStitch,
+  // x, partitions (s32) -> y0, y1, ...
+  kDynamicPartition,
+  // x -> y
+  kInvertPermutation,
+  // --- Images. x, grid -> y  {mode: "linear" (default), "nearest", "cubic"; padding_mode: "zeros" (default),
+  // "border", "reflection"; align_corners}: NCHW, NCDHW
+  kGridSample,
+  // theta, size -> grid  {align_corners}
+  kAffineGrid,
+  // x, rois [n, 4], batch_indices -> y  {mode: "avg" (default), "max"; output_height, output_width: 1; sampling_ratio:
+  // 0; spatial_scale: 1; coordinate_transformation_mode: "half_pixel" (default), "output_half_pixel"}
+  kRoiAlign,
+  // x, rois [n, 5] -> y  {pooled_shape, spatial_scale: 1}
+  kMaxRoiPool,
+  // x (NHWC), boxes [n, 4], box_indices, crop_size [2] -> f32  {mode: "bilinear" (default), "nearest";
+  // extrapolation_value: 0}
+  kCropAndResize,
+  // --- Recurrent, in ONNX's layouts and gate orders. x, w, r, b?, sequence_lengths?, initial_h?, initial_c?,
+  // peepholes? -> y?, y_h?, y_c?  {hidden_size, direction: "forward" (default), "reverse", "bidirectional";
+  // activations: names, activation_alphas, activation_betas, clip, input_forget, batch_first (ONNX: layout)}
+  kLstm,
+  // x, w, r, b?, sequence_lengths?, initial_h? -> y?, y_h?  {as lstm; gru: linear_before_reset}
+  kGru, kRnn,
+  // x, weights, bias?, mask?, past?, attention_bias? -> y, present?  {num_heads, unidirectional, qkv_hidden_sizes,
+  // scale, mask_filter_value}: com.microsoft.Attention
+  kAttention,
+  // --- Quantization. x, scale, zero_point? -> y  {axis: default 1, block_size: default 0 = none}    y =
+  // saturate(round half even(x / scale) + zero_point); scale: scalar, one a channel of `axis`, or one a block along it
+  kQuantizeLinear,
+  // x, scale, zero_point? -> y  {axis: default 1, block_size}    y = (x - zero_point) * scale
+  kDequantizeLinear,
+  // x -> y (u8), scale, zero_point (u8)
+  kDynamicQuantizeLinear,
+  // x, low, high -> y  {num_bits: 8, narrow_range, axis: absent = low and high are scalars}: TensorFlow's
+  // FakeQuantWithMinMax*
+  kFakeQuant,
+  // x, low, high -> f32  {mode: "MIN_COMBINED" (default), "MIN_FIRST", "SCALED"; narrow_range, axis: -1 = none}:
+  // TensorFlow's Dequantize
+  kDequantizeRange,
+  // --- Losses. log probabilities, target, weights? -> y  {ignore_index: absent = none, reduction: "mean" (default),
+  // "sum", "none"}
+  kNegativeLogLikelihood,
+  // scores, target, weights? -> y, log_probabilities?
+  kSoftmaxCrossEntropy,
+  // --- Signals; complex numbers are a last dimension of 2. x, length?, axis? (default -2) -> y  {inverse, onesided}
+  kDft,
+  // signal, frame_step, window?, frame_length? -> y  {onesided: default true}
+  kStft,
+  // size -> y  {mode: "hann", "hamming", "blackman"; periodic: default true}
+  kWindow,
+  // num_bins, dft_length, sample_rate, lower_hz, upper_hz -> y
+  kMelWeightMatrix,
+  // --- Random numbers, which repeat from run to run. shape -> y  {low: 0, high: 1, seed}
+  kRandomUniform,
+  // shape -> y  {mean: 0, scale: 1, seed}
+  kRandomNormal,
+  // --- Control flow with nested graphs. A nested graph reads nothing from outside: its inputs are the node's (after
+  // those named here), in order; ONNX's captured values are the last ones.
+  // condition, x... -> y...  {then, else}
+  kIf,
+  // max_trip_count?, condition?, state..., captured... -> state..., scanned...  {body: iteration, condition, state...,
+  // captured... -> condition, state..., scanned...}
+  kLoop,
+  // state..., sequences..., captured... -> state..., scanned...  {body, num_scan_inputs, scan_input_axes,
+  // scan_input_directions, scan_output_axes, scan_output_directions}
+  kScan,
+  // x... -> x...  {condition: x... -> bool; body: x... -> x...}: TensorFlow's While
+  kWhile,
+  // x... -> y...  {body}: a call of a function
+  kCall,
+  // --- TensorFlow's TensorArrays, kept as written; attributes in Node::extra. No kernel: the loop builder gives them
+  // one.
+  kTensorArray, kTensorArrayWrite, kTensorArrayRead, kTensorArrayGather, kTensorArrayScatter, kTensorArraySize,
+  kTensorArrayConcat, kTensorArraySplit,
   // TensorFlow's control flow, kept as written; attributes in Node::extra. No kernel.
   kEnter, kExit, kMerge, kSwitch, kNextIteration, kLoopCond, kNoOp,
 };
@@ -76,7 +304,8 @@ struct Port {
   // separate variables ('U': batch norm's statistics; 'I': an index type). '*': tied to nothing.
   char type_variable = 'T';
   bool optional = false;
-  bool variadic = false;  // this port stands for any number >= 1 of values
+  bool variadic = false;  // this port stands for any number >= 1 of values (>= 0 if optional)
+  DataType type = DataType::kUnknown;  // of an output: its type where neither the file nor a tied input says one
 };
 
 // How far a lowered or reordered computation may be from the reference: |a - b| <= absolute + relative * |b|, in f32.
@@ -90,7 +319,10 @@ enum class OpGroup : uint8_t {
   kContraction,  // multiplies and sums: conv, matmul, gemm
   kBinary,       // elementwise of two
   kUnary,        // elementwise of one, with arithmetic
+  kCompare,      // elementwise, with bools as result
   kNormalize,    // batch norm, softmax
+  kRecurrent,    // LSTM, GRU, RNN
+  kQuantize,     // between floats and integers by scale and zero point
   kPool,
   kReduce,
   kMove,         // moves or copies values, makes no new ones

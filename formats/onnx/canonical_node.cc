@@ -29,6 +29,10 @@ bool HasKind(const onnx::AttributeProto& attribute, AttributeKind kind) {
       return KindOf(attribute) == onnx::AttributeProto::STRING;
     case AttributeKind::kInts:
       return KindOf(attribute) == onnx::AttributeProto::INTS;
+    case AttributeKind::kFloats:
+      return KindOf(attribute) == onnx::AttributeProto::FLOATS;
+    case AttributeKind::kStrings:
+      return KindOf(attribute) == onnx::AttributeProto::STRINGS;
   }
   return false;
 }
@@ -109,7 +113,8 @@ absl::Status MoveAttribute(const NodeInFile& file, const MovedRow& moved, GraphE
 absl::Status CheckPorts(const onnx::NodeProto& proto, const Node& node) {
   const std::span<const Port> ports = Info(node.op).inputs;
   for (size_t i = 0; i < ports.size(); ++i) {
-    if (ports[i].variadic) {  // every port takes one value at least, and none may be absent
+    if (ports[i].variadic) {  // every port takes one value at least, and none may be absent, unless it is optional
+      if (ports[i].optional) break;
       if (node.inputs.size() < ports.size()) return Invalid("input '", ports[i].name, "' is missing");
       const bool whole = std::find(node.inputs.begin(), node.inputs.end(), kNoValue) == node.inputs.end();
       if (!whole) return Invalid("one of its inputs has no name");
@@ -118,11 +123,13 @@ absl::Status CheckPorts(const onnx::NodeProto& proto, const Node& node) {
     const bool present = i < node.inputs.size() && node.inputs[i].valid();
     if (!present && !ports[i].optional) return Invalid("input '", ports[i].name, "' is missing");
   }
-  const size_t outputs = static_cast<size_t>(proto.output_size());
-  if (outputs > Info(node.op).outputs.size()) {
+  const int outputs = proto.output_size();
+  if (outputs > 0 && OutputPort(node.op, outputs - 1) == nullptr) {
     return Invalid("it has ", outputs, " outputs, at most ", Info(node.op).outputs.size(), " are possible");
   }
-  return outputs == 0 || proto.output(0).empty() ? Invalid("its first output has no name") : absl::OkStatus();
+  const bool first_absent = outputs == 0 || proto.output(0).empty();
+  return first_absent && !Info(node.op).outputs[0].optional ? Invalid("its first output has no name")
+                                                            : absl::OkStatus();
 }
 
 }  // namespace

@@ -107,7 +107,12 @@ absl::Status FinishResize(const NodeInFile& node, GraphEditor&, Node& canonical)
   return absl::OkStatus();
 }
 
+bool SaysOutputType(std::string_view attribute) {
+  return attribute == "to" || attribute == "dtype" || attribute == "output_datatype" || attribute == "output_dtype";
+}
+
 bool IsReadByRule(std::string_view onnx_op, std::string_view attribute) {
+  if (SaysOutputType(attribute)) return true;
   return (onnx_op == "Conv" && attribute == "kernel_shape") || (onnx_op == "Cast" && attribute == "to") ||
          (onnx_op == "BatchNormalization" && attribute == "spatial");
 }

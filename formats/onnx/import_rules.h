@@ -23,6 +23,9 @@ absl::Status FinishSoftmax(const NodeInFile& node, GraphEditor& edit, Node& cano
 absl::Status FinishTranspose(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 absl::Status FinishResize(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 
+// Whether the attribute is the type of the first output, whatever the operator: "to", "dtype", "output_datatype",
+// "output_dtype".
+bool SaysOutputType(std::string_view attribute);
 // Attributes that the functions above read, so that they are not unknown: "spatial", "kernel_shape", "to".
 bool IsReadByRule(std::string_view onnx_op, std::string_view attribute);
 

@@ -14,6 +14,7 @@
 #include "formats/onnx/canonical_node.h"
 #include "formats/onnx/constants.h"
 #include "formats/onnx/element_types.h"
+#include "formats/onnx/import_rules.h"
 #include "formats/onnx/node_order.h"
 #include "formats/onnx/node_writer.h"
 #include "formats/onnx/op_map.h"
@@ -214,11 +215,12 @@ absl::Status Importer::Nodes() {
 }
 
 absl::Status Importer::ImportNode(onnx::NodeProto& proto, const std::vector<std::string>& captures) {
-  const bool own_op = !IsOnnxDomain(proto.domain()) || own_ops_.contains(proto.op_type());
-  if (!own_op && ImportConstantNode(proto)) return absl::OkStatus();
+  const bool onnx = IsOnnxDomain(proto.domain());
+  const bool own_op = onnx && own_ops_.contains(proto.op_type());  // a function of the model that has ONNX's name
+  if (onnx && !own_op && ImportConstantNode(proto)) return absl::OkStatus();
   std::vector<ValueId> inputs;
   for (const std::string& name : proto.input()) inputs.push_back(name.empty() ? kNoValue : values_.at(name));
-  const OpRow* row = own_op || !captures.empty() ? nullptr : FindRow(proto.op_type());
+  const OpRow* row = own_op || !captures.empty() ? nullptr : FindRow(onnx ? "" : proto.domain(), proto.op_type());
   if (row != nullptr && row->since <= opset_) {
     HALFTONE_ASSIGN_OR_RETURN(std::optional<Node> node,
                               CanonicalNode({proto, opset_, graph_, inputs, read_}, *row, edit_));
@@ -274,10 +276,9 @@ absl::Status Importer::AddOutputsOf(Node node, onnx::NodeProto& proto) {
       spec.type = FromOnnxType(it->second->type().tensor_type().elem_type());
       spec.shape = FromOnnxShape(it->second->type().tensor_type());
     }
-    if (node.op == OpKind::kCast) {
-      for (const onnx::AttributeProto& attribute : proto.attribute()) {
-        if (attribute.name() == "to") spec.type = FromOnnxType(static_cast<int>(attribute.i()));
-      }
+    for (const onnx::AttributeProto& attribute : proto.attribute()) {
+      if (opaque || !specs.empty() || !SaysOutputType(attribute.name())) continue;
+      spec.type = FromOnnxType(static_cast<int>(attribute.i()));
     }
     if (node.op == OpKind::kShape) spec.type = DataType::kInt64;
     specs.push_back(std::move(spec));

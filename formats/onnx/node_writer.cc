@@ -23,7 +23,7 @@ onnx::AttributeProto& AddAttribute(onnx::NodeProto& node, std::string_view name,
 bool IsOnnxLayout(std::string_view name, const AttributeValue& value) {
   const std::string* text = std::get_if<std::string>(&value);
   if (text == nullptr) return false;
-  return (name == "layout" && *text == "NCHW") || (name == "weights_layout" && *text == "OIHW");
+  return (name == "layout" && *text == "NCHW") || (name == "weights_layout" && (*text == "OIHW" || *text == "IOHW"));
 }
 
 bool IsReduction(OpKind op) {
@@ -130,6 +130,7 @@ absl::StatusOr<onnx::NodeProto*> NodeWriter::WriteByRow(NodeId id, const OpRow& 
   for (const ValueId input : inputs) names.push_back(Read(input));
   onnx::NodeProto& written = Add(row.onnx, std::move(names), Made(id));
   if (!node.name.empty()) written.set_name(node.name);
+  if (!row.domain.empty()) written.set_domain(std::string(row.domain));
   written.mutable_attribute()->Swap(proto.mutable_attribute());
   written.set_doc_string(proto.doc_string());
   if (written.doc_string().empty()) written.clear_doc_string();
@@ -163,10 +164,12 @@ absl::Status NodeWriter::WriteAttributes(NodeId id, const OpRow& row, onnx::Node
     if (name == "layout" || name == "weights_layout") {
       return absl::UnimplementedError(Concat(name, " ", std::get<std::string>(value), " has no form in ONNX"));
     }
-    if (name.starts_with("activation")) return absl::InternalError("a fused activation must be split before export");
     const AttributeRow* found = nullptr;
     for (const AttributeRow& attribute : row.attributes) {
       if (attribute.canonical == name) found = &attribute;
+    }
+    if (found == nullptr && name.starts_with("activation")) {
+      return absl::InternalError("a fused activation must be split before export");
     }
     if (found == nullptr) return absl::UnimplementedError(Concat("attribute '", name, "' has no form in ONNX"));
     if (opset_ < found->since) continue;  // MinOpset has seen that it is the default

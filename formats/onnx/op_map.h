@@ -1,4 +1,4 @@
-// The map between ONNX's operators in all their opsets and the canonical ops: one row an operator (op_map.cc).
+// The map between ONNX's operators in all their opsets and the canonical ops: one row an operator (rows_*.cc).
 #ifndef HALFTONE_FORMATS_ONNX_OP_MAP_H_
 #define HALFTONE_FORMATS_ONNX_OP_MAP_H_
 
@@ -21,7 +21,7 @@ class NodeWriter;
 
 inline constexpr int kNever = std::numeric_limits<int>::max();
 
-enum class AttributeKind { kInt, kBool, kFloat, kString, kInts };
+enum class AttributeKind { kInt, kBool, kFloat, kString, kInts, kFloats, kStrings };
 
 // An attribute that is one on both sides. Present in the opsets [since, until).
 struct AttributeRow {
@@ -79,10 +79,11 @@ struct OpRow {
   int (*min_opset)(const Graph& graph, const Node& node) = nullptr;
   // Writes the node where the rows above cannot.
   absl::Status (*write)(NodeWriter& writer, NodeId id) = nullptr;
+  std::string_view domain = "";  // "com.microsoft": since and bf16_since are of the opset of ONNX beside it
 };
 
 // nullptr: no row; the node stays opaque, or the op has no form in ONNX.
-const OpRow* FindRow(std::string_view onnx_op);
+const OpRow* FindRow(std::string_view domain, std::string_view onnx_op);
 // Of several operators that mean the same the one that `spelling` says, else the first.
 const OpRow* FindRow(OpKind op, std::string_view spelling = "");
 

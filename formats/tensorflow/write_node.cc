@@ -392,45 +392,10 @@ absl::Status WriteNode(GraphWriter& out, NodeId id) {
     case OpKind::kDepthToSpace:
       if (node.attributes.String("mode", "DCR") != "DCR") return Cannot("depth to space with mode CRD");
       return WriteRow(out, id, SpelledRow(graph, id));
-    case OpKind::kInput:
-    case OpKind::kIdentity:
-    case OpKind::kAdd:
-    case OpKind::kSub:
-    case OpKind::kMul:
-    case OpKind::kDiv:
-    case OpKind::kMaximum:
-    case OpKind::kMinimum:
-    case OpKind::kPow:
-    case OpKind::kSquaredDifference:
-    case OpKind::kAbs:
-    case OpKind::kNeg:
-    case OpKind::kExp:
-    case OpKind::kLog:
-    case OpKind::kSqrt:
-    case OpKind::kRsqrt:
-    case OpKind::kReciprocal:
-    case OpKind::kSquare:
-    case OpKind::kFloor:
-    case OpKind::kErf:
-    case OpKind::kRelu:
-    case OpKind::kRelu6:
-    case OpKind::kTanh:
-    case OpKind::kSigmoid:
-    case OpKind::kSoftplus:
-    case OpKind::kElu:
-    case OpKind::kLeakyRelu:
-    case OpKind::kTranspose:
-    case OpKind::kCast:
-    case OpKind::kEnter:
-    case OpKind::kExit:
-    case OpKind::kMerge:
-    case OpKind::kSwitch:
-    case OpKind::kNextIteration:
-    case OpKind::kLoopCond:
-    case OpKind::kNoOp:
+    default:
+      if (RowsOf(node.op).empty()) return Cannot(OpName(node.op));
       return WriteRow(out, id, SpelledRow(graph, id));
   }
-  return absl::InternalError("an unknown op");
 }
 
 }  // namespace halftone::graphdef
