@@ -1,4 +1,4 @@
-# tools/env/test.sh [TARGET...]: `dev test`, inside the environment.
+# tools/env/test.sh [--config=asan] [TARGET...]: `dev test`, inside the environment.
 #
 #   1. bazel build //...
 #   2. bazel test //... (or the targets given)
@@ -16,10 +16,15 @@ results=$(mktemp -d)
 trap 'rm -rf "$results"; bazel_do shutdown >/dev/null 2>&1 || true' EXIT
 
 shared=${HALFTONE_SHARED:-}
+build_flags=()
+while [[ ${1:-} == --* ]]; do
+  build_flags+=("$1")
+  shift
+done
 targets=("$@")
 [[ $# != 0 ]] || targets=(//...)
 
-test_flags=(--keep_going --nocache_test_results --local_test_jobs=2)
+test_flags=("${build_flags[@]}" --keep_going --nocache_test_results --local_test_jobs=2)
 [[ -z $shared ]] || test_flags+=("--test_env=HALFTONE_SHARED=$shared")
 skip_tags=()
 if ! grep -qw avx512_bf16 /proc/cpuinfo; then
@@ -47,12 +52,22 @@ tags() { local IFS=,; echo "--test_tag_filters=$*"; }
 
 say "build"
 started=$SECONDS
-bazel_do build --keep_going "${targets[@]}" || echo "FAIL build ${targets[*]}" >"$results/build.lines"
-mapfile -t programs < <(program_targets)
-install_programs "${programs[@]}"
+bazel_do build "${build_flags[@]}" --keep_going "${targets[@]}" || echo "FAIL build ${targets[*]}" >"$results/build.lines"
+if ((!${#build_flags[@]})); then
+  mapfile -t programs < <(program_targets)
+  install_programs "${programs[@]}"
+fi
 
+((!${#build_flags[@]})) || skip_tags+=(-slow)
 say "tests (after $((SECONDS - started)) s)"
 bazel_tests first "$(tags "${skip_tags[@]}")" "${targets[@]}"
+
+if ((${#build_flags[@]})); then
+  # Instrumented programs: once is enough, and the steps call dev themselves.
+  say "done in $((SECONDS - started)) s"
+  python3 "$REPO/tools/env/tally.py" total "$results"/*.lines
+  exit
+fi
 
 say "tests that reach oneDNN, held to AVX2 (after $((SECONDS - started)) s)"
 mapfile -t again < <(bazel_do query --noshow_progress --keep_going \
