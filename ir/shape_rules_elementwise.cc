@@ -88,6 +88,25 @@ Shapes Binary(const Context& c) {
   return std::vector<Shape>{*y};
 }
 
+Shapes BroadcastAll(const Context& c) {
+  Shape y = c.shape(0);
+  for (int i = 1; i < c.num_inputs(); ++i) {
+    const std::optional<Shape> next = BroadcastShapes(y, c.shape(i));
+    if (!next.has_value()) return Error(y.ToString(), " and ", c.shape(i).ToString(), " do not broadcast");
+    y = *next;
+  }
+  return std::vector<Shape>{std::move(y)};
+}
+
+Shapes PRelu(const Context& c) {
+  const Shape& x = c.shape(0);
+  const Shape& slope = c.shape(1);
+  if (x.fully_known() && slope.fully_known() && BroadcastShapes(x, slope) != x) {
+    return Error("slope is ", slope.ToString(), ", which does not broadcast to x's ", x.ToString());
+  }
+  return std::vector<Shape>{x};
+}
+
 Shapes BiasAdd(const Context& c) {
   const Shape& x = c.shape(0);
   const Shape& b = c.shape(1);

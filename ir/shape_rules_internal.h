@@ -74,6 +74,8 @@ Shapes SameAsFirst(const Context& c);
 Shapes Constant(const Context& c);
 Shapes Dropout(const Context& c);
 Shapes Binary(const Context& c);
+Shapes BroadcastAll(const Context& c);
+Shapes PRelu(const Context& c);
 Shapes BiasAdd(const Context& c);
 Shapes Softmax(const Context& c);
 Shapes BatchNorm(const Context& c);
@@ -95,6 +97,36 @@ Shapes Pad(const Context& c);
 Shapes Slice(const Context& c);
 Shapes Gather(const Context& c);
 Shapes ShapeOf(const Context& c);
+// shape_rules_nn.cc
+Shapes ConvTranspose(const Context& c);
+Shapes DeformConv(const Context& c);
+Shapes Col2Im(const Context& c);
+Shapes MaxUnpool(const Context& c);
+Shapes LayerNorm(const Context& c);  // rms_norm, too
+Shapes ChannelNorm(const Context& c);  // instance_norm, group_norm
+Shapes LpNorm(const Context& c);
+Shapes Lrn(const Context& c);
+Shapes MeanVarianceNorm(const Context& c);
+// shape_rules_image.cc
+Shapes SpaceToDepth(const Context& c);
+Shapes GridSample(const Context& c);
+Shapes AffineGrid(const Context& c);
+Shapes RoiAlign(const Context& c);
+Shapes MaxRoiPool(const Context& c);
+Shapes CropAndResize(const Context& c);
+Shapes NonMaxSuppression(const Context& c);
+// shape_rules_recurrent.cc
+Shapes Recurrent(const Context& c);
+Shapes Einsum(const Context& c);
+Shapes Det(const Context& c);
+Shapes Attention(const Context& c);
+Shapes SkipLayerNorm(const Context& c);
+// shape_rules_signal.cc
+Shapes Dft(const Context& c);
+Shapes Stft(const Context& c);
+Shapes WindowShape(const Context& c);
+Shapes MelWeightMatrix(const Context& c);
+Shapes Random(const Context& c);
 
 }  // namespace halftone::shape_rules
 

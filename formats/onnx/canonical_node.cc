@@ -142,7 +142,10 @@ absl::StatusOr<std::optional<Node>> CanonicalNode(NodeInFile file, const OpRow& 
   if (row.keep_opaque != nullptr && !row.keep_opaque(file).empty()) return std::nullopt;
   Node node;
   node.op = row.op;
-  if (FindRow(row.op) != &row) node.spelling = row.onnx;
+  if (FindRow(row.op) != &row) {
+    node.spelling = row.onnx;
+    node.domain = row.domain;
+  }
   node.name = file.proto.name();
   node.inputs = file.inputs;
   HALFTONE_ASSIGN_OR_RETURN(const bool knows_all, TakeAttributes(file, row, node));

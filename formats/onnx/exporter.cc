@@ -225,7 +225,7 @@ absl::StatusOr<int> OnnxOpset(const Graph& graph, const OnnxExportOptions& optio
   const int own = onnx_format::OwnOpset(graph);
   int opset = std::max(own, options.min_opset);
   for (const NodeId id : graph.nodes()) {
-    const onnx_format::OpRow* row = onnx_format::FindRow(graph.op(id), graph.node(id).spelling);
+    const onnx_format::OpRow* row = onnx_format::FindRow(graph.op(id), graph.node(id).spelling, graph.node(id).domain);
     if (row != nullptr) opset = std::max(opset, onnx_format::MinOpset(graph, id, *row));
   }
   if (opset > onnx_format::kMaxOpset || opset < onnx_format::kMinOpset) {

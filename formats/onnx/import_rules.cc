@@ -32,10 +32,6 @@ std::string_view DropoutIsOpaque(const NodeInFile& node) {
   return "";
 }
 
-std::string_view HasNotTwoInputs(const NodeInFile& node) {
-  return node.inputs.size() == 2 ? "" : "it has not two inputs";
-}
-
 std::string_view BatchNormIsOpaque(const NodeInFile& node) {
   if (node.Int("training_mode", 0) != 0) return "it runs in training mode";
   if (node.Int("spatial", 1) == 0) return "its statistics are per activation (spatial = 0)";

@@ -11,7 +11,6 @@ namespace halftone::onnx_format {
 
 // Why the node stays opaque, or "".
 std::string_view DropoutIsOpaque(const NodeInFile& node);
-std::string_view HasNotTwoInputs(const NodeInFile& node);
 std::string_view BatchNormIsOpaque(const NodeInFile& node);
 std::string_view TransposeIsOpaque(const NodeInFile& node);
 std::string_view PadIsOpaque(const NodeInFile& node);

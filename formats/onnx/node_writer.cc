@@ -43,7 +43,7 @@ absl::Status NodeWriter::Write(NodeId id) {
   } else if (op == OpKind::kOpaque) {
     status = WriteOpaque(id);
   } else if (op != OpKind::kInput && op != OpKind::kConstant) {
-    const OpRow* row = FindRow(op, graph_.node(id).spelling);
+    const OpRow* row = FindRow(op, graph_.node(id).spelling, graph_.node(id).domain);
     if (row == nullptr) {
       status = absl::UnimplementedError(Concat("op ", OpName(op), " has no form in ONNX"));
     } else if (row->write != nullptr) {

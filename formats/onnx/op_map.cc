@@ -84,11 +84,11 @@ const OpRow* FindRow(std::string_view domain, std::string_view onnx_op) {
   return it == by_name.end() ? nullptr : it->second;
 }
 
-const OpRow* FindRow(OpKind op, std::string_view spelling) {
+const OpRow* FindRow(OpKind op, std::string_view spelling, std::string_view domain) {
   const OpRow* first = nullptr;
   for (const OpRow* row : AllRows()) {
     if (row->op != op) continue;
-    if (row->onnx == spelling) return row;
+    if (row->onnx == spelling && row->domain == domain) return row;
     if (first == nullptr) first = row;
   }
   return first;

@@ -84,8 +84,8 @@ struct OpRow {
 
 // nullptr: no row; the node stays opaque, or the op has no form in ONNX.
 const OpRow* FindRow(std::string_view domain, std::string_view onnx_op);
-// Of several operators that mean the same the one that `spelling` says, else the first.
-const OpRow* FindRow(OpKind op, std::string_view spelling = "");
+// Of several operators that mean the same the one that `spelling` and `domain` say, else the first.
+const OpRow* FindRow(OpKind op, std::string_view spelling = "", std::string_view domain = "");
 
 // The least opset in which the node, with its types and attributes, can be written.
 int MinOpset(const Graph& graph, NodeId id, const OpRow& row);

@@ -1,4 +1,5 @@
 // Rows of the ops that convolutional networks are made of.
+#include "formats/onnx/elementwise_rules.h"
 #include "formats/onnx/export_rules.h"
 #include "formats/onnx/import_rules.h"
 #include "formats/onnx/op_rows.h"
@@ -99,12 +100,12 @@ constexpr OpRow kRows[] = {
     {"MatMul", kMatMul, 1, 13, 2, {}, {}, nullptr, nullptr, nullptr, WriteMatMul},
     {"Gemm", kGemm, 7, 13, 3, kGemmAttributes, {}, nullptr, nullptr, GemmMinOpset},
     {"Add", kAdd, 7, 13, 2},
-    {"Sum", kAdd, 6, 13, kNever, {}, {}, HasNotTwoInputs, nullptr, BroadcastMinOpset},
+    {"Sum", kAdd, 6, 13, kNever, {}, {}, nullptr, FinishVariadic, BroadcastMinOpset},
     {"Sub", kSub, 7, 13, 2},
     {"Mul", kMul, 7, 13, 2},
     {"Div", kDiv, 7, 13, 2},
-    {"Max", kMaximum, 6, 13, kNever, {}, {}, HasNotTwoInputs, nullptr, BroadcastMinOpset},
-    {"Min", kMinimum, 6, 13, kNever, {}, {}, HasNotTwoInputs, nullptr, BroadcastMinOpset},
+    {"Max", kMaximum, 6, 13, kNever, {}, {}, nullptr, FinishVariadic, BroadcastMinOpset},
+    {"Min", kMinimum, 6, 13, kNever, {}, {}, nullptr, FinishVariadic, BroadcastMinOpset},
     {"Pow", kPow, 7, 15, 2, {}, {}, nullptr, nullptr, PowMinOpset},
     {"Abs", kAbs, 6, 13, 1},
     {"Neg", kNeg, 6, 13, 1},

@@ -40,11 +40,16 @@ absl::Status Error(const Parts&... parts) {
 Outputs Conv(const Call& call);
 Outputs MatMul(const Call& call);
 Outputs Gemm(const Call& call);
-// elementwise.cc
-Outputs Binary(const Call& call);  // tells the op from the node
-Outputs BiasAdd(const Call& call);
+// unary.cc
 Outputs Unary(const Call& call);  // tells the op from the node
 Outputs Clip(const Call& call);
+Outputs FillLike(const Call& call);
+// binary.cc
+Outputs Binary(const Call& call);  // tells the op from the node
+Outputs BiasAdd(const Call& call);
+// many.cc
+Outputs Variadic(const Call& call);  // add_n and its like: tells the op from the node
+Outputs Where(const Call& call);
 // normalize.cc
 Outputs Softmax(const Call& call);
 Outputs BatchNorm(const Call& call);
@@ -69,10 +74,73 @@ Outputs Transpose(const Call& call);
 Outputs ConcatAlong(const Call& call);
 Outputs Pad(const Call& call);
 Outputs Slice(const Call& call);
-Outputs Gather(const Call& call);
 Outputs DepthToSpace(const Call& call);
+// gather.cc
+Outputs Gather(const Call& call);
+Outputs GatherElements(const Call& call);
+Outputs GatherNd(const Call& call);
+// scatter.cc
+Outputs ScatterElements(const Call& call);
+Outputs ScatterNd(const Call& call);
+Outputs ScatterNdNew(const Call& call);
+// accumulate.cc
+Outputs ArgMaxMin(const Call& call);  // tells the op from the node
+Outputs Cumulate(const Call& call);   // tells the op from the node
+Outputs TopK(const Call& call);
+// select.cc
+Outputs NonZero(const Call& call);
+Outputs Unique(const Call& call);
+Outputs Compress(const Call& call);
+// repeat.cc
+Outputs Expand(const Call& call);
+Outputs Tile(const Call& call);
+Outputs Split(const Call& call);
+Outputs Stack(const Call& call);
+Outputs Unstack(const Call& call);
+Outputs Reverse(const Call& call);
+Outputs ReverseSequence(const Call& call);
+// fill.cc
+Outputs OneHot(const Call& call);
+Outputs Trilu(const Call& call);
+Outputs MatrixBandPart(const Call& call);
+Outputs EyeLike(const Call& call);
+Outputs Range(const Call& call);
+Outputs Fill(const Call& call);
+Outputs SizeOf(const Call& call);
+Outputs RankOf(const Call& call);
+Outputs InvertPermutation(const Call& call);
+// blocks.cc
+Outputs StridedSlice(const Call& call);
+Outputs SpaceToBatch(const Call& call);
+Outputs BatchToSpace(const Call& call);
+Outputs CenterCropPad(const Call& call);
+Outputs DynamicStitch(const Call& call);
+Outputs DynamicPartition(const Call& call);
 // resize.cc
 Outputs Resize(const Call& call);
+// layer_norms.cc
+Outputs LayerNorm(const Call& call);    // rms_norm, too
+Outputs ChannelNorm(const Call& call);  // instance_norm, group_norm
+Outputs LpNorm(const Call& call);
+Outputs Lrn(const Call& call);
+Outputs MeanVarianceNorm(const Call& call);
+// transposed_convolution.cc
+Outputs ConvTranspose(const Call& call);
+Outputs Col2Im(const Call& call);
+// deformed_convolution.cc
+Outputs DeformConv(const Call& call);
+// special_pools.cc
+Outputs LpPool(const Call& call);
+Outputs GlobalPool(const Call& call);  // global_max_pool, global_lp_pool
+Outputs MaxUnpool(const Call& call);
+// grid.cc
+Outputs GridSample(const Call& call);
+Outputs AffineGrid(const Call& call);
+// regions.cc
+Outputs RoiAlign(const Call& call);
+Outputs MaxRoiPool(const Call& call);
+Outputs CropAndResize(const Call& call);
+Outputs NonMaxSuppression(const Call& call);
 
 }  // namespace halftone::reference
 
