@@ -14,9 +14,13 @@ PEERS = ("numpy", "onnxruntime")
 TOLERANCE = 1e-4  # of the largest magnitude of an output
 
 ONNX_MODELS = ["imagenet/mobilenet_v2_fp32_dequantized", "imagenet/squeezenet_fp32_from_fp16", "imagenet/tiny_darknet_imagenet",
-               "mnist/mnist_cnn", "superres/super_resolution", "detect/yunet_n_320_320"]
+               "mnist/mnist_cnn", "superres/super_resolution", "detect/yunet_n_320_320", "detect/yolox_nano", "detect/version-RFB-320",
+               "rnn/nnsplit_en", "rnn/gtcrn_simple"]
 GRAPHDEFS = ["imagenet/mobilenet_v2_fp32_dequantized", "imagenet/squeezenet_fp32_from_fp16", "imagenet/tiny_darknet_imagenet",
-             "mnist/mnist_fc", "superres/ESPCN_x2", "superres/FSRCNN_x2", "audio/DS_CNN_S_mfcc", "audio/CNN_S_mfcc"]
+             "mnist/mnist_fc", "superres/ESPCN_x2", "superres/FSRCNN_x2", "audio/DS_CNN_S_mfcc", "audio/CNN_S_mfcc",
+             "audio/GRU_S_mfcc", "audio/LSTM_S_mfcc"]
+# unrolled recurrent nets: accuracy on the first 300 digits
+RECURRENT = [("rnn/mnist_lstm.pb", 0.983), ("rnn/mnist_gru.pb", 0.987)]
 # model, make_npz arguments, the share of samples whose class may change in bf16
 JUDGED = [
     ("imagenet/mobilenet_v2_fp32_dequantized.onnx", ("mobilenet_v2",), 0.02),
@@ -54,7 +58,10 @@ def random_feed(path):
     random = numpy.random.default_rng(11)
     feed = {}
     for value in session(path).get_inputs():
-        dims = [d if isinstance(d, int) and d > 0 else 2 for d in value.shape]
+        dims = [d if isinstance(d, int) and d > 0 else 2 + 5 * i for i, d in enumerate(value.shape)]
+        if "uint8" in value.type:
+            feed[value.name] = random.integers(0, 127, dims).astype(numpy.uint8)
+            continue
         scale, offset = (255, 0) if "mnist" in str(path) or "yunet" in str(path) else (4, -2)
         feed[value.name] = (random.random(dims) * scale + offset).astype(numpy.float32)
     return feed
@@ -172,6 +179,22 @@ for _name in GRAPHDEFS:
             for file, flags in ((path, ()), (path, ("--fuse",)), (out / (path.stem + ".fp32.pb"), ())):
                 ours = next(iter(run_ours(t, file, feed, *flags).values()))
                 close(t, ours.reshape(expected.shape), expected, f"{file.name} {flags}")
+
+
+for _name, _accuracy in RECURRENT:
+
+    @case(f"{_name} answers like its reference, and so does its fused file", needs_shared=True, needs=("numpy",))
+    def _(t, name=_name, accuracy=_accuracy):
+        import numpy
+        path = shared("models", name)
+        samples = t.folder / "digits.npz"
+        subprocess.run([sys.executable, shared("make_npz.py"), "mnist", samples, "--input", "X", "--first", "300", "--shape", "784"], check=True, capture_output=True)
+        digits = dict(numpy.load(samples))
+        feed = {"X": digits["X"], "keep_prob": numpy.float32(1)}
+        for flags in ((), ("--fuse",)):
+            answers = run_ours(t, path, feed, *flags)["output"]
+            share = (answers.argmax(1) == digits["labels"]).mean()
+            t.check(abs(share - accuracy) < 0.004, f"{flags}: {share}")
 
 
 def check_bf16_file(t, path, out):
