@@ -6,6 +6,8 @@
 #include "absl/strings/str_join.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "ir/nested.h"
+#include "ir/shape_nested_internal.h"
 #include "ir/shape_rules_internal.h"
 #include "ir/shape_values.h"
 
@@ -139,7 +141,7 @@ constexpr Row kRules[] = {
     {kHardmax, shape_rules::Softmax},
     {kLayerNorm, shape_rules::LayerNorm},
     {kRmsNorm, shape_rules::LayerNorm},
-    {kSkipLayerNorm, shape_rules::AsDeclared},
+    {kSkipLayerNorm, shape_rules::SkipLayerNorm},
     {kInstanceNorm, shape_rules::ChannelNorm},
     {kGroupNorm, shape_rules::ChannelNorm},
     {kLpNorm, shape_rules::LpNorm},
@@ -149,8 +151,8 @@ constexpr Row kRules[] = {
     {kDeformConv, shape_rules::DeformConv},
     {kConvInteger, shape_rules::AsDeclared},
     {kMatMulInteger, shape_rules::AsDeclared},
-    {kEinsum, shape_rules::AsDeclared},
-    {kDet, shape_rules::AsDeclared},
+    {kEinsum, shape_rules::Einsum},
+    {kDet, shape_rules::Det},
     {kCol2Im, shape_rules::Col2Im},
     {kLpPool, shape_rules::Pool},
     {kGlobalMaxPool, shape_rules::GlobalPool},
@@ -207,10 +209,10 @@ constexpr Row kRules[] = {
     {kRoiAlign, shape_rules::RoiAlign},
     {kMaxRoiPool, shape_rules::MaxRoiPool},
     {kCropAndResize, shape_rules::CropAndResize},
-    {kLstm, shape_rules::AsDeclared},
-    {kGru, shape_rules::AsDeclared},
-    {kRnn, shape_rules::AsDeclared},
-    {kAttention, shape_rules::AsDeclared},
+    {kLstm, shape_rules::Recurrent},
+    {kGru, shape_rules::Recurrent},
+    {kRnn, shape_rules::Recurrent},
+    {kAttention, shape_rules::Attention},
     {kQuantizeLinear, shape_rules::AsDeclared},
     {kDequantizeLinear, shape_rules::AsDeclared},
     {kDynamicQuantizeLinear, shape_rules::AsDeclared},
@@ -218,12 +220,12 @@ constexpr Row kRules[] = {
     {kDequantizeRange, shape_rules::AsDeclared},
     {kNegativeLogLikelihood, shape_rules::AsDeclared},
     {kSoftmaxCrossEntropy, shape_rules::AsDeclared},
-    {kDft, shape_rules::AsDeclared},
-    {kStft, shape_rules::AsDeclared},
-    {kWindow, shape_rules::AsDeclared},
-    {kMelWeightMatrix, shape_rules::AsDeclared},
-    {kRandomUniform, shape_rules::AsDeclared},
-    {kRandomNormal, shape_rules::AsDeclared},
+    {kDft, shape_rules::Dft},
+    {kStft, shape_rules::Stft},
+    {kWindow, shape_rules::WindowShape},
+    {kMelWeightMatrix, shape_rules::MelWeightMatrix},
+    {kRandomUniform, shape_rules::Random},
+    {kRandomNormal, shape_rules::Random},
     {kIf, shape_rules::AsDeclared},
     {kLoop, shape_rules::AsDeclared},
     {kScan, shape_rules::AsDeclared},
@@ -291,13 +293,17 @@ absl::Status CheckInputs(const Node& node) {
   return absl::OkStatus();
 }
 
+absl::Status WithNode(const absl::Status& status, const Graph& graph, NodeId id) {
+  return Annotate(status, Concat("node '", graph.Label(id), "' (", OpName(graph.op(id)), ")"));
+}
+
 absl::StatusOr<std::vector<ValueSpec>> InferWith(const Graph& graph, NodeId id, ShapeValues& values) {
   const Node& node = graph.node(id);
   absl::Status inputs = CheckInputs(node);
   const shape_rules::Rule rule = kRules[static_cast<int>(node.op)].rule;
   shape_rules::Shapes shapes =
       inputs.ok() ? rule(shape_rules::Context(graph, id, values)) : shape_rules::Shapes(inputs);
-  if (!shapes.ok()) return Annotate(shapes.status(), Concat("node '", graph.Label(id), "' (", OpName(node.op), ")"));
+  if (!shapes.ok()) return WithNode(shapes.status(), graph, id);
   shapes->resize(node.outputs.size());
   for (const Shape& shape : *shapes) {
     if (shape.has_rank() && shape.rank() > kMaxRank) {
@@ -340,16 +346,57 @@ absl::Status WriteOutputs(GraphEditor& edit, NodeId id, const std::vector<ValueS
 
 absl::StatusOr<std::vector<ValueSpec>> InferNode(const Graph& graph, NodeId node) {
   ShapeValues values(graph);
-  return InferWith(graph, node, values);
+  if (!HasNestedGraphs(graph.op(node))) return InferWith(graph, node, values);
+  InferenceBudget budget;
+  absl::StatusOr<NestedInference> nested = InferNested(graph, node, values, budget);
+  if (!nested.ok()) return WithNode(nested.status(), graph, node);
+  return std::move(nested->outputs);
 }
 
-absl::Status InferShapes(GraphEditor& edit) {
-  ShapeValues values(edit.graph());
+namespace {
+
+bool HasShapesOf(const Graph& a, const Graph& b) {
+  for (int v = 0; v < a.num_values(); ++v) {
+    if (a.shape({v}) != b.shape({v})) return false;
+  }
+  return true;
+}
+
+// A node of control flow; its nested graphs are put back as they were inferred.
+absl::Status InferControlFlow(GraphEditor& edit, NodeId id, ShapeValues& values, InferenceBudget& budget) {
+  absl::StatusOr<NestedInference> nested = InferNested(edit.graph(), id, values, budget);
+  if (!nested.ok()) return WithNode(nested.status(), edit.graph(), id);
+  HALFTONE_RETURN_IF_ERROR(WriteOutputs(edit, id, nested->outputs));
+  for (auto& [name, graph] : nested->graphs) {
+    const bool same = nested->edits == 0 && HasShapesOf(graph, *NestedGraph(edit.graph().node(id), name));
+    if (!same) edit.SetNestedGraph(id, name, std::move(graph), std::exchange(nested->edits, 0));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status InferGraph(GraphEditor& edit, ShapeValues& values, InferenceBudget& budget) {
   for (const NodeId id : edit.graph().TopologicalOrder()) {
+    if (HasNestedGraphs(edit.graph().op(id))) {
+      HALFTONE_RETURN_IF_ERROR(InferControlFlow(edit, id, values, budget));
+      continue;
+    }
     HALFTONE_ASSIGN_OR_RETURN(const std::vector<ValueSpec> specs, InferWith(edit.graph(), id, values));
     HALFTONE_RETURN_IF_ERROR(WriteOutputs(edit, id, specs));
   }
   return absl::OkStatus();
+}
+
+absl::Status InferShapes(GraphEditor& edit) {
+  ShapeValues values(edit.graph());
+  InferenceBudget budget;
+  return InferGraph(edit, values, budget);
+}
+
+bool IsInferredByNothing(OpKind op) {
+  const OpGroup group = Info(op).group;
+  return group == OpGroup::kOpaque || (group == OpGroup::kStructural && !HasNestedGraphs(op));
 }
 
 namespace {
@@ -407,8 +454,7 @@ absl::Status Specialize(GraphEditor& edit, const std::map<std::string, int64_t>&
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
     if (node.op == kInput) continue;
-    // Nothing can be inferred of these: what the file says is all there is.
-    const bool keep = Info(node.op).group == OpGroup::kOpaque || Info(node.op).group == OpGroup::kStructural;
+    const bool keep = IsInferredByNothing(node.op);
     for (const ValueId output : node.outputs) {
       if (!output.valid() || graph.shape(output).fully_known()) continue;
       edit.SetShape(output, keep ? Bind(graph.shape(output), bound) : Shape());

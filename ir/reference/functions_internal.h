@@ -56,7 +56,9 @@ Outputs BatchNorm(const Call& call);
 // pool.cc
 Outputs MaxPool(const Call& call);
 Outputs AveragePool(const Call& call);
-Outputs GlobalAveragePool(const Call& call);
+Outputs LpPool(const Call& call);
+Outputs GlobalPool(const Call& call);  // global_average_pool, global_max_pool, global_lp_pool
+Outputs MaxUnpool(const Call& call);
 // reduce.cc
 Outputs Reduce(const Call& call);  // tells the op from the node
 // reshape.cc
@@ -129,10 +131,8 @@ Outputs ConvTranspose(const Call& call);
 Outputs Col2Im(const Call& call);
 // deformed_convolution.cc
 Outputs DeformConv(const Call& call);
-// special_pools.cc
-Outputs LpPool(const Call& call);
-Outputs GlobalPool(const Call& call);  // global_max_pool, global_lp_pool
-Outputs MaxUnpool(const Call& call);
+// space_to_depth.cc
+Outputs SpaceToDepth(const Call& call);
 // grid.cc
 Outputs GridSample(const Call& call);
 Outputs AffineGrid(const Call& call);
@@ -140,7 +140,24 @@ Outputs AffineGrid(const Call& call);
 Outputs RoiAlign(const Call& call);
 Outputs MaxRoiPool(const Call& call);
 Outputs CropAndResize(const Call& call);
+// non_max_suppression.cc
 Outputs NonMaxSuppression(const Call& call);
+// recurrent.cc
+Outputs Recurrent(const Call& call);  // tells the op from the node
+// einsum.cc
+Outputs Einsum(const Call& call);
+Outputs Det(const Call& call);
+// attention.cc
+Outputs Attention(const Call& call);
+Outputs SkipLayerNorm(const Call& call);
+// signal.cc
+Outputs Dft(const Call& call);
+Outputs Stft(const Call& call);
+Outputs WindowFunction(const Call& call);
+Outputs MelWeightMatrix(const Call& call);
+// random.cc
+Outputs RandomUniform(const Call& call);
+Outputs RandomNormal(const Call& call);
 
 }  // namespace halftone::reference
 

@@ -10,7 +10,35 @@
 
 namespace halftone::reference {
 
-// exp(x - max) / sum of exp(x - max) along one axis; with "flatten" along all dimensions from the axis on.
+namespace {
+
+// `size` numbers that lie `step` apart, replaced by their softmax: exp(x - max) / sum of exp(x - max).
+void SoftmaxOf(double* row, int64_t size, int64_t step, double max) {
+  double sum = 0;
+  for (int64_t k = 0; k < size; ++k) sum += row[k * step] = std::exp(row[k * step] - max);
+  for (int64_t k = 0; k < size; ++k) row[k * step] /= sum;
+}
+
+void LogSoftmaxOf(double* row, int64_t size, int64_t step, double max) {
+  double sum = 0;
+  for (int64_t k = 0; k < size; ++k) sum += std::exp(row[k * step] - max);
+  const double log_sum = std::log(sum);
+  for (int64_t k = 0; k < size; ++k) row[k * step] = row[k * step] - max - log_sum;
+}
+
+// 1 where the first of the largest is, else 0.
+void HardmaxOf(double* row, int64_t size, int64_t step, double max) {
+  bool found = false;
+  for (int64_t k = 0; k < size; ++k) {
+    const bool here = !found && row[k * step] == max;
+    row[k * step] = here ? 1 : 0;
+    found = found || here;
+  }
+}
+
+}  // namespace
+
+// softmax, log_softmax, hardmax along one axis; with "flatten" along all dimensions from the axis on.
 Outputs Softmax(const Call& call) {
   const Tensor& x = call.in(0);
   const bool flatten = call.attributes().Bool("flatten", false);
@@ -33,9 +61,13 @@ Outputs Softmax(const Call& call) {
       double* row = y.data() + o * size * inner + i;
       double max = -std::numeric_limits<double>::infinity();
       for (int64_t k = 0; k < size; ++k) max = std::max(max, row[k * inner]);
-      double sum = 0;
-      for (int64_t k = 0; k < size; ++k) sum += row[k * inner] = std::exp(row[k * inner] - max);
-      for (int64_t k = 0; k < size; ++k) row[k * inner] /= sum;
+      if (call.node.op == OpKind::kLogSoftmax) {
+        LogSoftmaxOf(row, size, inner, max);
+      } else if (call.node.op == OpKind::kHardmax) {
+        HardmaxOf(row, size, inner, max);
+      } else {
+        SoftmaxOf(row, size, inner, max);
+      }
     }
   }
   return std::vector<Tensor>{FromDoubles(call.type(), dims, y)};

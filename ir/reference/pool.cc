@@ -7,6 +7,7 @@
 
 #include "ir/reference/arrays_internal.h"
 #include "ir/reference/functions_internal.h"
+#include "ir/transposed_window.h"
 #include "ir/window.h"
 
 namespace halftone::reference {
@@ -105,14 +106,25 @@ Tensor InLayout(const Call& call, const Planes& p, std::vector<double> y) {
   return FromDoubles(call.type(), std::move(dims), y);
 }
 
+// Where the element at `at` of plane n is in the whole x. NCHW: "storage_order" 1 counts the spatial dimensions in
+// column-major order. NHWC: as x lies in memory.
+int64_t IndexInX(const Call& call, const Planes& p, int64_t n, int64_t at) {
+  if (IsChannelsLast(call.attributes())) {
+    const int64_t channels = p.output_dims[1];
+    return (n / channels * Count(p.in) + at) * channels + n % channels;
+  }
+  if (call.attributes().Int("storage_order", 0) == 0) return n * Count(p.in) + at;
+  const int64_t w = at % p.in[2], h = at / p.in[2] % p.in[1], d = at / p.in[2] / p.in[1];
+  return n * Count(p.in) + d + (h + w * p.in[1]) * p.in[0];
+}
+
 }  // namespace
 
-// The largest element; the first of equal ones gives the index into the whole x. A NaN wins.
+// The largest element; the first of equal ones gives the index. A NaN wins.
 Outputs MaxPool(const Call& call) {
-  if (call.wants(1) && (IsChannelsLast(call.attributes()) || call.attributes().Int("storage_order", 0) != 0)) {
-    return absl::UnimplementedError("indices of max_pool in NHWC or with storage_order 1");
-  }
   HALFTONE_ASSIGN_OR_RETURN(const Planes p, Describe(call));
+  const int64_t order = call.attributes().Int("storage_order", 0);
+  if (order != 0 && order != 1) return Error("storage_order is ", order, ", need 0 or 1");
   std::vector<double> y;
   std::vector<int64_t> indices;
   ForEachWindow(p, [&](int64_t n, const double* plane, const std::array<int64_t, 3>& output) {
@@ -121,14 +133,32 @@ Outputs MaxPool(const Call& call) {
     VisitWindow(p, plane, output, [&](double value, int64_t at) {
       if (index >= 0 && !(value > best) && !(std::isnan(value) && !std::isnan(best))) return;
       best = value;
-      index = n * Count(p.in) + at;
+      index = IndexInX(call, p, n, at);
     });
     y.push_back(best);
     indices.push_back(std::max<int64_t>(index, 0));
   });
   std::vector<Tensor> outputs{InLayout(call, p, std::move(y))};
-  if (call.wants(1)) outputs.push_back(FromInts(call.types[1], p.output_dims, indices));
+  if (call.wants(1)) {
+    if (IsChannelsLast(call.attributes()))
+      indices = Permute(indices, p.output_dims, ToChannelsLast(static_cast<int>(p.output_dims.size())));
+    outputs.push_back(FromInts(call.types[1], outputs[0].dims(), indices));
+  }
   return outputs;
+}
+
+// The p-norm of the window's elements.
+Outputs LpPool(const Call& call) {
+  HALFTONE_ASSIGN_OR_RETURN(const Planes p, Describe(call));
+  const double power = static_cast<double>(call.attributes().Int("p", 2));
+  if (power < 1) return Error("p is ", power, ", need at least 1");
+  std::vector<double> y;
+  ForEachWindow(p, [&](int64_t, const double* plane, const std::array<int64_t, 3>& output) {
+    double sum = 0;
+    VisitWindow(p, plane, output, [&](double value, int64_t) { sum += std::pow(std::abs(value), power); });
+    y.push_back(std::pow(sum, 1 / power));
+  });
+  return std::vector<Tensor>{InLayout(call, p, std::move(y))};
 }
 
 // The mean of the window's elements; with count_include_pad padding counts as zeros, but not what lies beyond it
@@ -156,18 +186,64 @@ Outputs AveragePool(const Call& call) {
   return std::vector<Tensor>{InLayout(call, p, std::move(y))};
 }
 
-Outputs GlobalAveragePool(const Call& call) {
+// The mean, the largest element or the p-norm of each channel of each image.
+Outputs GlobalPool(const Call& call) {
   const Tensor& x = call.in(0);
   if (x.rank() < 3) return Error("x is ", x.shape().ToString(), ", need at least one spatial dimension");
+  const double power = static_cast<double>(call.attributes().Int("p", 2));
+  if (power < 1) return Error("p is ", power, ", need at least 1");
   Dims dims = x.dims();
   const int first = FirstSpatialAxis(call.attributes());
   for (int i = 0; i < x.rank() - 2; ++i) dims[first + i] = 1;
+  const bool max = call.node.op == OpKind::kGlobalMaxPool, lp = call.node.op == OpKind::kGlobalLpPool;
   const std::vector<double> elements = x.ToDoubles();
   const std::vector<int64_t> into = Offsets(x.dims(), BroadcastStrides(dims, x.dims()));
-  std::vector<double> y(Count(dims), 0.0);
-  for (size_t i = 0; i < elements.size(); ++i) y[into[i]] += elements[i];
-  for (double& sum : y) sum /= static_cast<double>(x.num_elements()) / static_cast<double>(y.size());
+  std::vector<double> y(Count(dims), max ? -std::numeric_limits<double>::infinity() : 0.0);
+  for (size_t i = 0; i < elements.size(); ++i) {
+    double& pooled = y[into[i]];
+    if (max) {
+      if (elements[i] > pooled || std::isnan(elements[i])) pooled = elements[i];
+    } else {
+      pooled += lp ? std::pow(std::abs(elements[i]), power) : elements[i];
+    }
+  }
+  for (double& pooled : y) {
+    if (lp) pooled = std::pow(pooled, 1 / power);
+    if (!lp && !max) pooled /= static_cast<double>(x.num_elements()) / static_cast<double>(y.size());
+  }
   return std::vector<Tensor>{FromDoubles(call.type(), std::move(dims), y)};
+}
+
+// Each element goes to where its index in the unpooled tensor says; the rest is 0. The indices are of a tensor of the
+// size that the window makes; a larger output_shape pads it at the end of each dimension.
+Outputs MaxUnpool(const Call& call) {
+  const Tensor& x = call.in(0);
+  const Tensor& indices = call.in(1);
+  const std::vector<int64_t> kernel = call.attributes().Ints("kernel");
+  if (x.rank() < 3 || static_cast<int>(kernel.size()) != x.rank() - 2 || indices.dims() != x.dims()) {
+    return Error("x is ", x.shape().ToString(), ", indices ", indices.shape().ToString(), ", need the same shape with ",
+                 kernel.size(), " spatial dimensions");
+  }
+  HALFTONE_ASSIGN_OR_RETURN(const TransposedWindow window,
+                            ResolveTransposedWindow(call.attributes(), std::span(x.dims()).subspan(2), kernel));
+  Dims pooled_from{x.dims()[0], x.dims()[1]};
+  pooled_from.insert(pooled_from.end(), window.output.begin(), window.output.end());
+  const Dims dims = call.has(2) ? call.in(2).ToInts() : pooled_from;
+  HALFTONE_RETURN_IF_ERROR(CheckDims(pooled_from));
+  HALFTONE_RETURN_IF_ERROR(CheckDims(dims));
+  bool holds = dims.size() == pooled_from.size();
+  for (size_t i = 0; holds && i < dims.size(); ++i) holds = dims[i] >= pooled_from[i];
+  if (!holds)
+    return Error("output_shape is ", Shape::Of(dims).ToString(), ", need at least ", Shape::Of(pooled_from).ToString());
+  const std::vector<int64_t> places = Offsets(pooled_from, RowMajorStrides(dims)), from = indices.ToInts();
+  const std::vector<double> elements = x.ToDoubles();
+  std::vector<double> y(Count(dims), 0.0);
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (from[i] < 0 || from[i] >= static_cast<int64_t>(places.size()))
+      return Error("indices[", i, "] is ", from[i], ", must be in [0, ", places.size(), ")");
+    y[places[from[i]]] = elements[i];
+  }
+  return std::vector<Tensor>{FromDoubles(call.type(), dims, y)};
 }
 
 }  // namespace halftone::reference
