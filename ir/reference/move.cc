@@ -71,6 +71,7 @@ int64_t Mirror(const std::string& mode, int64_t index, int64_t size) {
   if (index >= 0 && index < size) return index;
   if (mode == "constant" || size == 0) return -1;
   if (mode == "edge") return std::clamp<int64_t>(index, 0, size - 1);
+  if (mode == "wrap") return (index % size + size) % size;
   const int64_t period = mode == "reflect" ? std::max<int64_t>(2 * (size - 1), 1) : 2 * size;
   const int64_t place = (index % period + period) % period;
   if (place < size) return place;
@@ -97,8 +98,10 @@ absl::StatusOr<Padding> ReadPadding(const Call& call, int rank) {
     const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
     result.begin[axis] = pads[pairs ? 2 * i : i];
     result.end[axis] = pads[pairs ? 2 * i + 1 : i + axes.size()];
-    if (std::max(std::abs(result.begin[axis]), std::abs(result.end[axis])) > (int64_t{1} << 48))
-      return Error("pads are too large");
+    constexpr int64_t kMost = int64_t{1} << 48;
+    if (std::max(result.begin[axis], result.end[axis]) > kMost ||
+        std::min(result.begin[axis], result.end[axis]) < -kMost)
+      return Error("pads of ", result.begin[axis], " and ", result.end[axis], " are too large");
   }
   return result;
 }
@@ -108,8 +111,8 @@ absl::StatusOr<Padding> ReadPadding(const Call& call, int rank) {
 Outputs Pad(const Call& call) {
   const Tensor& x = call.in(0);
   const std::string mode = call.attributes().String("mode", "constant");
-  if (mode != "constant" && mode != "reflect" && mode != "symmetric" && mode != "edge") {
-    return absl::UnimplementedError(Concat("pad mode '", mode, "', need constant, reflect, symmetric or edge"));
+  if (mode != "constant" && mode != "reflect" && mode != "symmetric" && mode != "edge" && mode != "wrap") {
+    return absl::UnimplementedError(Concat("pad mode '", mode, "', need constant, reflect, symmetric, edge or wrap"));
   }
   HALFTONE_ASSIGN_OR_RETURN(const Padding padding, ReadPadding(call, x.rank()));
   if (call.has(2) && (call.in(2).num_elements() != 1 || call.in(2).type() != x.type()))
@@ -174,36 +177,6 @@ Outputs Slice(const Call& call) {
   }
   const std::vector<int64_t> offsets = Offsets(dims, strides, start_offset);
   return std::vector<Tensor>{TakeElements(x, std::move(dims), offsets)};
-}
-
-Outputs Gather(const Call& call) {
-  const Tensor& x = call.in(0);
-  const Tensor& indices = call.in(1);
-  if (x.rank() == 0) return Error("x is a scalar: nothing to gather from");
-  if (call.has(2) && call.in(2).num_elements() != 1) return Error("axis must be one number");
-  HALFTONE_ASSIGN_OR_RETURN(const int axis, Axis(call.has(2) ? call.in(2).ToInts()[0] : 0, x.rank()));
-  const int64_t size = x.dims()[axis];
-  std::vector<int64_t> rows = indices.ToInts();
-  for (int64_t& row : rows) {
-    if (row < -size || row >= size) return Error("index ", row, " is out of range for ", size, " elements");
-    if (row < 0) row += size;
-  }
-  const auto begin = x.dims().begin();
-  Dims dims(begin, begin + axis);
-  dims.insert(dims.end(), indices.dims().begin(), indices.dims().end());
-  dims.insert(dims.end(), begin + axis + 1, x.dims().end());
-  HALFTONE_RETURN_IF_ERROR(CheckDims(dims));
-  const int64_t outer = Count(Dims(begin, begin + axis));
-  const size_t inner = Count(Dims(begin + axis + 1, x.dims().end())) * ElementSize(x.type());
-  Tensor y(x.type(), std::move(dims));
-  std::byte* out = y.mutable_raw();
-  for (int64_t o = 0; o < outer && inner > 0; ++o) {
-    for (const int64_t row : rows) {
-      std::memcpy(out, x.raw() + (o * size + row) * inner, inner);
-      out += inner;
-    }
-  }
-  return std::vector<Tensor>{std::move(y)};
 }
 
 // Channels become blocks of pixels. DCR: channel = (row in block, column in block, channel of y); CRD: (channel of y,
