@@ -126,6 +126,11 @@ void GraphEditor::EraseAttribute(NodeId id, std::string_view name) {
   ++edits_;
 }
 
+void GraphEditor::SetNestedGraph(NodeId id, std::string_view name, Graph nested, int64_t edits) {
+  Mutable(id).attributes.Set(std::string(name), std::shared_ptr<const Graph>(std::make_shared<Graph>(std::move(nested))));
+  edits_ += edits;
+}
+
 void GraphEditor::SetExtra(NodeId id, std::string name, AttributeValue value) {
   const AttributeValue* old = graph_.node(id).extra.find(name);
   if (old != nullptr && SameValue(*old, value)) return;

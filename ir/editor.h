@@ -44,6 +44,8 @@ class GraphEditor {
   void SetOp(NodeId id, OpKind op, std::string spelling = "");
   void SetAttribute(NodeId id, std::string name, AttributeValue value);
   void EraseAttribute(NodeId id, std::string_view name);
+  // Puts a nested graph back in which `edits` edits were made; 0: only shapes have changed.
+  void SetNestedGraph(NodeId id, std::string_view name, Graph nested, int64_t edits);
   void SetExtra(NodeId id, std::string name, AttributeValue value);
   void EraseExtra(NodeId id, std::string_view name);
   void SetName(NodeId id, std::string name);

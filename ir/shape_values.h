@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ir/graph.h"
@@ -35,6 +36,8 @@ class ShapeValues {
  public:
   explicit ShapeValues(const Graph& graph) : graph_(graph) {}
 
+  // What is known of a value from elsewhere (an input of a nested graph). Before anything is asked.
+  void Set(ValueId value, KnownTensor known) { found_[value] = std::move(known); }
   // nullptr if nothing is known, not even the number of elements. The pointer lives as long as this object.
   const KnownTensor* Find(ValueId value);
   // Every element of an integer tensor, if all are known.

@@ -10,6 +10,8 @@
 #include "absl/strings/str_join.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "ir/nested.h"
+#include "ir/verifier_internal.h"
 
 namespace halftone {
 namespace {
@@ -195,6 +197,11 @@ class Verifier {
       HALFTONE_RETURN_IF_ERROR(CheckPorts(id));
       HALFTONE_RETURN_IF_ERROR(CheckAttributes(id));
       HALFTONE_RETURN_IF_ERROR(CheckTypes(id));
+      if (HasNestedGraphs(graph_.op(id))) {
+        if (const absl::Status nested = verifier::CheckNestedGraphs(graph_, id); !nested.ok()) {
+          return Error(id, nested.message());
+        }
+      }
       if (graph_.op(id) == OpKind::kConstant) HALFTONE_RETURN_IF_ERROR(CheckConstant(id));
     }
     HALFTONE_RETURN_IF_ERROR(CheckNames());
@@ -440,6 +447,7 @@ absl::Status CollectNested(const Graph& graph, const std::string& path, std::vec
 }  // namespace
 
 absl::Status VerifyGraph(const Graph& graph) {
+  HALFTONE_RETURN_IF_ERROR(CheckNesting(graph));
   std::vector<Nested> work{{nullptr, ""}};
   while (!work.empty()) {
     const Nested next = std::move(work.back());

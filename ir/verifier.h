@@ -9,7 +9,7 @@ namespace halftone {
 
 // Ids in range and alive, uses consistent with inputs, number of inputs and outputs within the op's ports, attributes among
 // those the op lists and of the right kind, types tied by one type variable equal (where known), names of values unique,
-// outputs exist, a cycle only through NextIteration -> Merge, nested graphs too.
+// outputs exist, a cycle only through NextIteration -> Merge, nested graphs too (how deep and how many: nested.h).
 // Errors: INVALID_ARGUMENT that names the node or value and says what would be right.
 absl::Status VerifyGraph(const Graph& graph);
 
