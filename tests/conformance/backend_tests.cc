@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "formats/onnx/element_types.h"
 #include "formats/onnx/tensors.h"
 #include "formats/onnx/validator.h"
 
@@ -67,12 +68,10 @@ absl::StatusOr<Tensor> ReadTensor(const std::string& path) {
   onnx::TensorProto proto;
   if (!onnx_format::ParseMessage(bytes, proto)) return absl::InvalidArgumentError(Concat(file, " is no tensor"));
   HALFTONE_RETURN_IF_ERROR(onnx_format::ValidateTensor(proto, file));
-  const Tensor tensor = onnx_format::TakeTensor(proto);
-  if (tensor.type() == DataType::kUnknown) {
-    return absl::UnimplementedError(
-        Concat(file, " is of type ", onnx::TensorProto::DataType_Name(proto.data_type()), ", which the ir has not"));
+  if (onnx_format::FromOnnxType(proto.data_type()) == DataType::kUnknown) {
+    return absl::UnimplementedError(Concat(file, " is of type ", onnx::TensorProto::DataType_Name(proto.data_type())));
   }
-  return tensor;
+  return onnx_format::TakeTensor(proto);
 }
 
 absl::StatusOr<std::vector<Tensor>> ReadTensors(const fs::path& folder, const std::string& prefix) {

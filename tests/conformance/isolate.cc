@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <map>
+#include <sstream>
 #include <vector>
 
 #include "absl/log/check.h"
@@ -63,10 +64,18 @@ Child Start(int index, int seconds, const std::function<std::string(int)>& run) 
   return {.index = index, .pid = pid, .pipe = ends[0]};
 }
 
-std::string LastLine(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  const size_t start = text.rfind('\n');
-  return start == std::string::npos ? text : text.substr(start + 1);
+// The failed check or the sanitizer's finding if there is one, else the last line.
+std::string TellingLine(const std::string& text) {
+  std::string last;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("Check failed") != std::string::npos || line.find("ERROR: ") != std::string::npos ||
+        line.find("runtime error: ") != std::string::npos) {
+      return line;
+    }
+    if (!line.empty()) last = line;
+  }
+  return last;
 }
 
 // What a child that ended has to say.
@@ -75,7 +84,7 @@ std::string Verdict(const Child& child, int status, int seconds) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && answer != std::string::npos)
     return child.text.substr(answer + 1);
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return Concat("no answer within ", seconds, " s");
-  const std::string last = LastLine(child.text.substr(0, answer));
+  const std::string last = TellingLine(child.text.substr(0, answer));
   const std::string how = WIFSIGNALED(status) ? Concat("crashed: signal ", WTERMSIG(status), " (",
                                                        std::string(strsignal(WTERMSIG(status))), ")")
                                               : Concat("crashed: exit code ", WEXITSTATUS(status));

@@ -26,6 +26,7 @@ targets=("$@")
 
 test_flags=("${build_flags[@]}" --keep_going --nocache_test_results --local_test_jobs=2)
 [[ -z $shared ]] || test_flags+=("--test_env=HALFTONE_SHARED=$shared")
+[[ -z ${HALFTONE_ONNX_TESTDATA:-} ]] || test_flags+=("--test_env=HALFTONE_ONNX_TESTDATA=$HALFTONE_ONNX_TESTDATA")
 skip_tags=()
 if ! grep -qw avx512_bf16 /proc/cpuinfo; then
   say "this CPU has no AVX512_BF16: tests tagged needs-bf16 are left out"
