@@ -95,8 +95,38 @@ Shapes DepthToSpace(const Context& c);
 Shapes Concat(const Context& c);
 Shapes Pad(const Context& c);
 Shapes Slice(const Context& c);
-Shapes Gather(const Context& c);
 Shapes ShapeOf(const Context& c);
+// shape_rules_index.cc
+Shapes Gather(const Context& c);
+Shapes GatherElements(const Context& c);
+Shapes GatherNd(const Context& c);
+Shapes ScatterElements(const Context& c);
+Shapes ScatterNd(const Context& c);
+Shapes ScatterNdNew(const Context& c);
+Shapes Fill(const Context& c);
+Shapes OneHot(const Context& c);
+Shapes ArgMaxMin(const Context& c);
+Shapes TopK(const Context& c);
+Shapes NonZero(const Context& c);
+Shapes Unique(const Context& c);
+Shapes Compress(const Context& c);
+Shapes AlongAxis(const Context& c);   // cum_sum, cum_prod
+Shapes OfMatrices(const Context& c);  // trilu, matrix_band_part, eye_like
+Shapes SizeOrRank(const Context& c);
+// shape_rules_repeat.cc
+Shapes Expand(const Context& c);
+Shapes Tile(const Context& c);
+Shapes Split(const Context& c);
+Shapes Stack(const Context& c);
+Shapes Unstack(const Context& c);
+Shapes StridedSlice(const Context& c);
+Shapes Range(const Context& c);
+Shapes Reverse(const Context& c);
+Shapes ReverseSequence(const Context& c);
+Shapes SpaceBatch(const Context& c);  // space_to_batch, batch_to_space
+Shapes CenterCropPad(const Context& c);
+Shapes DynamicStitch(const Context& c);
+Shapes DynamicPartition(const Context& c);
 // shape_rules_nn.cc
 Shapes ConvTranspose(const Context& c);
 Shapes DeformConv(const Context& c);

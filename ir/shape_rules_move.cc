@@ -1,4 +1,4 @@
-// Shape rules of concat, pad, slice, gather and shape.
+// Shape rules of concat, pad, slice and shape.
 
 #include <algorithm>
 #include <limits>
@@ -154,25 +154,6 @@ Shapes Slice(const Context& c) {
                                        ends != nullptr ? ends->elements[i] : unknown, step));
   }
   return std::vector<Shape>{std::move(y)};
-}
-
-Shapes Gather(const Context& c) {
-  const Shape& x = c.shape(0);
-  const Shape& indices = c.shape(1);
-  if (!x.has_rank() || !indices.has_rank()) return std::vector<Shape>{};
-  if (x.rank() == 0) return Error("x is a scalar: nothing to gather from");
-  std::vector<Dim> dims(x.dims().begin(), x.dims().end());
-  int64_t written = 0;
-  if (c.has(2)) {
-    const std::optional<std::vector<int64_t>> given = c.ints(2);
-    if (!given.has_value()) return std::vector<Shape>{Shape::UnknownOfRank(x.rank() - 1 + indices.rank())};
-    if (given->size() != 1) return Error("axis holds ", given->size(), " numbers, need one");
-    written = (*given)[0];
-  }
-  HALFTONE_ASSIGN_OR_RETURN(const int axis, Axis(written, x.rank()));
-  dims.erase(dims.begin() + axis);
-  dims.insert(dims.begin() + axis, indices.dims().begin(), indices.dims().end());
-  return std::vector<Shape>{Shape(std::move(dims))};
 }
 
 Shapes ShapeOf(const Context& c) {
