@@ -6,40 +6,37 @@
 
 #include "base/strings.h"
 #include "formats/onnx/element_types.h"
+#include "formats/onnx/recurrent_rules.h"
 #include "ir/tensor.h"
 
 namespace halftone::onnx_format {
 namespace {
 
-bool IsConstantFalse(const Graph& graph, ValueId value) {
-  const std::optional<double> scalar = graph.ConstantScalar(value);
-  return scalar.has_value() && *scalar == 0;
-}
-
-// Scales of Resize that make nothing smaller.
-bool AllAtLeastOne(const Graph& graph, ValueId scales) {
-  const Tensor* tensor = graph.ConstantTensor(scales);
-  if (tensor == nullptr || tensor->type() != DataType::kFloat32) return false;
+// What the scales of a Resize of opset 10 do.
+enum class Scaling { kUnknown, kLarger, kSmaller, kBoth };
+Scaling ScalingOf(const NodeInFile& node) {
+  const Tensor* tensor = node.HasInput(1) ? node.graph.ConstantTensor(node.inputs[1]) : nullptr;
+  if (tensor == nullptr || tensor->type() != DataType::kFloat32) return Scaling::kUnknown;
   const std::vector<float> values = tensor->ToFloats();
-  return std::all_of(values.begin(), values.end(), [](float v) { return v >= 1; });
+  if (std::all_of(values.begin(), values.end(), [](float v) { return v >= 1; })) return Scaling::kLarger;
+  return std::all_of(values.begin(), values.end(), [](float v) { return v <= 1; }) ? Scaling::kSmaller : Scaling::kBoth;
 }
 
 }  // namespace
 
 std::string_view DropoutIsOpaque(const NodeInFile& node) {
-  if (node.HasInput(2) && !IsConstantFalse(node.graph, node.inputs[2])) return "it may run in training mode";
   if (node.opset < 10 && node.IsRead(1)) return "its mask is no bool before opset 10";
   return "";
 }
 
 std::string_view BatchNormIsOpaque(const NodeInFile& node) {
-  if (node.Int("training_mode", 0) != 0) return "it runs in training mode";
   if (node.Int("spatial", 1) == 0) return "its statistics are per activation (spatial = 0)";
   for (size_t i = 2; i < 5 && node.HasInput(1) && node.HasInput(i); ++i) {
     if (node.graph.type(node.inputs[i]) != node.graph.type(node.inputs[1]))
       return "its statistics are of several types";
   }
-  return node.proto.output_size() > 1 ? "it makes statistics, as in training" : "";
+  const bool training = node.Int("training_mode", 0) != 0;  // since opset 14
+  return node.proto.output_size() > 1 && !training ? "it makes statistics, as in training" : "";
 }
 
 std::string_view TransposeIsOpaque(const NodeInFile& node) {
@@ -57,9 +54,11 @@ std::string_view CastIsOpaque(const NodeInFile& node) {
 
 std::string_view ResizeIsOpaque(const NodeInFile& node) {
   if (node.opset >= 11) return "";
-  // Opset 10 does not say how nearest rounds; runtimes agree only where nothing gets smaller.
-  const bool smaller = !node.HasInput(1) || !AllAtLeastOne(node.graph, node.inputs[1]);
-  return smaller && node.String("mode", "nearest") == "nearest" ? "rounding of nearest is not defined in opset 10" : "";
+  // Opset 10 does not say how nearest rounds. ONNX Runtime rounds down where an axis gets larger, else up.
+  const Scaling scaling = ScalingOf(node);
+  const bool one_way = scaling == Scaling::kLarger || scaling == Scaling::kSmaller;
+  if (one_way || node.String("mode", "nearest") != "nearest") return "";
+  return "rounding of nearest is not the same on all axes, or not known, in opset 10";
 }
 
 absl::Status CheckKernelShape(const NodeInFile& node, GraphEditor&, Node& canonical) {
@@ -99,7 +98,7 @@ absl::Status FinishResize(const NodeInFile& node, GraphEditor&, Node& canonical)
   if (node.opset >= 11) return absl::OkStatus();
   if (canonical.inputs.size() == 2) canonical.inputs.insert(canonical.inputs.begin() + 1, kNoValue);  // (x, scales)
   canonical.attributes.Set("coordinate_transformation_mode", std::string("asymmetric"));
-  canonical.attributes.Set("nearest_mode", std::string("floor"));
+  canonical.attributes.Set("nearest_mode", std::string(ScalingOf(node) == Scaling::kSmaller ? "ceil" : "floor"));
   return absl::OkStatus();
 }
 
@@ -108,9 +107,11 @@ bool SaysOutputType(std::string_view attribute) {
 }
 
 bool IsReadByRule(std::string_view onnx_op, std::string_view attribute) {
-  if (SaysOutputType(attribute)) return true;
-  return (onnx_op == "Conv" && attribute == "kernel_shape") || (onnx_op == "Cast" && attribute == "to") ||
-         (onnx_op == "BatchNormalization" && attribute == "spatial");
+  if (SaysOutputType(attribute) || IsReadByRecurrentRule(onnx_op, attribute)) return true;
+  const bool has_weights = onnx_op == "Conv" || onnx_op == "ConvTranspose" || onnx_op == "DeformConv";
+  return (has_weights && attribute == "kernel_shape") || (onnx_op == "Cast" && attribute == "to") ||
+         (onnx_op == "BatchNormalization" && attribute == "spatial") ||
+         (onnx_op == "Upsample" && attribute == "scales");
 }
 
 }  // namespace halftone::onnx_format

@@ -2,6 +2,8 @@
 #include <iterator>
 #include <utility>
 
+#include "ir/nested.h"
+#include "ir/reference/control_internal.h"
 #include "ir/reference/functions_internal.h"
 #include "ir/reference/reference.h"
 
@@ -323,33 +325,53 @@ absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph& graph, const Node& nod
 
 }  // namespace
 
-bool HasReference(OpKind op) { return kFunctions[static_cast<int>(op)].function != nullptr; }
+bool HasReference(OpKind op) {
+  return HasNestedGraphs(op) || kFunctions[static_cast<int>(op)].function != nullptr;
+}
 
-absl::StatusOr<std::vector<Tensor>> EvaluateNode(const Graph& graph, NodeId id, const std::vector<Tensor>& inputs) {
+namespace {
+
+absl::StatusOr<std::vector<Tensor>> EvaluateWithin(const Graph& graph, NodeId id, const std::vector<Tensor>& inputs,
+                                                   Budget& budget) {
   const Node& node = graph.node(id);
-  absl::StatusOr<std::vector<Tensor>> outputs = Evaluate(graph, node, inputs);
+  absl::StatusOr<std::vector<Tensor>> outputs =
+      HasNestedGraphs(node.op) ? ControlFlow(node, inputs, budget) : Evaluate(graph, node, inputs);
   if (outputs.ok()) return outputs;
   const std::string_view name = node.op == OpKind::kOpaque ? std::string_view(node.spelling) : OpName(node.op);
   return Annotate(outputs.status(), Concat("node '", graph.Label(id), "' (", name, ")"));
 }
 
-absl::StatusOr<std::vector<Tensor>> EvaluateGraph(const Graph& graph, const std::vector<Tensor>& inputs) {
-  if (inputs.size() != graph.inputs().size())
-    return Error(inputs.size(), " tensors for ", graph.inputs().size(), " graph inputs");
-  std::vector<Tensor> values(graph.num_values());
-  for (size_t i = 0; i < inputs.size(); ++i) values[graph.output(graph.inputs()[i]).index] = inputs[i];
-  for (const NodeId id : graph.TopologicalOrder()) {
-    const Node& node = graph.node(id);
+}  // namespace
+
+absl::StatusOr<std::vector<Tensor>> EvaluateNode(const Graph& graph, NodeId id, const std::vector<Tensor>& inputs,
+                                                 const RunLimits& limits) {
+  Budget budget(limits);
+  return EvaluateWithin(graph, id, inputs, budget);
+}
+
+absl::StatusOr<std::vector<Tensor>> EvaluateGraph(const Graph& graph, const std::vector<Tensor>& inputs,
+                                                  const RunLimits& limits) {
+  Budget budget(limits);
+  return PreparedGraph(graph).Run(inputs, budget);
+}
+
+absl::StatusOr<std::vector<Tensor>> PreparedGraph::Run(const std::vector<Tensor>& inputs, Budget& budget) const {
+  if (inputs.size() != graph_.inputs().size())
+    return Error(inputs.size(), " tensors for ", graph_.inputs().size(), " graph inputs");
+  std::vector<Tensor> values(graph_.num_values());
+  for (size_t i = 0; i < inputs.size(); ++i) values[graph_.output(graph_.inputs()[i]).index] = inputs[i];
+  for (const NodeId id : order_) {
+    const Node& node = graph_.node(id);
     if (node.op == OpKind::kInput || node.op == OpKind::kNoOp) continue;
     std::vector<Tensor> arguments;
     for (const ValueId input : node.inputs) arguments.push_back(input.valid() ? values[input.index] : Tensor());
-    HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> results, EvaluateNode(graph, id, arguments));
+    HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> results, EvaluateWithin(graph_, id, arguments, budget));
     for (size_t i = 0; i < results.size(); ++i) {
       if (node.outputs[i].valid()) values[node.outputs[i].index] = std::move(results[i]);
     }
   }
   std::vector<Tensor> outputs;
-  for (const GraphOutput& output : graph.outputs()) outputs.push_back(values[output.value.index]);
+  for (const GraphOutput& output : graph_.outputs()) outputs.push_back(values[output.value.index]);
   return outputs;
 }
 

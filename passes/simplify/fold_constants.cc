@@ -61,7 +61,7 @@ std::optional<int64_t> ResultBytes(const Graph& graph, NodeId id) {
 // Whether the contraction needs more multiplications than folding is worth. The result has at most kLargestResult
 // bytes.
 bool IsTooMuchWork(const Graph& graph, NodeId id, int64_t result_bytes, const std::vector<Tensor>& inputs) {
-  if (Info(graph.op(id)).group != OpGroup::kContraction) return false;
+  if (Info(graph.op(id)).group != OpGroup::kContraction || inputs.size() < 2) return false;
   // Products that each result sums up: a filter without its output channels; of a matrix at most the longer side.
   const std::vector<int64_t>& dims = inputs[1].dims();
   int64_t sum = 1;

@@ -1,0 +1,77 @@
+// The options of lstm, gru and rnn, with their defaults filled in, and the sizes that their inputs agree on.
+#ifndef HALFTONE_IR_RECURRENT_H_
+#define HALFTONE_IR_RECURRENT_H_
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/attributes.h"
+#include "ir/ops.h"
+#include "ir/shape.h"
+
+namespace halftone {
+
+struct GateActivation {
+  enum class Kind : uint8_t {
+    kSigmoid,
+    kTanh,
+    kRelu,
+    kAffine,           // alpha x + beta
+    kLeakyRelu,        // alpha: 0.01
+    kThresholdedRelu,  // alpha: 1
+    kScaledTanh,       // alpha tanh(beta x)
+    kHardSigmoid,      // alpha: 0.2, beta: 0.5
+    kElu,              // alpha: 1
+    kSoftsign,
+    kSoftplus,
+  };
+  Kind kind = Kind::kSigmoid;
+  double alpha = 0;
+  double beta = 0;
+
+  double operator()(double x) const;
+};
+
+// x, w, r, b, sequence_lengths, initial_h, initial_c, peepholes: the inputs by their index.
+enum RecurrentInput {
+  kRecurrentX,
+  kRecurrentW,
+  kRecurrentR,
+  kRecurrentB,
+  kRecurrentLengths,
+  kRecurrentH,
+  kRecurrentC,
+  kRecurrentPeepholes
+};
+
+struct RecurrentOptions {
+  int gates = 1;              // lstm 4 (i, o, f, c), gru 3 (z, r, h), rnn 1
+  std::vector<bool> reverse;  // one a direction
+  // One a direction. Of lstm f, g, h: gates, cell input, cell output; of gru f, g; of rnn f.
+  std::vector<std::vector<GateActivation>> activations;
+  double clip = 0;  // of what goes into the gates; 0: none
+  bool input_forget = false;
+  bool linear_before_reset = false;
+  bool batch_first = false;
+
+  int directions() const { return static_cast<int>(reverse.size()); }
+};
+
+// REQUIRES: op is lstm, gru or rnn. Errors: INVALID_ARGUMENT without the node's name.
+absl::StatusOr<RecurrentOptions> ResolveRecurrent(OpKind op, const Attributes& attributes);
+
+struct RecurrentSizes {
+  Dim steps, batch, input, hidden;
+};
+
+// What the shapes of the inputs (absent or unknown ones have no rank) and hidden_size say. Errors: shapes that
+// contradict each other.
+absl::StatusOr<RecurrentSizes> SizesOfRecurrent(const RecurrentOptions& options, const Attributes& attributes,
+                                                std::span<const Shape> inputs);
+
+}  // namespace halftone
+
+#endif  // HALFTONE_IR_RECURRENT_H_
