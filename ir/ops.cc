@@ -61,8 +61,13 @@ constexpr Port kLikeOut[] = {{"y", 'L'}};
 constexpr Port kPReluIn[] = {{"x"}, {"slope"}};
 constexpr Port kWhereIn[] = {{"condition", '*'}, {"a"}, {"b"}};
 constexpr Port kLayerNormIn[] = {{"x"}, {"scale"}, {"offset", 'T', true}};
-constexpr Port kLayerNormOut[] = {{"y"}, {"mean", '*', true}, {"inv_std", '*', true}};
+constexpr Port kLayerNormOut[] = {
+    {"y"},
+    {.name = "mean", .type_variable = '*', .optional = true, .type = DataType::kFloat32},
+    {.name = "inv_std", .type_variable = '*', .optional = true, .type = DataType::kFloat32}};
 constexpr Port kRmsNormIn[] = {{"x"}, {"scale"}};
+constexpr Port kRmsNormOut[] = {{"y"},
+                                {.name = "inv_std", .type_variable = '*', .optional = true, .type = DataType::kFloat32}};
 constexpr Port kSkipLayerNormIn[] = {{"x"}, {"skip"}, {"scale"}, {"offset", 'T', true}, {"bias", 'T', true}};
 constexpr Port kSkipLayerNormOut[] = {{"y"}, {"mean", '*', true}, {"inv_std", '*', true}, {"sum", 'T', true}};
 constexpr Port kGroupNormIn[] = {{"x"}, {"scale"}, {"offset"}};
@@ -371,7 +376,7 @@ constexpr OpInfo kOps[] = {
     {kAnd, "and", G::kCompare, kBoolAB, kBoolY, kNone, kExact},
     {kOr, "or", G::kCompare, kBoolAB, kBoolY, kNone, kExact},
     {kXor, "xor", G::kCompare, kBoolAB, kBoolY, kNone, kExact},
-    {kWhere, "where", G::kMove, kWhereIn, kY, kNone, kExact},
+    {kWhere, "where", G::kMove, kWhereIn, kY, kRows, kExact},
     {kAddN, "add_n", G::kBinary, kVariadicX, kY, kNone, kRounded},
     {kMaxN, "max_n", G::kBinary, kVariadicX, kY, kNone, kExact},
     {kMinN, "min_n", G::kBinary, kVariadicX, kY, kNone, kExact},
@@ -379,7 +384,7 @@ constexpr OpInfo kOps[] = {
     {kLogSoftmax, "log_softmax", G::kNormalize, kX, kY, kSoftmaxAttributes, kRounded},
     {kHardmax, "hardmax", G::kNormalize, kX, kY, kSoftmaxAttributes, kExact},
     {kLayerNorm, "layer_norm", G::kNormalize, kLayerNormIn, kLayerNormOut, kLayerNormAttributes, kAccumulated},
-    {kRmsNorm, "rms_norm", G::kNormalize, kRmsNormIn, kY, kLayerNormAttributes, kAccumulated},
+    {kRmsNorm, "rms_norm", G::kNormalize, kRmsNormIn, kRmsNormOut, kLayerNormAttributes, kAccumulated},
     {kSkipLayerNorm, "skip_layer_norm", G::kNormalize, kSkipLayerNormIn, kSkipLayerNormOut, kEpsilon, kAccumulated},
     {kInstanceNorm, "instance_norm", G::kNormalize, kGroupNormIn, kY, kEpsilonLayout, kAccumulated},
     {kGroupNorm, "group_norm", G::kNormalize, kGroupNormIn, kY, kGroupNormAttributes, kAccumulated},

@@ -99,7 +99,8 @@ enum class OpKind : uint8_t {
   kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual,
   // bool, bool -> bool
   kAnd, kOr, kXor,
-  // condition (bool), a, b -> y    numpy broadcasting of the three
+  // condition (bool), a, b -> y  {rows: default false}    numpy broadcasting of the three. rows: a condition of rank 1
+  // picks rows, of a and b, which have one shape (TensorFlow's Select)
   kWhere,
   // x0, x1, ... -> y    any number >= 1, numpy broadcasting
   kAddN, kMaxN, kMinN, kMeanN,
@@ -107,7 +108,7 @@ enum class OpKind : uint8_t {
   kLogSoftmax, kHardmax,
   // x, scale, offset? -> y, mean?, inv_std?  {axis: -1: over this and all later dimensions, epsilon: 1e-5}
   kLayerNorm,
-  // x, scale -> y  {axis: -1, epsilon: 1e-5}
+  // x, scale -> y, inv_std?  {axis: -1, epsilon: 1e-5}
   kRmsNorm,
   // x, skip, scale, offset?, bias? -> y, mean?, inv_std?, sum?  {epsilon: 1e-12}: layer_norm of sum = x + skip + bias
   kSkipLayerNorm,

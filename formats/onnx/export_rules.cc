@@ -72,13 +72,18 @@ int MaxPoolMinOpset(const Graph& graph, const Node& node) {
   return node.outputs.size() > 1 ? 8 : 1;
 }
 
-int PadMinOpset(const Graph&, const Node& node) { return Input(node, 3).valid() ? 18 : 2; }
+int PadMinOpset(const Graph& graph, const Node& node) {
+  if (node.attributes.String("mode", "constant") == "wrap") return 19;
+  if (Input(node, 3).valid()) return 18;
+  return IsFloatingPoint(graph.type(node.inputs[0])) ? 2 : 11;
+}
 
 int ResizeMinOpset(const Graph&, const Node& node) {
   const Attributes& a = node.attributes;
   const std::string coordinates = a.String("coordinate_transformation_mode", "half_pixel");
   if (coordinates == "half_pixel_symmetric") return 19;
-  const bool opset10 = coordinates == "asymmetric" && a.String("nearest_mode", "round_prefer_floor") == "floor" &&
+  const std::string nearest = a.String("nearest_mode", "round_prefer_floor");  // "ceil": see ResizeIsOpaque
+  const bool opset10 = coordinates == "asymmetric" && (nearest == "floor" || nearest == "ceil") &&
                        a.String("mode", "nearest") != "cubic" && !Input(node, 1).valid() && !Input(node, 3).valid();
   return opset10 ? 10 : 11;
 }
@@ -151,6 +156,7 @@ absl::Status WriteSoftmax(NodeWriter& writer, NodeId id) {
   const Shape& shape = graph.shape(node.inputs[0]);
   int64_t axis = node.attributes.Int("axis", -1);
   const std::string x = writer.Read(node.inputs[0]);
+  const std::string_view op_type = FindRow(node.op)->onnx;  // Softmax, LogSoftmax or Hardmax
   const bool last = IsLastAxis(graph, node, axis);
   if (writer.opset() >= 13 && node.attributes.Bool("flatten", false) && !last) {
     // The matrix form of old opsets: flatten, softmax over the rows, back to the old shape.
@@ -158,20 +164,21 @@ absl::Status WriteSoftmax(NodeWriter& writer, NodeId id) {
     const std::string rows = writer.Fresh(x + "_softmax");
     const std::string old_shape = writer.Fresh(x + "_shape");
     SetInt(writer.Add("Flatten", {x}, {matrix}), "axis", axis);
-    SetInt(writer.Add("Softmax", {matrix}, {rows}), "axis", 1);
+    SetInt(writer.Add(op_type, {matrix}, {rows}), "axis", 1);
     writer.Add("Shape", {x}, {old_shape});
     AddLast(writer, id, "Reshape", {rows, old_shape});
     return absl::OkStatus();
   }
   if (writer.opset() < 13 && axis < 0 && shape.has_rank()) axis += shape.rank();
-  SetInt(AddLast(writer, id, "Softmax", {x}), "axis", axis);
+  SetInt(AddLast(writer, id, op_type, {x}), "axis", axis);
   return absl::OkStatus();
 }
 
 absl::Status WriteBatchNorm(NodeWriter& writer, NodeId id) {
   const Graph& graph = writer.graph();
   const Node& node = graph.node(id);
-  if (node.attributes.Bool("is_training", false)) return absl::UnimplementedError("batch norm in training mode");
+  if (node.attributes.Bool("is_training", false))
+    return writer.WriteByRow(id, *FindRow(OpKind::kBatchNorm)).status();
   for (size_t i = 1; i < node.outputs.size(); ++i) {
     if (HasRead(graph, node.outputs[i])) return absl::UnimplementedError("statistics of batch norm are read");
   }

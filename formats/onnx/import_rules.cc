@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "formats/onnx/element_types.h"
 #include "formats/onnx/recurrent_rules.h"
+#include "formats/onnx/tensor_rules.h"
 #include "ir/tensor.h"
 
 namespace halftone::onnx_format {
@@ -43,8 +44,6 @@ std::string_view TransposeIsOpaque(const NodeInFile& node) {
   if (node.Find("perm") != nullptr || !node.HasInput(0)) return "";
   return node.graph.shape(node.inputs[0]).has_rank() ? "" : "it reverses dimensions of unknown number";
 }
-
-std::string_view PadIsOpaque(const NodeInFile& node) { return node.String("mode", "") == "wrap" ? "mode wrap" : ""; }
 
 std::string_view CastIsOpaque(const NodeInFile& node) {
   return FromOnnxType(static_cast<int>(node.Int("to", 0))) == DataType::kUnknown
@@ -108,6 +107,7 @@ bool SaysOutputType(std::string_view attribute) {
 
 bool IsReadByRule(std::string_view onnx_op, std::string_view attribute) {
   if (SaysOutputType(attribute) || IsReadByRecurrentRule(onnx_op, attribute)) return true;
+  if (IsReadByTensorRule(onnx_op, attribute)) return true;
   const bool has_weights = onnx_op == "Conv" || onnx_op == "ConvTranspose" || onnx_op == "DeformConv";
   return (has_weights && attribute == "kernel_shape") || (onnx_op == "Cast" && attribute == "to") ||
          (onnx_op == "BatchNormalization" && attribute == "spatial") ||

@@ -22,7 +22,8 @@ bool IsDefault(const AttributeValue& value) {
     return std::all_of(list->begin(), list->end(), [](int64_t v) { return v == 1; });  // dilations
   }
   const std::string* text = std::get_if<std::string>(&value);
-  return text != nullptr && (*text == "DCR" || *text == "stretch");  // DepthToSpace, Resize
+  return text != nullptr && (*text == "DCR" || *text == "stretch" ||
+                              *text == "output_half_pixel");  // DepthToSpace, Resize, RoiAlign before opset 16
 }
 
 // Whether an attribute can hold it.

@@ -69,8 +69,9 @@ Outputs LayerNorm(const Call& call) {
   Dims kept = dims;
   std::fill(kept.begin() + axis, kept.end(), 1);
   std::vector<Tensor> outputs{FromDoubles(call.type(), dims, y)};
-  outputs.push_back(call.wants(1) ? FromDoubles(call.types[1], kept, means) : Tensor());
-  outputs.push_back(call.wants(2) ? FromDoubles(call.types[2], kept, inverses) : Tensor());
+  if (!rms) outputs.push_back(call.wants(1) ? FromDoubles(call.types[1], kept, means) : Tensor());
+  const size_t last = outputs.size();
+  outputs.push_back(call.wants(last) ? FromDoubles(call.types[last], kept, inverses) : Tensor());
   return outputs;
 }
 

@@ -31,9 +31,10 @@ Outputs Identity(const Call& call) { return std::vector<Tensor>{call.in(0)}; }
 
 // At inference everything is kept. Training (an input that says true) would draw random numbers.
 Outputs Dropout(const Call& call) {
-  if (call.has(2) && call.in(2).num_elements() == 1 && call.in(2).ToInts()[0] != 0) {
-    return absl::UnimplementedError("dropout in training: run the model for inference");
-  }
+  const bool training = call.has(2) && call.in(2).num_elements() == 1 && call.in(2).ToInts()[0] != 0;
+  const bool has_ratio = call.has(1) && call.in(1).num_elements() == 1;
+  const double ratio = has_ratio ? call.in(1).ToDoubles()[0] : call.attributes().Float("ratio", 0.5f);
+  if (training && ratio != 0) return absl::UnimplementedError("dropout in training: run the model for inference");
   std::vector<Tensor> outputs{call.in(0)};
   if (call.wants(1)) {
     const std::vector<int64_t> ones(call.in(0).num_elements(), 1);

@@ -16,6 +16,8 @@ class ViewKernel final : public Kernel {
     for (size_t i = 1; i < node.outputs.size(); ++i) {
       if (context.OutputUsed(static_cast<int>(i))) return absl::UnimplementedError("only the first output is a view");
     }
+    if (node.op == OpKind::kDropout && context.HasInput(2) && context.ConstantScalar(2) != 0)
+      return absl::UnimplementedError("dropout that may be in training mode");
     const DataType type = context.OutputType();
     const Dims in = context.InputDims(0), out = context.OutputDims();
     const Placement there = context.InputPlacement(0);

@@ -1,0 +1,34 @@
+// Functions of rows_nn.cc: what a table cannot say about pools, normalization, images and detection.
+#ifndef HALFTONE_FORMATS_ONNX_NN_RULES_H_
+#define HALFTONE_FORMATS_ONNX_NN_RULES_H_
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "formats/onnx/op_map.h"
+
+namespace halftone::onnx_format {
+
+// --- Import: why the node stays opaque, or ""; what the row does not say.
+std::string_view UpsampleIsOpaque(const NodeInFile& node);
+absl::Status FinishUpsample(const NodeInFile& node, GraphEditor& edit, Node& canonical);
+absl::Status FinishGroupNorm(const NodeInFile& node, GraphEditor& edit, Node& canonical);
+absl::Status FinishGridSample(const NodeInFile& node, GraphEditor& edit, Node& canonical);
+absl::Status FinishRoiAlign(const NodeInFile& node, GraphEditor& edit, Node& canonical);
+absl::Status KeepDomain(const NodeInFile& node, GraphEditor& edit, Node& canonical);
+
+// --- Export: the opset that the node needs for other reasons than those in its row.
+int UpsampleMinOpset(const Graph& graph, const Node& node);
+int GroupNormMinOpset(const Graph& graph, const Node& node);
+int GridSampleMinOpset(const Graph& graph, const Node& node);
+int RoiAlignMinOpset(const Graph& graph, const Node& node);
+
+absl::Status WriteUpsample(NodeWriter& writer, NodeId id);
+absl::Status WriteWithKernelShape(NodeWriter& writer, NodeId id);  // of the weights
+absl::Status WriteGroupNorm(NodeWriter& writer, NodeId id);
+absl::Status WriteGridSample(NodeWriter& writer, NodeId id);
+absl::Status WriteRmsNorm(NodeWriter& writer, NodeId id);
+
+}  // namespace halftone::onnx_format
+
+#endif  // HALFTONE_FORMATS_ONNX_NN_RULES_H_
