@@ -1,0 +1,46 @@
+// Control flow in the reference evaluator: graphs that are run again and again, and what stops them.
+#ifndef HALFTONE_IR_REFERENCE_CONTROL_INTERNAL_H_
+#define HALFTONE_IR_REFERENCE_CONTROL_INTERNAL_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "ir/graph.h"
+#include "ir/reference/reference.h"
+#include "ir/tensor.h"
+
+namespace halftone::reference {
+
+// What one run has used of its limits.
+class Budget {
+ public:
+  explicit Budget(const RunLimits& limits) : limits_(limits) {}
+  // Asked before each run of a loop's body: RESOURCE_EXHAUSTED beyond the limit, or what interrupts the run.
+  absl::Status SpendBodyRun();
+
+ private:
+  const RunLimits& limits_;
+  int64_t body_runs_ = 0;
+};
+
+// A graph in the order in which it is run. The graph must outlive it.
+class PreparedGraph {
+ public:
+  explicit PreparedGraph(const Graph& graph) : graph_(graph), order_(graph.TopologicalOrder()) {}
+  const Graph& graph() const { return graph_; }
+  absl::StatusOr<std::vector<Tensor>> Run(const std::vector<Tensor>& inputs, Budget& budget) const;
+
+ private:
+  const Graph& graph_;
+  const std::vector<NodeId> order_;
+};
+
+// A node of control flow: one tensor an output of the node. Errors have no node's name.
+// REQUIRES: HasNestedGraphs(node.op)
+absl::StatusOr<std::vector<Tensor>> ControlFlow(const Node& node, const std::vector<Tensor>& inputs, Budget& budget);
+
+}  // namespace halftone::reference
+
+#endif  // HALFTONE_IR_REFERENCE_CONTROL_INTERNAL_H_
