@@ -267,6 +267,7 @@ DataType OutputType(const Graph& graph, const Node& node, int index) {
     const Tensor* tensor = value == nullptr ? nullptr : std::get_if<Tensor>(value);
     return tensor == nullptr ? DataType::kUnknown : tensor->type();
   }
+  if (node.op == kEyeLike && !node.inputs.empty()) return graph.type(node.inputs[0]);  // unless the format says another
   const Port* port = OutputPort(node.op, index);
   if (port == nullptr || port->type_variable == '*') return port == nullptr ? DataType::kUnknown : port->type;
   const int count = static_cast<int>(node.inputs.size());

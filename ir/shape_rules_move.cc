@@ -51,6 +51,10 @@ Shapes Concat(const Context& c) {
 Shapes Pad(const Context& c) {
   const Shape& x = c.shape(0);
   if (!x.has_rank()) return std::vector<Shape>{};
+  const std::string mode = c.attributes().String("mode", "constant");
+  if (mode != "constant" && mode != "reflect" && mode != "symmetric" && mode != "edge" && mode != "wrap") {
+    return Error("mode is '", mode, "', need constant, reflect, symmetric, edge or wrap");
+  }
   const KnownTensor* pads = c.known(1);
   std::optional<std::vector<int64_t>> axes;
   if (c.has(3)) {

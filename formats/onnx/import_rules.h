@@ -13,7 +13,6 @@ namespace halftone::onnx_format {
 std::string_view DropoutIsOpaque(const NodeInFile& node);
 std::string_view BatchNormIsOpaque(const NodeInFile& node);
 std::string_view TransposeIsOpaque(const NodeInFile& node);
-std::string_view PadIsOpaque(const NodeInFile& node);
 std::string_view CastIsOpaque(const NodeInFile& node);
 std::string_view ResizeIsOpaque(const NodeInFile& node);
 

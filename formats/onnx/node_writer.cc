@@ -26,9 +26,7 @@ bool IsOnnxLayout(std::string_view name, const AttributeValue& value) {
   return (name == "layout" && *text == "NCHW") || (name == "weights_layout" && (*text == "OIHW" || *text == "IOHW"));
 }
 
-bool IsReduction(OpKind op) {
-  return op == OpKind::kReduceMean || op == OpKind::kReduceSum || op == OpKind::kReduceMax;
-}
+bool IsReduction(OpKind op) { return Info(op).group == OpGroup::kReduce; }
 
 }  // namespace
 
