@@ -196,6 +196,28 @@ absl::StatusOr<Prepared> Pad(const NodeContext& context) {
       .step = std::move(copy), .inputs = {{0, input.placement}}, .outputs = {output.placement}, .kernel = "copy"};
 }
 
+absl::StatusOr<Prepared> SpaceToDepth(const NodeContext& context) {
+  const Attributes& attributes = context.node().attributes;
+  const Dims dims = context.InputDims(0);
+  if (dims.size() != 4) return absl::UnimplementedError("space_to_depth of images only");
+  const std::vector<int> order = ChannelsFirstOrder(4, IsChannelsLast(attributes));
+  const Strided input = StridedInput(dims, context.InputPlacement(0));
+  const Dims in = Reordered(dims, order), from = Reordered(input.strides, order);
+  const int64_t block = attributes.Int("block_size", 1);
+  if (block < 1 || in[2] % block != 0 || in[3] % block != 0)
+    return absl::InvalidArgumentError("block_size does not divide height and width");
+  const Strided output = OutputLike(dims, input, context.OutputDims());
+  const Dims to = Reordered(output.strides, order);
+  const int64_t c = in[1];  // output channel = (by * block + bx) * c + channel
+  const Dims box = {in[0], c, in[2] / block, block, in[3] / block, block};
+  const Dims box_from = {from[0], from[1], from[2] * block, from[2], from[3] * block, from[3]};
+  const Dims box_to = {to[0], to[1], to[2], to[1] * block * c, to[3], to[1] * c};
+  auto copy = std::make_unique<CopyStep>();
+  copy->Add({StridedCopy(box, box_from, box_to, ElementSize(context.InputType(0))), 0, 0, 0});
+  return Prepared{
+      .step = std::move(copy), .inputs = {{0, input.placement}}, .outputs = {output.placement}, .kernel = "copy"};
+}
+
 absl::StatusOr<Prepared> DepthToSpace(const NodeContext& context) {
   const Attributes& attributes = context.node().attributes;
   const Dims dims = context.InputDims(0);
@@ -294,6 +316,8 @@ class CopyKernel final : public Kernel {
         return Pad(context);
       case OpKind::kDepthToSpace:
         return DepthToSpace(context);
+      case OpKind::kSpaceToDepth:
+        return SpaceToDepth(context);
       case OpKind::kTranspose:
         return Transpose(context);
       case OpKind::kConcat:

@@ -1,4 +1,4 @@
-// batch_norm with given statistics: dnnl::batch_normalization_forward; softmax: dnnl::softmax_forward.
+// batch_norm with given statistics: dnnl::batch_normalization_forward; softmax, log_softmax: dnnl::softmax_forward.
 #include "base/status.h"
 #include "ir/window.h"
 #include "runtime/onednn/kernels.h"
@@ -88,6 +88,8 @@ class SoftmaxKernel final : public Kernel {
     const bool flatten = attributes.Bool("flatten", false);
     if (axis < 0 || axis > rank - (flatten ? 0 : 1)) return absl::InvalidArgumentError("the axis is out of range");
 
+    const dnnl::algorithm algorithm =
+        context.node().op == OpKind::kLogSoftmax ? dnnl::algorithm::softmax_log : dnnl::algorithm::softmax_accurate;
     const Placement there = context.InputPlacement(0);
     for (const DataType computed : {type, DataType::kFloat32}) {
       for (const Placement& placement :
@@ -100,8 +102,8 @@ class SoftmaxKernel final : public Kernel {
           desc = PlainDesc(matrix, computed);
           along = 1;
         }
-        const Primitive primitive(CpuEngine(), dnnl::prop_kind::forward_inference, dnnl::algorithm::softmax_accurate,
-                                  desc, desc, along, UserScratch(), /*allow_empty=*/true);
+        const Primitive primitive(CpuEngine(), dnnl::prop_kind::forward_inference, algorithm, desc, desc, along,
+                                  UserScratch(), /*allow_empty=*/true);
         if (!primitive || IsSlow(ImplementationName(primitive))) continue;
         return PrepareInPlace<dnnl::softmax_forward>(primitive, desc, placement);
       }

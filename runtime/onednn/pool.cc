@@ -1,4 +1,5 @@
-// max_pool, average_pool, global_average_pool, and reduce_mean over all spatial dimensions: dnnl::pooling_forward.
+// max_pool, average_pool, global_average_pool, global_max_pool, and reduce_mean over all spatial dimensions:
+// dnnl::pooling_forward.
 #include <algorithm>
 
 #include "base/status.h"
@@ -18,9 +19,10 @@ struct Problem {
   Dims strides, kernel, dilations, pads_begin, pads_end;
 };
 
-absl::StatusOr<Problem> GlobalProblem(const Dims& src, bool channels_last) {
+absl::StatusOr<Problem> GlobalProblem(const Dims& src, bool channels_last, bool max = false) {
   const size_t spatial = src.size() - 2;
-  Problem problem{.algorithm = dnnl::algorithm::pooling_avg_exclude_padding, .channels_last = channels_last};
+  Problem problem{.algorithm = max ? dnnl::algorithm::pooling_max : dnnl::algorithm::pooling_avg_exclude_padding,
+                  .channels_last = channels_last};
   problem.dst.assign(src.size(), 1);
   problem.dst[0] = src[0];
   problem.dst[1] = src[1];
@@ -58,7 +60,8 @@ absl::StatusOr<Problem> ProblemOf(const NodeContext& context) {
   }
   const bool channels_last = IsChannelsLast(node.attributes);
   const Dims src = Reordered(dims, ChannelsFirstOrder(rank, channels_last));
-  if (node.op == OpKind::kGlobalAveragePool) return GlobalProblem(src, channels_last);
+  if (node.op == OpKind::kGlobalAveragePool || node.op == OpKind::kGlobalMaxPool)
+    return GlobalProblem(src, channels_last, node.op == OpKind::kGlobalMaxPool);
 
   const std::vector<int64_t> kernel = node.attributes.Ints("kernel");
   HALFTONE_ASSIGN_OR_RETURN(const Window window,
@@ -105,6 +108,9 @@ class PoolKernel final : public Kernel {
         if (prepared.ok() && !slow.has_value()) slow = std::move(prepared);
       }
     }
+    const OpKind op = context.node().op;
+    const bool own_loop = op == OpKind::kMaxPool || op == OpKind::kAveragePool;  // runtime/host/pools.cc
+    if (slow.has_value() && own_loop) return absl::UnimplementedError("oneDNN has no fast kernel for it");
     if (slow.has_value()) return *std::move(slow);
     return absl::UnimplementedError("oneDNN has no such pooling");
   }

@@ -1,15 +1,13 @@
 // resize: nearest by tables of our own on any strided layout; linear with half-pixel centres by
-// dnnl::resampling_forward.
-//
-// Which input each output position reads is not worked out here a second time: the reference function resizes a ramp
-// along each axis, and the ramp's values are the positions.
+// dnnl::resampling_forward; the rest by loops of our own (runtime/host/resize.h).
+#include "runtime/host/resize.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "base/status.h"
-#include "ir/editor.h"
-#include "ir/reference/reference.h"
+#include "ir/resize_taps.h"
 #include "runtime/onednn/kernels.h"
 #include "runtime/onednn/support.h"
 
@@ -19,44 +17,19 @@ namespace {
 // Positions on the input's axis, one an output position.
 using Table = std::vector<float>;
 
-// A graph of the node alone, in f32.
-absl::StatusOr<Graph> Isolate(const NodeContext& context) {
-  Graph graph;
-  GraphEditor edit(graph);
-  std::vector<ValueId> inputs = {edit.AddInput("x", DataType::kFloat32, Shape::Of(context.InputDims(0)))};
-  for (int i = 1; i < context.num_inputs(); ++i) {
-    if (!context.HasInput(i)) {
-      inputs.push_back(kNoValue);
-      continue;
+// One an axis: the centre of what each output position reads.
+std::vector<Table> TablesOf(const ResizePlan& plan) {
+  std::vector<Table> tables(plan.dims.size());
+  for (const ResizedAxis& axis : plan.axes) {
+    for (const ResizeTaps& taps : axis.taps) {
+      double position = 0;
+      for (size_t t = 0; t < taps.from.size(); ++t) position += static_cast<double>(taps.from[t]) * taps.weights[t];
+      tables[axis.axis].push_back(static_cast<float>(position));
     }
-    const Tensor* constant = context.Constant(i);
-    if (constant == nullptr) return absl::UnimplementedError("scales or sizes are not constant");
-    inputs.push_back(edit.AddConstant("", *constant));
   }
-  const NodeId node = edit.Add(OpKind::kResize, "resize", std::move(inputs),
-                               {DataType::kFloat32, Shape::Of(context.OutputDims()), "y"}, context.node().attributes);
-  edit.AddGraphOutput("y", graph.output(node));
-  return graph;
-}
-
-absl::StatusOr<std::vector<Table>> TablesOf(const NodeContext& context) {
-  HALFTONE_ASSIGN_OR_RETURN(const Graph graph, Isolate(context));
-  const Dims in = context.InputDims(0), out = context.OutputDims();
-  const Dims in_strides = PlainStrides(in), out_strides = PlainStrides(out);
-  std::vector<Table> tables(in.size());
-  for (size_t axis = 0; axis < in.size(); ++axis) {
-    if (in[axis] == out[axis] && axis < 2) {  // batch and channels, nearly always
-      for (int64_t i = 0; i < out[axis]; ++i) tables[axis].push_back(static_cast<float>(i));
-      continue;
-    }
-    Tensor ramp(DataType::kFloat32, in);
-    const std::span<float> values = ramp.mutable_data<float>();
-    for (size_t i = 0; i < values.size(); ++i)
-      values[i] = static_cast<float>(static_cast<int64_t>(i) / in_strides[axis] % in[axis]);
-    HALFTONE_ASSIGN_OR_RETURN(const std::vector<Tensor> results, reference::EvaluateGraph(graph, {ramp}));
-    if (results[0].dims() != out) return absl::UnimplementedError("the output has another shape than declared");
-    const std::span<const float> positions = results[0].data<float>();
-    for (int64_t i = 0; i < out[axis]; ++i) tables[axis].push_back(positions[i * out_strides[axis]]);
+  for (size_t i = 0; i < tables.size(); ++i) {
+    if (!tables[i].empty()) continue;
+    for (int64_t k = 0; k < plan.dims[i]; ++k) tables[i].push_back(static_cast<float>(k));
   }
   return tables;
 }
@@ -104,28 +77,33 @@ class NearestStep final : public Step {
   std::byte* to_ = nullptr;
 };
 
+// Where x lies, and y in the same order of dimensions: strides and placements.
+struct Layouts {
+  Placement from, to;
+  Dims strides, to_strides;
+};
+Layouts LayoutsOf(const NodeContext& context, DataType type) {
+  const Dims in = context.InputDims(0), out = context.OutputDims();
+  const Placement there = context.InputPlacement(0);
+  Layouts l{Placement{type}, Placement{type}, PlainStrides(in), PlainStrides(out)};
+  if (there.plain() || there.type != type) return l;
+  const Desc desc = DescOf(in, there);
+  const bool dense = desc.get_inner_nblks() == 0 && SameLayout(desc, DenseLike(desc, in));
+  if (!dense) return l;
+  const Desc like = DenseLike(desc, out);
+  return Layouts{there, PlacementOf(like, type), desc.get_strides(), like.get_strides()};
+}
+
 absl::StatusOr<Prepared> Nearest(const NodeContext& context, const std::vector<Table>& tables) {
   const Dims in = context.InputDims(0), out = context.OutputDims();
   const DataType type = context.InputType(0);
-  Placement from = context.InputPlacement(0), to{type};
-  Dims strides = PlainStrides(in), to_strides = PlainStrides(out);
-  if (!from.plain()) {
-    const Desc desc = DescOf(in, from);
-    const Desc like = desc.get_inner_nblks() == 0 ? DenseLike(desc, out) : Desc();
-    if (IsEmpty(like)) {
-      from = Placement{type};
-    } else {
-      strides = desc.get_strides();
-      to_strides = like.get_strides();
-      to = PlacementOf(like, type);
-    }
-  }
+  const auto [from, to, strides, to_strides] = LayoutsOf(context, type);
   // Axes in the order of the output's memory, so that it is written from end to end.
   std::vector<size_t> order(out.size());
+  const Dims& places = to_strides;
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return (out[a] == 1 ? 0 : to_strides[a]) > (out[b] == 1 ? 0 : to_strides[b]);
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return (out[a] == 1 ? 0 : places[a]) > (out[b] == 1 ? 0 : places[b]); });
   const int64_t bytes = static_cast<int64_t>(ElementSize(type));
   std::vector<std::vector<int64_t>> offsets;
   for (const size_t axis : order) {
@@ -198,26 +176,61 @@ absl::StatusOr<Prepared> Linear(const NodeContext& context, const std::vector<Ta
   return absl::UnimplementedError("oneDNN has no such resampling");
 }
 
+// One pass an axis, on dimensions in the order of memory.
+absl::StatusOr<Prepared> Separable(const NodeContext& context, ResizePlan plan) {
+  const Dims in = context.InputDims(0);
+  const DataType type = context.InputType(0) == DataType::kBFloat16 ? DataType::kBFloat16 : DataType::kFloat32;
+  const Layouts l = LayoutsOf(context, type);
+  std::vector<size_t> order(in.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  if (!l.from.plain()) {  // in the order of DenseLike
+    const auto stride_of = [&](size_t i) { return in[i] == 1 ? int64_t{-1} : l.strides[i]; };
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return stride_of(a) > stride_of(b); });
+  }
+  std::vector<int> place(in.size());
+  for (size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<int>(i);
+  Dims dims;
+  for (const size_t i : order) dims.push_back(in[i]);
+  for (ResizedAxis& axis : plan.axes) axis.axis = place[axis.axis];
+  Prepared prepared{.inputs = {{0, l.from}}, .outputs = {l.to}, .kernel = "loop"};
+  prepared.step = host::MakeResizeStep(type, dims, plan.axes, plan.extrapolation, prepared.scratch_bytes);
+  return prepared;
+}
+
+absl::StatusOr<ResizePlan> PlanOf(const NodeContext& context) {
+  const Tensor* given[4] = {};
+  for (int i = 1; i < 4; ++i) {
+    if (!context.HasInput(i)) continue;
+    given[i] = context.Constant(i);
+    if (given[i] == nullptr) return absl::UnimplementedError("scales or sizes are not constant");
+  }
+  return PlanResize(context.node().attributes, context.InputDims(0), given[1], given[2], given[3]);
+}
+
 class ResizeKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     const DataType type = context.InputType(0);
     const Attributes& attributes = context.node().attributes;
     const std::string mode = attributes.String("mode", "nearest");
-    if ((type != DataType::kFloat32 && type != DataType::kBFloat16) || type != context.OutputType()) {
-      return absl::UnimplementedError("for f32 and bf16");
-    }
-    if (mode != "nearest" && mode != "linear") return absl::UnimplementedError("no kernel for this mode");
-    if (attributes.String("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize") {
-      return absl::UnimplementedError("no kernel for crops");
-    }
+    if (type != context.OutputType() || ElementSize(type) == 0)
+      return absl::UnimplementedError("elements without a size");
     const Dims in = context.InputDims(0), out = context.OutputDims();
     if (in.size() != out.size() || in.empty() ||
         std::count(in.begin(), in.end(), 0) + std::count(out.begin(), out.end(), 0) > 0) {
       return absl::UnimplementedError("nothing to resize");
     }
-    HALFTONE_ASSIGN_OR_RETURN(const std::vector<Table> tables, TablesOf(context));
-    return mode == "nearest" ? Nearest(context, tables) : Linear(context, tables);
+    HALFTONE_ASSIGN_OR_RETURN(ResizePlan plan, PlanOf(context));
+    if (plan.dims != out) return absl::UnimplementedError("the output has another shape than declared");
+    const bool crop = attributes.String("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize";
+    if (mode == "nearest" && !crop) return Nearest(context, TablesOf(plan));
+    if (!IsFloat(type)) return absl::UnimplementedError("sums of floats only");
+    if (mode == "linear" && !crop && attributes.Int("antialias", 0) == 0 && type != DataType::kFloat16) {
+      absl::StatusOr<Prepared> linear = Linear(context, TablesOf(plan));
+      if (linear.ok() && !IsSlow(linear->kernel)) return linear;
+      if (!linear.ok() && !absl::IsUnimplemented(linear.status())) return linear;
+    }
+    return Separable(context, std::move(plan));
   }
 };
 

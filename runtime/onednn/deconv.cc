@@ -1,0 +1,190 @@
+// conv_transpose: dnnl::deconvolution_forward with the bias in the same primitive.
+//
+// The implementation chooses the layouts, and that of the value as it lies is taken where the same implementation runs
+// on it. bf16 that the CPU's instruction set has no kernel for is computed in f32.
+#include <algorithm>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "ir/transposed_window.h"
+#include "ir/window.h"
+#include "runtime/onednn/kernels.h"
+#include "runtime/onednn/support.h"
+
+namespace halftone::onednn {
+namespace {
+
+using Primitive = dnnl::deconvolution_forward::primitive_desc;
+
+constexpr int kWeights = 1, kBias = 2, kOutputShape = 3;
+
+struct Problem {
+  Dims src, dst;         // N, C, spatial
+  Dims weights, places;  // [groups,] O, I, spatial; strides of the tensor as the graph has it, in that order
+  Dims strides, dilations, pads_begin, pads_end;
+  bool channels_last = false;
+};
+
+struct Types {
+  DataType src, weights, bias, dst;  // bias: kUnknown if there is none
+};
+
+absl::StatusOr<Problem> ProblemOf(const NodeContext& context) {
+  const Attributes& attributes = context.node().attributes;
+  const Dims dims = context.InputDims(0), weights = context.InputDims(kWeights), out = context.OutputDims();
+  const int rank = static_cast<int>(dims.size());
+  if (rank < 3 || rank > 5 || static_cast<int>(weights.size()) != rank)
+    return absl::UnimplementedError("oneDNN transposes convolutions of rank 3 to 5");
+  Problem p;
+  p.channels_last = IsChannelsLast(attributes);
+  const std::vector<int> order = ChannelsFirstOrder(rank, p.channels_last);
+  p.src = Reordered(dims, order);
+  p.dst = Reordered(out, order);
+  const bool first = attributes.String("weights_layout", "IOHW") == "IOHW";
+  const Dims plain = PlainStrides(weights);
+  const size_t in = first ? 0 : rank - 1, made = first ? 1 : rank - 2, spatial = first ? 2 : 0;
+  const int64_t groups = attributes.Int("group", 1);
+  if (groups < 1 || weights[in] != p.src[1] || weights[in] % groups != 0 || weights[made] * groups != p.dst[1])
+    return absl::InvalidArgumentError(Concat("weights for ", weights[in], " x ", weights[made], " channels in ", groups,
+                                             " groups do not fit ", p.src[1], " channels to ", p.dst[1]));
+  if (groups > 1) {
+    p.weights.push_back(groups);
+    p.places.push_back(weights[in] / groups * plain[in]);
+  }
+  p.weights.insert(p.weights.end(), {weights[made], weights[in] / groups});
+  p.places.insert(p.places.end(), {plain[made], plain[in]});
+  Dims kernel;
+  for (int i = 0; i < rank - 2; ++i) {
+    kernel.push_back(weights[spatial + i]);
+    p.places.push_back(plain[spatial + i]);
+  }
+  p.weights.insert(p.weights.end(), kernel.begin(), kernel.end());
+  const std::span<const int64_t> image = std::span<const int64_t>(p.src).subspan(2);
+  const std::span<const int64_t> given =
+      context.HasInput(kOutputShape) ? std::span<const int64_t>(p.dst).subspan(2) : std::span<const int64_t>();
+  HALFTONE_ASSIGN_OR_RETURN(const TransposedWindow window, ResolveTransposedWindow(attributes, image, kernel, given));
+  p.strides = window.strides;
+  p.dilations = window.dilations;
+  for (int64_t& dilation : p.dilations) --dilation;
+  p.pads_begin = window.pads_begin;
+  p.pads_end = window.pads_end;
+  for (int i = 0; i < rank - 2; ++i) {
+    if (p.pads_end[i] <= -p.strides[i]) return absl::UnimplementedError("the result is longer than oneDNN makes it");
+  }
+  return p;
+}
+
+Primitive Make(const Problem& p, const Types& types, const Desc& src, const Desc& dst) {
+  constexpr auto kKind = dnnl::prop_kind::forward_inference;
+  constexpr auto kAlgorithm = dnnl::algorithm::deconvolution_direct;
+  const Desc weights = AnyDesc(p.weights, types.weights);
+  if (types.bias == DataType::kUnknown) {
+    return Primitive(CpuEngine(), kKind, kAlgorithm, src, weights, dst, p.strides, p.dilations, p.pads_begin,
+                     p.pads_end, UserScratch(), /*allow_empty=*/true);
+  }
+  return Primitive(CpuEngine(), kKind, kAlgorithm, src, weights, PlainDesc(Dims{p.dst[1]}, types.bias), dst, p.strides,
+                   p.dilations, p.pads_begin, p.pads_end, UserScratch(), /*allow_empty=*/true);
+}
+
+// Also where a convolution does the work: "conv:any+ref:any".
+bool IsSlowDeconvolution(const Primitive& primitive) {
+  const std::string name = ImplementationName(primitive);
+  return IsSlow(name) || name.find("+ref") != std::string::npos;
+}
+
+// With the layout of the source as it lies where the implementation stays the same.
+Primitive Choose(const Problem& p, const Types& types, const Desc& there) {
+  const Primitive any = Make(p, types, AnyDesc(p.src, types.src), AnyDesc(p.dst, types.dst));
+  if (!any || IsEmpty(there)) return any;
+  const Primitive other = Make(p, types, there, AnyDesc(p.dst, types.dst));
+  return other && ImplementationName(other) == ImplementationName(any) ? other : any;
+}
+
+class DeconvKernel final : public Kernel {
+ public:
+  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
+    const DataType src_type = context.InputType(0), weights_type = context.InputType(kWeights),
+                   dst_type = context.OutputType();
+    if (!IsFloat(src_type) || !IsFloat(weights_type) || !IsFloat(dst_type))
+      return absl::UnimplementedError("oneDNN convolves floats only");
+    for (const Dims& dims : {context.InputDims(0), context.InputDims(kWeights), context.OutputDims()}) {
+      if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return absl::UnimplementedError("nothing to compute");
+    }
+    HALFTONE_ASSIGN_OR_RETURN(const Problem p, ProblemOf(context));
+    const bool has_bias = context.HasInput(kBias);
+    const DataType bias_type = !has_bias ? DataType::kUnknown : DataType::kFloat32;
+    const Placement there = context.InputPlacement(0);
+    const std::vector<int> order = ChannelsFirstOrder(static_cast<int>(p.src.size()), p.channels_last);
+    Types types{src_type, weights_type, bias_type, dst_type};
+    const auto seen = [&] {
+      return there.type == types.src ? Reordered(DescOf(context.InputDims(0), there), order) : Desc();
+    };
+    Primitive primitive = Choose(p, types, seen());
+    if (!primitive || IsSlowDeconvolution(primitive)) {
+      const Types f32{DataType::kFloat32, DataType::kFloat32, bias_type, DataType::kFloat32};
+      types = f32;
+      const Primitive other = Choose(p, types, seen());
+      if (other) primitive = other;
+    }
+    if (!primitive || IsSlowDeconvolution(primitive))
+      return absl::UnimplementedError("oneDNN has no fast transposed convolution here");
+    return Build(context, p, types, primitive);
+  }
+
+ private:
+  static absl::StatusOr<Prepared> Build(const NodeContext& context, const Problem& p, const Types& types,
+                                        const Primitive& primitive) {
+    const std::vector<int> back = ValueOrder(static_cast<int>(p.src.size()), p.channels_last);
+    Prepared prepared{.kernel = ImplementationName(primitive)};
+    prepared.inputs.push_back({0, PlacementOf(Reordered(primitive.src_desc(), back), types.src)});
+    prepared.outputs.push_back(PlacementOf(Reordered(primitive.dst_desc(), back), types.dst));
+    prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
+    auto step = std::make_unique<PrimitiveStep>();
+    const DataType weights_type = context.InputType(kWeights);
+    const Desc given(p.weights, *DnnlType(weights_type), p.places);
+    const Tensor* weights = context.Constant(kWeights);
+    size_t offset = 0;
+    if (weights == nullptr) {  // packed in each run, in front of the convolution
+      offset = (prepared.scratch_bytes + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
+      prepared.scratch_bytes = offset + primitive.weights_desc().get_size();
+      const dnnl::reorder::primitive_desc reorder(CpuEngine(), given, CpuEngine(), primitive.weights_desc(),
+                                                  UserScratch(), /*allow_empty=*/true);
+      if (!reorder || reorder.scratchpad_desc().get_size() > 0)
+        return absl::UnimplementedError("oneDNN cannot pack these weights");
+      prepared.inputs.push_back({kWeights, Placement{weights_type}});
+      HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::reorder(reorder)); }));
+      step->AddInput(DNNL_ARG_FROM, given, 1);
+      step->AddScratch(DNNL_ARG_TO, primitive.weights_desc(), offset);
+    }
+    HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::deconvolution_forward(primitive)); }));
+    step->AddInput(DNNL_ARG_SRC, primitive.src_desc(), 0);
+    step->AddOutput(DNNL_ARG_DST, primitive.dst_desc());
+    step->AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), 0);
+    if (weights == nullptr) {
+      step->AddScratch(DNNL_ARG_WEIGHTS, primitive.weights_desc(), offset);
+    } else {
+      HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(*weights, given, primitive.weights_desc()));
+      step->AddFixed(DNNL_ARG_WEIGHTS, std::move(packed));
+    }
+    if (types.bias != DataType::kUnknown) {
+      const Dims channels{p.dst[1]};
+      if (context.InputDims(kBias) != channels) return absl::InvalidArgumentError("the bias is not one a channel");
+      if (const Tensor* bias = context.Constant(kBias); bias != nullptr) {
+        HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed,
+                                  Pack(*bias, PlainDesc(channels, bias->type()), primitive.bias_desc()));
+        step->AddFixed(DNNL_ARG_BIAS, std::move(packed));
+      } else {
+        prepared.inputs.push_back({kBias, Placement{types.bias}});
+        step->AddInput(DNNL_ARG_BIAS, primitive.bias_desc(), static_cast<int>(prepared.inputs.size()) - 1);
+      }
+    }
+    prepared.step = std::move(step);
+    return prepared;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> MakeDeconvKernel() { return std::make_unique<DeconvKernel>(); }
+
+}  // namespace halftone::onednn
