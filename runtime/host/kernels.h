@@ -1,5 +1,6 @@
 // Kernels of our own, in plain loops over plain memory: what oneDNN does not have. The list of which op tries which, in
-// order, is runtime/onednn/kernels.cc. Each accepts only what it computes (types, ranks) and says UNIMPLEMENTED to the rest.
+// order, is runtime/onednn/kernels.cc. Each accepts only what it computes (types, ranks) and says UNIMPLEMENTED to the
+// rest.
 #ifndef HALFTONE_RUNTIME_HOST_KERNELS_H_
 #define HALFTONE_RUNTIME_HOST_KERNELS_H_
 
@@ -7,6 +8,18 @@
 
 #include "runtime/kernel.h"
 
-namespace halftone::host {}  // namespace halftone::host
+namespace halftone::host {
+
+std::unique_ptr<Kernel> MakeNormKernel();         // norms.cc: layer_norm with statistics, rms, instance, group, lp norm
+std::unique_ptr<Kernel> MakeChannelNormKernel();  // channel_norms.cc: batch_norm in training mode, mean_variance_norm
+std::unique_ptr<Kernel> MakePoolKernel();         // pools.cc: what oneDNN does not pool
+std::unique_ptr<Kernel> MakeGridSampleKernel();   // grid_sample.cc
+std::unique_ptr<Kernel> MakeRoiAlignKernel();     // regions.cc
+std::unique_ptr<Kernel> MakeCropAndResizeKernel();  // regions.cc
+
+std::unique_ptr<Kernel> MakeMatMulKernel();         // matmul.cc: matmul and gemm of integers and f64
+std::unique_ptr<Kernel> MakeSkipLayerNormKernel();  // skip_layer_norm.cc
+
+}  // namespace halftone::host
 
 #endif  // HALFTONE_RUNTIME_HOST_KERNELS_H_

@@ -7,6 +7,7 @@
 #include <initializer_list>
 
 #include "ir/reference/reference.h"
+#include "runtime/host/kernels.h"
 #include "runtime/onednn/backend.h"
 #include "runtime/onednn/support.h"
 
@@ -44,10 +45,26 @@ class KernelTable {
     const Kernel* copy = onednn::MakeCopyKernel().release();
     const Kernel* cast = onednn::MakeCastKernel().release();
     const Kernel* resize = onednn::MakeResizeKernel().release();
+    const Kernel* deconv = onednn::MakeDeconvKernel().release();
+    const Kernel* layer_norm = onednn::MakeLayerNormKernel().release();
+    const Kernel* lrn = onednn::MakeLrnKernel().release();
+    const Kernel* norm = host::MakeNormKernel().release();
+    const Kernel* channel_norm = host::MakeChannelNormKernel().release();
+    const Kernel* host_pool = host::MakePoolKernel().release();
+    const Kernel* grid_sample = host::MakeGridSampleKernel().release();
+    const Kernel* roi_align = host::MakeRoiAlignKernel().release();
+    const Kernel* crop_and_resize = host::MakeCropAndResizeKernel().release();
+    const Kernel* exact_matmul = host::MakeMatMulKernel().release();
+    const Kernel* skip_layer_norm = host::MakeSkipLayerNormKernel().release();
+    const Kernel* attention = onednn::MakeAttentionKernel().release();
+    const Kernel* dft = onednn::MakeDftKernel().release();
+    const Kernel* stft = onednn::MakeStftKernel().release();
+    const Kernel* einsum = onednn::MakeEinsumKernel().release();
+    const Kernel* recurrent = onednn::MakeRecurrentKernel().release();
 
     // Fastest first; the reference function comes last everywhere.
     Add({OpKind::kConv}, {conv});
-    Add({OpKind::kMatMul, OpKind::kGemm}, {matmul});
+    Add({OpKind::kMatMul, OpKind::kGemm}, {matmul, exact_matmul});
     Add({OpKind::kAdd, OpKind::kSub, OpKind::kMul, OpKind::kDiv, OpKind::kMaximum, OpKind::kMinimum, OpKind::kPow,
          OpKind::kSquaredDifference},
         {binary, loop});
@@ -56,18 +73,34 @@ class KernelTable {
          OpKind::kTanh, OpKind::kSigmoid, OpKind::kSoftplus, OpKind::kElu, OpKind::kLeakyRelu, OpKind::kClip},
         {unary});
     Add({OpKind::kLog, OpKind::kRsqrt, OpKind::kReciprocal, OpKind::kFloor, OpKind::kErf}, {loop});
-    Add({OpKind::kMaxPool, OpKind::kAveragePool, OpKind::kGlobalAveragePool}, {pool});
+    Add({OpKind::kMaxPool, OpKind::kAveragePool}, {pool, host_pool});
+    Add({OpKind::kGlobalAveragePool, OpKind::kGlobalMaxPool}, {pool});
+    Add({OpKind::kLpPool, OpKind::kMaxUnpool}, {host_pool});
     Add({OpKind::kReduceMean}, {pool, reduce});
     Add({OpKind::kReduceSum, OpKind::kReduceMax}, {reduce});
-    Add({OpKind::kBatchNorm}, {batch_norm});
-    Add({OpKind::kSoftmax}, {softmax});
+    Add({OpKind::kBatchNorm}, {batch_norm, channel_norm});
+    Add({OpKind::kMeanVarianceNorm}, {channel_norm});
+    Add({OpKind::kGridSample}, {grid_sample});
+    Add({OpKind::kRoiAlign}, {roi_align});
+    Add({OpKind::kCropAndResize}, {crop_and_resize});
+    Add({OpKind::kSoftmax, OpKind::kLogSoftmax}, {softmax});
+    Add({OpKind::kConvTranspose}, {deconv});
+    Add({OpKind::kLayerNorm}, {layer_norm, norm});
+    Add({OpKind::kRmsNorm, OpKind::kInstanceNorm, OpKind::kGroupNorm, OpKind::kLpNorm}, {norm});
+    Add({OpKind::kLrn}, {lrn});
     Add({OpKind::kConcat}, {concat, copy});
     Add({OpKind::kIdentity, OpKind::kDropout, OpKind::kReshape, OpKind::kFlatten, OpKind::kSqueeze, OpKind::kUnsqueeze},
         {view});
     Add({OpKind::kTranspose}, {view, copy});
-    Add({OpKind::kSlice, OpKind::kPad, OpKind::kDepthToSpace, OpKind::kGather}, {copy});
+    Add({OpKind::kSlice, OpKind::kPad, OpKind::kDepthToSpace, OpKind::kSpaceToDepth, OpKind::kGather}, {copy});
     Add({OpKind::kCast}, {cast});
     Add({OpKind::kResize}, {resize});
+    Add({OpKind::kEinsum}, {einsum});
+    Add({OpKind::kSkipLayerNorm}, {skip_layer_norm});
+    Add({OpKind::kAttention}, {attention});
+    Add({OpKind::kDft}, {dft});
+    Add({OpKind::kStft}, {stft});
+    Add({OpKind::kLstm, OpKind::kGru, OpKind::kRnn}, {recurrent});
     // Only the reference: shape (a constant nearly always).
   }
   void Add(std::initializer_list<OpKind> ops, const KernelList& kernels) {

@@ -22,6 +22,14 @@ std::unique_ptr<Kernel> MakeViewKernel();             // view.cc: reshape and it
 std::unique_ptr<Kernel> MakeCopyKernel();             // copy.cc: slice, pad, transpose, depth_to_space, gather, concat
 std::unique_ptr<Kernel> MakeCastKernel();             // convert.cc
 std::unique_ptr<Kernel> MakeResizeKernel();           // resize.cc
+std::unique_ptr<Kernel> MakeDeconvKernel();           // deconv.cc: conv_transpose
+std::unique_ptr<Kernel> MakeLayerNormKernel();        // layer_norm.cc
+std::unique_ptr<Kernel> MakeLrnKernel();              // layer_norm.cc
+std::unique_ptr<Kernel> MakeRecurrentKernel();        // recurrent.cc: lstm, gru, rnn
+std::unique_ptr<Kernel> MakeEinsumKernel();           // einsum.cc
+std::unique_ptr<Kernel> MakeAttentionKernel();        // attention.cc
+std::unique_ptr<Kernel> MakeDftKernel();              // signal.cc
+std::unique_ptr<Kernel> MakeStftKernel();             // signal.cc
 std::unique_ptr<Kernel> MakeReferenceKernel();        // reference.cc: any op with a reference function
 
 // A step that copies from one placement to another (convert.cc).
