@@ -14,6 +14,8 @@ std::unique_ptr<Kernel> MakeNormKernel();         // norms.cc: layer_norm with s
 std::unique_ptr<Kernel> MakeChannelNormKernel();  // channel_norms.cc: batch_norm in training mode, mean_variance_norm
 std::unique_ptr<Kernel> MakePoolKernel();         // pools.cc: what oneDNN does not pool
 std::unique_ptr<Kernel> MakeGridSampleKernel();   // grid_sample.cc
+std::unique_ptr<Kernel> MakeDeformConvKernel();   // deform_conv.cc
+std::unique_ptr<Kernel> MakeCol2ImKernel();       // deform_conv.cc
 std::unique_ptr<Kernel> MakeRoiAlignKernel();     // regions.cc
 std::unique_ptr<Kernel> MakeCropAndResizeKernel();  // regions.cc
 

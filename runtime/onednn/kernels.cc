@@ -52,6 +52,8 @@ class KernelTable {
     const Kernel* channel_norm = host::MakeChannelNormKernel().release();
     const Kernel* host_pool = host::MakePoolKernel().release();
     const Kernel* grid_sample = host::MakeGridSampleKernel().release();
+    const Kernel* deform_conv = host::MakeDeformConvKernel().release();
+    const Kernel* col2im = host::MakeCol2ImKernel().release();
     const Kernel* roi_align = host::MakeRoiAlignKernel().release();
     const Kernel* crop_and_resize = host::MakeCropAndResizeKernel().release();
     const Kernel* exact_matmul = host::MakeMatMulKernel().release();
@@ -60,6 +62,7 @@ class KernelTable {
     const Kernel* dft = onednn::MakeDftKernel().release();
     const Kernel* stft = onednn::MakeStftKernel().release();
     const Kernel* einsum = onednn::MakeEinsumKernel().release();
+    const Kernel* rnn = onednn::MakeRnnKernel().release();
     const Kernel* recurrent = onednn::MakeRecurrentKernel().release();
 
     // Fastest first; the reference function comes last everywhere.
@@ -81,6 +84,8 @@ class KernelTable {
     Add({OpKind::kBatchNorm}, {batch_norm, channel_norm});
     Add({OpKind::kMeanVarianceNorm}, {channel_norm});
     Add({OpKind::kGridSample}, {grid_sample});
+    Add({OpKind::kDeformConv}, {deform_conv});
+    Add({OpKind::kCol2Im}, {col2im});
     Add({OpKind::kRoiAlign}, {roi_align});
     Add({OpKind::kCropAndResize}, {crop_and_resize});
     Add({OpKind::kSoftmax, OpKind::kLogSoftmax}, {softmax});
@@ -100,7 +105,7 @@ class KernelTable {
     Add({OpKind::kAttention}, {attention});
     Add({OpKind::kDft}, {dft});
     Add({OpKind::kStft}, {stft});
-    Add({OpKind::kLstm, OpKind::kGru, OpKind::kRnn}, {recurrent});
+    Add({OpKind::kLstm, OpKind::kGru, OpKind::kRnn}, {rnn, recurrent});
     // Only the reference: shape (a constant nearly always).
   }
   void Add(std::initializer_list<OpKind> ops, const KernelList& kernels) {
