@@ -42,11 +42,11 @@ class ShapeValues {
   const KnownTensor* Find(ValueId value);
   // Every element of an integer tensor, if all are known.
   std::optional<std::vector<int64_t>> Ints(ValueId value);
-  // The whole tensor in the value's type, if all its elements are known (s64, s32, f32 and f64 only).
+  // The whole tensor in the value's type, if all its elements are known (s64, s32, bool, f32 and f64 only).
   std::optional<Tensor> Known(ValueId value);
 
  private:
-  std::optional<KnownTensor> Compute(NodeId node);
+  std::optional<KnownTensor> Compute(ValueId value);
 
   const Graph& graph_;
   std::map<ValueId, std::optional<KnownTensor>> found_;
