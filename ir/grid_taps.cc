@@ -62,7 +62,8 @@ GridTaps TapsOfCoordinate(const GridOptions& o, int64_t count, double coordinate
   x = std::clamp(x, -1e15, 1e15);
   if (o.mode == Mode::kNearest) x = std::nearbyint(x);
   const bool outside = x < mirrors.low || x > mirrors.high;
-  if (outside && o.padding == Padding::kBorder) x = std::clamp(x, 0.0, size - 1);
+  // With cubic each tap is brought to the border by itself, as PyTorch and ONNX Runtime do.
+  if (outside && o.padding == Padding::kBorder && o.mode != Mode::kCubic) x = std::clamp(x, 0.0, size - 1);
   if (outside && o.padding == Padding::kReflection) x = Reflect(x, mirrors);
   GridTaps taps;
   if (o.mode == Mode::kNearest) {

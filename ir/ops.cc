@@ -69,7 +69,11 @@ constexpr Port kRmsNormIn[] = {{"x"}, {"scale"}};
 constexpr Port kRmsNormOut[] = {{"y"},
                                 {.name = "inv_std", .type_variable = '*', .optional = true, .type = DataType::kFloat32}};
 constexpr Port kSkipLayerNormIn[] = {{"x"}, {"skip"}, {"scale"}, {"offset", 'T', true}, {"bias", 'T', true}};
-constexpr Port kSkipLayerNormOut[] = {{"y"}, {"mean", '*', true}, {"inv_std", '*', true}, {"sum", 'T', true}};
+constexpr Port kSkipLayerNormOut[] = {
+    {"y"},
+    {.name = "mean", .type_variable = '*', .optional = true, .type = DataType::kFloat32},
+    {.name = "inv_std", .type_variable = '*', .optional = true, .type = DataType::kFloat32},
+    {"sum", 'T', true}};
 constexpr Port kGroupNormIn[] = {{"x"}, {"scale"}, {"offset"}};
 constexpr Port kConvTransposeIn[] = {{"x"}, {"weights"}, {"bias", 'T', true}, {"output_shape", '*', true}};
 constexpr Port kDeformConvIn[] = {{"x"}, {"weights"}, {"offset"}, {"bias", 'T', true}, {"mask", 'T', true}};
@@ -322,7 +326,7 @@ constexpr OpInfo kOps[] = {
     {kGather, "gather", G::kMove, kGatherIn, kY, kBatchDims, kExact},
     {kShape, "shape", G::kShape, kAnyX, kIndexOut, kStartEnd, kExact},
     {kCast, "cast", G::kMove, kAnyX, kOtherOut, kNone, kExact},
-    {kResize, "resize", G::kMove, kResizeIn, kY, kResizeAttributes, kRounded},
+    {kResize, "resize", G::kMove, kResizeIn, kY, kResizeAttributes, kAccumulated},
     {kDepthToSpace, "depth_to_space", G::kMove, kX, kY, kDepthToSpaceAttributes, kExact},
     {kAcos, "acos", G::kUnary, kX, kY, kNone, kRounded},
     {kAcosh, "acosh", G::kUnary, kX, kY, kNone, kRounded},
@@ -381,7 +385,7 @@ constexpr OpInfo kOps[] = {
     {kMaxN, "max_n", G::kBinary, kVariadicX, kY, kNone, kExact},
     {kMinN, "min_n", G::kBinary, kVariadicX, kY, kNone, kExact},
     {kMeanN, "mean_n", G::kBinary, kVariadicX, kY, kNone, kRounded},
-    {kLogSoftmax, "log_softmax", G::kNormalize, kX, kY, kSoftmaxAttributes, kRounded},
+    {kLogSoftmax, "log_softmax", G::kNormalize, kX, kY, kSoftmaxAttributes, kAccumulated},
     {kHardmax, "hardmax", G::kNormalize, kX, kY, kSoftmaxAttributes, kExact},
     {kLayerNorm, "layer_norm", G::kNormalize, kLayerNormIn, kLayerNormOut, kLayerNormAttributes, kAccumulated},
     {kRmsNorm, "rms_norm", G::kNormalize, kRmsNormIn, kRmsNormOut, kLayerNormAttributes, kAccumulated},

@@ -75,7 +75,7 @@ absl::StatusOr<OneDimension> Resolve(const Settings& s, size_t i, int64_t input,
   OneDimension result;
   std::optional<int64_t> wanted = given;
   if (!wanted.has_value() && !s.output_shape.empty()) wanted = s.output_shape[i];
-  if (!wanted.has_value() && same) wanted = input * s.strides[i];
+  if (!wanted.has_value() && same) wanted = std::min(input * s.strides[i], reach);
   if (!wanted.has_value()) {
     result.pad_begin = s.pads[i];
     result.pad_end = s.pads[i + rank];

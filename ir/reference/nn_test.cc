@@ -85,7 +85,7 @@ TEST(BatchNorm, TensorFlowsTrainingTakesEmptyStatistics) {
   const absl::StatusOr<Graph> parsed = ParseGraph(R"(graph () {
       x = const f32[1,3,1] {1, 2, 6}
       s = const f32[1] {1}  o = const f32[1] {0}  e = const f32[0] {}
-      y, m, v = batch_norm(x, s, o, e, e) {is_training=true, layout="NHWC", epsilon=0}
+      y, m, v = batch_norm(x, s, o, e, e) {is_training=true, layout="NHWC", epsilon=0.0}
       return y, m, v })");
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   Graph graph = *parsed;
@@ -100,10 +100,10 @@ TEST(BatchNorm, TensorFlowsTrainingTakesEmptyStatistics) {
 TEST(GroupNorm, ParametersOfGroupsAndOfChannels) {
   const std::string x = "graph () { x = const f32[1,4,1] {0, 2, 0, 4} ";
   EXPECT_THAT(Floats(x + "s = const f32[2] {1, 10} o = const f32[2] {0, 100} "
-                         "return group_norm(x, s, o) {num_groups=2, per_group=true, epsilon=0} }"),
+                         "return group_norm(x, s, o) {num_groups=2, per_group=true, epsilon=0.0} }"),
               ElementsAre(-1, 1, 90, 110));
   EXPECT_THAT(Floats(x + "s = const f32[4] {1, 2, 3, 4} o = const f32[4] {0, 0, 0, 0} "
-                         "return group_norm(x, s, o) {num_groups=2, epsilon=0} }"),
+                         "return group_norm(x, s, o) {num_groups=2, epsilon=0.0} }"),
               ElementsAre(-1, 2, -3, 4));
 }
 
@@ -115,7 +115,7 @@ TEST(CropAndResize, BothCornersAreIncluded) {
   EXPECT_THAT(Floats(R"(graph () {
                 x = const f32[1,3,3,1] {0, 1, 2, 10, 11, 12, 20, 21, 22}
                 b = const f32[2,4] {0, 0, 1, 1, 0.5, 0.5, 1.5, 0.5}
-                return crop_and_resize(x, b, [0,0]:s32, [2,2]:s32) {extrapolation_value=-1} })"),
+                return crop_and_resize(x, b, [0,0]:s32, [2,2]:s32) {extrapolation_value=-1.0} })"),
               ElementsAre(0, 2, 20, 22, 11, 11, -1, -1));
 }
 

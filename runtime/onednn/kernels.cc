@@ -35,7 +35,6 @@ class KernelTable {
     const Kernel* matmul = onednn::MakeMatMulKernel().release();
     const Kernel* unary = onednn::MakeUnaryKernel().release();
     const Kernel* binary = onednn::MakeBinaryKernel().release();
-    const Kernel* loop = onednn::MakeHostElementwiseKernel().release();
     const Kernel* pool = onednn::MakePoolKernel().release();
     const Kernel* reduce = onednn::MakeReduceKernel().release();
     const Kernel* batch_norm = onednn::MakeBatchNormKernel().release();
@@ -43,11 +42,26 @@ class KernelTable {
     const Kernel* concat = onednn::MakeConcatKernel().release();
     const Kernel* view = onednn::MakeViewKernel().release();
     const Kernel* copy = onednn::MakeCopyKernel().release();
+    const Kernel* copy_parts = onednn::MakeCopyPartsKernel().release();
+    const Kernel* gather = host::MakeGatherKernel().release();
+    const Kernel* scatter = host::MakeScatterKernel().release();
+    const Kernel* reduce_loop = host::MakeReduceKernel().release();
+    const Kernel* accumulate = host::MakeAccumulateKernel().release();
+    const Kernel* fill = host::MakeFillKernel().release();
+    const Kernel* pad = host::MakePadKernel().release();
     const Kernel* cast = onednn::MakeCastKernel().release();
     const Kernel* resize = onednn::MakeResizeKernel().release();
     const Kernel* deconv = onednn::MakeDeconvKernel().release();
     const Kernel* layer_norm = onednn::MakeLayerNormKernel().release();
     const Kernel* lrn = onednn::MakeLrnKernel().release();
+    const Kernel* unary_loop = host::MakeUnaryKernel().release();
+    const Kernel* binary_loop = host::MakeBinaryKernel().release();
+    const Kernel* many_loop = host::MakeManyKernel().release();
+    const Kernel* cast_loop = host::MakeCastKernel().release();
+    const Kernel* quantize = host::MakeQuantizeKernel().release();
+    const Kernel* integer_matmul = onednn::MakeIntegerMatMulKernel().release();
+    const Kernel* prelu = onednn::MakePReluKernel().release();
+    const Kernel* host_lrn = host::MakeLrnKernel().release();
     const Kernel* norm = host::MakeNormKernel().release();
     const Kernel* channel_norm = host::MakeChannelNormKernel().release();
     const Kernel* host_pool = host::MakePoolKernel().release();
@@ -70,17 +84,37 @@ class KernelTable {
     Add({OpKind::kMatMul, OpKind::kGemm}, {matmul, exact_matmul});
     Add({OpKind::kAdd, OpKind::kSub, OpKind::kMul, OpKind::kDiv, OpKind::kMaximum, OpKind::kMinimum, OpKind::kPow,
          OpKind::kSquaredDifference},
-        {binary, loop});
+        {binary, binary_loop});
+    Add({OpKind::kFloorDiv, OpKind::kDivNoNan, OpKind::kAtan2, OpKind::kMod, OpKind::kBitShift, OpKind::kBitwiseAnd,
+         OpKind::kBitwiseOr, OpKind::kBitwiseXor, OpKind::kEqual, OpKind::kNotEqual, OpKind::kLess, OpKind::kLessEqual,
+         OpKind::kGreater, OpKind::kGreaterEqual, OpKind::kAnd, OpKind::kOr, OpKind::kXor},
+        {binary_loop});
+    Add({OpKind::kPRelu}, {prelu, binary_loop});
+    Add({OpKind::kWhere, OpKind::kAddN, OpKind::kMaxN, OpKind::kMinN, OpKind::kMeanN}, {many_loop});
     Add({OpKind::kBiasAdd}, {binary});
     Add({OpKind::kAbs, OpKind::kNeg, OpKind::kExp, OpKind::kSqrt, OpKind::kSquare, OpKind::kRelu, OpKind::kRelu6,
-         OpKind::kTanh, OpKind::kSigmoid, OpKind::kSoftplus, OpKind::kElu, OpKind::kLeakyRelu, OpKind::kClip},
-        {unary});
-    Add({OpKind::kLog, OpKind::kRsqrt, OpKind::kReciprocal, OpKind::kFloor, OpKind::kErf}, {loop});
+         OpKind::kTanh, OpKind::kSigmoid, OpKind::kElu, OpKind::kLeakyRelu, OpKind::kGelu, OpKind::kHardSwish,
+         OpKind::kHardSigmoid, OpKind::kSwish, OpKind::kMish},
+        {unary, unary_loop});
+    Add({OpKind::kClip}, {unary, many_loop});
+    Add({OpKind::kLog, OpKind::kRsqrt, OpKind::kReciprocal, OpKind::kFloor, OpKind::kErf, OpKind::kSoftplus,
+         OpKind::kAcos, OpKind::kAcosh, OpKind::kAsin, OpKind::kAsinh, OpKind::kAtan, OpKind::kAtanh, OpKind::kCos,
+         OpKind::kCosh, OpKind::kSin, OpKind::kSinh, OpKind::kTan, OpKind::kCeil, OpKind::kRound, OpKind::kSign,
+         OpKind::kLog1p, OpKind::kExpm1, OpKind::kErfc, OpKind::kSoftsign, OpKind::kBitwiseNot, OpKind::kNot,
+         OpKind::kSelu, OpKind::kCelu, OpKind::kThresholdedRelu, OpKind::kShrink, OpKind::kIsNaN, OpKind::kIsFinite,
+         OpKind::kIsInf},
+        {unary_loop});
+    Add({OpKind::kQuantizeLinear, OpKind::kDequantizeLinear, OpKind::kDynamicQuantizeLinear}, {quantize});
+    Add({OpKind::kMatMulInteger}, {integer_matmul});
     Add({OpKind::kMaxPool, OpKind::kAveragePool}, {pool, host_pool});
     Add({OpKind::kGlobalAveragePool, OpKind::kGlobalMaxPool}, {pool});
     Add({OpKind::kLpPool, OpKind::kMaxUnpool}, {host_pool});
-    Add({OpKind::kReduceMean}, {pool, reduce});
-    Add({OpKind::kReduceSum, OpKind::kReduceMax}, {reduce});
+    Add({OpKind::kReduceMean}, {pool, reduce, reduce_loop});
+    Add({OpKind::kReduceSum, OpKind::kReduceMax}, {reduce, reduce_loop});
+    Add({OpKind::kReduceMin, OpKind::kReduceProd, OpKind::kReduceL1, OpKind::kReduceL2, OpKind::kReduceLogSum,
+         OpKind::kReduceLogSumExp, OpKind::kReduceSumSquare, OpKind::kReduceAll, OpKind::kReduceAny},
+        {reduce_loop});
+    Add({OpKind::kArgMax, OpKind::kArgMin, OpKind::kCumSum, OpKind::kCumProd, OpKind::kTopK}, {accumulate});
     Add({OpKind::kBatchNorm}, {batch_norm, channel_norm});
     Add({OpKind::kMeanVarianceNorm}, {channel_norm});
     Add({OpKind::kGridSample}, {grid_sample});
@@ -92,13 +126,21 @@ class KernelTable {
     Add({OpKind::kConvTranspose}, {deconv});
     Add({OpKind::kLayerNorm}, {layer_norm, norm});
     Add({OpKind::kRmsNorm, OpKind::kInstanceNorm, OpKind::kGroupNorm, OpKind::kLpNorm}, {norm});
-    Add({OpKind::kLrn}, {lrn});
+    Add({OpKind::kLrn}, {lrn, host_lrn});
     Add({OpKind::kConcat}, {concat, copy});
     Add({OpKind::kIdentity, OpKind::kDropout, OpKind::kReshape, OpKind::kFlatten, OpKind::kSqueeze, OpKind::kUnsqueeze},
         {view});
     Add({OpKind::kTranspose}, {view, copy});
-    Add({OpKind::kSlice, OpKind::kPad, OpKind::kDepthToSpace, OpKind::kSpaceToDepth, OpKind::kGather}, {copy});
-    Add({OpKind::kCast}, {cast});
+    Add({OpKind::kSlice}, {copy, copy_parts});
+    Add({OpKind::kPad}, {copy, pad});
+    Add({OpKind::kDepthToSpace, OpKind::kSpaceToDepth}, {copy});
+    Add({OpKind::kSplit, OpKind::kUnstack, OpKind::kStack, OpKind::kExpand, OpKind::kTile, OpKind::kReverse,
+         OpKind::kStridedSlice},
+        {copy_parts});
+    Add({OpKind::kGather, OpKind::kGatherNd, OpKind::kGatherElements}, {gather});
+    Add({OpKind::kScatterNd, OpKind::kScatterElements, OpKind::kScatterNdNew}, {scatter});
+    Add({OpKind::kFill, OpKind::kRange, OpKind::kOneHot, OpKind::kTrilu, OpKind::kMatrixBandPart}, {fill});
+    Add({OpKind::kCast, OpKind::kCastLike}, {cast, cast_loop});
     Add({OpKind::kResize}, {resize});
     Add({OpKind::kEinsum}, {einsum});
     Add({OpKind::kSkipLayerNorm}, {skip_layer_norm});
