@@ -31,6 +31,8 @@ struct Placement {
   bool plain() const { return packed == nullptr; }
 };
 
+class NestedPlans;  // nested_plans.h
+
 // One thing that is done in each run. Not thread-safe.
 class Step {
  public:
@@ -40,6 +42,8 @@ class Step {
   // Prepared::overwrites says so.
   virtual void Bind(std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, std::byte* scratch) = 0;
   virtual absl::Status Run() = 0;
+  // The plans that run inside this step, if any.
+  virtual NestedPlans* nested() { return nullptr; }
 };
 
 // A step wants input `index` of its node to lie in this way.

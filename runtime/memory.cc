@@ -1,12 +1,16 @@
 #include "runtime/memory.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -19,7 +23,25 @@ constexpr size_t kHugePage = size_t{2} << 20;
 
 size_t AlignUp(size_t value, size_t alignment) { return (value + alignment - 1) / alignment * alignment; }
 
+size_t ReadMemoryLimit() {
+  size_t limit = std::numeric_limits<size_t>::max();
+  const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && page_bytes > 0) limit = static_cast<size_t>(pages) * static_cast<size_t>(page_bytes);
+  rlimit address_space;
+  if (getrlimit(RLIMIT_AS, &address_space) == 0 && address_space.rlim_cur != RLIM_INFINITY)
+    limit = std::min(limit, static_cast<size_t>(address_space.rlim_cur));
+  std::ifstream group("/sys/fs/cgroup/memory.max");  // "max" where there is none, which is no number
+  size_t group_limit = 0;
+  if (group >> group_limit && group_limit > 0) limit = std::min(limit, group_limit);
+  return limit;
+}
+
 }  // namespace
+
+size_t MemoryLimit() {
+  static const size_t limit = ReadMemoryLimit();
+  return limit;
+}
 
 MemoryLayout PlaceInArena(std::span<const MemoryRequest> requests) {
   std::vector<size_t> order(requests.size());

@@ -10,6 +10,10 @@
 
 namespace halftone {
 
+// Bytes that this process may use: what the machine has, or less where the control group or a limit of the process says
+// so. Read once.
+size_t MemoryLimit();
+
 // A piece that is alive from step `first` to step `last`, both included.
 struct MemoryRequest {
   size_t bytes = 0;

@@ -12,8 +12,11 @@
 #include "ir/graph.h"
 #include "runtime/kernel.h"
 #include "runtime/plan.h"
+#include "runtime/plan_request.h"
 
 namespace halftone {
+
+class WideGraph;
 
 // A piece of memory. Several values may lie in it: views, and results written over an input.
 struct Block {
@@ -33,18 +36,20 @@ struct PlannedStep {
   std::vector<int> inputs;     // blocks
   std::vector<int> outputs;    // blocks; -1: nobody wants it
   size_t scratch_bytes = 0;
+  double spent_us = 0;  // while times are taken
 };
 
 struct PlannedGraph {
   std::vector<PlannedStep> steps;
   std::vector<Block> blocks;
-  std::vector<int> inputs;   // blocks, in the order of graph.inputs(); -1: nobody reads it
+  std::vector<int> inputs;   // blocks, in the order of graph.inputs()
   std::vector<int> outputs;  // blocks, plain, in the order of graph.outputs()
   std::vector<std::vector<int64_t>> output_dims;
+  std::shared_ptr<WideGraph> wide;  // steps may refer to it
 };
 
 // Steps may refer to `graph`, which must outlive them and stay where it is.
-absl::StatusOr<PlannedGraph> PlanGraph(const Graph& graph, const CompileOptions& options, const Backend& backend);
+absl::StatusOr<PlannedGraph> PlanGraph(const Graph& graph, const PlanRequest& request);
 
 }  // namespace halftone
 

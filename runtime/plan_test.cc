@@ -41,12 +41,6 @@ TEST(PlanTest, EveryNodeThatCannotRunIsListedAtOnce) {
             "'d' (op NonZero, which no kernel knows)");
 }
 
-TEST(PlanTest, UnknownShapesAreNamed) {
-  const Graph graph = Parse("graph (x: f32[N,3]) { y = relu(x) return y }");
-  EXPECT_THAT(std::string(CompilePlan(graph).status().message()),
-              HasSubstr("'y' (the shape of its output is not known: [N,3])"));
-}
-
 TEST(PlanTest, SizesBeyondAllMemoryAreRefused) {
   const Graph graph = Parse("graph (x: f32[4294967296,4294967296,2]) { y = relu(x) return y }");
   EXPECT_EQ(CompilePlan(graph).status().code(), absl::StatusCode::kResourceExhausted);
