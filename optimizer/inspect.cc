@@ -47,7 +47,7 @@ ModelSummary Summarize(const Graph& imported) {
         opaque ? Concat(node.domain, node.domain.empty() ? "" : ".", node.spelling) : std::string(OpName(node.op));
     OpSummary& row = ops[name];
     row.op = name;
-    row.runs = !opaque && Info(node.op).group != OpGroup::kStructural;
+    row.runs = CanRun(node);
     ++row.count;
     ++summary.nodes;
   }

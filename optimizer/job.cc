@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/files.h"
 #include "base/sha256.h"
@@ -18,6 +19,9 @@ namespace {
 
 constexpr size_t kOriginal = 0;
 constexpr size_t kBaseline = 1;
+constexpr std::string_view kReferenceKernel = "reference";
+// Above this, a warning says which nodes run by reference functions.
+constexpr double kMostReferenceShare = 0.02;
 
 // "dir/resnet50.onnx" and bf16 -> "resnet50.bf16.onnx".
 std::string VariantFileName(const ModelSource& model, VariantKind kind) {
@@ -34,6 +38,22 @@ std::string ReasonOf(std::string_view name, const std::map<std::string, std::str
     if (slash == std::string_view::npos) return "made by the lowering";
     name = name.substr(0, slash);
   }
+}
+
+// Which steps run by reference functions, and how much of the time they take.
+void AddReferenceShare(VariantResult& variant) {
+  double total = 0, by_reference = 0;
+  std::vector<const StepReport*> slow;
+  for (const NodeResult& node : variant.nodes) {
+    total += node.step.median_us;
+    if (node.step.kernel != kReferenceKernel) continue;
+    by_reference += node.step.median_us;
+    slow.push_back(&node.step);
+  }
+  std::stable_sort(slow.begin(), slow.end(),
+                   [](const StepReport* a, const StepReport* b) { return a->median_us > b->median_us; });
+  variant.reference_share = total > 0 ? by_reference / total : 0;
+  for (const StepReport* step : slow) variant.reference_nodes.push_back(Concat(step->name, " (", step->op, ")"));
 }
 
 // One job from beginning to end; the steps are its methods, in order.
@@ -175,6 +195,7 @@ class OptimizeJob {
       node.step = std::move(step);
       variant.nodes.push_back(std::move(node));
     }
+    AddReferenceShare(variant);
   }
 
   absl::Status Compare() {
@@ -195,12 +216,10 @@ class OptimizeJob {
                               MeasureVariants(specs, kBaseline, options_.benchmark, children_, progress_));
     for (size_t i = 0; i < results.size(); ++i) {
       VariantResult& variant = result_.variants[i];
-      const bool is_fused = i != kOriginal;
-      const auto slow = std::find_if(variant.nodes.begin(), variant.nodes.end(),
-                                     [](const NodeResult& node) { return node.step.kernel == "reference"; });
-      if (is_fused && slow != variant.nodes.end()) {
-        result_.warnings.push_back(Concat(VariantName(variant.kind), ": node '", slow->step.name, "' (", slow->step.op,
-                                          ") runs by its reference function, which is slow"));
+      if (i != kOriginal && variant.reference_share > kMostReferenceShare) {
+        result_.warnings.push_back(absl::StrFormat(
+            "%s: reference functions, which are slow, take %.0f %% of the time: %s", VariantName(variant.kind).data(),
+            100 * variant.reference_share, absl::StrJoin(variant.reference_nodes, ", ")));
       }
       variant.benchmark = std::move(results[i]);
     }

@@ -36,7 +36,7 @@ struct OptimizeOptions {
   ModelSource model;
   std::vector<VariantKind> lowered = {VariantKind::kBf16};
   PlannerOptions planner;
-  bool force = false;                    // lower also where the CPU has no instructions for the type
+  bool force = false;                   // lower also where the CPU has no instructions for the type
   std::vector<SampleFile> calibration;  // used where `evaluation` is empty
   std::vector<SampleFile> evaluation;
   BenchmarkOptions benchmark;
@@ -91,6 +91,8 @@ struct VariantResult {
   int64_t labelled_samples = 0;
   std::optional<BenchmarkResult> benchmark;
   std::vector<std::string> opaque_ops;
+  double reference_share = 0;                // of the time of all steps: by reference functions
+  std::vector<std::string> reference_nodes;  // "node (op)", slowest first
 };
 
 struct OptimizeResult {

@@ -7,7 +7,9 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "ir/editor.h"
+#include "ir/nested.h"
 #include "ir/shape_inference.h"
+#include "passes/lowering/build_loops.h"
 #include "passes/pipelines.h"
 
 namespace halftone {
@@ -50,59 +52,120 @@ std::string_view FormatName(GraphFormat format) {
 
 namespace {
 
+// The array that is given for an input, if its rank is one that can be cut into inputs.
+const std::vector<int64_t>* ArrayFor(const Graph& graph, NodeId input, const InputDims& samples) {
+  const auto it = samples.find(graph.Label(input));
+  if (it == samples.end()) return nullptr;
+  const Shape& shape = graph.shape(graph.output(input));
+  const int rank = static_cast<int>(it->second.size());
+  return !shape.has_rank() || rank == shape.rank() || rank == shape.rank() + 1 ? &it->second : nullptr;
+}
+
+bool HasFreeBatch(const Shape& shape) { return !shape.has_rank() || (shape.rank() > 0 && !shape.dim(0).known()); }
+
+// The number of samples, by the first input with a free first dimension; -1: unknown.
+int64_t CountSamples(const Graph& graph, const InputDims& samples) {
+  for (const NodeId id : graph.inputs()) {
+    const Shape& shape = graph.shape(graph.output(id));
+    const std::vector<int64_t>* array = ArrayFor(graph, id, samples);
+    if (array == nullptr || array->empty() || !HasFreeBatch(shape)) continue;
+    if (!shape.has_rank() || shape.rank() == static_cast<int>(array->size())) return (*array)[0];
+  }
+  return -1;
+}
+
 // The shape of one input with its free dimensions bound as far as they are known.
-Shape BindInput(const Shape& declared, int64_t batch, const std::vector<int64_t>* sample) {
+Shape BindInput(const Shape& declared, int64_t batch, int64_t count, const std::vector<int64_t>* array) {
   Shape shape = declared;
   if (!shape.has_rank()) {
-    if (sample == nullptr) return shape;
-    shape = Shape::UnknownOfRank(static_cast<int>(sample->size()));
+    if (array == nullptr) return shape;
+    shape = Shape::UnknownOfRank(static_cast<int>(array->size()));
   }
+  const size_t skipped = array != nullptr && array->size() > static_cast<size_t>(shape.rank()) ? 1 : 0;
   for (int i = 0; i < shape.rank(); ++i) {
     if (shape.dim(i).known()) continue;
-    if (i == 0) {
+    const int64_t given = array == nullptr ? -1 : (*array)[i + skipped];
+    const bool is_batch = i == 0 && skipped == 0 && (given < 0 || given == count);
+    if (is_batch) {
       shape.mutable_dim(i) = Dim::Of(batch);
-    } else if (sample != nullptr && static_cast<size_t>(i) < sample->size()) {
-      shape.mutable_dim(i) = Dim::Of((*sample)[i]);
+    } else if (given >= 0) {
+      shape.mutable_dim(i) = Dim::Of(given);
     }
   }
   return shape;
+}
+
+// Infers shapes where some dimensions of inputs stay free.
+absl::Status InferWithFreeInputs(GraphEditor& edit) {
+  const Graph& graph = edit.graph();
+  for (const NodeId id : graph.nodes()) {
+    const OpGroup group = Info(graph.op(id)).group;
+    if (group == OpGroup::kSource || group == OpGroup::kOpaque || group == OpGroup::kStructural) continue;
+    for (const ValueId output : graph.node(id).outputs) {
+      if (output.valid() && !graph.shape(output).fully_known()) edit.SetShape(output, Shape());
+    }
+  }
+  return InferShapes(edit);
 }
 
 }  // namespace
 
 absl::Status BindShapes(Graph& graph, int64_t batch, const InputDims& samples) {
   GraphEditor edit(graph);
+  const int64_t count = CountSamples(graph, samples);
   std::vector<std::string> free;
+  bool all_known = true;
   for (const NodeId id : graph.inputs()) {
     const ValueId value = graph.output(id);
-    const auto it = samples.find(graph.Label(id));
-    const Shape shape = BindInput(graph.shape(value), batch, it == samples.end() ? nullptr : &it->second);
+    const std::vector<int64_t>* array = ArrayFor(graph, id, samples);
+    const Shape shape = BindInput(graph.shape(value), batch, count, array);
     edit.SetShape(value, shape);
-    if (!shape.fully_known()) free.push_back(Concat("'", graph.Label(id), "' ", shape.ToString()));
+    if (shape.fully_known()) continue;
+    all_known = false;
+    if (array == nullptr) free.push_back(Concat("'", graph.Label(id), "' ", shape.ToString()));
   }
   if (!free.empty()) {
     return absl::InvalidArgumentError(Concat("the shape of input ", absl::StrJoin(free, ", "),
                                              " is not known: give samples, whose arrays have the missing dimensions"));
   }
-  return Specialize(edit, {}, batch);
+  return all_known ? Specialize(edit, {}, batch) : InferWithFreeInputs(edit);
 }
 
 absl::Status PrepareToRun(Graph& graph, int64_t batch, const InputDims& samples, bool fuse, const Target& target) {
   HALFTONE_RETURN_IF_ERROR(BindShapes(graph, batch, samples));
+  HALFTONE_RETURN_IF_ERROR(BuildLoops(graph));
   if (!fuse) return absl::OkStatus();
   PassContext context{.target = target};
   HALFTONE_ASSIGN_OR_RETURN(context.debug, DebugOptionsFromEnvironment());
   return MakeOptimizePipeline().Run(graph, context);
 }
 
+bool CanRun(const Node& node) {
+  const OpGroup group = Info(node.op).group;
+  if (group == OpGroup::kOpaque) return node.spelling == "PlaceholderWithDefault";
+  const bool is_built = node.op >= OpKind::kTensorArray && node.op <= OpKind::kLoopCond;  // by BuildLoops
+  return is_built || group != OpGroup::kStructural || HasNestedGraphs(node.op) || node.op == OpKind::kNoOp;
+}
+
 std::vector<std::string> OpsThatCannotRun(const Graph& graph) {
   std::map<std::string, int> counts;
-  for (const NodeId id : graph.nodes()) {
-    const Node& node = graph.node(id);
-    const OpGroup group = Info(node.op).group;
-    if (group == OpGroup::kOpaque)
-      ++counts[node.domain.empty() ? node.spelling : Concat(node.domain, ".", node.spelling)];
-    if (group == OpGroup::kStructural && node.op != OpKind::kNoOp) ++counts[std::string(OpName(node.op))];
+  Graph live = graph;  // what no output needs, need not run
+  GraphEditor(live).RemoveDeadNodes();
+  std::vector<const Graph*> work = {&live};  // nested ones too
+  while (!work.empty()) {
+    const Graph& g = *work.back();
+    work.pop_back();
+    for (const NodeId id : g.nodes()) {
+      const Node& node = g.node(id);
+      for (const std::string_view name : NestedGraphNames(node.op)) {
+        if (const auto* nested = node.attributes.find(name); nested != nullptr)
+          work.push_back(std::get<std::shared_ptr<const Graph>>(*nested).get());
+      }
+      if (CanRun(node)) continue;
+      const bool opaque = node.op == OpKind::kOpaque;
+      ++counts[opaque ? (node.domain.empty() ? node.spelling : Concat(node.domain, ".", node.spelling))
+                      : std::string(OpName(node.op))];
+    }
   }
   std::vector<std::string> result;
   for (const auto& [name, count] : counts) result.push_back(Concat(name, " (", count, ")"));

@@ -36,16 +36,21 @@ absl::Status SaveModel(const Graph& graph, const std::string& path);
 // "onnx" or "graphdef".
 std::string_view FormatName(GraphFormat format);
 
-// Known dimensions of a model's inputs by name, e.g. from samples. The first one is the number of samples, not the
-// batch.
+// Dimensions of arrays for a model's inputs by name, e.g. from samples. The first one is the number of samples, or,
+// where the array has a dimension more than the input, the number of inputs. -1: not the same in all of them.
 using InputDims = std::map<std::string, std::vector<int64_t>>;
 
-// Binds every free dimension of the inputs (the first to `batch`, others to those of `samples`) and infers all shapes.
-// Errors: INVALID_ARGUMENT names the inputs and dimensions that are still free and says how to give them.
+// Binds the free dimensions of the inputs and infers all shapes. A free first dimension becomes `batch`, or, where its
+// array has another length than that of the first such input, that length: it is no batch. Others are those of
+// `samples`; those that differ from sample to sample stay free. Errors: INVALID_ARGUMENT names the inputs and
+// dimensions that are still free and says how to give them.
 absl::Status BindShapes(Graph& graph, int64_t batch, const InputDims& samples);
 
 // BindShapes, and where `fuse` is set the optimize pipeline: what a Plan is made of.
 absl::Status PrepareToRun(Graph& graph, int64_t batch, const InputDims& samples, bool fuse, const Target& target);
+
+// Whether a node of this op can be run: it is neither opaque nor TensorFlow's control flow as written.
+bool CanRun(const Node& node);
 
 // "LSTM (3)" for each type of opaque or control-flow node that keeps the graph from running.
 std::vector<std::string> OpsThatCannotRun(const Graph& graph);

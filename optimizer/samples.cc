@@ -14,22 +14,42 @@ namespace {
 
 constexpr std::string_view kLabels = "labels";
 
+// How an input is fed from its array.
+enum class Feed {
+  kRows,     // run k takes rows [k * rows, (k + 1) * rows)
+  kStacked,  // the array has one dimension more than the input: run k takes slice k
+  kWhole,    // the whole array in every run
+};
+
+struct Column {
+  int array = -1;
+  Feed feed = Feed::kWhole;
+  int64_t rows = 1;  // kRows: that a run takes
+  int64_t runs = 1;  // that the array is enough for
+};
+
 // One of the archives, with where its arrays go.
 struct Archive {
   std::string label;
   std::unique_ptr<NpzReader> reader;
-  std::vector<int> arrays;  // by graph input
+  std::vector<Column> columns;  // by graph input
   int labels = -1;
   int64_t samples = 0;
+  int64_t rows = 1;  // samples of one run
   int64_t batches = 0;
 };
 
 struct WantedInput {
   std::string name;
   DataType type;
-  std::vector<int64_t> dims;
-  bool whole = false;  // fed whole in every batch: rank 0
+  std::vector<int64_t> dims;  // -1: any
 };
+
+// Whether an array's dimensions from `first` on are those of the input from `input_first` on.
+bool SameFrom(const std::vector<int64_t>& array, size_t first, const std::vector<int64_t>& input, size_t input_first) {
+  return std::equal(array.begin() + first, array.end(), input.begin() + input_first, input.end(),
+                    [](int64_t dim, int64_t wanted) { return wanted < 0 || dim == wanted; });
+}
 
 // The tensor with its first dimension brought to `rows` by repeating its last row.
 Tensor PadRows(const Tensor& tensor, int64_t rows) {
@@ -53,19 +73,24 @@ class NpzSamples final : public SampleSource {
   InputDims dims() const override {
     InputDims result;
     for (const NpzArray& array : archives_[0].reader->arrays()) result[array.name] = array.dims;
+    for (const Archive& archive : archives_) {
+      for (const NpzArray& array : archive.reader->arrays()) {
+        const auto it = result.find(array.name);
+        if (it == result.end() || it->second.size() != array.dims.size()) continue;
+        for (size_t i = 1; i < array.dims.size(); ++i) {
+          if (it->second[i] != array.dims[i]) it->second[i] = -1;
+        }
+      }
+    }
     return result;
   }
 
   absl::Status Bind(const Graph& graph) override {
     inputs_.clear();
-    batch_ = 0;
     for (const NodeId id : graph.inputs()) {
       const ValueId value = graph.output(id);
-      inputs_.push_back(
-          {graph.Label(id), graph.type(value), graph.shape(value).values(), graph.shape(value).rank() == 0});
-      if (!inputs_.back().whole && batch_ == 0) batch_ = inputs_.back().dims[0];
+      inputs_.push_back({graph.Label(id), graph.type(value), graph.shape(value).values()});
     }
-    batch_ = std::max<int64_t>(batch_, 1);
     for (Archive& archive : archives_) HALFTONE_RETURN_IF_ERROR(BindArchive(archive));
     return absl::OkStatus();
   }
@@ -87,14 +112,15 @@ class NpzSamples final : public SampleSource {
     while (index >= archives_[a].batches) index -= archives_[a++].batches;
     Archive& archive = archives_[a];
     Batch batch;
-    const int64_t first = index * batch_;
-    batch.rows = std::min(batch_, archive.samples - first);
+    batch.rows = std::min(archive.rows, archive.samples - index * archive.rows);
     for (size_t i = 0; i < inputs_.size(); ++i) {
-      HALFTONE_ASSIGN_OR_RETURN(Tensor tensor, ReadInput(archive, inputs_[i], archive.arrays[i], first, batch.rows));
+      HALFTONE_ASSIGN_OR_RETURN(Tensor tensor, ReadInput(archive, archive.columns[i], index));
+      HALFTONE_ASSIGN_OR_RETURN(tensor, tensor.ConvertTo(inputs_[i].type));
       batch.inputs.push_back(std::move(tensor));
     }
     if (archive.labels >= 0) {
-      HALFTONE_ASSIGN_OR_RETURN(const Tensor labels, archive.reader->ReadRows(archive.labels, first, batch.rows));
+      HALFTONE_ASSIGN_OR_RETURN(const Tensor labels,
+                                archive.reader->ReadRows(archive.labels, index * archive.rows, batch.rows));
       batch.labels = labels.ToInts();
     }
     return batch;
@@ -112,21 +138,20 @@ class NpzSamples final : public SampleSource {
 
  private:
   absl::Status BindArchive(Archive& archive) {
-    archive.arrays.clear();
-    archive.samples = -1;
+    archive.columns.clear();
     for (const WantedInput& input : inputs_) {
       const int index = archive.reader->Find(input.name);
       if (index < 0) return Missing(archive, input.name);
       const NpzArray& array = archive.reader->arrays()[index];
-      HALFTONE_RETURN_IF_ERROR(CheckDims(archive, array, input));
       if (!IsFloatingPoint(input.type) && IsFloatingPoint(array.type)) {
         return Bad(archive, Concat("array '", array.name, "' is ", DataTypeName(array.type), " where the input is ",
                                    DataTypeName(input.type)));
       }
-      if (!input.whole) HALFTONE_RETURN_IF_ERROR(CountSamples(archive, array));
-      archive.arrays.push_back(index);
+      HALFTONE_ASSIGN_OR_RETURN(Column column, ColumnOf(archive, array, input));
+      column.array = index;
+      archive.columns.push_back(column);
     }
-    if (archive.samples < 0) archive.samples = 1;  // every input is fed whole
+    HALFTONE_RETURN_IF_ERROR(CountRuns(archive));
     if (archive.labels >= 0) {
       const NpzArray& labels = archive.reader->arrays()[archive.labels];
       if (!IsInteger(labels.type) || labels.dims.size() != 1 || labels.dims[0] != archive.samples) {
@@ -134,33 +159,57 @@ class NpzSamples final : public SampleSource {
                                    DataTypeName(labels.type), Shape::Of(labels.dims).ToString()));
       }
     }
-    archive.batches = (archive.samples + batch_ - 1) / batch_;
     if (archive.batches == 0) return Bad(archive, "holds no samples");
     return absl::OkStatus();
   }
 
-  absl::Status CheckDims(const Archive& archive, const NpzArray& array, const WantedInput& input) const {
-    if (array.dims.size() != input.dims.size() ||
-        (!input.whole && !std::equal(array.dims.begin() + 1, array.dims.end(), input.dims.begin() + 1))) {
-      std::vector<int64_t> wanted = input.dims;
-      if (!wanted.empty()) wanted[0] = -1;
-      return Bad(archive,
-                 Concat("array '", array.name, "' has shape ", Shape::Of(array.dims).ToString(), "; the input wants ",
-                        Shape::Of(wanted).ToString(), " with samples along the first axis"));
+  static absl::StatusOr<Column> ColumnOf(const Archive& archive, const NpzArray& array, const WantedInput& input) {
+    const size_t rank = input.dims.size();
+    if (array.dims.size() == rank + 1 && SameFrom(array.dims, 1, input.dims, 0))
+      return Column{.feed = Feed::kStacked, .runs = array.dims[0]};
+    if (array.dims.size() == rank && rank == 0) return Column{};
+    if (array.dims.size() == rank && SameFrom(array.dims, 1, input.dims, 1)) {
+      const int64_t rows = input.dims[0] < 0 ? array.dims[0] : input.dims[0];
+      if (rows > 0) return Column{.feed = Feed::kRows, .rows = rows, .runs = (array.dims[0] + rows - 1) / rows};
+      if (array.dims[0] == 0) return Column{};
     }
-    if (!input.whole && input.dims[0] != batch_) {
-      return Bad(archive,
-                 Concat("input '", input.name, "' has first dimension ", input.dims[0], " where another has ", batch_));
-    }
-    return absl::OkStatus();
+    std::vector<int64_t> wanted = input.dims;
+    if (!wanted.empty()) wanted[0] = -1;
+    return Bad(archive,
+               Concat("array '", array.name, "' has shape ", Shape::Of(array.dims).ToString(), "; the input wants ",
+                      Shape::Of(wanted).ToString(), wanted.empty() ? "" : " with samples along the first axis"));
   }
 
-  absl::Status CountSamples(Archive& archive, const NpzArray& array) const {
-    if (archive.samples >= 0 && archive.samples != array.dims[0]) {
-      return Bad(archive, Concat("array '", array.name, "' has ", array.dims[0], " samples where another has ",
-                                 archive.samples));
+  // How many runs the arrays are for. One that is enough for a single run is fed whole in each; the others agree.
+  static absl::Status CountRuns(Archive& archive) {
+    const Column* first = nullptr;  // the array that has most
+    for (const Column& column : archive.columns) {
+      if (column.feed != Feed::kWhole && (first == nullptr || column.runs > first->runs)) first = &column;
     }
-    archive.samples = array.dims[0];
+    archive.samples = archive.rows = archive.batches = 1;  // every input is fed whole
+    if (first == nullptr) return absl::OkStatus();
+    const auto array = [&](const Column& column) -> const NpzArray& { return archive.reader->arrays()[column.array]; };
+    archive.batches = first->runs;
+    archive.rows = first->feed == Feed::kRows ? first->rows : 1;
+    archive.samples = array(*first).dims[0];
+    for (Column& column : archive.columns) {
+      if (column.feed == Feed::kWhole || &column == first) continue;
+      const int64_t count = array(column).dims[0];
+      const bool is_whole = column.feed == Feed::kRows && count == column.rows;
+      // Both padded alike, or both without padding.
+      const bool agrees =
+          column.runs == first->runs &&
+          (column.rows == archive.rows ? count == archive.samples
+                                       : count % column.rows == 0 && archive.samples % archive.rows == 0);
+      if (agrees) continue;
+      if (!is_whole) {
+        return Bad(archive, Concat("array '", array(column).name, "' of shape ",
+                                   Shape::Of(array(column).dims).ToString(), " is for ", column.runs, " runs, '",
+                                   array(*first).name, "' of shape ", Shape::Of(array(*first).dims).ToString(), " for ",
+                                   first->runs, ": they must have the same number of samples along the first axis"));
+      }
+      column.feed = Feed::kWhole;
+    }
     return absl::OkStatus();
   }
 
@@ -175,20 +224,18 @@ class NpzSamples final : public SampleSource {
     return absl::InvalidArgumentError(Concat("samples '", archive.label, "': ", what));
   }
 
-  absl::StatusOr<Tensor> ReadInput(Archive& archive, const WantedInput& input, int array, int64_t first,
-                                   int64_t rows) const {
-    if (input.whole) {
-      HALFTONE_ASSIGN_OR_RETURN(const Tensor scalar, archive.reader->ReadAll(array));
-      return scalar.ConvertTo(input.type);
-    }
-    HALFTONE_ASSIGN_OR_RETURN(const Tensor tensor, archive.reader->ReadRows(array, first, rows));
-    HALFTONE_ASSIGN_OR_RETURN(const Tensor converted, tensor.ConvertTo(input.type));
-    return PadRows(converted, batch_);
+  static absl::StatusOr<Tensor> ReadInput(Archive& archive, const Column& column, int64_t run) {
+    if (column.feed == Feed::kWhole) return archive.reader->ReadAll(column.array);
+    const std::vector<int64_t>& dims = archive.reader->arrays()[column.array].dims;
+    const int64_t first = run * column.rows;
+    HALFTONE_ASSIGN_OR_RETURN(const Tensor rows,
+                              archive.reader->ReadRows(column.array, first, std::min(column.rows, dims[0] - first)));
+    if (column.feed == Feed::kStacked) return rows.WithDims({dims.begin() + 1, dims.end()});
+    return PadRows(rows, column.rows);
   }
 
   std::vector<Archive> archives_;
   std::vector<WantedInput> inputs_;
-  int64_t batch_ = 1;
 };
 
 class SeededSamples final : public SampleSource {

@@ -1,4 +1,6 @@
-// Samples: .npz files with one array per input, cut along the first axis into pieces of the input's batch.
+// Samples: .npz files with one array per input, cut along the first axis into as many rows as the input takes in one
+// run. An array may have a dimension more than its input (one slice a run), or be just enough for one run (fed in every
+// run).
 #ifndef HALFTONE_OPTIMIZER_SAMPLES_H_
 #define HALFTONE_OPTIMIZER_SAMPLES_H_
 
@@ -22,7 +24,7 @@ struct SampleFile {
 
 // One run's worth of inputs.
 struct Batch {
-  std::vector<Tensor> inputs;   // in the order of graph.inputs(), of exactly their types and shapes
+  std::vector<Tensor> inputs;   // in the order of graph.inputs(), of their types and shapes
   int64_t rows = 0;             // real samples; the rest of a short last piece is padding and must not be counted
   std::vector<int64_t> labels;  // one a real sample, or empty
 };
@@ -33,10 +35,12 @@ class SampleSource {
  public:
   virtual ~SampleSource() = default;
 
-  // Dimensions of the arrays by input name, for BindShapes.
+  // Dimensions of the arrays by input name, for BindShapes; -1 where the files differ (but for the first: that of the
+  // first file).
   virtual InputDims dims() const = 0;
 
-  // Fits the samples to a graph whose input shapes are known: from now on Read gives its batches.
+  // Fits the samples to a graph whose input shapes are known but where the files differ: from now on Read gives its
+  // batches.
   // Errors: INVALID_ARGUMENT names file, array and input (missing array, wrong rank, dimensions or type, ragged
   // counts).
   virtual absl::Status Bind(const Graph& graph) = 0;

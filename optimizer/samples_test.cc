@@ -82,5 +82,48 @@ TEST_F(SamplesTest, ConvertsBytesToFloats) {
   EXPECT_EQ(samples->Read(0)->inputs[0].ToFloats()[4], 200.0f);
 }
 
+TEST_F(SamplesTest, InputsMayTakeDifferentNumbersOfRows) {
+  constexpr std::string_view kGraph =
+      "graph (x: f32[1,3], cache: f32[2,2], table: f32[4], step: f32[]) { y = add(x, step) return y, cache, table }";
+  const std::string path =
+      Write("c.npz", {{"x", Ramp({3, 3})}, {"cache", Ramp({6, 2})}, {"table", Ramp({4})}, {"step", Ramp({3})}});
+  const std::unique_ptr<SampleSource> samples = *OpenSamples({{path, "c"}});
+  const absl::Status bound = samples->Bind(*ParseGraph(kGraph));
+  ASSERT_TRUE(bound.ok()) << bound;
+  EXPECT_EQ(samples->num_samples(), 3);
+  ASSERT_EQ(samples->num_batches(), 3);
+  const Batch last = *samples->Read(2);
+  EXPECT_EQ(last.rows, 1);
+  EXPECT_EQ(last.inputs[0].ToFloats(), (std::vector<float>{6, 7, 8}));
+  EXPECT_EQ(last.inputs[1].ToFloats(), (std::vector<float>{8, 9, 10, 11}));  // two rows a run
+  EXPECT_EQ(last.inputs[2].ToFloats(), (std::vector<float>{0, 1, 2, 3}));    // enough for one run: whole in each
+  EXPECT_EQ(last.inputs[3].ToFloats(), (std::vector<float>{2}));             // one number a run
+  EXPECT_TRUE(last.inputs[3].dims().empty());
+  EXPECT_THAT(
+      BindError({{"x", Ramp({3, 3})}, {"cache", Ramp({8, 2})}, {"table", Ramp({4})}, {"step", Ramp({3})}}, kGraph),
+      HasSubstr("array 'x' of shape [3,3] is for 3 runs, 'cache' of shape [8,2] for 4: they must"));
+}
+
+TEST_F(SamplesTest, FilesMayHaveOtherLengths) {
+  const std::string a = Write("a.npz", {{"x", Ramp({2, 3})}}), b = Write("b.npz", {{"x", Ramp({1, 5})}});
+  const std::unique_ptr<SampleSource> samples = *OpenSamples({{a, "a"}, {b, "b"}});
+  EXPECT_EQ(samples->dims().at("x"), (std::vector<int64_t>{2, -1}));
+  Graph graph = *ParseGraph("graph (x: f32[N,T]) { y = relu(x) return y }");
+  const absl::Status bound = BindShapes(graph, 1, samples->dims());
+  ASSERT_TRUE(bound.ok()) << bound;
+  EXPECT_EQ(graph.shape(graph.outputs()[0].value).ToString(), "[1,T]");
+  ASSERT_TRUE(samples->Bind(graph).ok());
+  ASSERT_EQ(samples->num_batches(), 3);
+  EXPECT_EQ(samples->Read(1)->inputs[0].dims(), (std::vector<int64_t>{1, 3}));
+  EXPECT_EQ(samples->Read(2)->inputs[0].dims(), (std::vector<int64_t>{1, 5}));
+}
+
+TEST_F(SamplesTest, AFirstDimensionOfItsOwnIsNoBatch) {
+  Graph graph = *ParseGraph("graph (x: f32[N,3], words: f32[L]) { y = relu(x) z = relu(words) return y, z }");
+  ASSERT_TRUE(BindShapes(graph, 2, {{"x", {10, 3}}, {"words", {7}}}).ok());
+  EXPECT_EQ(graph.shape(graph.outputs()[0].value).ToString(), "[2,3]");
+  EXPECT_EQ(graph.shape(graph.outputs()[1].value).ToString(), "[7]");
+}
+
 }  // namespace
 }  // namespace halftone

@@ -67,6 +67,8 @@ constexpr char kFull[] = R"pb(
     summary: "converted"
     emulated: true
     opaque_ops: "Foo (2)"
+    reference_share: 0.25
+    reference_nodes: "lrn1 (lrn)"
   }
   evaluation_samples: 100
   seed: 18446744073709551615
@@ -161,6 +163,10 @@ constexpr char kFullJson[] = R"json({
       "emulated": true,
       "opaque_ops": [
         "Foo (2)"
+      ],
+      "reference_share": 0.25,
+      "reference_nodes": [
+        "lrn1 (lrn)"
       ]
     }
   ],

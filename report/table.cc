@@ -99,6 +99,14 @@ std::string MarkdownCell(absl::string_view text) {
                                                {"&", "&amp;"}});
 }
 
+std::string FirstFew(const google::protobuf::RepeatedPtrField<std::string>& names) {
+  constexpr int kFew = 5;
+  const int shown = std::min(names.size(), kFew);
+  std::string text = absl::StrJoin(names.begin(), names.begin() + shown, ", ");
+  if (shown < names.size()) absl::StrAppend(&text, " and ", names.size() - shown, " more");
+  return text;
+}
+
 double WorseOf(double a, double b, bool low_is_worse) {
   if (std::isnan(a) || std::isnan(b)) return NAN;  // nothing is worse than an answer that is not a number
   return low_is_worse ? std::min(a, b) : std::max(a, b);
@@ -169,6 +177,11 @@ std::vector<std::string> Notes(const v1::Report& report) {
     if (variant.opaque_ops_size() > 0) {
       notes.push_back(absl::StrCat(name, ": left as they are, and the model cannot be run: ",
                                    Printable(absl::StrJoin(variant.opaque_ops(), ", "))));
+    }
+    if (variant.reference_nodes_size() > 0) {
+      notes.push_back(absl::StrFormat("%s: reference functions take %.1f %% of the time: %s", name,
+                                      100 * variant.reference_share(),
+                                      Printable(FirstFew(variant.reference_nodes()))));
     }
   }
   return notes;

@@ -59,6 +59,9 @@ constexpr char kReport[] = R"pb(
     fidelity { output: "b" sqnr_db: 25.81 max_abs_error: 0.001 top1_agreement: 0.99 rows: 100 }
     summary: "converted 35 of 60 nodes to bfloat16 with 3 casts"
     opaque_ops: "MyOp (2)"
+    reference_share: 0.256
+    reference_nodes: "lrn1 (lrn)"
+    reference_nodes: "b (non_zero)"
     emulated: true
   }
   evaluation_samples: 100
@@ -121,7 +124,9 @@ TEST(Notes, SayWhatTheTableHasNoRoomFor) {
   EXPECT_THAT(Notes(Parse(kReport)), ElementsAre("bf16: converted 35 of 60 nodes to bfloat16 with 3 casts",
                                                  "bf16: emulated: this CPU has no native instructions for it",
                                                  "bf16: benchmark INVALID: cpu was throttled; steal 3 %",
-                                                 "bf16: left as they are, and the model cannot be run: MyOp (2)"));
+                                                 "bf16: left as they are, and the model cannot be run: MyOp (2)",
+                                                 "bf16: reference functions take 25.6 % of the time: lrn1 (lrn), "
+                                                 "b (non_zero)"));
 }
 
 TEST(Worst, NotANumberIsWorst) {

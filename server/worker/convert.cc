@@ -114,6 +114,8 @@ void ToProto(const VariantResult& result, const BenchmarkOptions& options, v1::V
   proto->set_summary(result.summary);
   proto->set_emulated(result.emulated);
   for (const std::string& op : result.opaque_ops) proto->add_opaque_ops(op);
+  proto->set_reference_share(result.reference_share);
+  for (const std::string& node : result.reference_nodes) proto->add_reference_nodes(node);
 }
 
 void Append(const google::protobuf::RepeatedPtrField<std::string>& from, std::vector<std::string>& to) {
