@@ -33,7 +33,8 @@ bool Graph::IsOutput(ValueId id) const {
 bool Graph::IsCaptured(ValueId id) const {
   return std::any_of(uses(id).begin(), uses(id).end(), [this](const Use& use) {
     const Node& user = node(use.node);
-    return use.index >= static_cast<int>(user.inputs.size() - user.captures.size());
+    const int capture = use.index - static_cast<int>(user.inputs.size() - user.captures.size());
+    return capture >= 0 && !user.captures[capture].empty();
   });
 }
 

@@ -48,7 +48,8 @@ struct Node {
   std::string domain;            // opaque nodes of ONNX: the operator set's domain
   std::string device;            // TensorFlow
   std::vector<NodeId> control_inputs;  // TensorFlow: run after these
-  // Opaque nodes with subgraphs: the last captures.size() inputs are outer values that a subgraph reads by these names.
+  // Nodes with subgraphs: the last captures.size() inputs are outer values that a subgraph reads by these names. Of a
+  // nested graph "" where any name will do: its own inputs stand for them.
   std::vector<std::string> captures;
   NodeId origin;  // the node of the imported graph that this one stands for (itself, until GraphEditor::Clone)
 };
@@ -109,7 +110,7 @@ class Graph {
   // --- Who reads a value.
   const std::vector<Use>& uses(ValueId id) const { return uses_[id.index]; }
   bool IsOutput(ValueId id) const;
-  // Read inside a subgraph of an opaque node, by name: must keep its name.
+  // Read inside a subgraph, by name: must keep its name.
   bool IsCaptured(ValueId id) const;
   // Exactly one use, not an output of the graph, not captured, and the producer is nobody's control input.
   bool HasOneUser(ValueId id) const;

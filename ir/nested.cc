@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
-#include <vector>
 
 #include "base/status.h"
 #include "base/strings.h"
@@ -160,6 +160,17 @@ std::vector<const Graph*> GraphsIn(const Graph& graph) {
 }
 
 }  // namespace
+
+std::vector<const Graph*> WithNested(const Graph& graph) {
+  std::vector<const Graph*> all{&graph};
+  std::set<const Graph*> seen{&graph};
+  for (size_t i = 0; i < all.size(); ++i) {
+    for (const Graph* nested : GraphsIn(*all[i])) {
+      if (seen.insert(nested).second) all.push_back(nested);
+    }
+  }
+  return all;
+}
 
 absl::Status CheckNesting(const Graph& graph) {
   struct Extent {

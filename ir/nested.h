@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -45,6 +46,9 @@ absl::StatusOr<NestedForm> NestedFormOf(const Node& node);
 
 // The value of node input `input` as a nested graph knows it: its input, or kNoValue where it has none for it.
 ValueId InNested(const NestedForm& form, const Graph& nested, int input);
+
+// The graph and every graph nested in it, the outermost first; one that several nodes share is there once.
+std::vector<const Graph*> WithNested(const Graph& graph);
 
 // At most kMaxNestingDepth graphs in each other and kMaxNestedNodes nodes. Every walk through nested graphs may recurse
 // over them once this has been asked (VerifyGraph does).

@@ -130,7 +130,7 @@ TEST(Exporter, NodesKeptVerbatimPinTheOpset) {
   const Graph kept = Imported(Model(11, "agraph (float[2,3] x) => (float[2,3] y) { a = Ceil(x)  y = Relu(a) }"));
   EXPECT_EQ(OpsetOf(Exported(kept, 22)), 22);
   const Graph inside = Imported(Model(11, R"(agraph (bool c, float[1,2] x) => (float[2] y) {
-      y = If(c) <then_branch = t () => (float[2] a) { a = Squeeze<axes=[0]>(x) }, else_branch = e () => (float[2] b) { b = Squeeze<axes=[0]>(x) }> })"));
+      y = com.acme.Either(c) <then_branch = t () => (float[2] a) { a = Squeeze<axes=[0]>(x) }, else_branch = e () => (float[2] b) { b = Squeeze<axes=[0]>(x) }> })"));
   EXPECT_EQ(ExportOnnx(inside, {.min_opset = 13}).status().code(), absl::StatusCode::kUnimplemented);
 }
 
@@ -186,13 +186,13 @@ TEST(Exporter, OutputsKeepTheirNames) {
 TEST(Exporter, CapturedValuesKeepTheirNames) {
   Graph graph = Imported(Model(13, R"(agraph (bool c, float[2] x) => (float[2] y) {
       h = Relu(x)
-      y = If(c) <then_branch = t () => (float[2] a) { a = Neg(h) }, else_branch = e () => (float[2] b) { b = Neg(h) }> })"));
+      y = com.acme.Either(c) <then_branch = t () => (float[2] a) { a = Neg(h) }, else_branch = e () => (float[2] b) { b = Neg(h) }> })"));
   GraphEditor edit(graph);
   const ValueId h = graph.FindValue("h");
   edit.ReplaceUses(h, graph.FindValue("x"));  // an input keeps its name: the subgraphs need another one
   edit.RemoveDeadNodes();
   const onnx::ModelProto model = Exported(graph);
-  EXPECT_THAT(NodesOf(model), HasSubstr("Identity(x)->h\nIf(c)->y"));
+  EXPECT_THAT(NodesOf(model), HasSubstr("Identity(x)->h\nEither(c)->y"));
   EXPECT_TRUE(Import(model).ok()) << Import(model).status();
 }
 

@@ -9,7 +9,7 @@
 
 namespace halftone {
 
-// A ModelProto of IR version 3 or newer and opset 7 to 22, all weights inside. Operators without a canonical op become
+// A ModelProto of IR version 3 or newer and opset 6 to 22, all weights inside. Operators without a canonical op become
 // opaque nodes. Memory: the bytes, and one copy of the weights.
 //
 // Graph::header: "ir_version", "opset" and "opset_domains", "producer_name", "producer_version", "domain",

@@ -94,14 +94,14 @@ TEST(Importer, WhatTheTableCannotSayStaysOpaque) {
 TEST(Importer, SubgraphsReadOuterValuesAsEdges) {
   const Graph graph = Imported(Model(13, R"(agraph (bool c, float[2] x) => (float[2] y) {
       h = Relu(x)
-      y = If(c) <then_branch = t () => (float[2] a) { a = Neg(h) }, else_branch = e () => (float[2] b) { k = Identity(x)  b = Add(k, h) }>
+      y = com.acme.Either(c) <then_branch = t () => (float[2] a) { a = Neg(h) }, else_branch = e () => (float[2] b) { k = Identity(x)  b = Add(k, h) }>
   })"));
   const Node* found = nullptr;
   for (const NodeId id : graph.nodes()) {
     if (graph.op(id) == OpKind::kOpaque) found = &graph.node(id);
   }
   ASSERT_NE(found, nullptr);
-  EXPECT_EQ(found->spelling, "If");
+  EXPECT_EQ(found->spelling, "Either");
   EXPECT_THAT(found->captures, ElementsAre("h", "x"));
   ASSERT_EQ(found->inputs.size(), 3u);
   EXPECT_EQ(graph.value(found->inputs[1]).name, "h");

@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "formats/onnx/constants.h"
 #include "formats/onnx/element_types.h"
+#include "formats/onnx/opset_changes.h"
 #include "formats/onnx/tensors.h"
 
 namespace halftone::onnx_format {
@@ -30,13 +31,18 @@ bool IsReduction(OpKind op) { return Info(op).group == OpGroup::kReduce; }
 
 }  // namespace
 
-NodeWriter::NodeWriter(const Graph& graph, int opset, ValueNames names)
-    : graph_(graph), opset_(opset), names_(std::move(names)), read_(graph.num_values(), false) {}
+NodeWriter::NodeWriter(const Graph& graph, int opset, ValueNames names, bool name_nodes, NodeWriter* outer)
+    : graph_(graph),
+      opset_(opset),
+      names_(std::move(names)),
+      name_nodes_(name_nodes),
+      outer_(outer),
+      read_(graph.num_values(), false) {}
 
 absl::Status NodeWriter::Write(NodeId id) {
   const OpKind op = graph_.op(id);
   absl::Status status;
-  if (op == OpKind::kConstant && !IsInitializer(id)) {
+  if (op == OpKind::kConstant && !IsInitializer(id) && !names_.IsOuter(graph_.output(id))) {
     status = WriteConstantNode(id);
   } else if (op == OpKind::kOpaque) {
     status = WriteOpaque(id);
@@ -194,6 +200,13 @@ absl::Status NodeWriter::WriteOpaque(NodeId id) {
   onnx::NodeProto proto;
   HALFTONE_RETURN_IF_ERROR(WriteExtra(node, proto));
   proto.set_op_type(node.spelling);
+  if (const int from = static_cast<int>(node.extra.Int(kOpsetMark, opset_)); from != opset_) {
+    if (const int change = FirstChange(proto, std::min(from, opset_), std::max(from, opset_)); change != 0) {
+      return absl::UnimplementedError(Concat(node.spelling, " came from a function of opset ", from,
+                                             ", is kept as it is, and changed in opset ", change,
+                                             "; the model has opset ", opset_));
+    }
+  }
   if (!node.domain.empty()) proto.set_domain(node.domain);
   if (!node.name.empty()) proto.set_name(node.name);
   for (size_t i = 0; i < node.inputs.size(); ++i) {
@@ -223,6 +236,7 @@ absl::Status NodeWriter::WriteConstantNode(NodeId id) {
                        const Tensor& content) {
     onnx::NodeProto& proto = Add(op_type, std::move(inputs), {std::move(output)});
     nodes_.back().constant = value;
+    written_constants_.insert(value);
     *AddAttribute(proto, "value", onnx::AttributeProto::TENSOR).mutable_t() = ToProto(content, "");
     return &proto;
   };
@@ -239,12 +253,11 @@ absl::Status NodeWriter::WriteConstantNode(NodeId id) {
   return absl::OkStatus();
 }
 
-std::vector<NodeWriter::Initializer> NodeWriter::Finish(onnx::GraphProto& proto, const std::vector<std::string>& keep,
-                                                        bool name_nodes) {
+std::vector<NodeWriter::Initializer> NodeWriter::Finish(onnx::GraphProto& proto, const std::vector<std::string>& keep) {
   for (const GraphOutput& output : graph_.outputs()) Read(output.value);
   for (Written& node : nodes_) {
     if (node.constant.valid() && !read_[node.constant.index]) continue;
-    if (name_nodes && node.proto.name().empty() && node.proto.output_size() > 0)
+    if (name_nodes_ && node.proto.name().empty() && node.proto.output_size() > 0)
       node.proto.set_name(node.proto.output(0));
     proto.add_node()->Swap(&node.proto);
   }
@@ -252,6 +265,7 @@ std::vector<NodeWriter::Initializer> NodeWriter::Finish(onnx::GraphProto& proto,
   for (const NodeId id : graph_.nodes()) {
     if (graph_.op(id) != OpKind::kConstant || !IsInitializer(id)) continue;
     const ValueId value = graph_.output(id);
+    if (names_.IsOuter(value)) continue;
     const Tensor* tensor = graph_.ConstantTensor(value);
     const bool wanted = read_[value.index] || std::find(keep.begin(), keep.end(), names_.of(value)) != keep.end();
     if (wanted && tensor != nullptr) result.push_back({names_.of(value), *tensor});

@@ -2,13 +2,18 @@
 #ifndef HALFTONE_FORMATS_ONNX_NODE_WRITER_H_
 #define HALFTONE_FORMATS_ONNX_NODE_WRITER_H_
 
+#include <cstddef>
 #include <deque>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "formats/onnx/op_map.h"
 #include "formats/onnx/value_names.h"
 #include "ir/graph.h"
@@ -21,11 +26,14 @@ inline constexpr std::string_view kConstantNodeMark = "_onnx_constant_node";  //
 inline constexpr std::string_view kFillNodeMark = "_onnx_constant_of_shape";  // bool: a ConstantOfShape node
 inline constexpr std::string_view kOverloadMark = "_onnx_overload";           // string: which function is called
 inline constexpr std::string_view kDocMark = "_onnx_doc_string";              // string
+inline constexpr std::string_view kOuterMark = "_onnx_outer";  // string: a copy of a constant around the nested graph
+inline constexpr std::string_view kOpsetMark = "_onnx_opset";  // int: an opaque node of another opset than the model's
 
 // Call Write for each node in topological order, then Finish. Not thread-safe. The graph must outlive it.
 class NodeWriter {
  public:
-  NodeWriter(const Graph& graph, int opset, ValueNames names);
+  // name_nodes: nodes without a name get that of their first output. `outer`: of the graph around a nested one.
+  NodeWriter(const Graph& graph, int opset, ValueNames names, bool name_nodes = false, NodeWriter* outer = nullptr);
 
   const Graph& graph() const { return graph_; }
   int opset() const { return opset_; }
@@ -48,14 +56,20 @@ class NodeWriter {
   void AddFloat(onnx::NodeProto& node, std::string_view attribute, int since, float value, DataType type);
   void AddInts(onnx::NodeProto& node, std::string_view attribute, int since, std::vector<int64_t> values);
 
+  // Adds the node's name, doc string and attributes that no pass reads.
+  absl::Status WriteExtra(const Node& node, onnx::NodeProto& proto) const;
+  // One of the node's nested graphs as a subgraph (nested_writer.cc): what it captures it reads by name.
+  absl::StatusOr<onnx::GraphProto> WriteNested(NodeId id, std::string_view name);
+  // The name of the model's initializer that holds a constant which nested graphs have copies of.
+  std::string Hoist(const Tensor& tensor, const std::string& name);
+
   // --- Results.
   struct Initializer {
     std::string name;
     Tensor value;
   };
   // Moves the nodes into `proto` and returns the initializers that somebody reads. `keep`: those that are kept anyway.
-  // name_nodes: nodes without a name get that of their first output.
-  std::vector<Initializer> Finish(onnx::GraphProto& proto, const std::vector<std::string>& keep, bool name_nodes);
+  std::vector<Initializer> Finish(onnx::GraphProto& proto, const std::vector<std::string>& keep);
 
  private:
   absl::Status WriteOpaque(NodeId id);
@@ -64,7 +78,6 @@ class NodeWriter {
   bool IsInitializer(NodeId id) const;
   absl::Status WriteMoved(NodeId id, const MovedRow& moved, ValueId input, onnx::NodeProto& proto) const;
   absl::Status WriteAttributes(NodeId id, const OpRow& row, onnx::NodeProto& proto) const;
-  absl::Status WriteExtra(const Node& node, onnx::NodeProto& proto) const;
   void WriteAliases(NodeId id);
 
   struct Written {
@@ -75,9 +88,15 @@ class NodeWriter {
   const Graph& graph_;
   const int opset_;
   ValueNames names_;
+  const bool name_nodes_;
+  NodeWriter* const outer_;
   std::vector<bool> read_;  // by value
   std::deque<Written> nodes_;
   std::vector<Initializer> added_;
+  // Of the outermost writer: constants by name, those that are written already, and where hoisted ones are.
+  std::map<std::string, ValueId> constants_;
+  std::set<ValueId> written_constants_;
+  std::map<std::tuple<const std::byte*, DataType, std::vector<int64_t>>, std::string> hoisted_;
 };
 
 void SetInt(onnx::NodeProto& node, std::string_view name, int64_t value);

@@ -12,15 +12,6 @@ std::vector<const onnx::GraphProto*> Subgraphs(const onnx::NodeProto& node) {
   return result;
 }
 
-std::set<std::string> NamesMadeIn(const onnx::GraphProto& graph) {
-  std::set<std::string> names;
-  for (const onnx::ValueInfoProto& input : graph.input()) names.insert(input.name());
-  for (const onnx::TensorProto& tensor : graph.initializer()) names.insert(tensor.name());
-  for (const onnx::SparseTensorProto& tensor : graph.sparse_initializer()) names.insert(tensor.values().name());
-  for (const onnx::NodeProto& node : graph.node()) names.insert(node.output().begin(), node.output().end());
-  return names;
-}
-
 void AddCaptures(const onnx::GraphProto& graph, std::set<std::string>& seen, std::vector<std::string>& captured) {
   const std::set<std::string> local = NamesMadeIn(graph);
   const auto add = [&](const std::string& name) {
@@ -35,6 +26,20 @@ void AddCaptures(const onnx::GraphProto& graph, std::set<std::string>& seen, std
 
 }  // namespace
 
+std::set<std::string> NamesMadeIn(const onnx::GraphProto& graph) {
+  std::set<std::string> names;
+  for (const onnx::ValueInfoProto& input : graph.input()) names.insert(input.name());
+  for (const onnx::TensorProto& tensor : graph.initializer()) names.insert(tensor.name());
+  for (const onnx::SparseTensorProto& tensor : graph.sparse_initializer()) names.insert(tensor.values().name());
+  for (const onnx::NodeProto& node : graph.node()) names.insert(node.output().begin(), node.output().end());
+  return names;
+}
+
+void AddAllNames(const onnx::GraphProto& graph, std::set<std::string>& names) {
+  names.merge(NamesMadeIn(graph));
+  for (const onnx::NodeProto& node : graph.node()) AddNamesInside(node, names);
+}
+
 bool HasSubgraph(const onnx::NodeProto& node) { return !Subgraphs(node).empty(); }
 
 std::vector<std::string> CapturedNames(const onnx::NodeProto& node) {
@@ -45,10 +50,7 @@ std::vector<std::string> CapturedNames(const onnx::NodeProto& node) {
 }
 
 void AddNamesInside(const onnx::NodeProto& node, std::set<std::string>& names) {
-  for (const onnx::GraphProto* graph : Subgraphs(node)) {
-    names.merge(NamesMadeIn(*graph));
-    for (const onnx::NodeProto& inner : graph->node()) AddNamesInside(inner, names);
-  }
+  for (const onnx::GraphProto* graph : Subgraphs(node)) AddAllNames(*graph, names);
 }
 
 void VisitNodes(const onnx::NodeProto& node, const std::function<void(const onnx::NodeProto&)>& visit) {

@@ -18,6 +18,11 @@ bool HasSubgraph(const onnx::NodeProto& node);
 // These functions recurse over subgraphs, of which the validator allows 24 levels.
 std::vector<std::string> CapturedNames(const onnx::NodeProto& node);
 
+// Names of the values that the graph itself makes; its inputs and initializers too.
+std::set<std::string> NamesMadeIn(const onnx::GraphProto& graph);
+// And those inside its nodes.
+void AddAllNames(const onnx::GraphProto& graph, std::set<std::string>& names);
+
 // Every name that a value inside the node's subgraphs has: no value outside may take one of them.
 void AddNamesInside(const onnx::NodeProto& node, std::set<std::string>& names);
 

@@ -1,85 +1,160 @@
 #include "formats/onnx/value_names.h"
 
-#include <map>
 #include <utility>
 
+#include "base/status.h"
 #include "base/strings.h"
 
 namespace halftone::onnx_format {
 namespace {
 
-// Names that a value must have, in order: those of the graph's outputs, then those by which subgraphs know it.
-std::vector<std::pair<std::string, ValueId>> WantedNames(const Graph& graph) {
+// Names by which subgraphs of opaque nodes know values.
+std::vector<std::pair<std::string, ValueId>> CapturedNames(const Graph& graph) {
   std::vector<std::pair<std::string, ValueId>> wanted;
-  for (const GraphOutput& output : graph.outputs()) wanted.emplace_back(output.name, output.value);
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
     const size_t first = node.inputs.size() - node.captures.size();
-    for (size_t i = 0; i < node.captures.size(); ++i) wanted.emplace_back(node.captures[i], node.inputs[first + i]);
+    for (size_t i = 0; i < node.captures.size(); ++i) {
+      if (!node.captures[i].empty()) wanted.emplace_back(node.captures[i], node.inputs[first + i]);
+    }
   }
   return wanted;
 }
 
 }  // namespace
 
-absl::StatusOr<ValueNames> ValueNames::Assign(const Graph& graph, std::set<std::string> reserved) {
-  ValueNames result;
-  result.names_.resize(graph.num_values());
-  result.aliases_.resize(graph.num_values());
-  result.taken_ = std::move(reserved);
-  std::map<std::string, ValueId> owner;
-  const auto own = [&](ValueId value, const std::string& name) {
-    result.taken_.insert(name);
-    owner.emplace(name, value);
-    result.names_[value.index] = name;
-  };
-  for (const NodeId id : graph.inputs()) {
-    const ValueId value = graph.output(id);
-    const std::string& name = graph.value(value).name.empty() ? graph.node(id).name : graph.value(value).name;
-    if (!name.empty() && owner.contains(name))
-      return absl::InvalidArgumentError(Concat("two inputs are called '", name, "'"));
-    own(value, name.empty() ? result.Fresh("input") : name);
+// Gives the names of one graph, in the order of who may choose first.
+class ValueNames::Assignment {
+ public:
+  Assignment(const Graph& graph, ValueNames& result) : graph_(graph), result_(result) {}
+
+  absl::Status Run(const std::map<ValueId, std::string>& fixed) {
+    for (const auto& [value, name] : fixed) {
+      result_.names_[value.index] = name;
+      result_.outer_values_.insert(value);
+      owner_.emplace(name, value);
+    }
+    HALFTONE_RETURN_IF_ERROR(Inputs());
+    if (result_.outer_ == nullptr) {
+      for (const GraphOutput& output : graph_.outputs()) HALFTONE_RETURN_IF_ERROR(Want(output.value, output.name));
+    }
+    for (const auto& [name, value] : CapturedNames(graph_)) {
+      if (value.valid()) HALFTONE_RETURN_IF_ERROR(Want(value, name));
+    }
+    for (const bool named : {true, false}) Others(named);  // values with a name of their own choose first
+    Outputs();
+    return absl::OkStatus();
   }
-  for (const auto& [name, value] : WantedNames(graph)) {
-    if (!value.valid()) continue;
-    const auto it = owner.find(name);
-    if (it != owner.end() && it->second == value) continue;
-    if (it != owner.end()) {
+
+ private:
+  bool IsNamed(ValueId value) const { return !result_.names_[value.index].empty(); }
+
+  void Own(ValueId value, const std::string& name) {
+    result_.given_.insert(name);
+    owner_.emplace(name, value);
+    result_.names_[value.index] = name;
+  }
+
+  absl::Status Inputs() {
+    for (const NodeId id : graph_.inputs()) {
+      const ValueId value = graph_.output(id);
+      if (IsNamed(value)) continue;
+      const std::string& name = graph_.value(value).name.empty() ? graph_.node(id).name : graph_.value(value).name;
+      const bool nested = result_.outer_ != nullptr;
+      if (!name.empty() && owner_.contains(name) && !nested)
+        return absl::InvalidArgumentError(Concat("two inputs are called '", name, "'"));
+      const bool other = name.empty() || (nested && (result_.IsTaken(name) || owner_.contains(name)));
+      Own(value, other ? result_.Fresh(name.empty() ? "input" : name) : name);
+    }
+    return absl::OkStatus();
+  }
+
+  // The value must be known by this name.
+  absl::Status Want(ValueId value, const std::string& name) {
+    const auto it = owner_.find(name);
+    if (it != owner_.end() && it->second == value) return absl::OkStatus();
+    if (it != owner_.end()) {
       return absl::InvalidArgumentError(
           Concat("two values need the name '", name, "', as inputs, outputs or in subgraphs"));
     }
-    if (result.names_[value.index].empty()) {
-      own(value, name);
-      continue;
+    if (!IsNamed(value)) {
+      Own(value, name);
+      return absl::OkStatus();
     }
-    owner.emplace(name, value);
-    result.taken_.insert(name);
-    result.aliases_[value.index].push_back(name);
+    owner_.emplace(name, value);
+    result_.given_.insert(name);
+    result_.aliases_[value.index].push_back(name);
+    return absl::OkStatus();
   }
-  for (const bool named : {true, false}) {  // values with a name of their own choose first
-    for (const NodeId id : graph.nodes()) {
-      for (const ValueId value : graph.node(id).outputs) {
-        if (!value.valid() || !result.names_[value.index].empty()) continue;
-        const std::string& name = graph.value(value).name;
+
+  void Others(bool named) {
+    for (const NodeId id : graph_.nodes()) {
+      for (const ValueId value : graph_.node(id).outputs) {
+        if (!value.valid() || IsNamed(value)) continue;
+        const std::string& name = graph_.value(value).name;
         if (name.empty() == named) continue;
-        if (named && !result.taken_.contains(name)) {
-          own(value, name);
+        if (named && !result_.IsTaken(name)) {
+          Own(value, name);
         } else {
-          const std::string& node_name = graph.node(id).name;
-          result.names_[value.index] = result.Fresh(named               ? name
-                                                    : node_name.empty() ? OpName(graph.op(id))
-                                                                        : node_name);
+          const std::string& node_name = graph_.node(id).name;
+          result_.names_[value.index] = result_.Fresh(named               ? name
+                                                      : node_name.empty() ? OpName(graph_.op(id))
+                                                                          : node_name);
         }
       }
     }
   }
+
+  // Outputs of a nested graph are told apart by their places. None may be a value from around, nor, unless the file had
+  // it so, an input or an output that is there already.
+  void Outputs() {
+    std::map<ValueId, std::string> seen;
+    for (const GraphOutput& output : graph_.outputs()) {
+      if (result_.outer_ == nullptr) {
+        result_.outputs_.push_back(output.name);
+        continue;
+      }
+      const bool passed = graph_.op(output.value) == OpKind::kInput && output.name != graph_.value(output.value).name;
+      const auto [it, first] = seen.emplace(output.value, output.name);
+      if (result_.IsOuter(output.value) || passed || (!first && it->second != output.name)) {
+        result_.outputs_.push_back(result_.Fresh(output.name.empty() ? "output" : output.name));
+        result_.aliases_[output.value.index].push_back(result_.outputs_.back());
+      } else {
+        result_.outputs_.push_back(result_.of(output.value));
+      }
+    }
+  }
+
+  const Graph& graph_;
+  ValueNames& result_;
+  std::map<std::string, ValueId> owner_;
+};
+
+absl::StatusOr<ValueNames> ValueNames::Assign(const Graph& graph, NameScope scope) {
+  ValueNames result;
+  result.outer_ = scope.outer;
+  result.fresh_ = scope.outer == nullptr ? std::make_shared<std::set<std::string>>() : scope.outer->fresh_;
+  result.names_.resize(graph.num_values());
+  result.aliases_.resize(graph.num_values());
+  result.reserved_ = std::move(scope.reserved);
+  HALFTONE_RETURN_IF_ERROR(Assignment(graph, result).Run(scope.fixed));
   return result;
+}
+
+// Whether no further value may have this name.
+bool ValueNames::IsTaken(const std::string& name) const {
+  if (reserved_.contains(name) || fresh_->contains(name)) return true;
+  for (const ValueNames* names = this; names != nullptr; names = names->outer_) {
+    if (names->given_.contains(name)) return true;
+  }
+  return false;
 }
 
 std::string ValueNames::Fresh(std::string_view base) {
   std::string name(base);
   int& next = next_[name];  // remembered: many values are called after their op
-  while (!taken_.insert(name).second) name = Concat(base, "_", ++next);
+  while (IsTaken(name)) name = Concat(base, "_", ++next);
+  fresh_->insert(name);
   return name;
 }
 
