@@ -77,8 +77,8 @@ absl::Status Validator::Header() {
     HALFTONE_RETURN_IF_ERROR(ValidateName(opset.domain(), "a domain"));
     if (!domains.insert(Domain(opset.domain())).second)
       return Invalid("domain '", opset.domain(), "' is imported twice");
-    if (Domain(opset.domain()).empty() && (opset.version() < kMinOpset || opset.version() > kMaxOpset)) {
-      return Invalid("opset ", opset.version(), " is not supported, ", kMinOpset, " to ", kMaxOpset, " are");
+    if (Domain(opset.domain()).empty() && (opset.version() < kOldestOpset || opset.version() > kMaxOpset)) {
+      return Invalid("opset ", opset.version(), " is not supported, ", kOldestOpset, " to ", kMaxOpset, " are");
     }
   }
   imports_onnx_ = domains.contains("");

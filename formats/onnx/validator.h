@@ -12,6 +12,7 @@
 namespace halftone::onnx_format {
 
 inline constexpr int kMinOpset = 7;
+inline constexpr int kOldestOpset = 6;  // of files; becomes 7 at import
 inline constexpr int kMaxOpset = 22;
 inline constexpr int kMinIrVersion = 3;
 inline constexpr int kMaxIrVersion = 13;

@@ -57,7 +57,7 @@ const Hostile kHostile[] = {
     {"NoGraph", [](auto& m) { m.clear_graph(); }, "no graph"},
     {"NoIrVersion", [](auto& m) { m.clear_ir_version(); }, "IR version 0"},
     {"NewIrVersion", [](auto& m) { m.set_ir_version(99); }, "IR version 99"},
-    {"OldOpset", [](auto& m) { m.mutable_opset_import(0)->set_version(6); }, "opset 6 is not supported, 7 to 22"},
+    {"OldOpset", [](auto& m) { m.mutable_opset_import(0)->set_version(5); }, "opset 5 is not supported, 6 to 22"},
     {"NewOpset", [](auto& m) { m.mutable_opset_import(0)->set_version(23); }, "opset 23"},
     {"HugeOpset", [](auto& m) { m.mutable_opset_import(0)->set_version(int64_t{1} << 40); }, "opset"},
     {"NoOpset", [](auto& m) { m.clear_opset_import(); }, "opset_import"},

@@ -34,6 +34,9 @@ Judge JudgeOf(const BackendTest& test, const Graph& graph) {
   return judge;
 }
 
+// ONNX's files hold bfloat16 as the bits of u16.
+Tensor AsBFloat16(const Tensor& tensor) { return Tensor(DataType::kBFloat16, tensor.dims(), tensor.buffer()); }
+
 // The shapes of the tensors, written over those that the model declares.
 absl::Status BindInputs(Graph& graph, const std::vector<Tensor>& inputs) {
   if (graph.inputs().size() != inputs.size()) {
@@ -105,7 +108,21 @@ absl::StatusOr<Graph> RoundTrip(const Graph& graph) {
   return ImportModelBytes(bytes, "again.onnx", kOnnx);
 }
 
-std::string CheckSet(const BackendTest& test, const Graph& graph, const TestData& data, int threads) {
+// The test's tensors in the types that the model declares.
+void ReadBFloat16(const Graph& graph, TestData& data) {
+  const auto is_bits = [&](ValueId value, const Tensor& tensor) {
+    return graph.type(value) == DataType::kBFloat16 && tensor.type() == DataType::kUInt16;
+  };
+  for (size_t i = 0; i < data.inputs.size() && i < graph.inputs().size(); ++i) {
+    if (is_bits(graph.output(graph.inputs()[i]), data.inputs[i])) data.inputs[i] = AsBFloat16(data.inputs[i]);
+  }
+  for (size_t i = 0; i < data.outputs.size() && i < graph.outputs().size(); ++i) {
+    if (is_bits(graph.outputs()[i].value, data.outputs[i])) data.outputs[i] = AsBFloat16(data.outputs[i]);
+  }
+}
+
+std::string CheckSet(const BackendTest& test, const Graph& graph, TestData data, int threads) {
+  ReadBFloat16(graph, data);
   const Judge judge = JudgeOf(test, graph);
   const CompileOptions fast{.threads = threads};
   const auto failed = [&](std::string_view way, const std::string& why) {
