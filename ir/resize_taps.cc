@@ -13,6 +13,7 @@ namespace halftone {
 namespace {
 
 constexpr int64_t kMaxElements = int64_t{1} << 31;
+constexpr int64_t kMaxLength = int64_t{1} << 24;  // of an axis that is resized: each position has its taps
 
 template <typename... Parts>
 absl::Status Error(const Parts&... parts) {
@@ -205,6 +206,8 @@ absl::StatusOr<ResizePlan> PlanResize(const Attributes& attributes, const std::v
     return absl::ResourceExhaustedError(Concat("a tensor of ", Shape::Of(plan.dims).ToString(), " is too large"));
   for (const AxisPlan& p : plans) {
     if (p.in == p.out && p.scale == 1 && options.coordinates != "tf_crop_and_resize") continue;
+    if (p.out > kMaxLength)
+      return absl::ResourceExhaustedError(Concat("axis ", p.axis, " would get ", p.out, " elements"));
     ResizedAxis axis{.axis = p.axis, .in = p.in};
     for (int64_t i = 0; i < p.out && *count > 0; ++i) {
       HALFTONE_ASSIGN_OR_RETURN(ResizeTaps here, TapsOf(options, p, i));

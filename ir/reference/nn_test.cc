@@ -124,8 +124,8 @@ TEST(RoiAlign, RefusesImagesThatAreNotThere) {
       ErrorOf("graph () { x = const f32[1,1,2,2] r = const f32[1,4] {0, 0, 1, 1} return roi_align(x, r, [1]) }"),
       HasSubstr("batch_indices[0] is 1, must be in [0, 1)"));
   EXPECT_THAT(
-      ErrorOf("graph () { x = const f32[1,1,2,2] r = const f32[1,4] {0, 0, 1e30, 1} return roi_align(x, r, [0]) }"),
-      HasSubstr("too large"));
+      ErrorOf("graph () { x = const f32[1,1,2,2] r = const f32[1,4] {0, 0, inf, 1} return roi_align(x, r, [0]) }"),
+      HasSubstr("not finite"));
 }
 
 TEST(NonMaxSuppression, TiesGoToTheLowerIndex) {

@@ -78,7 +78,7 @@ Outputs NonMaxSuppression(const Call& call) {
   const bool by_score = call.has(4) && call.in(4).num_elements() == 1;
   const bool by_centre = call.attributes().Bool("center_point_box", false);
   const int64_t batch = scores.dims()[0], classes = scores.dims()[1], count = scores.dims()[2];
-  const int64_t limit = static_cast<int64_t>(std::clamp(most, 0.0, static_cast<double>(count)));
+  const int64_t limit = most > 0 ? static_cast<int64_t>(std::min(most, static_cast<double>(count))) : 0;
   const std::vector<float> corners = boxes.ToFloats(), score = scores.ToFloats();
   std::vector<int64_t> rows;
   for (int64_t n = 0; n < batch; ++n) {

@@ -235,13 +235,16 @@ Outputs MaxUnpool(const Call& call) {
   for (size_t i = 0; holds && i < dims.size(); ++i) holds = dims[i] >= pooled_from[i];
   if (!holds)
     return Error("output_shape is ", Shape::Of(dims).ToString(), ", need at least ", Shape::Of(pooled_from).ToString());
-  const std::vector<int64_t> places = Offsets(pooled_from, RowMajorStrides(dims)), from = indices.ToInts();
+  const std::vector<int64_t> from = indices.ToInts();
+  const Dims strides = RowMajorStrides(dims);
+  const int64_t count = Count(pooled_from);
   const std::vector<double> elements = x.ToDoubles();
   std::vector<double> y(Count(dims), 0.0);
   for (size_t i = 0; i < elements.size(); ++i) {
-    if (from[i] < 0 || from[i] >= static_cast<int64_t>(places.size()))
-      return Error("indices[", i, "] is ", from[i], ", must be in [0, ", places.size(), ")");
-    y[places[from[i]]] = elements[i];
+    int64_t rest = from[i], place = 0;
+    if (rest < 0 || rest >= count) return Error("indices[", i, "] is ", rest, ", must be in [0, ", count, ")");
+    for (size_t d = dims.size(); d-- > 0; rest /= pooled_from[d]) place += rest % pooled_from[d] * strides[d];
+    y[place] = elements[i];
   }
   return std::vector<Tensor>{FromDoubles(call.type(), dims, y)};
 }

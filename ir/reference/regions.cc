@@ -2,72 +2,33 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ir/reference/arrays_internal.h"
 #include "ir/reference/functions_internal.h"
+#include "ir/roi_samples.h"
 
 namespace halftone::reference {
 namespace {
-
-constexpr double kMaxSamples = 1 << 24;  // of one bin: a region may be as large as its numbers say
-
-// Four elements of a plane around a point, and their weights. `outside`: they count as 0.
-struct Corners {
-  bool outside = false;
-  int64_t offsets[4] = {0, 0, 0, 0};
-  double weights[4] = {0, 0, 0, 0};
-};
-
-// Up to one pixel outside the image the border counts.
-Corners CornersOf(double y, double x, int64_t height, int64_t width) {
-  Corners corners;
-  if (!(y >= -1 && y <= static_cast<double>(height) && x >= -1 && x <= static_cast<double>(width))) {
-    corners.outside = true;
-    return corners;
-  }
-  y = std::max(y, 0.0);
-  x = std::max(x, 0.0);
-  int64_t top = static_cast<int64_t>(y), left = static_cast<int64_t>(x);
-  int64_t bottom = top + 1, right = left + 1;
-  if (top >= height - 1) {
-    top = bottom = height - 1;
-    y = static_cast<double>(top);
-  }
-  if (left >= width - 1) {
-    left = right = width - 1;
-    x = static_cast<double>(left);
-  }
-  const double down = y - static_cast<double>(top), along = x - static_cast<double>(left);
-  const int64_t offsets[4] = {top * width + left, top * width + right, bottom * width + left, bottom * width + right};
-  const double weights[4] = {(1 - down) * (1 - along), (1 - down) * along, down * (1 - along), down * along};
-  std::copy(offsets, offsets + 4, corners.offsets);
-  std::copy(weights, weights + 4, corners.weights);
-  return corners;
-}
 
 absl::Status CheckIndex(std::string_view name, size_t i, int64_t index, int64_t batch) {
   if (index >= 0 && index < batch) return absl::OkStatus();
   return Error(name, "[", i, "] is ", index, ", must be in [0, ", batch, ")");
 }
 
-// The samples of a bin, averaged; with "max" the largest weighted corner of any.
-double PoolSamples(const std::vector<Corners>& samples, const double* plane, bool max) {
-  double result = 0;
-  bool first = true;
-  for (const Corners& corners : samples) {
-    double value = 0;
-    for (int k = 0; k < 4 && !corners.outside; ++k) {
-      const double weighted = corners.weights[k] * plane[corners.offsets[k]];
-      if (max) {
-        value = k == 0 ? weighted : std::max(value, weighted);
-      } else {
-        value += weighted;
-      }
+// The mean of a bin's samples; with `max` the largest weighted corner of any.
+double PoolBin(const RoiBin& bin, const double* plane, bool max) {
+  double sum = 0, most = -std::numeric_limits<double>::infinity();
+  for (const RoiSample& sample : bin.samples) {
+    for (int k = 0; k < 4; ++k) {
+      const double weighted = sample.weights[k] * plane[sample.offsets[k]];
+      sum += weighted;
+      most = std::max(most, weighted);
     }
-    result = !max ? result + value : first ? value : std::max(result, value);
-    first = false;
   }
-  return max || samples.empty() ? result : result / static_cast<double>(samples.size());
+  const bool outside = static_cast<double>(bin.samples.size()) < bin.count;  // such samples are 0
+  if (max) return bin.samples.empty() ? 0 : outside ? std::max(most, 0.0) : most;
+  return bin.count == 0 ? 0 : sum / bin.count;
 }
 
 }  // namespace
@@ -80,50 +41,25 @@ Outputs RoiAlign(const Call& call) {
     return Error("x is ", x.shape().ToString(), ", rois ", rois.shape().ToString(), ", batch_indices ",
                  call.in(2).shape().ToString(), ": need rank 4, [n, 4] and [n]");
   }
-  const Attributes& a = call.attributes();
-  const std::string mode = a.String("mode", "avg");
-  if (mode != "avg" && mode != "max") return Error("mode is '", mode, "', need avg or max");
-  const std::string coordinates = a.String("coordinate_transformation_mode", "half_pixel");
-  if (coordinates != "half_pixel" && coordinates != "output_half_pixel")
-    return Error("coordinate_transformation_mode is '", coordinates, "', need half_pixel or output_half_pixel");
-  const bool half_pixel = coordinates == "half_pixel";
+  HALFTONE_ASSIGN_OR_RETURN(const RoiOptions options, ReadRoiOptions(call.attributes()));
   const int64_t channels = x.dims()[1], height = x.dims()[2], width = x.dims()[3];
-  const Dims dims{rois.dims()[0], channels, a.Int("output_height", 1), a.Int("output_width", 1)};
+  const int64_t bins = options.rows * options.columns;
+  const Dims dims{rois.dims()[0], channels, options.rows, options.columns};
   HALFTONE_RETURN_IF_ERROR(CheckDims(dims));
-  const int64_t ratio = a.Int("sampling_ratio", 0);
-  if (ratio < 0 || ratio > 4096) return Error("sampling_ratio is ", ratio, ", must be in [0, 4096]");
-  const double scale = a.Float("spatial_scale", 1);
   const std::vector<double> in = x.ToDoubles(), boxes = rois.ToDoubles();
   const std::vector<int64_t> batches = call.in(2).ToInts();
+  if (in.empty() && Count(dims) > 0) return Error("x is ", x.shape().ToString(), ": nothing to read");
   std::vector<double> y(Count(dims), 0.0);
-  for (int64_t r = 0; r < dims[0]; ++r) {
+  RoiBin bin;
+  for (int64_t r = 0; r < dims[0] && channels > 0; ++r) {
     HALFTONE_RETURN_IF_ERROR(CheckIndex("batch_indices", r, batches[r], x.dims()[0]));
-    const double shift = half_pixel ? 0.5 : 0;
-    const double left = boxes[r * 4] * scale - shift, top = boxes[r * 4 + 1] * scale - shift;
-    double roi_width = boxes[r * 4 + 2] * scale - shift - left, roi_height = boxes[r * 4 + 3] * scale - shift - top;
-    if (!half_pixel) {
-      roi_width = std::max(roi_width, 1.0);
-      roi_height = std::max(roi_height, 1.0);
-    }
-    const double bin_height = roi_height / static_cast<double>(dims[2]);
-    const double bin_width = roi_width / static_cast<double>(dims[3]);
-    const double rows = ratio > 0 ? static_cast<double>(ratio) : std::max(std::ceil(bin_height), 0.0);
-    const double columns = ratio > 0 ? static_cast<double>(ratio) : std::max(std::ceil(bin_width), 0.0);
-    if (!(std::isfinite(left) && std::isfinite(top) && rows * columns <= kMaxSamples))
-      return Error("rois[", r, "] is ", boxes[r * 4], ", ", boxes[r * 4 + 1], ", ", boxes[r * 4 + 2], ", ",
-                   boxes[r * 4 + 3], ": too large for ", height, " x ", width, " pixels");
-    for (int64_t bin = 0; bin < dims[2] * dims[3]; ++bin) {
-      std::vector<Corners> samples;
-      for (double i = 0; i < rows; ++i) {
-        const double at_y = top + (static_cast<double>(bin / dims[3]) + (i + 0.5) / rows) * bin_height;
-        for (double j = 0; j < columns; ++j) {
-          const double at_x = left + (static_cast<double>(bin % dims[3]) + (j + 0.5) / columns) * bin_width;
-          samples.push_back(CornersOf(at_y, at_x, height, width));
-        }
-      }
+    const Roi roi(options, boxes.data() + r * 4, height, width);
+    if (!roi.finite()) return Error("rois[", r, "] holds a number that is not finite");
+    for (int64_t b = 0; b < bins; ++b) {
+      roi.SamplesOf(b, bin);
       for (int64_t c = 0; c < channels; ++c) {
-        y[(r * channels + c) * dims[2] * dims[3] + bin] =
-            PoolSamples(samples, in.data() + (batches[r] * channels + c) * height * width, mode == "max");
+        const double* plane = in.data() + (batches[r] * channels + c) * height * width;
+        y[(r * channels + c) * bins + b] = PoolBin(bin, plane, options.max);
       }
     }
   }
@@ -146,8 +82,8 @@ Outputs MaxRoiPool(const Call& call) {
   std::vector<double> y(Count(dims), 0.0);
   for (int64_t r = 0; r < dims[0]; ++r) {
     const double* box = boxes.data() + r * 5;
-    HALFTONE_RETURN_IF_ERROR(
-        CheckIndex("rois", r * 5, static_cast<int64_t>(std::clamp(box[0], -1.0, 1e9)), x.dims()[0]));
+    if (!(box[0] >= 0 && box[0] < static_cast<double>(x.dims()[0])))
+      return Error("rois[", r, "] is of image ", box[0], ", must be in [0, ", x.dims()[0], ")");
     const int64_t batch = static_cast<int64_t>(box[0]);
     const auto pixel = [scale](double at) { return std::clamp(std::round(at * scale), -1e9, 1e9); };
     const double left = pixel(box[1]), top = pixel(box[2]);

@@ -262,11 +262,11 @@ absl::StatusOr<Prepared> PrepareUnpool(const NodeContext& context) {
   const Dims x = context.InputDims(0), y = context.OutputDims();
   const DataType type = context.InputType(0);
   const size_t bytes = ElementSize(type);
-  if ((bytes != 2 && bytes != 4) || context.OutputType() != type || context.InputType(1) != DataType::kInt64)
+  if (x.size() < 3 || (bytes != 2 && bytes != 4) || context.OutputType() != type ||
+      context.InputType(1) != DataType::kInt64)
     return absl::UnimplementedError("for elements of 2 and 4 bytes");
   HALFTONE_ASSIGN_OR_RETURN(const TransposedWindow window,
-                            ResolveTransposedWindow(context.node().attributes,
-                                                    std::span<const int64_t>(x).subspan(std::min<size_t>(2, x.size())),
+                            ResolveTransposedWindow(context.node().attributes, std::span<const int64_t>(x).subspan(2),
                                                     context.node().attributes.Ints("kernel")));
   Dims from{x[0], x[1]};
   from.insert(from.end(), window.output.begin(), window.output.end());

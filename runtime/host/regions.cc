@@ -1,9 +1,11 @@
 // roi_align and crop_and_resize: where a bin or pixel reads is worked out once and serves all channels.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "ir/roi_samples.h"
 #include "runtime/host/kernels.h"
 #include "runtime/host/loop_step.h"
 #include "runtime/host/parallel.h"
@@ -13,8 +15,6 @@ namespace halftone::host {
 namespace {
 
 using Dims = std::vector<int64_t>;
-
-constexpr double kMaxSamples = 1 << 20;  // of one bin: a region may be as large as its numbers say
 
 absl::Status CheckIndices(std::string_view name, const int64_t* indices, int64_t count, int64_t batch) {
   for (int64_t i = 0; i < count; ++i) {
@@ -27,105 +27,42 @@ absl::Status CheckIndices(std::string_view name, const int64_t* indices, int64_t
 // --- roi_align
 
 struct RoiProblem {
-  int64_t images = 0, rois = 0, channels = 0, height = 0, width = 0, rows = 1, columns = 1, ratio = 0;
-  double scale = 1;
-  bool half_pixel = true, max = false;
+  RoiOptions options;
+  int64_t images = 0, rois = 0, channels = 0, height = 0, width = 0;
 };
-
-// Four elements around a sample; all weights are 0 where it lies outside.
-struct Corners {
-  int64_t offsets[4] = {0, 0, 0, 0};
-  float weights[4] = {0, 0, 0, 0};
-};
-
-Corners CornersOf(const RoiProblem& p, double y, double x) {
-  Corners corners;
-  const double height = static_cast<double>(p.height), width = static_cast<double>(p.width);
-  if (!(y >= -1 && y <= height && x >= -1 && x <= width)) return corners;
-  y = std::clamp(y, 0.0, height - 1);
-  x = std::clamp(x, 0.0, width - 1);
-  const int64_t top = static_cast<int64_t>(y), left = static_cast<int64_t>(x);
-  const int64_t bottom = std::min(top + 1, p.height - 1), right = std::min(left + 1, p.width - 1);
-  const double down = y - static_cast<double>(top), along = x - static_cast<double>(left);
-  const int64_t offsets[4] = {top * p.width + left, top * p.width + right, bottom * p.width + left,
-                              bottom * p.width + right};
-  const double weights[4] = {(1 - down) * (1 - along), (1 - down) * along, down * (1 - along), down * along};
-  for (int k = 0; k < 4; ++k) {
-    corners.offsets[k] = offsets[k];
-    corners.weights[k] = static_cast<float>(weights[k]);
-  }
-  return corners;
-}
-
-// Samples of all bins of one region: `per_bin` each.
-struct Region {
-  std::vector<Corners> samples;
-  int64_t per_bin = 0;
-};
-
-absl::Status FindSamples(const RoiProblem& p, const float* box, int64_t index, Region& region) {
-  const double shift = p.half_pixel ? 0.5 : 0;
-  const double left = static_cast<double>(box[0]) * p.scale - shift,
-               top = static_cast<double>(box[1]) * p.scale - shift;
-  double width = static_cast<double>(box[2]) * p.scale - shift - left;
-  double height = static_cast<double>(box[3]) * p.scale - shift - top;
-  if (!p.half_pixel) {
-    width = std::max(width, 1.0);
-    height = std::max(height, 1.0);
-  }
-  const double bin_height = height / static_cast<double>(p.rows), bin_width = width / static_cast<double>(p.columns);
-  const double down = p.ratio > 0 ? static_cast<double>(p.ratio) : std::max(std::ceil(bin_height), 0.0);
-  const double along = p.ratio > 0 ? static_cast<double>(p.ratio) : std::max(std::ceil(bin_width), 0.0);
-  if (!(std::isfinite(left) && std::isfinite(top) && down * along <= kMaxSamples)) {
-    return absl::InvalidArgumentError(Concat("rois[", index, "] is ", box[0], ", ", box[1], ", ", box[2], ", ", box[3],
-                                             ": too large for ", p.height, " x ", p.width, " pixels"));
-  }
-  region.samples.clear();
-  region.per_bin = static_cast<int64_t>(down * along);
-  for (int64_t bin = 0; bin < p.rows * p.columns; ++bin) {
-    for (double i = 0; i < down; ++i) {
-      const double y = top + (static_cast<double>(bin / p.columns) + (i + 0.5) / down) * bin_height;
-      for (double j = 0; j < along; ++j) {
-        const double x = left + (static_cast<double>(bin % p.columns) + (j + 0.5) / along) * bin_width;
-        region.samples.push_back(CornersOf(p, y, x));
-      }
-    }
-  }
-  return absl::OkStatus();
-}
 
 template <typename T>
-void PoolRegion(const RoiProblem& p, const Region& region, const T* x, T* y) {
-  const int64_t bins = p.rows * p.columns;
-  const float share = 1.0f / static_cast<float>(std::max<int64_t>(region.per_bin, 1));
+void PoolBin(const RoiProblem& p, const RoiBin& bin, const T* x, T* y) {
+  const int64_t bins = p.options.rows * p.options.columns;
+  const bool outside = static_cast<double>(bin.samples.size()) < bin.count;  // such samples are 0
+  const double share = bin.count == 0 ? 0 : 1 / bin.count;
   for (int64_t c = 0; c < p.channels; ++c) {
     const T* plane = x + c * p.height * p.width;
-    const Corners* sample = region.samples.data();
-    for (int64_t bin = 0; bin < bins; ++bin) {
-      float result = 0;
-      for (int64_t s = 0; s < region.per_bin; ++s, ++sample) {
-        float products[4];
-        for (int k = 0; k < 4; ++k) products[k] = sample->weights[k] * Load(plane + sample->offsets[k]);
-        if (p.max) {
-          const float most = std::max(std::max(products[0], products[1]), std::max(products[2], products[3]));
-          result = s == 0 ? most : std::max(result, most);
-        } else {
-          result += products[0] + products[1] + products[2] + products[3];
-        }
+    double sum = 0, most = bin.samples.empty() || outside ? 0 : -std::numeric_limits<double>::infinity();
+    for (const RoiSample& sample : bin.samples) {
+      for (int k = 0; k < 4; ++k) {
+        const double weighted = sample.weights[k] * static_cast<double>(Load(plane + sample.offsets[k]));
+        sum += weighted;
+        most = std::max(most, weighted);
       }
-      Store(y + c * bins + bin, p.max ? result : result * share);
     }
+    Store(y + c * bins, static_cast<float>(p.options.max ? most : sum * share));
   }
 }
 
 template <typename T>
 absl::Status AlignPart(const RoiProblem& p, const T* x, const float* boxes, const int64_t* images, T* y, int64_t first,
                        int64_t last) {
-  Region region;
-  const int64_t size = p.channels * p.rows * p.columns;
+  RoiBin bin;
+  const int64_t bins = p.options.rows * p.options.columns;
   for (int64_t r = first; r < last; ++r) {
-    HALFTONE_RETURN_IF_ERROR(FindSamples(p, boxes + r * 4, r, region));
-    PoolRegion(p, region, x + images[r] * p.channels * p.height * p.width, y + r * size);
+    const double box[4] = {boxes[r * 4], boxes[r * 4 + 1], boxes[r * 4 + 2], boxes[r * 4 + 3]};
+    const Roi roi(p.options, box, p.height, p.width);
+    if (!roi.finite()) return absl::InvalidArgumentError(Concat("rois[", r, "] holds a number that is not finite"));
+    for (int64_t b = 0; b < bins; ++b) {
+      roi.SamplesOf(b, bin);
+      PoolBin(p, bin, x + images[r] * p.channels * p.height * p.width, y + r * p.channels * bins + b);
+    }
   }
   return absl::OkStatus();
 }
@@ -134,7 +71,6 @@ class RoiAlignKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     const std::optional<DataType> type = ComputedType(context.InputType(0));
-    const Attributes& a = context.node().attributes;
     const Dims x = context.InputDims(0), rois = context.InputDims(1);
     if (!type.has_value() || context.OutputType() != context.InputType(0) ||
         !ComputedType(context.InputType(1)).has_value() || context.InputType(2) != DataType::kInt64) {
@@ -143,14 +79,8 @@ class RoiAlignKernel final : public Kernel {
     if (x.size() != 4 || rois.size() != 2 || rois[1] != 4 || context.InputDims(2) != Dims{rois[0]})
       return absl::InvalidArgumentError("x, rois and batch_indices do not fit");
     RoiProblem p{.images = x[0], .rois = rois[0], .channels = x[1], .height = x[2], .width = x[3]};
-    p.rows = a.Int("output_height", 1);
-    p.columns = a.Int("output_width", 1);
-    p.ratio = a.Int("sampling_ratio", 0);
-    p.scale = a.Float("spatial_scale", 1);
-    p.max = a.String("mode", "avg") == "max";
-    p.half_pixel = a.String("coordinate_transformation_mode", "half_pixel") == "half_pixel";
-    if (p.rows < 1 || p.columns < 1 || p.ratio < 0 || p.ratio > 1024 || p.rois * p.channels * p.height * p.width == 0)
-      return absl::UnimplementedError("nothing to align, or too many samples");
+    HALFTONE_ASSIGN_OR_RETURN(p.options, ReadRoiOptions(context.node().attributes));
+    if (p.rois * p.channels * p.height * p.width == 0) return absl::UnimplementedError("nothing to align");
     const bool bf16 = *type == DataType::kBFloat16;
     Prepared prepared{
         .inputs = {{0, Placement{*type}}, {1, Placement{DataType::kFloat32}}, {2, Placement{DataType::kInt64}}},
