@@ -121,16 +121,38 @@ void Run(const Pass& p, bool from_bf16, const void* x, bool to_bf16, void* y) {
   });
 }
 
+// Elements that the passes write in this order; one at a time costs more than a row of them.
+double CostOf(std::vector<int64_t> dims, const std::vector<const ResizedAxis*>& order) {
+  double cost = 0;
+  for (const ResizedAxis* axis : order) {
+    dims[axis->axis] = static_cast<int64_t>(axis->taps.size());
+    double written = 1, inner = 1;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      written *= static_cast<double>(dims[i]);
+      if (static_cast<int>(i) > axis->axis) inner *= static_cast<double>(dims[i]);
+    }
+    cost += written * (inner == 1 ? 4 : 1);
+  }
+  return cost;
+}
+
+std::vector<const ResizedAxis*> CheapestOrder(const std::vector<int64_t>& dims, const std::vector<ResizedAxis>& axes) {
+  constexpr size_t kMost = 4;  // axes whose orders are all tried
+  std::vector<const ResizedAxis*> order, best;
+  for (const ResizedAxis& axis : axes) order.push_back(&axis);
+  std::sort(order.begin(), order.end());
+  best = order;
+  while (order.size() <= kMost && std::next_permutation(order.begin(), order.end())) {
+    if (CostOf(dims, order) < CostOf(dims, best)) best = order;
+  }
+  return best;
+}
+
 }  // namespace
 
 std::unique_ptr<Step> MakeResizeStep(DataType type, std::vector<int64_t> dims, const std::vector<ResizedAxis>& axes,
                                      double extrapolation, size_t& scratch_bytes) {
-  // What gets smaller comes first: the rest has less to do.
-  std::vector<const ResizedAxis*> order;
-  for (const ResizedAxis& axis : axes) order.push_back(&axis);
-  std::stable_sort(order.begin(), order.end(), [](const ResizedAxis* a, const ResizedAxis* b) {
-    return static_cast<int64_t>(a->taps.size()) * b->in < static_cast<int64_t>(b->taps.size()) * a->in;
-  });
+  const std::vector<const ResizedAxis*> order = CheapestOrder(dims, axes);
   std::vector<Pass> passes;
   int64_t largest = 0;  // of the results between passes
   for (const ResizedAxis* axis : order) {

@@ -225,7 +225,10 @@ class ResizeKernel final : public Kernel {
     const bool crop = attributes.String("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize";
     if (mode == "nearest" && !crop) return Nearest(context, TablesOf(plan));
     if (!IsFloat(type)) return absl::UnimplementedError("sums of floats only");
-    if (mode == "linear" && !crop && attributes.Int("antialias", 0) == 0 && type != DataType::kFloat16) {
+    // oneDNN is faster where channels lie innermost, our loops where it is the image's width.
+    const bool by_columns = context.InputPlacement(0).plain() && in.back() != out.back();
+    const bool smooth = mode == "linear" && !crop && attributes.Int("antialias", 0) == 0;
+    if (smooth && !by_columns && type != DataType::kFloat16) {
       absl::StatusOr<Prepared> linear = Linear(context, TablesOf(plan));
       if (linear.ok() && !IsSlow(linear->kernel)) return linear;
       if (!linear.ok() && !absl::IsUnimplemented(linear.status())) return linear;
