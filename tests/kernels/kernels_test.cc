@@ -1,11 +1,11 @@
 // Every kernel against its reference function. The cases are text; see any .cases file:
 //
-//   case "what is special" [types=f32,bf16] [slow] [reorders=N]
+//   case "what is special" [types=f32,bf16] [slow] [reorders=N] [bf16=E]
 //   graph (x: $T[1,3,7,5]) { ... }
 //
 // $T is replaced by each type. A case fails where a step runs by its reference function, or by one of oneDNN's
 // reference loops, unless it says "slow". The tolerance is that of the op's row; below f32 one rounding of the result
-// more.
+// more, and "bf16=E" where what lies between is rounded too: the absolute error that is allowed there.
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -31,6 +31,7 @@ struct Case {
   std::vector<std::string> types = {"f32", "bf16"};
   bool slow = false;
   int reorders = -1;
+  float bf16_error = 0;
   std::string text;
 };
 
@@ -58,6 +59,8 @@ std::vector<Case> ReadCases(const std::string& path) {
           c.types = absl::StrSplit(word.substr(6), ',');
         } else if (word.starts_with("reorders=")) {
           c.reorders = std::stoi(word.substr(9));
+        } else if (word.starts_with("bf16=")) {
+          c.bf16_error = std::stof(word.substr(5));
         } else {
           ADD_FAILURE() << path << ":" << number << ": unknown word " << word;
         }
@@ -85,6 +88,10 @@ Tolerance ToleranceOf(const Graph& graph, const std::string& type) {
     tolerance.relative += 1.0f / 128;
     tolerance.absolute += 1e-6f;
   }
+  if (type == "f16") {  // 11 bits
+    tolerance.relative += 1.0f / 1024;
+    tolerance.absolute += 1e-6f;
+  }
   return tolerance;
 }
 
@@ -103,7 +110,8 @@ void Check(const Case& c, const std::string& type, int threads) {
   ASSERT_TRUE(expected.ok()) << expected.status();
   absl::StatusOr<std::unique_ptr<Plan>> plan = CompilePlan(*graph, {.threads = threads});
   ASSERT_TRUE(plan.ok()) << plan.status();
-  const Tolerance tolerance = ToleranceOf(*graph, type);
+  Tolerance tolerance = ToleranceOf(*graph, type);
+  if (type == "bf16") tolerance.absolute += c.bf16_error;
   for (int run = 0; run < 2; ++run) {  // the second run sees the first one's memory
     const absl::StatusOr<std::vector<Tensor>> actual = (*plan)->Run(inputs);
     ASSERT_TRUE(actual.ok()) << actual.status();
