@@ -50,8 +50,8 @@ void AddTap(const Geometry& g, const std::array<int64_t, 3>& tap, double weight,
     for (int64_t ih = h.begin; ih < h.end; ++ih) {
       const int64_t oh = ih * g.stride[1] + tap[1] * g.dilation[1] - g.pad[1];
       const double* in = x + (id * g.in[1] + ih) * g.in[2];
-      double* out = y + (od * g.out[1] + oh) * g.out[2] + tap[2] * g.dilation[2] - g.pad[2];
-      for (int64_t iw = w.begin; iw < w.end; ++iw) out[iw * g.stride[2]] += weight * in[iw];
+      const int64_t first = (od * g.out[1] + oh) * g.out[2] + tap[2] * g.dilation[2] - g.pad[2];
+      for (int64_t iw = w.begin; iw < w.end; ++iw) y[first + iw * g.stride[2]] += weight * in[iw];
     }
   }
 }
