@@ -45,6 +45,12 @@ const ActivationRow* FindActivation(std::string_view onnx) {
   return row == std::end(kActivations) ? nullptr : row;
 }
 
+// What is imported is an op of ONNX, whatever the operator in the file.
+void MakePlain(Node& canonical) {
+  canonical.spelling.clear();
+  canonical.domain.clear();
+}
+
 // Adds a node before the one that is being imported; its value, of the type and shape that inference says.
 absl::StatusOr<ValueId> AddBefore(GraphEditor& edit, OpKind op, std::vector<ValueId> inputs, Attributes attributes) {
   for (size_t i = 0; i < inputs.size() && i < 2; ++i) {
@@ -146,7 +152,7 @@ absl::Status FinishFusedConv(const NodeInFile& node, GraphEditor& edit, Node& ca
 
 // A factor becomes a mul of its own; the rest is an ordinary matmul.
 absl::Status FinishFusedMatMul(const NodeInFile& node, GraphEditor& edit, Node& canonical) {
-  canonical.spelling.clear();
+  MakePlain(canonical);
   const float alpha = FloatOr(node, "alpha", 1);
   if (alpha == 1) return absl::OkStatus();
   HALFTONE_ASSIGN_OR_RETURN(const ValueId product,
@@ -162,7 +168,7 @@ absl::Status FinishFusedMatMul(const NodeInFile& node, GraphEditor& edit, Node& 
 }
 
 absl::Status FinishFusedGemm(const NodeInFile& node, GraphEditor& edit, Node& canonical) {
-  canonical.spelling.clear();
+  MakePlain(canonical);
   const ActivationRow& row = *FindActivation(node.String("activation", ""));
   HALFTONE_ASSIGN_OR_RETURN(const ValueId product,
                             AddBefore(edit, OpKind::kGemm, canonical.inputs, canonical.attributes));

@@ -168,23 +168,56 @@ Outputs MatMul(const Call& call) {
   return std::vector<Tensor>{FromDoubles(call.type(), std::move(product.dims), y)};
 }
 
+namespace {
+
+// Where in gemm's c each element of the result finds its addend.
+absl::StatusOr<std::vector<int64_t>> OffsetsOfAddend(const Tensor& c, const Dims& y) {
+  HALFTONE_ASSIGN_OR_RETURN(const Dims dims, BroadcastDims(c.dims(), y));
+  if (dims != y)
+    return Error("c is ", c.shape().ToString(), ", which does not broadcast to y's ", Shape::Of(y).ToString());
+  return Offsets(y, BroadcastStrides(c.dims(), y));
+}
+
+// alpha a b + beta c modulo 2^64, for whole alpha and beta.
+absl::StatusOr<Tensor> GemmOfIntegers(const Call& call) {
+  HALFTONE_ASSIGN_OR_RETURN(auto product, (MultiplyTensors<int64_t, uint64_t>(
+                                              call.in(0), call.in(1), call.attributes().Bool("transpose_a", false),
+                                              call.attributes().Bool("transpose_b", false))));
+  const auto factor = [&](std::string_view name) {
+    return static_cast<uint64_t>(static_cast<int64_t>(call.attributes().Float(name, 1)));
+  };
+  std::vector<int64_t> y(product.elements.begin(), product.elements.end());
+  for (int64_t& element : y) element = static_cast<int64_t>(static_cast<uint64_t>(element) * factor("alpha"));
+  if (call.has(2)) {
+    HALFTONE_ASSIGN_OR_RETURN(const std::vector<int64_t> at, OffsetsOfAddend(call.in(2), product.dims));
+    const std::vector<int64_t> c = call.in(2).ToInts();
+    for (size_t i = 0; i < y.size(); ++i) {
+      y[i] = static_cast<int64_t>(static_cast<uint64_t>(y[i]) + factor("beta") * static_cast<uint64_t>(c[at[i]]));
+    }
+  }
+  return FromInts(call.type(), std::move(product.dims), y);
+}
+
+bool IsWhole(float number) { return number == std::trunc(number) && std::abs(number) < 0x1p62f; }
+
+}  // namespace
+
 Outputs Gemm(const Call& call) {
   if (call.in(0).rank() != 2 || call.in(1).rank() != 2) return Error("a and b must be matrices");
+  const float alpha = call.attributes().Float("alpha", 1), beta = call.attributes().Float("beta", 1);
+  if (IsInteger(call.in(0).type()) && IsWhole(alpha) && IsWhole(beta)) {
+    HALFTONE_ASSIGN_OR_RETURN(Tensor y, GemmOfIntegers(call));
+    return std::vector<Tensor>{std::move(y)};
+  }
   HALFTONE_ASSIGN_OR_RETURN(auto product,
                             MultiplyReals(call.in(0), call.in(1), call.attributes().Bool("transpose_a", false),
                                           call.attributes().Bool("transpose_b", false)));
-  const double alpha = call.attributes().Float("alpha", 1);
-  const double beta = call.attributes().Float("beta", 1);
   std::vector<double>& y = product.elements;
   for (double& element : y) element *= alpha;
   if (call.has(2)) {
-    HALFTONE_ASSIGN_OR_RETURN(const Dims dims, BroadcastDims(call.in(2).dims(), product.dims));
-    if (dims != product.dims)
-      return Error("c is ", call.in(2).shape().ToString(), ", which does not broadcast to y's ",
-                   Shape::Of(product.dims).ToString());
+    HALFTONE_ASSIGN_OR_RETURN(const std::vector<int64_t> at, OffsetsOfAddend(call.in(2), product.dims));
     const std::vector<double> c = call.in(2).ToDoubles();
-    const std::vector<int64_t> offsets = Offsets(dims, BroadcastStrides(call.in(2).dims(), dims));
-    for (size_t i = 0; i < y.size(); ++i) y[i] += beta * c[offsets[i]];
+    for (size_t i = 0; i < y.size(); ++i) y[i] += beta * c[at[i]];
   }
   return std::vector<Tensor>{FromDoubles(call.type(), std::move(product.dims), y)};
 }

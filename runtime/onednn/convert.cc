@@ -83,6 +83,41 @@ class Interleave final : public Step {
   float* to_ = nullptr;
 };
 
+// Plain f64 to plain f32 or back: oneDNN has no f64 on CPUs.
+class ConvertDoubles final : public Step {
+ public:
+  static bool Fits(const Placement& from, const Placement& to) {
+    const auto pair = [&](DataType a, DataType b) { return from.type == a && to.type == b; };
+    return from.plain() && to.plain() &&
+           (pair(DataType::kFloat64, DataType::kFloat32) || pair(DataType::kFloat32, DataType::kFloat64));
+  }
+  ConvertDoubles(int64_t count, bool narrow) : count_(count), narrow_(narrow) {}
+
+  void Bind(std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, std::byte*) override {
+    from_ = inputs[0];
+    to_ = outputs[0];
+  }
+  absl::Status Run() override {
+    if (narrow_) {
+      Convert(reinterpret_cast<const double*>(from_), reinterpret_cast<float*>(to_));
+    } else {
+      Convert(reinterpret_cast<const float*>(from_), reinterpret_cast<double*>(to_));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  template <typename From, typename To>
+  void Convert(const From* from, To* to) const {
+    for (int64_t i = 0; i < count_; ++i) to[i] = static_cast<To>(from[i]);
+  }
+
+  const int64_t count_;
+  const bool narrow_;
+  const std::byte* from_ = nullptr;
+  std::byte* to_ = nullptr;
+};
+
 class CastKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
@@ -106,6 +141,13 @@ absl::StatusOr<Prepared> MakeConversion(std::span<const int64_t> dims, const Pla
     size_t bytes = ElementSize(from.type);
     for (const int64_t size : sizes) bytes *= static_cast<size_t>(size);
     prepared.step = std::make_unique<CopyBytes>(bytes);
+    return prepared;
+  }
+  if (ConvertDoubles::Fits(from, to)) {
+    int64_t count = 1;
+    for (const int64_t dim : dims) count *= dim;
+    prepared.kernel = "loop";
+    prepared.step = std::make_unique<ConvertDoubles>(count, to.type == DataType::kFloat32);
     return prepared;
   }
   const Desc source = DescOf(dims, from);

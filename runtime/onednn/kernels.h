@@ -8,29 +8,33 @@
 
 namespace halftone::onednn {
 
-std::unique_ptr<Kernel> MakeConvKernel();             // conv.cc
-std::unique_ptr<Kernel> MakeMatMulKernel();           // matmul.cc: matmul, gemm
-std::unique_ptr<Kernel> MakeUnaryKernel();            // unary.cc: elementwise of one
-std::unique_ptr<Kernel> MakeBinaryKernel();           // binary.cc: elementwise of two, bias_add
-std::unique_ptr<Kernel> MakeHostElementwiseKernel();  // host_elementwise.cc: what oneDNN leaves, in loops of our own
-std::unique_ptr<Kernel> MakePoolKernel();             // pool.cc: max, average, global average
-std::unique_ptr<Kernel> MakeReduceKernel();           // reduce.cc
-std::unique_ptr<Kernel> MakeBatchNormKernel();        // normalize.cc
-std::unique_ptr<Kernel> MakeSoftmaxKernel();          // normalize.cc
-std::unique_ptr<Kernel> MakeConcatKernel();           // concat.cc
-std::unique_ptr<Kernel> MakeViewKernel();             // view.cc: reshape and its like, transpose
-std::unique_ptr<Kernel> MakeCopyKernel();             // copy.cc: slice, pad, transpose, depth_to_space, gather, concat
-std::unique_ptr<Kernel> MakeCastKernel();             // convert.cc
-std::unique_ptr<Kernel> MakeResizeKernel();           // resize.cc
-std::unique_ptr<Kernel> MakeDeconvKernel();           // deconv.cc: conv_transpose
-std::unique_ptr<Kernel> MakeLayerNormKernel();        // layer_norm.cc
-std::unique_ptr<Kernel> MakeLrnKernel();              // layer_norm.cc
-std::unique_ptr<Kernel> MakeRecurrentKernel();        // recurrent.cc: lstm, gru, rnn
-std::unique_ptr<Kernel> MakeEinsumKernel();           // einsum.cc
-std::unique_ptr<Kernel> MakeAttentionKernel();        // attention.cc
-std::unique_ptr<Kernel> MakeDftKernel();              // signal.cc
-std::unique_ptr<Kernel> MakeStftKernel();             // signal.cc
-std::unique_ptr<Kernel> MakeReferenceKernel();        // reference.cc: any op with a reference function
+std::unique_ptr<Kernel> MakeConvKernel();           // conv.cc
+std::unique_ptr<Kernel> MakeMatMulKernel();         // matmul.cc: matmul, gemm
+std::unique_ptr<Kernel> MakeUnaryKernel();          // unary.cc: elementwise of one
+std::unique_ptr<Kernel> MakeBinaryKernel();         // binary.cc: elementwise of two, bias_add
+std::unique_ptr<Kernel> MakePReluKernel();          // prelu.cc
+std::unique_ptr<Kernel> MakeIntegerMatMulKernel();  // integer_matmul.cc: matmul_integer
+std::unique_ptr<Kernel> MakePoolKernel();           // pool.cc: max, average, global average
+std::unique_ptr<Kernel> MakeReduceKernel();         // reduce.cc
+std::unique_ptr<Kernel> MakeBatchNormKernel();      // normalize.cc
+std::unique_ptr<Kernel> MakeSoftmaxKernel();        // normalize.cc
+std::unique_ptr<Kernel> MakeConcatKernel();         // concat.cc
+std::unique_ptr<Kernel> MakeViewKernel();           // view.cc: reshape and its like, transpose
+std::unique_ptr<Kernel> MakeCopyKernel();           // copy.cc: slice, pad, transpose, depth_to_space, concat
+std::unique_ptr<Kernel> MakeCopyBlocksKernel();       // copy_blocks.cc: space_to_batch, batch_to_space
+std::unique_ptr<Kernel> MakeCopyPartsKernel();      // copy_parts.cc: split, stack, expand, tile, strided_slice
+std::unique_ptr<Kernel> MakeCastKernel();           // convert.cc
+std::unique_ptr<Kernel> MakeResizeKernel();         // resize.cc
+std::unique_ptr<Kernel> MakeDeconvKernel();         // deconv.cc: conv_transpose
+std::unique_ptr<Kernel> MakeLayerNormKernel();      // layer_norm.cc
+std::unique_ptr<Kernel> MakeLrnKernel();            // layer_norm.cc
+std::unique_ptr<Kernel> MakeRnnKernel();            // rnn.cc: lstm, gru, rnn by oneDNN's rnn primitives
+std::unique_ptr<Kernel> MakeRecurrentKernel();      // recurrent.cc: lstm, gru, rnn with every option
+std::unique_ptr<Kernel> MakeEinsumKernel();         // einsum.cc
+std::unique_ptr<Kernel> MakeAttentionKernel();      // attention.cc
+std::unique_ptr<Kernel> MakeDftKernel();            // signal.cc
+std::unique_ptr<Kernel> MakeStftKernel();           // signal.cc
+std::unique_ptr<Kernel> MakeReferenceKernel();      // reference.cc: any op with a reference function
 
 // A step that copies from one placement to another (convert.cc).
 absl::StatusOr<Prepared> MakeConversion(std::span<const int64_t> dims, const Placement& from, const Placement& to);

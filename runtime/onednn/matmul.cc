@@ -1,8 +1,9 @@
 // matmul, gemm: dnnl::matmul with bias, residual and activation in the same primitive.
 //
 // Transposes are strides. Constant weights are packed once; leading dimensions of src are folded into its rows where
-// the weights have none. gemm(a, b, c) = alpha a b + beta c: c is the bias or a binary post-op.
+// the weights have none. gemm(a, b, c) = alpha a b + beta c: c is the bias, or a binary post-op between two factors.
 #include <algorithm>
+#include <cmath>
 
 #include "base/status.h"
 #include "runtime/onednn/kernels.h"
@@ -31,6 +32,7 @@ struct Product {
   Dims addend_dims;
   float scale = 1;
   float addend_scale = 1;
+  float bias_factor = 1;  // by which a constant bias is multiplied
 };
 
 // The operand as [.., rows, columns], transposed if wanted; a vector becomes one row or one column.
@@ -94,12 +96,15 @@ absl::StatusOr<Product> Describe(const NodeContext& context) {
     if (context.HasInput(kBias) && product.addend_scale != 0) {
       Dims c = context.InputDims(kBias);
       while (c.size() < 2) c.insert(c.begin(), 1);
+      // The bias is added before alpha multiplies.
       const bool vector = c[0] == 1 && c[1] == problem.dst[1];
-      product.has_bias = vector && product.scale == 1 && product.addend_scale == 1;
+      product.bias_factor = product.addend_scale / product.scale;
+      product.has_bias = vector && std::isfinite(product.bias_factor) &&
+                         (product.bias_factor == 1 || context.Constant(kBias) != nullptr);
       product.has_addend = !product.has_bias;
       product.addend_dims = c;
-      if (product.has_addend && product.addend_scale != 1)
-        return absl::UnimplementedError("gemm with a beta other than 0 and 1");
+      if (product.has_addend && !std::isnormal(product.scale / product.addend_scale))
+        return absl::UnimplementedError("gemm with an alpha of 0");
     }
   } else {
     product.has_bias = context.HasInput(kBias);
@@ -107,6 +112,22 @@ absl::StatusOr<Product> Describe(const NodeContext& context) {
       return absl::UnimplementedError("a bias over the rows of a product with a vector");
   }
   return product;
+}
+
+absl::StatusOr<Tensor> Scaled(const Tensor& tensor, float factor) {
+  if (factor == 1) return tensor;
+  std::vector<float> numbers = tensor.ToFloats();
+  for (float& number : numbers) number *= factor;
+  return Tensor::Of<float>(tensor.dims(), numbers);
+}
+
+// [M, 1] => [M, N]
+absl::StatusOr<Tensor> SpreadColumn(const Tensor& column, const Dims& dims) {
+  const std::vector<float> numbers = column.ToFloats();
+  Tensor whole(DataType::kFloat32, dims);
+  float* to = whole.mutable_data<float>().data();
+  for (const float number : numbers) to = std::fill_n(to, dims[1], number);
+  return whole;
 }
 
 class MatMulKernel final : public Kernel {
@@ -131,6 +152,11 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const P
   if (product.has_bias)
     types.bias = bias != nullptr || types.src == DataType::kFloat32 ? DataType::kFloat32 : context.InputType(kBias);
 
+  // A constant column is written out: oneDNN adds a matrix fast.
+  const Tensor* addend = product.has_addend ? context.Constant(kBias) : nullptr;
+  const bool spread = addend != nullptr && product.addend_dims[1] == 1 && product.addend_dims[0] > 1;
+  const Dims& addend_dims = spread ? problem.dst : product.addend_dims;
+
   MatMulLayouts layouts{.src = product.src.desc(types.src),
                         .weights = product.weights.desc(types.weights),
                         .dst = PlainDesc(problem.dst, types.dst)};
@@ -139,8 +165,13 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const P
   if (product.has_addend) {
     dnnl::primitive_attr attributes = UserScratch();
     dnnl::post_ops post_ops;
-    if (product.scale != 1) post_ops.append_eltwise(dnnl::algorithm::eltwise_linear, product.scale, 0);
-    post_ops.append_binary(dnnl::algorithm::binary_add, PlainDesc(product.addend_dims, types.dst));
+    const auto scale_by = [&post_ops](float factor) {
+      if (factor != 1) post_ops.append_eltwise(dnnl::algorithm::eltwise_linear, factor, 0);
+    };
+    // alpha a b + beta c = beta (alpha / beta a b + c)
+    scale_by(product.scale / product.addend_scale);
+    post_ops.append_binary(dnnl::algorithm::binary_add, PlainDesc(addend_dims, types.dst));
+    scale_by(product.addend_scale);
     attributes.set_post_ops(post_ops);
     primitive = Primitive(CpuEngine(), layouts.src, layouts.weights, layouts.dst, attributes, /*allow_empty=*/true);
   } else {
@@ -170,8 +201,9 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const P
   if (bias != nullptr) {
     Dims dims(problem.dst.size(), 1);
     dims.back() = problem.dst.back();
+    HALFTONE_ASSIGN_OR_RETURN(const Tensor scaled, Scaled(*bias, product.bias_factor));
     HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed,
-                              Pack(*bias, PlainDesc(dims, bias->type()), PlainDesc(dims, types.bias)));
+                              Pack(scaled, PlainDesc(dims, scaled.type()), PlainDesc(dims, types.bias)));
     step->AddFixed(DNNL_ARG_BIAS, std::move(packed));
   } else if (product.has_bias) {
     Dims dims(problem.dst.size(), 1);
@@ -179,9 +211,16 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const P
     step->AddInput(DNNL_ARG_BIAS, PlainDesc(dims, types.bias), need(kBias, types.bias));
   }
   if (product.has_addend) {
-    const int position = product.scale != 1 ? 1 : 0;
-    step->AddInput(DNNL_ARG_ATTR_MULTIPLE_POST_OP(position) | DNNL_ARG_SRC_1, PlainDesc(product.addend_dims, types.dst),
-                   need(kBias, types.dst));
+    const int argument =
+        DNNL_ARG_ATTR_MULTIPLE_POST_OP(product.scale / product.addend_scale != 1 ? 1 : 0) | DNNL_ARG_SRC_1;
+    const Desc desc = PlainDesc(addend_dims, types.dst);
+    if (spread) {
+      HALFTONE_ASSIGN_OR_RETURN(const Tensor whole, SpreadColumn(*addend, problem.dst));
+      HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(whole, PlainDesc(addend_dims, whole.type()), desc));
+      step->AddFixed(argument, std::move(packed));
+    } else {
+      step->AddInput(argument, desc, need(kBias, types.dst));
+    }
   }
   if (residual) {
     const int index = need(kResidual, types.dst);

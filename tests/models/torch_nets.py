@@ -95,6 +95,13 @@ NETS = [
     ("in_place", 13, [IMAGE], {}, {"c": conv(3, 4)}, inplace),
     ("inception_block", 17, [(1, 3, 9, 9)], {}, {"a": conv(3, 4, 1), "b": conv(3, 4, (1, 3), padding=(0, 1)), "m": nn.BatchNorm2d(11)},
      lambda n, x: n.m(torch.cat([F.relu(n.a(x)), F.relu6(n.b(x)), F.avg_pool2d(x, 3, 1, 1)], 1))),
+    ("lstm", 14, [(7, 3, 5)], {}, {"l": nn.LSTM(5, 6, 2), "o": nn.Linear(6, 4)}, lambda n, x: (lambda y: (n.o(y[0]), y[1][1]))(n.l(x))),
+    ("lstm_both_ways", 17, [(3, 7, 5)], {0: "N", 1: "T"}, {"l": nn.LSTM(5, 6, 2, bidirectional=True, batch_first=True)}, lambda n, x: n.l(x)[0]),
+    ("gru", 11, [(7, 3, 5), (2, 3, 6)], {}, {"l": nn.GRU(5, 6, 2)}, lambda n, x, h: n.l(x, h)),
+    ("gru_both_ways", 17, [(7, 3, 5)], {1: "N"}, {"l": nn.GRU(5, 6, bidirectional=True, bias=False)}, lambda n, x: n.l(x)[1]),
+    ("rnn_relu", 13, [(3, 7, 5)], {}, {"l": nn.RNN(5, 6, 2, nonlinearity="relu", batch_first=True)}, lambda n, x: n.l(x)[0]),
+    ("einsums", 17, [(2, 5, 3, 4), (2, 6, 3, 4)], {0: "N"}, {"w": nn.Parameter(torch.randn(3, 4, 7))},
+     lambda n, x, y: (torch.einsum("bqhd,bkhd->bhqk", x, y), torch.einsum("bqhd,hdm->bqm", x, n.w), torch.einsum("bqhd->dq", x))),
 ]
 
 

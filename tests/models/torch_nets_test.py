@@ -24,7 +24,8 @@ NETS = ["conv1d", "conv3d", "dilated_grouped", "pad_constant", "pad_value", "pad
         "average_pools", "adaptive_pools", "residual_with_two_users", "two_convs_added", "conv_plus_itself", "conv_is_an_output",
         "conv_and_vectors", "activations", "gelu_and_mish", "clips", "products_and_bias", "linear_and_norm", "shared_weights", "softmaxes",
         "shapes", "upsamplings", "upsampling_to_the_input", "attention", "squeeze_and_excite", "an_output_is_an_input",
-        "an_output_is_a_constant", "dropout", "in_place", "inception_block"]
+        "an_output_is_a_constant", "dropout", "in_place", "inception_block", "lstm", "lstm_both_ways", "gru", "gru_both_ways", "rnn_relu",
+        "einsums"]
 
 
 def has(module):

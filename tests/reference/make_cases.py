@@ -193,7 +193,68 @@ def cases():
                      dict(axes=[2, 3], mode="linear", keep_aspect_ratio_policy=policy), {1: None, 2: None, 3: i64([9, 11])}, "x, _, _, [9, 11]")
 
 
-ONNX_TYPES = {"f32": 1, "s64": 7}
+    yield from recurrent_cases()
+
+
+def i32(values):
+    return ("s32", values, False)
+
+
+def recurrent(name, op, text, attrs, inputs, consts=None, args="x, w, r, b", outputs=("y", "y_h")):
+    return (name, f"{', '.join(outputs)} = {op}({args}) {{{text}}}", op.upper(), attrs, inputs, consts or {}, dict(outputs_named=list(outputs)))
+
+
+def recurrent_cases():
+    def weights(gates, hidden=3, size=4, directions=1):
+        return [x(5, 2, size), w(directions, gates * hidden, size), x(directions, gates * hidden, hidden, name="r"), b(directions, 2 * gates * hidden)]
+
+    def states(*names, directions=1):
+        return [x(directions, 2, 3, name=name) for name in names]
+
+    lstm = ("y", "y_h", "y_c")
+    yield recurrent("lstm", "lstm", "hidden_size=3", dict(hidden_size=3), weights(4), outputs=lstm)
+    yield recurrent("lstm bidirectional, lengths, states, peepholes", "lstm", 'direction="bidirectional"', dict(hidden_size=3, direction="bidirectional"),
+                    weights(4, directions=2) + states("h", "c", directions=2) + [x(2, 9, name="p")], {4: i32([5, 2])}, "x, w, r, b, [5, 2]:s32, h, c, p", lstm)
+    yield recurrent("lstm clip and coupled gates", "lstm", "clip=0.4, input_forget=true", dict(hidden_size=3, clip=0.4, input_forget=1), weights(4), outputs=lstm)
+    yield recurrent("lstm activations", "lstm", 'direction="reverse", activations=["HardSigmoid", "Affine", "ScaledTanh"], activation_alphas=[0.3, 0.5, 0.8], '
+                    "activation_betas=[0.4, 0.1, 0.6]", dict(hidden_size=3, direction="reverse", activations=["HardSigmoid", "Affine", "ScaledTanh"],
+                                                              activation_alpha=[0.3, 0.5, 0.8], activation_beta=[0.4, 0.1, 0.6]), weights(4), outputs=lstm)
+    yield recurrent("lstm defaults of activations", "lstm", 'activations=["LeakyRelu", "Softsign", "Elu"]',
+                    dict(hidden_size=3, activations=["LeakyRelu", "Softsign", "Elu"]), weights(4), outputs=lstm)
+    yield recurrent("gru", "gru", "", dict(hidden_size=3), weights(3))
+    yield recurrent("gru linear before reset, reverse, lengths", "gru", 'linear_before_reset=true, direction="reverse"',
+                    dict(hidden_size=3, linear_before_reset=1, direction="reverse"), weights(3) + states("h"), {4: i32([3, 5])}, "x, w, r, b, [3, 5]:s32, h")
+    yield recurrent("gru clip", "gru", "clip=0.5, linear_before_reset=true", dict(hidden_size=3, clip=0.5, linear_before_reset=1), weights(3))
+    yield recurrent("gru activations", "gru", 'activations=["Sigmoid", "Softplus"]', dict(hidden_size=3, activations=["Sigmoid", "Softplus"]), weights(3))
+    yield recurrent("rnn both ways", "rnn", 'direction="bidirectional", activations=["Relu", "Tanh"], clip=0.9',
+                    dict(hidden_size=3, direction="bidirectional", activations=["Relu", "Tanh"], clip=0.9), weights(1, directions=2))
+    for equation, dims in [("ij,jk->ki", [(3, 5), (5, 7)]), ("...ii->...i", [(2, 4, 4)]), ("bij, bkj", [(2, 3, 5), (2, 4, 5)]), ("i,i", [(5,), (5,)]),
+                           ("...ij,...jk->...ik", [(2, 4, 3, 5), (2, 4, 5, 2)]), ("ij,jk,ikl->lk", [(3, 5), (5, 7), (3, 7, 4)])]:
+        operands = [x(*d, name=f"x{i}") for i, d in enumerate(dims)]
+        args = ", ".join(o[0] for o in operands)
+        yield (f"einsum {equation}", f'y = einsum({args}) {{equation="{equation}"}}', "Einsum", dict(equation=equation), operands, {}, {})
+    yield ("det", "y = det(x)", "Det", {}, [x(2, 3, 4, 4)], {}, {})
+    yield ("dft", "y = dft(x, _, 1)", "DFT", dict(axis=1), [x(2, 7, 2)], {}, {})
+    yield ("dft padded, one side", "y = dft(x, 8, 1) {onesided=true}", "DFT", dict(axis=1, onesided=1), [x(2, 5, 1)], {1: i64([8], True)}, {})
+    yield ("dft inverse", "y = dft(x, _, 1) {inverse=true}", "DFT", dict(axis=1, inverse=1), [x(2, 6, 2)], {}, {})
+    yield ("stft", "y = stft(x, 3, w)", "STFT", {}, [x(2, 20, 1), w(8)], {1: i64([3], True)}, {})
+    for mode in ("Hann", "Hamming", "Blackman"):
+        yield (f"{mode} window", f'y = window(7) {{mode="{mode.lower()}", periodic=false}}', f"{mode}Window", dict(periodic=0), [], {0: i64([7], True)}, {})
+    yield ("mel weights", "y = mel_weight_matrix(8, 32, 8000, 20:f32, 3800:f32)", "MelWeightMatrix", {}, [],
+           {0: i64([8], True), 1: i64([32], True), 2: i64([8000], True), 3: f32([20.0], True), 4: f32([3800.0], True)}, {})
+    for name, args, text, attrs, more, consts in [
+            ("plain", "x, w, b", "", {}, [], {}),
+            ("mask by end, causal", "x, w, b, [2, 4]:s32", ", unidirectional=true", dict(unidirectional=1), [], {3: i32([2, 4])}),
+            ("mask by end and start", "x, w, b, [3, 4, 1, 2]:s32", "", {}, [], {3: i32([3, 4, 1, 2])}),
+            ("past", "x, w, b, _, p", "", {}, [x(2, 2, 2, 3, 3, name="p")], {3: None})]:
+        outputs = ["y", "present"] if "past" in name else ["y"]
+        yield (f"attention {name}", f"{', '.join(outputs)} = attention({args}) {{num_heads=2{text}}}", "Attention", dict(num_heads=2, **attrs),
+               [x(2, 4, 5), w(5, 18), b(18)] + more, consts, dict(domain="com.microsoft", outputs_named=outputs))
+    yield ("skip_layer_norm", "y = skip_layer_norm(x, s, g, o, b) {epsilon=0.001}", "SkipLayerNormalization", dict(epsilon=0.001),
+           [x(2, 4, 5), x(2, 4, 5, name="s"), x(5, name="g"), x(5, name="o"), b(5)], {}, dict(domain="com.microsoft"))
+
+
+ONNX_TYPES = {"f32": 1, "s64": 7, "s32": 6}
 
 
 def write_models(folder):  # in a process of its own: onnx and onnxruntime do not get on
@@ -209,9 +270,9 @@ def write_models(folder):  # in a process of its own: onnx and onnxruntime do no
         initializers = [helper.make_tensor(f"const{p}", ONNX_TYPES[c[0]], [] if c[2] else [len(c[1])], c[1]) for p, c in consts.items() if c]
         outputs = options.get("outputs_named", ["y"])
         graph_inputs = [helper.make_tensor_value_info(n, ONNX_TYPES[t], None) for n, t, _, _ in inputs]
-        graph = helper.make_graph([helper.make_node(op, names, outputs, **attrs)], "g", graph_inputs,
+        graph = helper.make_graph([helper.make_node(op, names, outputs, domain=options.get("domain", ""), **attrs)], "g", graph_inputs,
                                   [helper.make_empty_tensor_value_info(o) for o in outputs], initializers)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", options.get("opset", 18))], ir_version=8)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", options.get("opset", 18)), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
         with open(os.path.join(folder, f"{number}.onnx"), "wb") as file:
             file.write(model.SerializeToString())
 

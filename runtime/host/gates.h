@@ -1,0 +1,41 @@
+// What is done to a row between two matrix products: the elementwise part of a step of lstm, gru or rnn, the softmax of
+// attention. In f32, vectorized for the CPU at hand.
+#ifndef HALFTONE_RUNTIME_HOST_GATES_H_
+#define HALFTONE_RUNTIME_HOST_GATES_H_
+
+#include <cstdint>
+
+#include "ir/recurrent.h"
+
+namespace halftone::host {
+
+struct GateRow {
+  int64_t hidden = 0;
+  const GateActivation* activations = nullptr;  // as RecurrentOptions has them for this direction
+  float clip = 0;                               // 0: none
+  bool input_forget = false;
+  float* gates = nullptr;            // [gates * hidden], from the input and, but for gru_linear, the state; overwritten
+  const float* recurrent = nullptr;  // gru_linear: [3 * hidden], from the state
+  const float* peepholes = nullptr;  // lstm: [3 * hidden] or null
+  float* h = nullptr;                // [hidden], old to new
+  float* c = nullptr;                // lstm: [hidden], old to new
+  float* reset_h = nullptr;          // gru: [hidden], what the last product is made of
+};
+
+// All for one kind of CPU.
+struct GateFunctions {
+  void (*lstm)(const GateRow& row);
+  void (*gru_linear)(const GateRow& row);  // linear_before_reset
+  void (*gru_reset)(const GateRow& row);   // z and r; fills reset_h. Then its product is added to the third gate, then:
+  void (*gru_finish)(const GateRow& row);
+  void (*rnn)(const GateRow& row);
+  void (*to_bf16)(const float* from, uint16_t* to, int64_t count);
+  void (*from_bf16)(const uint16_t* from, float* to, int64_t count);
+  // x = softmax(scale * x + first + second); what is added may be null. count > 0
+  void (*softmax)(float* x, int64_t count, float scale, const float* first, const float* second);
+};
+const GateFunctions& GateFunctionsForThisCpu();
+
+}  // namespace halftone::host
+
+#endif  // HALFTONE_RUNTIME_HOST_GATES_H_

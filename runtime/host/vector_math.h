@@ -1,0 +1,61 @@
+// Functions of one f32 that compilers vectorize: inline into loops that are compiled for several kinds of CPU.
+#ifndef HALFTONE_RUNTIME_HOST_VECTOR_MATH_H_
+#define HALFTONE_RUNTIME_HOST_VECTOR_MATH_H_
+
+#include <bit>
+#include <cstdint>
+
+namespace halftone::host {
+
+#define HALFTONE_INLINE inline __attribute__((always_inline))
+
+// 2^n for the integer n nearest to x / ln 2, times the polynomial of the rest. Within 2 ulp; NaN stays NaN; below -87.3
+// and above 88.3 as there.
+HALFTONE_INLINE float ExpOf(float x) {
+  constexpr float kLog2E = 1.44269504f, kLn2High = 0.693359375f, kLn2Low = -2.12194440e-4f;
+  constexpr float kShift = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
+  x = x < -87.3f ? -87.3f : x;
+  x = x > 88.3f ? 88.3f : x;
+  const float shifted = x * kLog2E + kShift;
+  const float n = shifted - kShift;
+  const float r = (x - n * kLn2High) - n * kLn2Low;
+  float p = 1.0f / 5040;
+  p = p * r + 1.0f / 720;
+  p = p * r + 1.0f / 120;
+  p = p * r + 1.0f / 24;
+  p = p * r + 1.0f / 6;
+  p = p * r + 0.5f;
+  p = p * r + 1.0f;
+  p = p * r + 1.0f;
+  const int32_t exponent = std::bit_cast<int32_t>(shifted) - std::bit_cast<int32_t>(kShift);
+  return p * std::bit_cast<float>((exponent + 127) << 23);
+}
+
+HALFTONE_INLINE float SigmoidOf(float x) { return 1.0f / (1.0f + ExpOf(-x)); }
+
+// By exp, and near 0, where that cancels, by its series.
+HALFTONE_INLINE float TanhOf(float x) {
+  const float square = x * x;
+  float series = 62.0f / 2835;
+  series = series * square - 17.0f / 315;
+  series = series * square + 2.0f / 15;
+  series = series * square - 1.0f / 3;
+  series = x + x * square * series;
+  const float by_exp = 1.0f - 2.0f / (1.0f + ExpOf(2.0f * x));
+  return square < 0.0625f ? series : by_exp;
+}
+
+// The attributes of a function for each kind of CPU that loops are compiled for.
+#define HALFTONE_FOR_AVX512 \
+  __attribute__((target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi,bmi2,prefer-vector-width=512")))
+#define HALFTONE_FOR_AVX2 __attribute__((target("avx2,fma,bmi,bmi2")))
+
+// The choice among three functions for this CPU.
+template <typename T>
+const T& ForThisCpu(const T& avx512, const T& avx2, const T& plain) {
+  return __builtin_cpu_supports("x86-64-v4") ? avx512 : __builtin_cpu_supports("x86-64-v3") ? avx2 : plain;
+}
+
+}  // namespace halftone::host
+
+#endif  // HALFTONE_RUNTIME_HOST_VECTOR_MATH_H_
