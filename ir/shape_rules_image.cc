@@ -144,10 +144,18 @@ Shapes CropAndResize(const Context& c) {
   return std::vector<Shape>{std::move(y)};
 }
 
-// How many boxes are left depends on them.
+// How many boxes are left depends on them. Without batch and classes: boxes [boxes, 4], scores [boxes] -> [m], as
+// TensorFlow has it.
 Shapes NonMaxSuppression(const Context& c) {
   const Shape& boxes = c.shape(0);
   const Shape& scores = c.shape(1);
+  if ((boxes.has_rank() && boxes.rank() == 2) || (scores.has_rank() && scores.rank() == 1)) {
+    HALFTONE_ASSIGN_OR_RETURN(const Dim count, RowsOf(c, 0, 2, 4, "[boxes, 4]"));
+    HALFTONE_ASSIGN_OR_RETURN(const Dim scored, RowsOf(c, 1, 1, -1, "[boxes]"));
+    if (count.known() && scored.known() && count.value != scored.value)
+      return Error(count.value, " boxes, but scores of ", scored.value);
+    return std::vector<Shape>{Shape::UnknownOfRank(1)};
+  }
   if (boxes.has_rank() && (boxes.rank() != 3 || (boxes.dim(2).known() && boxes.dim(2).value != 4)))
     return Error("boxes are ", boxes.ToString(), ", need [batch, boxes, 4]");
   if (scores.has_rank() && scores.rank() != 3)

@@ -136,6 +136,14 @@ TEST(NonMaxSuppression, TiesGoToTheLowerIndex) {
               ElementsAre(0, 0, 0, 0, 0, 2));
 }
 
+TEST(NonMaxSuppression, OfOneImageAsTensorFlowHasIt) {
+  EXPECT_THAT(Floats(R"(graph () {
+                b = const f32[3,4] {0, 0, 1, 1, 5, 5, 6, 6, 0, 0, 1, 1.1}
+                s = const f32[3] {0.5, 0.25, 0.75}
+                return non_max_suppression(b, s, 3:s32, 0.5:f32, 0.1:f32) })"),
+              ElementsAre(2, 1));
+}
+
 TEST(Resize, OnePlanForSizesAndAspectRatio) {
   EXPECT_THAT(Floats(R"(graph () {
                 x = const f32[1,4] {0, 1, 2, 3}

@@ -62,10 +62,12 @@ std::vector<int64_t> Select(const std::vector<Box>& boxes, const float* scores, 
 
 }  // namespace
 
-// boxes [batch, boxes, 4], scores [batch, classes, boxes] -> rows of (batch, class, box).
+// boxes [batch, boxes, 4], scores [batch, classes, boxes] -> rows of (batch, class, box); or, as TensorFlow has it,
+// boxes [boxes, 4], scores [boxes] -> indices of boxes.
 Outputs NonMaxSuppression(const Call& call) {
-  const Tensor& boxes = call.in(0);
-  const Tensor& scores = call.in(1);
+  const bool single = call.in(0).rank() == 2 && call.in(1).rank() == 1;
+  const Tensor boxes = single ? call.in(0).WithDims({1, call.in(0).dims()[0], call.in(0).dims()[1]}) : call.in(0);
+  const Tensor scores = single ? call.in(1).WithDims({1, 1, call.in(1).dims()[0]}) : call.in(1);
   if (boxes.rank() != 3 || scores.rank() != 3 || boxes.dims()[2] != 4 || boxes.dims()[0] != scores.dims()[0] ||
       boxes.dims()[1] != scores.dims()[2]) {
     return Error("boxes are ", boxes.shape().ToString(), ", scores ", scores.shape().ToString(),
@@ -88,9 +90,13 @@ Outputs NonMaxSuppression(const Call& call) {
       const float* here = score.data() + (n * classes + c) * count;
       const std::vector<int64_t> selected =
           Select(of_image, here, by_score, static_cast<float>(least), static_cast<float>(threshold), limit);
-      for (const int64_t i : selected) rows.insert(rows.end(), {n, c, i});
+      for (const int64_t i : selected) {
+        if (!single) rows.insert(rows.end(), {n, c});
+        rows.push_back(i);
+      }
     }
   }
+  if (single) return std::vector<Tensor>{FromInts(call.type(), {static_cast<int64_t>(rows.size())}, rows)};
   const Dims dims{static_cast<int64_t>(rows.size()) / 3, 3};
   return std::vector<Tensor>{FromInts(call.type(), dims, rows)};
 }
