@@ -14,6 +14,7 @@
 namespace halftone {
 namespace {
 
+constexpr int64_t kNodesInsideOne = 200'000;  // that are inferred for one node of control flow by itself
 constexpr int kMaxRank = 255;  // a few hostile nodes could double the rank again and again
 
 struct Row {
@@ -149,8 +150,8 @@ constexpr Row kRules[] = {
     {kMeanVarianceNorm, shape_rules::MeanVarianceNorm},
     {kConvTranspose, shape_rules::ConvTranspose},
     {kDeformConv, shape_rules::DeformConv},
-    {kConvInteger, shape_rules::AsDeclared},
-    {kMatMulInteger, shape_rules::AsDeclared},
+    {kConvInteger, shape_rules::Conv},
+    {kMatMulInteger, shape_rules::MatMul},
     {kEinsum, shape_rules::Einsum},
     {kDet, shape_rules::Det},
     {kCol2Im, shape_rules::Col2Im},
@@ -213,13 +214,13 @@ constexpr Row kRules[] = {
     {kGru, shape_rules::Recurrent},
     {kRnn, shape_rules::Recurrent},
     {kAttention, shape_rules::Attention},
-    {kQuantizeLinear, shape_rules::AsDeclared},
-    {kDequantizeLinear, shape_rules::AsDeclared},
-    {kDynamicQuantizeLinear, shape_rules::AsDeclared},
-    {kFakeQuant, shape_rules::AsDeclared},
-    {kDequantizeRange, shape_rules::AsDeclared},
-    {kNegativeLogLikelihood, shape_rules::AsDeclared},
-    {kSoftmaxCrossEntropy, shape_rules::AsDeclared},
+    {kQuantizeLinear, shape_rules::Quantize},
+    {kDequantizeLinear, shape_rules::Quantize},
+    {kDynamicQuantizeLinear, shape_rules::DynamicQuantize},
+    {kFakeQuant, shape_rules::SameAsFirst},
+    {kDequantizeRange, shape_rules::SameAsFirst},
+    {kNegativeLogLikelihood, shape_rules::Loss},
+    {kSoftmaxCrossEntropy, shape_rules::Loss},
     {kDft, shape_rules::Dft},
     {kStft, shape_rules::Stft},
     {kWindow, shape_rules::WindowShape},
@@ -348,7 +349,7 @@ absl::Status WriteOutputs(GraphEditor& edit, NodeId id, const std::vector<ValueS
 absl::StatusOr<std::vector<ValueSpec>> InferNode(const Graph& graph, NodeId node) {
   ShapeValues values(graph);
   if (!HasNestedGraphs(graph.op(node))) return InferWith(graph, node, values);
-  InferenceBudget budget;
+  InferenceBudget budget{.nested_nodes = kNodesInsideOne};
   absl::StatusOr<NestedInference> nested = InferNested(graph, node, values, budget);
   if (!nested.ok()) return WithNode(nested.status(), graph, node);
   return std::move(nested->outputs);

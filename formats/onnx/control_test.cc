@@ -95,10 +95,34 @@ TEST(Control, LoopWithStatesAndScannedOutputs) {
   EXPECT_EQ(Subgraph(back, "body").input_size(), 3);
   EXPECT_EQ(Subgraph(back, "body").output(2).type().tensor_type().shape().dim(0).dim_value(), 2);
   // Neither count nor condition, and an output that the node leaves out.
-  const onnx::ModelProto bare = Exported(Imported(Model(11, R"(agraph (float[2] x) => (float[2] y) {
-      y = Loop("", "", x) <body = b (int64 i, bool on, float[2] s) => (bool go, float[2] t, float[2] u) {
-        go = Identity(on)  t = Neg(s)  u = Relu(t) }> })")));
-  EXPECT_THAT(NodesOf(bare), HasSubstr("Loop(,,x)->y, body=graph"));
+  onnx::ModelProto model = Model(11, R"(agraph (float[2] x) => (float[2] y) {
+      y = Loop(none, none, x) <body = b (int64 i, bool on, float[2] s) => (bool go, float[2] t, float[2] u) {
+        go = Identity(on)  t = Neg(s)  u = Relu(t) }> })");
+  for (int i = 0; i < 2; ++i) model.mutable_graph()->mutable_node(0)->set_input(i, "");
+  EXPECT_THAT(NodesOf(Exported(Imported(model))), HasSubstr("Loop(,,x)->y, body=graph"));
+}
+
+// ys.append(y) in a loop, torch.stack(ys) behind it.
+TEST(Control, AppendedListsAreScannedOutputs) {
+  const std::string body =
+      R"(<body = b (int64 i, bool on, float[2] p, seq(float[2]) q) => (bool go, float[2] t, seq(float[2]) r) {
+        go = Identity(on)  t = Neg(p)  r = SequenceInsert(q, t) }>)";
+  const onnx::ModelProto back =
+      Exported(Imported(Model(13, R"(agraph (int64 n, bool c, float[2] x) => (float[m,2] y, float[2,m] z) {
+      e = SequenceEmpty()
+      s, l = Loop(n, c, x, e) )" + body +
+                                      R"(
+      y = ConcatFromSequence<axis = 0, new_axis = 1>(l)
+      z = ConcatFromSequence<axis = -1, new_axis = 1>(l) })")));
+  EXPECT_THAT(NodesOf(back), HasSubstr("Loop(n,c,x)->s,l body=graph\nIdentity(l)->y\nTranspose(l)->z perm=1;0;\n"));
+  EXPECT_EQ(NodesIn(Subgraph(back, "body")), "Identity(on)->go\nNeg(p)->t\nIdentity(t)->r\n");
+  // torch.cat: the elements may have different lengths.
+  const Graph cat = Imported(Model(13, R"(agraph (int64 n, bool c, float[2] x) => (float[m] y) {
+      e = SequenceEmpty()
+      s, l = Loop(n, c, x, e) )" + body + R"(
+      y = ConcatFromSequence<axis = 0>(l) })"));
+  EXPECT_EQ(OnlyNode(cat, OpKind::kLoop).outputs.size(), 2u);
+  EXPECT_EQ(OnlyNode(cat, OpKind::kLoop).inputs.size(), 4u);
 }
 
 TEST(Control, ScanSinceOpset9) {

@@ -12,6 +12,8 @@ namespace {
 
 using Names = std::map<std::string, std::string>;
 
+constexpr int64_t kMaxBytes = int64_t{1} << 30;  // a small file can call a function with a large constant often
+
 std::string Domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
 std::string LabelOf(const onnx::NodeProto& node) {
@@ -49,8 +51,9 @@ Functions::Functions(const onnx::ModelProto& model, int model_opset) {
       if (Domain(import.domain()).empty()) opset = import.version();
     }
     const bool supported = opset >= kMinOpset && opset <= kMaxOpset;
-    functions_.emplace(Key(Domain(function.domain()), function.name(), function.overload()),
-                       Function{&function, supported ? static_cast<int>(opset) : 0});
+    functions_.emplace(
+        Key(Domain(function.domain()), function.name(), function.overload()),
+        Function{&function, supported ? static_cast<int>(opset) : 0, static_cast<int64_t>(function.ByteSizeLong())});
   }
   if (!functions_.empty()) AddAllNames(model.graph(), taken_);
 }
@@ -99,6 +102,11 @@ absl::Status Functions::Inline(onnx::GraphProto& graph, int opset, std::vector<i
 absl::Status Functions::WriteOut(const onnx::NodeProto& call_node, const Function& function, std::vector<Node>& nodes) {
   const onnx::FunctionProto& proto = *function.proto;
   nodes_ += proto.node_size();
+  bytes_ += function.bytes;
+  if (bytes_ > kMaxBytes) {
+    return absl::ResourceExhaustedError(
+        Concat("the model's functions take more than ", kMaxBytes, " bytes, counted each time they are called"));
+  }
   if (nodes_ > kMaxNodes) {
     return absl::ResourceExhaustedError(
         Concat("the model's functions have more than ", kMaxNodes, " nodes, counted each time they are called"));

@@ -22,7 +22,8 @@ class Functions {
   Functions(const onnx::ModelProto& model, int model_opset);
 
   // Replaces each call in `graph` (not in its subgraphs) by the function's nodes, and calls in these. opsets[i]:
-  // version of ONNX's operators that node i means. Errors: RESOURCE_EXHAUSTED beyond kMaxNodes, INVALID_ARGUMENT.
+  // version of ONNX's operators that node i means. Errors: RESOURCE_EXHAUSTED beyond kMaxNodes or 1 GiB,
+  // INVALID_ARGUMENT.
   absl::Status Inline(onnx::GraphProto& graph, int opset, std::vector<int>& opsets);
 
   // A node that calls a function and was not inlined (its operators are of an opset that is not supported).
@@ -39,6 +40,7 @@ class Functions {
   struct Function {
     const onnx::FunctionProto* proto = nullptr;
     int opset = 0;  // 0: cannot be inlined
+    int64_t bytes = 0;
   };
   struct Call;  // one call that is being written out
   struct Node {
@@ -55,7 +57,8 @@ class Functions {
   std::map<Key, Function> functions_;
   std::set<std::string> taken_;
   std::map<std::string, int64_t> domains_;
-  int64_t nodes_ = 0;  // written out so far
+  int64_t nodes_ = 0;  // written out so far, and their bytes
+  int64_t bytes_ = 0;
   bool calls_stay_ = false;
 };
 

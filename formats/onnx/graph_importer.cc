@@ -8,6 +8,7 @@
 #include "formats/onnx/canonical_node.h"
 #include "formats/onnx/element_types.h"
 #include "formats/onnx/import_rules.h"
+#include "formats/onnx/loop_lists.h"
 #include "formats/onnx/node_order.h"
 #include "formats/onnx/node_writer.h"
 #include "formats/onnx/opset6.h"
@@ -174,6 +175,7 @@ void GraphImporter::AddOpaqueConstant(const std::string& name, onnx::AttributePr
 // Calls of functions are written out; then, who reads what.
 absl::Status GraphImporter::ReadNames() {
   HALFTONE_RETURN_IF_ERROR(model_.functions.Inline(proto_, opset_, opsets_));
+  ScanAppendedLists(proto_);
   captures_.resize(proto_.node_size());
   for (int i = 0; i < proto_.node_size(); ++i) {
     if (HasSubgraph(proto_.node(i))) captures_[i] = CapturedNames(proto_.node(i));

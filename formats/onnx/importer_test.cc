@@ -122,7 +122,7 @@ TEST(Importer, ConstantOfShapeIsAConstantWithinABudget) {
   EXPECT_EQ(p->dims(), (std::vector<int64_t>{1, 1}));
   const Graph huge = Imported(Model(9, R"(agraph (float[1] x) => (float[1048576,1048576] y) {
       s = Constant<value = int64[2] {1048576, 1048576}>()  w = ConstantOfShape(s)  y = Add(x, w) })"));
-  EXPECT_EQ(huge.op(huge.FindValue("w")), OpKind::kOpaque);
+  EXPECT_EQ(huge.op(huge.FindValue("w")), OpKind::kFill);
 }
 
 TEST(Importer, ModelsOfOtherDomainsOnly) {
