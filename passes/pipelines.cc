@@ -16,12 +16,24 @@
 
 namespace halftone {
 
+namespace {
+
+// One level of nesting a round.
+std::vector<std::unique_ptr<Pass>> SinkRules() {
+  std::vector<std::unique_ptr<Pass>> passes;
+  passes.push_back(std::make_unique<SinkConstants>());
+  return passes;
+}
+
+}  // namespace
+
 Pipeline MakeOptimizePipeline() {
   Pipeline p("optimize");
   p.Add<NameDimensions>();
   p.Add<InferShapesPass>();
   p.AddFixedPoint("simplify", SimplifyRules());
   p.Add<FoldConstants>();
+  p.AddFixedPoint("sink", SinkRules());    // after folding: what nested graphs capture is constant only now
   p.Add<MergeDuplicates>();                // after folding: equal constants make equal nodes
   p.AddFixedPoint("fuse", FusionRules());  // after folding: biases are constants only now
   p.Add<FoldConstants>();
@@ -75,7 +87,7 @@ std::vector<std::string_view> PipelineNames() {
                                          "simplify",          "fuse",
                                          "conversions",       "infer-shapes",
                                          "fold-constants",    "merge-duplicates",
-                                         "remove-dead-nodes", "apply-precision",
+                                         "remove-dead-nodes", "apply-precision", "sink-constants",
                                          "split-fused-onnx",  "split-fused-graphdef"};
   for (const Rules& rules : {SimplifyRules(), FusionRules(), ConversionRules()}) {
     for (const std::unique_ptr<RewriteRule>& rule : rules) names.push_back(rule->name());
@@ -103,6 +115,9 @@ absl::StatusOr<Pipeline> MakePipelineByName(std::string_view name, const Precisi
     p.Add<FoldConstants>();
   } else if (name == "merge-duplicates") {
     p.Add<MergeDuplicates>();
+  } else if (name == "sink-constants") {
+    p.AddFixedPoint("sink", SinkRules());
+    p.Add<RemoveDeadNodes>();
   } else if (name == "remove-dead-nodes") {
     p.Add<RemoveDeadNodes>();
   } else if (name == "apply-precision") {

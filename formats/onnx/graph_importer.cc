@@ -120,13 +120,7 @@ void GraphImporter::Inputs() {
 
 void GraphImporter::AddOuterValues(const std::vector<OuterValue>& outer) {
   for (const OuterValue& value : outer) {
-    if (value.constant != nullptr) {
-      if (!read_.contains(value.name)) continue;
-      const ValueId copy = edit_.AddConstant("", *value.constant);
-      edit_.SetExtra(graph_.producer(copy), std::string(kOuterMark), value.name);
-      values_[value.name] = copy;
-      continue;
-    }
+    if (value.constant != nullptr) continue;
     const ValueId input = edit_.AddInput(value.name, value.type, value.shape);
     values_[value.name] = input;
     if (value.known == nullptr) continue;
@@ -135,6 +129,12 @@ void GraphImporter::AddOuterValues(const std::vector<OuterValue>& outer) {
       if (element.symbol.starts_with('?')) element.symbol.clear();  // numbered in each graph by itself
     }
     known_.Set(input, std::move(known));
+  }
+  for (const OuterValue& value : outer) {
+    if (value.constant == nullptr || !read_.contains(value.name)) continue;
+    const ValueId copy = edit_.AddConstant("", *value.constant);
+    edit_.SetExtra(graph_.producer(copy), std::string(kOuterMark), value.name);
+    values_[value.name] = copy;
   }
 }
 

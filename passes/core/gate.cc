@@ -12,6 +12,7 @@
 #include "ir/text.h"
 #include "ir/verifier.h"
 #include "passes/core/equivalence.h"
+#include "passes/core/nested_run.h"
 
 namespace halftone {
 namespace {
@@ -61,7 +62,7 @@ absl::StatusOr<int64_t> RunThroughGate(const Pass& pass, std::string_view pipeli
   context.matches = 0;
   GraphEditor edit(graph);
   const auto start = std::chrono::steady_clock::now();
-  absl::Status status = pass.Run(edit, context);
+  absl::Status status = RunEverywhere(pass, edit, context);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   if (status.ok() && edit.edits() > 0) {
     if (const absl::Status bad = Check(graph, context); !bad.ok()) {

@@ -14,4 +14,12 @@ void RewriteLog::Refused(std::string_view pass, const Graph& graph, NodeId node,
   entries_.push_back({std::string(pass), std::move(label), graph.node(node).origin, false, std::string(reason)});
 }
 
+void RewriteLog::TakeNested(const RewriteLog& nested, std::string_view where, NodeId origin) {
+  for (const RewriteLogEntry& entry : nested.entries()) {
+    std::string label = Concat(where, "/", entry.node);
+    if (!entry.applied && !refused_.insert({entry.pass, Concat(label, "\n", entry.text)}).second) continue;
+    entries_.push_back({entry.pass, std::move(label), origin, entry.applied, entry.text});
+  }
+}
+
 }  // namespace halftone

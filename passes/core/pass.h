@@ -35,6 +35,8 @@ class RewriteLog {
  public:
   void Applied(std::string_view pass, const Graph& graph, NodeId node, std::string_view equation);
   void Refused(std::string_view pass, const Graph& graph, NodeId node, std::string_view reason);
+  // What happened in a graph that node `origin` of the outermost graph holds; `where` goes before the nodes' names.
+  void TakeNested(const RewriteLog& nested, std::string_view where, NodeId origin);
   const std::vector<RewriteLogEntry>& entries() const { return entries_; }
 
  private:
@@ -88,6 +90,8 @@ class Pass {
   // How far answers may move, as parts of an output's largest magnitude. Only the precision passes change numbers on
   // purpose.
   virtual float tolerance() const { return 1e-4f; }
+  // Whether it runs on nested graphs too. Not where it goes there itself, or needs what only the outermost graph has.
+  virtual bool enters_nested() const { return true; }
 };
 
 }  // namespace halftone

@@ -66,7 +66,9 @@ class Converter {
     if (g_.type(value) == wanted) return absl::OkStatus();
     HALFTONE_ASSIGN_OR_RETURN(const ValueId converted, Convert(value, wanted));
     // A subgraph reads by name: the name goes where the type is the old one.
-    const bool captured = i >= static_cast<int>(g_.node(id).inputs.size() - g_.node(id).captures.size());
+    const Node& node = g_.node(id);
+    const int capture = i - static_cast<int>(node.inputs.size() - node.captures.size());
+    const bool captured = capture >= 0 && !node.captures[capture].empty();
     edit_.SetInput(id, i, converted);
     if (captured && renamed_.insert(value).second) MoveNames(value, converted);
     return absl::OkStatus();

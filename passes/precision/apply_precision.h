@@ -18,6 +18,7 @@ class ApplyPrecision final : public Pass {
   // The plan must outlive the pass.
   explicit ApplyPrecision(const PrecisionPlan& plan) : plan_(plan) {}
   std::string_view name() const override { return "apply-precision"; }
+  bool enters_nested() const override { return false; }  // nested graphs stay in f32
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
   float tolerance() const override { return 0.1f; }
 

@@ -10,6 +10,7 @@ namespace halftone {
 class InferShapesPass final : public Pass {
  public:
   std::string_view name() const override { return "infer-shapes"; }
+  bool enters_nested() const override { return false; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
 };
 
@@ -18,6 +19,7 @@ class InferShapesPass final : public Pass {
 class NameDimensions final : public Pass {
  public:
   std::string_view name() const override { return "name-dimensions"; }
+  bool enters_nested() const override { return false; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
 };
 class ForgetDimensionNames final : public Pass {
@@ -33,6 +35,14 @@ class ForgetDimensionNames final : public Pass {
 class FoldConstants final : public Pass {
  public:
   std::string_view name() const override { return "fold-constants"; }
+  absl::Status Run(GraphEditor& edit, PassContext& context) const override;
+};
+
+// Constants that nested graphs read, as inputs that are the same in every run, become constants inside, so that what
+// reads them there can be folded and fused; captured inputs that nobody inside reads are given up. Exact.
+class SinkConstants final : public Pass {
+ public:
+  std::string_view name() const override { return "sink-constants"; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
 };
 

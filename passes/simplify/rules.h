@@ -11,6 +11,8 @@ namespace halftone {
 std::unique_ptr<RewriteRule> MakeRemoveIdentity();  // remove_identity.cc
 std::unique_ptr<RewriteRule> MakeRemoveDropout();   // remove_dropout.cc
 std::unique_ptr<RewriteRule> MakeConvertGemm();     // convert_gemm.cc
+std::unique_ptr<RewriteRule> MakeInlineBranch();    // inline_branch.cc
+std::unique_ptr<RewriteRule> MakeInlineCall();      // inline_call.cc
 
 Rules SimplifyRules();
 

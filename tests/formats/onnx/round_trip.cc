@@ -12,6 +12,7 @@
 #include "formats/onnx/exporter.h"
 #include "formats/onnx/importer.h"
 #include "ir/editor.h"
+#include "ir/nested.h"
 #include "ir/text.h"
 #include "ir/verifier.h"
 
@@ -33,6 +34,7 @@ absl::Status LowerAll(Graph& graph) {
   GraphEditor edit(graph);
   for (const NodeId id : graph.nodes()) {
     if (graph.op(id) == OpKind::kOpaque) return absl::UnimplementedError("bf16 with opaque nodes");
+    if (HasNestedGraphs(graph.op(id))) return absl::UnimplementedError("bf16 with nested graphs, which stay f32");
     for (const ValueId value : graph.node(id).outputs) {
       if (!value.valid() || graph.type(value) != DataType::kFloat32 || StaysF32(graph, value)) continue;
       edit.SetType(value, DataType::kBFloat16);

@@ -1,0 +1,128 @@
+#include "passes/simplify/inline_graph.h"
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/strings.h"
+
+namespace halftone {
+namespace {
+
+// Names that are given in a graph; of nodes too where the format tells them apart.
+class Names {
+ public:
+  explicit Names(const Graph& graph) {
+    for (const NodeId id : graph.nodes()) {
+      nodes_.insert(graph.node(id).name);
+      for (const ValueId value : graph.node(id).outputs) {
+        if (value.valid()) values_.insert(graph.value(value).name);
+      }
+    }
+  }
+  std::string FreshNode(const std::string& base) {
+    std::string name = base;
+    for (int i = 1; !nodes_.insert(name).second; ++i) name = Concat(base, "_", i);
+    return name;
+  }
+  // The name, or "" if it is taken.
+  std::string Value(const std::string& name) { return values_.insert(name).second ? name : ""; }
+
+ private:
+  std::set<std::string> nodes_, values_;
+};
+
+// Gives `value` a node of its own that takes over the node's name; ReplaceUses will give it the value's.
+ValueId Named(GraphEditor& edit, ValueId old, ValueId value) {
+  const Graph& graph = edit.graph();
+  const Node& from = graph.producer_node(old);
+  const std::string node_name = from.name;
+  Node identity;
+  identity.op = OpKind::kIdentity;
+  identity.inputs = {value};
+  identity.device = from.device;
+  identity.origin = from.origin;
+  const ValueSpec spec{graph.type(old), graph.shape(old), ""};
+  const ValueId result = graph.output(edit.AddNode(std::move(identity), {spec}));
+  edit.SetName(graph.producer(old), "");
+  edit.SetName(graph.producer(result), node_name);
+  return result;
+}
+
+}  // namespace
+
+std::string ObstacleToInlining(const Graph& graph, NodeId id, const Graph& nested) {
+  const Node& node = graph.node(id);
+  for (const ValueId output : node.outputs) {
+    const bool named = output.valid() && graph.IsOutput(output) && graph.format() == GraphFormat::kGraphDef;
+    if (named && node.outputs.size() > 1) return "one of its outputs is an output of the graph, known by its name";
+  }
+  for (const NodeId inner : nested.nodes()) {
+    for (const std::string& name : nested.node(inner).captures) {
+      if (!name.empty()) return Concat("'", nested.Label(inner), "' inside reads values by their names");
+    }
+  }
+  return "";
+}
+
+void InlineGraph(GraphEditor& edit, NodeId id, const Graph& nested, const std::vector<ValueId>& inputs) {
+  const Graph& graph = edit.graph();
+  const Node node = graph.node(id);
+  const bool unique_nodes = graph.format() == GraphFormat::kGraphDef;
+  const std::string prefix = node.name.empty() ? "" : Concat(node.name, "/");
+  Names names(graph);
+  std::map<ValueId, ValueId> values;
+  std::map<NodeId, NodeId> nodes;
+  for (size_t i = 0; i < inputs.size(); ++i) values[nested.output(nested.inputs()[i])] = inputs[i];
+  for (const NodeId inner : nested.TopologicalOrder()) {
+    if (nested.op(inner) == OpKind::kInput) continue;
+    Node copy = nested.node(inner);
+    const std::vector<ValueId> outputs = copy.outputs;
+    copy.inputs.clear();
+    copy.control_inputs.clear();
+    copy.origin = node.origin;
+    if (copy.device.empty()) copy.device = node.device;
+    if (!copy.name.empty()) copy.name = unique_nodes ? names.FreshNode(prefix + copy.name) : prefix + copy.name;
+    std::vector<ValueSpec> specs;
+    std::vector<bool> absent;
+    for (const ValueId output : outputs) {
+      absent.push_back(!output.valid());
+      if (output.valid()) {
+        specs.push_back({nested.type(output), nested.shape(output), names.Value(nested.value(output).name)});
+      } else {
+        specs.push_back({});
+      }
+    }
+    const NodeId made = edit.AddNode(std::move(copy), std::move(specs));
+    edit.DropAbsentOutputs(made, absent);
+    nodes[inner] = made;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (outputs[i].valid()) values[outputs[i]] = graph.output(made, static_cast<int>(i));
+    }
+  }
+  for (const auto& [inner, made] : nodes) {  // once all are there: in a loop a node may read a later one
+    std::vector<ValueId> read;
+    for (const ValueId input : nested.node(inner).inputs) read.push_back(input.valid() ? values.at(input) : kNoValue);
+    edit.SetInputs(made, std::move(read));
+    std::vector<NodeId> control;
+    for (const NodeId before : nested.node(inner).control_inputs) {
+      if (const auto it = nodes.find(before); it != nodes.end()) control.push_back(it->second);
+    }
+    edit.SetControlInputs(made, std::move(control));
+  }
+  std::set<ValueId> made;  // outputs that have their names
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const ValueId old = node.outputs[i];
+    if (!old.valid()) continue;
+    ValueId value = values.at(nested.outputs()[i].value);
+    if (graph.IsOutput(old) || graph.IsCaptured(old)) {
+      value = Named(edit, old, value);
+    } else if (made.insert(value).second && nested.op(nested.outputs()[i].value) != OpKind::kInput) {
+      edit.SetValueName(value, "");  // the name outside wins
+    }
+    edit.ReplaceUses(old, value);
+    edit.SetValueName(old, "");
+  }
+}
+
+}  // namespace halftone
