@@ -8,6 +8,7 @@ Rules FusionRules() {
   rules.push_back(MakeFuseConvBias());
   rules.push_back(MakeFuseMatMulBias());
   rules.push_back(MakeFoldBatchNormIntoConv());  // after the bias: it folds into both
+  rules.push_back(MakeFoldBatchNormIntoConvTranspose());
   rules.push_back(MakeFoldBatchNormIntoMatMul());
   rules.push_back(MakeFoldScale());
   rules.push_back(MakeFoldOffset());

@@ -8,15 +8,16 @@
 
 namespace halftone {
 
-std::unique_ptr<RewriteRule> MakeFoldBatchNormIntoConv();    // fold_batch_norm_into_conv.cc
-std::unique_ptr<RewriteRule> MakeFoldBatchNormIntoMatMul();  // fold_batch_norm_into_matmul.cc
-std::unique_ptr<RewriteRule> MakeFoldScale();                // fold_scale.cc
-std::unique_ptr<RewriteRule> MakeFoldOffset();               // fold_offset.cc
-std::unique_ptr<RewriteRule> MakeFusePadConv();              // fuse_pad_conv.cc
-std::unique_ptr<RewriteRule> MakeFuseConvBias();             // fuse_conv_bias.cc
-std::unique_ptr<RewriteRule> MakeFuseMatMulBias();           // fuse_matmul_bias.cc
-std::unique_ptr<RewriteRule> MakeFuseResidual();             // fuse_residual.cc
-std::unique_ptr<RewriteRule> MakeFuseActivation();           // fuse_activation.cc
+std::unique_ptr<RewriteRule> MakeFoldBatchNormIntoConv();           // fold_batch_norm_into_conv.cc
+std::unique_ptr<RewriteRule> MakeFoldBatchNormIntoConvTranspose();  // fold_batch_norm_into_conv_transpose.cc
+std::unique_ptr<RewriteRule> MakeFoldBatchNormIntoMatMul();         // fold_batch_norm_into_matmul.cc
+std::unique_ptr<RewriteRule> MakeFoldScale();                       // fold_scale.cc
+std::unique_ptr<RewriteRule> MakeFoldOffset();                      // fold_offset.cc
+std::unique_ptr<RewriteRule> MakeFusePadConv();                     // fuse_pad_conv.cc
+std::unique_ptr<RewriteRule> MakeFuseConvBias();                    // fuse_conv_bias.cc
+std::unique_ptr<RewriteRule> MakeFuseMatMulBias();                  // fuse_matmul_bias.cc
+std::unique_ptr<RewriteRule> MakeFuseResidual();                    // fuse_residual.cc
+std::unique_ptr<RewriteRule> MakeFuseActivation();                  // fuse_activation.cc
 
 Rules FusionRules();
 
