@@ -104,7 +104,9 @@ Shapes ScatterElements(const Context& c) {
       }
     }
   }
-  HALFTONE_RETURN_IF_ERROR(Merge(c.shape(1), c.shape(2)).status());
+  if (!Merge(c.shape(1), c.shape(2)).ok()) {
+    return Error("updates is ", c.shape(2).ToString(), ", indices ", c.shape(1).ToString(), ": need the same");
+  }
   return Same(x);
 }
 

@@ -11,9 +11,9 @@ namespace halftone::shape_rules {
 namespace {
 
 // A dimension that an element of a shape tensor says. Error: negative or too large.
-absl::StatusOr<Dim> DimOf(const KnownElement& element) {
+absl::StatusOr<Dim> DimOf(const KnownElement& element, std::string_view tensor = "the shape") {
   if (!element.known) return element.symbol.starts_with('?') ? Dim::Unknown() : Dim::Symbol(element.symbol);
-  if (element.integer < 0 || element.integer > kMaxDim) return Error("the shape holds ", element.integer);
+  if (element.integer < 0 || element.integer > kMaxDim) return Error(tensor, " holds ", element.integer);
   return Dim::Of(element.integer);
 }
 
@@ -37,8 +37,9 @@ Shapes Expand(const Context& c) {
   for (const KnownElement& element : shape->elements) {
     HALFTONE_ASSIGN_OR_RETURN(dims.emplace_back(), DimOf(element));
   }
-  const std::optional<Shape> y = BroadcastShapes(x, Shape(std::move(dims)));
-  if (!y.has_value()) return Error("x ", x.ToString(), " does not broadcast with the shape that is asked for");
+  const Shape asked(std::move(dims));
+  const std::optional<Shape> y = BroadcastShapes(x, asked);
+  if (!y.has_value()) return Error("x ", x.ToString(), " and the shape ", asked.ToString(), " do not broadcast");
   return std::vector<Shape>{*y};
 }
 
@@ -55,7 +56,7 @@ Shapes Tile(const Context& c) {
   }
   Shape y = x;
   for (int i = 0; i < x.rank(); ++i) {
-    HALFTONE_ASSIGN_OR_RETURN(const Dim repeat, DimOf(repeats->elements[i]));
+    HALFTONE_ASSIGN_OR_RETURN(const Dim repeat, DimOf(repeats->elements[i], "repeats"));
     y.mutable_dim(i) = Product({x.dim(i), repeat});
   }
   return std::vector<Shape>{std::move(y)};

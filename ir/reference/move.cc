@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ir/pad_index.h"
 #include "ir/reference/arrays_internal.h"
 #include "ir/reference/functions_internal.h"
 #include "ir/window.h"
@@ -66,18 +67,6 @@ Outputs ConcatAlong(const Call& call) {
 
 namespace {
 
-// Where an index outside [0, size) reads; -1: the fill value.
-int64_t Mirror(const std::string& mode, int64_t index, int64_t size) {
-  if (index >= 0 && index < size) return index;
-  if (mode == "constant" || size == 0) return -1;
-  if (mode == "edge") return std::clamp<int64_t>(index, 0, size - 1);
-  if (mode == "wrap") return (index % size + size) % size;
-  const int64_t period = mode == "reflect" ? std::max<int64_t>(2 * (size - 1), 1) : 2 * size;
-  const int64_t place = (index % period + period) % period;
-  if (place < size) return place;
-  return mode == "reflect" ? period - place : period - 1 - place;
-}
-
 struct Padding {
   Dims begin, end;  // one a dimension; negative ones cut
 };
@@ -131,7 +120,7 @@ Outputs Pad(const Call& call) {
     dims.push_back(size);
     HALFTONE_RETURN_IF_ERROR(CheckDims(dims));
     for (int64_t i = 0; i < size; ++i) {
-      const int64_t from = Mirror(mode, i - std::max<int64_t>(padding.begin[d], 0), left);
+      const int64_t from = PadIndex(mode, i - std::max<int64_t>(padding.begin[d], 0), left);
       reads[d].push_back(from < 0 ? -1 : (from + cut) * strides[d]);
     }
   }

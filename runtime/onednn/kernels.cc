@@ -43,6 +43,7 @@ class KernelTable {
     const Kernel* view = onednn::MakeViewKernel().release();
     const Kernel* copy = onednn::MakeCopyKernel().release();
     const Kernel* copy_parts = onednn::MakeCopyPartsKernel().release();
+    const Kernel* copy_blocks = onednn::MakeCopyBlocksKernel().release();
     const Kernel* gather = host::MakeGatherKernel().release();
     const Kernel* scatter = host::MakeScatterKernel().release();
     const Kernel* reduce_loop = host::MakeReduceKernel().release();
@@ -108,7 +109,7 @@ class KernelTable {
     Add({OpKind::kMatMulInteger}, {integer_matmul});
     Add({OpKind::kMaxPool, OpKind::kAveragePool}, {pool, host_pool});
     Add({OpKind::kGlobalAveragePool, OpKind::kGlobalMaxPool}, {pool});
-    Add({OpKind::kLpPool, OpKind::kMaxUnpool}, {host_pool});
+    Add({OpKind::kLpPool, OpKind::kGlobalLpPool, OpKind::kMaxUnpool}, {host_pool});
     Add({OpKind::kReduceMean}, {pool, reduce, reduce_loop});
     Add({OpKind::kReduceSum, OpKind::kReduceMax}, {reduce, reduce_loop});
     Add({OpKind::kReduceMin, OpKind::kReduceProd, OpKind::kReduceL1, OpKind::kReduceL2, OpKind::kReduceLogSum,
@@ -137,6 +138,7 @@ class KernelTable {
     Add({OpKind::kSplit, OpKind::kUnstack, OpKind::kStack, OpKind::kExpand, OpKind::kTile, OpKind::kReverse,
          OpKind::kStridedSlice},
         {copy_parts});
+    Add({OpKind::kSpaceToBatch, OpKind::kBatchToSpace}, {copy_blocks});
     Add({OpKind::kGather, OpKind::kGatherNd, OpKind::kGatherElements}, {gather});
     Add({OpKind::kScatterNd, OpKind::kScatterElements, OpKind::kScatterNdNew}, {scatter});
     Add({OpKind::kFill, OpKind::kRange, OpKind::kOneHot, OpKind::kTrilu, OpKind::kMatrixBandPart}, {fill});

@@ -29,7 +29,8 @@ class ReduceKernel final : public Kernel {
         reduced[axis < 0 ? axis + rank : axis] = true;
       }
       if (axes->empty()) {
-        if (context.node().attributes.Bool("noop_with_empty_axes", false))
+        if (context.node().attributes.Bool("noop_with_empty_axes", false) ||
+            context.graph().format() == GraphFormat::kGraphDef)
           return absl::UnimplementedError("reduces nothing");
         reduced.assign(rank, true);
       }
