@@ -155,9 +155,11 @@ absl::StatusOr<Problem> ProblemOf(const NodeContext& context) {
   if (rank < 3 || rank > 5) return absl::UnimplementedError("for tensors of rank 3 to 5");
   Problem p{.channels_last = IsChannelsLast(attributes)};
   if (p.channels_last) std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
-  HALFTONE_ASSIGN_OR_RETURN(
-      const halftone::Window window,
-      ResolveWindow(attributes, std::span<const int64_t>(dims).subspan(2), attributes.Ints("kernel")));
+  const std::span<const int64_t> image = std::span<const int64_t>(dims).subspan(2);
+  const std::vector<int64_t> whole(image.begin(), image.end());
+  const bool global = context.node().op == OpKind::kGlobalLpPool;
+  HALFTONE_ASSIGN_OR_RETURN(const halftone::Window window,
+                            ResolveWindow(attributes, image, global ? whole : attributes.Ints("kernel")));
   p.batch = dims[0];
   p.channels = dims[1];
   for (int i = 0; i < rank - 2; ++i) {
@@ -242,7 +244,7 @@ absl::StatusOr<Prepared> PrepareSum(const NodeContext& context) {
   const std::optional<DataType> type = ComputedType(context.InputType(0));
   if (!type.has_value() || context.OutputType() != context.InputType(0))
     return absl::UnimplementedError("for f32, bf16 and f16");
-  const bool lp = context.node().op == OpKind::kLpPool, bf16 = *type == DataType::kBFloat16;
+  const bool lp = context.node().op != OpKind::kAveragePool, bf16 = *type == DataType::kBFloat16;
   Prepared prepared{.inputs = {{0, Placement{*type}}}, .outputs = {Placement{*type}}, .kernel = "loop"};
   prepared.step = std::make_unique<LoopStep>([p, lp, bf16](const Memory& m) {
     ParallelFor(p.batch * p.windows, Grain(p), [&](int64_t first, int64_t last) {
@@ -299,6 +301,7 @@ class PoolKernel final : public Kernel {
         return PrepareMax(context);
       case OpKind::kAveragePool:
       case OpKind::kLpPool:
+      case OpKind::kGlobalLpPool:
         return PrepareSum(context);
       case OpKind::kMaxUnpool:
         return PrepareUnpool(context);
