@@ -1,0 +1,205 @@
+#include "tests/fuzz/bugs.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "ir/editor.h"
+#include "runtime/onednn/backend.h"
+
+namespace halftone::fuzz {
+namespace {
+
+using enum OpKind;
+
+// --- Kernels: a backend that hands one op's steps through a wrapper.
+
+// What a broken step does instead of, or after, the real one. `y`: output 0.
+using Break = absl::Status (*)(Step& real, std::span<std::byte> y, int run);
+
+class BrokenStep final : public Step {
+ public:
+  BrokenStep(std::unique_ptr<Step> real, Break breaking, size_t bytes)
+      : real_(std::move(real)), break_(breaking), bytes_(bytes) {}
+  void Bind(std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, std::byte* scratch) override {
+    real_->Bind(inputs, outputs, scratch);
+    y_ = outputs[0];
+  }
+  absl::Status Run() override { return break_(*real_, {y_, bytes_}, run_++); }
+
+ private:
+  std::unique_ptr<Step> real_;
+  Break break_;
+  size_t bytes_;
+  std::byte* y_ = nullptr;
+  int run_ = 0;
+};
+
+class BrokenKernel final : public Kernel {
+ public:
+  BrokenKernel(const Kernel* real, Break breaking) : real_(real), break_(breaking) {}
+  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
+    absl::StatusOr<Prepared> prepared = real_->Prepare(context);
+    if (!prepared.ok() || prepared->step == nullptr || !prepared->outputs[0].plain()) return prepared;
+    size_t bytes = ElementSize(prepared->outputs[0].type);
+    for (const int64_t dim : context.OutputDims()) bytes *= static_cast<size_t>(dim);
+    prepared->step = std::make_unique<BrokenStep>(std::move(prepared->step), break_, bytes);
+    return prepared;
+  }
+
+ private:
+  const Kernel* real_;
+  Break break_;
+};
+
+class BrokenBackend final : public Backend {
+ public:
+  BrokenBackend(OpKind op, Break breaking) : op_(op) {
+    for (const Kernel* kernel : OneDnnBackend().Kernels(op)) broken_.emplace_back(kernel, breaking);
+    for (const BrokenKernel& kernel : broken_) kernels_.push_back(&kernel);
+  }
+  std::span<const Kernel* const> Kernels(OpKind op) const override {
+    return op == op_ ? std::span<const Kernel* const>(kernels_) : OneDnnBackend().Kernels(op);
+  }
+  absl::StatusOr<Prepared> Convert(std::span<const int64_t> dims, const Placement& from,
+                                   const Placement& to) const override {
+    return OneDnnBackend().Convert(dims, from, to);
+  }
+  bool Same(std::span<const int64_t> dims, const Placement& a, const Placement& b) const override {
+    return OneDnnBackend().Same(dims, a, b);
+  }
+  size_t Bytes(std::span<const int64_t> dims, const Placement& placement) const override {
+    return OneDnnBackend().Bytes(dims, placement);
+  }
+  Placement WithType(std::span<const int64_t> dims, const Placement& placement, DataType type) const override {
+    return OneDnnBackend().WithType(dims, placement, type);
+  }
+  void UseThreads(int threads) const override { OneDnnBackend().UseThreads(threads); }
+
+ private:
+  OpKind op_;
+  std::vector<BrokenKernel> broken_;
+  std::vector<const Kernel*> kernels_;
+};
+
+Subject WithBrokenKernel(OpKind op, Break breaking) {
+  Subject subject = Halftone();
+  auto backend = std::make_shared<BrokenBackend>(op, breaking);
+  subject.compile = [backend](const Graph& graph) { return Plan::Compile(graph, {.threads = 1}, *backend); };
+  return subject;
+}
+
+// A loop over vectors of eight floats that forgets what is left.
+absl::Status NoTail(Step& real, std::span<std::byte> y, int) {
+  const absl::Status status = real.Run();
+  const size_t whole = y.size() / 32 * 32;
+  if (whole > 0) std::fill(y.begin() + static_cast<std::ptrdiff_t>(whole), y.end(), std::byte{0});
+  return status;
+}
+
+// Writes its output in the first run only and relies on the memory to stay what it was.
+absl::Status OnlyOnce(Step& real, std::span<std::byte>, int run) { return run == 0 ? real.Run() : absl::OkStatus(); }
+
+// --- Graphs: one node is another one by the time that it is compiled, optimized, written or read.
+
+using Twist = void (*)(GraphEditor& edit, NodeId id);
+
+Graph Twisted(Graph graph, OpKind op, Twist twist) {
+  GraphEditor edit(graph);
+  for (const NodeId id : graph.nodes()) {
+    if (graph.op(id) == op) twist(edit, id);
+  }
+  return graph;
+}
+
+Subject Compiling(OpKind op, Twist twist) {
+  Subject subject = Halftone();
+  subject.compile = [op, twist](const Graph& graph) { return CompilePlan(Twisted(graph, op, twist), {.threads = 1}); };
+  return subject;
+}
+
+Subject Optimizing(OpKind op, Twist before, OpKind then, Twist after) {
+  Subject subject = Halftone();
+  const auto real = subject.optimize;
+  subject.optimize = [=](Graph& graph) {
+    if (before != nullptr) graph = Twisted(std::move(graph), op, before);
+    const absl::Status status = real(graph);
+    if (after != nullptr) graph = Twisted(std::move(graph), then, after);
+    return status;
+  };
+  return subject;
+}
+
+Subject Writing(OpKind op, Twist twist) {
+  Subject subject = Halftone();
+  const auto real = subject.write;
+  subject.write = [=](const Graph& graph) { return real(Twisted(graph, op, twist)); };
+  return subject;
+}
+
+Subject Reading(OpKind op, Twist twist) {
+  Subject subject = Halftone();
+  const auto real = subject.read;
+  subject.read = [=](const std::string& bytes, GraphFormat format,
+                     std::vector<std::string> outputs) -> absl::StatusOr<Graph> {
+    absl::StatusOr<Graph> graph = real(bytes, format, std::move(outputs));
+    if (graph.ok()) *graph = Twisted(*std::move(graph), op, twist);
+    return graph;
+  };
+  return subject;
+}
+
+void LoseBias(GraphEditor& edit, NodeId id) {
+  if (edit.graph().input(id, 2).valid()) edit.SetInput(id, 2, kNoValue);
+}
+
+// The inverse of a permutation is the permutation itself up to rank 2, and often above.
+void InvertPerm(GraphEditor& edit, NodeId id) {
+  const std::optional<std::vector<int64_t>> perm = edit.graph().ConstantInts(edit.graph().input(id, 1));
+  if (!perm.has_value()) return;
+  std::vector<int64_t> inverse(perm->size());
+  for (size_t i = 0; i < perm->size(); ++i) inverse[static_cast<size_t>((*perm)[i])] = static_cast<int64_t>(i);
+  const ValueId x = edit.graph().input(id, 0);
+  const Shape& shape = edit.graph().shape(x);
+  for (size_t i = 0; i < perm->size(); ++i) {  // the result has the shape that everyone expects
+    if (shape.dim(static_cast<int>((*perm)[i])) != shape.dim(static_cast<int>(inverse[i]))) return;
+  }
+  edit.SetInput(id, 1, edit.AddConstant("", Tensor::Ints(inverse)));
+}
+
+void SwapInputs(GraphEditor& edit, NodeId id) {
+  const auto [a, b] = edit.graph().inputs<2>(id);
+  edit.SetInput(id, 0, b);
+  edit.SetInput(id, 1, a);
+}
+
+// Two of a concatenation's parts change places where their shapes are the same.
+void SwapParts(GraphEditor& edit, NodeId id) {
+  const auto [a, b] = edit.graph().inputs<2>(id);
+  if (edit.graph().node(id).inputs.size() > 2 && edit.graph().shape(a) == edit.graph().shape(b)) SwapInputs(edit, id);
+}
+
+void LoseActivation(GraphEditor& edit, NodeId id) { edit.EraseAttribute(id, "activation"); }
+void LosePadValue(GraphEditor& edit, NodeId id) {
+  if (edit.graph().input(id, 2).valid()) edit.SetInput(id, 2, kNoValue);
+}
+void LoseAlpha(GraphEditor& edit, NodeId id) { edit.EraseAttribute(id, "alpha"); }
+void LoseAxis(GraphEditor& edit, NodeId id) { edit.EraseAttribute(id, "axis"); }
+
+constexpr Bug kBugs[] = {
+    {"a kernel's loop forgets the last elements", "engine, every value", [] { return WithBrokenKernel(kMul, NoTail); }},
+    {"a step relies on memory that others use", "engine", [] { return WithBrokenKernel(kTranspose, OnlyOnce); }},
+    {"a kernel ignores the bias", "engine, every value", [] { return Compiling(kConv, LoseBias); }},
+    {"a kernel inverts the permutation", "engine, every value", [] { return Compiling(kTranspose, InvertPerm); }},
+    {"a kernel joins parts in the wrong order", "engine, every value", [] { return Compiling(kConcat, SwapParts); }},
+    {"a rule takes sub for commutative", "optimized", [] { return Optimizing(kSub, SwapInputs, kSub, nullptr); }},
+    {"a fusion loses the activation", "optimized", [] { return Optimizing(kConv, nullptr, kConv, LoseActivation); }},
+    {"a rule takes every padding for zeros", "optimized", [] { return Optimizing(kPad, LosePadValue, kPad, nullptr); }},
+    {"the exporter loses an attribute", "onnx", [] { return Writing(kLeakyRelu, LoseAlpha); }},
+    {"the importer loses an attribute", "onnx", [] { return Reading(kSoftmax, LoseAxis); }},
+};
+
+}  // namespace
+
+std::span<const Bug> Bugs() { return kBugs; }
+
+}  // namespace halftone::fuzz

@@ -1,0 +1,297 @@
+#include "tests/fuzz/check.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_format.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "formats/formats.h"
+#include "ir/editor.h"
+#include "ir/nested.h"
+#include "ir/reference/reference.h"
+#include "ir/shape_inference.h"
+#include "passes/pipelines.h"
+
+namespace halftone::fuzz {
+namespace {
+
+constexpr double kOfLargest = 1e-3;
+
+using Tensors = std::vector<Tensor>;
+
+double Largest(const Tensor& tensor) {
+  double largest = 0;
+  if (!IsFloatingPoint(tensor.type())) return 0;
+  for (const double x : tensor.ToDoubles()) {
+    if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
+  }
+  return largest;
+}
+
+// "" or the first element that is too far off.
+std::string Difference(const Tensor& actual, const Tensor& expected, double relative, double absolute) {
+  if (actual.type() != expected.type())
+    return Concat(DataTypeName(actual.type()), " against ", DataTypeName(expected.type()));
+  return reference::Compare(actual, expected, static_cast<float>(relative), static_cast<float>(absolute));
+}
+
+std::string Loosely(const Graph& graph, const Tensors& actual, const Tensors& expected) {
+  if (actual.size() != expected.size()) return Concat(actual.size(), " outputs against ", expected.size());
+  for (size_t i = 0; i < actual.size(); ++i) {
+    const bool real = IsFloatingPoint(expected[i].type());
+    const bool half = real && expected[i].type() != DataType::kFloat32;
+    const double allowed = real ? (half ? 0.02 : kOfLargest) * std::max(1e-2, Largest(expected[i])) : 0;
+    const std::string difference = Difference(actual[i], expected[i], 0, allowed);
+    if (!difference.empty()) return Concat("output '", graph.outputs()[i].name, "': ", difference);
+  }
+  return "";
+}
+
+// Other numbers of the same types and shapes. They need not be in the ops' domains.
+Tensors Others(const Tensors& inputs) {
+  Tensors others;
+  for (const Tensor& input : inputs) {
+    Tensor other(input.type(), input.dims());
+    if (input.type() == DataType::kFloat32) {
+      const std::vector<float> numbers = input.ToFloats();
+      std::transform(numbers.begin(), numbers.end(), other.mutable_data<float>().begin(),
+                     [](float x) { return x / 2; });
+    } else if (input.type() == DataType::kBool) {
+      const std::vector<int64_t> numbers = input.ToInts();
+      std::transform(numbers.begin(), numbers.end(), other.mutable_data<uint8_t>().begin(),
+                     [](int64_t x) { return static_cast<uint8_t>(x == 0); });
+    } else {
+      other = input;
+    }
+    others.push_back(std::move(other));
+  }
+  return others;
+}
+
+absl::StatusOr<Tensors> Run(const Graph& graph, const Tensors& inputs, const Subject& subject) {
+  HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Plan> plan, subject.compile(graph));
+  (void)plan->Run(Others(inputs));  // leaves its numbers in the memory, and may fail
+  return plan->Run(inputs);
+}
+
+// The same graph, which does not know what shapes its inputs will have.
+absl::StatusOr<Graph> WithFreeShapes(Graph graph) {
+  GraphEditor edit(graph);
+  for (const NodeId id : graph.nodes()) {
+    if (graph.op(id) == OpKind::kConstant) continue;
+    for (const ValueId value : graph.node(id).outputs) {
+      if (!value.valid()) continue;
+      const bool input = graph.op(id) == OpKind::kInput;
+      edit.SetShape(value, input ? Shape::UnknownOfRank(graph.shape(value).rank()) : Shape());
+    }
+  }
+  HALFTONE_RETURN_IF_ERROR(InferShapes(edit));
+  return graph;
+}
+
+bool Computes(const Graph& graph, NodeId id) {
+  return graph.op(id) != OpKind::kInput && graph.op(id) != OpKind::kConstant;
+}
+
+Graph WithEveryValueAsOutput(const Case& c) {
+  Graph graph = c.graph;
+  std::vector<GraphOutput> outputs;
+  for (const NodeId id : graph.nodes()) {
+    for (const ValueId value : graph.node(id).outputs) {
+      if (Computes(graph, id) && value.valid()) outputs.push_back({Concat("all", value.index), value});
+    }
+  }
+  GraphEditor(graph).SetGraphOutputs(std::move(outputs));
+  return graph;
+}
+
+// How far the node's outputs may be from the reference function's: the op's row, for inputs of this magnitude.
+Tolerance Allowed(const Graph& graph, NodeId id, const Tensors& inputs, DataType type) {
+  Tolerance allowed = Info(graph.op(id)).tolerance;
+  if (Info(graph.op(id)).group == OpGroup::kStructural) allowed = {1e-5f, 1e-5f};  // of what is inside
+  double largest = 1;
+  for (const Tensor& input : inputs) {
+    if (input.type() != DataType::kUnknown) largest = std::max(largest, Largest(input));
+  }
+  allowed.absolute *= static_cast<float>(largest * largest);
+  if (type == DataType::kBFloat16) allowed.relative += 1.0f / 128;
+  if (type == DataType::kFloat16) allowed.relative += 1.0f / 1024;
+  return allowed;
+}
+
+// Each node on what the engine gave it, so that no error is inherited.
+std::string EachNode(const Graph& graph, const Case& c, const Tensors& outputs) {
+  std::map<ValueId, Tensor> values = c.tensors;
+  for (size_t i = 0; i < outputs.size(); ++i) values[graph.outputs()[i].value] = outputs[i];
+  for (const NodeId id : graph.TopologicalOrder()) {
+    if (!Computes(graph, id)) continue;
+    Tensors inputs;
+    for (const ValueId input : graph.node(id).inputs) inputs.push_back(input.valid() ? values.at(input) : Tensor());
+    const std::string who = Concat("'", graph.Label(id), "' (", OpName(graph.op(id)), ")");
+    const absl::StatusOr<Tensors> expected = reference::EvaluateNode(graph, id, inputs);
+    if (!expected.ok()) return Concat(who, ": the reference refuses: ", std::string(expected.status().message()));
+    for (size_t i = 0; i < graph.node(id).outputs.size(); ++i) {
+      const ValueId value = graph.output(id, static_cast<int>(i));
+      if (!value.valid()) continue;
+      const Tolerance allowed = Allowed(graph, id, inputs, graph.type(value));
+      const std::string difference = Difference(values.at(value), (*expected)[i], allowed.relative, allowed.absolute);
+      if (!difference.empty()) return Concat(who, ", output ", i, ": ", difference);
+    }
+  }
+  return "";
+}
+
+bool HasOpaque(const Graph& graph) {
+  for (const NodeId id : graph.nodes()) {
+    if (graph.op(id) == OpKind::kOpaque) return true;
+  }
+  return false;
+}
+
+// The format of the graph and of those inside its nodes.
+void SetFormat(Graph& graph, GraphFormat format) {
+  GraphEditor edit(graph);
+  edit.SetFormat(format);
+  for (const NodeId id : graph.nodes()) {
+    for (const std::string_view name : NestedGraphNames(graph.op(id))) {
+      Graph inner = *NestedGraph(graph.node(id), name);
+      SetFormat(inner, format);
+      edit.SetNestedGraph(id, name, std::move(inner), 1);
+    }
+  }
+}
+
+// Written and read again. UNIMPLEMENTED where the format has no word for something in it; any other error is a finding,
+// whatever its code.
+absl::StatusOr<Graph> ThroughFile(Graph graph, GraphFormat format, const Subject& subject) {
+  SetFormat(graph, format);
+  const std::unique_ptr<Target> target = MakeOneDnnTarget();
+  PassContext context{.target = *target};
+  HALFTONE_RETURN_IF_ERROR(Annotate(MakeExportPipeline(format).Run(graph, context), "splitting what is fused"));
+  absl::StatusOr<std::string> bytes = subject.write(graph);
+  if (!bytes.ok()) return Annotate(bytes.status(), "export");
+  std::vector<std::string> outputs;
+  for (const GraphOutput& output : graph.outputs())
+    outputs.push_back(Concat(graph.producer_node(output.value).name, ":", graph.value(output.value).port));
+  absl::StatusOr<Graph> again = subject.read(*bytes, format, outputs);
+  if (!again.ok()) return Annotate(again.status(), "import");
+  if (HasOpaque(*again)) return absl::UnimplementedError("read back as an opaque node");
+  if (again->inputs().size() != graph.inputs().size())
+    return absl::InternalError(Concat(again->inputs().size(), " inputs against ", graph.inputs().size()));
+  return again;
+}
+
+std::string Answer(const absl::StatusOr<Graph>& graph, const Tensors& inputs, const Tensors& expected,
+                   const Subject& subject) {
+  if (!graph.ok()) return std::string(graph.status().message());
+  const absl::StatusOr<Tensors> outputs = Run(*graph, inputs, subject);
+  return outputs.ok() ? Loosely(*graph, *outputs, expected) : std::string(outputs.status().message());
+}
+
+// The stages of a file format. A graph that was made from the table may say more than a GraphDef can, so there the
+// first reading counts as the model. Empty where the format cannot say the graph.
+struct FileResult {
+  bool possible = false;
+  std::string stage;
+  std::string problem;
+};
+FileResult CheckFormat(const Case& c, GraphFormat format, const Tensors& expected, const Subject& subject) {
+  const bool onnx = format == GraphFormat::kOnnx;
+  const std::string name = onnx ? "onnx" : "graphdef";
+  const Tensors inputs = c.inputs();
+  const absl::StatusOr<Graph> model = ThroughFile(c.graph, format, subject);
+  if (onnx && !absl::IsUnimplemented(model.status())) {
+    if (std::string problem = Answer(model, inputs, expected, subject); !problem.empty()) return {true, name, problem};
+  }
+  if (!model.ok()) return {};
+  const absl::StatusOr<Tensors> wanted = Run(*model, inputs, subject);
+  if (!wanted.ok()) return {};
+  if (!onnx) {
+    const std::string problem = Answer(ThroughFile(*model, format, subject), inputs, *wanted, subject);
+    if (!problem.empty()) return {true, name, problem};
+  }
+  Graph optimized = *model;
+  if (const absl::Status status = subject.optimize(optimized); !status.ok())
+    return {true, Concat("optimized, ", name), std::string(status.message())};
+  const std::string problem = Answer(ThroughFile(optimized, format, subject), inputs, *wanted, subject);
+  return {true, problem.empty() ? "" : Concat("optimized, ", name), problem};
+}
+
+}  // namespace
+
+Subject Halftone() {
+  Subject subject;
+  subject.compile = [](const Graph& graph) {
+    return CompilePlan(graph, {.threads = graph.num_nodes() % 8 == 0 ? 2 : 1});
+  };
+  subject.optimize = [](Graph& graph) -> absl::Status {
+    const std::unique_ptr<Target> target = MakeOneDnnTarget();
+    PassContext context{.target = *target};
+    HALFTONE_RETURN_IF_ERROR(MakeOptimizePipeline().Run(graph, context));
+    const PrecisionPlan nothing;
+    return MakePrecisionPipeline(nothing).Run(graph, context);
+  };
+  subject.write = [](const Graph& graph) { return ExportModel(graph); };
+  subject.read = [](const std::string& bytes, GraphFormat format, std::vector<std::string> outputs) {
+    if (format == GraphFormat::kOnnx) return ImportModelBytes(bytes, "fuzz", {.format = ModelFormat::kOnnx});
+    return ImportModelBytes(bytes, "fuzz", {.format = ModelFormat::kGraphDef, .outputs = std::move(outputs)});
+  };
+  return subject;
+}
+
+Outcome Check(const Case& c, const Subject& subject) {
+  Outcome outcome;
+  const auto failed = [&](std::string_view stage, std::string problem) {
+    outcome.stage = std::string(stage);
+    outcome.problem = std::move(problem);
+    return outcome.failed();
+  };
+  const Tensors inputs = c.inputs();
+  const Graph all = WithEveryValueAsOutput(c);
+  const absl::StatusOr<Tensors> values = Run(all, inputs, subject);
+  if (absl::IsUnimplemented(values.status())) {
+    outcome.cannot_run = std::string(values.status().message());
+    return outcome;
+  }
+  if (failed("engine, every value", values.ok() ? EachNode(all, c, *values) : std::string(values.status().message())))
+    return outcome;
+
+  const absl::StatusOr<Tensors> engine = Run(c.graph, inputs, subject);
+  if (!engine.ok()) {
+    failed("engine", std::string(engine.status().message()));
+    return outcome;
+  }
+  Tensors wanted;
+  for (const GraphOutput& output : c.graph.outputs()) {
+    for (size_t i = 0; i < all.outputs().size(); ++i) {
+      if (all.outputs()[i].value == output.value) wanted.push_back((*values)[i]);
+    }
+  }
+  if (failed("engine", Loosely(c.graph, *engine, wanted))) return outcome;
+
+  const absl::StatusOr<Graph> free = WithFreeShapes(c.graph);
+  const absl::StatusOr<Tensors> parts = free.ok() ? Run(*free, inputs, subject) : free.status();
+  if (!absl::IsUnimplemented(parts.status())) {
+    if (failed("free shapes", parts.ok() ? Loosely(c.graph, *parts, wanted) : std::string(parts.status().message())))
+      return outcome;
+  }
+
+  Graph optimized = c.graph;
+  if (const absl::Status status = subject.optimize(optimized); !status.ok()) {
+    failed("optimized", std::string(status.message()));
+    return outcome;
+  }
+  const absl::StatusOr<Tensors> after = Run(optimized, inputs, subject);
+  if (failed("optimized", after.ok() ? Loosely(optimized, *after, wanted) : std::string(after.status().message())))
+    return outcome;
+
+  for (const GraphFormat format : {GraphFormat::kOnnx, GraphFormat::kGraphDef}) {
+    const FileResult result = CheckFormat(c, format, wanted, subject);
+    (format == GraphFormat::kOnnx ? outcome.onnx : outcome.graphdef) = result.possible;
+    if (failed(result.stage, result.problem)) break;
+  }
+  return outcome;
+}
+
+}  // namespace halftone::fuzz
