@@ -97,6 +97,7 @@ absl::StatusOr<Sequences::Step> Sequences::Import(const onnx::NodeProto& proto, 
     return Make(proto, std::move(list));
   }
   if (op == "SplitToSequence") return Split(proto, values);
+  if (op == "OptionalHasElement" || op == "OptionalGetElement") return OfOptional(proto, values);
   if (Find(proto) == nullptr) return Step();
   if (op == "SequenceInsert") return Insert(proto, values);
   if (op == "SequenceErase") return Erase(proto, values);
@@ -110,6 +111,22 @@ absl::StatusOr<Sequences::Step> Sequences::Import(const onnx::NodeProto& proto, 
     return Step{.node = std::move(node)};
   }
   return Step();
+}
+
+// A tensor is an optional that is there; no input at all is one that is not.
+absl::StatusOr<Sequences::Step> Sequences::OfOptional(const onnx::NodeProto& proto, const Values& values) {
+  const auto it = HasInput(proto, 0) ? values.find(proto.input(0)) : values.end();
+  const bool is_tensor = it != values.end() && edit_.graph().type(it->second) != DataType::kUnknown;
+  if (HasInput(proto, 0) && !is_tensor) return Step();
+  if (proto.op_type() == "OptionalGetElement") {
+    if (!is_tensor) return absl::InvalidArgumentError("takes the element of an optional that has none");
+    return Step{.node = NodeOf(proto, OpKind::kIdentity, {it->second})};
+  }
+  HALFTONE_ASSIGN_OR_RETURN(Tensor answer, Tensor::IntScalar(is_tensor ? 1 : 0).ConvertTo(DataType::kBool));
+  Node node = NodeOf(proto, OpKind::kConstant, {});
+  node.attributes.Set("value", std::move(answer));
+  node.extra.Set(std::string(kConstantNodeMark), true);
+  return Step{.node = std::move(node)};
 }
 
 absl::StatusOr<Sequences::Step> Sequences::Insert(const onnx::NodeProto& proto, const Values& values) {

@@ -1,4 +1,5 @@
-// Sequences of tensors whose content is known at import: lists of values, which the graph never sees.
+// Sequences of tensors whose content is known at import: lists of values, which the graph never sees. Optionals too, as
+// far as they are plain tensors.
 #ifndef HALFTONE_FORMATS_ONNX_SEQUENCES_H_
 #define HALFTONE_FORMATS_ONNX_SEQUENCES_H_
 
@@ -40,6 +41,7 @@ class Sequences {
     std::vector<ValueId> elements;
     std::optional<int64_t> dtype;  // of SequenceEmpty
   };
+  absl::StatusOr<Step> OfOptional(const onnx::NodeProto& proto, const Values& values);
   absl::StatusOr<Step> Insert(const onnx::NodeProto& proto, const Values& values);
   absl::StatusOr<Step> Erase(const onnx::NodeProto& proto, const Values& values);
   absl::StatusOr<Step> At(const onnx::NodeProto& proto, const Values& values);
