@@ -63,6 +63,9 @@ const Case kCases[] = {
      "agraph (float[2,3] x, float[3] s) => (float[2,3] y, float[2,1] m) { y, m = LayerNormalization<stash_type=1>(x, "
      "s) }",
      22, "LayerNormalization(x,s)->y,m stash_type=1\n", "LayerNormalization(x,s)->y,m stash_type=1\n"},
+    {"LayerNormOfOnnxRuntime", 11,
+     "agraph (float[2,3] x, float[3] s) => (float[2,3] y) { y = LayerNormalization<axis=-1>(x, s, s) }", 17,
+     "LayerNormalization(x,s,s)->y axis=-1\n", "LayerNormalization(x,s,s)->y axis=-1\n"},
     {"RmsNorm", 17,
      "agraph (float[2,3] x, float[3] s) => (float[2,3] y) { y = SimplifiedLayerNormalization<epsilon=0.5>(x, s) }", 18,
      "SimplifiedLayerNormalization(x,s)->y epsilon=0.500000\n",

@@ -118,7 +118,8 @@ constexpr OpRow kRows[] = {
     {"MaxUnpool", kMaxUnpool, 9, 22, 3, kMaxUnpoolAttributes},
     {"LogSoftmax", kLogSoftmax, 1, 13, 1, kAxis, {}, nullptr, FinishSoftmax, SoftmaxMinOpset, WriteSoftmax},
     {"Hardmax", kHardmax, 1, 13, 1, kAxis, {}, nullptr, FinishSoftmax, SoftmaxMinOpset, WriteSoftmax},
-    {"LayerNormalization", kLayerNorm, 17, 17, 3, kLayerNormAttributes},
+    // ONNX has it since opset 17; ONNX Runtime in all, and its tools wrote it before.
+    {"LayerNormalization", kLayerNorm, 1, 17, 3, kLayerNormAttributes},
     // ONNX Runtime's; the default domain is the one that its tools write.
     {"SimplifiedLayerNormalization",
      kRmsNorm,
