@@ -152,7 +152,13 @@ absl::StatusOr<int> OnnxOpset(const Graph& graph, const OnnxExportOptions& optio
   for (const Graph* part : graphs) {
     for (const NodeId id : part->nodes()) {
       const onnx_format::OpRow* row = onnx_format::FindRow(part->op(id), part->node(id).spelling);
-      if (row != nullptr) opset = std::max(opset, onnx_format::MinOpset(*part, id, *row));
+      const int needed = row == nullptr ? opset : onnx_format::MinOpset(*part, id, *row);
+      if (needed > onnx_format::kMaxOpset) {
+        return absl::UnimplementedError(Concat("node '", part->Label(id), "' (", OpName(part->op(id)),
+                                               "): up to opset ", onnx_format::kMaxOpset,
+                                               " ONNX has no form of it with these types"));
+      }
+      opset = std::max(opset, needed);
     }
   }
   if (opset > onnx_format::kMaxOpset || opset < onnx_format::kMinOpset) {
