@@ -69,8 +69,9 @@ onnx::NodeProto* FindAppend(onnx::GraphProto& body, const Readers& readers, int 
       if (name == after) return nullptr;
     }
   }
-  const bool appends = IsOp(node, "SequenceInsert") && node.input_size() >= 2 && node.input(0) == before &&
-                       (node.input_size() == 2 || node.input(2).empty()) && node.output(0) == after;
+  const bool appends = IsOp(node, "SequenceInsert") && node.input_size() >= 2 && node.output_size() == 1 &&
+                       node.input(0) == before && (node.input_size() == 2 || node.input(2).empty()) &&
+                       node.output(0) == after;
   return appends && as_output == 1 ? &node : nullptr;
 }
 

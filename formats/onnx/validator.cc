@@ -94,6 +94,9 @@ absl::Status Validator::Header() {
 absl::Status Validator::Function(const onnx::FunctionProto& function) {
   HALFTONE_RETURN_IF_ERROR(ValidateName(function.name(), "a function's name"));
   HALFTONE_RETURN_IF_ERROR(ValidateName(function.domain(), "a function's domain"));
+  for (const onnx::OperatorSetIdProto& opset : function.opset_import()) {
+    HALFTONE_RETURN_IF_ERROR(ValidateName(opset.domain(), "a domain"));
+  }
   if (function.name().empty()) return Invalid("a function has no name");
   current_function_ = {Domain(function.domain()), function.name()};
   if (!calls_.emplace(current_function_, std::set<FunctionId>()).second && function.overload().empty()) {
