@@ -118,14 +118,15 @@ class Loops final : public ControlFlow {
     size_t next = static_cast<size_t>(form_.offset);
     if (op_ == OpKind::kLoop) {
       next = 2;
-      if (inputs[0].type() != DataType::kUnknown) {
+      const auto is_there = [&](size_t i) { return i < inputs.size() && inputs[i].type() != DataType::kUnknown; };
+      if (is_there(0)) {
         if (inputs[0].num_elements() != 1 || !IsInteger(inputs[0].type())) {
           return absl::InvalidArgumentError(Concat("the trip count must be one integer, not ",
                                                    DataTypeName(inputs[0].type()), inputs[0].shape().ToString()));
         }
         call.trips = std::max<int64_t>(inputs[0].ToInts()[0], 0);
       }
-      if (inputs[1].type() != DataType::kUnknown) {
+      if (is_there(1)) {
         HALFTONE_ASSIGN_OR_RETURN(call.go, IsTrue(inputs[1]));
       }
     }

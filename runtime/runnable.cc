@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_join.h"
 #include "base/strings.h"
+#include "ir/nested.h"
 #include "runtime/control.h"
 #include "runtime/memory.h"
 
@@ -30,12 +31,31 @@ std::vector<NodeId> NeededNodes(const Graph& graph) {
   return result;
 }
 
+namespace {
+
+// Of a loop or call: its first node that cannot run. Branches are looked at when they are taken.
+std::string WhyBodyCannotRun(const Graph& graph, NodeId id, const Backend& backend) {
+  const Node& node = graph.node(id);
+  if (node.op == OpKind::kIf) return "";
+  for (const std::string_view name : NestedGraphNames(node.op)) {
+    const std::shared_ptr<const Graph> nested = NestedGraph(node, name);
+    if (nested == nullptr) return Concat("'", graph.Label(id), "' (no graph '", name, "')");
+    for (const NodeId inner : NeededNodes(*nested)) {
+      const std::string why = WhyNodeCannotRun(*nested, inner, backend);
+      if (!why.empty()) return Concat("'", graph.Label(id), "': in its ", name, " ", why);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
 std::string WhyNodeCannotRun(const Graph& graph, NodeId id, const Backend& backend) {
   const Node& node = graph.node(id);
   if (node.op == OpKind::kInput || node.op == OpKind::kConstant) return "";
   const std::string label = Concat("'", graph.Label(id), "'");
   if (node.op == OpKind::kOpaque) return Concat(label, " (op ", node.spelling, ", which no kernel knows)");
-  if (IsControlFlow(node.op)) return "";
+  if (IsControlFlow(node.op)) return WhyBodyCannotRun(graph, id, backend);
   if (Info(node.op).group == OpGroup::kStructural) return Concat(label, " (control flow: ", OpName(node.op), ")");
   if (backend.Kernels(node.op).empty()) return Concat(label, " (op ", OpName(node.op), ")");
   for (const ValueId output : node.outputs) {
