@@ -1,5 +1,7 @@
 #include "formats/tensorflow/element_types.h"
 
+#include <utility>
+
 namespace halftone::graphdef {
 namespace {
 
@@ -29,7 +31,27 @@ constexpr bool EveryTypeInOrder() {
 }
 static_assert(std::size(kTypes) == kNumDataTypes && EveryTypeInOrder(), "one row a DataType, in its order");
 
+constexpr std::pair<tf::DataType, tf::DataType> kQuantized[] = {{tf::DT_QINT8, tf::DT_INT8},
+                                                                {tf::DT_QUINT8, tf::DT_UINT8},
+                                                                {tf::DT_QINT16, tf::DT_INT16},
+                                                                {tf::DT_QUINT16, tf::DT_UINT16},
+                                                                {tf::DT_QINT32, tf::DT_INT32}};
+
 }  // namespace
+
+int PlainTfType(int type) {
+  for (const auto& [quantized, plain] : kQuantized) {
+    if (quantized == type) return plain;
+  }
+  return type;
+}
+
+tf::DataType QuantizedTfType(tf::DataType plain) {
+  for (const auto& [quantized, other] : kQuantized) {
+    if (other == plain) return quantized;
+  }
+  return plain;
+}
 
 DataType FromTfType(int type) {
   for (const Pair& pair : kTypes) {

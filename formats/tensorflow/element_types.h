@@ -20,6 +20,11 @@ tf::DataType ToTfType(DataType type);
 // Types of references to variables; no attribute may hold one.
 inline bool IsRefType(int type) { return type > 100; }
 
+// TensorFlow's quantized types are integers whose range stands elsewhere: DT_QUINT8 -> DT_UINT8, ... and back; other
+// types are what they are.
+int PlainTfType(int type);
+tf::DataType QuantizedTfType(tf::DataType plain);
+
 // "DT_FLOAT"; the number if TensorFlow has no such type.
 std::string TfTypeName(int type);
 

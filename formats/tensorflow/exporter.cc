@@ -51,13 +51,7 @@ absl::StatusOr<std::string> ExportGraphDef(const Graph& graph, bool as_text) {
   HALFTONE_ASSIGN_OR_RETURN(NameTable names, NameTable::Assign(graph));
   GraphWriter writer(graph, std::move(names));
   HALFTONE_RETURN_IF_ERROR(WriteHeader(graph, writer.result()));
-  for (const NodeId id : graph.TopologicalOrder()) {
-    const Node& node = graph.node(id);
-    if (writer.NameOf(id).empty() && node.op == OpKind::kConstant) continue;  // written by whoever reads it
-    const std::string what = node.op == OpKind::kOpaque ? node.spelling : std::string(OpName(node.op));
-    HALFTONE_RETURN_IF_ERROR(Annotate(WriteNode(writer, id), Concat("node '", graph.Label(id), "' (", what, ")")));
-  }
-  HALFTONE_RETURN_IF_ERROR(writer.AddAliases());
+  HALFTONE_RETURN_IF_ERROR(WriteNodes(writer));
   const tf::GraphDef& def = writer.result();
   if (def.ByteSizeLong() > INT_MAX) {
     return absl::ResourceExhaustedError(

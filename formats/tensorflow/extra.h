@@ -38,6 +38,21 @@ inline constexpr std::string_view kExtraOp = "tf.op";
 // know it.
 inline constexpr std::string_view kExtraExplicit = "tf.explicit";
 
+// Strings: type attributes that are quantized types (DT_QUINT8) in the file and plain ones (u8) in the graph.
+inline constexpr std::string_view kExtraQuantized = "tf.quantized";
+
+// String: this node was made for a reader whose op is this one, which holds what it does. Written only where somebody
+// else reads it, too.
+inline constexpr std::string_view kExtraHelper = "tf.helper";
+
+// One node of several that the file has as one (IdentityN): the name of that one, and {index, number of all}.
+inline constexpr std::string_view kExtraPartOf = "tf.part_of";
+inline constexpr std::string_view kExtraPart = "tf.part";
+
+// With the name of a nested graph behind it: the hash of that graph as it was read (NestedGraphHash). While it is the
+// same, the function of the library is what it was.
+inline constexpr std::string_view kExtraFunctionHash = "tf.function.";
+
 // Names in Graph::header().
 inline constexpr std::string_view kHeaderProducer = "producer";           // int
 inline constexpr std::string_view kHeaderMinConsumer = "min_consumer";    // int

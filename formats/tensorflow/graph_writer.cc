@@ -61,14 +61,13 @@ Source GraphWriter::Input(NodeId id, int i) {
 }
 
 Source GraphWriter::Value(ValueId value, std::string_view wish) {
-  const NodeId producer = graph_.producer(value);
+  const auto [producer, port] = written().Of(value);
   if (NameOf(producer).empty()) {  // an unnamed constant
     const Tensor* tensor = graph_.ConstantTensor(value);
     const Source source = AddConst(wish, tensor == nullptr ? Tensor() : *tensor);
     names_.Set(producer, source.name);
     return source;
   }
-  const int port = graph_.value(value).port;
   return {port == 0 ? NameOf(producer) : Concat(NameOf(producer), ":", port), graph_.type(value)};
 }
 
@@ -205,16 +204,52 @@ absl::Status GraphWriter::AddConstant(NodeId id) {
   attrs["dtype"] = TypeAttr(tensor->type());
   tf::TensorProto& proto = *attrs["value"].mutable_tensor();
   bool is_kept = false;
+  const bool is_quantized = node.extra.has(kExtraQuantized);
   if (const AttributeValue* kept = node.extra.find(kExtraTensor)) {
     const auto* raw = std::get_if<RawBytes>(kept);
     int64_t budget = kRepeatBudget;
-    if (raw != nullptr && proto.ParseFromString(raw->bytes) && IsRepresentable(proto)) {
-      const absl::StatusOr<Tensor> read = DecodeTensor(proto, budget);
-      is_kept = read.ok() && read->SameBytes(*tensor);
+    if (raw != nullptr && proto.ParseFromString(raw->bytes)) {
+      tf::TensorProto plain = proto;
+      if (is_quantized) plain.set_dtype(static_cast<tf::DataType>(PlainTfType(proto.dtype())));
+      if (IsRepresentable(plain)) {
+        const absl::StatusOr<Tensor> read = DecodeTensor(plain, budget);
+        is_kept = read.ok() && read->SameBytes(*tensor);
+      }
     }
   }
   if (!is_kept) proto = EncodeTensor(*tensor, node.extra.String(kExtraEncoding, ""));
+  if (is_quantized) {
+    proto.set_dtype(QuantizedTfType(ToTfType(tensor->type())));
+    attrs["dtype"].set_type(proto.dtype());
+  }
   Finish(id, std::move(def), {}, std::move(attrs));
+  return absl::OkStatus();
+}
+
+absl::Status GraphWriter::AddParts(const std::vector<NodeId>& parts) {
+  const NodeId first = parts[0];
+  const OpRow& row = *FindRow(graph_.node(first).spelling);
+  HALFTONE_ASSIGN_OR_RETURN(tf::NodeDef def, Begin(first, row.tf_op));
+  HALFTONE_ASSIGN_OR_RETURN(AttrValues attrs, Extra(first, row.tf_op));
+  std::vector<Source> inputs;
+  tf::AttrValue types;
+  for (const NodeId part : parts) {
+    inputs.push_back(Value(graph_.input(part, 0), Concat(NameOf(first), "/input")));
+    types.mutable_list()->add_type(ToTfType(inputs.back().type));
+  }
+  if (row.inputs.ends_with("[]")) {
+    attrs["T"] = std::move(types);
+    Finish(first, std::move(def), inputs, std::move(attrs));
+    return absl::OkStatus();
+  }
+  attrs["N"] = IntAttr(static_cast<int64_t>(parts.size()));
+  attrs["T"] = TypeAttr(inputs[0].type);
+  const DataType type = graph_.type(graph_.output(first));
+  const AttributeValue* absent = graph_.node(first).extra.find(kExtraAbsent);
+  const auto* names = absent == nullptr ? nullptr : std::get_if<std::vector<std::string>>(absent);
+  const bool was_absent = names != nullptr && std::find(names->begin(), names->end(), "out_type") != names->end();
+  if (!was_absent || type != DataType::kInt32) attrs["out_type"] = TypeAttr(type);
+  Finish(first, std::move(def), inputs, std::move(attrs));
   return absl::OkStatus();
 }
 

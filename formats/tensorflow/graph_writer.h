@@ -41,6 +41,7 @@ class GraphWriter {
   GraphWriter& operator=(const GraphWriter&) = delete;
 
   const Graph& graph() const { return graph_; }
+  const WrittenAs& written() const { return names_.written(); }
   const std::string& NameOf(NodeId id) const { return names_.Of(id); }
   std::string UniqueName(std::string_view wish) { return names_.Unique(wish); }
 
@@ -62,7 +63,13 @@ class GraphWriter {
   // Writes the node with its attributes verbatim.
   absl::Status AddOpaque(NodeId id);
   absl::Status AddConstant(NodeId id);
+  // Nodes that are one in the file.
+  absl::Status AddParts(const std::vector<NodeId>& parts);
   absl::Status AddAliases();
+  // Of control flow: the nested graph as a new function, whose name is like `wish`; the node, with the functions of its
+  // attributes (function_writer.cc).
+  absl::StatusOr<std::string> AddFunction(const Graph& graph, std::string_view wish);
+  absl::Status AddCall(NodeId id, const OpRow& row, const std::vector<Source>& inputs, AttrValues functions);
 
   tf::GraphDef& result() { return result_; }
 

@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "formats/tensorflow/attr_value.h"
 #include "formats/tensorflow/extra.h"
+#include "formats/tensorflow/function_library.h"
 #include "formats/tensorflow/functions.h"
 #include "formats/tensorflow/node_graph.h"
 #include "formats/tensorflow/node_import.h"
@@ -36,14 +37,40 @@ void CopyUnknownFields(const google::protobuf::Message& from, google::protobuf::
   to.GetReflection()->MutableUnknownFields(&to)->MergeFrom(from.GetReflection()->GetUnknownFields(from));
 }
 
+// What stays of a graph that was trained or restored, and answers nobody.
+bool IsTrainingLeftover(std::string_view tf_op) {
+  constexpr std::string_view kPrefixes[] = {"Assign",   "Apply",       "SparseApply", "Restore", "Save",
+                                            "Variable", "VarHandleOp", "Queue",       "Reader",  "Initialize"};
+  constexpr std::string_view kSuffixes[] = {"Summary", "SummaryV2", "Dataset", "DatasetV2"};
+  const auto starts = [&](std::string_view word) { return tf_op.starts_with(word); };
+  const auto ends = [&](std::string_view word) { return tf_op.ends_with(word); };
+  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes), starts) ||
+         std::any_of(std::begin(kSuffixes), std::end(kSuffixes), ends);
+}
+
+// Random numbers are a source too, but somebody's result.
+bool IsSource(const Node& node) { return node.op == OpKind::kInput || node.op == OpKind::kConstant; }
+
+// Control flow of frozen graphs, whose values are not results by themselves.
+bool IsFlowOnly(OpKind op) {
+  const OpGroup group = Info(op).group;
+  return group == OpGroup::kStructural && op != OpKind::kIf && op != OpKind::kWhile && op != OpKind::kCall &&
+         op != OpKind::kTensorArrayGather && op != OpKind::kTensorArrayRead && op != OpKind::kTensorArrayConcat;
+}
+
 class Importer {
  public:
-  Importer(tf::GraphDef& def, NodeGraph nodes)
-      : def_(def), nodes_(std::move(nodes)), edit_(graph_), ids_(def.node_size()) {}
+  Importer(tf::GraphDef& def, NodeGraph nodes, FunctionLibrary& functions)
+      : def_(def),
+        nodes_(std::move(nodes)),
+        functions_(functions),
+        edit_(graph_),
+        ids_(def.node_size()),
+        ports_(def.node_size()) {}
 
-  absl::StatusOr<Graph> Import(const GraphDefOptions& options) {
+  absl::StatusOr<Graph> Import(const GraphDefOptions& options, bool is_function) {
     edit_.SetFormat(GraphFormat::kGraphDef);
-    ReadHeader();
+    if (!is_function) ReadHeader();
     const std::vector<int> read_outputs = nodes_.CountReadOutputs();
     for (const int i : nodes_.order()) {
       HALFTONE_RETURN_IF_ERROR(Annotate(AddNode(i, read_outputs[i]), Concat("node '", def_.node(i).name(), "'")));
@@ -59,14 +86,18 @@ class Importer {
   void ReadHeader();
   absl::Status AddNode(int i, int num_read_outputs);
   void KeepRest(int i, Node& node);
-  ValueId InputValue(const Edge& edge) const { return graph_.output(ids_[edge.node], edge.port); }
+  void AddMade(const ConvertedNode& converted, const NodeEdges& edges, std::vector<ValueId>& made);
+  void AddOne(int i, ConvertedNode converted);
+  void AddParts(int i, ConvertedNode converted);
+  ValueId NumberedInput(int from, const NodeEdges& edges, const std::vector<ValueId>& made) const;
+  ValueId InputValue(const Edge& edge) const { return ports_[edge.node][edge.port]; }
   absl::Status CloseLoops();
   absl::Status SettleTypes();
   absl::Status SetOutputs(const std::vector<std::string>& names);
   absl::Status FindOutputs();
   void AddOutput(int i, int port) {
     const std::string& name = def_.node(i).name();
-    edit_.AddGraphOutput(port == 0 ? name : Concat(name, ":", port), graph_.output(ids_[i], port));
+    edit_.AddGraphOutput(port == 0 ? name : Concat(name, ":", port), ports_[i][port]);
   }
 
   // A data input of a canonical node, and the type that the node's attributes ask of it.
@@ -77,17 +108,18 @@ class Importer {
   };
   struct LateInput {
     int node;
-    std::vector<int> inputs;  // canonical input -> data input
+    std::vector<int> inputs;  // as ConvertedNode::inputs; no made ones
   };
 
   tf::GraphDef& def_;
   const NodeGraph nodes_;
+  FunctionLibrary& functions_;
   Graph graph_;
   GraphEditor edit_;
-  std::vector<NodeId> ids_;  // by index in the file
+  std::vector<NodeId> ids_;                  // by index in the file
+  std::vector<std::vector<ValueId>> ports_;  // the outputs of each node of the file
   std::vector<TypedInput> typed_inputs_;
   std::vector<LateInput> late_;  // nodes that read a value that was made after them
-  int64_t repeat_budget_ = kRepeatBudget;
 };
 
 void Importer::ReadHeader() {
@@ -121,43 +153,99 @@ absl::Status Importer::AddNode(int i, int num_read_outputs) {
   context.graph_version = def_.versions().producer();
   const auto input = [&](int k) { return ids_[edges.data[k].node].valid() ? InputValue(edges.data[k]) : kNoValue; };
   context.constant_ints = [&](int k) { return graph_.ConstantInts(input(k)); };
+  context.constant = [&](int k) { return graph_.ConstantTensor(input(k)); };
   context.input_shape = [&](int k) {
     ValueId value = input(k);
     while (value.valid() && graph_.op(value) == OpKind::kIdentity) value = graph_.input(graph_.producer(value), 0);
     return value.valid() ? graph_.shape(value) : Shape();
   };
-  HALFTONE_ASSIGN_OR_RETURN(ConvertedNode converted, ConvertNode(def, context, repeat_budget_));
+  context.function = [&](const std::string& name) { return functions_.Get(name); };
+  HALFTONE_ASSIGN_OR_RETURN(ConvertedNode converted, ConvertNode(def, context, functions_.repeat_budget()));
+  if (graph_.num_values() + static_cast<int64_t>(converted.outputs.size()) > kMaxValues) {
+    return Bad("the nodes of this file have more than ", kMaxValues, " outputs");
+  }
 
   Node& node = converted.node;
   node.device = def.device();
   KeepRest(i, node);
   for (const int from : edges.control) node.control_inputs.push_back(ids_[from]);
-  bool is_late = false;
-  for (size_t k = 0; k < converted.inputs.size(); ++k) {
-    const int from = converted.inputs[k];
-    const bool is_there = from >= 0 && ids_[edges.data[from].node].valid();
-    is_late = is_late || (from >= 0 && !is_there);
-    node.inputs.push_back(is_there ? input(from) : kNoValue);
-  }
-  if (is_late) {
-    node.inputs.clear();
-    late_.push_back({i, converted.inputs});
-  }
   for (int k = 0; k < context.num_inputs; ++k) {
     if (converted.input_types[k] != DataType::kUnknown) typed_inputs_.push_back({i, k, converted.input_types[k]});
   }
-  if (converted.squeeze_dims.has_value()) {
-    node.inputs.push_back(edit_.AddConstant("", Tensor::Ints(*converted.squeeze_dims)));
+  if (converted.is_parts && !converted.outputs.empty()) {
+    AddParts(i, std::move(converted));
+  } else {
+    AddOne(i, std::move(converted));
   }
-  if (graph_.num_values() + static_cast<int64_t>(converted.outputs.size()) > kMaxValues) {
-    return Bad("the nodes of this file have more than ", kMaxValues, " outputs");
-  }
-  for (size_t k = 0; k < converted.outputs.size(); ++k) {
-    converted.outputs[k].name = k == 0 ? def.name() : Concat(def.name(), ":", k);
-  }
-  ids_[i] = edit_.AddNode(std::move(node), std::move(converted.outputs));
   def_.mutable_node(i)->clear_attr();  // weights are held once from here on
   return absl::OkStatus();
+}
+
+void Importer::AddOne(int i, ConvertedNode converted) {
+  const std::string& name = def_.node(i).name();
+  const NodeEdges& edges = nodes_.edges()[i];
+  Node& node = converted.node;
+  std::vector<ValueId> made;
+  AddMade(converted, edges, made);
+  const auto is_there = [&](int from) { return from < 0 || ids_[edges.data[from].node].valid(); };
+  if (std::all_of(converted.inputs.begin(), converted.inputs.end(), is_there)) {
+    for (const int from : converted.inputs) node.inputs.push_back(NumberedInput(from, edges, made));
+  } else {
+    late_.push_back({i, converted.inputs});
+  }
+  std::vector<bool> absent;
+  size_t count = 0;
+  for (size_t k = 0; k < converted.outputs.size(); ++k) {
+    const int port = converted.output_ports[k];
+    absent.push_back(port < 0);
+    count = std::max(count, static_cast<size_t>(port + 1));
+    if (port >= 0) converted.outputs[k].name = port == 0 ? name : Concat(name, ":", port);
+  }
+  ids_[i] = edit_.AddNode(std::move(node), std::move(converted.outputs));
+  ports_[i].resize(count);
+  for (size_t k = 0; k < absent.size(); ++k) {
+    if (!absent[k]) ports_[i][converted.output_ports[k]] = graph_.output(ids_[i], static_cast<int>(k));
+  }
+  edit_.DropAbsentOutputs(ids_[i], absent);
+}
+
+ValueId Importer::NumberedInput(int from, const NodeEdges& edges, const std::vector<ValueId>& made) const {
+  if (from == kAbsentInput) return kNoValue;
+  return from >= 0 ? InputValue(edges.data[from]) : made[MadeInputNumber(0) - from];
+}
+
+void Importer::AddMade(const ConvertedNode& converted, const NodeEdges& edges, std::vector<ValueId>& made) {
+  for (const MadeInput& input : converted.made) {
+    if (input.constant.has_value()) {
+      made.push_back(edit_.AddConstant("", *input.constant));
+      continue;
+    }
+    Node node = input.node;
+    node.device = converted.node.device;
+    node.extra.Set(std::string(kExtraHelper), converted.node.spelling);
+    for (const int from : input.inputs) node.inputs.push_back(NumberedInput(from, edges, made));
+    made.push_back(graph_.output(edit_.AddNode(std::move(node), {input.output})));
+  }
+}
+
+// One node for each output of a node that only has several of the same.
+void Importer::AddParts(int i, ConvertedNode converted) {
+  const std::string& name = def_.node(i).name();
+  const auto count = static_cast<int64_t>(converted.outputs.size());
+  for (int64_t k = 0; k < count; ++k) {
+    Node part = converted.node;
+    if (k > 0) {
+      part.name.clear();
+      part.extra = Attributes();
+    }
+    part.extra.Set(std::string(kExtraPartOf), name);
+    part.extra.Set(std::string(kExtraPart), std::vector<int64_t>{k, count});
+    part.inputs = {InputValue(nodes_.edges()[i].data[k])};
+    converted.outputs[k].name = k == 0 ? name : Concat(name, ":", k);
+    const NodeId id = edit_.AddNode(std::move(part), {converted.outputs[k]});
+    if (k == 0) ids_[i] = id;
+    ports_[i].push_back(graph_.output(id));
+  }
 }
 
 // What the NodeDef says and Node has no field for.
@@ -227,7 +315,7 @@ absl::Status Importer::SetOutputs(const std::vector<std::string>& names) {
       for (const tf::NodeDef& node : def_.node()) all.push_back(node.name());
       return Bad("output '", text, "': there is no such node", NearMisses(name.node, all));
     }
-    const size_t count = graph_.node(ids_[i]).outputs.size();
+    const size_t count = ports_[i].size();
     if (static_cast<size_t>(name.port) >= count) {
       return Bad("output '", text, "': node '", name.node, "' has ", count, " outputs");
     }
@@ -246,10 +334,10 @@ absl::Status Importer::FindOutputs() {
   for (const bool exits : {false, true}) {  // only where there is nothing else: values that leave a loop
     for (int i = 0; i < def_.node_size(); ++i) {
       const Node& node = graph_.node(ids_[i]);
-      const OpGroup group = Info(node.op).group;
-      if (is_read[i] || group == OpGroup::kSource || node.outputs.empty()) continue;
-      if (exits ? node.op != OpKind::kExit : group == OpGroup::kStructural) continue;
-      const size_t count = node.op == OpKind::kOpaque ? node.outputs.size() : 1;
+      if (is_read[i] || IsSource(node) || ports_[i].empty() || IsTrainingLeftover(def_.node(i).op())) continue;
+      if (exits ? node.op != OpKind::kExit : IsFlowOnly(node.op)) continue;
+      const bool all = node.op != OpKind::kBatchNorm;  // whose others are for training
+      const size_t count = all ? ports_[i].size() : 1;
       for (size_t port = 0; port < count; ++port) AddOutput(i, static_cast<int>(port));
     }
     if (!graph_.outputs().empty()) return absl::OkStatus();
@@ -259,14 +347,22 @@ absl::Status Importer::FindOutputs() {
 }
 
 }  // namespace
+
+absl::StatusOr<Graph> ImportNodes(tf::GraphDef& def, FunctionLibrary& functions, const GraphDefOptions& options,
+                                  bool is_function) {
+  HALFTONE_ASSIGN_OR_RETURN(NodeGraph nodes, NodeGraph::Build(def));
+  return Importer(def, std::move(nodes), functions).Import(options, is_function);
+}
+
 }  // namespace graphdef
 
 absl::StatusOr<Graph> ImportGraphDef(std::string_view bytes, bool is_text, const GraphDefOptions& options) {
   graphdef::tf::GraphDef def;
   HALFTONE_RETURN_IF_ERROR(graphdef::ParseGraphDef(bytes, is_text, def));
   HALFTONE_RETURN_IF_ERROR(Annotate(graphdef::CheckFunctions(def.library()), "function library"));
-  HALFTONE_ASSIGN_OR_RETURN(graphdef::NodeGraph nodes, graphdef::NodeGraph::Build(def));
-  return graphdef::Importer(def, std::move(nodes)).Import(options);
+  int64_t repeat_budget = graphdef::kRepeatBudget;
+  graphdef::FunctionLibrary functions(def.library(), def.versions(), repeat_budget);
+  return graphdef::ImportNodes(def, functions, options, /*is_function=*/false);
 }
 
 }  // namespace halftone

@@ -144,13 +144,14 @@ TEST(ImportGraphDef, ConcatWithTheAxisInFront) {
   EXPECT_EQ(graph.producer_node(concat.inputs[2]).name, "axis");
 }
 
-TEST(ImportGraphDef, SliceIsCanonicalOnlyFromZero) {
+TEST(ImportGraphDef, SizesOfASliceBecomeItsEnds) {
   const std::string sizes = IntConst("size", "int_val: [1, 2, 3, 3]", 4);
   const std::string slice = Concat("node { name: 'y' op: 'Slice' input: ['x', 'begin', 'size']", kFloat,
                                    "attr { key: 'Index' value { type: DT_INT32 } } }");
   EXPECT_EQ(NodeOf(Import(Concat(kInput, IntConst("begin", "int_val: 0", 4), sizes, slice)), "y").op, OpKind::kSlice);
-  EXPECT_EQ(NodeOf(Import(Concat(kInput, IntConst("begin", "int_val: [0, 1, 0, 0]", 4), sizes, slice)), "y").op,
-            OpKind::kOpaque);
+  const Graph graph = Import(Concat(kInput, IntConst("begin", "int_val: [0, 1, 0, 0]", 4), sizes, slice));
+  EXPECT_EQ(NodeOf(graph, "y").op, OpKind::kSlice);
+  EXPECT_EQ(graph.op(graph.input(graph.FindNode("y"), 2)), OpKind::kAdd);
 }
 
 TEST(ImportGraphDef, StridedSliceWithoutMasks) {
@@ -166,25 +167,27 @@ TEST(ImportGraphDef, StridedSliceWithoutMasks) {
   EXPECT_EQ(node.op, OpKind::kSlice);
   ASSERT_EQ(node.inputs.size(), 5u);
   EXPECT_EQ(node.inputs[3], kNoValue);
-  EXPECT_EQ(NodeOf(Import(slice("attr { key: 'shrink_axis_mask' value { i: 1 } }")), "y").op, OpKind::kOpaque);
+  const Graph masked = Import(slice("attr { key: 'shrink_axis_mask' value { i: 1 } }"));
+  EXPECT_EQ(NodeOf(masked, "y").op, OpKind::kStridedSlice);
+  EXPECT_EQ(NodeOf(masked, "y").attributes.Int("shrink_axis_mask", 0), 1);
 }
 
 TEST(ImportGraphDef, WhatTheTableDoesNotSayIsOpaque) {
   const Graph graph =
-      Import(Concat(kInput, IntConst("axis", "int_val: 3", 1), "node { name: 'split' op: 'Split' input: ['axis', 'x']",
-                    kFloat, "attr { key: 'num_split' value { i: 3 } } }",
-                    "node { name: 'own' op: 'MyOp' input: ['split:2', 'x', '^split'] attr { key: 'f' value { func { "
+      Import(Concat(kInput, "node { name: 'split' op: 'Bincount' input: ['x', 'x', 'x']", kFloat, "}",
+                    "node { name: 'tops' op: 'FractionalMaxPool' input: 'x'", kFloat, "}",
+                    "node { name: 'own' op: 'MyOp' input: ['tops:2', 'x', '^split'] attr { key: 'f' value { func { "
                     "name: 'g' attr { key: 'k' ",
                     "value { i: 7 } } } } } attr { key: '_output_shapes' value { list { shape { unknown_rank: true } "
                     "shape { dim { size: -1 } } } } } }",
                     "node { name: 'r' op: 'Relu' input: 'own:1'", kFloat, "}",
                     "node { name: 'q' op: 'Cast' input: 'x' attr { key: 'SrcT' value { type: DT_FLOAT } } attr { key: "
-                    "'DstT' value { type: DT_QINT8 } } }"));
+                    "'DstT' value { type: DT_FLOAT8_E5M2 } } }"));
   const Node& split = NodeOf(graph, "split");
   EXPECT_EQ(split.op, OpKind::kOpaque);
-  EXPECT_EQ(split.spelling, "Split");
-  ASSERT_EQ(split.outputs.size(), 3u);
-  EXPECT_EQ(graph.type(split.outputs[2]), DataType::kFloat32);
+  EXPECT_EQ(split.spelling, "Bincount");
+  ASSERT_EQ(NodeOf(graph, "tops").outputs.size(), 3u);
+  EXPECT_EQ(graph.type(NodeOf(graph, "tops").outputs[2]), DataType::kInt64);
   const Node& own = NodeOf(graph, "own");
   EXPECT_EQ(own.outputs.size(), 2u);                          // as many as are read
   EXPECT_EQ(graph.type(own.outputs[1]), DataType::kFloat32);  // r says so
@@ -230,7 +233,8 @@ TEST(ImportGraphDef, ConstantsKeepTheirEncoding) {
   EXPECT_THAT(*graph.ConstantInts(NodeOf(graph, "zeros").outputs[0]), ElementsAre(0, 0, 0, 0));
   EXPECT_EQ(graph.ConstantScalar(NodeOf(graph, "scalar").outputs[0]), 1.0);
   EXPECT_EQ(graph.ConstantScalar(NodeOf(graph, "odd").outputs[0]), 44.0);
-  EXPECT_EQ(NodeOf(graph, "q").op, OpKind::kOpaque);
+  EXPECT_EQ(NodeOf(graph, "q").op, OpKind::kConstant);  // bytes whose range stands elsewhere
+  EXPECT_EQ(graph.type(NodeOf(graph, "q").outputs[0]), DataType::kUInt8);
 }
 
 TEST(ImportGraphDef, OldPlaceholdersOfUnknownShape) {

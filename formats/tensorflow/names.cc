@@ -35,19 +35,20 @@ std::string Wish(const Graph& graph, NodeId id) {
   return "";
 }
 
-bool Holds(const Graph& graph, const std::vector<std::string>& names, const std::string& name, ValueId value,
-           int port) {
-  return graph.value(value).port == port && names[graph.producer(value).index] == name;
-}
-
 }  // namespace
 
+bool NameTable::Holds(const std::string& name, ValueId value, int port) const {
+  const FileTensor tensor = written_.Of(value);
+  return tensor.port == port && names_[tensor.node.index] == name;
+}
+
 absl::StatusOr<NameTable> NameTable::Assign(const Graph& graph) {
-  NameTable table;
+  NameTable table(graph);
   const std::vector<NodeId> nodes = graph.nodes();
   table.names_.resize(nodes.empty() ? 0 : nodes.back().index + 1);
   std::vector<std::pair<NodeId, std::string>> later;
   for (const NodeId id : nodes) {
+    if (table.written_.IsSilent(id)) continue;
     std::string wish = Wish(graph, id);
     if (wish.empty() && graph.op(id) == OpKind::kConstant) continue;
     if (!graph.node(id).name.empty() && IsNodeName(wish) && table.taken_.insert(wish).second) {
@@ -91,7 +92,7 @@ absl::Status NameTable::FitOutput(const Graph& graph, const std::string& name, s
                                   const std::vector<std::string>& wanted) {
   bool fits = true;
   for (size_t port = 0; port < values.size(); ++port) {
-    fits = fits && (!values[port].valid() || Holds(graph, names_, name, values[port], static_cast<int>(port)));
+    fits = fits && (!values[port].valid() || Holds(name, values[port], static_cast<int>(port)));
   }
   if (fits) return absl::OkStatus();
 
@@ -105,13 +106,13 @@ absl::Status NameTable::FitOutput(const Graph& graph, const std::string& name, s
     *owner = Unique(Concat(name, "_inner"));
   }
   const ValueId only = values.back();
-  const NodeId producer = graph.producer(only);
+  const NodeId producer = written_.Of(only).node;
   std::string& producer_name = names_[producer.index];
   const bool is_nameless = graph.node(producer).name.empty();
   const bool may_rename = graph.op(producer) != OpKind::kInput && (owner != names_.end() || is_nameless) &&
                           std::find(wanted.begin(), wanted.end(), producer_name) == wanted.end();
   const bool alone = std::count_if(values.begin(), values.end(), [](ValueId v) { return v.valid(); }) == 1;
-  if (alone && may_rename && graph.value(only).port == static_cast<int>(values.size()) - 1) {
+  if (alone && may_rename && written_.Of(only).port == static_cast<int>(values.size()) - 1) {
     producer_name = name;
     taken_.insert(name);
     return absl::OkStatus();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "formats/tensorflow/written_as.h"
 #include "ir/graph.h"
 
 namespace halftone::graphdef {
@@ -26,19 +27,23 @@ class NameTable {
   // INTERNAL: an output cannot have its name, since that is an input's.
   static absl::StatusOr<NameTable> Assign(const Graph& graph);
 
-  // "": an unnamed constant that nobody asked for yet.
+  // "": an unnamed constant that nobody asked for yet, or what is written with another node.
   const std::string& Of(NodeId id) const { return names_[id.index]; }
   void Set(NodeId id, std::string name) { names_[id.index] = std::move(name); }
   const std::vector<OutputAlias>& aliases() const { return aliases_; }
+  const WrittenAs& written() const { return written_; }
 
   // A legal name that nobody has, like `wish`; taken from now on.
   std::string Unique(std::string_view wish);
 
  private:
+  explicit NameTable(const Graph& graph) : written_(graph) {}
+  bool Holds(const std::string& name, ValueId value, int port) const;
   absl::Status FitOutputs(const Graph& graph);
   absl::Status FitOutput(const Graph& graph, const std::string& name, std::vector<ValueId> values,
                          const std::vector<std::string>& wanted);
 
+  WrittenAs written_;
   std::vector<std::string> names_;  // by node
   std::unordered_set<std::string> taken_;
   std::unordered_map<std::string, int> next_;  // where to go on counting for a base name

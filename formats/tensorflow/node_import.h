@@ -4,10 +4,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "formats/tensorflow/attr_value.h"
+#include "formats/tensorflow/op_map.h"
 #include "formats/tensorflow/proto/graph.pb.h"
 #include "ir/editor.h"
 #include "ir/graph.h"
@@ -21,17 +27,61 @@ struct NodeContext {
   int num_inputs = 0;         // data inputs
   int num_read_outputs = 0;   // highest port that any node reads, plus one
   int64_t graph_version = 0;  // versions.producer
-  // The constant integers of a data input, or nullopt; the shape of a data input.
+  // The constant integers of a data input, or nullopt; its constant, or nullptr; its shape.
   std::function<std::optional<std::vector<int64_t>>(int)> constant_ints;
+  std::function<const Tensor*(int)> constant;
   std::function<Shape(int)> input_shape;
+  // A function of the library, see FunctionLibrary::Get; may be empty.
+  std::function<absl::StatusOr<std::shared_ptr<const Graph>>(const std::string&)> function;
 };
+
+// An input that no input of the NodeDef is: an unnamed constant, or the output of an unnamed node (a helper, which the
+// exporter writes only where somebody else reads it).
+struct MadeInput {
+  Node node;  // without inputs
+  ValueSpec output;
+  std::vector<int> inputs;  // as ConvertedNode::inputs; earlier made ones only
+  std::optional<Tensor> constant;
+};
+
+// Inputs by number: of the NodeDef's data inputs; none; the one that was made as `i`th.
+inline constexpr int kAbsentInput = -1;
+constexpr int MadeInputNumber(size_t i) { return -2 - static_cast<int>(i); }
 
 struct ConvertedNode {
   Node node;  // without inputs, control inputs and device
   std::vector<ValueSpec> outputs;
-  std::vector<int> inputs;            // canonical input -> data input of the NodeDef; -1: absent
+  std::vector<int> output_ports;      // canonical output -> output of the NodeDef; -1: absent
+  std::vector<int> inputs;            // of the canonical node, see above
   std::vector<DataType> input_types;  // of each data input of the NodeDef, as its attributes say; kUnknown: any
-  std::optional<std::vector<int64_t>> squeeze_dims;  // becomes a constant, the second input
+  std::vector<MadeInput> made;
+  bool is_parts = false;  // output i is a node of its own, which reads input i
+
+  int AddConstant(Tensor value) {
+    made.push_back({.constant = std::move(value)});
+    return MadeInputNumber(made.size() - 1);
+  }
+  int AddHelper(OpKind op, std::vector<int> from, DataType type, Attributes attributes = {}) {
+    made.push_back({.output = {type, Shape(), ""}, .inputs = std::move(from)});
+    made.back().node.op = op;
+    made.back().node.attributes = std::move(attributes);
+    return MadeInputNumber(made.size() - 1);
+  }
+};
+
+// What a row's import rule sees. Functions give the attribute or its default; INVALID_ARGUMENT where it is of another
+// kind.
+struct RuleInput {
+  const OpRow& row;
+  const AttrMap& attrs;
+  const NodeContext& context;
+  const tf::AttrValue* Find(std::string_view name) const {
+    const auto it = attrs.find(name);
+    return it == attrs.end() ? nullptr : it->second;
+  }
+  absl::StatusOr<int64_t> Int(std::string_view name, int64_t otherwise) const;
+  absl::StatusOr<float> Float(std::string_view name, float otherwise) const;
+  absl::StatusOr<bool> Bool(std::string_view name, bool otherwise) const;
 };
 
 // `repeat_budget`: see DecodeTensor. INVALID_ARGUMENT (without the node's name) for what TensorFlow would refuse too.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "ir/graph.h"
 #include "ir/ops.h"
 #include "ir/types.h"
 
@@ -20,7 +21,9 @@ namespace halftone::graphdef {
 enum class AttrForm : uint8_t {
   kBool,
   kFloat,
-  kInt,
+  kInt,  // at least 1
+  kAnyInt,
+  kString,
   kLayout,        // data_format: "NHWC", "NDHWC", ... <-> layout "NHWC" / "NCHW"
   kSpatial,       // one number a dimension of the data <-> one a spatial dimension (batch and channel have 1)
   kPadding,       // "SAME", "VALID", "EXPLICIT" <-> auto_pad
@@ -29,9 +32,15 @@ enum class AttrForm : uint8_t {
   kSqueezeDims,   // list of axes <-> an unnamed constant as input 1
   kTensor,        // a constant's value
   kOutputShape,   // shape of the output value (Placeholder)
-  kCount,         // number of inputs of the variadic port
+  kCount,         // number of inputs, or else outputs, of the variadic port
   kKeep,          // must be there, stays in Node::extra
-  kMustBe,        // only the default has a canonical meaning; stays in Node::extra. Else the node is opaque
+  kMustBe,        // only the default has a canonical meaning; stays in Node::extra. Else the row does not fit
+  // No attribute of TensorFlow's: the op says it by its name. `tf_default` is the canonical value, which the exporter
+  // demands (absent: canonical_default).
+  kImpliedBool,
+  kImpliedInt,
+  kImpliedFloat,
+  kImpliedString,  // `text`
 };
 
 struct AttrRow {
@@ -43,6 +52,7 @@ struct AttrRow {
   // differ the importer writes TensorFlow's out, and the exporter the canonical one.
   double tf_default = 0;
   double canonical_default = 0;
+  std::string_view text = {};  // strings: the default of both sides
 };
 
 // A type attribute with its default; kUnknown: required.
@@ -51,13 +61,16 @@ struct TypeRow {
   DataType otherwise = DataType::kUnknown;
 };
 
-// How the inputs of the NodeDef are arranged as those of the canonical op, where they are not the same.
-enum class InputOrder : uint8_t {
-  kSame,
-  kAxisFirst,     // Concat: the axis is the first input, not the last
-  kStridedSlice,  // x, begin, end, strides: steps are the fifth canonical input, the fourth (axes) is absent
-  kSizeIsEnd,     // Slice: x, begin, size; canonical only where begin is all zero, so that size is the end
-};
+struct OpRow;
+struct ConvertedNode;
+struct RuleInput;
+class GraphWriter;
+
+// What a row's attributes and order do not say: completes the node, whose row has been read. False: not canonical by
+// this row.
+using ImportRule = absl::StatusOr<bool> (*)(const RuleInput& input, ConvertedNode& result);
+// Writes a node that was read along this row and is still of the row's kind.
+using ExportRule = absl::Status (*)(GraphWriter& out, NodeId id, const OpRow& row);
 
 // A signature is a list of ports: "T,T" two of type attribute T; "N*T,Tidx": as many of T as attribute N says, then
 // one; "Tout[]": one for each type in the list attribute; "s32": always of this type (names of DataType); "T=f32": T's
@@ -70,15 +83,24 @@ struct OpRow {
   std::string_view outputs;
   std::span<const TypeRow> types;
   std::span<const AttrRow> attrs;
-  InputOrder order = InputOrder::kSame;
+  // The canonical inputs as inputs of the NodeDef, a digit each: "1-0" has the second, none, the first. "+": all that
+  // are not named. Empty: as they are.
+  std::string_view order = {};
   int spatial = 2;  // spatial dimensions of kLayout, kSpatial and kExplicitPads
+  ImportRule import = nullptr;
+  ExportRule write = nullptr;
+  std::string_view output_order = {};  // the canonical outputs as those of the NodeDef, as `order`
+  bool is_parts = false;               // output i is input i's alone: as many nodes as outputs, written as one again
 };
 
-// nullptr: no canonical op.
+// The rows of an op of TensorFlow, in the order in which they are tried. Empty: it has no canonical op.
+std::span<const OpRow* const> RowsNamed(std::string_view tf_op);
+
+// The first of them, or nullptr.
 const OpRow* FindRow(std::string_view tf_op);
 
 // All rows of a canonical op; the first is what new nodes without spelling become.
-std::vector<const OpRow*> RowsOf(OpKind kind);
+std::span<const OpRow* const> RowsOf(OpKind kind);
 
 // Signature of the outputs of ops without a row; nullopt: unknown op.
 std::optional<std::string_view> OpaqueOutputs(std::string_view tf_op);

@@ -9,6 +9,7 @@
 #include "formats/tensorflow/element_types.h"
 #include "formats/tensorflow/extra.h"
 #include "formats/tensorflow/tensor_proto.h"
+#include "formats/tensorflow/written_as.h"
 
 namespace halftone::graphdef {
 namespace {
@@ -27,6 +28,10 @@ class RowAttrs {
       if (const auto* names = std::get_if<std::vector<std::string>>(absent))
         absent_.insert(names->begin(), names->end());
     }
+    if (const AttributeValue* quantized = node_.extra.find(kExtraQuantized)) {
+      if (const auto* names = std::get_if<std::vector<std::string>>(quantized))
+        quantized_.insert(names->begin(), names->end());
+    }
   }
 
   absl::Status Set() {
@@ -37,6 +42,8 @@ class RowAttrs {
 
  private:
   bool WasAbsent(std::string_view name) const { return absent_.contains(name); }
+  bool WasQuantized(std::string_view name) const { return quantized_.contains(name); }
+  int64_t CountVariadic() const;
   void Put(std::string_view name, tf::AttrValue value) { attrs_[std::string(name)] = std::move(value); }
 
   absl::Status SetTypes();
@@ -52,7 +59,8 @@ class RowAttrs {
   // Pads are given, and the op can say them.
   bool IsExplicit() const {
     const bool by_pads = attributes_.String("auto_pad", "NOTSET") == "NOTSET" && !attributes_.Ints("pads").empty();
-    return by_pads && (row_.tf_op == "Conv2D" || node_.extra.Bool(kExtraExplicit, false));
+    return by_pads &&
+           (row_.tf_op == "Conv2D" || row_.tf_op == "Conv2DBackpropInput" || node_.extra.Bool(kExtraExplicit, false));
   }
 
   const Graph& graph_;
@@ -61,22 +69,19 @@ class RowAttrs {
   const std::vector<Source>& inputs_;
   const Attributes& attributes_;
   AttrValues& attrs_;
-  std::set<std::string, std::less<>> absent_;
+  std::set<std::string, std::less<>> absent_, quantized_;
 };
 
 // The type of each type attribute is that of the ports it stands at; all must agree.
 absl::Status RowAttrs::SetTypes() {
-  int variadic = 0;  // how many inputs the variadic port stands for
-  const auto count_inputs = [&](std::string_view) -> absl::StatusOr<int64_t> {
-    const int64_t others = std::count(row_.inputs.begin(), row_.inputs.end(), ',');
-    variadic = static_cast<int>(inputs_.size() - others);
-    return variadic;
-  };
+  const int64_t variadic = CountVariadic();
+  const auto counted = [&](std::string_view) -> absl::StatusOr<int64_t> { return variadic; };
   const auto no_lists = [](std::string_view) -> absl::StatusOr<int64_t> { return 0; };
-  HALFTONE_ASSIGN_OR_RETURN(const std::vector<PortType> in, ExpandSignature(row_.inputs, count_inputs, no_lists));
-  HALFTONE_ASSIGN_OR_RETURN(const std::vector<PortType> out, ExpandSignature(row_.outputs, count_inputs, no_lists));
+  HALFTONE_ASSIGN_OR_RETURN(const std::vector<PortType> in, ExpandSignature(row_.inputs, counted, no_lists));
+  HALFTONE_ASSIGN_OR_RETURN(const std::vector<PortType> out, ExpandSignature(row_.outputs, counted, no_lists));
   if (in.size() != inputs_.size()) return Broken(row_.tf_op, " with ", inputs_.size(), " inputs; it needs ", in.size());
-  if (out.size() < node_.outputs.size())
+  const std::vector<int> ports = ReadOrder(row_.output_order, static_cast<int>(out.size()));
+  if (ports.size() < node_.outputs.size())
     return Broken(row_.tf_op, " with ", node_.outputs.size(), " outputs; it has ", out.size());
   std::map<std::string_view, DataType> types;
   const auto agree = [&](std::string_view word, DataType type) -> absl::Status {
@@ -87,14 +92,18 @@ absl::Status RowAttrs::SetTypes() {
                   ", which must be the same (", word, ")");
   };
   for (size_t i = 0; i < node_.outputs.size(); ++i) {
-    if (node_.outputs[i].valid()) HALFTONE_RETURN_IF_ERROR(agree(out[i].word, graph_.type(node_.outputs[i])));
+    if (!node_.outputs[i].valid()) continue;
+    if (ports[i] < 0) return Broken("output ", i, ", which ", row_.tf_op, " has not");
+    HALFTONE_RETURN_IF_ERROR(agree(out[ports[i]].word, graph_.type(node_.outputs[i])));
   }
   for (size_t i = 0; i < in.size(); ++i) HALFTONE_RETURN_IF_ERROR(agree(in[i].word, inputs_[i].type));
   for (const TypeRow& row : row_.types) {
     const auto it = types.find(row.name);
     if (it == types.end()) return Broken("the type of attribute '", row.name, "' is unknown");
     if (WasAbsent(row.name) && it->second == row.otherwise) continue;
-    Put(row.name, TypeAttr(it->second));
+    tf::AttrValue type = TypeAttr(it->second);
+    if (WasQuantized(row.name)) type.set_type(QuantizedTfType(type.type()));
+    Put(row.name, std::move(type));
   }
   for (const AttrRow& row : row_.attrs) {
     if (row.form == AttrForm::kCount) Put(row.name, IntAttr(variadic));
@@ -102,12 +111,30 @@ absl::Status RowAttrs::SetTypes() {
   return absl::OkStatus();
 }
 
+// How often the variadic ports stand there: all are counted by one attribute.
+int64_t RowAttrs::CountVariadic() const {
+  const auto count = [](std::string_view ports, char c) { return std::count(ports.begin(), ports.end(), c); };
+  const bool by_inputs = count(row_.inputs, '*') > 0;
+  const std::string_view ports = by_inputs ? row_.inputs : row_.outputs;
+  const int64_t starred = count(ports, '*');
+  if (starred == 0) return 0;
+  const auto all = static_cast<int64_t>(by_inputs ? inputs_.size() : node_.outputs.size());
+  return (all - (count(ports, ',') + 1 - starred)) / starred;
+}
+
 absl::Status RowAttrs::SetAttr(const AttrRow& attr) {
   switch (attr.form) {
     case AttrForm::kBool:
     case AttrForm::kFloat:
     case AttrForm::kInt:
+    case AttrForm::kAnyInt:
       return SetNumber(attr);
+    case AttrForm::kString:
+      if (const std::string value = attributes_.String(attr.canonical, attr.text);
+          attributes_.has(attr.canonical) || attr.required) {
+        Put(attr.name, StringAttr(value));
+      }
+      return absl::OkStatus();
     case AttrForm::kLayout:
       return SetLayout(attr);
     case AttrForm::kSpatial:
@@ -132,6 +159,11 @@ absl::Status RowAttrs::SetAttr(const AttrRow& attr) {
                                                      : Broken("attribute '", attr.name, "' is missing");
     case AttrForm::kMustBe:
       return absl::OkStatus();  // extra, or absent: the default
+    case AttrForm::kImpliedBool:
+    case AttrForm::kImpliedInt:
+    case AttrForm::kImpliedFloat:
+    case AttrForm::kImpliedString:
+      return absl::OkStatus();  // RowFits has looked at them
   }
   return absl::OkStatus();
 }
@@ -147,7 +179,8 @@ absl::Status RowAttrs::SetNumber(const AttrRow& attr) {
     const float value = attributes_.Float(attr.canonical, static_cast<float>(attr.canonical_default));
     if (!(WasAbsent(attr.name) && value == static_cast<float>(attr.tf_default))) Put(attr.name, FloatAttr(value));
   } else {
-    Put(attr.name, IntAttr(attributes_.Int(attr.canonical, 0)));
+    const int64_t value = attributes_.Int(attr.canonical, static_cast<int64_t>(attr.canonical_default));
+    if (!(WasAbsent(attr.name) && value == static_cast<int64_t>(attr.tf_default))) Put(attr.name, IntAttr(value));
   }
   return absl::OkStatus();
 }

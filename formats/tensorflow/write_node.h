@@ -2,8 +2,13 @@
 #ifndef HALFTONE_FORMATS_TENSORFLOW_WRITE_NODE_H_
 #define HALFTONE_FORMATS_TENSORFLOW_WRITE_NODE_H_
 
+#include <optional>
+#include <string_view>
+#include <vector>
+
 #include "absl/status/status.h"
 #include "formats/tensorflow/graph_writer.h"
+#include "formats/tensorflow/written_as.h"
 
 namespace halftone::graphdef {
 
@@ -11,15 +16,39 @@ namespace halftone::graphdef {
 // node's name): UNIMPLEMENTED says what TensorFlow cannot express; INTERNAL what no exporter may see.
 absl::Status WriteNode(GraphWriter& out, NodeId id);
 
-// Those of write_window.cc: convolutions and pools, with their pads and layouts of weights.
+// All nodes of the writer's graph.
+absl::Status WriteNodes(GraphWriter& out);
+
+// Parts of it, by family: write_math.cc, write_move.cc, write_window.cc.
+absl::Status WriteMatMul(GraphWriter& out, NodeId id);
+absl::Status WriteGemm(GraphWriter& out, NodeId id);
+absl::Status WriteClip(GraphWriter& out, NodeId id);
+absl::Status WriteSoftmax(GraphWriter& out, NodeId id);
+absl::Status WriteBatchNorm(GraphWriter& out, NodeId id);
+absl::Status WriteGlobalPool(GraphWriter& out, NodeId id);
+absl::Status WriteReduce(GraphWriter& out, NodeId id);
+absl::Status WriteBiasAdd(GraphWriter& out, NodeId id);
+absl::Status WriteReshape(GraphWriter& out, NodeId id);
+absl::Status WriteFlatten(GraphWriter& out, NodeId id);
+absl::Status WriteUnsqueeze(GraphWriter& out, NodeId id);
+absl::Status WriteConcat(GraphWriter& out, NodeId id);
+absl::Status WritePad(GraphWriter& out, NodeId id);
+absl::Status WriteSlice(GraphWriter& out, NodeId id);
+absl::Status WriteGather(GraphWriter& out, NodeId id);
 absl::Status WriteConv(GraphWriter& out, NodeId id);
 absl::Status WritePool(GraphWriter& out, NodeId id);
 
-// The row of the node's spelling if it is one of its op's, else the first.
-const OpRow& SpelledRow(const Graph& graph, NodeId id);
-
-// The node's inputs as they are, along a row. Optional inputs must all be there.
+// The node's inputs as they are, along a row. Optional inputs must be there or absent as the row says.
 absl::Status WriteRow(GraphWriter& out, NodeId id, const OpRow& row);
+
+// UNIMPLEMENTED: "...; TensorFlow has no op for it".
+absl::Status Cannot(std::string_view what);
+
+// What the parts share.
+Source Int32Const(GraphWriter& out, NodeId id, std::string_view word, const std::vector<int64_t>& values);
+AttrValues OneType(DataType type);
+bool HasInput(const Node& node, size_t i);
+std::optional<int> RankOf(const Graph& graph, ValueId value);
 
 }  // namespace halftone::graphdef
 

@@ -17,10 +17,6 @@
 namespace halftone::graphdef {
 namespace {
 
-absl::Status Cannot(std::string_view what) {
-  return absl::UnimplementedError(Concat(what, "; TensorFlow has no op for it"));
-}
-
 // `tensor` with its dimensions in the order of `perm`.
 Tensor Permuted(const Tensor& tensor, const std::vector<int>& perm) {
   std::vector<int64_t> dims, strides(tensor.rank(), 1), steps;
@@ -124,7 +120,7 @@ absl::Status WriteConv(GraphWriter& out, NodeId id) {
   if (node.attributes.String("auto_pad", "NOTSET") == "SAME_LOWER") return Cannot("padding SAME_LOWER");
   HALFTONE_ASSIGN_OR_RETURN(const Weights weights, ArrangeWeights(out, id));
   const Shape& shape = graph.shape(node.inputs[1]);
-  const OpRow* row = weights.depthwise ? FindRow("DepthwiseConv2dNative") : &SpelledRow(graph, id);
+  const OpRow* row = weights.depthwise ? FindRow("DepthwiseConv2dNative") : SpelledRow(graph, id);
   if (!weights.depthwise)
     row = FindRow(row->spatial == 3 || (shape.has_rank() && shape.rank() == 5) ? "Conv3D" : "Conv2D");
   if (shape.has_rank() && shape.rank() != row->spatial + 2) return Cannot("a convolution of this rank");
@@ -156,7 +152,7 @@ absl::Status WritePool(GraphWriter& out, NodeId id) {
   const bool counts_pads = attributes.Bool("count_include_pad", false);
   if (auto_pad == "SAME_LOWER" || (auto_pad == "SAME_UPPER" && counts_pads)) return Cannot("this padding of a pool");
 
-  const OpRow* row = &SpelledRow(graph, id);
+  const OpRow* row = SpelledRow(graph, id);
   const size_t spatial = attributes.Ints("kernel").size();
   if (spatial == 3) row = FindRow(is_max ? "MaxPool3D" : "AvgPool3D");
   if (spatial == 2) row = FindRow(is_max ? "MaxPool" : "AvgPool");

@@ -1,0 +1,56 @@
+// What of a graph stands in a GraphDef, and where: nodes of the graph and nodes of the file are not always one to one.
+#ifndef HALFTONE_FORMATS_TENSORFLOW_WRITTEN_AS_H_
+#define HALFTONE_FORMATS_TENSORFLOW_WRITTEN_AS_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "formats/tensorflow/op_map.h"
+#include "ir/graph.h"
+
+namespace halftone::graphdef {
+
+// The NodeDef's data inputs that a row's order gives the canonical inputs: `count` of them. kAbsentInput for none.
+std::vector<int> ReadOrder(std::string_view order, int count);
+
+// Whether the node says just what the row's name implies, by attributes and by inputs that are there.
+bool RowFits(const Graph& graph, NodeId id, const OpRow& row);
+
+// The row of the node's spelling if it is one of its op's and fits, else the first that fits, else the first; nullptr:
+// TensorFlow has no such op.
+const OpRow* SpelledRow(const Graph& graph, NodeId id);
+
+// The row of the node's spelling if it fits and has a rule that writes it.
+const OpRow* OwnWriter(const Graph& graph, NodeId id);
+
+struct FileTensor {
+  NodeId node;
+  int port = 0;
+};
+
+// Thread-compatible; the graph must outlive it and not change.
+class WrittenAs {
+ public:
+  explicit WrittenAs(const Graph& graph);
+
+  // The node of the file that has this value, as the node of the graph that it is written for, and its port there.
+  FileTensor Of(ValueId value) const;
+  // Written with another node: a helper that its reader absorbs, or a part that is not the first.
+  bool IsSilent(NodeId id) const { return id.index < static_cast<int>(is_silent_.size()) && is_silent_[id.index]; }
+  // The nodes that are one in the file, if this is the first of them; else nullptr.
+  const std::vector<NodeId>* PartsOf(NodeId id) const;
+
+ private:
+  void FindParts();
+  void FindHelpers();
+
+  const Graph& graph_;
+  std::vector<bool> is_silent_;
+  std::map<NodeId, std::vector<NodeId>> parts_;  // by the first
+  std::map<NodeId, FileTensor> part_;            // of all but the first
+};
+
+}  // namespace halftone::graphdef
+
+#endif  // HALFTONE_FORMATS_TENSORFLOW_WRITTEN_AS_H_
