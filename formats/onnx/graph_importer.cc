@@ -255,7 +255,9 @@ bool GraphImporter::ImportConstantNode(onnx::NodeProto& proto) {
   if (proto.op_type() == "Constant") {
     tensor = TakeConstant(proto);
   } else if (proto.op_type() == "ConstantOfShape" && proto.input_size() == 1 && !proto.input(0).empty()) {
-    const std::optional<std::vector<int64_t>> dims = known_.Ints(values_.at(proto.input(0)));
+    const auto shape = values_.find(proto.input(0));
+    if (shape == values_.end()) return false;  // a list
+    const std::optional<std::vector<int64_t>> dims = known_.Ints(shape->second);
     if (dims.has_value()) tensor = FilledTensor(proto, *dims, model_.fill_budget);
     if (tensor.has_value()) model_.fill_budget -= static_cast<int64_t>(tensor->byte_size());
     mark = kFillNodeMark;

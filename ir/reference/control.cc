@@ -20,7 +20,9 @@ namespace {
 using Tensors = std::vector<Tensor>;
 
 absl::StatusOr<double> OnlyElement(const Tensor& tensor, std::string_view what) {
-  if (tensor.type() == DataType::kString || tensor.num_elements() != 1) {
+  const DataType type = tensor.type();
+  const bool number = IsFloatingPoint(type) || IsInteger(type) || type == DataType::kBool;
+  if (!number || tensor.num_elements() != 1) {
     return Error(what, " is ", DataTypeName(tensor.type()), tensor.shape().ToString(), ", need one number or bool");
   }
   return tensor.ToDoubles()[0];
