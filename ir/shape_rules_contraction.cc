@@ -48,10 +48,15 @@ absl::Status CheckChannels(const Context& c, const Dim& channels, const WeightDi
   return absl::OkStatus();
 }
 
+// Those have zero points where others have a bias and a residual.
+bool IsOfIntegers(const Context& c) {
+  return c.node().op == OpKind::kConvInteger || c.node().op == OpKind::kMatMulInteger;
+}
+
 // bias: rank 1, as long as y's last (or channel) dimension.
 absl::Status CheckBias(const Context& c, int index, const Dim& channels) {
   const Shape& bias = c.shape(index);
-  if (!bias.has_rank()) return absl::OkStatus();
+  if (!bias.has_rank() || IsOfIntegers(c)) return absl::OkStatus();
   if (bias.rank() != 1 || (bias.dim(0).known() && channels.known() && bias.dim(0).value != channels.value)) {
     return Error("bias is ", bias.ToString(), ", need [", channels.known() ? absl::StrCat(channels.value) : "channels",
                  "]");
@@ -60,7 +65,7 @@ absl::Status CheckBias(const Context& c, int index, const Dim& channels) {
 }
 
 Shapes WithResidual(const Context& c, int index, Shape y) {
-  if (!c.has(index)) return std::vector<Shape>{std::move(y)};
+  if (!c.has(index) || IsOfIntegers(c)) return std::vector<Shape>{std::move(y)};
   absl::StatusOr<Shape> merged = Merge(y, c.shape(index));
   if (!merged.ok()) return Error("residual is ", c.shape(index).ToString(), ", need y's shape ", y.ToString());
   return std::vector<Shape>{*std::move(merged)};

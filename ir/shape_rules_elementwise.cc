@@ -89,6 +89,11 @@ Shapes Binary(const Context& c) {
 }
 
 Shapes BroadcastAll(const Context& c) {
+  if (c.attributes().Bool("rows", false)) {  // where: the condition is one a row of the others
+    absl::StatusOr<Shape> y = Merge(c.shape(1), c.shape(2));
+    if (!y.ok()) return Error("a is ", c.shape(1).ToString(), ", b ", c.shape(2).ToString(), ", need one shape");
+    return std::vector<Shape>{*std::move(y)};
+  }
   Shape y = c.shape(0);
   for (int i = 1; i < c.num_inputs(); ++i) {
     const std::optional<Shape> next = BroadcastShapes(y, c.shape(i));

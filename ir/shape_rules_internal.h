@@ -158,6 +158,11 @@ Shapes WindowShape(const Context& c);
 Shapes MelWeightMatrix(const Context& c);
 Shapes Random(const Context& c);
 
+// shape_rules_quantize.cc
+Shapes Quantize(const Context& c);  // to integers and back
+Shapes DynamicQuantize(const Context& c);
+Shapes Loss(const Context& c);
+
 }  // namespace halftone::shape_rules
 
 #endif  // HALFTONE_IR_SHAPE_RULES_INTERNAL_H_

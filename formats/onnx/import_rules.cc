@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "formats/onnx/element_types.h"
+#include "formats/onnx/quantize_rules.h"
 #include "formats/onnx/recurrent_rules.h"
 #include "formats/onnx/tensor_rules.h"
 #include "ir/tensor.h"
@@ -107,7 +108,7 @@ bool SaysOutputType(std::string_view attribute) {
 
 bool IsReadByRule(std::string_view onnx_op, std::string_view attribute) {
   if (SaysOutputType(attribute) || IsReadByRecurrentRule(onnx_op, attribute)) return true;
-  if (IsReadByTensorRule(onnx_op, attribute)) return true;
+  if (IsReadByTensorRule(onnx_op, attribute) || IsReadByQuantizeRule(onnx_op, attribute)) return true;
   const bool has_weights = onnx_op == "Conv" || onnx_op == "ConvTranspose" || onnx_op == "DeformConv";
   return (has_weights && attribute == "kernel_shape") || (onnx_op == "Cast" && attribute == "to") ||
          (onnx_op == "BatchNormalization" && attribute == "spatial") ||

@@ -50,6 +50,17 @@ Outputs BiasAdd(const Call& call);
 // many.cc
 Outputs Variadic(const Call& call);  // add_n and its like: tells the op from the node
 Outputs Where(const Call& call);
+// quantize.cc
+Outputs QuantizeLinear(const Call& call);
+Outputs DequantizeLinear(const Call& call);
+Outputs DynamicQuantizeLinear(const Call& call);
+Outputs FakeQuant(const Call& call);
+Outputs DequantizeRange(const Call& call);
+Outputs ConvInteger(const Call& call);
+Outputs MatMulInteger(const Call& call);
+// loss.cc
+Outputs NegativeLogLikelihood(const Call& call);
+Outputs SoftmaxCrossEntropy(const Call& call);
 // normalize.cc
 Outputs Softmax(const Call& call);
 Outputs BatchNorm(const Call& call);

@@ -66,6 +66,13 @@ Outputs Where(const Call& call) {
   if (call.in(1).type() != call.in(2).type()) {
     return Error("a is ", DataTypeName(call.in(1).type()), ", b ", DataTypeName(call.in(2).type()));
   }
+  if (call.attributes().Bool("rows", false) && condition.rank() == 1 && call.in(1).rank() > 1) {
+    Dims column(call.in(1).rank(), 1);
+    column[0] = condition.dims()[0];
+    std::vector<Tensor> operands = call.inputs;
+    operands[0] = condition.WithDims(std::move(column));
+    return Where(Call{call.graph, call.node, operands, call.types});
+  }
   HALFTONE_ASSIGN_OR_RETURN(const Dims dims, BroadcastAll(call));
   const auto offsets = [&](size_t i) { return Offsets(dims, BroadcastStrides(call.in(i).dims(), dims)); };
   const std::vector<int64_t> c_at = offsets(0), a_at = offsets(1), b_at = offsets(2);

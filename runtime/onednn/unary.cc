@@ -33,8 +33,17 @@ std::optional<Function> FunctionOf(const NodeContext& context) {
       return Function{Algorithm::eltwise_tanh};
     case OpKind::kSigmoid:
       return Function{Algorithm::eltwise_logistic};
-    case OpKind::kSoftplus:
-      return Function{Algorithm::eltwise_soft_relu, 1};
+    case OpKind::kGelu:
+      return Function{attributes.String("approximate", "none") == "tanh" ? Algorithm::eltwise_gelu_tanh
+                                                                         : Algorithm::eltwise_gelu_erf};
+    case OpKind::kHardSwish:
+      return Function{Algorithm::eltwise_hardswish, 1.0f / 6, 0.5f};
+    case OpKind::kHardSigmoid:
+      return Function{Algorithm::eltwise_hardsigmoid, attributes.Float("alpha", 0.2f), attributes.Float("beta", 0.5f)};
+    case OpKind::kSwish:
+      return Function{Algorithm::eltwise_swish, attributes.Float("alpha", 1.0f)};
+    case OpKind::kMish:
+      return Function{Algorithm::eltwise_mish};
     case OpKind::kElu:
       return Function{Algorithm::eltwise_elu, attributes.Float("alpha", 1.0f)};
     case OpKind::kLeakyRelu:
@@ -79,6 +88,9 @@ class UnaryKernel final : public Kernel {
     }
     const std::optional<Function> function = FunctionOf(context);
     if (!function.has_value()) return absl::UnimplementedError("oneDNN has no such function");
+    // Of these our own loops are as fast and keep the digits of small results; oneDNN's need no other layout.
+    const bool is_rough = context.node().op == OpKind::kGelu || context.node().op == OpKind::kMish;
+    if (is_rough && context.InputPlacement(0).plain()) return absl::UnimplementedError("our own loop is more exact");
     const Dims dims = context.InputDims(0);
     for (const DataType computed : {type, DataType::kFloat32}) {
       const Placement there = context.InputPlacement(0);

@@ -1,0 +1,36 @@
+// Functions of the rows of rows_quantize.cc.
+//
+// Quantize and dequantize pairs are the one form of INT8 in the graph. An operator that computes with integers
+// (QLinearConv and its like) is imported as what it stands for: its operands dequantized, the op in f32, and a
+// quantize_linear, which has the node's name. That is also how it is written again.
+#ifndef HALFTONE_FORMATS_ONNX_QUANTIZE_RULES_H_
+#define HALFTONE_FORMATS_ONNX_QUANTIZE_RULES_H_
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "formats/onnx/op_map.h"
+
+namespace halftone::onnx_format {
+
+// --- Import.
+std::string_view QuantizeIsOpaque(const NodeInFile& node);
+std::string_view HasChannelsLast(const NodeInFile& node);
+absl::Status FinishQLinearConv(const NodeInFile& node, GraphEditor& edit, Node& canonical);
+absl::Status FinishQLinearMatMul(const NodeInFile& node, GraphEditor& edit, Node& canonical);
+absl::Status FinishQGemm(const NodeInFile& node, GraphEditor& edit, Node& canonical);
+absl::Status FinishQLinearBinary(const NodeInFile& node, GraphEditor& edit, Node& canonical);  // QLinearAdd, QLinearMul
+absl::Status FinishQLinearUnary(const NodeInFile& node, GraphEditor& edit, Node& canonical);   // of x alone: pools, ...
+absl::Status FinishQLinearConcat(const NodeInFile& node, GraphEditor& edit, Node& canonical);
+
+bool IsReadByQuantizeRule(std::string_view onnx_op, std::string_view attribute);
+
+// --- Export.
+int QuantizeMinOpset(const Graph& graph, const Node& node);
+int DequantizeMinOpset(const Graph& graph, const Node& node);
+absl::Status WriteQuantize(NodeWriter& writer, NodeId id);
+absl::Status WriteConvInteger(NodeWriter& writer, NodeId id);
+
+}  // namespace halftone::onnx_format
+
+#endif  // HALFTONE_FORMATS_ONNX_QUANTIZE_RULES_H_

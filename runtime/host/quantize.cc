@@ -1,0 +1,235 @@
+// quantize_linear and dequantize_linear with one scale, or one a position along an axis: memory-bound loops.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/strings.h"
+#include "runtime/host/elementwise.h"
+#include "runtime/host/kernels.h"
+#include "runtime/host/loop_step.h"
+#include "runtime/host/parallel.h"
+
+namespace halftone::host {
+namespace {
+
+constexpr int64_t kGrain = 8192;
+
+// x as [outer, channels, inner], with one scale a channel.
+struct Geometry {
+  int64_t outer = 1, channels = 1, inner = 1;
+};
+
+// One channel's part. NaN becomes 0, as in the reference.
+template <typename To>
+HALFTONE_INLINE To Quantized(float x, float scale, float zero_point) {
+  constexpr float kLow = std::numeric_limits<To>::lowest(), kHigh = std::numeric_limits<To>::max();
+  const float y = std::nearbyint(x / scale) + zero_point;
+  const float raised = y < kLow ? kLow : y;
+  const float clipped = raised > kHigh ? kHigh : raised;
+  return static_cast<To>(static_cast<int32_t>(clipped != clipped ? 0.0f : clipped));
+}
+// s32 needs doubles: not every one is an f32.
+template <typename From>
+HALFTONE_INLINE float Dequantized(From x, float scale, float zero_point) {
+  using Exact = std::conditional_t<sizeof(From) == 4, double, float>;
+  return static_cast<float>((static_cast<Exact>(x) - zero_point) * scale);
+}
+
+template <typename To>
+HALFTONE_INLINE void QuantizeBody(const float* x, float scale, float zero_point, To* y, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) y[i] = Quantized<To>(x[i], scale, zero_point);
+}
+template <typename To>
+HALFTONE_INLINE void QuantizeEachBody(const float* x, const float* scales, const float* zero_points, To* y,
+                                      int64_t count) {
+  for (int64_t i = 0; i < count; ++i) y[i] = Quantized<To>(x[i], scales[i], zero_points[i]);
+}
+template <typename From>
+HALFTONE_INLINE void DequantizeBody(const From* x, float scale, float zero_point, float* y, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) y[i] = Dequantized(x[i], scale, zero_point);
+}
+template <typename From>
+HALFTONE_INLINE void DequantizeEachBody(const From* x, const float* scales, const float* zero_points, float* y,
+                                        int64_t count) {
+  for (int64_t i = 0; i < count; ++i) y[i] = Dequantized(x[i], scales[i], zero_points[i]);
+}
+
+// The four loops over elements of one integer type, for one kind of CPU.
+template <typename Integer>
+struct Loops {
+  void (*quantize)(const float*, float, float, Integer*, int64_t);
+  void (*quantize_each)(const float*, const float*, const float*, Integer*, int64_t);
+  void (*dequantize)(const Integer*, float, float, float*, int64_t);
+  void (*dequantize_each)(const Integer*, const float*, const float*, float*, int64_t);
+};
+#define HALFTONE_LOOPS(Name, Attributes)                                                                              \
+  template <typename T>                                                                                               \
+  struct Name {                                                                                                       \
+    Attributes static void Q(const float* x, float s, float z, T* y, int64_t n) { QuantizeBody<T>(x, s, z, y, n); }   \
+    Attributes static void QEach(const float* x, const float* s, const float* z, T* y, int64_t n) {                   \
+      QuantizeEachBody<T>(x, s, z, y, n);                                                                             \
+    }                                                                                                                 \
+    Attributes static void D(const T* x, float s, float z, float* y, int64_t n) { DequantizeBody<T>(x, s, z, y, n); } \
+    Attributes static void DEach(const T* x, const float* s, const float* z, float* y, int64_t n) {                   \
+      DequantizeEachBody<T>(x, s, z, y, n);                                                                           \
+    }                                                                                                                 \
+    static constexpr Loops<T> kLoops{Q, QEach, D, DEach};                                                             \
+  };
+HALFTONE_LOOPS(ForAvx512, HALFTONE_FOR_AVX512)
+HALFTONE_LOOPS(ForAvx2, HALFTONE_FOR_AVX2)
+HALFTONE_LOOPS(ForAny, )
+#undef HALFTONE_LOOPS
+
+// Scale and zero point of each channel, read when the step runs.
+struct Parameters {
+  std::vector<float> scales, zero_points;
+};
+
+Parameters ReadParameters(const Geometry& g, DataType scale_type, bool one_scale, DataType zero_type, bool one_zero,
+                          const std::byte* scale, const std::byte* zero_point) {
+  const auto read = [&g](DataType type, bool one, const std::byte* from) {
+    std::vector<float> values(static_cast<size_t>(g.channels), 0.0f);
+    if (from == nullptr) return values;
+    const Tensor tensor(type, {one ? 1 : g.channels},
+                        Buffer::CopyOf(from, ElementSize(type) * static_cast<size_t>(one ? 1 : g.channels)));
+    const std::vector<float> elements = tensor.ToFloats();
+    for (size_t i = 0; i < values.size(); ++i) values[i] = elements[one ? 0 : i];
+    return values;
+  };
+  return {read(scale_type, one_scale, scale), read(zero_type, one_zero, zero_point)};
+}
+
+// `whole`: a run of one channel; `each`: one element of each channel.
+template <typename In, typename Out>
+void RunAll(const Geometry& g, const Parameters& p, const In* x, Out* y,
+            void (*whole)(const In*, float, float, Out*, int64_t),
+            void (*each)(const In*, const float*, const float*, Out*, int64_t)) {
+  if (g.channels == 1) {
+    ParallelFor(g.outer * g.inner, kGrain, [&](int64_t first, int64_t last) {
+      whole(x + first, p.scales[0], p.zero_points[0], y + first, last - first);
+    });
+  } else if (g.inner == 1) {
+    ParallelFor(g.outer, kGrain / g.channels + 1, [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) {
+        each(x + i * g.channels, p.scales.data(), p.zero_points.data(), y + i * g.channels, g.channels);
+      }
+    });
+  } else {
+    ParallelFor(g.outer * g.channels, kGrain / g.inner + 1, [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) {
+        const size_t c = static_cast<size_t>(i % g.channels);
+        whole(x + i * g.inner, p.scales[c], p.zero_points[c], y + i * g.inner, g.inner);
+      }
+    });
+  }
+}
+
+// Of u8, s8, u16, s16, and s32 where it is only read; false for other types.
+template <typename Visit>
+bool VisitQuantized(DataType type, bool quantizes, const Visit& visit) {
+  if (type == DataType::kUInt8)
+    visit.template operator()<uint8_t>();
+  else if (type == DataType::kInt8)
+    visit.template operator()<int8_t>();
+  else if (type == DataType::kUInt16)
+    visit.template operator()<uint16_t>();
+  else if (type == DataType::kInt16)
+    visit.template operator()<int16_t>();
+  else if (type == DataType::kInt32 && !quantizes)
+    visit.template operator()<int32_t>();
+  else
+    return false;
+  return true;
+}
+
+// The range of x, widened to hold 0, onto 0 to 255.
+absl::StatusOr<Prepared> PrepareDynamic(const NodeContext& context) {
+  int64_t count = 1;
+  for (const int64_t dim : context.InputDims(0)) count *= dim;
+  const Loops<uint8_t> loops =
+      ForThisCpu(ForAvx512<uint8_t>::kLoops, ForAvx2<uint8_t>::kLoops, ForAny<uint8_t>::kLoops);
+  Prepared prepared{.inputs = {{0, Placement{DataType::kFloat32}}}, .kernel = "loop"};
+  prepared.outputs = {Placement{DataType::kUInt8}, Placement{DataType::kFloat32}, Placement{DataType::kUInt8}};
+  if (context.node().outputs.size() != 3) return absl::UnimplementedError("outputs that are absent");
+  prepared.step = std::make_unique<LoopStep>([=](const Memory& memory) {
+    const float* x = memory.in<float>(0);
+    float low = 0, high = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      low = x[i] < low ? x[i] : low;
+      high = x[i] > high ? x[i] : high;
+    }
+    const float scale = low == high ? 1.0f : (high - low) / 255.0f;
+    const float zero_point = std::nearbyint(std::min(std::max(-low / scale, 0.0f), 255.0f));
+    if (memory.outputs[1] != nullptr) *memory.out<float>(1) = scale;
+    if (memory.outputs[2] != nullptr) *memory.out<uint8_t>(2) = static_cast<uint8_t>(zero_point);
+    ParallelFor(count, kGrain, [&](int64_t first, int64_t last) {
+      loops.quantize(x + first, scale, zero_point, memory.out<uint8_t>(0) + first, last - first);
+    });
+    return absl::OkStatus();
+  });
+  return prepared;
+}
+
+class QuantizeKernel final : public Kernel {
+ public:
+  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
+    if (context.node().op == OpKind::kDynamicQuantizeLinear) return PrepareDynamic(context);
+    const bool quantizes = context.node().op == OpKind::kQuantizeLinear;
+    const DataType integer = quantizes ? context.OutputType() : context.InputType(0);
+    const DataType real = quantizes ? context.InputType(0) : context.OutputType();
+    if (!ComputedType(real).has_value()) return absl::UnimplementedError("for f32, bf16 and f16");
+    if (context.node().attributes.Int("block_size", 0) != 0) return absl::UnimplementedError("scales of blocks");
+    const std::vector<int64_t> dims = context.InputDims(0), scale_dims = context.InputDims(1);
+    const bool has_zero = context.HasInput(2);
+    const auto count = [](const std::vector<int64_t>& d) {
+      int64_t product = 1;
+      for (const int64_t dim : d) product *= dim;
+      return product;
+    };
+    const bool one_scale = count(scale_dims) == 1, one_zero = !has_zero || count(context.InputDims(2)) == 1;
+    Geometry g;
+    if (one_scale) {
+      g.inner = count(dims);
+      if (!one_zero) return absl::UnimplementedError("one scale but several zero points");
+    } else {
+      int64_t axis = context.node().attributes.Int("axis", 1);
+      const int64_t rank = static_cast<int64_t>(dims.size());
+      if (axis < 0) axis += rank;
+      if (axis < 0 || axis >= rank || scale_dims != std::vector<int64_t>{dims[static_cast<size_t>(axis)]} ||
+          (!one_zero && context.InputDims(2) != scale_dims)) {
+        return absl::UnimplementedError("a scale that does not fit");
+      }
+      for (int64_t i = 0; i < rank; ++i) {
+        int64_t& size = i < axis ? g.outer : i == axis ? g.channels : g.inner;
+        size *= dims[static_cast<size_t>(i)];
+      }
+    }
+    const DataType scale_type = context.InputType(1);
+    const DataType zero_type = has_zero ? context.InputType(2) : DataType::kUnknown;
+    Prepared prepared{.kernel = "loop"};
+    prepared.inputs = {{0, Placement{quantizes ? DataType::kFloat32 : integer}}, {1, Placement{scale_type}}};
+    if (has_zero) prepared.inputs.push_back({2, Placement{zero_type}});
+    prepared.outputs = {Placement{quantizes ? integer : DataType::kFloat32}};
+    const bool known = VisitQuantized(integer, quantizes, [&]<typename T>() {
+      const Loops<T> loops = ForThisCpu(ForAvx512<T>::kLoops, ForAvx2<T>::kLoops, ForAny<T>::kLoops);
+      prepared.step = std::make_unique<LoopStep>([=](const Memory& memory) {
+        const Parameters p = ReadParameters(g, scale_type, one_scale, zero_type, one_zero, memory.inputs[1],
+                                            has_zero ? memory.inputs[2] : nullptr);
+        if (quantizes) {
+          RunAll(g, p, memory.in<float>(0), memory.out<T>(0), loops.quantize, loops.quantize_each);
+        } else {
+          RunAll(g, p, memory.in<T>(0), memory.out<float>(0), loops.dequantize, loops.dequantize_each);
+        }
+        return absl::OkStatus();
+      });
+    });
+    if (!known) return absl::UnimplementedError(Concat("integers of type ", DataTypeName(integer)));
+    return prepared;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> MakeQuantizeKernel() { return std::make_unique<QuantizeKernel>(); }
+
+}  // namespace halftone::host
