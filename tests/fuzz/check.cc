@@ -223,7 +223,7 @@ FileResult CheckFormat(const Case& c, GraphFormat format, const Tensors& expecte
 Subject Halftone() {
   Subject subject;
   subject.compile = [](const Graph& graph) {
-    return CompilePlan(graph, {.threads = graph.num_nodes() % 8 == 0 ? 2 : 1});
+    return CompilePlan(graph, {.threads = graph.num_nodes() % 40 == 0 ? 2 : 1});
   };
   subject.optimize = [](Graph& graph) -> absl::Status {
     const std::unique_ptr<Target> target = MakeOneDnnTarget();
