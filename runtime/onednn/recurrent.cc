@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "runtime/host/gates.h"
 #include "runtime/host/parallel.h"
+#include "runtime/onednn/fixed_product.h"
 #include "runtime/onednn/kernels.h"
 #include "runtime/onednn/support.h"
 
@@ -25,84 +26,14 @@ struct Sizes {
   int64_t steps = 0, batch = 0, input = 0, hidden = 0;
 };
 
-// y [M, N] f32, rows `row_stride` apart, = or += x [M, K] * weights + bias. Executed with any memory of x and y.
-class Product {
- public:
-  struct Form {
-    int64_t m, k, n, row_stride;
-    DataType type = DataType::kFloat32;  // of x and weights
-    bool add = false;                    // to what y has
-  };
-
-  // `weights` [N, K] plain, of form.type; null: those of `same`, as they are packed. `bias` [N] or none.
-  static absl::StatusOr<Product> Make(const Form& form, const Tensor* weights, const Tensor* bias,
-                                      const Product* same) {
-    Product product;
-    const Desc x = PlainDesc(Dims{form.m, form.k}, form.type);
-    const Desc y(Dims{form.m, form.n}, dnnl::memory::data_type::f32, Dims{form.row_stride, 1}, /*allow_empty=*/true);
-    const Desc w = same == nullptr ? AnyDesc(Dims{form.k, form.n}, form.type) : same->weights_->memory.get_desc();
-    dnnl::primitive_attr attributes;
-    if (form.add) {
-      dnnl::post_ops post_ops;
-      post_ops.append_sum(1.0f);
-      attributes.set_post_ops(post_ops);
-    }
-    const bool has_bias = bias != nullptr || (same != nullptr && same->bias_ != nullptr);
-    const Desc b = PlainDesc(Dims{1, form.n}, DataType::kFloat32);
-    using Primitive = dnnl::matmul::primitive_desc;
-    const Primitive primitive = has_bias ? Primitive(CpuEngine(), x, w, b, y, attributes, /*allow_empty=*/true)
-                                         : Primitive(CpuEngine(), x, w, y, attributes, /*allow_empty=*/true);
-    if (!primitive) return absl::UnimplementedError("oneDNN has no such matrix product");
-    product.name_ = ImplementationName(primitive);
-    if (weights != nullptr) {
-      const Desc from(Dims{form.k, form.n}, *DnnlType(form.type), Dims{1, form.k}, /*allow_empty=*/true);
-      HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(*weights, from, primitive.weights_desc()));
-      product.weights_ = std::make_shared<FixedMemory>(std::move(packed));
-    } else {
-      product.weights_ = same->weights_;
-      product.bias_ = same->bias_;
-    }
-    if (bias != nullptr) {
-      HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(*bias, b, b));
-      product.bias_ = std::make_shared<FixedMemory>(std::move(packed));
-    }
-    HALFTONE_RETURN_IF_ERROR(Guard([&] {
-      product.primitive_ = dnnl::matmul(primitive);
-      product.x_ = dnnl::memory(x, CpuEngine(), nullptr);
-      product.y_ = dnnl::memory(y, CpuEngine(), nullptr);
-      product.stream_ = dnnl::stream(CpuEngine());
-      product.arguments_ = {
-          {DNNL_ARG_SRC, product.x_}, {DNNL_ARG_WEIGHTS, product.weights_->memory}, {DNNL_ARG_DST, product.y_}};
-      if (product.bias_ != nullptr) product.arguments_[DNNL_ARG_BIAS] = product.bias_->memory;
-    }));
-    return product;
-  }
-
-  const std::string& name() const { return name_; }
-
-  void Run(const void* x, float* y) const {
-    x_.set_data_handle(const_cast<void*>(x));  // a product does not write its source
-    y_.set_data_handle(y);
-    primitive_.execute(stream_, arguments_);
-  }
-
- private:
-  std::string name_;
-  dnnl::matmul primitive_;
-  dnnl::stream stream_;
-  mutable dnnl::memory x_, y_;
-  std::shared_ptr<FixedMemory> weights_, bias_;
-  std::unordered_map<int, dnnl::memory> arguments_;
-};
-
 // One direction made ready.
 struct Direction {
   bool reverse = false;
   const std::vector<GateActivation>* activations = nullptr;
   std::vector<float> peepholes;
-  Product from_x, from_x_rest;  // a whole piece; the last one
-  Product from_h;               // of gru without linear_before_reset: of z and r
-  Product from_reset;           // of it: of the third gate
+  FixedProduct from_x, from_x_rest;  // a whole piece; the last one
+  FixedProduct from_h;               // of gru without linear_before_reset: of z and r
+  FixedProduct from_reset;           // of it: of the third gate
 };
 
 // Where the parts of the scratch memory begin, in bytes.
@@ -404,20 +335,21 @@ class RecurrentKernel final : public Kernel {
     Direction direction;
     direction.reverse = p.options.reverse[d];
     HALFTONE_ASSIGN_OR_RETURN(const Tensor w_d, Rows(w, d, 0, columns, p.type));
-    Product::Form form{p.piece * s.batch, s.input, columns, columns, p.type, /*add=*/false};
-    HALFTONE_ASSIGN_OR_RETURN(direction.from_x, Product::Make(form, &w_d, &bias_x, nullptr));
+    FixedProduct::Form form{p.piece * s.batch, s.input, columns, columns, p.type, /*add=*/false};
+    HALFTONE_ASSIGN_OR_RETURN(direction.from_x, FixedProduct::Make(form, &w_d, &bias_x, nullptr));
     if (const int64_t rest = s.steps % p.piece; rest != 0) {
       form.m = rest * s.batch;
-      HALFTONE_ASSIGN_OR_RETURN(direction.from_x_rest, Product::Make(form, nullptr, nullptr, &direction.from_x));
+      HALFTONE_ASSIGN_OR_RETURN(direction.from_x_rest, FixedProduct::Make(form, nullptr, nullptr, &direction.from_x));
     }
     const int64_t together = p.plain_gru() ? 2 * s.hidden : columns;  // gates that are made from h itself
     HALFTONE_ASSIGN_OR_RETURN(const Tensor r_d, Rows(r, d, 0, together, p.type));
     form = {s.batch, s.hidden, together, columns, p.type, /*add=*/!p.linear_gru()};
-    HALFTONE_ASSIGN_OR_RETURN(direction.from_h, Product::Make(form, &r_d, p.linear_gru() ? &bias_h : nullptr, nullptr));
+    HALFTONE_ASSIGN_OR_RETURN(direction.from_h,
+                              FixedProduct::Make(form, &r_d, p.linear_gru() ? &bias_h : nullptr, nullptr));
     if (p.plain_gru()) {
       HALFTONE_ASSIGN_OR_RETURN(const Tensor reset_d, Rows(r, d, together, s.hidden, p.type));
       form.n = s.hidden;
-      HALFTONE_ASSIGN_OR_RETURN(direction.from_reset, Product::Make(form, &reset_d, nullptr, nullptr));
+      HALFTONE_ASSIGN_OR_RETURN(direction.from_reset, FixedProduct::Make(form, &reset_d, nullptr, nullptr));
     }
     if (context.HasInput(kRecurrentPeepholes)) {
       const std::vector<float> all = context.Constant(kRecurrentPeepholes)->ToFloats();

@@ -101,7 +101,7 @@ NETS = [
     ("gru_both_ways", 17, [(7, 3, 5)], {1: "N"}, {"l": nn.GRU(5, 6, bidirectional=True, bias=False)}, lambda n, x: n.l(x)[1]),
     ("rnn_relu", 13, [(3, 7, 5)], {}, {"l": nn.RNN(5, 6, 2, nonlinearity="relu", batch_first=True)}, lambda n, x: n.l(x)[0]),
     ("einsums", 17, [(2, 5, 3, 4), (2, 6, 3, 4)], {0: "N"}, {"w": nn.Parameter(torch.randn(3, 4, 7))},
-     lambda n, x, y: (torch.einsum("bqhd,bkhd->bhqk", x, y), torch.einsum("bqhd,hdm->bqm", x, n.w), torch.einsum("bqhd->dq", x))),
+     lambda n, x, y: (torch.einsum("bqhd,bkhd->bhqk", x, y), torch.einsum("bqhd,hdm->bqm", x, n.w), torch.einsum("bqhd->qd", x))),
 ]
 
 
