@@ -160,6 +160,7 @@ void InvertPerm(GraphEditor& edit, NodeId id) {
   for (size_t i = 0; i < perm->size(); ++i) inverse[static_cast<size_t>((*perm)[i])] = static_cast<int64_t>(i);
   const ValueId x = edit.graph().input(id, 0);
   const Shape& shape = edit.graph().shape(x);
+  if (!shape.fully_known()) return;
   for (size_t i = 0; i < perm->size(); ++i) {  // the result has the shape that everyone expects
     if (shape.dim(static_cast<int>((*perm)[i])) != shape.dim(static_cast<int>(inverse[i]))) return;
   }
@@ -175,7 +176,8 @@ void SwapInputs(GraphEditor& edit, NodeId id) {
 // Two of a concatenation's parts change places where their shapes are the same.
 void SwapParts(GraphEditor& edit, NodeId id) {
   const auto [a, b] = edit.graph().inputs<2>(id);
-  if (edit.graph().node(id).inputs.size() > 2 && edit.graph().shape(a) == edit.graph().shape(b)) SwapInputs(edit, id);
+  const bool same = edit.graph().shape(a).fully_known() && edit.graph().shape(a) == edit.graph().shape(b);
+  if (same && edit.graph().node(id).inputs.size() > 2) SwapInputs(edit, id);
 }
 
 void LoseActivation(GraphEditor& edit, NodeId id) { edit.EraseAttribute(id, "activation"); }
@@ -186,16 +188,16 @@ void LoseAlpha(GraphEditor& edit, NodeId id) { edit.EraseAttribute(id, "alpha");
 void LoseAxis(GraphEditor& edit, NodeId id) { edit.EraseAttribute(id, "axis"); }
 
 constexpr Bug kBugs[] = {
-    {"a kernel's loop forgets the last elements", "engine, every value", [] { return WithBrokenKernel(kMul, NoTail); }},
-    {"a step relies on memory that others use", "engine", [] { return WithBrokenKernel(kTranspose, OnlyOnce); }},
-    {"a kernel ignores the bias", "engine, every value", [] { return Compiling(kConv, LoseBias); }},
-    {"a kernel inverts the permutation", "engine, every value", [] { return Compiling(kTranspose, InvertPerm); }},
-    {"a kernel joins parts in the wrong order", "engine, every value", [] { return Compiling(kConcat, SwapParts); }},
-    {"a rule takes sub for commutative", "optimized", [] { return Optimizing(kSub, SwapInputs, kSub, nullptr); }},
-    {"a fusion loses the activation", "optimized", [] { return Optimizing(kConv, nullptr, kConv, LoseActivation); }},
-    {"a rule takes every padding for zeros", "optimized", [] { return Optimizing(kPad, LosePadValue, kPad, nullptr); }},
-    {"the exporter loses an attribute", "onnx", [] { return Writing(kLeakyRelu, LoseAlpha); }},
-    {"the importer loses an attribute", "onnx", [] { return Reading(kSoftmax, LoseAxis); }},
+    {"a kernel's loop forgets the last elements", [] { return WithBrokenKernel(kMul, NoTail); }},
+    {"a step relies on memory that others use", [] { return WithBrokenKernel(kTranspose, OnlyOnce); }},
+    {"a kernel ignores the bias", [] { return Compiling(kConv, LoseBias); }},
+    {"a kernel inverts the permutation", [] { return Compiling(kTranspose, InvertPerm); }},
+    {"a kernel joins parts in the wrong order", [] { return Compiling(kConcat, SwapParts); }},
+    {"a rule takes sub for commutative", [] { return Optimizing(kSub, SwapInputs, kSub, nullptr); }},
+    {"a fusion loses the activation", [] { return Optimizing(kConv, nullptr, kConv, LoseActivation); }},
+    {"a rule takes every padding for zeros", [] { return Optimizing(kPad, LosePadValue, kPad, nullptr); }},
+    {"the exporter loses an attribute", [] { return Writing(kLeakyRelu, LoseAlpha); }},
+    {"the importer loses an attribute", [] { return Reading(kSoftmax, LoseAxis); }},
 };
 
 }  // namespace

@@ -12,7 +12,6 @@ namespace halftone::fuzz {
 
 struct Bug {
   std::string_view name;
-  std::string_view stage;  // that must find it
   Subject (*subject)();
 };
 
