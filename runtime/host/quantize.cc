@@ -1,4 +1,5 @@
-// quantize_linear and dequantize_linear with one scale, or one a position along an axis: memory-bound loops.
+// quantize_linear and dequantize_linear with one scale, or one a position along an axis, dynamic_quantize_linear and
+// fake_quant: memory-bound loops.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -170,10 +171,82 @@ absl::StatusOr<Prepared> PrepareDynamic(const NodeContext& context) {
   return prepared;
 }
 
+// ---- TensorFlow's fake_quant: to integers and back, in f32 throughout. See the reference function.
+
+struct FakeRange {
+  float low, high, scale, inverse, zero;
+};
+
+FakeRange Nudge(float low, float high, float first, float last) {
+  const float scale = (high - low) / (last - first);
+  const float from_low = first - low / scale;
+  const float zero = from_low < first ? first : from_low > last ? last : std::round(from_low);
+  const float nudged_low = (first - zero) * scale, inverse = 1.0f / scale;
+  return {nudged_low, (last - zero) * scale, scale, inverse, std::floor(-nudged_low * inverse + 0.5f)};
+}
+
+// NaN stays NaN, but where the range is of one number.
+HALFTONE_INLINE float FakeQuantized(float x, const FakeRange& r) {
+  const float lowered = r.high < x ? r.high : x;
+  const float clamped = lowered < r.low ? r.low : lowered;
+  const float y = std::floor((clamped - r.low) * r.inverse - r.zero + 0.5f) * r.scale;
+  return r.scale == 0 ? 0.0f : y;
+}
+
+absl::StatusOr<Prepared> PrepareFakeQuant(const NodeContext& context) {
+  const DataType type = context.OutputType();
+  if (type != DataType::kFloat32 || context.InputType(1) != type || context.InputType(2) != type) {
+    return absl::UnimplementedError("for f32");
+  }
+  const Attributes& attributes = context.node().attributes;
+  const int64_t bits = attributes.Int("num_bits", 8);
+  if (bits < 2 || bits > 16) return absl::UnimplementedError("this number of bits");
+  const float first = attributes.Bool("narrow_range", false) ? 1.0f : 0.0f;
+  const float last = static_cast<float>((1 << bits) - 1);
+  const std::vector<int64_t> dims = context.InputDims(0);
+  const int64_t rank = static_cast<int64_t>(dims.size());
+  const bool along_axis = attributes.has("axis");
+  const int64_t written = attributes.Int("axis", 0), axis = written < 0 ? written + rank : written;
+  if (along_axis && (axis < 0 || axis >= rank)) return absl::UnimplementedError("an axis out of range");
+  Geometry g;
+  for (int64_t i = 0; i < rank; ++i) {
+    int64_t& size = !along_axis || i > axis ? g.inner : i < axis ? g.outer : g.channels;
+    size *= dims[static_cast<size_t>(i)];
+  }
+  for (const int i : {1, 2}) {
+    int64_t count = 1;
+    for (const int64_t dim : context.InputDims(i)) count *= dim;
+    if (count != g.channels) return absl::UnimplementedError("bounds that do not fit");
+  }
+  Prepared prepared{.kernel = "loop"};
+  for (int i = 0; i < 3; ++i) prepared.inputs.push_back({i, Placement{type}});
+  prepared.outputs = {Placement{type}};
+  prepared.may_overwrite = 0;
+  prepared.step = std::make_unique<LoopStep>([=](const Memory& memory) {
+    std::vector<FakeRange> ranges;
+    for (int64_t c = 0; c < g.channels; ++c) {
+      const float low = memory.in<float>(1)[c], high = memory.in<float>(2)[c];
+      // Of the range [0, 0] nothing but 0 can be said.
+      ranges.push_back(low == 0 && high == 0 ? FakeRange{0, 0, 0, 0, 0} : Nudge(low, high, first, last));
+    }
+    const float* x = memory.in<float>(0);
+    float* y = memory.out<float>(0);
+    ParallelFor(g.outer * g.channels, kGrain / (g.inner + 1) + 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const FakeRange range = ranges[static_cast<size_t>(i % g.channels)];
+        for (int64_t j = i * g.inner; j < (i + 1) * g.inner; ++j) y[j] = FakeQuantized(x[j], range);
+      }
+    });
+    return absl::OkStatus();
+  });
+  return prepared;
+}
+
 class QuantizeKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     if (context.node().op == OpKind::kDynamicQuantizeLinear) return PrepareDynamic(context);
+    if (context.node().op == OpKind::kFakeQuant) return PrepareFakeQuant(context);
     const bool quantizes = context.node().op == OpKind::kQuantizeLinear;
     const DataType integer = quantizes ? context.OutputType() : context.InputType(0);
     const DataType real = quantizes ? context.InputType(0) : context.OutputType();

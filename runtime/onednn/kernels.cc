@@ -98,14 +98,42 @@ class KernelTable {
          OpKind::kHardSigmoid, OpKind::kSwish, OpKind::kMish},
         {unary, unary_loop});
     Add({OpKind::kClip}, {unary, many_loop});
-    Add({OpKind::kLog, OpKind::kRsqrt, OpKind::kReciprocal, OpKind::kFloor, OpKind::kErf, OpKind::kSoftplus,
-         OpKind::kAcos, OpKind::kAcosh, OpKind::kAsin, OpKind::kAsinh, OpKind::kAtan, OpKind::kAtanh, OpKind::kCos,
-         OpKind::kCosh, OpKind::kSin, OpKind::kSinh, OpKind::kTan, OpKind::kCeil, OpKind::kRound, OpKind::kSign,
-         OpKind::kLog1p, OpKind::kExpm1, OpKind::kErfc, OpKind::kSoftsign, OpKind::kBitwiseNot, OpKind::kNot,
-         OpKind::kSelu, OpKind::kCelu, OpKind::kThresholdedRelu, OpKind::kShrink, OpKind::kIsNaN, OpKind::kIsFinite,
+    Add({OpKind::kLog,
+         OpKind::kRsqrt,
+         OpKind::kReciprocal,
+         OpKind::kFloor,
+         OpKind::kErf,
+         OpKind::kSoftplus,
+         OpKind::kAcos,
+         OpKind::kAcosh,
+         OpKind::kAsin,
+         OpKind::kAsinh,
+         OpKind::kAtan,
+         OpKind::kAtanh,
+         OpKind::kCos,
+         OpKind::kCosh,
+         OpKind::kSin,
+         OpKind::kSinh,
+         OpKind::kTan,
+         OpKind::kCeil,
+         OpKind::kRound,
+         OpKind::kSign,
+         OpKind::kLog1p,
+         OpKind::kExpm1,
+         OpKind::kErfc,
+         OpKind::kSoftsign,
+         OpKind::kBitwiseNot,
+         OpKind::kNot,
+         OpKind::kSelu,
+         OpKind::kCelu,
+         OpKind::kThresholdedRelu,
+         OpKind::kShrink,
+         OpKind::kIsNaN,
+         OpKind::kIsFinite,
          OpKind::kIsInf},
         {unary_loop});
-    Add({OpKind::kQuantizeLinear, OpKind::kDequantizeLinear, OpKind::kDynamicQuantizeLinear}, {quantize});
+    Add({OpKind::kQuantizeLinear, OpKind::kDequantizeLinear, OpKind::kDynamicQuantizeLinear, OpKind::kFakeQuant},
+        {quantize});
     Add({OpKind::kMatMulInteger}, {integer_matmul});
     Add({OpKind::kMaxPool, OpKind::kAveragePool}, {pool, host_pool});
     Add({OpKind::kGlobalAveragePool, OpKind::kGlobalMaxPool}, {pool});
