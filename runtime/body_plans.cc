@@ -27,6 +27,7 @@ bool SameDims(const BodyPlan& plan, std::span<const Tensor> inputs) {
 BodyPlans::BodyPlans(const Graph& graph, const PlanRequest& request, std::vector<bool> donated)
     : graph_(graph), request_(request) {
   request_.donated = std::move(donated);
+  request_.most_value_bytes = std::min(request_.most_value_bytes, MemoryLimit() / 8);
 }
 BodyPlans::~BodyPlans() = default;
 
@@ -72,7 +73,7 @@ absl::StatusOr<BodyPlan*> BodyPlans::For(std::span<const Tensor> inputs) {
     HALFTONE_ASSIGN_OR_RETURN(made->fixed, StaticPlan::Make(std::move(graph), request_));
     if (timing_) made->fixed->SetTiming(true);
   }
-  if (plans_.size() >= kMostPlans) {
+  while (plans_.size() >= kMostPlans || (!plans_.empty() && arena_bytes() > MemoryLimit() / 8)) {
     plans_.erase(std::min_element(plans_.begin(), plans_.end(),
                                   [](const auto& a, const auto& b) { return a->last_use < b->last_use; }));
   }

@@ -97,7 +97,8 @@ absl::StatusOr<Prepared> PrepareControl(const NodeContext& context, const PlanRe
       like.push_back(*constant);
     } else {
       prepared.inputs.push_back({i, Placement{context.InputType(i)}});
-      HALFTONE_RETURN_IF_ERROR(CheckSize(context.graph(), context.node().inputs[i], context.InputDims(i)));
+      HALFTONE_RETURN_IF_ERROR(
+          CheckSize(context.graph(), context.node().inputs[i], context.InputDims(i), request.most_value_bytes));
       like.push_back(Like(context.InputType(i), context.InputDims(i),
                           request.backend.Bytes(context.InputDims(i), Placement{context.InputType(i)})));
     }

@@ -57,7 +57,7 @@ absl::StatusOr<std::unique_ptr<DynamicPlan>> DynamicPlan::Make(const Graph& grap
     const ValueId value = plan->graph_.output(input);
     const Shape& shape = plan->graph_.shape(value);
     if (!shape.fully_known()) return plan;
-    HALFTONE_RETURN_IF_ERROR(CheckSize(plan->graph_, value, shape.values()));
+    HALFTONE_RETURN_IF_ERROR(CheckSize(plan->graph_, value, shape.values(), request.most_value_bytes));
     size_t bytes = ElementSize(plan->graph_.type(value));
     for (const int64_t dim : shape.values()) bytes *= static_cast<size_t>(dim);
     like[value] = Tensor(plan->graph_.type(value), shape.values(), Buffer::View(nullptr, bytes, nullptr));
@@ -187,7 +187,7 @@ absl::StatusOr<int> DynamicPlan::AddStage(int from, const std::vector<ValueId>& 
   for (const NodeId id : graph.nodes()) {
     for (const ValueId output : graph.node(id).outputs) {
       if (output.valid() && graph.shape(output).fully_known())
-        HALFTONE_RETURN_IF_ERROR(CheckSize(graph, output, graph.shape(output).values()));
+        HALFTONE_RETURN_IF_ERROR(CheckSize(graph, output, graph.shape(output).values(), request_.most_value_bytes));
     }
   }
   HALFTONE_ASSIGN_OR_RETURN(std::unique_ptr<Stage> stage,

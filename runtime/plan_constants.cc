@@ -56,7 +56,7 @@ absl::Status PlanBuilder::CheckSizes() const {
       if (!output.valid()) continue;
       const Shape& shape = graph_.shape(output);
       if (!shape.has_rank() || !shape.fully_known()) continue;
-      HALFTONE_RETURN_IF_ERROR(CheckSize(graph_, output, shape.values()));
+      HALFTONE_RETURN_IF_ERROR(CheckSize(graph_, output, shape.values(), request_.most_value_bytes));
     }
   }
   return absl::OkStatus();

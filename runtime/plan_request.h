@@ -3,10 +3,12 @@
 #define HALFTONE_RUNTIME_PLAN_REQUEST_H_
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <vector>
 
 #include "runtime/kernel.h"
+#include "runtime/memory.h"
 #include "runtime/plan.h"
 
 namespace halftone {
@@ -50,6 +52,8 @@ struct PlanRequest {
   // By input of the graph: whether steps may write over it. Empty: none. For bodies of loops, whose state lies in
   // memory that is theirs.
   std::vector<bool> donated = {};
+  // Of one value. In bodies of loops, of which several copies are alive while a state grows, it is less.
+  size_t most_value_bytes = MemoryLimit() / 2;
 };
 
 }  // namespace halftone

@@ -77,7 +77,7 @@ std::string ValueLabel(const Graph& graph, ValueId value) {
   return Concat("output ", v.port);
 }
 
-absl::Status CheckSize(const Graph& graph, ValueId value, std::span<const int64_t> dims) {
+absl::Status CheckSize(const Graph& graph, ValueId value, std::span<const int64_t> dims, size_t most_bytes) {
   constexpr int64_t kMostElements = int64_t{1} << 36;
   const auto error = [&](std::string_view limit) {
     return absl::ResourceExhaustedError(Concat("node '", graph.Label(graph.producer(value)),
@@ -87,7 +87,7 @@ absl::Status CheckSize(const Graph& graph, ValueId value, std::span<const int64_
   const std::optional<int64_t> elements = CheckedProduct(dims);
   if (!elements.has_value() || *elements > kMostElements) return error("the limit is 2^36 elements");
   const size_t bytes = static_cast<size_t>(*elements) * ElementSize(graph.type(value));
-  if (bytes > MemoryLimit()) return error(Concat("it has ", bytes, " bytes, this machine ", MemoryLimit()));
+  if (bytes > most_bytes) return error(Concat("it has ", bytes, " bytes, the limit on this machine is ", most_bytes));
   return absl::OkStatus();
 }
 

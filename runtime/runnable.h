@@ -2,6 +2,7 @@
 #ifndef HALFTONE_RUNTIME_RUNNABLE_H_
 #define HALFTONE_RUNTIME_RUNNABLE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -23,8 +24,8 @@ std::string WhyNodeCannotRun(const Graph& graph, NodeId node, const Backend& bac
 absl::Status CannotRun(const std::vector<std::string>& refusals);
 
 // RESOURCE_EXHAUSTED, with the names of node and value, where a tensor of these dimensions has too many elements to be
-// computed with, or more bytes than this machine has.
-absl::Status CheckSize(const Graph& graph, ValueId value, std::span<const int64_t> dims);
+// computed with, or more than `most_bytes`.
+absl::Status CheckSize(const Graph& graph, ValueId value, std::span<const int64_t> dims, size_t most_bytes);
 
 // "'y'", or "output 1 of 'node'" where the value has no name.
 std::string ValueLabel(const Graph& graph, ValueId value);

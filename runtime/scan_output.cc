@@ -50,9 +50,9 @@ absl::Status ScanOutput::Add(const std::vector<int64_t>& dims, const std::byte* 
     return absl::InvalidArgumentError(Concat("run ", count_, " of the body gives ", Shape::Of(dims).ToString(),
                                              " where the runs before gave ", Shape::Of(dims_).ToString()));
   }
-  if (bytes_.size() + value_bytes_ > MemoryLimit() / 2) {
+  if (bytes_.size() + value_bytes_ > MemoryLimit() / 8) {
     return absl::ResourceExhaustedError(
-        Concat("what ", count_, " runs of the body gave is more than half of this machine's memory"));
+        Concat("what ", count_, " runs of the body gave is more than an eighth of this machine's memory"));
   }
   if (value_bytes_ > 0) bytes_.insert(bytes_.end(), data, data + value_bytes_);
   ++count_;
