@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "formats/tensorflow/extra.h"
+#include "formats/tensorflow/functions.h"
 #include "formats/tensorflow/graph_writer.h"
 #include "formats/tensorflow/names.h"
 #include "formats/tensorflow/write_node.h"
@@ -52,7 +53,10 @@ absl::StatusOr<std::string> ExportGraphDef(const Graph& graph, bool as_text) {
   GraphWriter writer(graph, std::move(names));
   HALFTONE_RETURN_IF_ERROR(WriteHeader(graph, writer.result()));
   HALFTONE_RETURN_IF_ERROR(WriteNodes(writer));
-  const tf::GraphDef& def = writer.result();
+  tf::GraphDef& def = writer.result();
+  if (const AttributeValue* nested = graph.header().find(kHeaderNested)) {
+    if (const auto* names = std::get_if<std::vector<std::string>>(nested)) DropUncalled(*names, def);
+  }
   if (def.ByteSizeLong() > INT_MAX) {
     return absl::ResourceExhaustedError(
         Concat("the GraphDef would have ", def.ByteSizeLong(), " bytes; a protobuf holds at most ", INT_MAX));

@@ -58,6 +58,8 @@ inline constexpr std::string_view kHeaderProducer = "producer";           // int
 inline constexpr std::string_view kHeaderMinConsumer = "min_consumer";    // int
 inline constexpr std::string_view kHeaderBadConsumers = "bad_consumers";  // ints
 inline constexpr std::string_view kHeaderLibrary = "library";             // RawBytes: FunctionDefLibrary
+// Strings: functions of the library that are nested graphs, too. Left out of the file where nobody calls them any more.
+inline constexpr std::string_view kHeaderNested = "nested_functions";
 inline constexpr std::string_view kHeaderRest = "rest";  // RawBytes: GraphDef without nodes, library, versions
 
 }  // namespace halftone::graphdef

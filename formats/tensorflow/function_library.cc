@@ -116,6 +116,12 @@ absl::StatusOr<std::shared_ptr<const Graph>> FunctionLibrary::Get(const std::str
   return graph;
 }
 
+std::vector<std::string> FunctionLibrary::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, graph] : graphs_) names.push_back(name);
+  return names;
+}
+
 absl::StatusOr<std::shared_ptr<const Graph>> FunctionLibrary::Import(const tf::FunctionDef& function) {
   GraphDefOptions options;
   HALFTONE_ASSIGN_OR_RETURN(tf::GraphDef def, AsGraph(function, versions_, options));

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "formats/tensorflow/importer.h"
@@ -24,6 +25,9 @@ class FunctionLibrary {
   // The body: its inputs are the arguments, its outputs the results, each in their order. Every caller gets the same
   // one. nullptr: there is no such function, or it is made for several types, which a graph cannot say.
   absl::StatusOr<std::shared_ptr<const Graph>> Get(const std::string& name);
+
+  // Those that somebody got.
+  std::vector<std::string> names() const;
 
   int64_t& repeat_budget() { return repeat_budget_; }
 

@@ -94,6 +94,34 @@ absl::Status CheckDepth(const tf::FunctionDefLibrary& library, const std::vector
 
 }  // namespace
 
+void DropUncalled(const std::vector<std::string>& functions, tf::GraphDef& def) {
+  tf::FunctionDefLibrary& library = *def.mutable_library();
+  FunctionIndex index;
+  for (int i = 0; i < library.function_size(); ++i) index.emplace(library.function(i).signature().name(), i);
+  std::vector<int> work;
+  const auto visit = [&](const tf::NodeDef& node) {
+    if (const auto it = index.find(node.op()); it != index.end()) work.push_back(it->second);
+    for (const tf::AttrEntry& entry : node.attr()) CollectCalled(entry.value(), index, work);
+  };
+  for (const tf::NodeDef& node : def.node()) visit(node);
+  for (int i = 0; i < library.function_size(); ++i) {  // what was never ours stays, with what it calls
+    const std::string& name = library.function(i).signature().name();
+    if (std::find(functions.begin(), functions.end(), name) == functions.end()) work.push_back(i);
+  }
+  std::set<int> called;
+  while (!work.empty()) {
+    const int i = work.back();
+    work.pop_back();
+    if (!called.insert(i).second) continue;
+    for (const tf::NodeDef& node : library.function(i).node_def()) visit(node);
+  }
+  if (static_cast<int>(called.size()) == library.function_size()) return;
+  tf::FunctionDefLibrary kept = library;
+  kept.clear_function();
+  for (const int i : called) *kept.add_function() = library.function(i);
+  library = std::move(kept);
+}
+
 absl::Status CheckFunctions(const tf::FunctionDefLibrary& library) {
   FunctionIndex index;
   for (int i = 0; i < library.function_size(); ++i) {

@@ -2,6 +2,9 @@
 #ifndef HALFTONE_FORMATS_TENSORFLOW_FUNCTIONS_H_
 #define HALFTONE_FORMATS_TENSORFLOW_FUNCTIONS_H_
 
+#include <string>
+#include <vector>
+
 #include "absl/status/status.h"
 #include "formats/tensorflow/proto/graph.pb.h"
 
@@ -15,6 +18,9 @@ inline constexpr int kMaxFunctionDepth = 64;
 // twice, a node without op, malformed attributes; calls that come back to a function or are nested deeper than
 // kMaxFunctionDepth.
 absl::Status CheckFunctions(const tf::FunctionDefLibrary& library);
+
+// Removes those of these functions that no node calls, directly or through others.
+void DropUncalled(const std::vector<std::string>& functions, tf::GraphDef& def);
 
 }  // namespace halftone::graphdef
 

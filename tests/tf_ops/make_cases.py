@@ -683,6 +683,19 @@ case("Unique", [("const", "$T", [3, 1, 3, 2, 1])], {}, lambda c, x: [np.array([3
 case("UniqueWithCounts", [("const", "$T", [3, 1, 3, 2, 1])], {}, lambda c, x: [np.array([3, 1, 2]), np.array([0, 1, 0, 2, 1]), np.array([2, 2, 1])], types=["f32", "s32"])
 
 
+def spread(y):
+    """Every second place in each spatial dimension."""
+    x = np.zeros((1, 4, 5, 6, 2))
+    x[:, ::2, ::2, ::2] = y
+    return x
+
+
+case("UniqueV2", [("const", "$T", [3, 1, 3, 2, 1]), I64(np.zeros(0))], {"Taxis": TY("s64")}, lambda c, x, a: [np.array([3, 1, 2]), np.array([0, 1, 0, 2, 1])], types=["f32", "s32"])
+case("ParallelDynamicStitch", [I32([0, 3]), I32([[2, 1, 4]]), X(2, 2), X(1, 3, 2)], {"N": I(2)}, lambda c, i, j, a, b: stitch(c, i, j[0], a, b[0]), types=["f32"])
+case("Conv3DBackpropInputV2", [I32([1, 4, 5, 6, 2]), U(1, 1, 1, 2, 3), U(1, 2, 3, 3, 3)], {"strides": L(1, 2, 2, 2, 1), "padding": S("SAME")},
+     lambda c, s, w, y: spread(np.einsum("bdhwo,io->bdhwi", y, w[0, 0, 0])), only=["float"])
+
+
 # --- Quantization.
 def fake_quant(x, low, high, bits=8, narrow=False):
     qmin, qmax = (1 if narrow else 0), 2 ** bits - 1

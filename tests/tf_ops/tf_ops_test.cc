@@ -13,6 +13,7 @@
 #include <cmath>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -21,8 +22,10 @@
 #include "formats/tensorflow/element_types.h"
 #include "formats/tensorflow/exporter.h"
 #include "formats/tensorflow/importer.h"
+#include "formats/tensorflow/op_map.h"
 #include "formats/tensorflow/proto/graph.pb.h"
 #include "formats/tensorflow/tensor_proto.h"
+#include "google/protobuf/text_format.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "gtest/gtest.h"
 #include "ir/editor.h"
@@ -304,6 +307,108 @@ TEST(TensorFlowOps, EveryCaseWithEveryType) {
     }
   }
   EXPECT_GT(count, 1000);
+}
+
+// What no table of numbers can hold: files, control flow and calls (loops_test.cc), chance, quantized types.
+constexpr std::string_view kElsewhere[] = {"Placeholder",   "PlaceholderV2",        "Const",
+                                           "RandomUniform", "RandomStandardNormal", "Dequantize",
+                                           "DeepCopy",      "TensorScatterMax",     "TensorScatterMin"};
+
+TEST(TensorFlowOps, EveryRowHasACase) {
+  std::set<std::string, std::less<>> tested(std::begin(kElsewhere), std::end(kElsewhere));
+  for (const Case& c : ReadCases()) tested.insert(c.op);
+  for (int kind = 0; kind < kNumOps; ++kind) {
+    if (Info(static_cast<OpKind>(kind)).group == OpGroup::kStructural) continue;
+    for (const graphdef::OpRow* row : graphdef::RowsOf(static_cast<OpKind>(kind))) {
+      EXPECT_TRUE(tested.contains(row->tf_op)) << row->tf_op;
+    }
+  }
+}
+
+// Weights as the Graph Transform Tool quantizes them: bytes and their range.
+TEST(TensorFlowOps, DequantizeOfQuantizedWeights) {
+  tf::GraphDef def;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      R"pb(
+        node {
+          name: "w"
+          op: "Const"
+          attr {
+            key: "dtype"
+            value { type: DT_QUINT8 }
+          }
+          attr {
+            key: "value"
+            value {
+              tensor {
+                dtype: DT_QUINT8
+                tensor_shape { dim { size: 3 } }
+                tensor_content: "\000\063\377"
+              }
+            }
+          }
+        }
+        node {
+          name: "low"
+          op: "Const"
+          attr {
+            key: "dtype"
+            value { type: DT_FLOAT }
+          }
+          attr {
+            key: "value"
+            value {
+              tensor {
+                dtype: DT_FLOAT
+                tensor_shape {}
+                float_val: -1
+              }
+            }
+          }
+        }
+        node {
+          name: "high"
+          op: "Const"
+          attr {
+            key: "dtype"
+            value { type: DT_FLOAT }
+          }
+          attr {
+            key: "value"
+            value {
+              tensor {
+                dtype: DT_FLOAT
+                tensor_shape {}
+                float_val: 4
+              }
+            }
+          }
+        }
+        node {
+          name: "y"
+          op: "Dequantize"
+          input: "w"
+          input: "low"
+          input: "high"
+          attr {
+            key: "T"
+            value { type: DT_QUINT8 }
+          }
+          attr {
+            key: "mode"
+            value { s: "MIN_FIRST" }
+          }
+        })pb",
+      &def));
+  const absl::StatusOr<Graph> graph = ImportGraphDef(def.SerializeAsString(), false, {.outputs = {"y"}});
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  CheckRoundTrip(def, *graph, {.outputs = {"y"}});
+  const absl::StatusOr<std::string> bytes = ExportGraphDef(*graph, /*as_text=*/false);
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  EXPECT_NE(bytes->find("w"), std::string::npos);
+  const absl::StatusOr<std::vector<Tensor>> result = reference::EvaluateGraph(*graph, {});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(reference::Compare((*result)[0], Convert({-1, 0, 4}, {3}, DataType::kFloat32), 1e-6f, 1e-6f), "");
 }
 
 }  // namespace
