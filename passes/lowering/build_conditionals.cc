@@ -105,8 +105,9 @@ void AddIf(GraphEditor& edit, NodeId merge, const Choice& choice, const Side& a,
       boundary.insert(value);
     }
   }
-  const std::set<NodeId> inside =
-      DependentNodes(graph, {boundary.begin(), boundary.end()}, [](const Node& node) { return node.op == kMerge; });
+  const std::set<NodeId> inside = DependentNodes(graph, {boundary.begin(), boundary.end()}, [](const Node& node) {
+    return node.op == kMerge || node.op == kNextIteration;
+  });
   SubgraphCopier then_branch(graph, inside, boundary, inputs), else_branch(graph, inside, boundary, inputs);
   const ValueId if_true = then_branch.Copy(graph.input(merge, choice.true_input));
   const ValueId if_false = else_branch.Copy(graph.input(merge, 1 - choice.true_input));

@@ -36,6 +36,7 @@ SubgraphCopier::SubgraphCopier(const Graph& graph, const std::set<NodeId>& insid
 
 bool SubgraphCopier::IsInput(ValueId value) const {
   if (boundary_.contains(value)) return true;
+  if (graph_.op(value) == OpKind::kNextIteration) return true;  // of a loop that is none: every cycle ends here
   return !graph_.IsConstant(value) && !inside_.contains(graph_.producer(value));
 }
 

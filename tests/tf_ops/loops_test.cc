@@ -301,6 +301,20 @@ TEST(Loops, WhatNeedsToBeSaid) {
               HasSubstr("node 'a' (tensor_array): the shape of its elements"));
 }
 
+// Graphs that no TensorFlow writes: an error or a graph that cannot run, never an endless walk.
+TEST(Loops, WhatIsNoLoop) {
+  std::string no_enter(kLoop), crossed(kLoop), no_way_out(kLoop);
+  no_enter.replace(no_enter.find("Merge(x/enter, y/next)"), 22, "Merge(y/next, y/next)");
+  crossed.replace(crossed.find("Switch(y, go)"), 13, "Switch(y, less)");
+  no_way_out.replace(no_way_out.find("Exit(y/switch)"), 14, "Exit(y/switch:1)");
+  for (const std::string& text : {no_enter, crossed, no_way_out}) {
+    absl::StatusOr<Graph> graph =
+        ImportGraphDef(FileFromText(text).SerializeAsString(), /*is_text=*/false, {.outputs = {"out"}});
+    if (!graph.ok() || !BuildLoops(*graph).ok()) continue;
+    EXPECT_FALSE(CompilePlan(*graph).ok()) << PrintGraph(*graph);
+  }
+}
+
 TEST(Placeholders, WithDefaultRunWithIt) {
   constexpr std::string_view kText = R"(
     x = Placeholder() dtype=f32 shape=[2]
