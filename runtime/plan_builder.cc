@@ -180,11 +180,18 @@ absl::Status PlanBuilder::Accept(NodeId node, Prepared prepared) {
   const Node& n = graph_.node(node);
   for (size_t i = 0; i < n.outputs.size(); ++i) {
     const ValueId value = n.outputs[i];
-    if (!IsRead(value)) {
+    // Loops that make several results at once may write those that nobody reads, too.
+    const bool present = value.valid() && graph_.shape(value).fully_known() && i < prepared.outputs.size() &&
+                         ElementSize(prepared.outputs[i].type) > 0;
+    if (!IsRead(value) && (!present || n.outputs.size() == 1)) {
       planned.outputs.push_back(-1);
       continue;
     }
     const Placement& placement = prepared.outputs[i];
+    if (!IsRead(value)) {
+      planned.outputs.push_back(AddBlock(Block{.bytes = backend_.Bytes(At(value).dims, placement)}, kNoValue));
+      continue;
+    }
     const int block = i == 0 && over >= 0
                           ? planned.inputs[over]
                           : AddBlock(Block{.bytes = backend_.Bytes(At(value).dims, placement)}, kNoValue);

@@ -99,7 +99,8 @@ int64_t IndexInX(const Problem& p, int64_t n, int64_t c, int64_t at) {
   return (n * p.channels + c) * p.plane + d + (h + w * p.in[1]) * p.in[0];
 }
 
-// The first of the largest elements; a NaN wins. Windows [first, last) of batch * windows. `indices` may be null.
+// The first of the largest elements; a NaN wins. Windows [first, last) of batch * windows. `y` and `indices` may be
+// null: nobody wants them.
 template <typename T>
 void MaxPart(const Problem& p, const T* x, T* y, int64_t* indices, int64_t first, int64_t last) {
   using Number = typename AsNumber<T>::Type;
@@ -120,7 +121,7 @@ void MaxPart(const Problem& p, const T* x, T* y, int64_t* indices, int64_t first
       });
       const int64_t to =
           n * p.channels * p.windows + (p.channels_last ? window * p.channels + c : c * p.windows + window);
-      y[to] = *best;  // no window is empty: PrepareMax has looked
+      if (y != nullptr) y[to] = *best;  // no window is empty: PrepareMax has looked
       if (indices != nullptr) indices[to] = IndexInX(p, n, c, where);
     }
   }

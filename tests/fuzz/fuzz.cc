@@ -53,6 +53,7 @@ int Replay(uint64_t seed, bool print) {
   if (print) {
     const absl::StatusOr<Case> made = MakeCase(seed, coverage.ops);
     if (made.ok()) std::printf("%s", PrintGraph(made->graph, {.with_weights = true}).c_str());
+    std::fflush(stdout);
   }
   Totals totals;
   const std::optional<Failure> failure = TrySeed(seed, coverage, Halftone(), totals);

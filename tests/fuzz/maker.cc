@@ -213,9 +213,13 @@ Case Maker::Finish() {
   for (const NodeId id : made_.graph.nodes()) {
     const OpKind op = made_.graph.op(id);
     if (op == OpKind::kInput || op == OpKind::kConstant) continue;
+    std::vector<ValueId> unread;
     for (const ValueId value : made_.graph.node(id).outputs) {
-      if (value.valid() && made_.graph.uses(value).empty()) outputs.push_back({made_.graph.value(value).name, value});
+      if (value.valid() && made_.graph.uses(value).empty()) unread.push_back(value);
     }
+    // Of a node with several outputs often only one is wanted.
+    if (unread.size() > 1 && Chance(50)) unread = {OneOf(unread)};
+    for (const ValueId value : unread) outputs.push_back({made_.graph.value(value).name, value});
   }
   edit_.SetGraphOutputs(std::move(outputs));
   return made_;

@@ -34,8 +34,8 @@ struct Want {
   // Whether rounding may have touched it. What jumps (floor, comparisons, arg_max, ...) takes only exact values: two
   // right answers to its input must not be two answers of its own.
   bool exact = false;
-  // Infinities, negative zero, the greatest and the least numbers may be among them (new values only; nothing is made of
-  // what comes out). No NaN: oneDNN's max, min, clip and exp lose it (docs/NUMERICS.md).
+  // Infinities, negative zero, the greatest and the least numbers may be among them (new values only; nothing is made
+  // of what comes out). No NaN: oneDNN's max, min, clip and exp lose it (docs/NUMERICS.md).
   bool special = false;
   DataType type = DataType::kFloat32;
 };
