@@ -151,7 +151,7 @@ Shapes Gemm(const Context& c) {
   }
   if (c.shape(2).has_rank()) {
     const std::optional<Shape> sum = BroadcastShapes(y, c.shape(2));
-    if (!sum.has_value() || sum->rank() != 2 || (y.fully_known() && *sum != y)) {
+    if (!sum.has_value() || sum->rank() != 2 || (y.fully_known() && sum->fully_known() && *sum != y)) {
       return Error("c is ", c.shape(2).ToString(), ", need a shape that broadcasts to ", y.ToString());
     }
   }
