@@ -189,7 +189,7 @@ TEST(Reference, MovesAnyType) {
 TEST(Reference, Errors) {
   const std::pair<const char*, const char*> kCases[] = {
       {"graph () { o: f32[1] = opaque \"Foo\" (1) return o }", "(Foo): this op has no reference function"},
-      {"graph () { y = gather([1, 2], 5) return y }", "node 'y' (gather): index 5 is out of range for 2 elements"},
+      {"graph () { y = gather([1, 2], 5) return y }", "node 'y' (gather): index 5 is out of range: need -2 to 1 for 2 elements"},
       {"graph () { s = const string[1] {\"a\"} y: string[2] = concat(s, s, 0) return y }", "is string"},
       {"graph () { y = pad([1, 2], [9000000000000, 0]) return y }", "too large"},
       {"graph () { a = const f32[1,1,2,2] {1, 2, 3, 4} y = resize(a, _, _, [1, 1, 4, 4]) {antialias=1} return y }",

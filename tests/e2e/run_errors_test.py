@@ -22,7 +22,7 @@ CASES = [
     ("scatter", "g (float[3] x, int64[1,1] i, float[1] u) => (float[3] put) { put = ScatterND(x, i, u) }",
      {"x": ("float32", [1, 2, 3]), "i": ("int64", [[9]]), "u": ("float32", [5])}, ["put", "9"]),
     ("reshape", "g (float[2,3] x, int64[2] s) => (float[A,B] fold) { fold = Reshape(x, s) }",
-     {"x": ("float32", [[1, 2, 3], [4, 5, 6]]), "s": ("int64", [4, 2])}, ["fold", "4"]),
+     {"x": ("float32", [[1, 2, 3], [4, 5, 6]]), "s": ("int64", [4, 2])}, ["fold", "6", "8"]),
     ("product", "g (float[N,K] a, float[M,2] b) => (float[N,2] product) { product = MatMul(a, b) }",
      {"a": ("float32", [[1, 2, 3]]), "b": ("float32", [[1, 2], [3, 4]])}, ["product", "3", "2"]),
     ("addition", "g (float[N] a, float[M] b) => (float[N] total) { total = Add(a, b) }",
@@ -44,8 +44,8 @@ CASES = [
      {"x": ("float32", [1]), "p": ("int64", [HUGE * HUGE, 0])}, ["padded", str(HUGE * HUGE + 1)]),
     ("a_huge_one_hot", "g (int64[4] i, int64 d) => (float[A,B] hot) <float[2] v = {0, 1}> { hot = OneHot(i, d, v) }",
      {"i": ("int64", [0, 1, 2, 3]), "d": ("int64", HUGE * HUGE // 4)}, ["hot", str(HUGE * HUGE // 4)]),
-    ("an_endless_loop", """g (float[1] x) => (float[1] forever) <bool c = {1}> {
-  forever = Loop(, c, x) <body = b (int64 i, bool k, float[1] s) => (bool k_out, float[1] s_out) { k_out = Identity(k)\n s_out = Add(s, s) }>
+    ("an_endless_loop", """g (float[1] x) => (float[1] forever) <int64 n = {4611686018427387904}, bool c = {1}> {
+  forever = Loop(n, c, x) <body = b (int64 i, bool k, float[1] s) => (bool k_out, float[1] s_out) { k_out = Identity(k)\n s_out = Add(s, s) }>
 }""", {"x": ("float32", [1])}, ["forever"]),
     ("inside_a_branch", """g (bool c, float[3] x, int64[1] i) => (float[1] y) {
   y = If(c) <then_branch = t () => (float[1] inner) { inner = Gather(x, i) }, else_branch = e () => (float[1] other) { other = Gather(x, i) }>

@@ -58,7 +58,7 @@ def random_feed(path):
     random = numpy.random.default_rng(11)
     feed = {}
     for value in session(path).get_inputs():
-        dims = [d if isinstance(d, int) and d > 0 else 2 + 5 * i for i, d in enumerate(value.shape)]
+        dims = [d if isinstance(d, int) and d > 0 else 2 + 6 * i for i, d in enumerate(value.shape)]
         if "uint8" in value.type:
             feed[value.name] = random.integers(0, 127, dims).astype(numpy.uint8)
             continue
