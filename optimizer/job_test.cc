@@ -177,7 +177,7 @@ TEST_F(JobTest, WhatTheFormatCannotSayInBf16StaysFp32) {
   Write(R"(
     graph onnx (x: f32[1,4]) {
       w = const f32[4,4]
-      y: f32[1,4] = opaque "LogSoftmax" (matmul(x, w))
+      y: f32[1,4] = opaque "LogSoftmax" (matmul(x, w)) extra {unheard_of=1}
       return y
     } header {ir_version=8, opset=[11], opset_domains=[""]})");
   const absl::StatusOr<OptimizeResult> result = Run();
