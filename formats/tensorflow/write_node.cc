@@ -94,8 +94,29 @@ std::optional<int> RankOf(const Graph& graph, ValueId value) {
   return shape.has_rank() ? std::optional(shape.rank()) : std::nullopt;
 }
 
+namespace {
+
+bool HasRowFor(const OpRow& row, std::string_view attribute) {
+  return std::any_of(row.attrs.begin(), row.attrs.end(), [&](const AttrRow& a) { return a.canonical == attribute; });
+}
+
+// Whether an attribute without a row says what TensorFlow's op does anyway.
+bool IsUsual(OpKind op, std::string_view name, const AttributeValue& value) {
+  if (const bool* flag = std::get_if<bool>(&value)) return !*flag;
+  if (op == OpKind::kBiasAdd || op == OpKind::kLrn) return true;  // read again from the op's name and its other attributes
+  const float* number = std::get_if<float>(&value);
+  if (op == OpKind::kElu) return number != nullptr && *number == 1.0f;
+  if (op == OpKind::kSelu) return number != nullptr && *number == (name == "alpha" ? 1.67326319f : 1.05070102f);
+  return false;
+}
+
+}  // namespace
+
 absl::Status WriteRow(GraphWriter& out, NodeId id, const OpRow& row) {
   const Node& node = out.graph().node(id);
+  for (const auto& [name, value] : node.attributes) {
+    if (!HasRowFor(row, name) && !IsUsual(node.op, name, value)) return Cannot(Concat("attribute '", name, "'"));
+  }
   const auto count = static_cast<int>(node.inputs.size());
   const std::vector<int> order = ReadOrder(row.order, count);
   std::vector<Source> inputs;

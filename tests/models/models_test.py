@@ -105,7 +105,12 @@ def check_onnx(t, path):
         ours = run_ours(t, path, feed, *flags)
         for name, value in expected.items():
             close(t, ours[file_of(name)], value, f"{name} {flags}")
-    report, out = t.optimize(path, "--no-bench")
+    samples = []
+    if any(not isinstance(d, int) for value in session(path).get_inputs() for d in value.shape[1:]):
+        import numpy
+        numpy.savez(t.folder / "x.npz", **feed)
+        samples = ["--eval", t.folder / "x.npz"]
+    report, out = t.optimize(path, "--no-bench", *samples)
     fused = out / (path.stem + ".fp32.onnx")
     for name, value in run_onnx(fused, feed).items():
         close(t, value, expected[name], f"{name} of the fused file in ONNX Runtime")
@@ -237,6 +242,27 @@ for _name in ("superres/super_resolution.onnx", "detect/yunet_n_320_320.onnx", "
         check_bf16_file(t, path, out)
         for row in variant(report, "BF16")["fidelity"]:
             t.check(row["sqnr_db"] >= 15, f"{row}")
+
+
+@case("reference functions take at most 2 % of the time of every model", needs_shared=True, needs=PEERS)
+def _(t):
+    import numpy
+    models = sorted(p for p in shared("models").glob("*/*") if p.suffix in (".onnx", ".pb"))
+    t.check(len(models) >= 20, f"{len(models)} models")
+    for path in models:
+        feed = {}
+        if path.suffix == ".onnx":
+            feed = random_feed(path)
+        elif path.parent.name == "rnn":
+            feed = {"X": numpy.ones((2, 784), numpy.float32), "keep_prob": numpy.float32(1)}
+        elif path.parent.name == "superres":
+            feed = {"IteratorGetNext": next(npz_cases(f"superres/{path.stem}"))[0]}
+        numpy.savez(t.folder / "x.npz", **feed)
+        samples = ["--eval", t.folder / "x.npz"] if feed else []
+        run = t.halftone("bench", path, *samples, "--rounds", "3", "--round-seconds", "0.05", "--json", "--quiet")
+        t.check(run.returncode == 0, f"{path.name}: {run.stderr[-500:]}")
+        for variant in json.loads(run.stdout)["variants"]:
+            t.check(variant["reference_share"] <= 0.02, f"{path.name}: {variant['reference_share']} by {variant['reference_nodes']}")
 
 
 main()
