@@ -53,6 +53,8 @@ constexpr AttrRow kDequantizeAttrs[] = {
     {.name = "axis", .form = kAnyInt, .canonical = "axis", .tf_default = -1, .canonical_default = -1},
     {.name = "dtype", .form = kMustBe, .tf_default = 1}};
 
+constexpr TypeRow kNmsTypes[] = {{"T", DataType::kFloat32}, {"T_threshold", DataType::kFloat32}};
+
 constexpr OpRow kRows[] = {
     {"Conv2D", kConv, "T,T", "T", kT, kConvAttrs, "", 2, ReadConvWeights},
     {"DepthwiseConv2dNative", kConv, "T,T", "T", kT, kConvAttrs, "", 2, ReadConvWeights},
@@ -77,6 +79,8 @@ constexpr OpRow kRows[] = {
     {"ResizeBilinear", kResize, "T,s32", "f32", kT, kNone, "0--1", 2, ReadResize, WriteResize},
     {"ResizeNearestNeighbor", kResize, "T,s32", "T", kT, kNone, "0--1", 2, ReadResize, WriteResize},
     {"ResizeBicubic", kResize, "T,s32", "f32", kT, kNone, "0--1", 2, ReadResize, WriteResize},
+    {"NonMaxSuppressionV3", kNonMaxSuppression, "T,T,s32,T_threshold,T_threshold", "s32", kNmsTypes, kNone},
+    {"NonMaxSuppressionV2", kNonMaxSuppression, "T,T,s32,T_threshold", "s32", kNmsTypes, kNone},
     {"CropAndResize", kCropAndResize, "T,f32,s32,s32", "f32", kT, kCropAttrs},
     {"FakeQuantWithMinMaxVars", kFakeQuant, "f32,f32,f32", "f32", kNoTypes, kFakeQuantAttrs},
     {"FakeQuantWithMinMaxVarsPerChannel", kFakeQuant, "f32,f32,f32", "f32", kNoTypes, kFakeQuantChannelAttrs},

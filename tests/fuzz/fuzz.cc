@@ -1,9 +1,14 @@
 // Random graphs from the op table: engine against reference, before and after the pipelines, through files and back.
 //
-//   fuzz                          # 60 s; every op at least 20 times; exit code 1 and the smallest failing graph, if
-//   any fuzz --seconds 3600           # as long as told fuzz --seed 4711              # one graph again fuzz --first
-//   100000           # other graphs than last time fuzz --all                    # goes on after a failure; one line
-//   each
+//   fuzz                    60 s; every op at least 20 times; exit code 1 and the smallest failing graph, if any
+//
+//   fuzz --seconds 3600     as long as told
+//
+//   fuzz --seed 4711        one graph again
+//
+//   fuzz --first 100000     other graphs than last time
+//
+//   fuzz --all              goes on after a failure; one line each
 
 #include <signal.h>
 #include <unistd.h>

@@ -516,6 +516,30 @@ case("CropAndResize", [X(2, 5, 6, 2), BOXES, I32([1, 0]), I32([1, 5])], {"method
      lambda c, x, b, i, s: crop(x, b, i, s, "nearest", 2.5), "nearest", types=["f32"])
 
 
+def overlap(a, b):
+    (top, left), (bottom, right) = np.minimum(a[:2], a[2:]), np.maximum(a[:2], a[2:])
+    (t, l), (low, r) = np.minimum(b[:2], b[2:]), np.maximum(b[:2], b[2:])
+    shared = max(0, min(bottom, low) - max(top, t)) * max(0, min(right, r) - max(left, l))
+    return shared / ((bottom - top) * (right - left) + (low - t) * (r - l) - shared)
+
+
+def suppress(boxes, scores, most, threshold, least=-math.inf):
+    chosen = []
+    for i in sorted(range(len(scores)), key=lambda k: -scores[k]):
+        if len(chosen) < most and scores[i] > least and all(overlap(boxes[i], boxes[j]) <= threshold for j in chosen):
+            chosen.append(i)
+    return np.array(chosen, np.int32)
+
+
+CORNERS = ("const", "f32", [[0, 0, 1, 1], [0, 0.125, 1, 1.125], [1, 1.125, 0, 0.25], [0, 2, 1, 3], [0.25, 2, 1, 3.25], [4, 4, 5, 6]])
+SCORES = ("const", "f32", [0.5, 0.75, 0.625, 0.875, -0.25, 0.25])
+for most, threshold in ((6, 0.5), (2, 0.5), (6, 0.875)):
+    case("NonMaxSuppressionV2", [CORNERS, SCORES, I32(most), ("const", "f32", threshold)], {},
+         lambda c, b, s, m, o: suppress(b, s, m, o), f"{most} of {threshold}", types=["f32"])
+    case("NonMaxSuppressionV3", [CORNERS, SCORES, I32(most), ("const", "f32", threshold), ("const", "f32", 0.25)], {},
+         lambda c, b, s, m, o, l: suppress(b, s, m, o, l), f"{most} of {threshold}", types=["f32"])
+
+
 def depth_to_space(x, b):
     n, h, w, c = x.shape
     return x.reshape(n, h, w, b, b, c // b // b).transpose(0, 1, 3, 2, 4, 5).reshape(n, h * b, w * b, c // b // b)
