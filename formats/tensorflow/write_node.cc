@@ -96,18 +96,20 @@ std::optional<int> RankOf(const Graph& graph, ValueId value) {
 
 namespace {
 
-bool HasRowFor(const OpRow& row, std::string_view attribute) {
-  return std::any_of(row.attrs.begin(), row.attrs.end(), [&](const AttrRow& a) { return a.canonical == attribute; });
-}
-
-// Whether an attribute without a row says what TensorFlow's op does anyway.
+// Attributes that change the result and that TensorFlow's op does not have: only what it does anyway can be written.
 bool IsUsual(OpKind op, std::string_view name, const AttributeValue& value) {
-  if (const bool* flag = std::get_if<bool>(&value)) return !*flag;
-  if (op == OpKind::kBiasAdd || op == OpKind::kLrn) return true;  // read again from the op's name and its other attributes
   const float* number = std::get_if<float>(&value);
-  if (op == OpKind::kElu) return number != nullptr && *number == 1.0f;
-  if (op == OpKind::kSelu) return number != nullptr && *number == (name == "alpha" ? 1.67326319f : 1.05070102f);
-  return false;
+  switch (op) {
+    case kElu:
+      return number != nullptr && *number == 1.0f;
+    case kSelu:
+      return number != nullptr && *number == (name == "alpha" ? 1.67326319f : 1.05070102f);
+    case kArgMax:
+    case kArgMin:
+      return name != "select_last_index" || !std::get<bool>(value);
+    default:
+      return true;
+  }
 }
 
 }  // namespace
@@ -115,7 +117,7 @@ bool IsUsual(OpKind op, std::string_view name, const AttributeValue& value) {
 absl::Status WriteRow(GraphWriter& out, NodeId id, const OpRow& row) {
   const Node& node = out.graph().node(id);
   for (const auto& [name, value] : node.attributes) {
-    if (!HasRowFor(row, name) && !IsUsual(node.op, name, value)) return Cannot(Concat("attribute '", name, "'"));
+    if (!IsUsual(node.op, name, value)) return Cannot(Concat("attribute '", name, "'"));
   }
   const auto count = static_cast<int>(node.inputs.size());
   const std::vector<int> order = ReadOrder(row.order, count);
