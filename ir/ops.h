@@ -18,10 +18,19 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
+#include "absl/status/statusor.h"
 #include "ir/types.h"
 
 namespace halftone {
+
+class Shape;
+namespace shape_rules {
+class Context;
+// The shapes of a node's outputs; see ir/shape_inference.h.
+using Rule = absl::StatusOr<std::vector<Shape>> (*)(const Context& node);
+}  // namespace shape_rules
 
 enum class OpKind : uint8_t {
   kInput,              // () -> y                a graph's input (TensorFlow: Placeholder)
@@ -47,6 +56,7 @@ enum class OpKind : uint8_t {
   kBatchNorm,          // x, scale, offset, mean, variance -> y, ...   {epsilon: 1e-5, layout, is_training, momentum}
                        //   further outputs (running or batch statistics) only matter in training and stay unread here
   kMaxPool,            // x -> y, indices?       {layout, kernel, strides, pads, auto_pad, dilations, ceil_mode, storage_order}
+                       //   indices count through the whole of x, batch and channels included, as ONNX's do
   kAveragePool,        // x -> y                 {as kMaxPool, count_include_pad: default false}
   kGlobalAveragePool,  // x -> y                 {layout}: mean over the spatial dimensions, which stay as 1
   kReduceMean, kReduceSum, kReduceMax,  // x, axes? -> y   {keepdims: default true; noop_with_empty_axes}
@@ -56,7 +66,7 @@ enum class OpKind : uint8_t {
   kSqueeze,            // x, axes? -> y
   kUnsqueeze,          // x, axes -> y
   kConcat,             // x0, x1, ..., axis -> y   axis: scalar, the last input
-  kPad,                // x, pads, value?, axes? -> y   {mode: "constant" (default), "reflect", "symmetric", "edge"}
+  kPad,                // x, pads, value?, axes? -> y   {mode: "constant" (default), "reflect", "symmetric", "edge", "wrap"}
                        //   pads of rank 1: begins then ends (ONNX); of rank 2 [rank, 2]: (begin, end) a dimension (TensorFlow)
   kSlice,              // x, starts, ends, axes?, steps? -> y
   kGather,             // x, indices, axis? -> y  {batch_dims: default 0}   axis: scalar, default 0
@@ -83,7 +93,7 @@ enum class OpKind : uint8_t {
   kIsNaN, kIsFinite,
   // x -> bool  {detect_negative: true, detect_positive: true}
   kIsInf,
-  // x -> y  {value}: x's shape, filled with a number
+  // x -> y  {number: default 0}: x's shape, filled with it
   kFillLike,
   // x, like -> y    x in the type of `like`
   kCastLike,
@@ -167,7 +177,7 @@ enum class OpKind : uint8_t {
   // x, condition (bool, rank 1) -> y  {axis: absent = of the flattened x}
   kCompress,
   // boxes [n, boxes, 4], scores [n, classes, boxes], max_per_class?, iou_threshold?, score_threshold? -> s64 [m, 3]
-  // {center_point_box}
+  // {center_point_box}; or, of one image and class, boxes [boxes, 4], scores [boxes] -> s64 [m]: indices of boxes
   kNonMaxSuppression,
   // --- Moving. x, shape -> y    numpy broadcasting of x with an array of that shape
   kExpand,
@@ -203,6 +213,8 @@ enum class OpKind : uint8_t {
   kEyeLike,
   // start, limit, delta -> y (rank 1)
   kRange,
+  // start, stop, count -> y (rank 1)    count >= 1 numbers at equal distances, both ends included: TensorFlow's LinSpace
+  kLinSpace,
   // shape, value? -> y    value: one element; absent: 0 in f32
   kFill,
   // x -> s64 or s32    number of elements; number of dimensions
@@ -307,6 +319,9 @@ struct Port {
   bool optional = false;
   bool variadic = false;  // this port stands for any number >= 1 of values (>= 0 if optional)
   DataType type = DataType::kUnknown;  // of an output: its type where neither the file nor a tied input says one
+  // An input whose elements decide shapes: with them as constants, the shapes of the outputs are known. (Where a shape
+  // depends on all of the data, as that of non_zero, no input is marked.)
+  bool decides_shape = false;
 };
 
 // How far a lowered or reordered computation may be from the reference: |a - b| <= absolute + relative * |b|, in f32.
@@ -340,6 +355,10 @@ struct OpInfo {
   std::span<const Port> outputs;  // trailing ones may be absent
   std::span<const std::string_view> attributes;  // every name that Node::attributes may hold
   Tolerance tolerance;
+  shape_rules::Rule shape_rule;
+  // The TensorFlow op whose place in the precision lists is this op's (peer-systems 1.1); "" where there is none, or where
+  // the node's attributes say which (passes/precision/tensorflow_op.cc).
+  std::string_view tensorflow;
 };
 
 const OpInfo& Info(OpKind kind);

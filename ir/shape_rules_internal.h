@@ -1,4 +1,4 @@
-// What a shape rule sees, and the list of rules. shape_inference.cc has the table.
+// What a shape rule sees, and the list of rules. The rows of ops.cc name them.
 #ifndef HALFTONE_IR_SHAPE_RULES_INTERNAL_H_
 #define HALFTONE_IR_SHAPE_RULES_INTERNAL_H_
 
@@ -44,7 +44,6 @@ class Context {
 
 // The outputs' shapes, fewer where nothing is known of the rest. Errors have no node's name: the caller adds it.
 using Shapes = absl::StatusOr<std::vector<Shape>>;
-using Rule = Shapes (*)(const Context&);
 
 template <typename... Parts>
 absl::Status Error(const Parts&... parts) {
@@ -121,6 +120,7 @@ Shapes Stack(const Context& c);
 Shapes Unstack(const Context& c);
 Shapes StridedSlice(const Context& c);
 Shapes Range(const Context& c);
+Shapes LinSpace(const Context& c);
 Shapes Reverse(const Context& c);
 Shapes ReverseSequence(const Context& c);
 Shapes SpaceBatch(const Context& c);  // space_to_batch, batch_to_space

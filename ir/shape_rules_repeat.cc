@@ -237,6 +237,15 @@ Shapes Range(const Context& c) {
   return std::vector<Shape>{Shape::UnknownOfRank(1)};
 }
 
+Shapes LinSpace(const Context& c) {
+  const KnownTensor* counts = c.known(2);
+  if (counts == nullptr || counts->elements.size() != 1) return std::vector<Shape>{Shape::UnknownOfRank(1)};
+  const KnownElement& count = counts->elements[0];
+  if (!count.known) return std::vector<Shape>{Shape::UnknownOfRank(1)};
+  if (count.integer < 1 || count.integer > kMaxDim) return Error("count is ", count.integer, ", need 1 to ", kMaxDim);
+  return std::vector<Shape>{Shape::Of({count.integer})};
+}
+
 Shapes Reverse(const Context& c) {
   const Shape& x = c.shape(0);
   const std::optional<std::vector<int64_t>> axes = c.ints(1);

@@ -2,55 +2,28 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_join.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "ir/window_settings_internal.h"
 
 namespace halftone {
 namespace {
 
-constexpr int64_t kLargest = int64_t{1} << 28;  // of every number: products of three stay within int64
-
-struct Settings {
-  std::vector<int64_t> strides, dilations, pads, output_padding, output_shape;  // output_shape: empty if not given
-  std::string auto_pad;
-  bool has_pads = false;
+struct Settings : WindowSettings {
+  std::vector<int64_t> output_padding;
+  std::vector<int64_t> output_shape;  // empty if not given
 };
-
-absl::StatusOr<std::vector<int64_t>> Numbers(const Attributes& attributes, std::string_view name, size_t count,
-                                             int64_t otherwise, int64_t lowest) {
-  std::vector<int64_t> result = attributes.Ints(name);
-  if (result.empty()) result.assign(count, otherwise);
-  const auto fits = [lowest](int64_t number) { return number >= lowest && number <= kLargest; };
-  if (result.size() != count || !std::all_of(result.begin(), result.end(), fits)) {
-    return absl::InvalidArgumentError(Concat("attribute '", name, "' is [", absl::StrJoin(result, ","), "], need ",
-                                             count, " numbers of at least ", lowest));
-  }
-  return result;
-}
 
 absl::StatusOr<Settings> ReadSettings(const Attributes& attributes, size_t rank) {
   Settings s;
-  HALFTONE_ASSIGN_OR_RETURN(s.strides, Numbers(attributes, "strides", rank, 1, 1));
-  HALFTONE_ASSIGN_OR_RETURN(s.dilations, Numbers(attributes, "dilations", rank, 1, 1));
-  HALFTONE_ASSIGN_OR_RETURN(s.output_padding, Numbers(attributes, "output_padding", rank, 0, 0));
-  s.auto_pad = attributes.String("auto_pad", "NOTSET");
-  if (s.auto_pad.empty()) s.auto_pad = "NOTSET";
-  s.pads.assign(2 * rank, 0);
-  if (s.auto_pad == "NOTSET") {
-    HALFTONE_ASSIGN_OR_RETURN(s.pads, Numbers(attributes, "pads", 2 * rank, 0, 0));
-    s.has_pads = !attributes.Ints("pads").empty();
-  } else if (s.auto_pad != "SAME_UPPER" && s.auto_pad != "SAME_LOWER" && s.auto_pad != "VALID") {
-    return absl::InvalidArgumentError(
-        Concat("auto_pad is '", s.auto_pad, "', need NOTSET, SAME_UPPER, SAME_LOWER or VALID"));
-  }
+  HALFTONE_ASSIGN_OR_RETURN(static_cast<WindowSettings&>(s), ReadWindowSettings(attributes, rank));
+  HALFTONE_ASSIGN_OR_RETURN(s.output_padding, WindowNumbers(attributes, "output_padding", rank, 0, 0));
   if (!attributes.Ints("output_shape").empty()) {
     const size_t written = attributes.Ints("output_shape").size();  // some exporters write batch and channels, too
     HALFTONE_ASSIGN_OR_RETURN(s.output_shape,
-                              Numbers(attributes, "output_shape", written == rank + 2 ? written : rank, 0, 0));
+                              WindowNumbers(attributes, "output_shape", written == rank + 2 ? written : rank, 0, 0));
     s.output_shape.erase(s.output_shape.begin(), s.output_shape.end() - static_cast<int64_t>(rank));
   }
   return s;
@@ -63,7 +36,8 @@ struct OneDimension {
 // REQUIRES: settings of ReadSettings. `given`: the size that an input says.
 absl::StatusOr<OneDimension> Resolve(const Settings& s, size_t i, int64_t input, int64_t kernel,
                                      std::optional<int64_t> given) {
-  if (kernel < 1 || kernel > kLargest || input > kLargest || given.value_or(0) < 0 || given.value_or(0) > kLargest) {
+  if (kernel < 1 || kernel > kLargestWindow || input > kLargestWindow || given.value_or(0) < 0 ||
+      given.value_or(0) > kLargestWindow) {
     return absl::InvalidArgumentError(Concat("a window of ", kernel, " over ", input, " elements",
                                              given.has_value() ? Concat(" into ", *given) : ""));
   }
@@ -71,11 +45,10 @@ absl::StatusOr<OneDimension> Resolve(const Settings& s, size_t i, int64_t input,
   const int64_t reach = input == 0
                             ? s.output_padding[i]
                             : (input - 1) * s.strides[i] + (kernel - 1) * s.dilations[i] + 1 + s.output_padding[i];
-  const bool same = s.auto_pad == "SAME_UPPER" || s.auto_pad == "SAME_LOWER";
   OneDimension result;
   std::optional<int64_t> wanted = given;
   if (!wanted.has_value() && !s.output_shape.empty()) wanted = s.output_shape[i];
-  if (!wanted.has_value() && same) wanted = std::min(input * s.strides[i], reach);
+  if (!wanted.has_value() && s.same()) wanted = std::min(input * s.strides[i], reach);
   if (!wanted.has_value()) {
     result.pad_begin = s.pads[i];
     result.pad_end = s.pads[i + rank];
@@ -88,10 +61,10 @@ absl::StatusOr<OneDimension> Resolve(const Settings& s, size_t i, int64_t input,
   }
   result.output = *wanted;
   const int64_t total = std::max<int64_t>(reach - *wanted, 0);
-  if (given.has_value() && !same) {
+  if (given.has_value() && !s.same()) {
     result.pad_begin = s.pads[i];
   } else {
-    result.pad_begin = s.auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+    result.pad_begin = s.SamePadBegin(total);
   }
   result.pad_end = reach - result.pad_begin - *wanted;
   return result;
@@ -128,7 +101,6 @@ absl::StatusOr<std::vector<Dim>> TransposedOutputDims(const Attributes& attribut
                                                       std::span<const Dim> kernel, std::span<const Dim> output) {
   HALFTONE_RETURN_IF_ERROR(CheckRanks(input.size(), kernel.size(), output.size()));
   HALFTONE_ASSIGN_OR_RETURN(const Settings settings, ReadSettings(attributes, input.size()));
-  const bool same = settings.auto_pad == "SAME_UPPER" || settings.auto_pad == "SAME_LOWER";
   std::vector<Dim> result;
   for (size_t i = 0; i < input.size(); ++i) {
     if (!output.empty()) {
@@ -143,7 +115,7 @@ absl::StatusOr<std::vector<Dim>> TransposedOutputDims(const Attributes& attribut
       const int64_t pads = settings.pads[i] + settings.pads[i + input.size()];
       const bool unchanged =
           settings.strides[i] == 1 &&
-          (same ||
+          (settings.same() ||
            (kernel[i].known() && (kernel[i].value - 1) * settings.dilations[i] + settings.output_padding[i] == pads));
       result.push_back(unchanged ? input[i] : Dim::Unknown());
     }

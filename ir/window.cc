@@ -1,48 +1,22 @@
 #include "ir/window.h"
 
 #include <algorithm>
-#include <string>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_join.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "ir/window_settings_internal.h"
 
 namespace halftone {
 namespace {
 
-constexpr int64_t kLargest = int64_t{1} << 31;  // of strides, dilations, pads and sizes: products stay within int64
-
-struct Settings {
-  std::vector<int64_t> strides, dilations, pads;
-  std::string auto_pad;
+struct Settings : WindowSettings {
   bool ceil_mode = false;
 };
 
-absl::StatusOr<std::vector<int64_t>> Numbers(const Attributes& attributes, std::string_view name, size_t count,
-                                             int64_t otherwise, int64_t lowest) {
-  std::vector<int64_t> result = attributes.Ints(name);
-  if (result.empty()) result.assign(count, otherwise);
-  const auto fits = [lowest](int64_t number) { return number >= lowest && number <= kLargest; };
-  if (result.size() != count || !std::all_of(result.begin(), result.end(), fits)) {
-    return absl::InvalidArgumentError(Concat("attribute '", name, "' is [", absl::StrJoin(result, ","), "], need ",
-                                             count, " numbers of at least ", lowest));
-  }
-  return result;
-}
-
 absl::StatusOr<Settings> ReadSettings(const Attributes& attributes, size_t rank) {
   Settings s;
-  HALFTONE_ASSIGN_OR_RETURN(s.strides, Numbers(attributes, "strides", rank, 1, 1));
-  HALFTONE_ASSIGN_OR_RETURN(s.dilations, Numbers(attributes, "dilations", rank, 1, 1));
-  s.auto_pad = attributes.String("auto_pad", "NOTSET");
-  if (s.auto_pad.empty()) s.auto_pad = "NOTSET";
-  if (s.auto_pad == "NOTSET") {
-    HALFTONE_ASSIGN_OR_RETURN(s.pads, Numbers(attributes, "pads", 2 * rank, 0, 0));
-  } else if (s.auto_pad != "SAME_UPPER" && s.auto_pad != "SAME_LOWER" && s.auto_pad != "VALID") {
-    return absl::InvalidArgumentError(
-        Concat("auto_pad is '", s.auto_pad, "', need NOTSET, SAME_UPPER, SAME_LOWER or VALID"));
-  }
+  HALFTONE_ASSIGN_OR_RETURN(static_cast<WindowSettings&>(s), ReadWindowSettings(attributes, rank));
   s.ceil_mode = attributes.Bool("ceil_mode", false);
   return s;
 }
@@ -53,24 +27,22 @@ struct OneDimension {
 
 // REQUIRES: settings of ReadSettings
 absl::StatusOr<OneDimension> Resolve(const Settings& s, size_t i, int64_t input, int64_t kernel) {
-  if (kernel < 1 || kernel > kLargest || input > kLargest) {
+  if (kernel < 1 || kernel > kLargestWindow || input > kLargestWindow) {
     return absl::InvalidArgumentError(Concat("a window of ", kernel, " over ", input, " elements"));
   }
   const int64_t rank = static_cast<int64_t>(s.strides.size());
   const int64_t stride = s.strides[i];
   const int64_t extent = (kernel - 1) * s.dilations[i] + 1;  // elements from the first to the last tap
   OneDimension result;
-  if (s.auto_pad == "SAME_UPPER" || s.auto_pad == "SAME_LOWER") {
+  if (s.same()) {
     result.output = (input + stride - 1) / stride;
     const int64_t total = std::max<int64_t>((result.output - 1) * stride + extent - input, 0);
-    result.pad_begin = s.auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+    result.pad_begin = s.SamePadBegin(total);
     result.pad_end = total - result.pad_begin;
     return result;
   }
-  if (s.auto_pad == "NOTSET") {
-    result.pad_begin = s.pads[i];
-    result.pad_end = s.pads[i + rank];
-  }
+  result.pad_begin = s.pads[i];
+  result.pad_end = s.pads[i + rank];
   const int64_t room = input + result.pad_begin + result.pad_end - extent;  // steps of the first tap, if >= 0
   if (room <= -stride) {
     return absl::InvalidArgumentError(Concat("a window of ", extent, " elements does not fit into ", input,
@@ -88,9 +60,9 @@ absl::StatusOr<OneDimension> Resolve(const Settings& s, size_t i, int64_t input,
 // One dimension of output from one that is unknown: known only by name, where the window changes nothing.
 Dim ResolveUnknown(const Settings& s, size_t i, const Dim& input, const Dim& kernel) {
   if (s.strides[i] != 1) return Dim::Unknown();
-  if (s.auto_pad == "SAME_UPPER" || s.auto_pad == "SAME_LOWER") return input;
+  if (s.same()) return input;
   const int64_t rank = static_cast<int64_t>(s.strides.size());
-  const int64_t pads = s.auto_pad == "VALID" ? 0 : s.pads[i] + s.pads[i + rank];
+  const int64_t pads = s.pads[i] + s.pads[i + rank];
   return kernel.known() && (kernel.value - 1) * s.dilations[i] == pads ? input : Dim::Unknown();
 }
 

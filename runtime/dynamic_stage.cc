@@ -9,7 +9,6 @@
 #include "ir/editor.h"
 #include "runtime/control.h"
 #include "runtime/runnable.h"
-#include "runtime/shape_operands.h"
 
 namespace halftone {
 namespace {
@@ -47,9 +46,11 @@ class Survey final {
     std::set<ValueId> result;
     for (const NodeId id : blocked_) {
       const Node& node = graph_.node(id);
-      for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i) {
+      const int count = static_cast<int>(node.inputs.size());
+      for (int i = 0; i < count; ++i) {
         const ValueId value = node.inputs[i];
-        if (!value.valid() || !DecidesShape(node, i) || ElementSize(graph_.type(value)) == 0) continue;
+        const Port* port = InputPort(node.op, i, count);
+        if (!value.valid() || port == nullptr || !port->decides_shape || ElementSize(graph_.type(value)) == 0) continue;
         const auto it = dims_.find(value);
         if (it != dims_.end() && CheckedProduct(it->second).value_or(kMostBoundElements + 1) <= kMostBoundElements)
           result.insert(value);

@@ -22,6 +22,7 @@ constexpr TypeRow kScatterTypes[] = {{"T"}, {"Tindices"}};
 constexpr TypeRow kOneHotTypes[] = {{"T"}, {"TI", DataType::kInt64}};
 constexpr TypeRow kFillTypes[] = {{"T"}, {"index_type", DataType::kInt32}};
 constexpr TypeRow kRangeTypes[] = {{"Tidx", DataType::kInt32}};
+constexpr TypeRow kLinSpaceTypes[] = {{"T"}, {"Tidx", DataType::kInt32}};
 constexpr TypeRow kInt32T[] = {{"T", DataType::kInt32}};
 constexpr TypeRow kBoolT[] = {{"T", DataType::kBool}};
 constexpr TypeRow kBlocksTypes[] = {{"T"}, {"Tblock_shape", DataType::kInt32}, {"Tpaddings", DataType::kInt32}};
@@ -118,6 +119,7 @@ constexpr OpRow kRows[] = {
     {"ZerosLike", kFillLike, "T", "T", kT, kZeros},
     {"OnesLike", kFillLike, "T", "T", kT, kOnes},
     {"Range", kRange, "Tidx,Tidx,Tidx", "Tidx", kRangeTypes, kNone},
+    {"LinSpace", kLinSpace, "T,T,Tidx", "T", kLinSpaceTypes, kNone},
     {"Tile", kTile, "T,Tmultiples", "T", kTmultiples, kNone},
     {"BroadcastTo", kExpand, "T,Tidx", "T", kTidx, kNone},
     {"MatrixBandPart", kMatrixBandPart, "T,Tindex,Tindex", "T", kTindex64, kNone},

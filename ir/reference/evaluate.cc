@@ -194,6 +194,7 @@ constexpr Row kFunctions[] = {
     {kMatrixBandPart, MatrixBandPart, kBytes},
     {kEyeLike, EyeLike, kNumbers},
     {kRange, Range, kNumbers},
+    {kLinSpace, LinSpace, kNumbers},
     {kFill, Fill, kNumbers},
     {kSize, SizeOf, kBytes},
     {kRank, RankOf, kBytes},
@@ -325,9 +326,7 @@ absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph& graph, const Node& nod
 
 }  // namespace
 
-bool HasReference(OpKind op) {
-  return HasNestedGraphs(op) || kFunctions[static_cast<int>(op)].function != nullptr;
-}
+bool HasReference(OpKind op) { return HasNestedGraphs(op) || kFunctions[static_cast<int>(op)].function != nullptr; }
 
 namespace {
 

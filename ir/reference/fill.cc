@@ -122,6 +122,22 @@ Outputs Range(const Call& call) {
   return std::vector<Tensor>{FromInts(call.type(), {static_cast<int64_t>(count)}, y)};
 }
 
+Outputs LinSpace(const Call& call) {
+  for (int i = 0; i < 3; ++i) {
+    if (call.in(i).num_elements() != 1)
+      return Error("input ", i, " is ", call.in(i).shape().ToString(), ", need one number");
+  }
+  const double start = call.in(0).ToDoubles()[0], stop = call.in(1).ToDoubles()[0];
+  const int64_t count = call.in(2).ToInts()[0];
+  if (count < 1) return Error("count is ", count, ", need at least 1");
+  HALFTONE_RETURN_IF_ERROR(CheckDims({count}));
+  std::vector<double> y(static_cast<size_t>(count), start);
+  for (int64_t i = 1; i < count; ++i)
+    y[i] = start + (stop - start) * static_cast<double>(i) / static_cast<double>(count - 1);
+  if (count > 1) y.back() = stop;
+  return std::vector<Tensor>{FromDoubles(call.type(), {count}, y)};
+}
+
 Outputs Fill(const Call& call) {
   const Dims dims = call.in(0).ToInts();
   if (call.in(0).rank() > 1) return Error("shape is ", call.in(0).shape().ToString(), ", need rank 1");

@@ -118,6 +118,7 @@ Outputs Trilu(const Call& call);
 Outputs MatrixBandPart(const Call& call);
 Outputs EyeLike(const Call& call);
 Outputs Range(const Call& call);
+Outputs LinSpace(const Call& call);
 Outputs Fill(const Call& call);
 Outputs SizeOf(const Call& call);
 Outputs RankOf(const Call& call);

@@ -261,6 +261,11 @@ void RangeNode(Maker& m, OpKind op) {
   m.Add(op, {number(0.5), number(static_cast<double>(m.Int(2, 5))), number(0.25)});
 }
 
+void LinSpaceNode(Maker& m, OpKind op) {
+  const auto number = [&](double x) { return m.Constant(Tensor::Scalar(static_cast<float>(x))); };
+  m.Add(op, {number(0.5), number(static_cast<double>(m.Int(-2, 5))), m.IntScalar(m.Int(1, 9))});
+}
+
 void FillNode(Maker& m, OpKind op) {
   m.Add(op, {m.Ints(m.RandomDims(1, 3)), m.Constant(Tensor::Scalar(static_cast<float>(m.Int(-3, 3))))});
 }
@@ -309,6 +314,7 @@ constexpr Generator kTable[] = {
     {kMatrixBandPart, BandNode},
     {kEyeLike, EyeLikeNode},
     {kRange, RangeNode},
+    {kLinSpace, LinSpaceNode},
     {kFill, FillNode},
 };
 
