@@ -44,6 +44,21 @@ size_t PickBelow(std::mt19937& random, size_t n) {
   return static_cast<size_t>((static_cast<uint64_t>(random()) * n) >> 32);
 }
 
+// The median of as many values as there are, each drawn from all of them, in `drawn`.
+double MedianOfDrawn(std::span<const double> values, std::mt19937& random, std::vector<double>& drawn) {
+  for (double& value : drawn) value = values[PickBelow(random, values.size())];
+  return MedianInPlace(drawn);
+}
+
+// 95 % of what was resampled out of `rounds` rounds, widened as CompareRounds says.
+Interval PercentileInterval(std::vector<double> resampled, size_t rounds) {
+  constexpr double kNormalQuantile = 1.959963984540054;  // of 97.5 %
+  const double n = static_cast<double>(rounds);
+  const double tail = std::erfc(kNormalQuantile * std::sqrt(n / (n - 1)) / std::sqrt(2.0)) / 2;
+  std::sort(resampled.begin(), resampled.end());
+  return {.low = Quantile(resampled, tail), .high = Quantile(resampled, 1 - tail)};
+}
+
 }  // namespace
 
 double Median(std::span<const double> samples) {
@@ -66,19 +81,19 @@ double GeometricMean(std::span<const double> samples) {
   return std::exp(sum / static_cast<double>(samples.size()));
 }
 
-int64_t MinimumSamples(double percentile, int over) {
-  CHECK(percentile > 0 && percentile < 1 && over >= 0);
-  constexpr double kDoubt = 0.01;
+int64_t MinimumSamples(double percentile, int over, double confidence) {
+  CHECK(percentile > 0 && percentile < 1 && confidence > 0 && confidence < 1 && over >= 0);
+  const double doubt = 1 - confidence;
   const double p = 1 - percentile;
   int64_t low = over;  // too few: P = 1
   int64_t high = over + 1;
-  while (BinomialAtMost(over, high, p) > kDoubt) {
+  while (BinomialAtMost(over, high, p) > doubt) {
     low = high;
     high *= 2;
   }
   while (high - low > 1) {
     const int64_t middle = low + (high - low) / 2;
-    (BinomialAtMost(over, middle, p) > kDoubt ? low : high) = middle;
+    (BinomialAtMost(over, middle, p) > doubt ? low : high) = middle;
   }
   return high;
 }
@@ -95,23 +110,41 @@ std::optional<double> Percentile(std::span<const double> samples, double percent
 
 std::optional<RatioEstimate> CompareRounds(std::span<const double> baseline, std::span<const double> variant,
                                            uint32_t seed, int resamples) {
-  constexpr size_t kFewestRounds = 3;
   if (baseline.size() != variant.size() || baseline.size() < kFewestRounds || resamples < 1) return std::nullopt;
   const size_t rounds = baseline.size();
   std::vector<double> ratios(rounds);
   for (size_t i = 0; i < rounds; ++i) ratios[i] = variant[i] / baseline[i];
 
   std::mt19937 random(seed);
-  std::vector<double> medians(resamples);
   std::vector<double> drawn(rounds);
-  for (double& median : medians) {
-    for (double& ratio : drawn) ratio = ratios[PickBelow(random, rounds)];
-    median = MedianInPlace(drawn);
-  }
-  std::sort(medians.begin(), medians.end());
+  std::vector<double> medians(resamples);
+  for (double& median : medians) median = MedianOfDrawn(ratios, random, drawn);
   return RatioEstimate{.ratio = Median(ratios),
-                       .interval = {.low = Quantile(medians, 0.025), .high = Quantile(medians, 0.975)},
+                       .interval = PercentileInterval(std::move(medians), rounds),
                        .rounds = static_cast<int>(rounds)};
+}
+
+std::optional<RatioEstimate> CompareRuns(std::span<const double> baseline, std::span<const double> variant,
+                                         uint32_t seed, int resamples) {
+  const size_t rounds = std::min(baseline.size(), variant.size());
+  if (rounds < kFewestRounds || resamples < 1) return std::nullopt;
+  std::mt19937 random(seed);
+  std::vector<double> drawn_baseline(baseline.size()), drawn_variant(variant.size());
+  std::vector<double> ratios(resamples);
+  for (double& ratio : ratios) {
+    const double below = MedianOfDrawn(baseline, random, drawn_baseline);
+    ratio = MedianOfDrawn(variant, random, drawn_variant) / below;
+  }
+  return RatioEstimate{.ratio = Median(variant) / Median(baseline),
+                       .interval = PercentileInterval(std::move(ratios), rounds),
+                       .rounds = static_cast<int>(rounds)};
+}
+
+Verdict Judge(const Interval& ratio) {
+  if (ratio.high < 1 / kSameWithin) return Verdict::kFaster;
+  if (ratio.low > kSameWithin) return Verdict::kSlower;
+  const bool within = ratio.low >= 1 / kSameWithin && ratio.high <= kSameWithin;
+  return within ? Verdict::kSame : Verdict::kUndecided;
 }
 
 }  // namespace halftone

@@ -63,25 +63,79 @@ TEST(StatisticsTest, IntervalIsDeterministicInItsSeed) {
   EXPECT_GT(a->interval.high, a->ratio);
 }
 
-// Lognormal noise and a drift that both variants share: the interval holds the true ratio about 19 times of 20.
-TEST(StatisticsTest, IntervalCoversTheTruth) {
-  std::mt19937 random(3);
-  std::normal_distribution<double> noise(0, 0.02);
-  constexpr int kTrials = 400, kRounds = 20;
-  constexpr double kTruth = 0.6;
-  int covered = 0;
-  for (int trial = 0; trial < kTrials; ++trial) {
-    std::vector<double> baseline, variant;
-    for (int round = 0; round < kRounds; ++round) {
-      const double drift = 1 + 0.02 * round;
-      baseline.push_back(10 * drift * std::exp(noise(random)));
-      variant.push_back(10 * kTruth * drift * std::exp(noise(random)));
-    }
-    const auto estimate = CompareRounds(baseline, variant, static_cast<uint32_t>(trial), 500);
-    if (estimate->interval.low <= kTruth && kTruth <= estimate->interval.high) ++covered;
+// P(Binomial(n, p) <= k) by the recurrence of its terms, in another order and precision than the code under test.
+long double ExactAtMost(int k, int64_t n, long double p) {
+  long double term = std::pow(1 - p, static_cast<long double>(n));
+  long double sum = term;
+  for (int i = 0; i < k; ++i) {
+    term *= (static_cast<long double>(n - i) / (i + 1)) * (p / (1 - p));
+    sum += term;
   }
-  EXPECT_GT(covered, kTrials * 90 / 100);
-  EXPECT_LT(covered, kTrials * 99 / 100);
+  return sum;
+}
+
+// F-5: 20 percentiles x 5 confidences x 10 numbers of samples over the bound.
+TEST(StatisticsTest, MinimumSamplesIsTheExactBinomials) {
+  int cases = 0;
+  for (int i = 0; i < 20; ++i) {
+    const double percentile = 1 - 0.5 * std::pow(0.65, i);  // 0.5 .. 0.99986
+    for (const double confidence : {0.8, 0.9, 0.95, 0.99, 0.999}) {
+      for (int over = 0; over < 10; ++over) {
+        const int64_t n = MinimumSamples(percentile, over, confidence);
+        EXPECT_LE(ExactAtMost(over, n, 1 - percentile), 1 - confidence)
+            << percentile << " " << confidence << " " << over;
+        if (n > over + 1) {
+          EXPECT_GT(ExactAtMost(over, n - 1, 1 - percentile), 1 - confidence) << n;
+        }
+        ++cases;
+      }
+    }
+  }
+  EXPECT_EQ(cases, 1000);
+}
+
+// F-6: lognormal noise and a drift that both variants share: of 1000 intervals, 950 +- 20 hold the true ratio.
+TEST(StatisticsTest, IntervalCoversTheTruth) {
+  constexpr int kTrials = 1000;
+  constexpr double kTruth = 0.6;
+  for (const int rounds : {10, 20}) {
+    std::mt19937 random(3);
+    std::normal_distribution<double> noise(0, 0.02);
+    int covered = 0;
+    for (int trial = 0; trial < kTrials; ++trial) {
+      std::vector<double> baseline, variant;
+      for (int round = 0; round < rounds; ++round) {
+        const double drift = 1 + 0.02 * round;
+        baseline.push_back(10 * drift * std::exp(noise(random)));
+        variant.push_back(10 * kTruth * drift * std::exp(noise(random)));
+      }
+      const auto estimate = CompareRounds(baseline, variant, static_cast<uint32_t>(trial), 2000);
+      if (estimate->interval.low <= kTruth && kTruth <= estimate->interval.high) ++covered;
+    }
+    EXPECT_GE(covered, 930) << rounds << " rounds";
+    EXPECT_LE(covered, 970) << rounds << " rounds";
+  }
+}
+
+TEST(StatisticsTest, RunsOfTwoDaysAreComparedWithoutPairs) {
+  const std::vector<double> monday = {10, 11, 9, 10.5, 9.7}, friday = {20, 19, 21};
+  const auto estimate = CompareRuns(monday, friday, 7);
+  ASSERT_TRUE(estimate.has_value());
+  EXPECT_EQ(estimate->ratio, 2);
+  EXPECT_EQ(estimate->rounds, 3);
+  EXPECT_LT(estimate->interval.low, 2);
+  EXPECT_GT(estimate->interval.high, 2);
+  EXPECT_EQ(estimate->interval.low, CompareRuns(monday, friday, 7)->interval.low);
+  EXPECT_FALSE(CompareRuns(monday, std::vector<double>{1, 2}, 7).has_value());
+}
+
+TEST(StatisticsTest, TheIntervalDecides) {
+  EXPECT_EQ(Judge({0.5, 0.98}), Verdict::kFaster);
+  EXPECT_EQ(Judge({0.5, 0.99}), Verdict::kUndecided) << "the high end is not 2 % faster";
+  EXPECT_EQ(Judge({1.03, 1.9}), Verdict::kSlower);
+  EXPECT_EQ(Judge({1.01, 1.9}), Verdict::kUndecided);
+  EXPECT_EQ(Judge({0.99, 1.015}), Verdict::kSame);
+  EXPECT_EQ(Judge({0.7, 1.4}), Verdict::kUndecided);
 }
 
 }  // namespace
