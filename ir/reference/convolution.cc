@@ -31,8 +31,8 @@ Range Inside(const Geometry& g, int d, int64_t tap) {
 }
 
 // Adds weight * x to a plane of sums, for one tap of the kernel: the inner loops of everything.
-template <typename T>
-void AddTap(const Geometry& g, const std::array<int64_t, 3>& tap, double weight, const T* x, double* sums) {
+template <typename T, typename Acc>
+void AddTap(const Geometry& g, const std::array<int64_t, 3>& tap, Acc weight, const T* x, Acc* sums) {
   const Range d = Inside(g, 0, tap[0]), h = Inside(g, 1, tap[1]), w = Inside(g, 2, tap[2]);
   if (w.begin >= w.end) return;
   const int64_t step = g.stride[2];
@@ -42,12 +42,12 @@ void AddTap(const Geometry& g, const std::array<int64_t, 3>& tap, double weight,
       const int64_t ih = oh * g.stride[1] - g.pad[1] + tap[1] * g.dilation[1];
       const int64_t first = w.begin * step - g.pad[2] + tap[2] * g.dilation[2];
       const T* in = x + (id * g.in[1] + ih) * g.in[2] + first;
-      double* out = sums + (od * g.out[1] + oh) * g.out[2] + w.begin;
+      Acc* out = sums + (od * g.out[1] + oh) * g.out[2] + w.begin;
       const int64_t count = w.end - w.begin;
       if (step == 1) {
-        for (int64_t i = 0; i < count; ++i) out[i] += weight * static_cast<double>(in[i]);
+        for (int64_t i = 0; i < count; ++i) out[i] += weight * static_cast<Acc>(in[i]);
       } else {
-        for (int64_t i = 0; i < count; ++i) out[i] += weight * static_cast<double>(in[i * step]);
+        for (int64_t i = 0; i < count; ++i) out[i] += weight * static_cast<Acc>(in[i * step]);
       }
     }
   }
@@ -55,11 +55,11 @@ void AddTap(const Geometry& g, const std::array<int64_t, 3>& tap, double weight,
 
 // x: [batch, groups * inputs, in...], weights: [groups * outputs, inputs, kernel...] -> [batch, groups * outputs,
 // out...]
-template <typename T>
-std::vector<double> Convolve(const Geometry& g, const std::vector<T>& x, const std::vector<T>& weights) {
+template <typename Acc, typename T>
+std::vector<Acc> Convolve(const Geometry& g, const std::vector<T>& x, const std::vector<T>& weights) {
   const int64_t in_size = Count(g.in), out_size = Count(g.out), taps = Count(g.kernel);
-  std::vector<double> y(g.batch * g.groups * g.outputs * out_size, 0.0);
-  double* sums = y.data();
+  std::vector<Acc> y(g.batch * g.groups * g.outputs * out_size, Acc{0});
+  Acc* sums = y.data();
   for (int64_t n = 0; n < g.batch; ++n) {
     for (int64_t o = 0; o < g.groups * g.outputs; ++o, sums += out_size) {
       const int64_t group = o / g.outputs;
@@ -68,7 +68,7 @@ std::vector<double> Convolve(const Geometry& g, const std::vector<T>& x, const s
         const T* w = weights.data() + (o * g.inputs + i) * taps;
         for (int64_t kd = 0; kd < g.kernel[0]; ++kd) {
           for (int64_t kh = 0; kh < g.kernel[1]; ++kh) {
-            for (int64_t kw = 0; kw < g.kernel[2]; ++kw) AddTap(g, {kd, kh, kw}, *w++, plane, sums);
+            for (int64_t kw = 0; kw < g.kernel[2]; ++kw) AddTap(g, {kd, kh, kw}, static_cast<Acc>(*w++), plane, sums);
           }
         }
       }
@@ -138,12 +138,26 @@ absl::StatusOr<Problem> Describe(const Call& call, const Dims& x, const Dims& we
   return problem;
 }
 
-template <typename T>
-absl::StatusOr<std::vector<double>> Run(const Geometry& g, const Tensor& x, bool channels_last, const Tensor& weights,
-                                        const std::vector<int>& perm) {
+template <typename T, typename Acc>
+std::vector<Acc> Run(const Geometry& g, const Tensor& x, bool channels_last, const Tensor& weights,
+                     const std::vector<int>& perm) {
   std::vector<T> elements = Elements<T>(x);
   if (channels_last) elements = Permute(elements, x.dims(), ToChannelsFirst(x.rank()));
-  return Convolve<T>(g, elements, Permute(Elements<T>(weights), weights.dims(), perm));
+  return Convolve<Acc>(g, elements, Permute(Elements<T>(weights), weights.dims(), perm));
+}
+
+// Exact; sums wrap around as the machine's do.
+Outputs ConvolveIntegers(const Call& call, const Problem& problem, bool channels_last, const std::vector<int>& perm) {
+  const std::vector<uint64_t> sums =
+      Run<int64_t, uint64_t>(problem.geometry, call.in(0), channels_last, call.in(1), perm);
+  std::vector<int64_t> y(sums.begin(), sums.end());
+  Dims dims = problem.output_dims;
+  if (channels_last) {
+    const std::vector<int> back = ToChannelsLast(static_cast<int>(dims.size()));
+    y = Permute(y, dims, back);
+    dims = PermuteDims(dims, back);
+  }
+  return std::vector<Tensor>{FromInts(call.type(), std::move(dims), y)};
 }
 
 }  // namespace
@@ -161,9 +175,12 @@ Outputs Conv(const Call& call) {
   const bool channels_last = IsChannelsLast(call.attributes());
   const Dims x_dims = channels_last ? PermuteDims(x.dims(), ToChannelsFirst(rank)) : x.dims();
   HALFTONE_ASSIGN_OR_RETURN(Problem problem, Describe(call, x_dims, order.dims));
+  if (IsInteger(x.type()) && !call.has(2) && !call.has(3) && activation.kind == Activation::kNone) {
+    return ConvolveIntegers(call, problem, channels_last, order.perm);
+  }
   const bool wide = x.type() == DataType::kFloat64 || IsInteger(x.type());
-  HALFTONE_ASSIGN_OR_RETURN(std::vector<double> y,
-                            (wide ? Run<double> : Run<float>)(problem.geometry, x, channels_last, weights, order.perm));
+  std::vector<double> y =
+      (wide ? Run<double, double> : Run<float, double>)(problem.geometry, x, channels_last, weights, order.perm);
   const int64_t channels = problem.output_dims[1], plane = Count(problem.geometry.out);
   if (call.has(2)) {
     const std::vector<double> bias = call.in(2).ToDoubles();

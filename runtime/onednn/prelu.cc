@@ -1,4 +1,6 @@
 // prelu: dnnl::prelu_forward, on whatever layout x has.
+#include <algorithm>
+
 #include "base/status.h"
 #include "runtime/onednn/kernels.h"
 #include "runtime/onednn/support.h"
@@ -7,6 +9,16 @@ namespace halftone::onednn {
 namespace {
 
 using Primitive = dnnl::prelu_forward::primitive_desc;
+
+// Whether a slope a channel meets its channel: oneDNN 3.7 takes other layouts (transposed views), too, and computes
+// wrong numbers there.
+bool HasChannelsInPlace(const Desc& desc) {
+  const int rank = desc.get_ndims();
+  if (desc.get_inner_nblks() == 0)
+    return IsPlain(desc) || (rank > 2 && IsPlain(Reordered(desc, ValueOrder(rank, /*channels_last=*/true))));
+  const Dims strides = desc.get_strides();
+  return std::is_sorted(strides.rbegin(), strides.rend());
+}
 
 class PReluKernel final : public Kernel {
  public:
@@ -23,6 +35,7 @@ class PReluKernel final : public Kernel {
     const Placement there = context.InputPlacement(0);
     for (const Placement& placement : {there, Placement{type}}) {
       const Desc src = DescOf(dims, placement);
+      if (!HasChannelsInPlace(src)) continue;
       const Desc weights = PlainDesc(slope, type);
       const Primitive primitive(CpuEngine(), dnnl::prop_kind::forward_inference, src, weights, src, UserScratch(),
                                 /*allow_empty=*/true);

@@ -6,136 +6,9 @@ takes part. Usage: HALFTONE_SHARED=DIR make_cases.py > cases.txt (the registry o
 """
 import itertools
 import math
-import os
-import re
 import numpy as np
-
-FLOATS = ["f32", "f64", "f16", "bf16"]
-SIGNED = ["s8", "s16", "s32", "s64"]
-UNSIGNED = ["u8", "u16", "u32", "u64"]
-DT = {"f32": "FLOAT", "f64": "DOUBLE", "f16": "HALF", "bf16": "BFLOAT16", "s8": "INT8", "s16": "INT16", "s32": "INT32",
-      "s64": "INT64", "u8": "UINT8", "u16": "UINT16", "u32": "UINT32", "u64": "UINT64", "bool": "BOOL"}
-FROM_DT = {v: k for k, v in DT.items()}
-
-
-def registry(path):
-    """op -> attribute -> allowed types (None: all)."""
-    text = open(path).read()
-    ops = {}
-    for op in re.finditer(r"^op \{\n(.*?)^\}", text, re.S | re.M):
-        attrs = {}
-        for attr in re.finditer(r"^  attr \{\n(.*?)^  \}", op.group(1), re.S | re.M):
-            name = re.search(r'name: "([^"]+)"', attr.group(1)).group(1)
-            allowed = re.search(r"allowed_values \{(.*?)^    \}", attr.group(1), re.S | re.M)
-            attrs[name] = re.findall(r"type: DT_(\w+)", allowed.group(1)) if allowed else None
-        ops[re.search(r'name: "([^"]+)"', op.group(1)).group(1)] = attrs
-    return ops
-
-
-REGISTRY = registry(os.environ["HALFTONE_SHARED"] + "/data/tensorflow_ops.pbtxt")
-
-
-def fill(cls, how, k, dims):
-    """Input k: the same numbers as tf_ops_test.cc makes."""
-    n = int(np.prod(dims)) if dims else 1
-    i = (np.arange(n) * 37 + k * 11) % 17
-    if cls == "bool":
-        return ((np.arange(n) * 37 + k * 11) % 3 == 0).reshape(dims)
-    if cls == "uint":
-        v = i % 7 + (1 if how == "positive" else 0)
-    elif cls == "int":
-        v = i % 7 + 1 if how == "positive" else i % 7 - 3
-    else:
-        v = (i + 1) / 4 if how == "positive" else (i - 8) / 16 if how == "unit" else (i - 8) / 4
-    return np.array(v, dtype=np.float64 if cls == "float" else np.int64).reshape(dims)
-
-
-def class_of(t):
-    return "float" if t in FLOATS else "int" if t in SIGNED else "uint" if t in UNSIGNED else "bool"
-
-
-def number(v):
-    if isinstance(v, (bool, np.bool_)):
-        return str(int(v))
-    v = float(v)
-    if math.isnan(v) or math.isinf(v):
-        return "nan" if math.isnan(v) else "inf" if v > 0 else "-inf"
-    return str(int(v)) if v == int(v) and abs(v) < 1e15 else "%.9g" % v
-
-
-COUNT = [0]
-
-
-def case(op, inputs, attrs, fn, note="", attr="T", types=None, skip=(), only=None):
-    """inputs: ("in", fill, dims[, type]) or ("const", type, array); fn(cls, *arrays) -> one array or a list."""
-    allowed = REGISTRY[op].get(attr)
-    if types is None:
-        types = [FROM_DT[t] for t in allowed if t in FROM_DT] if allowed else FLOATS + SIGNED + UNSIGNED + ["bool"]
-        types = sorted(set(types), key=list(DT).index)
-    types = [t for t in types if t not in skip]
-    for cls, group in itertools.groupby(types, class_of):
-        group = list(group)
-        if only and cls not in only:
-            continue
-        arrays, lines = [], []
-        for k, x in enumerate(inputs):
-            if x[0] == "in":
-                t = x[3] if len(x) > 3 else "$T"
-                arrays.append(fill(cls if t == "$T" else class_of(t), x[1], k, x[2]))
-                lines.append("in %s %s %s" % (t, x[1], " ".join(map(str, x[2]))))
-            else:
-                value = np.array(x[2])
-                arrays.append(value)
-                lines.append("const %s %s | %s" % (x[1], " ".join(map(str, value.shape)),
-                                                   " ".join(number(v) for v in value.ravel())))
-        with np.errstate(all="ignore"):
-            result = fn(cls, *arrays)
-        outputs = result if isinstance(result, list) else [result]
-        outputs = [np.array(o) for o in outputs]
-        if cls in ("int", "uint") and any(o.size and o.dtype.kind in "iu" and (np.abs(o).max() > 127 or (
-                cls == "uint" and o.min() < 0)) for o in outputs):
-            raise SystemExit("%s %s: numbers that do not fit every type" % (op, note))
-        COUNT[0] += 1
-        print("\ncase %s %s%s" % (op, cls, " " + note if note else ""))
-        print("op", op)
-        print("types", ",".join(group))
-        for line in lines:
-            print(line)
-        if attr and attr in REGISTRY[op]:
-            print("attr %s type $T" % attr)
-        for name, (kind, value) in attrs.items():
-            print("attr", name, kind, " ".join(map(str, value)) if isinstance(value, (list, tuple)) else value)
-        for o in outputs:
-            print("expect", " ".join(map(str, o.shape)), "|", " ".join(number(v) for v in o.ravel()))
-
-
-def X(*dims, how="signed", t=None):
-    return ("in", how, list(dims)) + ((t,) if t else ())
-
-
-def P(*dims):
-    return X(*dims, how="positive")
-
-
-def U(*dims):
-    return X(*dims, how="unit")
-
-
-def I32(v):
-    return ("const", "s32", v)
-
-
-def I64(v):
-    return ("const", "s64", v)
-
-
-I = lambda v: ("i", v)
-F = lambda v: ("f", v)
-B = lambda v: ("b", int(v))
-S = lambda v: ("s", v)
-L = lambda *v: ("ints", v)
-TY = lambda v: ("type", v)
-S32 = {"Tidx": TY("s32")}
+from case_text import *
+from case_windows import conv, conv3d, conv_backprop, depthwise, layouts, pool
 
 
 # --- Elementwise.
@@ -278,63 +151,6 @@ case("LogSoftmax", [X(3, 5)], {}, lambda c, x: np.log(softmax(x)))
 
 
 # --- Convolutions and pools. Everything in NHWC; NCHW by transposing.
-def pads_of(size, window, stride, padding, dilation=1):
-    if not isinstance(padding, str):
-        return padding
-    if padding == "VALID":
-        return 0, 0
-    span = (window - 1) * dilation + 1
-    total = max((-(-size // stride) - 1) * stride + span - size, 0)
-    return total // 2, total - total // 2
-
-
-def windows(x, k, s, padding, d=(1, 1), value=0.0):
-    """[n, oh, ow, kh, kw, c]; padding: a word or ((t, b), (l, r))."""
-    n, h, w, c = x.shape
-    ph = pads_of(h, k[0], s[0], padding if isinstance(padding, str) else padding[0], d[0])
-    pw = pads_of(w, k[1], s[1], padding if isinstance(padding, str) else padding[1], d[1])
-    x = np.pad(np.asarray(x, np.float64), ((0, 0), ph, pw, (0, 0)), constant_values=value)
-    oh = (x.shape[1] - (k[0] - 1) * d[0] - 1) // s[0] + 1
-    ow = (x.shape[2] - (k[1] - 1) * d[1] - 1) // s[1] + 1
-    out = np.empty((n, oh, ow, k[0], k[1], c))
-    for y, z in itertools.product(range(oh), range(ow)):
-        out[:, y, z] = x[:, y * s[0]:y * s[0] + (k[0] - 1) * d[0] + 1:d[0], z * s[1]:z * s[1] + (k[1] - 1) * d[1] + 1:d[1]]
-    return out
-
-
-def conv(x, w, s, padding, d=(1, 1)):
-    return np.einsum("nyxhwc,hwco->nyxo", windows(x, w.shape[:2], s, padding, d), w)
-
-
-def depthwise(x, w, s, padding):
-    r = np.einsum("nyxhwc,hwcm->nyxcm", windows(x, w.shape[:2], s, padding), w)
-    return r.reshape(r.shape[:3] + (-1,))
-
-
-def pool(x, k, s, padding, f):
-    w = windows(x, k, s, padding, value=np.nan)
-    return (np.nanmax if f == "max" else np.nanmean)(w, axis=(3, 4))
-
-
-def layouts(op, dims, attrs, fn, note="", spatial=("strides", "ksize", "dilations"), rest=(), **kw):
-    """The case in NHWC and in NCHW; `spatial` attributes have one number a dimension."""
-    case(op, [U(*dims)] + list(rest), attrs, lambda c, x, *r: fn(x, *r), note, **kw)
-    swapped = dict(attrs, data_format=S("NCHW"))
-    for name in spatial:
-        if name in swapped:
-            v = swapped[name][1]
-            swapped[name] = L(v[0], v[3], v[1], v[2])
-    if "explicit_paddings" in swapped:
-        v = swapped["explicit_paddings"][1]
-        swapped["explicit_paddings"] = L(*(v[0:2] + v[6:8] + v[2:6]))
-    nchw = [dims[0], dims[3], dims[1], dims[2]]
-
-    def in_nchw(c, x, *r):
-        y = fn(np.transpose(x, (0, 2, 3, 1)), *r)
-        return [np.transpose(o, (0, 3, 1, 2)) if o.ndim == 4 else o for o in y] if isinstance(y, list) else np.transpose(y, (0, 3, 1, 2))
-    case(op, [U(*nchw)] + list(rest), swapped, in_nchw, (note + " NCHW").strip(), **kw)
-
-
 EXPLICIT = ((1, 0), (2, 1))
 EXPLICIT_ATTR = L(0, 0, 1, 0, 2, 1, 0, 0)
 for padding in ["SAME", "VALID", "EXPLICIT"]:
@@ -350,16 +166,6 @@ for padding in ["SAME", "VALID"]:
             rest=[U(3, 2, 3, 2)], only=["float"])
 
 
-def conv_backprop(shape, w, dy, s, padding):
-    """The gradient of conv with regard to its input."""
-    n, h, width, c = shape
-    ph, pw = (pads_of(h, w.shape[0], s[0], padding), pads_of(width, w.shape[1], s[1], padding))
-    dx = np.zeros((n, h + sum(ph), width + sum(pw), c))
-    for y, z in itertools.product(range(dy.shape[1]), range(dy.shape[2])):
-        dx[:, y * s[0]:y * s[0] + w.shape[0], z * s[1]:z * s[1] + w.shape[1]] += np.einsum("no,hwco->nhwc", dy[:, y, z], w)
-    return dx[:, ph[0]:ph[0] + h, pw[0]:pw[0] + width]
-
-
 for padding, dy in [("SAME", (1, 4, 3, 4)), ("VALID", (1, 3, 2, 4))]:
     case("Conv2DBackpropInput", [I32([1, 7, 5, 3]), U(3, 2, 3, 4), U(*dy)], {"strides": L(1, 2, 2, 1), "padding": S(padding)},
          lambda c, s, w, y, p=padding: conv_backprop(list(s), w, y, (2, 2), p), padding, only=["float"])
@@ -367,15 +173,6 @@ case("Conv2DBackpropInput", [I32([1, 3, 7, 5]), U(3, 2, 3, 4), U(1, 4, 4, 3)],
      {"strides": L(1, 1, 2, 2), "padding": S("SAME"), "data_format": S("NCHW")},
      lambda c, s, w, y: np.transpose(conv_backprop([1, 7, 5, 3], w, np.transpose(y, (0, 2, 3, 1)), (2, 2), "SAME"), (0, 3, 1, 2)),
      "NCHW", only=["float"])
-
-
-def conv3d(x, w, s, padding):
-    outs = []
-    pd = pads_of(x.shape[1], w.shape[0], s[0], padding)
-    x = np.pad(x, ((0, 0), pd, (0, 0), (0, 0), (0, 0)))
-    for z in range((x.shape[1] - w.shape[0]) // s[0] + 1):
-        outs.append(sum(conv(x[:, z * s[0] + k], w[k], s[1:], padding) for k in range(w.shape[0])))
-    return np.stack(outs, 1)
 
 
 for padding in ["SAME", "VALID"]:

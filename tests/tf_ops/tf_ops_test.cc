@@ -1,10 +1,10 @@
-// TensorFlow's ops, one node a case (cases.txt). Each with each type:
+// TensorFlow's ops, one node a case (cases.txt, integer_cases.txt). Each with each type:
 //
 //   imported     as a canonical node, not an opaque one
 //   computed     by the reference function: the numbers that stand in the case; by the engine: those of the reference
 //   exported     and imported again: the same NodeDef, the same graph
 //
-// A case, see make_cases.py, which wrote them:
+// A case, see make_cases.py and make_integer_cases.py, which wrote them:
 //   case NAME                      op OP                       types f32,bf16
 //   in TYPE FILL DIMS              a placeholder; FILL as Fill() below says; TYPE may be $T
 //   const TYPE DIMS | VALUES       a constant
@@ -56,6 +56,7 @@ struct Expected {
 };
 
 struct Case {
+  std::string file;
   int line = 0;
   std::string name, op;
   std::vector<std::string> types;
@@ -72,9 +73,9 @@ std::vector<T> Numbers(const std::string& text) {
   return numbers;
 }
 
-std::vector<Case> ReadCases() {
-  std::vector<Case> cases;
-  std::ifstream file("tests/tf_ops/cases.txt");
+void ReadCases(const std::string& path, std::vector<Case>& cases) {
+  std::ifstream file(path);
+  EXPECT_TRUE(file.good()) << path;
   int number = 0;
   for (std::string line; std::getline(file, line);) {
     ++number;
@@ -86,7 +87,7 @@ std::vector<Case> ReadCases() {
     const size_t bar = std::min(rest.find('|'), rest.size());
     const std::string values = bar < rest.size() ? rest.substr(bar + 1) : "";
     if (word == "case") {
-      cases.push_back({.line = number, .name = rest});
+      cases.push_back({.file = path, .line = number, .name = rest});
     } else if (word == "op") {
       cases.back().op = rest;
     } else if (word == "types") {
@@ -109,9 +110,14 @@ std::vector<Case> ReadCases() {
     } else if (word == "expect") {
       cases.back().expected.push_back({Numbers<int64_t>(rest.substr(0, bar)), Numbers<double>(values)});
     } else {
-      ADD_FAILURE() << "cases.txt:" << number << ": unknown word " << word;
+      ADD_FAILURE() << path << ":" << number << ": unknown word " << word;
     }
   }
+}
+
+std::vector<Case> ReadCases() {
+  std::vector<Case> cases;
+  for (const char* path : {"tests/tf_ops/cases.txt", "tests/tf_ops/integer_cases.txt"}) ReadCases(path, cases);
   return cases;
 }
 
@@ -276,7 +282,7 @@ void CheckNumbers(const Case& c, const Graph& graph, const std::vector<Tensor>& 
 }
 
 void Check(const Case& c, const std::string& type_word) {
-  SCOPED_TRACE(Concat("tests/tf_ops/cases.txt:", c.line, " \"", c.name, "\" with ", type_word));
+  SCOPED_TRACE(Concat(c.file, ":", c.line, " \"", c.name, "\" with ", type_word));
   const DataType type = *DataTypeFromName(type_word);
   std::vector<Tensor> fed;
   const tf::GraphDef def = FileOf(c, type, fed);
