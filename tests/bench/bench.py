@@ -1,162 +1,183 @@
 #!/usr/bin/env python3
-"""dev bench: Halftone against ONNX Runtime on the same model, one thread, one core.
+"""dev bench: Halftone against ONNX Runtime on the same models, cores and threads.
 
-    dev bench [--models resnet50,...] [--rounds N] [--round-seconds S] [--quick] [--seed N] [--json FILE] [--markdown FILE]
+    dev bench [--models resnet50,...] [--batch N] [--threads N] [--profile quick|standard] [--rounds N] [--resume] [--json FILE]
+              [--markdown FILE]
+    dev bench --list         the scenarios and their bars
+    dev bench --kernels      our own kernels against oneDNN's
 
-Each round runs every side once, in random order, each in fresh processes: ONNX Runtime (fp32), Halftone's fused fp32 file and
-Halftone's bf16 file. A side's time in a round is the median of its inferences; times are compared within rounds, and the 95 %
-interval of a ratio is bootstrapped over rounds. Weights are random, which changes no time. Ends with a line PASS or FAIL for each
-bar of the model, and exit code 1 when one fails. Nothing else should run on the machine: disturbed rounds are done again.
+Without arguments: all scenarios, quick profile. Each round runs every side once, in random order, each in a fresh process: ONNX
+Runtime (fp32), Halftone's fused fp32 file, Halftone's bf16 file. A side's time in a round is the median of its inferences; times are
+compared within rounds, and the 95 % interval of a ratio is bootstrapped over rounds. Answers are compared too. Exit code 1 when a bar is
+missed. Nothing else should run on the machine: disturbed rounds are done again. What was measured is kept scenario by scenario:
+--resume goes on where a run was interrupted.
 """
 
 import argparse
-import dataclasses
 import datetime
 import json
 import os
 import pathlib
-import random
 import sys
-import tempfile
 import time
 
-from intervals import median, ratio_of_rounds
-from render import markdown, table
-from sides import BenchError, Halftone, OnnxRuntime, export, lower
+import kernels
+from answers import fidelity
+from files import Files, forget_old_builds, our_build
+from intervals import median
+from judge import cpu_facts, is_reference_cpu, judge, missed
+from losses import losses
+from measure import measure, say
+from programs import BenchError, program, run
+from render import bar, count, markdown, text, text_table
+from scenarios import MODELS, REFERENCE_SLACK, Scenario, all_scenarios
+from sides import BF16, FP32, ORT, halftone, onnx_runtime
+from state import State
 
-ORT, FP32, BF16 = "ONNX Runtime fp32", "Halftone fp32 (fused)", "Halftone bf16"
-
-
-@dataclasses.dataclass
-class Model:
-    """A network of torchvision, batch 1. A bar of None is not asked."""
-    name: str
-    fp32_at_most: float | None = None  # time of fused fp32 / time of ONNX Runtime
-    bf16_at_least: float | None = None  # time of the faster fp32 side / time of bf16
-
-
-MODELS = {m.name: m for m in [
-    Model("resnet50", fp32_at_most=1.1, bf16_at_least=1.7),
-    Model("mobilenet_v2"),
-    Model("vgg16"),
-]}
+# rounds, seconds of timed inference in one, disturbed rounds that are done again
+PROFILES = {"quick": (5, 1.0, 2), "standard": (10, 2.0, 10)}
 
 
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="dev bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", default="resnet50", help=f"comma-separated, of {', '.join(MODELS)} (default: resnet50)")
-    parser.add_argument("--rounds", type=int, default=9, help="default: 9")
-    parser.add_argument("--round-seconds", type=float, default=1.0, help="timed inference of one side in one round (default: 1)")
-    parser.add_argument("--quick", action="store_true", help="3 rounds of 0.5 s: an indication, not a result")
+    parser.add_argument("--models", default="", help=f"comma-separated, of {', '.join(MODELS)} (default: all)")
+    parser.add_argument("--batch", type=int, help="only this batch (default: 1, and 16 for two models)")
+    parser.add_argument("--threads", type=int, help="only with so many threads (default: 1 and 2)")
+    parser.add_argument("--profile", choices=PROFILES, default="quick", help="quick: 5 rounds of 1 s; standard: 10 of 2 s (default: quick)")
+    parser.add_argument("--rounds", type=int, help="over the profile's number")
+    parser.add_argument("--round-seconds", type=float, help="over the profile's: timed inference of one side in one round")
     parser.add_argument("--seed", type=int, default=1, help="of the order of the sides and the intervals (default: 1)")
+    parser.add_argument("--resume", action="store_true", help="keep what an interrupted run of the same kind has measured")
+    parser.add_argument("--state", type=pathlib.Path, help="the file that --resume reads (default: in the cache)")
     parser.add_argument("--json", type=pathlib.Path, help="write everything measured to this file")
     parser.add_argument("--markdown", type=pathlib.Path, help="write a page with the results to this file")
+    parser.add_argument("--list", action="store_true", help="print the scenarios and their bars, measure nothing")
+    parser.add_argument("--kernels", action="store_true", help="race our own kernels against oneDNN's, no models")
     options = parser.parse_args(arguments)
-    if options.quick:
-        options.rounds, options.round_seconds = 3, 0.5
-    options.models = options.models.split(",")
+    rounds, seconds, options.again = PROFILES[options.profile]
+    options.rounds = options.rounds or rounds
+    options.round_seconds = options.round_seconds or seconds
+    options.models = [name for name in options.models.split(",") if name]
     for name in options.models:
         if name not in MODELS:
             parser.error(f"no model '{name}'; there are {', '.join(MODELS)}")
     if options.rounds < 3:
         parser.error("--rounds: an interval needs at least 3")
+    if options.resume and options.seed != 1 and not options.state:
+        parser.error("--resume with a seed of its own wants --state")
     return options
 
 
-def describe_cpu():
+def scenarios(options):
+    """Those of the table that the flags let through; where they name a setting that is not in it, that setting."""
+    chosen = [s for s in all_scenarios(options.models)
+              if options.batch in (None, s.batch) and options.threads in (None, s.threads)]
+    asked = {(s.model.name) for s in chosen}
+    return chosen + [Scenario(MODELS[name], options.batch or 1, options.threads or 1) for name in options.models if name not in asked]
+
+
+def describe_cpu(facts):
     """The kernel's words; "AMD EPYC" alone does not say which generation."""
-    lines = (line.partition(":") for line in open("/proc/cpuinfo"))
-    facts = {key.strip(): value.strip() for key, _, value in lines}
     amx = "AMX" if "amx_bf16" in facts.get("flags", "") else "no AMX"
-    return f"{facts.get('model name', 'unknown')}, family {facts.get('cpu family')}, model {facts.get('model')}, {amx}"
+    return (f"CPU: {facts.get('model name', 'unknown')}, family {facts.get('cpu family')}, model {facts.get('model')}, {amx}, "
+            f"{os.cpu_count()} cores; kernel {os.uname().release}")
+
+
+def describe_reference(facts):
+    if is_reference_cpu(facts):
+        return f"The reference CPU: ONNX Runtime's own times are checked, at most {REFERENCE_SLACK:.0%} above the reference times."
+    return (f"Another CPU (family {facts.get('cpu family')}, model {facts.get('model')}) than that of ONNX Runtime's reference times (family 25, "
+            "Zen 4): the absolute check of its times does not apply, only ratios of this run are judged.")
 
 
 def describe_scheduling():
     real_time = os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR)
-    return "real-time (chrt), for both sides alike" if real_time else "ordinary"
+    return "real-time (chrt), for all sides alike" if real_time else "ordinary"
 
 
-def wait_for_quiet(limit_seconds=180):
-    """Gives a build that is about to end the time to do so."""
-    start = time.monotonic()
-    while os.getloadavg()[0] > 0.75 * os.cpu_count() and time.monotonic() - start < limit_seconds:
-        if time.monotonic() - start < 1:
-            print(f"load average {os.getloadavg()[0]:.1f}: waiting up to {limit_seconds} s for a quiet machine", file=sys.stderr)
-        time.sleep(2)
+def versions(result):
+    return f"ONNX Runtime {result['ort_version']}; {run([program('halftone'), 'version'], 'halftone version').strip()}"
 
 
-def measure(sides, options):
-    """Rounds in random order: {side: [median of each round]}, and what disturbed the rounds that were thrown away.
+def bench(scenario, options, files, facts):
+    model, samples = files.model(scenario.model), files.samples(scenario)
+    fp32_file, bf16_file = files.lowered(scenario)
+    sqnr = dict(zip(("fp32", "bf16"), fidelity(model, (fp32_file, bf16_file), samples, scenario)))
+    sides = [onnx_runtime(model), halftone(FP32, fp32_file), halftone(BF16, bf16_file)]
+    times, thrown, disturbed = measure(scenario, sides, samples, options)
+    verdicts = judge(scenario, times, sqnr, options.seed, facts)
+    lost = [losses(name, file, samples, scenario) for key, name, file in (("fp32", "fp32", fp32_file), ("bf16", "bf16", bf16_file))
+            if missed(verdicts[key])]
+    return {"name": scenario.name, "model": scenario.model.name, "setting": scenario.setting, "ort_ms": median(times[ORT]),
+            "ort_version": sides[0].version, "verdicts": verdicts, "losses": lost, "thrown_away": len(thrown), "disturbed": disturbed,
+            "round_medians_ms": times, "file_bytes": {s.name: os.path.getsize(s.model) for s in sides}}
 
-    A round in which any side was disturbed is done again as a whole, so that no side is favoured; after as many of these as
-    options.rounds, disturbed rounds count too, and stay in the list of what is wrong with the result.
-    """
-    order, times, thrown, kept_noise = random.Random(options.seed), {s.name: [] for s in sides}, [], []
-    while len(times[sides[0].name]) < options.rounds:
-        of_round, noise = {}, []
-        for side in order.sample(sides, len(sides)):
-            of_round[side.name], disturbed = side.round(options.round_seconds, batch=1)
-            noise += [f"{side.name}: {reason}" for reason in disturbed]
-        done = len(times[sides[0].name])
-        print(f"  round {done + 1} of {options.rounds}  " + "  ".join(f"{name} {ms:.3f} ms" for name, ms in sorted(of_round.items())) +
-              (f"  disturbed: {noise[0]}" if noise else ""), file=sys.stderr, flush=True)
-        if noise and len(thrown) < options.rounds:
-            thrown.append(noise)
+
+def list_bars(options):
+    for s in scenarios(options):
+        asked = "no bar" if s.bar is None else "fp32 {} bf16 {}".format(*(
+            bar({"bar": getattr(s.bar, key), "limit": getattr(s.bar, key + "_limit")}).ljust(12) for key in ("fp32", "bf16")))
+        print(f"{s.name:28} {s.setting:22} {asked}")
+
+
+def run_all(options):
+    facts, skipped, start = cpu_facts(), [], time.monotonic()
+    cache = pathlib.Path(os.environ.get("HALFTONE_CACHE", pathlib.Path.home() / ".cache/halftone")) / "bench"
+    files = Files(cache)
+    forget_old_builds(cache)
+    key = {"the programs": our_build(), "rounds": options.rounds, "seconds of a round": options.round_seconds, "seed": options.seed,
+           "the CPU": describe_cpu(facts)}
+    state = State(options.state or cache / "state.json", key, options.resume)
+    if state.why_new:
+        say(state.why_new)
+    say(describe_reference(facts))
+    todo, results = scenarios(options), []
+    for i, scenario in enumerate(todo):
+        if files.model(scenario.model) is None:
+            skipped.append(f"{scenario.name}: no {scenario.model.file} (folder of shared data, HALFTONE_SHARED)")
+            say(f"skipped: {skipped[-1]}")
             continue
-        kept_noise += [f"round {done + 1}: {reason}" for reason in noise]
-        for name, milliseconds in of_round.items():
-            times[name].append(milliseconds)
-    return times, thrown, kept_noise
+        if scenario.name not in state.results:
+            say(f"{i + 1} of {len(todo)}: {scenario.name}, {(time.monotonic() - start) / 60:.1f} minutes so far")
+            state.add(scenario.name, bench(scenario, options, files, facts))
+            say(text_table([state.results[scenario.name]]))
+        results.append(state.results[scenario.name])
+        write(options, results, skipped, facts)
+    return results, skipped
 
 
-def bar(text, ratio, good):
-    value, low, high = ratio
-    return {"bar": text, "value": value, "low": low, "high": high, "passed": good}
-
-
-def judge(model, times, seed):
-    fp32 = ratio_of_rounds(times[FP32], times[ORT], seed)
-    faster = FP32 if median(times[FP32]) <= median(times[ORT]) else ORT
-    bf16 = ratio_of_rounds(times[faster], times[BF16], seed)
-    bars = []
-    if model.fp32_at_most is not None:
-        bars.append(bar(f"fused fp32 takes at most {model.fp32_at_most} x the time of ONNX Runtime", fp32, fp32[0] <= model.fp32_at_most))
-    if model.bf16_at_least is not None:
-        bars.append(bar(f"bf16 is at least {model.bf16_at_least} x as fast as the faster fp32 side ({faster})", bf16,
-                        bf16[0] >= model.bf16_at_least))
-    return bars
-
-
-def bench(model, options, folder):
-    path = export(model.name, pathlib.Path(os.environ.get("HALFTONE_CACHE", folder)) / "bench")
-    fp32_file, bf16_file, sqnr_db = lower(path, 1, folder / model.name)
-    sides = [OnnxRuntime(ORT, path), Halftone(FP32, fp32_file), Halftone(BF16, bf16_file)]
-    wait_for_quiet()
-    times, thrown, noise = measure(sides, options)
-    rows = []
-    for side in sides:
-        speedup = ratio_of_rounds(times[ORT], times[side.name], options.seed)
-        rows.append({"side": side.name, "version": side.version, "file_bytes": os.path.getsize(side.model), "median_ms": median(times[side.name]),
-                     "min_round_ms": min(times[side.name]), "max_round_ms": max(times[side.name]), "speedup": speedup,
-                     "round_medians_ms": times[side.name]})
-    return {"model": model.name, "rows": rows, "bf16_sqnr_db": sqnr_db, "bars": judge(model, times, options.seed),
-            "thrown_away": thrown, "disturbed": noise, "environment": sides[1].environment}
+def write(options, results, skipped, facts):
+    """After every scenario: what an interrupted run leaves is complete as far as it goes."""
+    arguments = [f"--models {','.join(options.models)}"] if options.models else []
+    arguments += [f"--{name} {value}" for name in ("batch", "threads") if (value := getattr(options, name))]
+    arguments += [f"--profile {options.profile}"]
+    if (options.rounds, options.round_seconds) != PROFILES[options.profile][:2]:
+        arguments += [f"--rounds {options.rounds} --round-seconds {options.round_seconds:g}"]
+    page = {"date": datetime.date.today().isoformat(), "command": " ".join(["./dev bench", *arguments]), "cpu": describe_cpu(facts),
+            "scheduling": describe_scheduling(), "reference": describe_reference(facts), "versions": versions(results[0]),
+            "profile": options.profile, "rounds": options.rounds, "round_seconds": options.round_seconds, "seed": options.seed,
+            "skipped": skipped, "results": results}
+    if options.json:
+        options.json.write_text(json.dumps(page, indent=1) + "\n")
+    if options.markdown:
+        options.markdown.write_text(markdown(page))
 
 
 def main():
     options = parse(sys.argv[1:])
-    result = {"date": datetime.date.today().isoformat(), "cpu": describe_cpu(), "scheduling": describe_scheduling(), "rounds": options.rounds,
-              "round_seconds": options.round_seconds, "seed": options.seed, "models": []}
-    with tempfile.TemporaryDirectory(prefix="halftone-bench-") as folder:
-        for name in options.models:
-            print(f"{name}: {options.rounds} rounds of {options.round_seconds} s a side", file=sys.stderr)
-            result["models"].append(bench(MODELS[name], options, pathlib.Path(folder)))
-            print(table(result["models"][-1]), flush=True)
-    if options.json:
-        options.json.write_text(json.dumps(result, indent=1) + "\n")
-    if options.markdown:
-        options.markdown.write_text(markdown(result))
-    return 0 if all(b["passed"] for m in result["models"] for b in m["bars"]) else 1
+    if options.list:
+        list_bars(options)
+        return 0
+    if options.kernels:
+        page, won = kernels.table(options.round_seconds)
+        print(page)
+        return 0 if won else 1
+    results, skipped = run_all(options)
+    print(text(results))
+    for line in skipped:
+        print(f"SKIP {line}")
+    print(count(results) if results else "nothing was measured")
+    return 1 if any(missed(v) for r in results for v in r["verdicts"].values()) else 0
 
 
 if __name__ == "__main__":

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""One round of ONNX Runtime's CPU provider, in a process of its own: onnxruntime_round.py MODEL.onnx SECONDS BATCH
+"""One round of ONNX Runtime's CPU provider, in a process of its own: the twin of halftone_round.cc.
 
-One thread, pinned to the first core that this process may use, as Halftone pins its own rounds. Warm-up and timing are those of
-runtime/benchmark.h: warm-up until three batches in a row differ by less than 2 % and 50 inferences are done, or for 2 s; then
-SECONDS of inferences, each timed from numpy array to numpy array. Prints JSON.
+usage: onnxruntime_round.py MODEL.onnx SAMPLES.npz --seconds S --batch N --threads K [--answers OUT.npz]
+
+Threads on the first cores that this process may use, as Halftone pins its own rounds. Warm-up and timing are those of
+runtime/benchmark.h: warm-up until three batches in a row differ by less than 2 % and 50 inferences are done, or for 2 s; then S
+seconds of inferences, each timed from numpy array to numpy array. Prints JSON. --answers: no timing, one inference, its outputs.
 """
+import argparse
 import json
 import os
+import pathlib
 import resource
-import sys
 import time
 
 import numpy
@@ -17,17 +20,30 @@ import onnxruntime
 WARMUP_SECONDS = 2.0
 WARMUP_INFERENCES = 50
 SHORT_BATCH_SECONDS = 0.01  # shorter ones are mostly noise
+MAX_SWITCHES_PER_SECOND = 10  # involuntary, of a thread: the limit of runtime/benchmark.cc
+MAX_STEAL_SHARE = 0.01
 
 
-def open_session(path, batch):
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
-    options.add_free_dimension_override_by_name("N", batch)
-    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+def parse():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("model")
+    parser.add_argument("samples")
+    parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--batch", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--answers", type=pathlib.Path)
+    return parser.parse_args()
+
+
+def open_session(options):
+    settings = onnxruntime.SessionOptions()
+    settings.log_severity_level = 4
+    settings.intra_op_num_threads = options.threads
+    settings.inter_op_num_threads = 1
+    settings.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+    settings.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+    settings.add_free_dimension_override_by_name("N", options.batch)
+    return onnxruntime.InferenceSession(options.model, settings, providers=["CPUExecutionProvider"])
 
 
 def warm_up(inference):
@@ -45,25 +61,42 @@ def warm_up(inference):
             return
 
 
-def main():
-    path, seconds, batch = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
-    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    session = open_session(path, batch)
-    generator = numpy.random.default_rng(1)
-    feed = {i.name: generator.random([d if isinstance(d, int) else batch for d in i.shape], numpy.float32) for i in session.get_inputs()}
+def steal():
+    """Time of all cores, and the hypervisor's part of it."""
+    with open("/proc/stat") as file:
+        times = [float(x) for x in file.readline().split()[1:9]]
+    return sum(times), times[7]
 
-    def inference():
-        session.run(None, feed)
 
+def measure(inference, options):
     warm_up(inference)
-    switches, samples, start = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw, [], time.perf_counter()
-    while not samples or time.perf_counter() - start < seconds:
+    switches, (machine, stolen) = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw, steal()
+    samples, start = [], time.perf_counter()
+    while not samples or time.perf_counter() - start < options.seconds:
         began = time.perf_counter()
         inference()
         samples.append((time.perf_counter() - began) * 1e3)
     wall = time.perf_counter() - start
-    switches = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw - switches
-    print(json.dumps({"samples_ms": samples, "switches_per_second": switches / wall, "version": onnxruntime.__version__}))
+    switches = (resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw - switches) / wall / options.threads
+    stolen = (steal()[1] - stolen) / max(1.0, steal()[0] - machine)
+    noise = []
+    if switches > MAX_SWITCHES_PER_SECOND:
+        noise.append(f"{switches:.0f} involuntary context switches a second and thread (limit {MAX_SWITCHES_PER_SECOND})")
+    if stolen > MAX_STEAL_SHARE:
+        noise.append(f"the hypervisor took {stolen * 100:.1f} % of the CPU time (limit {MAX_STEAL_SHARE * 100:.0f} %)")
+    print(json.dumps({"samples_ms": samples, "noise": noise, "version": onnxruntime.__version__}))
+
+
+def main():
+    options = parse()
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:options.threads])
+    session = open_session(options)
+    arrays = numpy.load(options.samples)
+    feed = {i.name: arrays[i.name] for i in session.get_inputs()}
+    if options.answers:
+        numpy.savez(options.answers, **dict(zip([o.name for o in session.get_outputs()], session.run(None, feed))))
+        return
+    measure(lambda: session.run(None, feed), options)
 
 
 main()

@@ -1,68 +1,116 @@
-"""The results of dev bench as text for a terminal and as a Markdown page."""
+"""The results of dev bench as text for a terminal and as the page docs/BENCHMARKS.md."""
+
+import math
+
+HEAD = ["model", "ORT ms", "fp32 ms", "x ORT (95 %)", "bar (limit)", "fp32", "bf16 ms", "x ORT (95 %)", "bar (limit)", "bf16", "SQNR dB"]
+MAX_LOSSES = 5  # steps shown of a model
 
 
-def interval(ratio, digits=2):
-    value, low, high = ratio
-    return f"{value:.{digits}f}" if low is None else f"{value:.{digits}f} ({low:.{digits}f} .. {high:.{digits}f})"
+def interval(verdict):
+    if verdict["low"] is None:
+        return f"{verdict['speed']:.2f}"
+    return f"{verdict['speed']:.2f} ({verdict['low']:.2f} .. {verdict['high']:.2f})"
 
 
-def cells(model):
-    for row in model["rows"]:
-        yield [row["side"], f"{row['median_ms']:.2f}", f"{row['min_round_ms']:.2f} .. {row['max_round_ms']:.2f}", interval(row["speedup"]),
-               f"{row['file_bytes'] / 1e6:.1f}"]
+def bar(verdict):
+    if verdict["bar"] is None:
+        return "-"
+    return f"{verdict['bar']:.3g}" + (f" ({verdict['limit']:.3g})" if verdict["limit"] else "")
 
 
-HEAD = ["side", "median ms", "rounds, ms", "speed-up over ONNX Runtime (95 %)", "file MB"]
+def decibel(x):
+    return f"{x:.0f}" if math.isfinite(x) else "equal" if x > 0 else "none"
 
 
-def verdicts(model):
-    for bar in model["bars"]:
-        yield f"{'PASS' if bar['passed'] else 'FAIL'} {bar['bar']}: {interval((bar['value'], bar['low'], bar['high']))}"
+def milliseconds(x):
+    return f"{x:.3g}" if x < 100 else f"{x:.0f}"
 
 
-def disturbances(model):
-    if model["thrown_away"]:
-        yield f"{len(model['thrown_away'])} disturbed rounds were thrown away and done again, e.g. {model['thrown_away'][0][0]}"
-    if model["disturbed"]:
-        yield f"{len(model['disturbed'])} remarks on disturbed rounds that count, e.g. {model['disturbed'][0]}"
-    else:
-        yield "no round that counts was disturbed"
+def cells(result):
+    fp32, bf16 = result["verdicts"]["fp32"], result["verdicts"]["bf16"]
+    return [result["model"], milliseconds(result["ort_ms"]), milliseconds(fp32["ms"]), interval(fp32), bar(fp32), fp32["word"],
+            milliseconds(bf16["ms"]), interval(bf16), bar(bf16), bf16["word"], f"{decibel(fp32['sqnr_db'])}, {decibel(bf16['sqnr_db'])}"]
 
 
-def table(model):
-    lines = [HEAD, *cells(model)]
+def settings_of(results):
+    return list(dict.fromkeys(r["setting"] for r in results))
+
+
+def text_table(results):
+    lines = [HEAD, *map(cells, results)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
-    text = [f"{model['model']}, batch 1, one thread"]
-    text += ["  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths))) for line in lines]
-    text += [f"bf16 against fp32 on seeded random inputs: SQNR {model['bf16_sqnr_db']:.1f} dB"]
-    return "\n".join(text + list(disturbances(model)) + list(verdicts(model)))
+    return "\n".join("  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths))) for line in lines)
 
 
-def model_section(model, cpu):
-    environment = model["environment"]
-    lines = [f"## {model['model']}, batch 1, one thread", ""]
-    lines += ["| " + " | ".join(HEAD) + " |", "|---" + "|--:" * (len(HEAD) - 1) + "|"]
-    lines += ["| " + " | ".join(line) + " |" for line in cells(model)]
-    lines += ["", f"bf16 against fp32 on seeded random inputs: SQNR {model['bf16_sqnr_db']:.1f} dB. The weights are random, so there is no "
-              "accuracy to tell.", ""]
-    lines += [f"* {line}" for line in verdicts(model)]
-    lines += [f"* {line[0].upper()}{line[1:]}." for line in disturbances(model)]
-    lines += ["", f"CPU: {cpu}; {environment['cores']} cores, oneDNN's instruction set {environment['isa']}, "
-              f"kernel {environment['kernel']}. " + "; ".join(dict.fromkeys(row["version"] for row in model["rows"])) + "."]
-    return "\n".join(lines)
+def text(results):
+    return "\n\n".join(f"{setting}\n" + text_table([r for r in results if r["setting"] == setting]) for setting in settings_of(results))
 
 
-def markdown(result):
-    models = ",".join(model["model"] for model in result["models"])
-    command = f"./dev bench --models {models} --rounds {result['rounds']} --round-seconds {result['round_seconds']:g}"
-    intro = f"""# Benchmarks
+def markdown_table(head, rows):
+    return "\n".join(["| " + " | ".join(head) + " |", "|---" + "|--:" * (len(head) - 1) + "|", *("| " + " | ".join(row) + " |" for row in rows)])
 
-Measured on {result['date']} by `{command} --markdown docs/BENCHMARKS.md`, which wrote this page: do not edit it.
-How it is measured: [BENCHMARK_METHOD.md](BENCHMARK_METHOD.md).
 
-{result['rounds']} rounds. In each round every side runs once, in random order, in fresh processes on the same core, for
-{result['round_seconds']:g} s after warm-up. Scheduling: {result['scheduling']}. "median ms" is the median over rounds of a round's
-median inference. A speed-up is the median over rounds of the ratio within the round, with its 95 % bootstrap interval; above 1 is
-faster.
-"""
-    return intro + "\n" + "\n\n".join(model_section(m, result['cpu']) for m in result["models"]) + "\n"
+def words(results):
+    return [v["word"].rstrip("?") for r in results for v in r["verdicts"].values() if v["word"]]
+
+
+def count(results):
+    all_words = words(results)
+    return f"{all_words.count('PASS')} of {len(all_words)} bars are passed"
+
+
+def geometric_means(results):
+    def mean(key):
+        return math.exp(sum(math.log(r["verdicts"][key]["speed"]) for r in results) / len(results))
+    return f"geometric mean over models: fp32 {mean('fp32'):.2f} x, bf16 {mean('bf16'):.2f} x ONNX Runtime"
+
+
+def section(setting, results):
+    return f"## {setting}\n\n{markdown_table(HEAD, map(cells, results))}\n\n{geometric_means(results).capitalize()}."
+
+
+def loss_lines(loss):
+    """One of our files in one scenario that misses its bar."""
+    if loss.get("why_not"):
+        return f"**{loss['name']}**: {loss['why_not']}"
+    rows = [[s["name"], s["op"], s["kernel"], f"{s['us']:.0f}", f"{s['alone_us']:.0f}", f"{s['us'] - s['alone_us']:+.0f}"]
+            for s in loss["steps"][:MAX_LOSSES]]
+    head = f"**{loss['name']}**: all steps {loss['us'] / 1e3:.2f} ms, their primitives alone {loss['alone_us'] / 1e3:.2f} ms."
+    return head + "\n\n" + markdown_table(["step", "op", "kernel", "us", "alone", "loss"], rows)
+
+
+def losses(results):
+    missed = [loss_lines(loss) for r in results for loss in r["losses"]]
+    if not missed:
+        return ""
+    return "\n## Where a bar is missed\n\nSteps within the model against the same primitives alone, the largest losses first.\n\n" + "\n\n".join(missed) + "\n"
+
+
+def remarks(results):
+    again = sum(r["thrown_away"] for r in results)
+    kept = [f"{r['name']}: {d}" for r in results for d in r["disturbed"]]
+    lines = [f"{again} disturbed rounds were thrown away and done again." if again else "No round was thrown away."]
+    lines += [f"{len(kept)} remarks on disturbed rounds that count, e.g. {kept[0]}."] if kept else ["No round that counts was disturbed."]
+    return " ".join(lines)
+
+
+def markdown(run):
+    results = run["results"]
+    tables = "\n\n".join(section(setting, [r for r in results if r["setting"] == setting]) for setting in settings_of(results))
+    skipped = "".join(f"\n* Not measured: {line}" for line in run["skipped"])
+    return f"""# Benchmarks
+
+Measured on {run['date']} by `{run['command']}`, which wrote this page: do not edit it. How: [BENCHMARK_METHOD.md](BENCHMARK_METHOD.md).
+
+Halftone's fused fp32 and its bf16 files against ONNX Runtime fp32 (ORT: CPU provider, all optimizations, the same cores and threads).
+"x ORT" is a speed: the median over {run['rounds']} rounds of the ratio within a round, with its 95 % interval. In brackets beside the bar: what oneDNN's
+primitives alone would reach, computed on another CPU (Zen 4). "?": the interval reaches over the bar. SQNR: of our fp32 and bf16 answers
+against ORT's. Profile {run['profile']}; scheduling {run['scheduling']}.
+
+* **{count(results)}.**
+* {run['cpu']}; {run['versions']}.
+* {run['reference']}
+* {remarks(results)}{skipped}
+
+{tables}
+{losses(results)}"""

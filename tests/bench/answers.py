@@ -1,0 +1,55 @@
+"""Are the answers right? A fast wrong answer must not pass: our fp32 and bf16 answers against ONNX Runtime's, on one batch."""
+
+import math
+import pathlib
+import sys
+import tempfile
+
+import numpy
+
+from programs import HERE, program, run
+
+
+def sqnr_db(reference, answer):
+    """10 log10(sum ref^2 / sum (ref - x)^2); infinite where the answers are equal, -infinite where they are not comparable."""
+    if reference.shape != answer.shape or not numpy.isfinite(answer).all():
+        return -math.inf
+    reference, answer = reference.astype(numpy.float64), answer.astype(numpy.float64)
+    noise = numpy.square(reference - answer).sum()
+    return math.inf if noise == 0 else 10 * math.log10(max(numpy.square(reference).sum(), 1e-300) / noise)
+
+
+def file_of(output):
+    """The name that `halftone run` gives to the file of an output."""
+    return "".join(c if c.isalnum() or c in ".-_" else "_" for c in output)
+
+
+def of_onnx_runtime(model, samples, scenario, folder):
+    out = folder / "onnxruntime.npz"
+    run([sys.executable, HERE / "onnxruntime_round.py", model, samples, "--batch", scenario.batch, "--threads", scenario.threads, "--answers",
+         out], f"answers of ONNX Runtime, {scenario.name}")
+    return {file_of(name): array for name, array in numpy.load(out).items()}
+
+
+def of_halftone(model, samples, scenario, folder):
+    inputs = []
+    for i, (name, array) in enumerate(numpy.load(samples).items()):
+        path = folder / f"input{i}.npy"
+        numpy.save(path, array)
+        inputs += ["--input", f"{name}={path}"]
+    out = folder / model.stem
+    run([program("halftone"), "run", model, *inputs, "--fuse", "--batch", scenario.batch, "--threads", scenario.threads, "--out", out,
+         "--quiet"], f"answers of {model.name}, {scenario.name}")
+    return {path.stem: numpy.load(path) for path in out.glob("*.npy")}
+
+
+def fidelity(model, files, samples, scenario):
+    """The SQNR of the worst output, in dB, of each of our `files` against ONNX Runtime on `model`."""
+    with tempfile.TemporaryDirectory(prefix="halftone-answers-") as name:
+        folder = pathlib.Path(name)
+        reference = of_onnx_runtime(model, samples, scenario, folder)
+        result = []
+        for file in files:
+            ours = of_halftone(file, samples, scenario, folder)
+            result.append(min(sqnr_db(array, ours[output]) if output in ours else -math.inf for output, array in reference.items()))
+        return result

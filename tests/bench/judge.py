@@ -1,0 +1,56 @@
+"""The verdict on one scenario.
+
+PASS and FAIL are about the median ratio; "?" behind one says that the 95 % interval reaches over the bar, so that another run may say
+the opposite. WRONG: the answers are not near enough to ONNX Runtime's, whatever the time. VOID: ONNX Runtime was slower than it is on
+this very CPU, so that beating it says nothing.
+"""
+
+from intervals import median, ratio_of_rounds
+from scenarios import FP32_SQNR_DB, REFERENCE_CPU, REFERENCE_FLAG, REFERENCE_SLACK
+from sides import BF16, FP32, ORT
+
+
+def cpu_facts():
+    """The kernel's words about the last core."""
+    with open("/proc/cpuinfo") as file:
+        lines = (line.partition(":") for line in file)
+        return {key.strip(): value.strip() for key, _, value in lines if key.strip()}
+
+
+def is_reference_cpu(facts):
+    return all(facts.get(key) == value for key, value in REFERENCE_CPU.items()) and REFERENCE_FLAG in facts.get("flags", "").split()
+
+
+def is_void(scenario, ort_ms, facts):
+    """Whether ONNX Runtime was slower than its reference time allows. Only that CPU has one."""
+    reference = scenario.reference_ms
+    return bool(is_reference_cpu(facts) and reference and ort_ms > (1 + REFERENCE_SLACK) * reference)
+
+
+def word(ratio, bar, right, void):
+    value, low, high = ratio
+    if not right:
+        return "WRONG"
+    if void:
+        return "VOID"
+    unsure = low is None or low < bar <= high
+    return ("PASS" if value >= bar else "FAIL") + ("?" if unsure else "")
+
+
+def judge(scenario, times, sqnr, seed, facts):
+    """{"fp32": {...}, "bf16": {...}}: the multiple of ONNX Runtime's speed, its interval, bar, limit and word."""
+    asked = scenario.bar
+    void = is_void(scenario, median(times[ORT]), facts)
+    result = {}
+    for key, side, least_sqnr in (("fp32", FP32, FP32_SQNR_DB), ("bf16", BF16, scenario.model.bf16_sqnr_db)):
+        ratio = ratio_of_rounds(times[ORT], times[side], seed)
+        right = sqnr[key] >= least_sqnr
+        bar = getattr(asked, key) if asked else None
+        result[key] = {"ms": median(times[side]), "speed": ratio[0], "low": ratio[1], "high": ratio[2], "sqnr_db": sqnr[key],
+                       "least_sqnr_db": least_sqnr, "bar": bar, "limit": getattr(asked, key + "_limit") if asked else None,
+                       "word": word(ratio, bar, right, void) if bar else "" if right else "WRONG"}
+    return result
+
+
+def missed(verdict):
+    return verdict["word"].rstrip("?") in ("FAIL", "WRONG", "VOID")

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""The verdicts of dev bench, and the table of bars."""
+
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
+from harness import case, main  # noqa: E402
+from judge import is_reference_cpu, judge, missed  # noqa: E402
+from scenarios import MODELS, Scenario, all_scenarios  # noqa: E402
+from sides import BF16, FP32, ORT  # noqa: E402
+
+ZEN4 = {"vendor_id": "AuthenticAMD", "cpu family": "25", "flags": "fpu avx512_bf16 avx512_vnni"}
+ZEN5 = dict(ZEN4, **{"cpu family": "26"})
+RIGHT = {"fp32": 110.0, "bf16": 45.0}
+RESNET = Scenario(MODELS["resnet50"])  # fp32 1.03, bf16 2.0
+
+
+def verdicts(fp32, bf16, sqnr=RIGHT, ort=(50.0,) * 5, facts=ZEN5, scenario=RESNET):
+    times = {ORT: list(ort), FP32: [o / s for o, s in zip(ort, fp32)], BF16: [o / s for o, s in zip(ort, bf16)]}
+    return judge(scenario, times, sqnr, 1, facts)
+
+
+@case("a bar is passed or failed by the median, and a question mark says that the interval reaches over it")
+def _(t):
+    v = verdicts(fp32=[1.1] * 5, bf16=[1.9] * 5)
+    t.equal((v["fp32"]["word"], v["bf16"]["word"]), ("PASS", "FAIL"))
+    v = verdicts(fp32=[1.0, 1.0, 1.05, 1.1, 1.1], bf16=[1.9, 1.9, 1.95, 2.1, 2.1])
+    t.equal((v["fp32"]["word"], v["bf16"]["word"]), ("PASS?", "FAIL?"))
+    t.equal((missed(v["fp32"]), missed(v["bf16"])), (False, True))
+
+
+@case("fast wrong answers do not pass")
+def _(t):
+    v = verdicts(fp32=[9.0] * 5, bf16=[9.0] * 5, sqnr={"fp32": 60.0, "bf16": 12.0})
+    t.equal((v["fp32"]["word"], v["bf16"]["word"]), ("WRONG", "WRONG"))
+    t.check(missed(v["fp32"]), "WRONG counts as passed")
+
+
+@case("on the reference machine a slow ONNX Runtime makes the scenario void; elsewhere there is nothing to compare it with")
+def _(t):
+    slow = (74.7 * 1.2,) * 5
+    t.equal(verdicts([3.0] * 5, [3.0] * 5, ort=slow, facts=ZEN4)["fp32"]["word"], "VOID")
+    t.equal(verdicts([3.0] * 5, [3.0] * 5, ort=(74.7,) * 5, facts=ZEN4)["fp32"]["word"], "PASS")
+    t.equal(verdicts([3.0] * 5, [3.0] * 5, ort=slow, facts=ZEN5)["fp32"]["word"], "PASS")
+    t.equal(is_reference_cpu(dict(ZEN4, flags="fpu avx2")), False, "Zen 3")
+
+
+@case("every model has bars for one thread and, 0.95 times those, for two; a setting that nobody asked about has none")
+def _(t):
+    names = [s.name for s in all_scenarios()]
+    t.equal(len(names), len(set(names)))
+    t.equal(len([s for s in all_scenarios() if s.batch == 1]), 2 * len(MODELS))
+    t.equal(sorted(s.model.name for s in all_scenarios() if (s.batch, s.threads) == (16, 1)), ["mobilenet_v2", "resnet50"])
+    for s in all_scenarios():
+        if s.threads == 2:
+            t.check(abs(s.bar.fp32 - 0.95 * Scenario(s.model, s.batch).bar.fp32) < 1e-9, s.name)
+    t.equal(Scenario(MODELS["vgg16"], batch=16).bar, None)
+    v = verdicts([1.0] * 5, [1.0] * 5, scenario=Scenario(MODELS["resnet50"], batch=4))
+    t.equal(v["fp32"]["word"], "")
+
+
+main()
