@@ -2,8 +2,9 @@
 //
 //   halftone-worker            reads a WorkerRequest from stdin, writes WorkerMessages to stdout (worker.proto)
 //   halftone-worker --child    reads a ChildRequest from stdin, writes a ChildReply to stdout (child.proto)
+//   halftone-worker --threads N --repeat-primitive LINE    repeats what a line of oneDNN says (docs/howto/profile.md)
 //
-// People do not start it; `halftoned` does.
+// But for the last, people do not start it; `halftoned` does.
 
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "base/logging.h"
 #include "server/worker/child_runner.h"
 #include "server/worker/convert.h"
+#include "server/worker/repeat_primitive.h"
 #include "server/worker/work.h"
 
 namespace halftone::worker {
@@ -57,6 +59,7 @@ WorkerMessage Final(const WorkerRequest& request, int output) {
 }
 
 int Main(int argc, char** argv) {
+  if (argc > 2) return RepeatPrimitiveMain(argc, argv);
   const int output = TakeStdout();
   if (argc == 2 && std::strcmp(argv[1], "--child") == 0) return ChildMain(STDIN_FILENO, output);
   if (argc != 1) {

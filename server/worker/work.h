@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "optimizer/job.h"
+#include "server/worker/child_runner.h"
 #include "server/worker/worker.pb.h"
 
 namespace halftone::worker {
@@ -16,7 +17,7 @@ struct WorkOutcome {
 };
 
 // Writes files below request.work_dir and names them in the result. `children` runs the variants.
-absl::StatusOr<WorkOutcome> DoWork(const WorkerRequest& request, ChildRunner& children,
+absl::StatusOr<WorkOutcome> DoWork(const WorkerRequest& request, ProcessChildRunner& children,
                                    const ProgressCallback& progress);
 
 }  // namespace halftone::worker

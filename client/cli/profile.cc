@@ -1,0 +1,99 @@
+// halftone profile MODEL: where the time of a model goes, step by step.
+
+#include "report/profile.h"
+
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "base/status.h"
+#include "client/cli/commands.h"
+#include "client/cli/console.h"
+#include "client/cli/flags.h"
+#include "client/cli/inputs.h"
+#include "client/cli/job.h"
+#include "client/cli/results.h"
+#include "client/cli/session.h"
+#include "report/json.h"
+
+namespace halftone::cli {
+namespace {
+
+constexpr char kExample[] = R"(Examples:
+  halftone profile model.onnx                                   the 20 steps with most to gain, fp32 and bf16
+  halftone profile model.onnx --precision bf16 --threads 2 --top 0
+  halftone profile model.onnx --onednn-verbose lines.txt        and oneDNN's lines, with commands that repeat them)";
+
+constexpr char kJsonName[] = "profile.json";
+constexpr char kVerboseName[] = "onednn-verbose.txt";
+
+struct Flags {
+  ServerFlags server;
+  ModelFlags model;
+  PolicyFlags policy;
+  BenchmarkFlags benchmark;
+  std::string samples;
+  std::string verbose;
+  int top = 20;
+  bool json = false;
+  bool quiet = false;
+  double timeout = 0;
+};
+
+absl::Status Profile(const Flags& flags, Interrupts& interrupts) {
+  Blobs blobs;
+  v1::JobSpec spec;
+  v1::ProfileSpec& profile = *spec.mutable_profile();
+  HALFTONE_ASSIGN_OR_RETURN(*profile.mutable_policy(), ToPolicy(flags.policy));
+  HALFTONE_ASSIGN_OR_RETURN(*profile.mutable_model(), ResolveModel(flags.model.path, flags.model.format, &blobs));
+  if (!flags.samples.empty()) {
+    HALFTONE_ASSIGN_OR_RETURN(*profile.mutable_samples(), ResolveSamples("--eval", flags.samples, &blobs));
+  }
+  *profile.mutable_benchmark() = ToBenchmarkSpec(flags.benchmark);
+  for (const std::string& output : flags.model.outputs) profile.add_outputs(output);
+  profile.set_onednn_verbose(!flags.verbose.empty());
+  SetTimeout(flags.timeout, &spec);
+
+  HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Open(flags.server, interrupts));
+  HALFTONE_ASSIGN_OR_RETURN(const FinishedJob finished, RunJob(*session, spec, blobs, flags.quiet, ""));
+  HALFTONE_ASSIGN_OR_RETURN(const std::string json, FetchFile(session->client(), finished.job, kJsonName));
+  if (!flags.verbose.empty()) {
+    HALFTONE_RETURN_IF_ERROR(WriteFileAs(session->client(), finished.job, kVerboseName, flags.verbose));
+  }
+  const absl::StatusOr<v1::Profile> result = report::ProfileFromJson(json);
+  if (!result.ok()) return absl::InternalError(absl::StrCat(kJsonName, ": ", result.status().message()));
+  PrintWarnings(finished.warnings);
+  PrintWarnings({result->warnings().begin(), result->warnings().end()});
+  return PrintResult(flags.json ? json : report::ProfileTable(*result, flags.top));
+}
+
+}  // namespace
+
+void AddProfile(CLI::App& app, Action* action) {
+  const auto flags = std::make_shared<Flags>();
+  CLI::App& command = *app.add_subcommand("profile", "say where the time of a model goes, and what could be gained");
+  command.footer(kExample);
+  AddModelFlags(command, &flags->model);
+  command.add_option("--precision", flags->policy.precisions, "fp32, bf16 (default: both), separated by commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME");
+  command.add_option("--policy", flags->policy.file, "of bf16: YAML or JSON of halftone.v1.Policy")->type_name("FILE");
+  command.add_flag("--force", flags->policy.force, "bf16 also where the CPU only emulates it");
+  command.add_option("--eval", flags->samples, "samples, of which the first is run: an .npz or a folder of them")
+      ->type_name("PATH");
+  AddRunFlags(command, &flags->benchmark);
+  command.add_option("--seed", flags->benchmark.seed, "of random inputs (default: 1)")->type_name("N");
+  command.add_option("--top", flags->top, "steps in the table, 0 for all (default: 20)")
+      ->check(CLI::Range(0, 1'000'000))
+      ->type_name("N");
+  command.add_option("--onednn-verbose", flags->verbose, "write oneDNN's own lines of one inference into this file")
+      ->type_name("FILE");
+  command.add_flag("--json", flags->json, "print exactly profile.json: halftone.v1.Profile, all steps");
+  command.add_flag("--quiet", flags->quiet, "no progress");
+  AddTimeoutFlag(command, &flags->timeout);
+  AddServerFlags(command, &flags->server);
+  command.callback(
+      [flags, action] { *action = [flags](Interrupts& interrupts) { return Profile(*flags, interrupts); }; });
+}
+
+}  // namespace halftone::cli

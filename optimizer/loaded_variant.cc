@@ -1,0 +1,48 @@
+#include "optimizer/loaded_variant.h"
+
+#include <chrono>
+
+#include "base/status.h"
+#include "runtime/onednn/target.h"
+
+namespace halftone {
+namespace {
+
+constexpr int64_t kRandomBatches = 16;
+
+// Milliseconds since it was asked last.
+class Stopwatch {
+ public:
+  double Lap() {
+    const Clock::time_point now = Clock::now();
+    return std::chrono::duration<double, std::milli>(now - std::exchange(last_, now)).count();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last_ = Clock::now();
+};
+
+}  // namespace
+
+absl::StatusOr<LoadedVariant> LoadVariant(const RunSpec& spec) {
+  LoadedVariant loaded;
+  if (spec.samples.empty()) {
+    loaded.samples = RandomSamples(spec.seed, kRandomBatches);
+  } else {
+    HALFTONE_ASSIGN_OR_RETURN(loaded.samples, OpenSamples(spec.samples));
+  }
+  const std::unique_ptr<Target> target = MakeOneDnnTarget();
+  Stopwatch watch;
+  HALFTONE_ASSIGN_OR_RETURN(loaded.graph, LoadModel(spec.model));
+  loaded.load_ms = watch.Lap();
+  HALFTONE_RETURN_IF_ERROR(PrepareToRun(loaded.graph, spec.batch, loaded.samples->dims(), spec.fuse, *target));
+  loaded.optimize_ms = watch.Lap();
+  HALFTONE_RETURN_IF_ERROR(loaded.samples->Bind(loaded.graph));
+  watch.Lap();
+  HALFTONE_ASSIGN_OR_RETURN(loaded.plan, CompilePlan(loaded.graph, {.threads = spec.threads}));
+  loaded.plan_ms = watch.Lap();
+  return loaded;
+}
+
+}  // namespace halftone

@@ -1,0 +1,75 @@
+#include "optimizer/profile.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "optimizer/loaded_variant.h"
+#include "optimizer/lower.h"
+#include "runtime/cores.h"
+#include "runtime/onednn/target.h"
+
+namespace halftone {
+namespace {
+
+absl::StatusOr<LoweredGraph> LowerTo(VariantKind kind, const Graph& imported, const Target& target,
+                                     const OptimizeOptions& options) {
+  return kind == VariantKind::kBf16 ? MakeBf16(imported, target, options) : MakeBaseline(imported, target);
+}
+
+absl::StatusOr<ProfileTargets> MakeTargets(const OptimizeOptions& options, const std::vector<VariantKind>& kinds) {
+  HALFTONE_ASSIGN_OR_RETURN(const Graph imported, LoadModel(options.model));
+  const std::unique_ptr<Target> target = MakeOneDnnTarget();
+  const absl::StatusOr<std::vector<int>> cores = ChooseCores(AllowedCores(), options.benchmark.threads, /*wanted=*/{});
+  const std::string extension = std::filesystem::path(options.model.label()).extension().string();
+  ProfileTargets result;
+  for (const VariantKind kind : kinds) {
+    HALFTONE_ASSIGN_OR_RETURN(LoweredGraph lowered, LowerTo(kind, imported, *target, options));
+    ProfileTarget one{.kind = kind};
+    one.run.model = options.model;
+    one.run.model.path = Concat(options.out_dir, "/", VariantName(kind), extension);
+    absl::Status saved = SaveModel(lowered.graph, one.run.model.path);
+    if (absl::IsUnimplemented(saved) && kind == VariantKind::kBf16) {  // the format has no such bf16 node
+      HALFTONE_ASSIGN_OR_RETURN(lowered, KeepFp32(imported, *target, StdView(saved.message())));
+      saved = SaveModel(lowered.graph, one.run.model.path);
+    }
+    HALFTONE_RETURN_IF_ERROR(Annotate(saved, Concat(VariantName(kind), " variant")));
+    if (imported.format() == GraphFormat::kGraphDef) {  // which does not say its outputs
+      one.run.model.outputs.clear();
+      for (const GraphOutput& output : imported.outputs()) one.run.model.outputs.push_back(output.name);
+    }
+    one.run.threads = options.benchmark.threads;
+    one.run.batch = options.benchmark.batch;
+    one.run.seed = options.benchmark.seed;
+    one.run.samples = options.evaluation;
+    if (cores.ok()) one.run.cores = *cores;  // more threads than cores are not pinned
+    one.summary = lowered.summary;
+    result.warnings.insert(result.warnings.end(), lowered.warnings.begin(), lowered.warnings.end());
+    result.targets.push_back(std::move(one));
+  }
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<ProfileTargets> MakeProfileTargets(const OptimizeOptions& options,
+                                                  const std::vector<VariantKind>& kinds) {
+  absl::StatusOr<ProfileTargets> targets = MakeTargets(options, kinds);
+  if (!targets.ok()) return NameModel(targets.status(), options.model);
+  return targets;
+}
+
+absl::StatusOr<VariantProfile> ProfileVariant(const RunSpec& run) {
+  const Pinning pinning(run.threads == 1 ? run.cores : std::vector<int>());  // OpenMP pins more
+  HALFTONE_ASSIGN_OR_RETURN(const LoadedVariant loaded, LoadVariant(run));
+  HALFTONE_ASSIGN_OR_RETURN(const Batch batch, loaded.samples->Read(0));
+  VariantProfile profile;
+  HALFTONE_ASSIGN_OR_RETURN(profile.plan, ProfilePlan(*loaded.plan, loaded.graph, batch.inputs));
+  profile.load_ms = loaded.load_ms;
+  profile.optimize_ms = loaded.optimize_ms;
+  profile.planning_ms = loaded.plan_ms;
+  return profile;
+}
+
+}  // namespace halftone

@@ -1,0 +1,39 @@
+// Where the time of a model goes: its variants as files, and in a fresh process for each, a profile of its plan.
+#ifndef HALFTONE_OPTIMIZER_PROFILE_H_
+#define HALFTONE_OPTIMIZER_PROFILE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "optimizer/job.h"
+#include "runtime/profile.h"
+
+namespace halftone {
+
+// A variant that is to be profiled.
+struct ProfileTarget {
+  VariantKind kind = VariantKind::kFp32;
+  std::string summary;
+  RunSpec run;
+};
+
+// Lowers the model to each of `kinds` (kFp32: the fused baseline) and writes the files into options.out_dir. The rounds
+// of options.benchmark are not read.
+struct ProfileTargets {
+  std::vector<ProfileTarget> targets;
+  std::vector<std::string> warnings;
+};
+absl::StatusOr<ProfileTargets> MakeProfileTargets(const OptimizeOptions& options,
+                                                  const std::vector<VariantKind>& kinds);
+
+// --- In the fresh process.
+struct VariantProfile {
+  PlanProfile plan;
+  double load_ms = 0, optimize_ms = 0, planning_ms = 0;
+};
+absl::StatusOr<VariantProfile> ProfileVariant(const RunSpec& run);
+
+}  // namespace halftone
+
+#endif  // HALFTONE_OPTIMIZER_PROFILE_H_

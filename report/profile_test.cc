@@ -1,0 +1,97 @@
+#include "report/profile.h"
+
+#include "gmock/gmock.h"
+#include "google/protobuf/text_format.h"
+#include "gtest/gtest.h"
+#include "report/json.h"
+
+namespace halftone::report {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr char kVariant[] = R"pb(
+  precision: FP32
+  steps { index: 0 name: "in" op: "reorder" kernel: "jit:uni" median_us: 10 alone_us: 4 conversion: true reorders: 1 }
+  steps { index: 1 name: "a" op: "conv" kernel: "brgconv" median_us: 50 alone_us: 48 gflops: 80 peak_share: 0.8 }
+  steps { index: 2 name: "b" op: "conv" kernel: "brgconv" median_us: 30 alone_us: 20 gflops: 60 peak_share: 0.6 }
+  steps { index: 3 name: "c" op: "relu" kernel: "loop" median_us: 5 alone_us: 6 }
+  whole_us: 100
+  steps_us: 95
+  conversions_us: 10
+  reorders: 1
+  verbose_reorders: 1
+  arena_bytes: 1000000
+  scratch_bytes: 100000
+  live_bytes: 1000000
+  packed_bytes: 3000000
+)pb";
+
+v1::ProfiledVariant Variant() {
+  v1::ProfiledVariant variant;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(kVariant, &variant));
+  CompleteProfile(variant);
+  return variant;
+}
+
+TEST(ProfileTest, StepsAreSortedByWhatCouldBeGainedAndConversionsComeLast) {
+  const v1::ProfiledVariant variant = Variant();
+  std::vector<std::string> names;
+  std::vector<double> gains;
+  for (const v1::ProfiledStep& step : variant.steps()) {
+    names.push_back(step.name());
+    gains.push_back(step.gain_us());
+  }
+  EXPECT_THAT(names, ElementsAre("b", "a", "c", "in"));
+  EXPECT_THAT(gains, ElementsAre(10, 2, 0, 10));
+  EXPECT_DOUBLE_EQ(variant.steps(0).share(), 0.3);
+  EXPECT_DOUBLE_EQ(variant.alone_us(), 74);
+  EXPECT_DOUBLE_EQ(variant.outside_us(), 15);
+}
+
+TEST(ProfileTest, ChecksSayWhatIsKept) {
+  v1::ProfiledVariant variant = Variant();
+  std::vector<bool> ok;
+  for (const v1::ProfileCheck& check : variant.checks()) ok.push_back(check.ok());
+  EXPECT_THAT(ok, ElementsAre(true, false, true, true)) << "15 % lie outside";
+  variant.set_verbose_reorders(3);
+  variant.set_live_bytes(800'000);
+  CompleteProfile(variant);
+  EXPECT_FALSE(variant.checks(2).ok());
+  EXPECT_FALSE(variant.checks(3).ok());
+  EXPECT_THAT(variant.checks(3).text(), HasSubstr("1.38 x"));
+}
+
+TEST(ProfileTest, TheSentenceNamesTheLargestLossFirst) {
+  EXPECT_EQ(
+      Variant().loss(),
+      "Of 0.100 ms, 0.027 ms (27.0 %) are lost: 0.012 ms in 2 of 4 steps that are slower here than alone (most in conv "
+      "'b' by brgconv: 0.010 ms), 0.010 ms in 1 conversions of layout or type (most for 'in': 0.010 ms), 0.005 ms "
+      "between the steps and at the boundary; alone, the steps that multiply reach 85 % of the peak.");
+}
+
+TEST(ProfileTest, TheTableHasTheFirstStepsAndSaysHowManyFollow) {
+  v1::Profile profile;
+  profile.set_model("net.onnx");
+  profile.set_threads(1);
+  profile.set_batch(1);
+  *profile.add_variants() = Variant();
+  const std::string table = ProfileTable(profile, 2);
+  EXPECT_THAT(table, HasSubstr("net.onnx fp32, batch 1, 1 thread: 0.100 ms"));
+  EXPECT_THAT(table, HasSubstr("and 2 more steps\n"));
+  EXPECT_THAT(table, HasSubstr("MISS  outside compute steps 0.015 ms, 15.0 %"));
+  EXPECT_THAT(ProfileTable(profile, 0), HasSubstr("reorder"));
+}
+
+TEST(ProfileTest, JsonComesBack) {
+  v1::Profile profile;
+  *profile.add_variants() = Variant();
+  const absl::StatusOr<v1::Profile> back = ProfileFromJson(MessageToJson(profile));
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(back->SerializeAsString(), profile.SerializeAsString());
+  EXPECT_FALSE(ProfileFromJson("{\"variant\": 1}").ok());
+}
+
+}  // namespace
+}  // namespace halftone::report

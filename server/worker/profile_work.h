@@ -1,0 +1,27 @@
+// The work of `halftone profile`: what each variant's process says, put together as one Profile.
+#ifndef HALFTONE_SERVER_WORKER_PROFILE_WORK_H_
+#define HALFTONE_SERVER_WORKER_PROFILE_WORK_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "halftone/v1/profile.pb.h"
+#include "optimizer/profile.h"
+#include "server/worker/child_runner.h"
+
+namespace halftone::worker {
+
+// In the variant's own process.
+v1::ProfiledVariant ProfileToProto(const VariantProfile& profile, int threads);
+
+// Errors name the variant.
+absl::StatusOr<v1::Profile> ProfileVariants(const OptimizeOptions& options, const std::vector<VariantKind>& kinds,
+                                            ProcessChildRunner& children, const ProgressCallback& progress);
+
+// oneDNN's lines of one inference of each variant in the order of execution; behind each the commands that repeat it,
+// in lines that begin with '#'.
+std::string VerboseText(const v1::Profile& profile);
+
+}  // namespace halftone::worker
+
+#endif  // HALFTONE_SERVER_WORKER_PROFILE_WORK_H_
