@@ -13,15 +13,13 @@
 #include "optimizer/compare.h"
 #include "optimizer/lower.h"
 #include "optimizer/measure.h"
+#include "optimizer/suspect_steps.h"
 
 namespace halftone {
 namespace {
 
 constexpr size_t kOriginal = 0;
 constexpr size_t kBaseline = 1;
-constexpr std::string_view kReferenceKernel = "reference";
-// Above this, a warning says which nodes run by reference functions.
-constexpr double kMostReferenceShare = 0.02;
 
 // "dir/resnet50.onnx" and bf16 -> "resnet50.bf16.onnx".
 std::string VariantFileName(const ModelSource& model, VariantKind kind) {
@@ -46,7 +44,7 @@ void AddReferenceShare(VariantResult& variant) {
   std::vector<const StepReport*> slow;
   for (const NodeResult& node : variant.nodes) {
     total += node.step.median_us;
-    if (node.step.kernel != kReferenceKernel) continue;
+    if (!IsReference(node.step.kernel)) continue;
     by_reference += node.step.median_us;
     slow.push_back(&node.step);
   }
@@ -63,6 +61,7 @@ class OptimizeJob {
       : options_(options), children_(children), progress_(progress), target_(MakeOneDnnTarget()) {}
 
   absl::StatusOr<OptimizeResult> Run() {
+    HALFTONE_ASSIGN_OR_RETURN(cores_, CoresFor(options_.benchmark));
     HALFTONE_RETURN_IF_ERROR(Timed("import", [this] { return Import(); }));
     HALFTONE_RETURN_IF_ERROR(Timed("lower", [this] { return Lower(); }));
     HALFTONE_RETURN_IF_ERROR(Timed("export", [this] { return Export(); }));
@@ -155,6 +154,10 @@ class OptimizeJob {
     spec.batch = options_.benchmark.batch;
     spec.samples = options_.evaluation.empty() ? options_.calibration : options_.evaluation;
     spec.seed = options_.benchmark.seed;
+    if (!cores_.chosen.empty()) {
+      spec.cores.assign(cores_.chosen.begin(), cores_.chosen.begin() + spec.threads);
+    }
+    spec.wait_policy = options_.benchmark.wait_policy;
     return spec;
   }
 
@@ -176,6 +179,7 @@ class OptimizeJob {
       result_.evaluation_samples = evaluated->samples;
       if (i == 0)
         result_.warnings.insert(result_.warnings.end(), evaluated->warnings.begin(), evaluated->warnings.end());
+      variant.output_hash = std::move(evaluated->output_hash);
       AddNodes(variant, std::move(evaluated->steps));
     }
     return absl::OkStatus();
@@ -210,26 +214,41 @@ class OptimizeJob {
   }
 
   absl::Status Measure() {
-    std::vector<RunSpec> specs;
-    for (const VariantResult& variant : result_.variants) specs.push_back(SpecOf(variant));
-    HALFTONE_ASSIGN_OR_RETURN(std::vector<BenchmarkResult> results,
-                              MeasureVariants(specs, kBaseline, options_.benchmark, children_, progress_));
-    for (size_t i = 0; i < results.size(); ++i) {
+    std::vector<MeasuredVariant> variants;
+    for (size_t i = 0; i < result_.variants.size(); ++i) {
+      const VariantResult& variant = result_.variants[i];
+      MeasuredVariant& measured = variants.emplace_back();
+      measured.name = VariantName(variant.kind);
+      measured.run = SpecOf(variant);
+      measured.expected_hash = variant.output_hash;
+      if (i != kOriginal) measured.reasons = SuspectStepsOf(variant);  // nobody promised anything of the original
+    }
+    HALFTONE_ASSIGN_OR_RETURN(BenchmarkRunResult run,
+                              MeasureVariants(variants, kBaseline, options_.benchmark, cores_, children_, progress_));
+    for (size_t i = 0; i < run.variants.size(); ++i) {
       VariantResult& variant = result_.variants[i];
-      if (i != kOriginal && variant.reference_share > kMostReferenceShare) {
+      if (i != kOriginal && variant.reference_share > kSuspectShare) {
         result_.warnings.push_back(absl::StrFormat(
             "%s: reference functions, which are slow, take %.0f %% of the time: %s", VariantName(variant.kind).data(),
             100 * variant.reference_share, absl::StrJoin(variant.reference_nodes, ", ")));
       }
-      variant.benchmark = std::move(results[i]);
+      variant.benchmark = std::move(run.variants[i]);
     }
+    result_.benchmark_run = std::move(run);
     return absl::OkStatus();
+  }
+
+  std::vector<std::string> SuspectStepsOf(const VariantResult& variant) const {
+    std::vector<StepReport> steps;
+    for (const NodeResult& node : variant.nodes) steps.push_back(node.step);
+    return SuspectSteps(steps, DescribeCpu().isa);
   }
 
   const OptimizeOptions& options_;
   ChildRunner& children_;
   const ProgressCallback& progress_;
   const std::unique_ptr<Target> target_;
+  BenchmarkCores cores_;
   Graph imported_;
   std::vector<std::string> outputs_;  // of a GraphDef, which does not say them itself
   std::vector<LoweredGraph> lowered_;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/files.h"
+#include "base/status.h"
 #include "base/strings.h"
 #include "formats/npz/npz.h"
 #include "gmock/gmock.h"
@@ -16,6 +17,7 @@ namespace halftone {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr std::string_view kModel = R"(
   graph onnx (x: f32[N,3,7,5]) {
@@ -39,7 +41,13 @@ class LocalRunner final : public ChildRunner {
     evaluated.push_back(std::filesystem::path(spec.run.model.path).filename().string());
     return EvaluateVariant(spec);
   }
-  absl::StatusOr<RoundResult> Round(const RoundSpec& spec) override { return MeasureVariant(spec); }
+  absl::StatusOr<std::vector<RoundResult>> Round(const std::vector<RoundSpec>& specs) override {
+    std::vector<RoundResult> results;
+    for (const RoundSpec& spec : specs) {
+      HALFTONE_ASSIGN_OR_RETURN(results.emplace_back(), MeasureVariant(spec));
+    }
+    return results;
+  }
 };
 
 class JobTest : public ::testing::Test {
@@ -126,12 +134,22 @@ TEST_F(JobTest, MeasuresInRoundsAndGivesIntervals) {
   ASSERT_TRUE(result.ok()) << result.status();
   for (const VariantResult& variant : result->variants) {
     ASSERT_TRUE(variant.benchmark.has_value());
-    EXPECT_EQ(variant.benchmark->round_medians_ms.size(), 3u);
+    EXPECT_EQ(variant.benchmark->rounds.size(), 3u);
+    EXPECT_EQ(variant.benchmark->summary.round_ms.size(), 3u);
     ASSERT_TRUE(variant.benchmark->speedup.has_value());
     EXPECT_LE(variant.benchmark->speedup->low, variant.benchmark->speedup->median);
     EXPECT_LE(variant.benchmark->speedup->median, variant.benchmark->speedup->high);
   }
   EXPECT_EQ(result->variants[1].benchmark->speedup->median, 1);
+  EXPECT_EQ(result->variants[1].benchmark->speedup->verdict, Verdict::kSame);
+  ASSERT_TRUE(result->benchmark_run.has_value());
+  EXPECT_EQ(result->benchmark_run->order.size(), 3u);
+  ASSERT_TRUE(result->benchmark_run->self_check.has_value());
+  EXPECT_EQ(result->benchmark_run->self_check->rounds.size(), 3u);
+  for (const VariantResult& variant : result->variants) {
+    for (const std::string& reason : variant.benchmark->invalid_reasons) EXPECT_THAT(reason, Not(HasSubstr("answers")));
+    EXPECT_EQ(variant.benchmark->rounds[0][0].output_hash, variant.output_hash);
+  }
 }
 
 TEST_F(JobTest, AModelWithAnOpaqueOpIsRewrittenButNotRun) {

@@ -1,35 +1,27 @@
 #include "optimizer/measure.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 #include <random>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "base/status.h"
-#include "runtime/statistics.h"
+#include "base/strings.h"
+#include "runtime/cores.h"
 
 namespace halftone {
 namespace {
 
-struct Samples {
-  std::vector<double> all_ms;
-  std::vector<double> round_medians_ms;
-  RoundFacts worst;
-};
+constexpr char kSelfCheckName[] = "again";
 
-// The worse of two rounds in everything that InvalidReasons looks at.
-void KeepWorst(const RoundFacts& facts, bool is_first, RoundFacts& worst) {
-  if (is_first) {
-    worst = facts;
-    return;
-  }
-  worst.involuntary_switches_per_second_per_thread =
-      std::max(worst.involuntary_switches_per_second_per_thread, facts.involuntary_switches_per_second_per_thread);
-  worst.steal_share = std::max(worst.steal_share, facts.steal_share);
-  worst.cgroup_throttled = std::max(worst.cgroup_throttled, facts.cgroup_throttled);
-  worst.load = std::max(worst.load, facts.load);
-  worst.major_faults = std::max(worst.major_faults, facts.major_faults);
-  worst.pinned = worst.pinned && facts.pinned;
-  if (facts.threads != worst.threads) worst.threads = std::min(facts.threads, worst.threads);
+// Tests slow one of two equal things down by so many percent and see whether the benchmark notices.
+double SlowDownForTests() {
+  const char* text = std::getenv("HALFTONE_TEST_SLOW_SELF_CHECK");
+  double percent = 0;
+  return text != nullptr && absl::SimpleAtod(text, &percent) && percent > 0 ? percent / 100 : 0;
 }
 
 // std::shuffle's result depends on the library; this one only on the seed.
@@ -37,53 +29,195 @@ void Shuffle(std::vector<size_t>& order, std::mt19937& random) {
   for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
 }
 
-BenchmarkResult Summarize(Samples samples, int threads) {
-  BenchmarkResult result;
-  result.median_ms = Median(samples.all_ms);
-  result.min_ms = *std::min_element(samples.all_ms.begin(), samples.all_ms.end());
-  result.p90_ms = Percentile(samples.all_ms, 0.90);
-  result.p99_ms = Percentile(samples.all_ms, 0.99);
-  result.samples = static_cast<int64_t>(samples.all_ms.size());
-  result.round_medians_ms = std::move(samples.round_medians_ms);
-  result.invalid_reasons = InvalidReasons(samples.worst, threads);
-  return result;
+// The worse of all processes in everything that InvalidReasons looks at.
+RoundFacts WorstOf(const std::vector<RoundData>& rounds) {
+  RoundFacts worst = rounds[0][0].facts;
+  const auto rate = [](const RoundFacts& f) {
+    return static_cast<double>(f.involuntary_switches) / std::max(f.seconds, 1e-9);
+  };
+  for (const RoundData& round : rounds) {
+    for (const RoundResult& process : round) {
+      const RoundFacts& facts = process.facts;
+      if (rate(facts) > rate(worst)) {
+        worst.involuntary_switches = facts.involuntary_switches;
+        worst.seconds = facts.seconds;
+      }
+      worst.steal_share = std::max(worst.steal_share, facts.steal_share);
+      worst.cgroup_throttled = std::max(worst.cgroup_throttled, facts.cgroup_throttled);
+      worst.load = std::max(worst.load, facts.load);
+      worst.major_faults = std::max(worst.major_faults, facts.major_faults);
+      worst.swapped_bytes = std::max(worst.swapped_bytes, facts.swapped_bytes);
+      worst.threads = std::min(worst.threads, facts.threads);
+      worst.tasks = std::max(worst.tasks, facts.tasks);
+      worst.pinned = worst.pinned && facts.pinned;
+    }
+  }
+  return worst;
 }
+
+SampleSummary SummaryOf(const std::vector<RoundData>& rounds, bool percentiles) {
+  std::vector<RoundSamples> samples;
+  for (const RoundData& round : rounds) {
+    RoundSamples& of_round = samples.emplace_back();
+    for (const RoundResult& process : round) of_round.push_back(process.samples);
+  }
+  return Summarize(samples, percentiles);
+}
+
+class Benchmark {
+ public:
+  Benchmark(const std::vector<MeasuredVariant>& variants, size_t baseline, const BenchmarkOptions& options,
+            const BenchmarkCores& cores, ChildRunner& children)
+      : variants_(variants), baseline_(baseline), options_(options), cores_(cores), children_(children) {}
+
+  absl::StatusOr<BenchmarkRunResult> Run(const ProgressCallback& progress) {
+    result_.cores = cores_;
+    result_.test_slow_down = SlowDownForTests();
+    result_.variables = RoundEnvironment(options_.threads, CoresOf(0), options_.wait_policy);
+    const bool with_self_check = options_.rounds >= static_cast<int>(kFewestRounds);
+    const size_t turns = variants_.size() + (with_self_check ? 1 : 0);  // the last one is the baseline again
+    rounds_.resize(turns);
+    std::mt19937 random(static_cast<uint32_t>(options_.seed));
+    std::vector<size_t> order(turns);
+    std::iota(order.begin(), order.end(), 0);
+    const int64_t total = static_cast<int64_t>(turns) * options_.rounds;
+    int64_t done = 0;
+    for (int round = 0; round < options_.rounds; ++round) {
+      Shuffle(order, random);
+      std::vector<std::string> names;
+      for (const size_t turn : order) {
+        names.push_back(turn < variants_.size() ? variants_[turn].name : kSelfCheckName);
+        progress("measure", done++, total);
+        HALFTONE_ASSIGN_OR_RETURN(RoundData data, children_.Round(SpecsOf(turn)));
+        rounds_[turn].push_back(std::move(data));
+      }
+      result_.order.push_back(absl::StrJoin(names, " "));
+    }
+    progress("measure", total, total);
+    Conclude(with_self_check);
+    return std::move(result_);
+  }
+
+ private:
+  std::vector<int> CoresOf(int instance) const {
+    if (cores_.chosen.empty()) return {};
+    const auto first = cores_.chosen.begin() + instance * options_.threads;
+    return {first, first + options_.threads};
+  }
+
+  std::vector<RoundSpec> SpecsOf(size_t turn) const {
+    const bool again = turn == variants_.size();
+    RoundSpec spec;
+    spec.run = variants_[again ? baseline_ : turn].run;
+    spec.seconds = options_.round_seconds;
+    spec.min_samples = options_.round_samples;
+    spec.cold = options_.cold_weights;
+    spec.slow_down = again ? result_.test_slow_down : 0;
+    std::vector<RoundSpec> specs(options_.instances, spec);
+    for (int i = 0; i < options_.instances; ++i) specs[i].run.cores = CoresOf(i);
+    return specs;
+  }
+
+  void Conclude(bool with_self_check) {
+    for (size_t v = 0; v < variants_.size(); ++v) {
+      BenchmarkResult& variant = result_.variants.emplace_back();
+      variant.summary = SummaryOf(rounds_[v], options_.percentiles());
+      AddOwnReasons(v, variant.invalid_reasons);
+      variant.rounds = std::move(rounds_[v]);
+    }
+    const std::vector<double>& baseline_ms = result_.variants[baseline_].summary.round_ms;
+    for (BenchmarkResult& variant : result_.variants) {
+      variant.speedup = SpeedupOver(baseline_ms, variant.summary.round_ms, options_.seed);
+    }
+    if (with_self_check) {
+      SelfCheckResult& check = result_.self_check.emplace();
+      check.summary = SummaryOf(rounds_.back(), options_.percentiles());
+      check.speedup = *SpeedupOver(baseline_ms, check.summary.round_ms, options_.seed);
+      check.rounds = std::move(rounds_.back());
+    }
+    AddReasonsOfTheWhole();
+    for (BenchmarkResult& variant : result_.variants) {
+      variant.invalid_reasons.insert(variant.invalid_reasons.end(), result_.invalid_reasons.begin(),
+                                     result_.invalid_reasons.end());
+    }
+  }
+
+  void AddOwnReasons(size_t v, std::vector<std::string>& reasons) const {
+    RoundFacts worst = WorstOf(rounds_[v]);
+    worst.cores = cores_.allowed;
+    reasons = InvalidReasons(worst, options_.threads);
+    reasons.insert(reasons.end(), variants_[v].reasons.begin(), variants_[v].reasons.end());
+    for (const RoundData& round : rounds_[v]) {
+      for (const RoundResult& process : round) {
+        if (process.output_hash == variants_[v].expected_hash) continue;
+        reasons.push_back("its answers while it was timed are not those that were compared");
+        return;
+      }
+    }
+  }
+
+  void AddReasonsOfTheWhole() {
+    std::vector<std::string>& reasons = result_.invalid_reasons;
+    std::vector<double> spins;
+    const auto add_spins = [&](const std::vector<RoundData>& rounds) {
+      for (const RoundData& round : rounds) {
+        for (const RoundResult& process : round) spins.push_back(process.facts.spin_us);
+      }
+    };
+    for (const BenchmarkResult& variant : result_.variants) add_spins(variant.rounds);
+    if (result_.self_check.has_value()) add_spins(result_.self_check->rounds);
+    result_.spin_drift = SpinDrift(spins);
+    if (result_.spin_drift > kMaxSpinDrift) {
+      reasons.push_back(absl::StrFormat("the clock frequency changed by %.1f %% between rounds (limit %.0f %%)",
+                                        100 * result_.spin_drift, 100 * kMaxSpinDrift));
+    }
+    if (!result_.self_check.has_value()) {
+      reasons.push_back(Concat("fewer than ", kFewestRounds, " rounds: no interval of the speed-up"));
+      return;
+    }
+    const SpeedupResult& check = result_.self_check->speedup;
+    if (check.high < 1 / kSameWithin || check.low > kSameWithin) {
+      reasons.push_back(absl::StrFormat("%s against itself came out as %.3f (%.3f .. %.3f), not 1 (within 2 %%)",
+                                        variants_[baseline_].name, check.median, check.low, check.high));
+    }
+  }
+
+  const std::vector<MeasuredVariant>& variants_;
+  const size_t baseline_;
+  const BenchmarkOptions& options_;
+  const BenchmarkCores& cores_;
+  ChildRunner& children_;
+  std::vector<std::vector<RoundData>> rounds_;  // by turn
+  BenchmarkRunResult result_;
+};
 
 }  // namespace
 
-absl::StatusOr<std::vector<BenchmarkResult>> MeasureVariants(const std::vector<RunSpec>& variants, size_t baseline,
-                                                             const BenchmarkOptions& options, ChildRunner& children,
-                                                             const ProgressCallback& progress) {
-  std::mt19937 random(static_cast<uint32_t>(options.seed));
-  std::vector<Samples> samples(variants.size());
-  std::vector<size_t> order(variants.size());
-  std::iota(order.begin(), order.end(), 0);
-  const int64_t total = static_cast<int64_t>(variants.size()) * options.rounds;
-  int64_t done = 0;
-  for (int round = 0; round < options.rounds; ++round) {
-    Shuffle(order, random);
-    for (const size_t v : order) {
-      progress("measure", done++, total);
-      HALFTONE_ASSIGN_OR_RETURN(const RoundResult result, children.Round({variants[v], options.round_seconds}));
-      samples[v].all_ms.insert(samples[v].all_ms.end(), result.samples_ms.begin(), result.samples_ms.end());
-      samples[v].round_medians_ms.push_back(Median(result.samples_ms));
-      KeepWorst(result.facts, round == 0, samples[v].worst);
-    }
+absl::StatusOr<BenchmarkCores> CoresFor(const BenchmarkOptions& options) {
+  const std::vector<Core> allowed = AllowedCores();
+  BenchmarkCores cores;
+  cores.allowed = static_cast<int>(allowed.size());
+  absl::StatusOr<std::vector<int>> chosen = ChooseCores(allowed, options.threads * options.instances, options.cores);
+  if (chosen.ok()) {
+    cores.chosen = *std::move(chosen);
+  } else if (options.instances > 1 || !options.cores.empty()) {
+    return Annotate(chosen.status(), "benchmark");
   }
-  progress("measure", total, total);
+  return cores;
+}
 
-  std::vector<BenchmarkResult> results;
-  for (Samples& s : samples) results.push_back(Summarize(std::move(s), options.threads));
-  for (BenchmarkResult& result : results) {
-    const std::optional<RatioEstimate> estimate =
-        CompareRounds(results[baseline].round_medians_ms, result.round_medians_ms, static_cast<uint32_t>(options.seed));
-    if (!estimate.has_value()) {
-      result.invalid_reasons.push_back("fewer than 3 rounds: no interval of the speed-up");
-      continue;
-    }
-    result.speedup = SpeedupResult{1 / estimate->ratio, 1 / estimate->interval.high, 1 / estimate->interval.low};
-  }
-  return results;
+absl::StatusOr<BenchmarkRunResult> MeasureVariants(const std::vector<MeasuredVariant>& variants, size_t baseline,
+                                                   const BenchmarkOptions& options, const BenchmarkCores& cores,
+                                                   ChildRunner& children, const ProgressCallback& progress) {
+  return Benchmark(variants, baseline, options, cores, children).Run(progress);
+}
+
+std::optional<SpeedupResult> SpeedupOver(const std::vector<double>& baseline_ms, const std::vector<double>& variant_ms,
+                                         uint64_t seed) {
+  const std::optional<RatioEstimate> estimate = CompareRounds(baseline_ms, variant_ms, static_cast<uint32_t>(seed));
+  if (!estimate.has_value()) return std::nullopt;
+  return SpeedupResult{1 / estimate->ratio, 1 / estimate->interval.high, 1 / estimate->interval.low,
+                       Judge(estimate->interval)};
 }
 
 }  // namespace halftone

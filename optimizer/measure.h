@@ -1,19 +1,84 @@
-// The benchmark of all variants of one job: rounds in random order, each round of each variant a process of its own.
+// The benchmark of all variants of one job: rounds in random order, each round of each variant fresh processes. The
+// method is docs/BENCHMARK_METHOD.md, the arithmetic runtime/summary.h and runtime/statistics.h.
 #ifndef HALFTONE_OPTIMIZER_MEASURE_H_
 #define HALFTONE_OPTIMIZER_MEASURE_H_
 
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "optimizer/job.h"
+#include "optimizer/benchmark_options.h"
+#include "optimizer/variant_child.h"
+#include "runtime/statistics.h"
+#include "runtime/summary.h"
 
 namespace halftone {
 
-// `baseline` is the index of the variant that speed-ups refer to. Method: DESIGN.md part 5; the statistics are in
-// runtime/statistics.h. Results in the order of `variants`.
-absl::StatusOr<std::vector<BenchmarkResult>> MeasureVariants(const std::vector<RunSpec>& variants, size_t baseline,
-                                                             const BenchmarkOptions& options, ChildRunner& children,
-                                                             const ProgressCallback& progress);
+// Told of progress: stage, steps done, steps in all.
+using ProgressCallback = std::function<void(std::string_view stage, int64_t done, int64_t total)>;
+
+// Cores of a benchmark, instance by instance; empty where there are too few of them.
+struct BenchmarkCores {
+  std::vector<int> chosen;
+  int allowed = 0;  // cores that might be used
+};
+
+// Errors: INVALID_ARGUMENT where the options name cores, or want several instances, and there are not so many. (One
+// instance with too many threads is measured, and INVALID.)
+absl::StatusOr<BenchmarkCores> CoresFor(const BenchmarkOptions& options);
+
+struct MeasuredVariant {
+  std::string name;
+  RunSpec run;
+  std::string expected_hash;         // of the answers, from the accuracy run
+  std::vector<std::string> reasons;  // why it would not be valid however quiet the machine is
+};
+
+// Ratio over the fused fp32 baseline: above 1 is faster.
+struct SpeedupResult {
+  double median = 0;
+  double low = 0;
+  double high = 0;
+  Verdict verdict = Verdict::kUndecided;
+};
+
+using RoundData = std::vector<RoundResult>;  // one entry an instance
+
+struct BenchmarkResult {
+  SampleSummary summary;
+  std::optional<SpeedupResult> speedup;
+  std::vector<std::string> invalid_reasons;  // its own and those of the whole
+  std::vector<RoundData> rounds;
+};
+
+struct SelfCheckResult {
+  SpeedupResult speedup;
+  SampleSummary summary;
+  std::vector<RoundData> rounds;
+};
+
+struct BenchmarkRunResult {
+  std::vector<BenchmarkResult> variants;      // in the order they were given
+  std::optional<SelfCheckResult> self_check;  // nullopt with fewer than 3 rounds
+  std::vector<std::string> invalid_reasons;   // of the whole
+  std::vector<std::string> order;             // of each round: names, in the order of their turns
+  std::vector<std::string> variables;         // that processes were started with
+  BenchmarkCores cores;
+  double spin_drift = 0;
+  double test_slow_down = 0;
+};
+
+// `baseline` is the index of the variant that speed-ups refer to, and that is measured twice in each round.
+absl::StatusOr<BenchmarkRunResult> MeasureVariants(const std::vector<MeasuredVariant>& variants, size_t baseline,
+                                                   const BenchmarkOptions& options, const BenchmarkCores& cores,
+                                                   ChildRunner& children, const ProgressCallback& progress);
+
+// What may be said of two columns of round numbers; nullopt with fewer than 3 rounds.
+std::optional<SpeedupResult> SpeedupOver(const std::vector<double>& baseline_ms, const std::vector<double>& variant_ms,
+                                         uint64_t seed);
 
 }  // namespace halftone
 

@@ -2,48 +2,31 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <set>
 
 #include "absl/strings/str_join.h"
+#include "base/sha256.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "optimizer/loaded_variant.h"
 #include "optimizer/output_log.h"
 #include "optimizer/samples.h"
-#include "runtime/engine.h"
-#include "runtime/onednn/target.h"
+#include "runtime/cores.h"
 
 namespace halftone {
 namespace {
-
-constexpr int64_t kRandomBatches = 16;
-
-// A file made ready to run, with its samples.
-struct Loaded {
-  Graph graph;
-  std::unique_ptr<SampleSource> samples;
-  std::unique_ptr<Plan> plan;
-};
-
-absl::StatusOr<Loaded> Load(const RunSpec& spec) {
-  Loaded loaded;
-  if (spec.samples.empty()) {
-    loaded.samples = RandomSamples(spec.seed, kRandomBatches);
-  } else {
-    HALFTONE_ASSIGN_OR_RETURN(loaded.samples, OpenSamples(spec.samples));
-  }
-  HALFTONE_ASSIGN_OR_RETURN(loaded.graph, LoadModel(spec.model));
-  const std::unique_ptr<Target> target = MakeOneDnnTarget();
-  HALFTONE_RETURN_IF_ERROR(PrepareToRun(loaded.graph, spec.batch, loaded.samples->dims(), spec.fuse, *target));
-  HALFTONE_RETURN_IF_ERROR(loaded.samples->Bind(loaded.graph));
-  HALFTONE_ASSIGN_OR_RETURN(loaded.plan, CompilePlan(loaded.graph, {.threads = spec.threads}));
-  return loaded;
-}
 
 bool AllFinite(const Tensor& tensor) {
   if (!IsFloatingPoint(tensor.type())) return true;
   const std::vector<double> numbers = tensor.ToDoubles();
   return std::all_of(numbers.begin(), numbers.end(), [](double x) { return std::isfinite(x); });
+}
+
+// Of all answers together.
+std::string HashOf(const std::vector<Tensor>& outputs) {
+  std::string hashes;
+  for (const Tensor& output : outputs) hashes += output.Hash();
+  return Sha256Hex(hashes);
 }
 
 std::string TypeText(DataType type) { return type == DataType::kUnknown ? "" : std::string(DataTypeName(type)); }
@@ -61,7 +44,7 @@ StepReport ToReport(const StepInfo& step) {
 }  // namespace
 
 absl::StatusOr<EvaluateResult> EvaluateVariant(const EvaluateSpec& spec) {
-  HALFTONE_ASSIGN_OR_RETURN(Loaded loaded, Load(spec.run));
+  HALFTONE_ASSIGN_OR_RETURN(LoadedVariant loaded, LoadVariant(spec.run));
   std::vector<std::string> names;
   for (const GraphOutput& output : loaded.graph.outputs()) names.push_back(output.name);
   HALFTONE_ASSIGN_OR_RETURN(OutputLogWriter log, OutputLogWriter::Create(spec.output_log, names));
@@ -75,6 +58,7 @@ absl::StatusOr<EvaluateResult> EvaluateVariant(const EvaluateSpec& spec) {
       if (!AllFinite(batch.inputs[j])) not_finite.insert(loaded.graph.Label(loaded.graph.inputs()[j]));
     }
     HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, loaded.plan->Run(batch.inputs));
+    if (i == 0) result.output_hash = HashOf(outputs);
     HALFTONE_RETURN_IF_ERROR(log.Append({spec.run.batch, batch.rows, batch.labels, std::move(outputs)}));
   }
   HALFTONE_RETURN_IF_ERROR(log.Close());
@@ -95,11 +79,30 @@ absl::StatusOr<EvaluateResult> EvaluateVariant(const EvaluateSpec& spec) {
   return result;
 }
 
-absl::StatusOr<RoundResult> MeasureVariant(const RoundSpec& spec) {
-  HALFTONE_ASSIGN_OR_RETURN(Loaded loaded, Load(spec.run));
+absl::StatusOr<RoundResult> MeasureVariant(const RoundSpec& spec, const RoundHooks& hooks) {
+  // Before memory is touched for the first time. More threads are pinned by OpenMP: see RoundEnvironment.
+  const Pinning pinning(spec.run.threads == 1 ? spec.run.cores : std::vector<int>());
+  HALFTONE_ASSIGN_OR_RETURN(LoadedVariant loaded, LoadVariant(spec.run));
   HALFTONE_ASSIGN_OR_RETURN(const Batch batch, loaded.samples->Read(0));
-  const RoundOptions options{.threads = spec.run.threads, .seconds = spec.seconds};
-  return RunRound(options, [&] { return loaded.plan->Run(batch.inputs).status(); });
+  std::vector<Tensor> outputs;
+  const auto inference = [&] {
+    HALFTONE_ASSIGN_OR_RETURN(outputs, loaded.plan->Run(batch.inputs));
+    return absl::OkStatus();
+  };
+  const RoundOptions options{.threads = spec.run.threads,
+                             .seconds = spec.seconds,
+                             .min_samples = spec.min_samples,
+                             .cores = spec.run.cores,
+                             .cold = spec.cold,
+                             .slow_down = spec.slow_down,
+                             .before_measuring = hooks.warm};
+  HALFTONE_ASSIGN_OR_RETURN(RoundResult result, RunRound(options, inference));
+  result.load_ms = loaded.load_ms + loaded.optimize_ms;
+  result.plan_ms = loaded.plan_ms;
+  result.arena_bytes = static_cast<int64_t>(loaded.plan->arena_bytes());
+  result.output_hash = HashOf(outputs);
+  HALFTONE_RETURN_IF_ERROR(hooks.measured(result, inference));
+  return result;
 }
 
 }  // namespace halftone

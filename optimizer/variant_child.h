@@ -6,9 +6,11 @@
 #define HALFTONE_OPTIMIZER_VARIANT_CHILD_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "optimizer/model.h"
 #include "optimizer/samples.h"
@@ -23,6 +25,8 @@ struct RunSpec {
   int64_t batch = 1;
   std::vector<SampleFile> samples;  // empty: seeded random inputs
   uint64_t seed = 1;
+  std::vector<int> cores = {};   // to pin to, one a thread; empty: not pinned
+  std::string wait_policy = "";  // OMP_WAIT_POLICY; empty: see RoundEnvironment
 };
 
 // Runs all samples, writes every output into `output_log` (output_log.h) and times the steps.
@@ -43,12 +47,16 @@ struct StepReport {
 struct EvaluateResult {
   std::vector<StepReport> steps;
   int64_t samples = 0;
+  std::string output_hash;  // of the answers to the first batch, which is the one that rounds time
   std::vector<std::string> warnings;
 };
 
 struct RoundSpec {
   RunSpec run;
   double seconds = 1;
+  int64_t min_samples = 1;
+  bool cold = false;
+  double slow_down = 0;  // tests only: see RoundOptions
 };
 
 // Runs each piece of work in a process of its own. A process that dies is INTERNAL with its signal and last words.
@@ -56,12 +64,22 @@ class ChildRunner {
  public:
   virtual ~ChildRunner() = default;
   virtual absl::StatusOr<EvaluateResult> Evaluate(const EvaluateSpec& spec) = 0;
-  virtual absl::StatusOr<RoundResult> Round(const RoundSpec& spec) = 0;
+  // One process for each spec. They begin to measure when the last of them is warm, and none ends before all have
+  // measured, so that each has the others beside it all the time. Results in the same order.
+  virtual absl::StatusOr<std::vector<RoundResult>> Round(const std::vector<RoundSpec>& specs) = 0;
 };
 
 // --- In the child.
 absl::StatusOr<EvaluateResult> EvaluateVariant(const EvaluateSpec& spec);
-absl::StatusOr<RoundResult> MeasureVariant(const RoundSpec& spec);
+
+// What MeasureVariant does between its parts.
+struct RoundHooks {
+  std::function<absl::Status()> warm = [] { return absl::OkStatus(); };  // before the measured part
+  // After it. `inference` goes on as it was measured, for as long as others still measure.
+  std::function<absl::Status(const RoundResult& result, absl::FunctionRef<absl::Status()> inference)> measured =
+      [](const RoundResult&, absl::FunctionRef<absl::Status()>) { return absl::OkStatus(); };
+};
+absl::StatusOr<RoundResult> MeasureVariant(const RoundSpec& spec, const RoundHooks& hooks = {});
 
 }  // namespace halftone
 

@@ -1,5 +1,6 @@
 #include "report/json.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -120,11 +121,40 @@ Json MessageValue(const Message& message) {
   return object;
 }
 
+// A scalar. Names in a model may hold bytes that are not UTF-8: they are replaced, because dump() would throw.
+std::string ScalarText(const Json& value) {
+  return value.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+}
+
+// As dump(2), but for columns of numbers (samples, medians), which are one line each.
+void AppendText(const Json& value, const std::string& indent, std::string* text) {
+  if (!value.is_structured() || value.empty()) {
+    absl::StrAppend(text, ScalarText(value));
+    return;
+  }
+  const bool numbers =
+      value.is_array() && std::all_of(value.begin(), value.end(), [](const Json& e) { return e.is_number(); });
+  const std::string deeper = indent + "  ";
+  absl::StrAppend(text, value.is_array() ? "[" : "{");
+  bool first = true;
+  for (const auto& [key, element] : value.items()) {
+    if (!first) absl::StrAppend(text, numbers ? ", " : ",");
+    first = false;
+    if (!numbers) absl::StrAppend(text, "\n", deeper);
+    if (value.is_object()) absl::StrAppend(text, ScalarText(key), ": ");
+    AppendText(element, deeper, text);
+  }
+  if (!numbers) absl::StrAppend(text, "\n", indent);
+  absl::StrAppend(text, value.is_array() ? "]" : "}");
+}
+
 }  // namespace
 
 std::string MessageToJson(const Message& message) {
-  // Names in a model may hold bytes that are not UTF-8: they are replaced, because dump() would throw.
-  return absl::StrCat(MessageValue(message).dump(2, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace), "\n");
+  std::string text;
+  AppendText(MessageValue(message), "", &text);
+  text += "\n";
+  return text;
 }
 
 absl::StatusOr<v1::Report> ReportFromJson(absl::string_view json) {
@@ -132,6 +162,13 @@ absl::StatusOr<v1::Report> ReportFromJson(absl::string_view json) {
   const auto status = google::protobuf::util::JsonStringToMessage(std::string(json), &report);
   if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat("not a report: ", status.message().as_string()));
   return report;
+}
+
+absl::StatusOr<v1::Profile> ProfileFromJson(absl::string_view json) {
+  v1::Profile profile;
+  const auto status = google::protobuf::util::JsonStringToMessage(std::string(json), &profile);
+  if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat("not a profile: ", status.message().as_string()));
+  return profile;
 }
 
 }  // namespace halftone::report

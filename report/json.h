@@ -13,17 +13,19 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "google/protobuf/message.h"
+#include "halftone/v1/profile.pb.h"
 #include "halftone/v1/report.pb.h"
 
 namespace halftone::report {
 
-// Any message; indented by two blanks, ends with a newline.
+// Any message; indented by two blanks, arrays of numbers on one line; ends with a newline.
 std::string MessageToJson(const google::protobuf::Message& message);
 
 inline std::string ReportToJson(const v1::Report& report) { return MessageToJson(report); }
 
 // The reverse. INVALID_ARGUMENT: not JSON, an unknown key, a value of a wrong type.
 absl::StatusOr<v1::Report> ReportFromJson(absl::string_view json);
+absl::StatusOr<v1::Profile> ProfileFromJson(absl::string_view json);
 
 }  // namespace halftone::report
 

@@ -31,6 +31,21 @@ constexpr char kFull[] = R"pb(
     halftone_version: "0.1"
     kernel: "6.1"
     variables: "OMP_NUM_THREADS=2"
+    cpu_id: "AuthenticAMD 25/17/1"
+    microcode: "0xa1"
+    hypervisor: "none"
+    sockets: 1
+    numa_nodes: 2
+    threads_per_core: 2
+    governor: "performance"
+    turbo: "off"
+    huge_pages: "madvise"
+    amx: "none"
+    cpu_quota: "1.50"
+    cpuset: "0-3"
+    onednn_commit: "abc"
+    compiler: "gcc 14"
+    build_id: "f00"
   }
   warnings: "careful"
   variants {
@@ -41,13 +56,46 @@ constexpr char kFull[] = R"pb(
       p90_ms: 2.25
       p99_ms: 3
       min_ms: 1
-      speedup { median: 1.7 low: 1.6 high: 1.8 }
+      speedup { median: 1.7 low: 1.6 high: 1.8 verdict: FASTER }
       valid: true
       invalid_reasons: "stolen"
       rounds: 5
       samples: 800
       batch: 1
       round_medians_ms: [ 1.5, 1.25 ]
+      p95_ms: 2.5
+      p999_ms: 4
+      mad_ms: 0.125
+      inferences_per_second: 640
+      load_ms: 3
+      plan_ms: 4
+      peak_rss_bytes: 5
+      arena_bytes: 6
+      round_data {
+        processes {
+          samples_ns: [ 1500000, 1250000 ]
+          inferences_per_sample: 1
+          warmup_inferences: 50
+          warm: true
+          load_ms: 3
+          plan_ms: 4
+          peak_rss_bytes: 5
+          arena_bytes: 6
+          output_hash: "ab"
+          seconds: 1.5
+          involuntary_switches: 7
+          steal_share: 0.25
+          throttled: 8
+          load: 1.5
+          threads: 2
+          tasks: 3
+          pinned: true
+          major_faults: 9
+          swapped_bytes: 10
+          spin_us: 11.5
+          timer_ns: 24.5
+        }
+      }
     }
     fidelity { output: "y" sqnr_db: 42.5 cosine: 0.999 max_abs_error: 0.01 top1_agreement: 0.98 rows: 100 }
     top1_accuracy: 0.79
@@ -72,6 +120,56 @@ constexpr char kFull[] = R"pb(
   }
   evaluation_samples: 100
   seed: 18446744073709551615
+  benchmark_run {
+    profile: CUSTOM
+    valid: true
+    invalid_reasons: "drift"
+    rounds: 5
+    round_seconds: 0.5
+    round_samples: 67
+    threads: 2
+    instances: 2
+    batch: 1
+    cold_weights: true
+    cores: [ 0, 1, 2, 3 ]
+    variables: "OMP_NUM_THREADS=2"
+    order: "fp32 again bf16"
+    self_check {
+      speedup { median: 1 low: 0.99 high: 1.01 verdict: SAME }
+      round_medians_ms: 1.5
+      round_data {
+        processes {
+          samples_ns: [ 1500000, 1250000 ]
+          inferences_per_sample: 1
+          warmup_inferences: 50
+          warm: true
+          load_ms: 3
+          plan_ms: 4
+          peak_rss_bytes: 5
+          arena_bytes: 6
+          output_hash: "ab"
+          seconds: 1.5
+          involuntary_switches: 7
+          steal_share: 0.25
+          throttled: 8
+          load: 1.5
+          threads: 2
+          tasks: 3
+          pinned: true
+          major_faults: 9
+          swapped_bytes: 10
+          spin_us: 11.5
+          timer_ns: 24.5
+        }
+      }
+    }
+    spin_drift: 0.03125
+    timer_ns: 24.5
+    allowed_cores: 4
+    test_slow_down: 0.5
+  }
+  policy_sha256: "ef"
+  samples { sha256: "12" size_bytes: 3 }
 )pb";
 
 constexpr char kFullJson[] = R"json({
@@ -92,7 +190,22 @@ constexpr char kFullJson[] = R"json({
     "kernel": "6.1",
     "variables": [
       "OMP_NUM_THREADS=2"
-    ]
+    ],
+    "cpu_id": "AuthenticAMD 25/17/1",
+    "microcode": "0xa1",
+    "hypervisor": "none",
+    "sockets": 1,
+    "numa_nodes": 2,
+    "threads_per_core": 2,
+    "governor": "performance",
+    "turbo": "off",
+    "huge_pages": "madvise",
+    "amx": "none",
+    "cpu_quota": "1.50",
+    "cpuset": "0-3",
+    "onednn_commit": "abc",
+    "compiler": "gcc 14",
+    "build_id": "f00"
   },
   "warnings": [
     "careful"
@@ -113,7 +226,8 @@ constexpr char kFullJson[] = R"json({
         "speedup": {
           "median": 1.7,
           "low": 1.6,
-          "high": 1.8
+          "high": 1.8,
+          "verdict": "FASTER"
         },
         "valid": true,
         "invalid_reasons": [
@@ -122,9 +236,43 @@ constexpr char kFullJson[] = R"json({
         "rounds": 5,
         "samples": 800,
         "batch": 1,
-        "round_medians_ms": [
-          1.5,
-          1.25
+        "round_medians_ms": [1.5, 1.25],
+        "p95_ms": 2.5,
+        "p999_ms": 4.0,
+        "mad_ms": 0.125,
+        "inferences_per_second": 640.0,
+        "load_ms": 3.0,
+        "plan_ms": 4.0,
+        "peak_rss_bytes": 5,
+        "arena_bytes": 6,
+        "round_data": [
+          {
+            "processes": [
+              {
+                "samples_ns": [1500000, 1250000],
+                "inferences_per_sample": 1,
+                "warmup_inferences": 50,
+                "warm": true,
+                "load_ms": 3.0,
+                "plan_ms": 4.0,
+                "peak_rss_bytes": 5,
+                "arena_bytes": 6,
+                "output_hash": "ab",
+                "seconds": 1.5,
+                "involuntary_switches": 7,
+                "steal_share": 0.25,
+                "throttled": 8,
+                "load": 1.5,
+                "threads": 2,
+                "tasks": 3,
+                "pinned": true,
+                "major_faults": 9,
+                "swapped_bytes": 10,
+                "spin_us": 11.5,
+                "timer_ns": 24.5
+              }
+            ]
+          }
         ]
       },
       "fidelity": [
@@ -171,7 +319,77 @@ constexpr char kFullJson[] = R"json({
     }
   ],
   "evaluation_samples": 100,
-  "seed": 18446744073709551615
+  "seed": 18446744073709551615,
+  "benchmark_run": {
+    "profile": "CUSTOM",
+    "valid": true,
+    "invalid_reasons": [
+      "drift"
+    ],
+    "rounds": 5,
+    "round_seconds": 0.5,
+    "round_samples": 67,
+    "threads": 2,
+    "instances": 2,
+    "batch": 1,
+    "cold_weights": true,
+    "cores": [0, 1, 2, 3],
+    "variables": [
+      "OMP_NUM_THREADS=2"
+    ],
+    "order": [
+      "fp32 again bf16"
+    ],
+    "self_check": {
+      "speedup": {
+        "median": 1.0,
+        "low": 0.99,
+        "high": 1.01,
+        "verdict": "SAME"
+      },
+      "round_medians_ms": [1.5],
+      "round_data": [
+        {
+          "processes": [
+            {
+              "samples_ns": [1500000, 1250000],
+              "inferences_per_sample": 1,
+              "warmup_inferences": 50,
+              "warm": true,
+              "load_ms": 3.0,
+              "plan_ms": 4.0,
+              "peak_rss_bytes": 5,
+              "arena_bytes": 6,
+              "output_hash": "ab",
+              "seconds": 1.5,
+              "involuntary_switches": 7,
+              "steal_share": 0.25,
+              "throttled": 8,
+              "load": 1.5,
+              "threads": 2,
+              "tasks": 3,
+              "pinned": true,
+              "major_faults": 9,
+              "swapped_bytes": 10,
+              "spin_us": 11.5,
+              "timer_ns": 24.5
+            }
+          ]
+        }
+      ]
+    },
+    "spin_drift": 0.03125,
+    "timer_ns": 24.5,
+    "allowed_cores": 4,
+    "test_slow_down": 0.5
+  },
+  "policy_sha256": "ef",
+  "samples": [
+    {
+      "sha256": "12",
+      "size_bytes": 3
+    }
+  ]
 }
 )json";
 

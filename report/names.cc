@@ -23,6 +23,10 @@ std::string NameOf(const EnumDescriptor& descriptor, int number) {
 std::string PrecisionName(v1::Precision precision) { return NameOf(*v1::Precision_descriptor(), precision); }
 std::string PlannerName(v1::Planner planner) { return NameOf(*v1::Planner_descriptor(), planner); }
 std::string JobStateName(v1::JobState state) { return NameOf(*v1::JobState_descriptor(), state); }
+std::string VerdictName(v1::Verdict verdict) { return NameOf(*v1::Verdict_descriptor(), verdict); }
+std::string BenchmarkProfileName(v1::BenchmarkProfile profile) {
+  return NameOf(*v1::BenchmarkProfile_descriptor(), profile);
+}
 
 std::optional<v1::Precision> ParsePrecision(absl::string_view name) {
   const EnumValueDescriptor* value = FindEnumValue(*v1::Precision_descriptor(), name);

@@ -8,6 +8,7 @@
 
 #include "absl/strings/string_view.h"
 #include "google/protobuf/descriptor.h"
+#include "halftone/v1/benchmark.pb.h"
 #include "halftone/v1/jobs.pb.h"
 #include "halftone/v1/policy.pb.h"
 
@@ -17,6 +18,8 @@ namespace halftone::report {
 std::string PrecisionName(v1::Precision precision);
 std::string PlannerName(v1::Planner planner);
 std::string JobStateName(v1::JobState state);
+std::string VerdictName(v1::Verdict verdict);
+std::string BenchmarkProfileName(v1::BenchmarkProfile profile);
 
 // By the lower-case name; nothing for unknown names and for "..._unspecified".
 std::optional<v1::Precision> ParsePrecision(absl::string_view name);

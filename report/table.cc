@@ -107,6 +107,48 @@ std::string FirstFew(const google::protobuf::RepeatedPtrField<std::string>& name
   return text;
 }
 
+// Why this variant is invalid, but for what is said of all.
+std::vector<std::string> OwnReasons(const v1::Variant& variant, const v1::BenchmarkRun& run) {
+  std::vector<std::string> reasons;
+  if (!Measured(variant.benchmark()) || variant.benchmark().valid()) return reasons;
+  for (const std::string& reason : variant.benchmark().invalid_reasons()) {
+    const auto& shared = run.invalid_reasons();
+    if (std::find(shared.begin(), shared.end(), reason) == shared.end()) reasons.push_back(reason);
+  }
+  return reasons;
+}
+
+std::string VerdictSentence(v1::Verdict verdict) {
+  switch (verdict) {
+    case v1::FASTER:
+      return "faster than fp32";
+    case v1::SLOWER:
+      return "slower than fp32";
+    case v1::SAME:
+      return "as fast as fp32, within 2 %";
+    default:
+      return "the interval is too wide to say whether it is faster than fp32";
+  }
+}
+
+// "benchmark: quick (indicative), 5 rounds of 1 s, ...: VALID"
+std::string BenchmarkNote(const v1::BenchmarkRun& run) {
+  std::string note = absl::StrCat("benchmark: ", BenchmarkProfileName(run.profile()),
+                                  run.profile() == v1::QUICK ? " (indicative)" : "", ", ", run.rounds(),
+                                  run.rounds() == 1 ? " round" : " rounds", " of ", run.round_seconds(), " s");
+  if (run.instances() > 1) absl::StrAppend(&note, ", ", run.instances(), " instances side by side");
+  if (run.cold_weights()) absl::StrAppend(&note, ", cold");
+  if (run.self_check().speedup().median() > 0) {
+    const v1::Speedup& check = run.self_check().speedup();
+    absl::StrAppendFormat(&note, ", fp32 against itself %.3f (%.3f .. %.3f)", check.median(), check.low(), check.high());
+  }
+  absl::StrAppend(&note, run.valid() ? ": VALID" : ": INVALID");
+  if (!run.invalid_reasons().empty()) {
+    absl::StrAppend(&note, ": ", Printable(absl::StrJoin(run.invalid_reasons(), "; ")));
+  }
+  return note;
+}
+
 double WorseOf(double a, double b, bool low_is_worse) {
   if (std::isnan(a) || std::isnan(b)) return NAN;  // nothing is worse than an answer that is not a number
   return low_is_worse ? std::min(a, b) : std::max(a, b);
@@ -170,9 +212,15 @@ std::vector<std::string> Notes(const v1::Report& report) {
     if (variant.emulated()) {
       notes.push_back(absl::StrCat(name, ": emulated: this CPU has no native instructions for it"));
     }
-    if (Measured(variant.benchmark()) && !variant.benchmark().valid()) {
-      notes.push_back(absl::StrCat(
-          name, ": benchmark INVALID: ", Printable(absl::StrJoin(variant.benchmark().invalid_reasons(), "; "))));
+    if (const std::vector<std::string> reasons = OwnReasons(variant, report.benchmark_run()); !reasons.empty()) {
+      notes.push_back(absl::StrCat(name, ": benchmark INVALID: ", Printable(absl::StrJoin(reasons, "; "))));
+    }
+    if (const v1::Benchmark& b = variant.benchmark(); variant.precision() != v1::FP32 && b.speedup().verdict() != 0) {
+      notes.push_back(absl::StrCat(name, ": ", VerdictSentence(b.speedup().verdict())));
+    }
+    if (report.benchmark_run().instances() > 1 && Measured(variant.benchmark())) {
+      notes.push_back(absl::StrFormat("%s: %.1f inferences a second by %d instances together", name,
+                                      variant.benchmark().inferences_per_second(), report.benchmark_run().instances()));
     }
     if (variant.opaque_ops_size() > 0) {
       notes.push_back(absl::StrCat(name, ": left as they are, and the model cannot be run: ",
@@ -184,6 +232,7 @@ std::vector<std::string> Notes(const v1::Report& report) {
                                       Printable(FirstFew(variant.reference_nodes()))));
     }
   }
+  if (report.benchmark_run().rounds() > 0) notes.push_back(BenchmarkNote(report.benchmark_run()));
   return notes;
 }
 

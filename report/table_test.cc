@@ -48,10 +48,11 @@ constexpr char kReport[] = R"pb(
     artifact { size_bytes: 70123 }
     benchmark {
       median_ms: 123.45
-      speedup { median: 1.75 low: 1.7123 high: 1.8 }
+      speedup { median: 1.75 low: 1.7123 high: 1.8 verdict: FASTER }
       valid: false
       invalid_reasons: "cpu was throttled"
       invalid_reasons: "steal 3 %"
+      invalid_reasons: "the clock drifted"
       samples: 80
       batch: 4
     }
@@ -65,6 +66,14 @@ constexpr char kReport[] = R"pb(
     emulated: true
   }
   evaluation_samples: 100
+  benchmark_run {
+    profile: QUICK
+    rounds: 5
+    round_seconds: 1
+    instances: 1
+    invalid_reasons: "the clock drifted"
+    self_check { speedup { median: 1.001 low: 0.995 high: 1.008 } }
+  }
 )pb";
 
 v1::Report Parse(const char* text) {
@@ -124,9 +133,12 @@ TEST(Notes, SayWhatTheTableHasNoRoomFor) {
   EXPECT_THAT(Notes(Parse(kReport)), ElementsAre("bf16: converted 35 of 60 nodes to bfloat16 with 3 casts",
                                                  "bf16: emulated: this CPU has no native instructions for it",
                                                  "bf16: benchmark INVALID: cpu was throttled; steal 3 %",
+                                                 "bf16: faster than fp32",
                                                  "bf16: left as they are, and the model cannot be run: MyOp (2)",
                                                  "bf16: reference functions take 25.6 % of the time: lrn1 (lrn), "
-                                                 "b (non_zero)"));
+                                                 "b (non_zero)",
+                                                 "benchmark: quick (indicative), 5 rounds of 1 s, fp32 against itself "
+                                                 "1.001 (0.995 .. 1.008): INVALID: the clock drifted"));
 }
 
 TEST(Worst, NotANumberIsWorst) {

@@ -1,67 +1,169 @@
-// halftone bench MODEL: how fast a model is as it came and fused.
+// halftone bench MODEL...: how fast models are as they came, fused, and lowered.
 
+#include <cmath>
+#include <filesystem>
+#include <map>
 #include <memory>
+#include <set>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "base/status.h"
 #include "client/cli/commands.h"
+#include "client/cli/console.h"
+#include "client/cli/exit_codes.h"
+#include "client/cli/exports.h"
 #include "client/cli/flags.h"
 #include "client/cli/inputs.h"
 #include "client/cli/job.h"
 #include "client/cli/outcome.h"
 #include "client/cli/results.h"
 #include "client/cli/session.h"
+#include "report/names.h"
 
 namespace halftone::cli {
 namespace {
 
 constexpr char kExample[] = R"(Example:
-  halftone bench model.onnx --threads 2 --rounds 10)";
+  halftone bench model.onnx --precision bf16 --threads 2 --profile standard --out before
+measures the model as it came, fused, and fused in bf16, and writes before/report.json for `halftone compare`. The exit
+code is 9 when the machine was not quiet enough to believe the times.)";
 
 struct Flags {
   ServerFlags server;
   ModelFlags model;
+  std::vector<std::string> models;
+  PolicyFlags policy;
   BenchmarkFlags benchmark;
   std::string samples;
   std::string out;
+  std::vector<std::string> exports;
+  bool allow_noisy = false;
   double timeout = 0;
   OutcomeFlags outcome;
 };
 
-absl::Status Bench(const Flags& flags, Interrupts& interrupts) {
+// Folders for the reports of several models: their names below --out.
+absl::StatusOr<std::map<std::string, std::string>> Folders(const Flags& flags) {
+  std::map<std::string, std::string> folders;  // by model
+  std::set<std::string> taken;
+  for (const std::string& model : flags.models) {
+    if (flags.out.empty() || flags.models.size() == 1) {
+      folders[model] = flags.out;
+      continue;
+    }
+    const std::filesystem::path folder = std::filesystem::path(flags.out) / std::filesystem::path(model).stem();
+    if (!taken.insert(folder).second) {
+      return UsageError(absl::StrCat("--out: two models would be reported in ", folder.string()));
+    }
+    folders[model] = folder;
+  }
+  return folders;
+}
+
+// Flags that can only speak of one model.
+absl::Status CheckOneModel(const Flags& flags) {
+  if (flags.models.size() == 1) return absl::OkStatus();
+  if (flags.outcome.json) return UsageError("--json prints one report: give one model");
+  if (!flags.exports.empty()) return UsageError("--export writes one report: give one model");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::Report> BenchOne(const Flags& flags, const std::string& model, const std::string& out,
+                                    Session& session, std::vector<std::string>* warnings) {
   Blobs blobs;
   v1::JobSpec spec;
   v1::BenchSpec& bench = *spec.mutable_bench();
-  HALFTONE_ASSIGN_OR_RETURN(*bench.mutable_model(), ResolveModel(flags.model.path, flags.model.format, &blobs));
+  HALFTONE_ASSIGN_OR_RETURN(*bench.mutable_model(), ResolveModel(model, flags.model.format, &blobs));
   if (!flags.samples.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(*bench.mutable_samples(), ResolveSamples("--eval", flags.samples, &blobs));
+  }
+  if (!flags.policy.precisions.empty() || !flags.policy.file.empty()) {
+    HALFTONE_ASSIGN_OR_RETURN(*bench.mutable_policy(), ToPolicy(flags.policy));
   }
   *bench.mutable_benchmark() = ToBenchmarkSpec(flags.benchmark);
   for (const std::string& output : flags.model.outputs) bench.add_outputs(output);
   SetTimeout(flags.timeout, &spec);
 
   const bool quiet = flags.outcome.quiet;
+  HALFTONE_ASSIGN_OR_RETURN(const FinishedJob finished, RunJob(session, spec, blobs, quiet, ""));
+  *warnings = finished.warnings;
+  return out.empty() ? FetchReport(session.client(), finished.job)
+                     : WriteReportAndFiles(session.client(), finished.job, out, model, quiet);
+}
+
+// Over all models, of the medians; a variant that one of them lacks is left out.
+std::string GeometricMeans(const std::vector<v1::Report>& reports) {
+  std::map<v1::Precision, std::pair<double, size_t>> logs;
+  for (const v1::Report& report : reports) {
+    for (const v1::Variant& variant : report.variants()) {
+      const double median = variant.benchmark().speedup().median();
+      if (median <= 0 || variant.precision() == v1::FP32) continue;
+      logs[variant.precision()].first += std::log(median);
+      ++logs[variant.precision()].second;
+    }
+  }
+  std::string text;
+  for (const auto& [precision, sum] : logs) {
+    if (sum.second != reports.size()) continue;
+    absl::StrAppendFormat(&text, "geometric mean of the speed-ups of %d models, %s over fp32: %.3f\n", reports.size(),
+                          report::PrecisionName(precision), std::exp(sum.first / static_cast<double>(sum.second)));
+  }
+  return text;
+}
+
+absl::Status Bench(const Flags& flags, Interrupts& interrupts) {
+  HALFTONE_RETURN_IF_ERROR(CheckOneModel(flags));
+  HALFTONE_ASSIGN_OR_RETURN(const Exports exports, ParseExports(flags.exports));
+  HALFTONE_ASSIGN_OR_RETURN(const auto folders, Folders(flags));
+  OutcomeFlags outcome = flags.outcome;
+  outcome.must_be_valid = !flags.allow_noisy;
+  outcome.printed_export = exports.printed;
+
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Open(flags.server, interrupts));
-  HALFTONE_ASSIGN_OR_RETURN(const FinishedJob finished, RunJob(*session, spec, blobs, quiet, ""));
-  absl::StatusOr<v1::Report> report =
-      flags.out.empty() ? FetchReport(session->client(), finished.job)
-                        : WriteReportAndFiles(session->client(), finished.job, flags.out, flags.model.path, quiet);
-  HALFTONE_RETURN_IF_ERROR(report.status());
-  return ShowOutcome(*report, finished.warnings, flags.outcome);
+  std::vector<v1::Report> reports;
+  absl::Status noisy;
+  for (const std::string& model : flags.models) {
+    std::vector<std::string> warnings;
+    HALFTONE_ASSIGN_OR_RETURN(reports.emplace_back(), BenchOne(flags, model, folders.at(model), *session, &warnings));
+    HALFTONE_RETURN_IF_ERROR(WriteExports(exports, reports.back()));
+    const absl::Status shown = ShowOutcome(reports.back(), warnings, outcome);
+    if (ExitCodeFor(shown) != kDone && ExitCodeFor(shown) != kNoisy) return shown;
+    if (!shown.ok()) noisy = shown;
+  }
+  if (reports.size() > 1) HALFTONE_RETURN_IF_ERROR(PrintResult(GeometricMeans(reports)));
+  return noisy;
 }
 
 }  // namespace
 
 void AddBench(CLI::App& app, Action* action) {
   const auto flags = std::make_shared<Flags>();
-  CLI::App& command = *app.add_subcommand("bench", "measure a model as it is and fused, without lowering it");
+  CLI::App& command = *app.add_subcommand("bench", "measure models as they are, fused, and in other precisions");
   command.footer(kExample);
-  AddModelFlags(command, &flags->model);
+  command.add_option("MODEL", flags->models, "models: .onnx, or .pb or .pbtxt of a TensorFlow GraphDef")
+      ->required()
+      ->type_name("");
+  AddModelFormatFlags(command, &flags->model);
+  command.add_option("--policy", flags->policy.file, "YAML or JSON of halftone.v1.Policy")->type_name("FILE");
+  command.add_option("--precision", flags->policy.precisions, "variants to measure beside fp32 (default: none)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("bf16");
+  command.add_flag("--force", flags->policy.force, "lower the precision also where the CPU only emulates it");
   command.add_option("--eval", flags->samples, "samples to run on: an .npz or a folder of them (default: random)")
       ->type_name("PATH");
   AddBenchmarkFlags(command, &flags->benchmark);
+  command.add_flag("--allow-noisy", flags->allow_noisy, "no error when the benchmark is INVALID");
   AddTimeoutFlag(command, &flags->timeout);
-  command.add_option("--out", flags->out, "folder for report.json (default: not written)")->type_name("DIR");
+  command
+      .add_option("--out", flags->out, "folder for report.json, of several models for a folder each (default: none)")
+      ->type_name("DIR");
+  command
+      .add_option("--export", flags->exports,
+                  "print as json, csv, google-benchmark, text or prometheus, or with =FILE write it; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("FORMAT[=FILE]");
   command.add_flag("--json", flags->outcome.json, "print exactly report.json on stdout, no table");
   command.add_flag("--quiet", flags->outcome.quiet, "no progress and no notes");
   command.add_option("--summary", flags->outcome.summary_file, "append a Markdown summary to this file")

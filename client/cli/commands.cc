@@ -7,6 +7,8 @@ void AddCommands(CLI::App& app, Action* action) {
   AddInspect(app, action);
   AddRun(app, action);
   AddBench(app, action);
+  AddCompare(app, action);
+  AddProfile(app, action);
   AddCapabilities(app, action);
   AddHealth(app, action);
   AddJobs(app, action);

@@ -17,6 +17,8 @@ void AddOptimize(CLI::App& app, Action* action);
 void AddInspect(CLI::App& app, Action* action);
 void AddRun(CLI::App& app, Action* action);
 void AddBench(CLI::App& app, Action* action);
+void AddCompare(CLI::App& app, Action* action);
+void AddProfile(CLI::App& app, Action* action);
 void AddCapabilities(CLI::App& app, Action* action);
 void AddHealth(CLI::App& app, Action* action);
 void AddJobs(CLI::App& app, Action* action);

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "base/files.h"
 #include "client/cli/exit_codes.h"
 #include "client/cli/flags.h"
 #include "gmock/gmock.h"
@@ -77,7 +78,25 @@ TEST_F(CommandsTest, WrongFlagsAreUsageErrors) {
   ExpectError({"inspect", "m.onnx", "--precision-plan", "magic"}, 2, "--precision-plan");
   ExpectError({"inspect", "m.onnx", "--text", "--json"}, 2, "--json");
   ExpectError({"jobs", "list", "--state", "asleep"}, 2, "--state");
+  ExpectError({"bench", "m.onnx", "--profile", "sloppy"}, 2, "--profile");
+  ExpectError({"bench", "m.onnx", "--cores", "0,x"}, 2, "--cores");
+  ExpectError({"bench", "m.onnx", "--export", "xml"}, 2, "no format 'xml'; there are json, csv");
+  ExpectError({"bench", "m.onnx", "--export", "csv", "--export", "text"}, 2, "only one format can be printed");
+  ExpectError({"bench", "a.onnx", "b.onnx", "--json"}, 2, "give one model");
+  ExpectError({"bench", "a/m.onnx", "b/m.onnx", "--out", "o"}, 2, "two models would be reported in o/m");
   ExpectError({"jobs", "cancel"}, 2, "NAME");
+}
+
+TEST_F(CommandsTest, CompareReadsReports) {
+  ExpectError({"compare", "/none.json", "/none.json"}, 2, "/none.json");
+  ExpectError({"compare", "/none.json", "/none.json", "--max-slowdown", "0.05"}, 2, "a percentage is wanted");
+  const absl::StatusOr<TempDir> folder = TempDir::Create();
+  ASSERT_TRUE(folder.ok());
+  const std::string path = folder->path() + "/report.json";
+  ASSERT_TRUE(WriteFileAtomically(path, "{}").ok());
+  ExpectError({"compare", path, path}, 3, "A: nothing was measured");
+  ASSERT_TRUE(WriteFileAtomically(path, "[]").ok());
+  ExpectError({"compare", path, path}, 3, "not a report");
 }
 
 TEST_F(CommandsTest, JobsNeedAServer) { ExpectError({"jobs", "list"}, 2, "give --server or set HALFTONE_SERVER"); }

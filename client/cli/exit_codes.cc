@@ -21,6 +21,7 @@ constexpr ReasonRow kByReason[] = {
     {kReasonModelFile, kModel},
     {kReasonOutputFile, kUsage},
     {kReasonGateFailed, kGate},
+    {kReasonBenchmarkInvalid, kNoisy},
     {kReasonServerStart, kUnreachable},
     {kReasonInterrupted, kInterrupted},
     {kReasonJobCancelled, kInterrupted},

@@ -16,6 +16,7 @@ enum ExitCode : int {
   kGate = 4,         // a gate failed
   kTimeout = 5,      // the job's time was up
   kUnreachable = 6,  // no server answers
+  kNoisy = 9,        // a benchmark is INVALID, and --allow-noisy was not given
   kInterrupted = 130,
 };
 
@@ -25,6 +26,7 @@ inline constexpr char kReasonPolicy[] = "POLICY_INVALID";
 inline constexpr char kReasonModelFile[] = "MODEL_FILE";
 inline constexpr char kReasonOutputFile[] = "OUTPUT_FILE";
 inline constexpr char kReasonGateFailed[] = "GATE_FAILED";
+inline constexpr char kReasonBenchmarkInvalid[] = "BENCHMARK_INVALID";
 inline constexpr char kReasonServerStart[] = "SERVER_START";
 inline constexpr char kReasonInterrupted[] = "INTERRUPTED";
 inline constexpr char kReasonJobCancelled[] = "JOB_CANCELLED";

@@ -29,6 +29,7 @@ TEST(ExitCodeFor, OurOwnErrors) {
   EXPECT_EQ(ExitCodeFor(Call(Code::kInvalidArgument, kReasonPolicy)), 2);
   EXPECT_EQ(ExitCodeFor(Call(Code::kInternal, kReasonOutputFile)), 2);
   EXPECT_EQ(ExitCodeFor(Call(Code::kFailedPrecondition, kReasonGateFailed)), 4);
+  EXPECT_EQ(ExitCodeFor(Call(Code::kFailedPrecondition, kReasonBenchmarkInvalid)), 9);
   EXPECT_EQ(ExitCodeFor(Call(Code::kUnavailable, kReasonServerStart)), 6);
   EXPECT_EQ(ExitCodeFor(Call(Code::kCancelled, kReasonInterrupted)), 130);
   EXPECT_EQ(ExitCodeFor(Call(Code::kCancelled, kReasonJobCancelled)), 130);

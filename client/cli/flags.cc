@@ -43,6 +43,10 @@ void AddModelFlags(CLI::App& app, ModelFlags* flags) {
   app.add_option("MODEL", flags->path, "the model: .onnx, or .pb or .pbtxt of a TensorFlow GraphDef")
       ->required()
       ->type_name("");
+  AddModelFormatFlags(app, flags);
+}
+
+void AddModelFormatFlags(CLI::App& app, ModelFlags* flags) {
   app.add_option("--format", flags->format, "what the file is (default: by its ending)")
       ->check(CLI::IsMember({"onnx", "graphdef"}));
   app.add_option("--output-name", flags->outputs,
@@ -63,12 +67,30 @@ void AddRunFlags(CLI::App& app, BenchmarkFlags* flags) {
 
 void AddBenchmarkFlags(CLI::App& app, BenchmarkFlags* flags) {
   AddRunFlags(app, flags);
-  app.add_option("--rounds", flags->rounds, "processes that measure each variant, in turns (default: 5)")
+  app.add_option(
+         "--profile", flags->profile,
+         "quick: 5 rounds of 1 s, medians only (default); standard: 10 rounds, up to P99; strict: 10 rounds of a "
+         "minute, up to P99.9")
+      ->check(CLI::IsMember({"quick", "standard", "strict"}));
+  app.add_option("--rounds", flags->rounds, "processes that measure each variant, in turns (default: by the profile)")
       ->check(kAtLeastOne)
       ->type_name("N");
-  app.add_option("--round-seconds", flags->round_seconds, "timed inference in one round (default: 1)")
+  app.add_option("--round-seconds", flags->round_seconds, "timed inference in one round (default: by the profile)")
       ->check(CLI::Range(0.001, 600.0))
       ->type_name("S");
+  app.add_option(
+         "--instances", flags->instances,
+         "processes side by side, each with cores of its own: measures inferences a second together (default: 1)")
+      ->check(kAtLeastOne)
+      ->type_name("N");
+  app.add_flag("--cold-weights", flags->cold_weights, "empty the caches before each inference");
+  app.add_option("--cores", flags->cores, "cores to pin to, instance by instance (default: chosen)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Range(0, 1'000'000))
+      ->type_name("N,N");
+  app.add_option("--wait-policy", flags->wait_policy, "OMP_WAIT_POLICY (default: active with more than one thread)")
+      ->check(CLI::IsMember({"active", "passive"}));
   app.add_option("--seed", flags->seed, "of the order of rounds, the intervals and random inputs (default: 1)")
       ->type_name("N");
 }
@@ -87,6 +109,14 @@ v1::BenchmarkSpec ToBenchmarkSpec(const BenchmarkFlags& flags) {
   spec.set_batch(flags.batch);
   spec.set_skip(flags.skip);
   spec.set_seed(flags.seed);
+  if (!flags.profile.empty()) {
+    const auto* profile = report::FindEnumValue(*v1::BenchmarkProfile_descriptor(), flags.profile);
+    if (profile != nullptr) spec.set_profile(static_cast<v1::BenchmarkProfile>(profile->number()));
+  }
+  spec.set_instances(flags.instances);
+  spec.set_cold_weights(flags.cold_weights);
+  spec.mutable_cores()->Assign(flags.cores.begin(), flags.cores.end());
+  spec.set_wait_policy(flags.wait_policy);
   return spec;
 }
 

@@ -22,8 +22,13 @@ struct ModelFlags {
 struct BenchmarkFlags {
   int threads = 0;
   int batch = 0;
+  std::string profile;
   int rounds = 0;
   double round_seconds = 0;
+  int instances = 0;
+  bool cold_weights = false;
+  std::vector<int> cores;
+  std::string wait_policy;
   uint64_t seed = 0;
   bool skip = false;
 };
@@ -35,9 +40,10 @@ struct PolicyFlags {
 };
 
 void AddServerFlags(CLI::App& app, ServerFlags* flags);
-void AddModelFlags(CLI::App& app, ModelFlags* flags);
+void AddModelFlags(CLI::App& app, ModelFlags* flags);          // MODEL, and:
+void AddModelFormatFlags(CLI::App& app, ModelFlags* flags);    // --format, --output-name
 void AddRunFlags(CLI::App& app, BenchmarkFlags* flags);        // --threads, --batch
-void AddBenchmarkFlags(CLI::App& app, BenchmarkFlags* flags);  // those and --rounds, --round-seconds, --seed
+void AddBenchmarkFlags(CLI::App& app, BenchmarkFlags* flags);  // those and how it is measured
 void AddTimeoutFlag(CLI::App& app, double* timeout);
 
 v1::BenchmarkSpec ToBenchmarkSpec(const BenchmarkFlags& flags);

@@ -9,6 +9,7 @@
 #include "client/cli/console.h"
 #include "client/cli/exit_codes.h"
 #include "client/status.h"
+#include "report/export.h"
 #include "report/json.h"
 #include "report/names.h"
 #include "report/table.h"
@@ -39,6 +40,14 @@ std::vector<std::string> AllWarnings(const v1::Report& report, const std::vector
   return all;
 }
 
+absl::Status CheckValid(const v1::Report& report) {
+  const v1::BenchmarkRun& run = report.benchmark_run();
+  if (run.rounds() == 0 || run.valid()) return absl::OkStatus();
+  return client::WithReason(absl::FailedPreconditionError(
+                                "the benchmark is INVALID; quieten the machine, or take it as it is by --allow-noisy"),
+                            kReasonBenchmarkInvalid);
+}
+
 }  // namespace
 
 std::string SummaryMarkdown(const v1::Report& report, const std::vector<std::string>& warnings,
@@ -63,6 +72,9 @@ absl::Status ShowOutcome(const v1::Report& report, const std::vector<std::string
   if (flags.json) {
     HALFTONE_RETURN_IF_ERROR(PrintResult(report::ReportToJson(report)));
     for (const report::GateResult& gate : gates) Say(gate.line);
+  } else if (const auto format = report::ParseExportFormat(flags.printed_export); format.has_value()) {
+    HALFTONE_RETURN_IF_ERROR(PrintResult(report::Export(report, *format)));
+    for (const report::GateResult& gate : gates) Say(gate.line);
   } else {
     std::string text = report::TerminalTable(report);
     if (!flags.quiet) {
@@ -71,7 +83,7 @@ absl::Status ShowOutcome(const v1::Report& report, const std::vector<std::string
     for (const report::GateResult& gate : gates) absl::StrAppend(&text, gate.line, "\n");
     HALFTONE_RETURN_IF_ERROR(PrintResult(text));
   }
-  if (report::AllPassed(gates)) return absl::OkStatus();
+  if (report::AllPassed(gates)) return flags.must_be_valid ? CheckValid(report) : absl::OkStatus();
   const auto failed = std::count_if(gates.begin(), gates.end(), [](const report::GateResult& g) { return !g.passed; });
   return client::WithReason(absl::FailedPreconditionError(absl::StrCat(
                                 failed, " of ", gates.size(), gates.size() == 1 ? " gate" : " gates", " failed")),

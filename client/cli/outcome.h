@@ -16,9 +16,11 @@ struct OutcomeFlags {
   bool quiet = false;  // no notes
   std::string summary_file;
   std::vector<report::Gate> gates;
+  bool must_be_valid = false;  // an INVALID benchmark is an error
+  std::string printed_export;  // a format of report/export.h: printed instead of the table
 };
 
-// GATE_FAILED when a gate has failed. `warnings` are those said while the job ran.
+// GATE_FAILED when a gate has failed, BENCHMARK_INVALID as the flags say. `warnings` are those said while the job ran.
 absl::Status ShowOutcome(const v1::Report& report, const std::vector<std::string>& warnings, const OutcomeFlags& flags);
 
 // What the summary file gets, in Markdown.

@@ -130,4 +130,12 @@ absl::StatusOr<std::vector<std::string>> WriteFiles(client::Client& client, cons
   return paths;
 }
 
+absl::Status WriteFileAs(client::Client& client, const v1::Job& job, const std::string& name, const std::string& path) {
+  HALFTONE_ASSIGN_OR_RETURN(const std::string bytes, FetchFile(client, job, name));
+  absl::StatusOr<client::PendingFile> file = client::PendingFile::Create(path);
+  HALFTONE_RETURN_IF_ERROR(AsOutputError(file.status()));
+  HALFTONE_RETURN_IF_ERROR(AsOutputError(file->Append(bytes)));
+  return AsOutputError(file->Commit());
+}
+
 }  // namespace halftone::cli

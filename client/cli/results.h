@@ -27,6 +27,9 @@ absl::StatusOr<std::vector<std::string>> WriteFiles(client::Client& client, cons
 // The bytes of the file with this name.
 absl::StatusOr<std::string> FetchFile(client::Client& client, const v1::Job& job, const std::string& name);
 
+// Writes the file with this name as `path`.
+absl::Status WriteFileAs(client::Client& client, const v1::Job& job, const std::string& name, const std::string& path);
+
 }  // namespace halftone::cli
 
 #endif  // HALFTONE_CLIENT_CLI_RESULTS_H_

@@ -171,6 +171,7 @@ EnvironmentInfo DescribeCpu() {
   info.native_bf16 = CurrentIsa().native_bf16;
   const dnnl::version_t* version = dnnl::version();
   info.onednn_version = Concat(version->major, ".", version->minor, ".", version->patch);
+  info.onednn_commit = version->hash;
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof(set), &set) == 0) info.cores = CPU_COUNT(&set);

@@ -73,6 +73,15 @@ class Checker {
     Check(path + ".benchmark", spec.benchmark());
     Check(path + ".samples", spec.samples());
     CheckNames(path + ".outputs", spec.outputs());
+    Check(path + ".policy", spec.policy());
+  }
+
+  void Check(const std::string& path, const v1::ProfileSpec& spec) {
+    Check(path + ".model", spec.model());
+    Check(path + ".policy", spec.policy());
+    Check(path + ".benchmark", spec.benchmark());
+    Check(path + ".samples", spec.samples());
+    CheckNames(path + ".outputs", spec.outputs());
   }
 
   void CheckTimeout(const std::string& path, const google::protobuf::Duration& timeout) {
@@ -142,6 +151,24 @@ class Checker {
     CheckRange(path + ".rounds", spec.rounds(), kMaxRounds);
     CheckRange(path + ".threads", spec.threads(), kMaxThreads);
     CheckRange(path + ".batch", spec.batch(), kMaxBatch);
+    CheckRange(path + ".instances", spec.instances(), kMaxThreads);
+    if (!v1::BenchmarkProfile_IsValid(spec.profile()) || spec.profile() == v1::CUSTOM) {
+      Add(path + ".profile", "is no known profile: QUICK, STANDARD or STRICT");
+    }
+    if (spec.cores_size() > kMaxThreads) Add(path + ".cores", absl::StrCat("has over ", kMaxThreads, " cores"));
+    const int64_t needed = int64_t{std::max(spec.threads(), 1)} * std::max(spec.instances(), 1);
+    if (!spec.cores().empty() && spec.cores_size() < needed) {
+      Add(path + ".cores", absl::StrCat("has ", spec.cores_size(), " cores: one for each thread of each instance is ", needed));
+    }
+    for (int i = 0; i < std::min(spec.cores_size(), kMaxThreads); ++i) {
+      if (std::count(spec.cores().begin(), spec.cores().end(), spec.cores(i)) > 1) {
+        Add(absl::StrCat(path, ".cores[", i, "]"), absl::StrCat(spec.cores(i), " is there twice"));
+        break;
+      }
+    }
+    if (!spec.wait_policy().empty() && spec.wait_policy() != "active" && spec.wait_policy() != "passive") {
+      Add(path + ".wait_policy", "should be \"active\" or \"passive\"");
+    }
     if (spec.has_round_time()) CheckDuration(path + ".round_time", spec.round_time(), kMaxRoundSeconds);
   }
 
@@ -195,8 +222,11 @@ std::vector<FieldViolation> CheckSpec(const v1::JobSpec& spec) {
     case v1::JobSpec::kBench:
       checker.Check("spec.bench", spec.bench());
       break;
+    case v1::JobSpec::kProfile:
+      checker.Check("spec.profile", spec.profile());
+      break;
     case v1::JobSpec::WORK_NOT_SET:
-      checker.Add("spec", "is empty: one of optimize, inspect, run and bench should be set");
+      checker.Add("spec", "is empty: one of optimize, inspect, run, bench and profile should be set");
       break;
   }
   if (spec.has_timeout()) checker.CheckTimeout("spec.timeout", spec.timeout());
@@ -237,6 +267,8 @@ std::vector<v1::File> FilesOf(const v1::JobSpec& spec) {
   for (const v1::NamedFile& input : spec.run().inputs()) files.push_back(input.file());
   add(spec.bench().model().files());
   add(spec.bench().samples().files());
+  add(spec.profile().model().files());
+  add(spec.profile().samples().files());
   return files;
 }
 
@@ -250,6 +282,8 @@ std::string_view KindOf(const v1::JobSpec& spec) {
       return "run";
     case v1::JobSpec::kBench:
       return "bench";
+    case v1::JobSpec::kProfile:
+      return "profile";
     case v1::JobSpec::WORK_NOT_SET:
       break;
   }

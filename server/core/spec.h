@@ -25,7 +25,7 @@ std::string FileNameProblem(std::string_view path);
 // All files that the job reads, in the spec's order. Two may be the same blob.
 std::vector<v1::File> FilesOf(const v1::JobSpec& spec);
 
-// "optimize", "inspect", "run" or "bench"; "none" for an empty spec.
+// "optimize", "inspect", "run", "bench" or "profile"; "none" for an empty spec.
 std::string_view KindOf(const v1::JobSpec& spec);
 
 // "jobs/" and 32 lower-case hexadecimal digits.

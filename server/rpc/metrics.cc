@@ -26,7 +26,7 @@ constexpr size_t kMaxStages = 24;
 constexpr size_t kMaxStageBytes = 32;
 constexpr std::string_view kMethods[] = {"GetCapabilities", "CreateJob",        "GetJob", "ListJobs",   "WatchJob",
                                          "CancelJob",       "FindMissingBlobs", "Write",  "QueryWrite", "Read"};
-constexpr std::string_view kKinds[] = {"optimize", "inspect", "run", "bench"};
+constexpr std::string_view kKinds[] = {"optimize", "inspect", "run", "bench", "profile"};
 
 Histogram::BucketBoundaries RequestBuckets() {
   return {.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30};

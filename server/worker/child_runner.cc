@@ -1,10 +1,18 @@
 #include "server/worker/child_runner.h"
 
+#include <poll.h>
+
+#include <memory>
+#include <optional>
+
 #include "base/child.h"
 #include "base/frames.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "optimizer/profile.h"
 #include "server/worker/child.pb.h"
+#include "server/worker/convert_benchmark.h"
+#include "server/worker/profile_work.h"
 
 namespace halftone::worker {
 namespace {
@@ -26,6 +34,8 @@ ChildRequest ToProto(const RunSpec& spec) {
     sample->set_label(file.label);
   }
   request.set_seed(spec.seed);
+  request.mutable_cores()->Assign(spec.cores.begin(), spec.cores.end());
+  request.set_wait_policy(spec.wait_policy);
   return request;
 }
 
@@ -40,52 +50,27 @@ RunSpec FromProto(const ChildRequest& request) {
   spec.batch = request.batch();
   for (const ChildRequest::Sample& sample : request.samples()) spec.samples.push_back({sample.path(), sample.label()});
   spec.seed = request.seed();
+  spec.cores = {request.cores().begin(), request.cores().end()};
+  spec.wait_policy = request.wait_policy();
   return spec;
 }
 
-void ToProto(const halftone::RoundFacts& facts, RoundFacts* proto) {
-  proto->set_seconds(facts.seconds);
-  proto->set_involuntary_switches(facts.involuntary_switches);
-  proto->set_involuntary_switches_per_second_per_thread(facts.involuntary_switches_per_second_per_thread);
-  proto->set_steal_share(facts.steal_share);
-  proto->set_cgroup_throttled(facts.cgroup_throttled);
-  proto->set_load(facts.load);
-  proto->set_cores(facts.cores);
-  proto->set_threads(facts.threads);
-  proto->set_pinned(facts.pinned);
-  proto->set_major_faults(facts.major_faults);
-  proto->set_spin_us(facts.spin_us);
-}
-
-halftone::RoundFacts FromProto(const RoundFacts& proto) {
-  halftone::RoundFacts facts;
-  facts.seconds = proto.seconds();
-  facts.involuntary_switches = proto.involuntary_switches();
-  facts.involuntary_switches_per_second_per_thread = proto.involuntary_switches_per_second_per_thread();
-  facts.steal_share = proto.steal_share();
-  facts.cgroup_throttled = proto.cgroup_throttled();
-  facts.load = proto.load();
-  facts.cores = proto.cores();
-  facts.threads = proto.threads();
-  facts.pinned = proto.pinned();
-  facts.major_faults = proto.major_faults();
-  facts.spin_us = proto.spin_us();
-  return facts;
-}
-
-absl::StatusOr<ChildReply> Ask(const std::string& program, const ChildRequest& request) {
+absl::StatusOr<std::unique_ptr<Child>> Start(const std::string& program, const ChildRequest& request) {
   ChildOptions options;
   options.program = program;
   options.args = {"--child"};
-  options.extra_env = RoundEnvironment(request.threads());
-  HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Child> child, Child::Spawn(options));
-  const absl::Status sent = WriteFrame(child->stdin_fd(), request.SerializeAsString());
-  child->CloseStdin();
-  absl::StatusOr<std::optional<std::string>> bytes = ReadFrame(child->stdout_fd(), kMaxReply);
-  const ExitStatus end = child->Wait();
-  if (!sent.ok() || !bytes.ok() || !bytes->has_value() || !end.ok()) {
+  options.extra_env =
+      RoundEnvironment(request.threads(), {request.cores().begin(), request.cores().end()}, request.wait_policy());
+  return Child::Spawn(options);
+}
+
+// The child's next reply. What it does not send, or not in time, its end explains.
+absl::StatusOr<ChildReply> NextReply(Child& child) {
+  absl::StatusOr<std::optional<std::string>> bytes = ReadFrame(child.stdout_fd(), kMaxReply);
+  if (!bytes.ok() || !bytes->has_value()) {
+    const ExitStatus end = child.Wait();
     return absl::InternalError(
-        Concat("the process that ran the model ended with ", end.ToString(), ": ", child->StderrTail()));
+        Concat("the process that ran the model ended with ", end.ToString(), ": ", child.StderrTail()));
   }
   ChildReply reply;
   if (!reply.ParseFromString(**bytes)) return absl::InternalError("the process that ran the model answered nonsense");
@@ -93,27 +78,75 @@ absl::StatusOr<ChildReply> Ask(const std::string& program, const ChildRequest& r
   return reply;
 }
 
+// After the last reply.
+absl::Status End(Child& child) {
+  child.CloseStdin();
+  const ExitStatus end = child.Wait();
+  if (end.ok()) return absl::OkStatus();
+  return absl::InternalError(
+      Concat("the process that ran the model ended with ", end.ToString(), ": ", child.StderrTail()));
+}
+
+// A request that is answered once.
+absl::StatusOr<ChildReply> Ask(const std::string& program, const ChildRequest& request) {
+  HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Child> child, Start(program, request));
+  (void)WriteFrame(child->stdin_fd(), request.SerializeAsString());  // a child that is gone says why below
+  child->CloseStdin();
+  HALFTONE_ASSIGN_OR_RETURN(ChildReply reply, NextReply(*child));
+  HALFTONE_RETURN_IF_ERROR(End(*child));
+  return reply;
+}
+
+ChildReply Failure(const absl::Status& status) {
+  ChildReply reply;
+  reply.set_code(static_cast<int>(status.code()));
+  reply.set_message(std::string(status.message()));
+  return reply;
+}
+
+bool Send(int output, const ChildReply& reply) { return WriteFrame(output, reply.SerializeAsString()).ok(); }
+
+// The child's part of a round. False: the parent is gone.
+bool MeasureRound(const ChildRequest& request, int input, int output) {
+  bool alive = true;
+  RoundHooks hooks;
+  hooks.warm = [&]() -> absl::Status {
+    ChildReply warm;
+    warm.set_warm(true);
+    alive = Send(output, warm);
+    const absl::StatusOr<std::optional<std::string>> begin = ReadFrame(input);
+    alive = alive && begin.ok() && begin->has_value();
+    return alive ? absl::OkStatus() : absl::CancelledError("the parent is gone");
+  };
+  hooks.measured = [&](const RoundResult& result, absl::FunctionRef<absl::Status()> inference) -> absl::Status {
+    ChildReply reply;
+    *reply.mutable_round() = worker::ToProto(result);
+    alive = Send(output, reply);
+    pollfd closed = {.fd = input, .events = POLLIN, .revents = 0};
+    while (alive && request.round().beside_others() && poll(&closed, 1, 0) == 0) {
+      HALFTONE_RETURN_IF_ERROR(inference());
+    }
+    return absl::OkStatus();
+  };
+  const ChildRequest::Round& round = request.round();
+  const absl::StatusOr<RoundResult> result = MeasureVariant(
+      {FromProto(request), round.seconds(), round.min_samples(), round.cold(), round.slow_down()}, hooks);
+  if (alive && !result.ok()) alive = Send(output, Failure(result.status()));
+  return alive;
+}
+
 ChildReply Work(const ChildRequest& request) {
   ChildReply reply;
-  const auto fail = [&reply](const absl::Status& status) {
-    reply.set_code(static_cast<int>(status.code()));
-    reply.set_message(std::string(status.message()));
-    return reply;
-  };
   const RunSpec run = FromProto(request);
-  if (request.has_round()) {
-    const absl::StatusOr<RoundResult> result = MeasureVariant({run, request.round().seconds()});
-    if (!result.ok()) return fail(result.status());
-    ChildReply::Round* round = reply.mutable_round();
-    round->mutable_samples_ms()->Assign(result->samples_ms.begin(), result->samples_ms.end());
-    round->set_warmup_inferences(result->warmup_inferences);
-    round->set_warm(result->warm);
-    ToProto(result->facts, round->mutable_facts());
+  if (request.has_profile()) {
+    const absl::StatusOr<VariantProfile> profile = ProfileVariant(run);
+    if (!profile.ok()) return Failure(profile.status());
+    *reply.mutable_profile() = ProfileToProto(*profile, run.threads);
     return reply;
   }
   const absl::StatusOr<EvaluateResult> result =
       EvaluateVariant({run, request.evaluate().output_log(), request.evaluate().profile_repetitions()});
-  if (!result.ok()) return fail(result.status());
+  if (!result.ok()) return Failure(result.status());
   ChildReply::Evaluate* evaluate = reply.mutable_evaluate();
   for (const halftone::StepReport& step : result->steps) {
     StepReport* proto = evaluate->add_steps();
@@ -127,6 +160,7 @@ ChildReply Work(const ChildRequest& request) {
   }
   evaluate->set_samples(result->samples);
   for (const std::string& warning : result->warnings) evaluate->add_warnings(warning);
+  evaluate->set_output_hash(result->output_hash);
   return reply;
 }
 
@@ -143,28 +177,52 @@ absl::StatusOr<EvaluateResult> ProcessChildRunner::Evaluate(const EvaluateSpec& 
                             step.dst_type(), step.median_us()});
   }
   result.samples = reply.evaluate().samples();
+  result.output_hash = reply.evaluate().output_hash();
   result.warnings = {reply.evaluate().warnings().begin(), reply.evaluate().warnings().end()};
   return result;
 }
 
-absl::StatusOr<RoundResult> ProcessChildRunner::Round(const RoundSpec& spec) {
-  ChildRequest request = ToProto(spec.run);
-  request.mutable_round()->set_seconds(spec.seconds);
-  HALFTONE_ASSIGN_OR_RETURN(const ChildReply reply, Ask(program_, request));
-  RoundResult result;
-  result.samples_ms = {reply.round().samples_ms().begin(), reply.round().samples_ms().end()};
-  if (result.samples_ms.empty()) return absl::InternalError("a round of the benchmark has no samples");
-  result.warmup_inferences = reply.round().warmup_inferences();
-  result.warm = reply.round().warm();
-  result.facts = FromProto(reply.round().facts());
-  return result;
+absl::StatusOr<std::vector<RoundResult>> ProcessChildRunner::Round(const std::vector<RoundSpec>& specs) {
+  std::vector<std::unique_ptr<Child>> children;
+  for (const RoundSpec& spec : specs) {
+    ChildRequest request = ToProto(spec.run);
+    ChildRequest::Round& round = *request.mutable_round();
+    round.set_seconds(spec.seconds);
+    round.set_min_samples(spec.min_samples);
+    round.set_cold(spec.cold);
+    round.set_slow_down(spec.slow_down);
+    round.set_beside_others(specs.size() > 1);
+    HALFTONE_ASSIGN_OR_RETURN(children.emplace_back(), Start(program_, request));
+    (void)WriteFrame(children.back()->stdin_fd(), request.SerializeAsString());  // a child that is gone says why below
+  }
+  for (const std::unique_ptr<Child>& child : children) {
+    HALFTONE_ASSIGN_OR_RETURN(const ChildReply reply, NextReply(*child));
+    if (!reply.warm()) return absl::InternalError("a round of the benchmark did not warm up");
+  }
+  for (const std::unique_ptr<Child>& child : children) HALFTONE_RETURN_IF_ERROR(WriteFrame(child->stdin_fd(), ""));
+  std::vector<RoundResult> results;
+  for (const std::unique_ptr<Child>& child : children) {
+    HALFTONE_ASSIGN_OR_RETURN(const ChildReply reply, NextReply(*child));
+    if (reply.round().samples_ns().empty()) return absl::InternalError("a round of the benchmark has no samples");
+    results.push_back(worker::FromProto(reply.round()));
+  }
+  for (const std::unique_ptr<Child>& child : children) HALFTONE_RETURN_IF_ERROR(End(*child));
+  return results;
+}
+
+absl::StatusOr<v1::ProfiledVariant> ProcessChildRunner::Profile(const RunSpec& run) {
+  ChildRequest request = ToProto(run);
+  request.mutable_profile();
+  HALFTONE_ASSIGN_OR_RETURN(ChildReply reply, Ask(program_, request));
+  return std::move(*reply.mutable_profile());
 }
 
 int ChildMain(int input, int output) {
   const absl::StatusOr<std::optional<std::string>> bytes = ReadFrame(input);
   ChildRequest request;
   if (!bytes.ok() || !bytes->has_value() || !request.ParseFromString(**bytes)) return 1;
-  return WriteFrame(output, Work(request).SerializeAsString()).ok() ? 0 : 1;
+  const bool heard = request.has_round() ? MeasureRound(request, input, output) : Send(output, Work(request));
+  return heard ? 0 : 1;
 }
 
 }  // namespace halftone::worker

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "halftone/v1/profile.pb.h"
 #include "optimizer/variant_child.h"
 
 namespace halftone::worker {
@@ -13,7 +14,8 @@ class ProcessChildRunner final : public ChildRunner {
  public:
   explicit ProcessChildRunner(std::string program) : program_(std::move(program)) {}
   absl::StatusOr<EvaluateResult> Evaluate(const EvaluateSpec& spec) override;
-  absl::StatusOr<RoundResult> Round(const RoundSpec& spec) override;
+  absl::StatusOr<std::vector<RoundResult>> Round(const std::vector<RoundSpec>& specs) override;
+  absl::StatusOr<v1::ProfiledVariant> Profile(const RunSpec& run);
 
  private:
   const std::string program_;

@@ -9,19 +9,14 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "base/version.h"
+#include "runtime/machine_facts.h"
 #include "runtime/onednn/target.h"
+#include "server/worker/convert_benchmark.h"
 
 extern char** environ;
 
 namespace halftone::worker {
 namespace {
-
-constexpr int kDefaultRounds = 5;
-constexpr double kDefaultRoundSeconds = 1;
-
-double Seconds(const google::protobuf::Duration& duration) {
-  return static_cast<double>(duration.seconds()) + static_cast<double>(duration.nanos()) * 1e-9;
-}
 
 std::string KernelName() {
   utsname name;
@@ -30,8 +25,8 @@ std::string KernelName() {
 
 // NAME=VALUE of the variables that change speed or answers.
 std::vector<std::string> TellingVariables() {
-  constexpr std::string_view kPrefixes[] = {"OMP_",  "GOMP_",          "ONEDNN_",
-                                            "DNNL_", "HALFTONE_DEBUG", "TF_AUTO_MIXED_PRECISION_"};
+  constexpr std::string_view kPrefixes[] = {
+      "OMP_", "GOMP_", "ONEDNN_", "DNNL_", "HALFTONE_DEBUG", "HALFTONE_TEST_", "TF_AUTO_MIXED_PRECISION_"};
   std::vector<std::string> result;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text(*variable);
@@ -54,24 +49,6 @@ v1::Precision ToProto(VariantKind kind) {
       return v1::BF16;
   }
   return v1::PRECISION_UNSPECIFIED;
-}
-
-void ToProto(const BenchmarkResult& result, const BenchmarkOptions& options, v1::Benchmark* proto) {
-  proto->set_median_ms(result.median_ms);
-  proto->set_min_ms(result.min_ms);
-  proto->set_p90_ms(result.p90_ms.value_or(0));
-  proto->set_p99_ms(result.p99_ms.value_or(0));
-  if (result.speedup.has_value()) {
-    proto->mutable_speedup()->set_median(result.speedup->median);
-    proto->mutable_speedup()->set_low(result.speedup->low);
-    proto->mutable_speedup()->set_high(result.speedup->high);
-  }
-  proto->set_valid(result.invalid_reasons.empty());
-  for (const std::string& reason : result.invalid_reasons) proto->add_invalid_reasons(reason);
-  proto->set_rounds(static_cast<int>(result.round_medians_ms.size()));
-  proto->set_samples(static_cast<int>(result.samples));
-  proto->set_batch(static_cast<int>(options.batch));
-  proto->mutable_round_medians_ms()->Assign(result.round_medians_ms.begin(), result.round_medians_ms.end());
 }
 
 void ToProto(const OutputFidelity& result, v1::Fidelity* proto) {
@@ -100,7 +77,7 @@ void ToProto(const VariantResult& result, const BenchmarkOptions& options, v1::V
   proto->mutable_artifact()->set_path(result.file_name);
   proto->mutable_artifact()->set_sha256(result.sha256);
   proto->mutable_artifact()->set_size_bytes(result.size_bytes);
-  if (result.benchmark.has_value()) ToProto(*result.benchmark, options, proto->mutable_benchmark());
+  if (result.benchmark.has_value()) *proto->mutable_benchmark() = worker::ToProto(*result.benchmark, options);
   for (const OutputFidelity& fidelity : result.fidelity) ToProto(fidelity, proto->add_fidelity());
   proto->set_top1_accuracy(result.top1_accuracy.value_or(0));
   proto->set_labelled_samples(result.labelled_samples);
@@ -191,15 +168,13 @@ std::vector<VariantKind> ToLowered(const v1::Policy& policy) {
   return wanted ? std::vector<VariantKind>{VariantKind::kBf16} : std::vector<VariantKind>{};
 }
 
-BenchmarkOptions ToBenchmarkOptions(const v1::BenchmarkSpec& spec) {
-  BenchmarkOptions options;
-  options.rounds = spec.rounds() > 0 ? spec.rounds() : kDefaultRounds;
-  options.round_seconds = spec.has_round_time() ? Seconds(spec.round_time()) : kDefaultRoundSeconds;
-  options.threads = std::max(spec.threads(), 1);
-  options.batch = std::max(spec.batch(), 1);
-  options.skip = spec.skip();
-  options.seed = spec.seed() != 0 ? spec.seed() : 1;
-  return options;
+std::vector<VariantKind> ToProfiled(const v1::Policy& policy) {
+  std::vector<VariantKind> kinds;
+  for (const int precision : policy.precisions()) {
+    if (precision == v1::FP32) kinds.push_back(VariantKind::kFp32);
+    if (precision == v1::BF16) kinds.push_back(VariantKind::kBf16);
+  }
+  return kinds.empty() ? std::vector<VariantKind>{VariantKind::kFp32, VariantKind::kBf16} : kinds;
 }
 
 v1::Environment DescribeEnvironment(int threads) {
@@ -214,6 +189,22 @@ v1::Environment DescribeEnvironment(int threads) {
   environment.set_halftone_version(std::string(kVersion));
   environment.set_kernel(KernelName());
   for (const std::string& variable : TellingVariables()) environment.add_variables(variable);
+  const MachineFacts machine = DescribeMachine();
+  environment.set_cpu_id(machine.cpu_id);
+  environment.set_microcode(machine.microcode);
+  environment.set_hypervisor(machine.hypervisor);
+  environment.set_sockets(machine.sockets);
+  environment.set_numa_nodes(machine.numa_nodes);
+  environment.set_threads_per_core(machine.threads_per_core);
+  environment.set_governor(machine.governor);
+  environment.set_turbo(machine.turbo);
+  environment.set_huge_pages(machine.huge_pages);
+  environment.set_amx(machine.amx);
+  environment.set_cpu_quota(machine.cpu_quota);
+  environment.set_cpuset(machine.cpuset);
+  environment.set_onednn_commit(info.onednn_commit);
+  environment.set_compiler(machine.compiler);
+  environment.set_build_id(machine.build_id);
   return environment;
 }
 
@@ -229,6 +220,9 @@ v1::Report ToReport(const OptimizeResult& result, const v1::Model& model, const 
   for (const VariantResult& variant : result.variants) ToProto(variant, benchmark, report.add_variants());
   report.set_evaluation_samples(result.evaluation_samples);
   report.set_seed(benchmark.seed);
+  if (result.benchmark_run.has_value()) {
+    *report.mutable_benchmark_run() = ToProto(*result.benchmark_run, result.variants, benchmark);
+  }
   return report;
 }
 
@@ -236,7 +230,9 @@ v1::Report WithoutNodes(v1::Report report) {
   for (v1::Variant& variant : *report.mutable_variants()) {
     variant.clear_nodes();
     variant.clear_rewrites();
+    variant.mutable_benchmark()->clear_round_data();
   }
+  if (report.has_benchmark_run()) report.mutable_benchmark_run()->mutable_self_check()->clear_round_data();
   return report;
 }
 

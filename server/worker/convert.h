@@ -30,7 +30,7 @@ class Inputs {
 
 PlannerOptions ToPlannerOptions(const v1::Policy& policy);
 std::vector<VariantKind> ToLowered(const v1::Policy& policy);
-BenchmarkOptions ToBenchmarkOptions(const v1::BenchmarkSpec& spec);
+std::vector<VariantKind> ToProfiled(const v1::Policy& policy);
 
 v1::Environment DescribeEnvironment(int threads);
 v1::Report ToReport(const OptimizeResult& result, const v1::Model& model, const BenchmarkOptions& benchmark);

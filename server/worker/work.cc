@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "base/sha256.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "formats/npz/npy.h"
@@ -11,7 +12,9 @@
 #include "optimizer/run.h"
 #include "report/json.h"
 #include "server/worker/convert.h"
+#include "server/worker/convert_benchmark.h"
 #include "server/worker/inspect_text.h"
+#include "server/worker/profile_work.h"
 
 namespace halftone::worker {
 namespace {
@@ -44,6 +47,15 @@ std::string FileNameOf(const std::string& output, std::set<std::string>& taken) 
   return unique;
 }
 
+// Of what the job was given beside the model, so that two reports can be known to speak of the same.
+void AddInputDigests(const v1::JobSpec& spec, v1::Report& report) {
+  const bool bench = spec.has_bench();
+  const v1::Policy& policy = bench ? spec.bench().policy() : spec.optimize().policy();
+  if (policy.ByteSizeLong() > 0) report.set_policy_sha256(Sha256Hex(report::MessageToJson(policy)));
+  const v1::Samples& samples = bench ? spec.bench().samples() : spec.optimize().evaluation();
+  for (const v1::File& file : samples.files()) *report.add_samples() = file.digest();
+}
+
 absl::StatusOr<WorkOutcome> Report(const OptimizeOptions& options, const v1::Model& model, bool with_files,
                                    const WorkerRequest& request, ChildRunner& children,
                                    const ProgressCallback& progress) {
@@ -53,7 +65,8 @@ absl::StatusOr<WorkOutcome> Report(const OptimizeOptions& options, const v1::Mod
   for (const VariantResult& variant : optimized.variants) {
     if (with_files && variant.kind != VariantKind::kOriginal) AddFile(variant.file_name, variant.path, outcome.result);
   }
-  const v1::Report report = ToReport(optimized, model, options.benchmark);
+  v1::Report report = ToReport(optimized, model, options.benchmark);
+  AddInputDigests(request.spec(), report);
   HALFTONE_RETURN_IF_ERROR(AddText("report.json", report::ReportToJson(report), request, outcome.result));
   *outcome.result.mutable_report() = WithoutNodes(report);
   return outcome;
@@ -82,6 +95,9 @@ absl::StatusOr<WorkOutcome> Bench(const WorkerRequest& request, ChildRunner& chi
   OptimizeOptions options;
   HALFTONE_ASSIGN_OR_RETURN(options.model, inputs.Model(spec.model(), spec.outputs()));
   options.lowered.clear();
+  if (spec.policy().precisions_size() > 0) options.lowered = ToLowered(spec.policy());
+  options.planner = ToPlannerOptions(spec.policy());
+  options.force = spec.policy().force();
   HALFTONE_ASSIGN_OR_RETURN(options.evaluation, inputs.LocalPaths(spec.samples()));
   options.benchmark = ToBenchmarkOptions(spec.benchmark());
   options.out_dir = request.work_dir();
@@ -131,9 +147,32 @@ absl::StatusOr<WorkOutcome> Run(const WorkerRequest& request) {
   return outcome;
 }
 
+absl::StatusOr<WorkOutcome> Profile(const WorkerRequest& request, ProcessChildRunner& children,
+                                    const ProgressCallback& progress) {
+  const v1::ProfileSpec& spec = request.spec().profile();
+  const Inputs inputs(request);
+  OptimizeOptions options;
+  HALFTONE_ASSIGN_OR_RETURN(options.model, inputs.Model(spec.model(), spec.outputs()));
+  options.planner = ToPlannerOptions(spec.policy());
+  options.force = spec.policy().force();
+  HALFTONE_ASSIGN_OR_RETURN(options.evaluation, inputs.LocalPaths(spec.samples()));
+  options.benchmark = ToBenchmarkOptions(spec.benchmark());
+  options.out_dir = request.work_dir();
+  HALFTONE_ASSIGN_OR_RETURN(v1::Profile profile,
+                            ProfileVariants(options, ToProfiled(spec.policy()), children, progress));
+  profile.set_model(options.model.name);
+  *profile.mutable_environment() = DescribeEnvironment(options.benchmark.threads);
+  WorkOutcome outcome;
+  HALFTONE_RETURN_IF_ERROR(AddText("profile.json", report::MessageToJson(profile), request, outcome.result));
+  if (spec.onednn_verbose()) {
+    HALFTONE_RETURN_IF_ERROR(AddText("onednn-verbose.txt", VerboseText(profile), request, outcome.result));
+  }
+  return outcome;
+}
+
 }  // namespace
 
-absl::StatusOr<WorkOutcome> DoWork(const WorkerRequest& request, ChildRunner& children,
+absl::StatusOr<WorkOutcome> DoWork(const WorkerRequest& request, ProcessChildRunner& children,
                                    const ProgressCallback& progress) {
   switch (request.spec().work_case()) {
     case v1::JobSpec::kOptimize:
@@ -144,10 +183,12 @@ absl::StatusOr<WorkOutcome> DoWork(const WorkerRequest& request, ChildRunner& ch
       return Run(request);
     case v1::JobSpec::kBench:
       return Bench(request, children, progress);
+    case v1::JobSpec::kProfile:
+      return Profile(request, children, progress);
     case v1::JobSpec::WORK_NOT_SET:
       break;
   }
-  return absl::InvalidArgumentError("spec.work is not set: one of optimize, inspect, run, bench");
+  return absl::InvalidArgumentError("spec.work is not set: one of optimize, inspect, run, bench, profile");
 }
 
 }  // namespace halftone::worker

@@ -121,7 +121,7 @@ def _(t):
 
 @case("every flag that stands alone exists somewhere")
 def _(t):
-    bench = (REPO / "tests/bench/bench.py").read_text()
+    bench = "".join((REPO / "tests/bench" / script).read_text() for script in ("bench.py", "method/method.py"))
     known = "\n".join([help_of("halftoned"), help_of("graph_opt"), *(help_of("halftone", s) for s in subcommands()),
                        *re.findall(r'add_argument\("(--[\w-]+)', bench), "--update", "--child"])
     fail_with([f"{name(d)}: no program has `{span}`" for d in documents() for span in d.spans()
@@ -130,9 +130,9 @@ def _(t):
 
 @case("every command of dev that is shown exists")
 def _(t):
-    known = re.search(r"case \$command in\s+([a-z |]+)\)", (REPO / "dev").read_text()).group(1).split(" | ")
+    known = re.search(r"case \$command in\s+([a-z| -]+)\)", (REPO / "dev").read_text()).group(1).split(" | ")
     fail_with([f"{name(d)}: `{line}`: dev has no command '{word}'" for d in documents() for line in d.code()
-               for word in re.findall(r"(?:^|\./)dev ([a-z]+)", line) if word not in [*known, "help"]])
+               for word in re.findall(r"(?:^|\./)dev ([a-z-]+)", line) if word not in [*known, "help"]])
 
 
 # --- Paths and links.

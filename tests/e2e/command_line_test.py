@@ -165,11 +165,8 @@ def _(t):
     t.contains(run.stdout, "batch_norm")
 
 
-@case("bench, capabilities and version")
+@case("capabilities and version")
 def _(t):
-    run = t.halftone("bench", ONNX, *QUICK)
-    t.equal(run.returncode, 0, run.stderr)
-    t.contains(run.stdout, "fp32")
     run = t.halftone("capabilities", "--json")
     t.equal(run.returncode, 0, run.stderr)
     capabilities = json.loads(run.stdout)

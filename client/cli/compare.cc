@@ -1,0 +1,124 @@
+// halftone compare A.json B.json: what two measurements say of each other, computed from their samples. No server.
+
+#include <cmath>
+#include <memory>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "base/files.h"
+#include "base/status.h"
+#include "client/cli/commands.h"
+#include "client/cli/console.h"
+#include "client/cli/exit_codes.h"
+#include "client/status.h"
+#include "report/comparison.h"
+#include "report/json.h"
+#include "report/names.h"
+
+namespace halftone::cli {
+namespace {
+
+constexpr char kExample[] = R"(Example:
+  halftone compare before/report.json after/report.json --max-slowdown 5%
+exits with 4 unless the intervals show that nothing became more than 5 % slower.)";
+
+struct Flags {
+  std::string a, b;
+  std::string max_slowdown;
+  bool allow_noisy = false;
+  bool json = false;
+};
+
+// "5%" -> 0.05.
+absl::StatusOr<double> ParseShare(const std::string& text) {
+  absl::string_view number = text;
+  double percent = 0;
+  if (!absl::ConsumeSuffix(&number, "%") || !absl::SimpleAtod(number, &percent) || !std::isfinite(percent) ||
+      percent < 0) {
+    return UsageError(absl::StrCat("--max-slowdown ", text, ": a percentage is wanted, for example 5%"));
+  }
+  return percent / 100;
+}
+
+absl::StatusOr<v1::Report> ReadReport(const std::string& path) {
+  const absl::StatusOr<std::string> bytes = ReadFile(path);
+  if (!bytes.ok()) return UsageError(std::string(bytes.status().message()));
+  absl::StatusOr<v1::Report> report = report::ReportFromJson(*bytes);
+  if (!report.ok()) return ModelFileError(absl::StrCat(path, ": ", std::string(report.status().message())));
+  return report;
+}
+
+// One line a variant that could be slower than allowed; the original is nobody's work.
+std::vector<std::string> TooSlow(const v1::Comparison& comparison, double share) {
+  std::vector<std::string> lines;
+  for (const v1::ComparedVariant& variant : comparison.variants()) {
+    const double worst = 1 / variant.speedup().low();  // time(B) / time(A), the high end
+    if (variant.precision() == v1::ORIGINAL || worst <= 1 + share) continue;
+    lines.push_back(absl::StrFormat("FAIL max-slowdown %s: B takes up to %.4g times the time of A, more than %.4g",
+                                    report::PrecisionName(variant.precision()), worst, 1 + share));
+  }
+  return lines;
+}
+
+absl::Status CheckValid(const v1::Comparison& comparison) {
+  for (const v1::ComparedVariant& variant : comparison.variants()) {
+    if (variant.valid()) continue;
+    return client::WithReason(
+        absl::FailedPreconditionError(absl::StrCat(
+            "a benchmark is INVALID (", report::PrecisionName(variant.precision()), ": ",
+            report::Printable(absl::StrJoin(variant.invalid_reasons(), "; ")), "); take it as it is by --allow-noisy")),
+        kReasonBenchmarkInvalid);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Compare(const Flags& flags) {
+  double share = 0;
+  if (!flags.max_slowdown.empty()) {
+    HALFTONE_ASSIGN_OR_RETURN(share, ParseShare(flags.max_slowdown));
+  }
+  HALFTONE_ASSIGN_OR_RETURN(const v1::Report a, ReadReport(flags.a));
+  HALFTONE_ASSIGN_OR_RETURN(const v1::Report b, ReadReport(flags.b));
+  absl::StatusOr<v1::Comparison> comparison = report::Compare(a, b);
+  if (!comparison.ok()) return ModelFileError(std::string(comparison.status().message()));
+  comparison->set_a(flags.a);
+  comparison->set_b(flags.b);
+
+  std::vector<std::string> warnings;
+  for (const std::string& warning : comparison->warnings()) warnings.push_back(absl::StrCat("not alike: ", warning));
+  PrintWarnings(warnings);
+  HALFTONE_RETURN_IF_ERROR(
+      PrintResult(flags.json ? report::MessageToJson(*comparison) : report::ComparisonTable(*comparison)));
+  if (!flags.allow_noisy) HALFTONE_RETURN_IF_ERROR(CheckValid(*comparison));
+  if (flags.max_slowdown.empty()) return absl::OkStatus();
+  const std::vector<std::string> too_slow = TooSlow(*comparison, share);
+  for (const std::string& line : too_slow) Say(line);
+  if (too_slow.empty()) {
+    Say(absl::StrCat("PASS max-slowdown ", flags.max_slowdown));
+    return absl::OkStatus();
+  }
+  return client::WithReason(
+      absl::FailedPreconditionError(absl::StrCat("--max-slowdown ", flags.max_slowdown, " is not kept")),
+      kReasonGateFailed);
+}
+
+}  // namespace
+
+void AddCompare(CLI::App& app, Action* action) {
+  const auto flags = std::make_shared<Flags>();
+  CLI::App& command = *app.add_subcommand("compare", "say which of two measurements is faster, from their samples");
+  command.footer(kExample);
+  command.add_option("A", flags->a, "a report.json")->required()->type_name("");
+  command.add_option("B", flags->b, "another one")->required()->type_name("");
+  command
+      .add_option("--max-slowdown", flags->max_slowdown, "exit with 4 where B could be slower than A by more, e.g. 5%")
+      ->type_name("PERCENT");
+  command.add_flag("--allow-noisy", flags->allow_noisy, "no error (exit code 9) when a benchmark is INVALID");
+  command.add_flag("--json", flags->json, "print a halftone.v1.Comparison");
+  command.callback([flags, action] { *action = [flags](Interrupts&) { return Compare(*flags); }; });
+}
+
+}  // namespace halftone::cli

@@ -1,0 +1,25 @@
+// Steps for which a measurement is not one of this engine at its best: reference functions, and kernels for a smaller
+// instruction set than the CPU's.
+#ifndef HALFTONE_OPTIMIZER_SUSPECT_STEPS_H_
+#define HALFTONE_OPTIMIZER_SUSPECT_STEPS_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "optimizer/variant_child.h"
+
+namespace halftone {
+
+// Of a share of the time up to this, nobody is told.
+inline constexpr double kSuspectShare = 0.02;
+
+// Neither a kernel of Halftone's nor one that oneDNN generates: the reference functions of either.
+bool IsReference(std::string_view kernel);
+
+// Why numbers of these steps must not be believed, one sentence each. `isa`: the instruction set that oneDNN uses.
+std::vector<std::string> SuspectSteps(const std::vector<StepReport>& steps, std::string_view isa);
+
+}  // namespace halftone
+
+#endif  // HALFTONE_OPTIMIZER_SUSPECT_STEPS_H_
