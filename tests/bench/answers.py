@@ -7,16 +7,20 @@ import tempfile
 
 import numpy
 
+from cores import choose
 from programs import HERE, program, run
 
 
+EQUAL_DB, NONE_DB = 999.0, -999.0  # equal to the last bit; not to be compared
+
+
 def sqnr_db(reference, answer):
-    """10 log10(sum ref^2 / sum (ref - x)^2); infinite where the answers are equal, -infinite where they are not comparable."""
+    """10 log10(sum ref^2 / sum (ref - x)^2)"""
     if reference.shape != answer.shape or not numpy.isfinite(answer).all():
-        return -math.inf
+        return NONE_DB
     reference, answer = reference.astype(numpy.float64), answer.astype(numpy.float64)
     noise = numpy.square(reference - answer).sum()
-    return math.inf if noise == 0 else 10 * math.log10(max(numpy.square(reference).sum(), 1e-300) / noise)
+    return EQUAL_DB if noise == 0 else 10 * math.log10(max(numpy.square(reference).sum(), 1e-300) / noise)
 
 
 def file_of(output):
@@ -26,7 +30,7 @@ def file_of(output):
 
 def of_onnx_runtime(model, samples, scenario, folder):
     out = folder / "onnxruntime.npz"
-    run([sys.executable, HERE / "onnxruntime_round.py", model, samples, "--batch", scenario.batch, "--threads", scenario.threads, "--answers",
+    run([sys.executable, HERE / "onnxruntime_round.py", model, samples, "--batch", scenario.batch, "--cores", choose(scenario.threads), "--answers",
          out], f"answers of ONNX Runtime, {scenario.name}")
     return {file_of(name): array for name, array in numpy.load(out).items()}
 
@@ -51,5 +55,5 @@ def fidelity(model, files, samples, scenario):
         result = []
         for file in files:
             ours = of_halftone(file, samples, scenario, folder)
-            result.append(min(sqnr_db(array, ours[output]) if output in ours else -math.inf for output, array in reference.items()))
+            result.append(min(sqnr_db(array, ours[output]) if output in ours else NONE_DB for output, array in reference.items()))
         return result

@@ -44,7 +44,8 @@ class Files:
                 made = pathlib.Path(new) / "made"
                 made.mkdir()
                 maker(made)
-                os.replace(made, path)
+                if not path.exists():  # else another run was faster
+                    os.replace(made, path)
         return path
 
     def model(self, model):

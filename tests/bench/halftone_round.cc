@@ -1,10 +1,10 @@
 // One round of one file, in a process of its own: the twin of onnxruntime_round.py.
 //
-//   halftone_round MODEL SAMPLES.npz --seconds S --batch N --threads K
+//   halftone_round MODEL SAMPLES.npz --seconds S --samples N --batch N --cores 0,1
 //
-// Reads, optimizes, plans and times the file as the workers of `halftone bench` do (MeasureVariant). Prints JSON: the
-// samples in ms, and why the round must not be believed. The settings of OpenMP must be there before the process starts
-// threads, so the program starts itself again with them.
+// Reads, optimizes, plans and times the file as the workers of `halftone bench` do (MeasureVariant), with one thread a
+// core. Prints JSON: the samples in ms, why the round must not be believed, and the time of planning. The settings of
+// OpenMP must be there before the process starts, so the program starts itself again with them.
 
 #include <unistd.h>
 
@@ -12,23 +12,32 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "optimizer/variant_child.h"
 #include "runtime/benchmark.h"
+#include "runtime/cores.h"
 
 namespace halftone {
 namespace {
 
-constexpr char kIsSecondStart[] = "HALFTONE_ROUND_STARTED";
+constexpr char kSecondStart[] = "HALFTONE_ROUND_OF_CORES";  // how many cores the first one was allowed
 
-void StartAgainWithSettings(int threads, char** argv) {
-  for (const std::string& setting : RoundEnvironment(threads)) {
+// Does not return unless it fails.
+void StartAgainWithSettings(const RunSpec& run, char** argv) {
+  for (const std::string& setting : RoundEnvironment(run.threads, run.cores)) {
     const size_t equals = setting.find('=');
     setenv(setting.substr(0, equals).c_str(), setting.substr(equals + 1).c_str(), /*overwrite=*/1);
   }
-  setenv(kIsSecondStart, "1", 1);
+  setenv(kSecondStart, std::to_string(AllowedCores().size()).c_str(), 1);
   execv("/proc/self/exe", argv);
+}
+
+std::vector<double> Milliseconds(const TimedSamples& samples) {
+  std::vector<double> ms;
+  for (const int64_t ns : samples.ns) ms.push_back(ns * 1e-6 / samples.inferences_per_sample);
+  return ms;
 }
 
 int Main(int argc, char** argv) {
@@ -38,21 +47,30 @@ int Main(int argc, char** argv) {
   app.add_option("MODEL", spec.run.model.path)->required();
   app.add_option("SAMPLES", samples)->required();
   app.add_option("--seconds", spec.seconds);
+  app.add_option("--samples", spec.min_samples, "measured even when the time is up");
   app.add_option("--batch", spec.run.batch);
-  app.add_option("--threads", spec.run.threads);
+  app.add_option("--cores", spec.run.cores)->delimiter(',')->required();
   CLI11_PARSE(app, argc, argv);
-  if (std::getenv(kIsSecondStart) == nullptr) StartAgainWithSettings(spec.run.threads, argv);
-
+  spec.run.threads = static_cast<int>(spec.run.cores.size());
   spec.run.samples = {{samples, samples}};
+  const char* second_start = std::getenv(kSecondStart);
+  if (second_start == nullptr) {
+    StartAgainWithSettings(spec.run, argv);
+    std::perror("halftone_round: cannot start itself");
+    return 1;
+  }
+
   const absl::StatusOr<RoundResult> round = MeasureVariant(spec);
   if (!round.ok()) {
     std::fprintf(stderr, "halftone_round: %s\n", std::string(round.status().message()).c_str());
     return 1;
   }
+  RoundFacts facts = round->facts;
+  facts.cores = std::atoi(second_start);
   nlohmann::json out;
-  out["samples_ms"] = round->samples_ms;
-  out["noise"] = InvalidReasons(round->facts, spec.run.threads);
-  out["spin_us"] = round->facts.spin_us;
+  out["samples_ms"] = Milliseconds(round->samples);
+  out["noise"] = InvalidReasons(facts, spec.run.threads);
+  out["plan_ms"] = round->plan_ms;
   std::printf("%s\n", out.dump().c_str());
   return 0;
 }

@@ -7,7 +7,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 from harness import case, main  # noqa: E402
-from judge import is_reference_cpu, judge, missed  # noqa: E402
+from judge import is_noisy, is_reference_cpu, judge, missed  # noqa: E402
 from scenarios import MODELS, Scenario, all_scenarios  # noqa: E402
 from sides import BF16, FP32, ORT  # noqa: E402
 
@@ -17,9 +17,9 @@ RIGHT = {"fp32": 110.0, "bf16": 45.0}
 RESNET = Scenario(MODELS["resnet50"])  # fp32 1.03, bf16 2.0
 
 
-def verdicts(fp32, bf16, sqnr=RIGHT, ort=(50.0,) * 5, facts=ZEN5, scenario=RESNET):
+def verdicts(fp32, bf16, sqnr=RIGHT, ort=(50.0,) * 5, facts=ZEN5, scenario=RESNET, disturbed=0):
     times = {ORT: list(ort), FP32: [o / s for o, s in zip(ort, fp32)], BF16: [o / s for o, s in zip(ort, bf16)]}
-    return judge(scenario, times, sqnr, 1, facts)
+    return judge(scenario, times, sqnr, 1, facts, disturbed)
 
 
 @case("a bar is passed or failed by the median, and a question mark says that the interval reaches over it")
@@ -36,6 +36,13 @@ def _(t):
     v = verdicts(fp32=[9.0] * 5, bf16=[9.0] * 5, sqnr={"fp32": 60.0, "bf16": 12.0})
     t.equal((v["fp32"]["word"], v["bf16"]["word"]), ("WRONG", "WRONG"))
     t.check(missed(v["fp32"]), "WRONG counts as passed")
+
+
+@case("too many disturbed rounds are no result")
+def _(t):
+    t.equal(verdicts([1.1] * 5, [3.0] * 5, disturbed=1)["fp32"]["word"], "PASS")
+    v = verdicts([1.1] * 5, [3.0] * 5, disturbed=2)
+    t.equal((v["fp32"]["word"], missed(v["fp32"]), is_noisy({"verdicts": v})), ("NOISY", True, True))
 
 
 @case("on the reference machine a slow ONNX Runtime makes the scenario void; elsewhere there is nothing to compare it with")

@@ -1,22 +1,45 @@
-"""dev bench --kernels: our own kernels against oneDNN's, by the program race_kernels (race_kernels.cc): one line of JSON a race."""
+"""dev bench --kernels: every kernel that takes a node against every other (race_kernels.cc): plans must choose the fastest."""
 
 import json
+import os
+import random
+import subprocess
 
-from programs import program, run
+from cores import choose
+from programs import BenchError, program
+from races import RACES
+
+TIE = 1.03  # nearer to each other than that, both are the fastest
 
 
-def races(seconds):
-    for line in run([program("race_kernels"), "--seconds", seconds], "race_kernels").splitlines():
-        yield json.loads(line)
+def race(graph, seconds):
+    """[(kernel, us)], the one that plans choose first."""
+    core = int(choose(1))
+    done = subprocess.run([program("race_kernels"), "--seconds", str(seconds)], input=graph, capture_output=True, text=True,
+                          env=dict(os.environ, OMP_NUM_THREADS="1"), preexec_fn=lambda: os.sched_setaffinity(0, {core}))
+    if done.returncode != 0:
+        raise BenchError(f"race_kernels: exit code {done.returncode}: {done.stderr.strip()}\n{graph}")
+    return [(k["kernel"], k["us"]) for k in json.loads(done.stdout)["kernels"]]
 
 
-def table(seconds):
-    """Text, and whether every kernel of ours wins where it is used."""
-    lines, won = [], True
-    for race in races(seconds):
-        ratio = race["onednn_us"] / race["ours_us"]
-        won = won and (ratio >= 1 or not race["used"])
-        word = "" if not race["used"] else "PASS" if ratio >= 1 else "FAIL"
-        lines.append(f"{race['kernel']:32}  {race['problem']:36}  ours {race['ours_us']:10.2f} us  oneDNN {race['onednn_us']:10.2f} us  "
-                     f"{ratio:5.2f} x  {'used' if race['used'] else 'not used':8}  {word}")
-    return "\n".join(lines), won
+def verdict(kernels):
+    if len(kernels) < 2:
+        return "alone"
+    return "PASS" if kernels[0][1] <= TIE * min(us for _, us in kernels) else "FAIL"
+
+
+def listed():
+    for r in RACES:
+        print(f"{r.name:36} {', '.join(r.types)}")
+
+
+def race_all(seconds, seed):
+    """Prints a line a race, in random order; whether plans choose the fastest kernel everywhere."""
+    todo, fine = [(r, element) for r in RACES for element in r.types], True
+    for r, element in random.Random(seed).sample(todo, len(todo)):
+        kernels = race(r.text(element), seconds)
+        word = verdict(kernels)
+        fine = fine and word != "FAIL"
+        others = "  ".join(f"{name} {us:.2f} us" for name, us in kernels)
+        print(f"{word:6} {r.name:36} {element:5} {others or 'only the reference function'}", flush=True)
+    return fine

@@ -1,23 +1,29 @@
-"""Where a file that misses its bar loses its time: its steps within the model against the same primitives alone (halftone profile)."""
+"""Where our files lose their time: steps within the model against the same primitives alone (`halftone profile`), and its checks.
+
+The engine promises, model by model: steps add up to the whole, little time is spent outside of steps that compute, memory is
+little more than what is alive at once, planning is short. `halftone profile` measures and judges them.
+"""
 
 import json
 
 from programs import BenchError, program, run
 
+PRECISIONS = {"FP32": "fp32", "BF16": "bf16"}
+MOST_STEPS = 8  # kept
 
-def losses(side, file, samples, scenario):
-    """What render.loss_lines takes."""
-    name = f"{scenario.model.name}, {scenario.setting}, {side}"
+
+def profile(model, samples, scenario):
+    """{"fp32": {...}, "bf16": {...}}, or {"why_not": text}."""
     try:
-        profile = json.loads(run([program("halftone"), "profile", file, "--eval", samples, "--batch", scenario.batch, "--threads",
-                                  scenario.threads, "--json", "--quiet"], f"halftone profile {file.name}"))
+        found = json.loads(run([program("halftone"), "profile", model, "--eval", samples, "--batch", scenario.batch, "--threads",
+                                scenario.threads, "--json", "--quiet"], f"halftone profile {model.name}"))
     except BenchError as error:
-        return {"name": name, "why_not": str(error).splitlines()[-1]}
-    return {"name": name, **read(profile)}
+        return {"why_not": str(error).splitlines()[-1]}
+    return {PRECISIONS[v["precision"]]: read(v) for v in found["variants"] if v["precision"] in PRECISIONS}
 
 
-def read(profile):
-    steps = [{"name": s["name"], "op": s["op"], "kernel": s["kernel"], "us": s["median_us"], "alone_us": s["alone_us"]}
-             for s in profile["steps"]]
-    steps.sort(key=lambda s: s["alone_us"] - s["us"])
-    return {"us": sum(s["us"] for s in steps), "alone_us": sum(s["alone_us"] for s in steps), "steps": steps}
+def read(variant):
+    steps = [{key: step[key] for key in ("name", "op", "kernel", "median_us", "alone_us", "gain_us")} for step in variant["steps"]]
+    return {"whole_us": variant["whole_us"], "steps_us": variant["steps_us"], "alone_us": variant["alone_us"],
+            "conversions_us": variant["conversions_us"], "loss": variant["loss"], "checks": variant["checks"],
+            "steps": sorted(steps, key=lambda step: -step["gain_us"])[:MOST_STEPS]}

@@ -5,8 +5,6 @@ import random
 import sys
 import time
 
-from sides import SLOW_FACTOR, SLOW_MS
-
 QUIET_LOAD = 0.75  # of the cores
 
 
@@ -28,28 +26,26 @@ def say(text):
 
 
 def measure(scenario, sides, samples, options):
-    """{side: [median of each round]}, how many rounds were thrown away, and what disturbed those that count.
+    """{side: [median of each round]}, what disturbed the rounds that were thrown away, and {round: reasons} for those that count.
 
     A round in which any side was disturbed is done again as a whole, so that no side is favoured; at most options.again times: after
-    that disturbed rounds count too, and stay in the list of what is wrong with the result.
+    that disturbed rounds count too, and are said to.
     """
-    order, times, thrown, disturbed = random.Random(f"{options.seed} {scenario.name}"), {s.name: [] for s in sides}, [], []
-    seconds = options.round_seconds
+    order, times, thrown, disturbed = random.Random(f"{options.seed} {scenario.name}"), {s.name: [] for s in sides}, [], {}
     wait_for_quiet()
     while len(times[sides[0].name]) < options.rounds:
         of_round, noise = {}, []
         for side in order.sample(sides, len(sides)):
-            of_round[side.name], _, reasons = side.round(scenario, samples, seconds)
+            of_round[side.name], reasons = side.round(scenario, samples, options.round_seconds)
             noise += [f"{side.name}: {reason}" for reason in reasons]
-        if max(of_round.values()) > SLOW_MS:
-            seconds = SLOW_FACTOR * options.round_seconds
         done = len(times[sides[0].name])
         say(f"  round {done + 1} of {options.rounds}  " + "  ".join(f"{s.name} {of_round[s.name]:.3f} ms" for s in sides) +
             (f"  disturbed: {noise[0]}" if noise else ""))
         if noise and len(thrown) < options.again:
             thrown.append(noise)
             continue
-        disturbed += [f"round {done + 1}: {reason}" for reason in noise]
+        if noise:
+            disturbed[done + 1] = noise
         for name, milliseconds in of_round.items():
             times[name].append(milliseconds)
     return times, thrown, disturbed

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """One round of ONNX Runtime's CPU provider, in a process of its own: the twin of halftone_round.cc.
 
-usage: onnxruntime_round.py MODEL.onnx SAMPLES.npz --seconds S --batch N --threads K [--answers OUT.npz]
+usage: onnxruntime_round.py MODEL.onnx SAMPLES.npz --seconds S --samples N --batch N --cores 0,1 [--answers OUT.npz]
 
-Threads on the first cores that this process may use, as Halftone pins its own rounds. Warm-up and timing are those of
-runtime/benchmark.h: warm-up until three batches in a row differ by less than 2 % and 50 inferences are done, or for 2 s; then S
-seconds of inferences, each timed from numpy array to numpy array. Prints JSON. --answers: no timing, one inference, its outputs.
+One thread a core. Warm-up and timing are those of runtime/benchmark.h: warm-up until three batches in a row differ by less than 2 %
+and 50 inferences are done, or for 2 s; then S seconds of inferences, at least N, each timed from numpy array to numpy array. Prints
+JSON. --answers: no timing, one inference, its outputs.
 """
 import argparse
 import json
@@ -27,18 +27,21 @@ MAX_STEAL_SHARE = 0.01
 def parse():
     parser = argparse.ArgumentParser()
     parser.add_argument("model")
-    parser.add_argument("samples")
+    parser.add_argument("inputs")
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--batch", type=int, default=1)
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--samples", dest="at_least", type=int, default=1)
+    parser.add_argument("--cores", required=True)
     parser.add_argument("--answers", type=pathlib.Path)
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.cores = [int(core) for core in options.cores.split(",")]
+    return options
 
 
 def open_session(options):
     settings = onnxruntime.SessionOptions()
     settings.log_severity_level = 4
-    settings.intra_op_num_threads = options.threads
+    settings.intra_op_num_threads = len(options.cores)
     settings.inter_op_num_threads = 1
     settings.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
     settings.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
@@ -72,12 +75,12 @@ def measure(inference, options):
     warm_up(inference)
     switches, (machine, stolen) = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw, steal()
     samples, start = [], time.perf_counter()
-    while not samples or time.perf_counter() - start < options.seconds:
+    while len(samples) < options.at_least or time.perf_counter() - start < options.seconds:
         began = time.perf_counter()
         inference()
         samples.append((time.perf_counter() - began) * 1e3)
     wall = time.perf_counter() - start
-    switches = (resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw - switches) / wall / options.threads
+    switches = (resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw - switches) / wall / len(options.cores)
     stolen = (steal()[1] - stolen) / max(1.0, steal()[0] - machine)
     noise = []
     if switches > MAX_SWITCHES_PER_SECOND:
@@ -89,9 +92,9 @@ def measure(inference, options):
 
 def main():
     options = parse()
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:options.threads])
+    os.sched_setaffinity(0, options.cores)
     session = open_session(options)
-    arrays = numpy.load(options.samples)
+    arrays = numpy.load(options.inputs)
     feed = {i.name: arrays[i.name] for i in session.get_inputs()}
     if options.answers:
         numpy.savez(options.answers, **dict(zip([o.name for o in session.get_outputs()], session.run(None, feed))))

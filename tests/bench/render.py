@@ -2,6 +2,8 @@
 
 import math
 
+from judge import missed
+
 HEAD = ["model", "ORT ms", "fp32 ms", "x ORT (95 %)", "bar (limit)", "fp32", "bf16 ms", "x ORT (95 %)", "bar (limit)", "bf16", "SQNR dB"]
 MAX_LOSSES = 5  # steps shown of a model
 
@@ -19,7 +21,7 @@ def bar(verdict):
 
 
 def decibel(x):
-    return f"{x:.0f}" if math.isfinite(x) else "equal" if x > 0 else "none"
+    return f"{x:.0f}" if abs(x) < 999 else "equal" if x > 0 else "none"
 
 
 def milliseconds(x):
@@ -69,28 +71,41 @@ def section(setting, results):
     return f"## {setting}\n\n{markdown_table(HEAD, map(cells, results))}\n\n{geometric_means(results).capitalize()}."
 
 
-def loss_lines(loss):
+def loss_lines(result, key):
     """One of our files in one scenario that misses its bar."""
-    if loss.get("why_not"):
-        return f"**{loss['name']}**: {loss['why_not']}"
-    rows = [[s["name"], s["op"], s["kernel"], f"{s['us']:.0f}", f"{s['alone_us']:.0f}", f"{s['us'] - s['alone_us']:+.0f}"]
-            for s in loss["steps"][:MAX_LOSSES]]
-    head = f"**{loss['name']}**: all steps {loss['us'] / 1e3:.2f} ms, their primitives alone {loss['alone_us'] / 1e3:.2f} ms."
+    name = f"**{result['model']} {key}, {result['setting']}**"
+    if key not in result["profile"]:
+        return f"{name}: {result['profile'].get('why_not', 'no profile')}"
+    of = result["profile"][key]
+    head = (f"{name}: {of['whole_us'] / 1e3:.2f} ms in all, steps {of['steps_us'] / 1e3:.2f} ms, of these changes of layout and type "
+            f"{of['conversions_us'] / 1e3:.2f} ms; the others alone {of['alone_us'] / 1e3:.2f} ms. {of['loss']}")
+    rows = [[s["name"], s["op"], s["kernel"], f"{s['median_us']:.0f}", f"{s['alone_us']:.0f}", f"{s['gain_us']:+.0f}"]
+            for s in of["steps"][:MAX_LOSSES]]
     return head + "\n\n" + markdown_table(["step", "op", "kernel", "us", "alone", "loss"], rows)
 
 
 def losses(results):
-    missed = [loss_lines(loss) for r in results for loss in r["losses"]]
-    if not missed:
+    lost = [loss_lines(r, key) for r in results for key in ("fp32", "bf16") if missed(r["verdicts"][key])]
+    if not lost:
         return ""
-    return "\n## Where a bar is missed\n\nSteps within the model against the same primitives alone, the largest losses first.\n\n" + "\n\n".join(missed) + "\n"
+    return "\n## Where a bar is missed\n\nSteps within the model against the same primitives alone, the largest losses first.\n\n" + "\n\n".join(lost) + "\n"
+
+
+def checks(results):
+    """What `halftone profile` says about the engine's promises, in one line for those that hold and one for each other."""
+    every = [(r, key, check) for r in results for key in ("fp32", "bf16") for check in r["profile"].get(key, {}).get("checks", [])]
+    broken = [f"{r['model']} {key}, {r['setting']}: {check['text']}" for r, key, check in every if not check["ok"]]
+    unknown = [r["name"] for r in results if "why_not" in r["profile"]]
+    lines = [f"{len(every) - len(broken)} of {len(every)} of the engine's promises are kept (`halftone profile`: sum of steps, time outside "
+             "of steps, memory, planning)."] + [f"Not kept: {line}" for line in broken]
+    return lines + ([f"Without a profile: {', '.join(unknown)}."] if unknown else [])
 
 
 def remarks(results):
     again = sum(r["thrown_away"] for r in results)
-    kept = [f"{r['name']}: {d}" for r in results for d in r["disturbed"]]
+    kept = [f"{r['name']}, round {i}: {reasons[0]}" for r in results for i, reasons in r["disturbed"].items()]
     lines = [f"{again} disturbed rounds were thrown away and done again." if again else "No round was thrown away."]
-    lines += [f"{len(kept)} remarks on disturbed rounds that count, e.g. {kept[0]}."] if kept else ["No round that counts was disturbed."]
+    lines += [f"{len(kept)} disturbed rounds count, e.g. {kept[0]}."] if kept else ["No round that counts was disturbed."]
     return " ".join(lines)
 
 
@@ -98,19 +113,21 @@ def markdown(run):
     results = run["results"]
     tables = "\n\n".join(section(setting, [r for r in results if r["setting"] == setting]) for setting in settings_of(results))
     skipped = "".join(f"\n* Not measured: {line}" for line in run["skipped"])
+    promises = "\n".join(f"* {line}" for line in checks(results))
     return f"""# Benchmarks
 
 Measured on {run['date']} by `{run['command']}`, which wrote this page: do not edit it. How: [BENCHMARK_METHOD.md](BENCHMARK_METHOD.md).
 
 Halftone's fused fp32 and its bf16 files against ONNX Runtime fp32 (ORT: CPU provider, all optimizations, the same cores and threads).
 "x ORT" is a speed: the median over {run['rounds']} rounds of the ratio within a round, with its 95 % interval. In brackets beside the bar: what oneDNN's
-primitives alone would reach, computed on another CPU (Zen 4). "?": the interval reaches over the bar. SQNR: of our fp32 and bf16 answers
+primitives alone would reach, computed on another CPU (Zen 4). "?": the interval reaches over the bar. NOISY: too many rounds were disturbed. SQNR: of our fp32 and bf16 answers
 against ORT's. Profile {run['profile']}; scheduling {run['scheduling']}.
 
 * **{count(results)}.**
 * {run['cpu']}; {run['versions']}.
 * {run['reference']}
-* {remarks(results)}{skipped}
+* {remarks(results)}
+{promises}{skipped}
 
 {tables}
 {losses(results)}"""

@@ -13,7 +13,7 @@ TWO_THREADS_SHARE = 0.95  # of the bars for one thread
 REFERENCE_SLACK = 0.10
 REFERENCE_CPU = {"vendor_id": "AuthenticAMD", "cpu family": "25"}  # and a flag: Zen 3 has the family too
 REFERENCE_FLAG = "avx512_bf16"
-FP32_SQNR_DB = 80.0  # our fp32 answers against ONNX Runtime's, at least
+FP32_SQNR_DB = 90.0  # our fp32 answers against ONNX Runtime's, at least
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Bar:
 class Model:
     name: str
     inputs: tuple
-    bf16_sqnr_db: float  # of the worst output, at least; a lower one says that bf16 answers wrongly
+    bf16_sqnr_db: float  # of the worst output, at least: about 5 dB below what rounding alone makes of these weights
     bar: Bar
     reference_ms: dict  # {(batch, threads): ONNX Runtime on the reference machine}
     batch16: Bar | None = None
@@ -53,22 +53,22 @@ TOKENS = (Input("input_ids", ("N", 128), below=30522), Input("attention_mask", (
 REAL = "models/imagenet/"
 
 MODELS = {m.name: m for m in [
-    Model("resnet50", image(), 30, Bar(1.03, 2.0, 1.08, 2.13), {(1, 1): 74.7, (1, 2): 37.7, (16, 1): 1190},
+    Model("resnet50", image(), 36, Bar(1.03, 2.0, 1.08, 2.13), {(1, 1): 74.7, (1, 2): 37.7, (16, 1): 1190},
           batch16=Bar(1.02, 1.95, 1.04, 2.08)),
-    Model("mobilenet_v2", image(), 25, Bar(1.08, 1.85, 1.16, 2.0), {(1, 1): 6.8, (1, 2): 3.8, (16, 1): 120},
+    Model("mobilenet_v2", image(), 32, Bar(1.08, 1.85, 1.16, 2.0), {(1, 1): 6.8, (1, 2): 3.8, (16, 1): 120},
           batch16=Bar(1.03, 1.95, 1.09, 2.11)),
-    Model("efficientnet_b0", image(), 25, Bar(1.6, 2.6, 1.63, 2.4), {(1, 1): 16.1, (1, 2): 14.5}),
-    Model("densenet121", image(), 25, Bar(1.05, 2.0, 1.13, 2.2), {(1, 1): 57.0, (1, 2): 57.3}),
-    Model("inception_v3", image(299), 25, Bar(1.02, 2.0, 1.07, 2.1), {(1, 1): 102.6, (1, 2): 62.7}),
+    Model("efficientnet_b0", image(), 33, Bar(1.6, 2.6, 1.63, 2.4), {(1, 1): 16.1, (1, 2): 14.5}),
+    Model("densenet121", image(), 31, Bar(1.05, 2.0, 1.13, 2.2), {(1, 1): 57.0, (1, 2): 57.3}),
+    Model("inception_v3", image(299), 24, Bar(1.02, 2.0, 1.07, 2.1), {(1, 1): 102.6, (1, 2): 62.7}),
     Model("googlenet", image(), 25, Bar(1.02, 1.9, 1.08, 2.0), {(1, 1): 27.1, (1, 2): 14.6}),
-    Model("shufflenet_v2_x1_0", image(), 25, Bar(1.25, 2.3, 1.35, 2.4), {(1, 1): 4.24, (1, 2): 3.10}),
-    Model("vgg16", image(), 25, Bar(0.96, 1.9, 0.99, 2.0), {(1, 1): 285, (1, 2): 146}),
-    Model("bert_base", TOKENS, 25, Bar(1.07, 2.1, 1.13, 2.24), {(1, 1): 225, (1, 2): 119}),
-    Model("gru", SEQUENCE, 25, Bar(1.2, 2.1, 1.29, 2.3), {(1, 1): 93, (1, 2): 70}),
-    Model("lstm", SEQUENCE, 25, Bar(1.05, 1.9, 1.11, 2.04), {(1, 1): 98, (1, 2): 51}),
-    Model("squeezenet", image(name="data_0", first=1), 25, Bar(0.98, 1.85, 1.02, 1.98), {(1, 1): 6.4},
+    Model("shufflenet_v2_x1_0", image(), 32, Bar(1.25, 2.3, 1.35, 2.4), {(1, 1): 4.24, (1, 2): 3.10}),
+    Model("vgg16", image(), 36, Bar(0.96, 1.9, 0.99, 2.0), {(1, 1): 285, (1, 2): 146}),
+    Model("bert_base", TOKENS, 33, Bar(1.07, 2.1, 1.13, 2.24), {(1, 1): 225, (1, 2): 119}),
+    Model("gru", SEQUENCE, 40, Bar(1.2, 2.1, 1.29, 2.3), {(1, 1): 93, (1, 2): 70}),
+    Model("lstm", SEQUENCE, 35, Bar(1.05, 1.9, 1.11, 2.04), {(1, 1): 98, (1, 2): 51}),
+    Model("squeezenet", image(name="data_0", first=1), 32, Bar(0.98, 1.85, 1.02, 1.98), {(1, 1): 6.4},
           file=REAL + "squeezenet_fp32_from_fp16.onnx"),
-    Model("tiny_darknet", image(name="image"), 25, Bar(1.0, 1.9, 1.04, 2.0), {(1, 1): 9.0}, file=REAL + "tiny_darknet_imagenet.onnx"),
+    Model("tiny_darknet", image(name="image"), 20, Bar(1.0, 1.9, 1.04, 2.0), {(1, 1): 9.0}, file=REAL + "tiny_darknet_imagenet.onnx"),
 ]}
 
 

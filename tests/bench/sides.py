@@ -3,11 +3,12 @@
 import json
 import sys
 
+from cores import choose
 from intervals import median
 from programs import HERE, program, run
 
 ORT, FP32, BF16 = "ONNX Runtime fp32", "Halftone fp32", "Halftone bf16"
-SLOW_MS, SLOW_FACTOR = 300, 3  # where an inference takes longer than that, a round is so many times as long
+LEAST_SAMPLES = 3  # of a round, however long an inference takes
 
 
 class Side:
@@ -15,14 +16,14 @@ class Side:
 
     def __init__(self, name, command, model):
         self.name, self.command, self.model = name, [*command, model], model
-        self.version = ""
+        self.facts = {}  # of the last round
 
     def round(self, scenario, samples, seconds):
-        """(median of the inferences in ms, how many there were, reasons not to believe them)"""
-        out = json.loads(run([*self.command, samples, "--seconds", seconds, "--batch", scenario.batch, "--threads", scenario.threads],
-                             f"{self.name}, {scenario.name}"))
-        self.version = out.get("version", "")
-        return median(out["samples_ms"]), len(out["samples_ms"]), out["noise"]
+        """What the process found out: samples_ms, noise (why they must not be believed), and facts of the side."""
+        out = json.loads(run([*self.command, samples, "--seconds", seconds, "--samples", LEAST_SAMPLES, "--batch", scenario.batch, "--cores",
+                              choose(scenario.threads)], f"{self.name}, {scenario.name}"))
+        self.facts = out
+        return median(out["samples_ms"]), out["noise"]
 
 
 def onnx_runtime(model):

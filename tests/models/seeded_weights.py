@@ -3,7 +3,8 @@
 Random weights as PyTorch initializes them let activations of deep networks die out or grow. Both falsify times: arithmetic on denormal
 numbers is many times slower, and infinities make every comparison of answers void. So one seeded batch is sent through the network,
 and on its way every layer is scaled to what it just saw: a convolution or linear layer to outputs of variance 1, batch norm's
-statistics to those of its input.
+statistics to those of its input. Batch norm's offsets are mostly positive: a deep network without training that cuts off half of
+everything amplifies a rounding error hundredfold, one with training does not, and answers in bf16 could not be told from wrong ones.
 """
 import torch
 
@@ -35,7 +36,7 @@ def settle(net, *inputs):
     for module in net.modules():
         if isinstance(module, NORMS):
             torch.nn.init.uniform_(module.weight, 0.5, 1.0)
-            torch.nn.init.uniform_(module.bias, -0.1, 0.1)
+            torch.nn.init.uniform_(module.bias, 0.2, 0.8)
             hooks.append(module.register_forward_pre_hook(set_statistics))
         elif isinstance(module, SCALED):
             hooks.append(module.register_forward_hook(scale_layer))

@@ -4,7 +4,7 @@ set -euo pipefail
 CALLER_CWD=$PWD
 source "$(dirname "${BASH_SOURCE[0]}")/bazel.sh"
 
-PROGRAMS=(//tests/bench:halftone_round)
+PROGRAMS=(//tests/bench:halftone_round //tests/bench:race_kernels)
 
 build() {
   trap 'bazel_do shutdown >/dev/null 2>&1 || true' EXIT

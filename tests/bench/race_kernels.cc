@@ -1,0 +1,156 @@
+// All kernels that take one node, against each other: is the one that plans choose the fastest?
+//
+//   race_kernels --seconds S --threads K < graph
+//
+// The graph is text (ir/text.h); raced is the node that makes its first result. Every kernel of the table that takes
+// the node, but the reference function, gets a plan of its own, and the plans are profiled in turns. A kernel's time is
+// that of its step and of all changes of layout in its plan. Prints one line of JSON, the kernel that plans choose
+// first:
+//   {"op": "softmax", "kernels": [{"kernel": "jit:avx512_core", "us": 12.5}, ...]}
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "base/status.h"
+#include "ir/reference/reference.h"
+#include "ir/text.h"
+#include "runtime/onednn/backend.h"
+#include "runtime/plan.h"
+#include "runtime/statistics.h"
+
+namespace halftone {
+namespace {
+
+constexpr int kTurns = 7;
+constexpr int kWarmUps = 3;
+constexpr int kMostRepetitions = 20'000;
+
+// oneDNN's backend, but one op has one kernel only, and its reference function.
+class OneKernelBackend final : public Backend {
+ public:
+  OneKernelBackend(OpKind op, const Kernel* kernel)
+      : op_(op), all_(OneDnnBackend()), only_({kernel, all_.Kernels(op).back()}) {}
+
+  std::span<const Kernel* const> Kernels(OpKind op) const override { return op == op_ ? only_ : all_.Kernels(op); }
+  absl::StatusOr<Prepared> Convert(std::span<const int64_t> dims, const Placement& from,
+                                   const Placement& to) const override {
+    return all_.Convert(dims, from, to);
+  }
+  bool Same(std::span<const int64_t> dims, const Placement& a, const Placement& b) const override {
+    return all_.Same(dims, a, b);
+  }
+  size_t Bytes(std::span<const int64_t> dims, const Placement& placement) const override {
+    return all_.Bytes(dims, placement);
+  }
+  Placement WithType(std::span<const int64_t> dims, const Placement& placement, DataType type) const override {
+    return all_.WithType(dims, placement, type);
+  }
+  void UseThreads(int threads) const override { all_.UseThreads(threads); }
+
+ private:
+  const OpKind op_;
+  const Backend& all_;
+  const std::vector<const Kernel*> only_;
+};
+
+struct Racer {
+  std::unique_ptr<OneKernelBackend> backend;
+  std::unique_ptr<Plan> plan;
+  std::string kernel;
+  std::vector<double> turns_us;
+};
+
+struct Race {
+  Graph graph;
+  NodeId node;
+  int threads = 1;
+  std::vector<Tensor> inputs;
+  std::vector<Racer> racers;
+};
+
+absl::StatusOr<double> Turn(const Race& race, Racer& racer, int repetitions) {
+  HALFTONE_ASSIGN_OR_RETURN(const std::vector<StepInfo> steps, racer.plan->Profile(race.inputs, repetitions));
+  double us = 0;
+  for (const StepInfo& step : steps) {
+    if (step.node == race.node || step.op == "reorder") us += step.median_us.value_or(0);
+    if (step.node == race.node && step.op != "reorder") racer.kernel = step.kernel;
+  }
+  return us;
+}
+
+// The kernels that take the node, in the order of the table.
+absl::Status FindRacers(Race& race) {
+  const OpKind op = race.graph.node(race.node).op;
+  const auto kernels = OneDnnBackend().Kernels(op);
+  for (size_t i = 0; i + 1 < kernels.size(); ++i) {
+    Racer racer;
+    racer.backend = std::make_unique<OneKernelBackend>(op, kernels[i]);
+    HALFTONE_ASSIGN_OR_RETURN(racer.plan, Plan::Compile(race.graph, {.threads = race.threads}, *racer.backend));
+    HALFTONE_RETURN_IF_ERROR(Turn(race, racer, kWarmUps).status());
+    if (racer.kernel != "reference") race.racers.push_back(std::move(racer));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Run(Race& race, double seconds) {
+  double once_us = 0;
+  for (Racer& racer : race.racers) {
+    HALFTONE_ASSIGN_OR_RETURN(const double us, Turn(race, racer, kWarmUps));
+    once_us = std::max({once_us, us, 0.1});
+  }
+  const double turn_us = seconds * 1e6 / kTurns;
+  const int repetitions = static_cast<int>(std::clamp<double>(turn_us / once_us, kWarmUps, kMostRepetitions));
+  for (int turn = 0; turn < kTurns; ++turn) {
+    for (Racer& racer : race.racers) {
+      HALFTONE_ASSIGN_OR_RETURN(const double us, Turn(race, racer, repetitions));
+      racer.turns_us.push_back(us);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> RaceText(const std::string& text, int threads, double seconds) {
+  Race race;
+  HALFTONE_ASSIGN_OR_RETURN(race.graph, ParseGraph(text));
+  race.node = race.graph.producer(race.graph.outputs().front().value);
+  race.threads = threads;
+  race.inputs = reference::RandomInputs(race.graph, /*seed=*/1);
+  HALFTONE_RETURN_IF_ERROR(FindRacers(race));
+  HALFTONE_RETURN_IF_ERROR(Run(race, seconds));
+  nlohmann::json out;
+  out["op"] = std::string(OpName(race.graph.node(race.node).op));
+  out["kernels"] = nlohmann::json::array();
+  for (const Racer& racer : race.racers) {
+    out["kernels"].push_back({{"kernel", racer.kernel}, {"us", Median(racer.turns_us)}});
+  }
+  return out.dump();
+}
+
+int Main(int argc, char** argv) {
+  double seconds = 1;
+  int threads = 1;
+  CLI::App app("races all kernels that take a node");
+  app.add_option("--seconds", seconds);
+  app.add_option("--threads", threads);
+  CLI11_PARSE(app, argc, argv);
+  const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
+  const absl::StatusOr<std::string> line = RaceText(text, threads, seconds);
+  if (!line.ok()) {
+    std::fprintf(stderr, "race_kernels: %s\n", std::string(line.status().message()).c_str());
+    return 1;
+  }
+  std::printf("%s\n", line->c_str());
+  return 0;
+}
+
+}  // namespace
+}  // namespace halftone
+
+int main(int argc, char** argv) { return halftone::Main(argc, argv); }

@@ -1,0 +1,67 @@
+"""Nodes over which kernels race: of the sizes that the models of dev bench have. $T is replaced by each type.
+
+The raced node is the one that makes the result. Behind a convolution its input lies as convolutions like it, else it is plain.
+"""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Race:
+    name: str
+    graph: str
+    types: tuple = ("f32", "bf16")
+
+    def text(self, element):
+        return self.graph.replace("$T", element)
+
+
+def after_conv(channels, size, node, batch=1):
+    """`node` of y, which a small convolution made."""
+    return f"graph (x: $T[{batch},8,{size},{size}]) {{ w = const $T[{channels},8,1,1]  y = conv(x, w)  return {node} }}"
+
+
+def of_plain(dims, node, constants=""):
+    return f"graph (y: $T[{dims}]) {{ {constants} return {node} }}"
+
+
+def depthwise(channels, size, kernel, stride, activation=""):
+    fused = f', activation="{activation}"' if activation else ""
+    return (f"graph (x: $T[1,8,{size},{size}]) {{ v = const $T[{channels},8,1,1]  y = conv(x, v)  w = const $T[{channels},1,{kernel},{kernel}]  "
+            f"b = const $T[{channels}]  return conv(y, w, b) {{group={channels}, strides=[{stride},{stride}], "
+            f"pads=[{kernel // 2},{kernel // 2},{kernel // 2},{kernel // 2}]{fused}}} }}")
+
+
+def concat(size, *channels):
+    weights = "  ".join(f"w{i} = const $T[{c},8,1,1]  y{i} = conv(x, w{i})" for i, c in enumerate(channels))
+    parts = ", ".join(f"y{i}" for i in range(len(channels)))
+    return f"graph (x: $T[1,8,{size},{size}]) {{ {weights}  return concat({parts}, 1) }}"
+
+
+RACES = [
+    Race("swish 32x112x112", after_conv(32, 112, "swish(y)")),
+    Race("swish 96x56x56", after_conv(96, 56, "swish(y)")),
+    Race("sigmoid 480x1x1", of_plain("1,480,1,1", "sigmoid(y)")),
+    Race("gelu 128x3072", of_plain("1,128,3072", "gelu(y)")),
+    Race("tanh 1x768", of_plain("1,768", "tanh(y)")),
+    Race("softmax 12x128x128", of_plain("1,12,128,128", "softmax(y) {axis=-1}")),
+    Race("softmax 1000", of_plain("1,1000", "softmax(y) {axis=-1}")),
+    Race("layer norm 128x768", of_plain("1,128,768", "layer_norm(y, s, o)", "s = const $T[768]  o = const $T[768] ")),
+    Race("concat 64+32 at 28x28", concat(28, 64, 32)),
+    Race("concat 256+320+128+128 at 14x14", concat(14, 256, 320, 128, 128)),
+    Race("max pool 3x3/2 64x112x112", after_conv(64, 112, "max_pool(y) {kernel=[3,3], strides=[2,2], pads=[1,1,1,1]}")),
+    Race("max pool 3x3/1 256x28x28", after_conv(256, 28, "max_pool(y) {kernel=[3,3], pads=[1,1,1,1]}")),
+    Race("average pool 3x3/1 192x35x35", after_conv(192, 35, "average_pool(y) {kernel=[3,3], pads=[1,1,1,1]}")),
+    Race("average pool 2x2/2 128x56x56", after_conv(128, 56, "average_pool(y) {kernel=[2,2], strides=[2,2]}")),
+    Race("global average pool 1280x7x7", after_conv(1280, 7, "global_average_pool(y)")),
+    Race("depthwise 3x3/1 32x112x112 relu6", depthwise(32, 112, 3, 1, "relu6")),
+    Race("depthwise 3x3/1 144x56x56 relu6", depthwise(144, 56, 3, 1, "relu6")),
+    Race("depthwise 3x3/1 144x56x56 swish", depthwise(144, 56, 3, 1, "swish")),
+    Race("depthwise 5x5/1 672x14x14 swish", depthwise(672, 14, 5, 1, "swish")),
+    Race("depthwise 3x3/2 96x112x112", depthwise(96, 112, 3, 2)),
+    Race("add 256x56x56", after_conv(256, 56, "add(y, y)")),
+    Race("batch norm 256x28x28", after_conv(256, 28, "batch_norm(y, s, s, s, v)").replace(
+        "return", "s = const $T[256]  v = exp(s)  return")),
+    Race("channel shuffle 116x28x28", after_conv(
+        116, 28, "transpose(reshape(y, [1,2,58,28,28]), [0,2,1,3,4])")),
+]
