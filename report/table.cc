@@ -118,6 +118,21 @@ std::vector<std::string> OwnReasons(const v1::Variant& variant, const v1::Benchm
   return reasons;
 }
 
+// "P90 0.2703 ms, P95 n/a, ...; load 3.1 ms, plan 10.5 ms; 40.22 MB resident, 204.9 kB of it for values"
+std::string DetailsNote(const v1::Benchmark& b, const v1::BenchmarkRun& run) {
+  std::string note;
+  const std::pair<const char*, double> percentiles[] = {
+      {"P90", b.p90_ms()}, {"P95", b.p95_ms()}, {"P99", b.p99_ms()}, {"P99.9", b.p999_ms()}};
+  for (const auto& [name, ms] : percentiles) {
+    if (run.profile() == v1::QUICK) break;
+    absl::StrAppend(&note, note.empty() ? "" : ", ", name, " ", ms > 0 ? Milliseconds(ms) + " ms" : "n/a");
+  }
+  absl::StrAppend(&note, note.empty() ? "" : "; ", "load ", Milliseconds(b.load_ms()), " ms, plan ",
+                  Milliseconds(b.plan_ms()), " ms; ", Size(b.peak_rss_bytes()), " resident, ", Size(b.arena_bytes()),
+                  " of it for values");
+  return note;
+}
+
 std::string VerdictSentence(v1::Verdict verdict) {
   switch (verdict) {
     case v1::FASTER:
@@ -140,7 +155,8 @@ std::string BenchmarkNote(const v1::BenchmarkRun& run) {
   if (run.cold_weights()) absl::StrAppend(&note, ", cold");
   if (run.self_check().speedup().median() > 0) {
     const v1::Speedup& check = run.self_check().speedup();
-    absl::StrAppendFormat(&note, ", fp32 against itself %.3f (%.3f .. %.3f)", check.median(), check.low(), check.high());
+    absl::StrAppendFormat(&note, ", fp32 against itself %.3f (%.3f .. %.3f)", check.median(), check.low(),
+                          check.high());
   }
   absl::StrAppend(&note, run.valid() ? ": VALID" : ": INVALID");
   if (!run.invalid_reasons().empty()) {
@@ -215,6 +231,9 @@ std::vector<std::string> Notes(const v1::Report& report) {
     if (const std::vector<std::string> reasons = OwnReasons(variant, report.benchmark_run()); !reasons.empty()) {
       notes.push_back(absl::StrCat(name, ": benchmark INVALID: ", Printable(absl::StrJoin(reasons, "; "))));
     }
+    if (variant.benchmark().peak_rss_bytes() > 0) {
+      notes.push_back(absl::StrCat(name, ": ", DetailsNote(variant.benchmark(), report.benchmark_run())));
+    }
     if (const v1::Benchmark& b = variant.benchmark(); variant.precision() != v1::FP32 && b.speedup().verdict() != 0) {
       notes.push_back(absl::StrCat(name, ": ", VerdictSentence(b.speedup().verdict())));
     }
@@ -228,8 +247,7 @@ std::vector<std::string> Notes(const v1::Report& report) {
     }
     if (variant.reference_nodes_size() > 0) {
       notes.push_back(absl::StrFormat("%s: reference functions take %.1f %% of the time: %s", name,
-                                      100 * variant.reference_share(),
-                                      Printable(FirstFew(variant.reference_nodes()))));
+                                      100 * variant.reference_share(), Printable(FirstFew(variant.reference_nodes()))));
     }
   }
   if (report.benchmark_run().rounds() > 0) notes.push_back(BenchmarkNote(report.benchmark_run()));

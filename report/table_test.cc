@@ -130,15 +130,34 @@ TEST(MarkdownTable, AModelsNameCannotMakeMarkup) {
 }
 
 TEST(Notes, SayWhatTheTableHasNoRoomFor) {
-  EXPECT_THAT(Notes(Parse(kReport)), ElementsAre("bf16: converted 35 of 60 nodes to bfloat16 with 3 casts",
-                                                 "bf16: emulated: this CPU has no native instructions for it",
-                                                 "bf16: benchmark INVALID: cpu was throttled; steal 3 %",
-                                                 "bf16: faster than fp32",
-                                                 "bf16: left as they are, and the model cannot be run: MyOp (2)",
-                                                 "bf16: reference functions take 25.6 % of the time: lrn1 (lrn), "
-                                                 "b (non_zero)",
-                                                 "benchmark: quick (indicative), 5 rounds of 1 s, fp32 against itself "
-                                                 "1.001 (0.995 .. 1.008): INVALID: the clock drifted"));
+  EXPECT_THAT(Notes(Parse(kReport)),
+              ElementsAre("bf16: converted 35 of 60 nodes to bfloat16 with 3 casts",
+                          "bf16: emulated: this CPU has no native instructions for it",
+                          "bf16: benchmark INVALID: cpu was throttled; steal 3 %", "bf16: faster than fp32",
+                          "bf16: left as they are, and the model cannot be run: MyOp (2)",
+                          "bf16: reference functions take 25.6 % of the time: lrn1 (lrn), "
+                          "b (non_zero)",
+                          "benchmark: quick (indicative), 5 rounds of 1 s, fp32 against itself "
+                          "1.001 (0.995 .. 1.008): INVALID: the clock drifted"));
+}
+
+TEST(Notes, PercentilesAndPreparation) {
+  v1::Report report;
+  v1::Variant* variant = report.add_variants();
+  variant->set_precision(v1::FP32);
+  v1::Benchmark* benchmark = variant->mutable_benchmark();
+  benchmark->set_p90_ms(12.5);
+  benchmark->set_load_ms(3.25);
+  benchmark->set_plan_ms(0.5);
+  benchmark->set_peak_rss_bytes(40'220'000);
+  benchmark->set_arena_bytes(204'864);
+  report.mutable_benchmark_run()->set_profile(v1::STANDARD);
+  EXPECT_THAT(Notes(report),
+              ElementsAre("fp32: P90 12.500 ms, P95 n/a, P99 n/a, P99.9 n/a; load 3.250 ms, plan 0.5000 ms; "
+                          "40.22 MB resident, 204.9 kB of it for values"));
+  report.mutable_benchmark_run()->set_profile(v1::QUICK);
+  EXPECT_THAT(Notes(report),
+              ElementsAre("fp32: load 3.250 ms, plan 0.5000 ms; 40.22 MB resident, 204.9 kB of it for values"));
 }
 
 TEST(Worst, NotANumberIsWorst) {

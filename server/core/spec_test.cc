@@ -59,6 +59,29 @@ TEST(CheckSpec, EveryKindIsLookedAt) {
   EXPECT_EQ(FieldsOf(spec), Fields{"spec.bench.model.files"});
 }
 
+TEST(CheckSpec, HowABenchmarkIsMeasured) {
+  v1::JobSpec spec;
+  v1::BenchSpec& bench = *spec.mutable_bench();
+  *bench.mutable_model() = InspectJob("m.onnx").inspect().model();
+  v1::BenchmarkSpec& benchmark = *bench.mutable_benchmark();
+  benchmark.set_profile(v1::STRICT);
+  benchmark.set_threads(2);
+  benchmark.set_instances(2);
+  for (const int core : {0, 1, 2, 3}) benchmark.add_cores(core);
+  benchmark.set_wait_policy("passive");
+  EXPECT_EQ(FieldsOf(spec), Fields{});
+  benchmark.set_profile(v1::CUSTOM);
+  benchmark.set_instances(-1);
+  benchmark.set_cores(1, 3);
+  benchmark.set_wait_policy("busy");
+  bench.mutable_policy()->add_nodes()->set_precision(v1::BF16);
+  EXPECT_EQ(FieldsOf(spec),
+            (Fields{"spec.bench.benchmark.instances", "spec.bench.benchmark.profile", "spec.bench.benchmark.cores[1]",
+                    "spec.bench.benchmark.wait_policy", "spec.bench.policy.nodes[0].match"}));
+  benchmark.mutable_cores()->Truncate(1);
+  EXPECT_EQ(FieldsOf(spec)[2], "spec.bench.benchmark.cores");
+}
+
 TEST(FileNameProblem, Table) {
   for (const char* good : {"a", "a/b.onnx", "A-Z_0.9+@=", "...", ".hidden"})
     EXPECT_EQ(FileNameProblem(good), "") << good;
