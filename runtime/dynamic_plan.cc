@@ -344,4 +344,23 @@ size_t DynamicPlan::arena_bytes() const {
   return bytes;
 }
 
+absl::Status DynamicPlan::WithSteps(std::span<const Tensor>,
+                                    absl::FunctionRef<absl::Status(std::span<const BoundStep>)>) {
+  return absl::UnimplementedError("the plan is made in parts, while it runs");
+}
+
+PlanMemory DynamicPlan::memory() const {
+  PlanMemory memory;
+  for (const auto& [id, stage] : stages_) {
+    if (stage->plan == nullptr) continue;
+    const PlanMemory part = stage->plan->memory();
+    memory.arena += part.arena;
+    memory.scratch = std::max(memory.scratch, part.scratch);
+    memory.live_with_scratch += part.live_with_scratch;
+    memory.live += part.live;
+    memory.constants += part.constants;
+  }
+  return memory;
+}
+
 }  // namespace halftone

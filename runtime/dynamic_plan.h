@@ -30,6 +30,9 @@ class DynamicPlan final : public Plan {
   size_t arena_bytes() const override;
   int threads() const override { return request_.options.threads; }
   void SetTiming(bool on) override;
+  absl::Status WithSteps(std::span<const Tensor> inputs,
+                         absl::FunctionRef<absl::Status(std::span<const BoundStep>)> work) override;
+  PlanMemory memory() const override;
 
   // How many parts were planned and are kept.
   size_t num_stages() const { return stages_.size(); }

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -31,7 +32,32 @@ struct Placement {
   bool plain() const { return packed == nullptr; }
 };
 
+// How the channels of an image (a value of rank >= 3) lie where kernels have the choice.
+enum class ImageLayout {
+  kChannelsLast,
+  kChannelBlocks,  // as many as the CPU's vectors hold, next to each other
+};
+
+// What a node takes in either layout.
+struct LayoutSeconds {
+  double channels_last = 0;
+  double channel_blocks = 0;
+};
+
 class NestedPlans;  // nested_plans.h
+
+// What a profile may know of a step, beside its time.
+struct StepFacts {
+  int reorders = 0;  // of oneDNN, that one run of it executes
+  // Memory of its own that does not change, above all packed weights: where it begins, and bytes.
+  std::vector<std::pair<const void*, size_t>> fixed;
+
+  // What a part of the step says of itself.
+  void Add(const StepFacts& part) {
+    reorders += part.reorders;
+    fixed.insert(fixed.end(), part.fixed.begin(), part.fixed.end());
+  }
+};
 
 // One thing that is done in each run. Not thread-safe.
 class Step {
@@ -44,6 +70,7 @@ class Step {
   virtual absl::Status Run() = 0;
   // The plans that run inside this step, if any.
   virtual NestedPlans* nested() { return nullptr; }
+  virtual StepFacts facts() const { return {}; }
 };
 
 // A step wants input `index` of its node to lie in this way.
@@ -74,6 +101,8 @@ class NodeContext {
   virtual Placement InputPlacement(int i) const = 0;
   // Whether input i's memory is read by nobody after this node and may be written.
   virtual bool DiesHere(int i) const = 0;
+  // The layout of images that the plan has chosen for this node; a kernel that cannot have it takes what it can.
+  virtual std::optional<ImageLayout> chosen_layout() const { return std::nullopt; }
   // The input's tensor if it never changes, else nullptr.
   virtual const Tensor* Constant(int i) const = 0;
 
@@ -115,6 +144,15 @@ class Backend {
   virtual size_t Bytes(std::span<const int64_t> dims, const Placement& placement) const = 0;
   // The same layout for elements of another type; plain where that cannot be said.
   virtual Placement WithType(std::span<const int64_t> dims, const Placement& placement, DataType type) const = 0;
+  // What each of these convolutions takes with its images in either layout; nullopt: there is no choice. Asked before
+  // anything is placed.
+  virtual std::vector<std::optional<LayoutSeconds>> SecondsByLayout(std::span<const NodeContext* const> convs) const {
+    return std::vector<std::optional<LayoutSeconds>>(convs.size());
+  }
+  // Of the largest cache.
+  virtual size_t CacheBytes() const { return size_t{32} << 20; }
+  // What it takes to convert a value of so many bytes from one layout to another.
+  virtual double ReorderSeconds(size_t) const { return 0; }
   // Steps prepared and run by the calling thread use this many threads from now on.
   virtual void UseThreads(int threads) const = 0;
 };

@@ -3,6 +3,7 @@
 #define HALFTONE_RUNTIME_MEMORY_H_
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -27,7 +28,8 @@ struct MemoryLayout {
 };
 inline constexpr size_t kMemoryAlignment = 64;  // a cache line, and the widest vector
 
-// Largest first, each at the lowest offset where no piece alive at the same time is in the way. Deterministic.
+// Pieces that are alive at the same time lie apart. Deterministic; of n log n work, and more only where many pieces are
+// alive at the same time and the arena may become smaller for it. REQUIRES: first <= last
 MemoryLayout PlaceInArena(std::span<const MemoryRequest> requests);
 
 // Zero-filled memory; big pieces lie in huge pages where the kernel gives them. Thread-compatible.
@@ -35,6 +37,8 @@ class Pages {
  public:
   // RESOURCE_EXHAUSTED if the system has no such memory.
   static absl::StatusOr<Pages> Allocate(size_t bytes);
+  // For what lives as long as its plan, above all packed weights: small pieces lie side by side in huge pages.
+  static absl::StatusOr<Pages> AllocateLasting(size_t bytes);
 
   Pages() = default;
   Pages(Pages&& other) noexcept;
@@ -47,8 +51,9 @@ class Pages {
  private:
   std::byte* data_ = nullptr;
   size_t size_ = 0;
-  void* mapping_ = nullptr;  // null: data_ is of aligned_alloc
+  void* mapping_ = nullptr;  // null: data_ is of a slab or of aligned_alloc
   size_t mapping_bytes_ = 0;
+  std::shared_ptr<const void> slab_;  // a larger piece that small ones share
 };
 
 }  // namespace halftone

@@ -59,9 +59,10 @@ void AppendNested(const std::vector<StepInfo>& nested, size_t outer, std::vector
 std::string Plan::OpText(const Graph& graph, NodeId node) {
   std::string text(OpName(graph.op(node)));
   const OpKind op = graph.op(node);
-  if (op != OpKind::kConv && op != OpKind::kMatMul) return text;
-  if (graph.input(node, 2).valid()) text += "+bias";
-  if (graph.input(node, 3).valid()) text += "+residual";
+  if (op == OpKind::kConv || op == OpKind::kMatMul) {
+    if (graph.input(node, 2).valid()) text += "+bias";
+    if (graph.input(node, 3).valid()) text += "+residual";
+  }
   const std::string activation = graph.node(node).attributes.String("activation", "");
   if (!activation.empty()) absl::StrAppend(&text, "+", activation);
   return text;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"
@@ -43,6 +44,29 @@ struct StepInfo {
   std::optional<double> median_us;  // of Profile
 };
 
+// A step of one run, bound to the memory that it works on: what a profile times (profile.h).
+struct BoundStep {
+  struct Memory {
+    std::byte* address = nullptr;  // null: nobody wants this output
+    size_t bytes = 0;
+    bool constant = false;
+  };
+  const StepInfo* info = nullptr;
+  Step* step = nullptr;
+  std::vector<Memory> inputs, outputs;  // two that share an address: written in place
+  std::byte* scratch = nullptr;
+  size_t scratch_bytes = 0;
+};
+
+// Bytes that a plan takes for what is computed in a run. Plans inside steps are not counted.
+struct PlanMemory {
+  size_t arena = 0;    // of values and scratch memory; what is never alive at the same time shares bytes
+  size_t scratch = 0;  // the largest of one step, in the arena
+  size_t live = 0;     // the largest sum of values alive at the same time, in the order that is executed
+  size_t live_with_scratch = 0;  // the same of values and the scratch memory of the step that runs
+  size_t constants = 0;  // as they lie in the graph or were converted for steps, without what kernels packed
+};
+
 // Owns its memory and a copy of the graph. Not thread-safe: one run at a time.
 class Plan {
  public:
@@ -69,6 +93,12 @@ class Plan {
   // converted for steps (what a kernel packed for itself is not counted).
   virtual size_t arena_bytes() const = 0;
   virtual int threads() const = 0;
+
+  // For profiles. `work` gets the steps of a run on these inputs, in order and without those that do nothing, and carries
+  // each out as often as it likes; it leaves them bound as they were. UNIMPLEMENTED for a plan in parts.
+  virtual absl::Status WithSteps(std::span<const Tensor> inputs,
+                                 absl::FunctionRef<absl::Status(std::span<const BoundStep>)> work) = 0;
+  virtual PlanMemory memory() const = 0;
 
   // The node's op with what is fused into it: "conv+bias+residual+relu".
   static std::string OpText(const Graph& graph, NodeId node);

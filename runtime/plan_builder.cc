@@ -34,6 +34,10 @@ class PlanBuilder::Context : public NodeContext {
     const Located& located = builder_.At(Input(i));
     return !located.variants.empty() && !located.unrounded && builder_.DiesWithOneUse(located.variants[0].block);
   }
+  std::optional<ImageLayout> chosen_layout() const override {
+    const auto it = builder_.layouts_.find(node_);
+    return it == builder_.layouts_.end() ? std::nullopt : std::optional<ImageLayout>(it->second);
+  }
   const Tensor* Constant(int i) const override {
     const std::optional<Tensor>& constant = builder_.At(Input(i)).constant;
     return constant.has_value() ? &*constant : nullptr;
@@ -69,11 +73,20 @@ class PlanBuilder::WideContext final : public PlanBuilder::Context {
   WideGraph& wide_;
 };
 
+std::vector<std::optional<LayoutSeconds>> PlanBuilder::SecondsByLayout(std::span<const NodeId> convs) const {
+  std::vector<Context> contexts;
+  for (const NodeId conv : convs) contexts.emplace_back(*this, conv);
+  std::vector<const NodeContext*> asked;
+  for (const Context& context : contexts) asked.push_back(&context);
+  return backend_.SecondsByLayout(asked);
+}
+
 absl::StatusOr<PlannedGraph> PlanBuilder::Build() {
   HALFTONE_RETURN_IF_ERROR(CheckSizes());
   HALFTONE_RETURN_IF_ERROR(FindConstants());
   HALFTONE_RETURN_IF_ERROR(CheckRunnable());
   CountUses();
+  ChooseLayouts();
   PlaceInputs();
   for (const NodeId node : needed_) {
     if (graph_.op(node) == OpKind::kInput || IsFolded(node)) continue;
@@ -143,7 +156,7 @@ absl::Status PlanBuilder::PlanNode(NodeId node) {
     HALFTONE_RETURN_IF_ERROR(Accept(node, **std::move(prepared)));
   }
   for (const ValueId input : graph_.node(node).inputs) {
-    if (input.valid()) --At(input).uses_left;
+    if (input.valid()) CountUse(input);
   }
   return absl::OkStatus();
 }
@@ -152,7 +165,7 @@ absl::Status PlanBuilder::PlanNode(NodeId node) {
 void PlanBuilder::PlanEmpty(NodeId node) {
   PlannedStep planned{.info = Describe(node, "empty")};
   for (const ValueId value : graph_.node(node).outputs) {
-    if (IsRead(value)) PutOn(value, Placement{graph_.type(value)}, AddBlock(Block{}, kNoValue));
+    if (IsRead(value)) PutOn(value, Placement{graph_.type(value)}, AddBlock(Block{}));
   }
   plan_.steps.push_back(std::move(planned));
 }
@@ -160,7 +173,8 @@ void PlanBuilder::PlanEmpty(NodeId node) {
 // Gives the step its memory and adds it.
 absl::Status PlanBuilder::Accept(NodeId node, Prepared prepared) {
   const std::string label = graph_.Label(node);
-  PlannedStep planned{.info = Describe(node, prepared.kernel), .scratch_bytes = prepared.scratch_bytes};
+  PlannedStep planned{.info = Describe(node, prepared.kernel)};
+  planned.scratch = AddScratch(prepared.scratch_bytes);
   for (size_t i = 0; i < prepared.inputs.size(); ++i) {
     const ValueId value = graph_.input(node, prepared.inputs[i].index);
     const bool owned = static_cast<int>(i) == prepared.overwrites;
@@ -189,19 +203,17 @@ absl::Status PlanBuilder::Accept(NodeId node, Prepared prepared) {
     }
     const Placement& placement = prepared.outputs[i];
     if (!IsRead(value)) {
-      planned.outputs.push_back(AddBlock(Block{.bytes = backend_.Bytes(At(value).dims, placement)}, kNoValue));
+      planned.outputs.push_back(AddBlock(Block{.bytes = backend_.Bytes(At(value).dims, placement)}));
       continue;
     }
-    const int block = i == 0 && over >= 0
-                          ? planned.inputs[over]
-                          : AddBlock(Block{.bytes = backend_.Bytes(At(value).dims, placement)}, kNoValue);
+    const int block = i == 0 && over >= 0 ? planned.inputs[over]
+                                          : AddBlock(Block{.bytes = backend_.Bytes(At(value).dims, placement)});
     planned.outputs.push_back(block);
     PutOn(value, placement, block);
     if (placement.type != graph_.type(value)) to_convert.emplace_back(value, block);
   }
   if (over >= 0 && !view) {  // what was there is gone
-    const ValueId lost = graph_.input(node, prepared.inputs[over].index);
-    std::erase_if(At(lost).variants, [&](const Variant& v) { return v.block == planned.inputs[over]; });
+    TakeFrom(graph_.input(node, prepared.inputs[over].index), planned.inputs[over]);
   }
   planned.step = std::move(prepared.step);
   plan_.steps.push_back(std::move(planned));
@@ -210,8 +222,7 @@ absl::Status PlanBuilder::Accept(NodeId node, Prepared prepared) {
     const Variant made = At(value).variants.back();
     const Placement own = backend_.WithType(At(value).dims, made.placement, graph_.type(value));
     HALFTONE_ASSIGN_OR_RETURN(const int converted, Convert(value, made, own, label, /*owned=*/false));
-    At(value).variants.clear();
-    std::erase(plan_.blocks[block].values, value);
+    TakeFrom(value, block);
     PutOn(value, own, converted);
   }
   return absl::OkStatus();
@@ -230,6 +241,7 @@ void PlanBuilder::SetLifetimes() {
     if (plan_.steps[i].step == nullptr) continue;
     for (const int block : plan_.steps[i].inputs) touch(block);
     for (const int block : plan_.steps[i].outputs) touch(block);
+    touch(plan_.steps[i].scratch);
   }
   for (const int block : plan_.outputs) plan_.blocks[block].last_step = static_cast<int>(plan_.steps.size());
 }

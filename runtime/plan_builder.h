@@ -20,14 +20,16 @@ class WideGraph;
 
 // A piece of memory. Several values may lie in it: views, and results written over an input.
 struct Block {
-  enum class Kind { kArena, kInput, kConstant };
+  enum class Kind { kArena, kScratch, kInput, kConstant };
   Kind kind = Kind::kArena;
   size_t bytes = 0;
-  int first_step = 0;                      // kArena: alive from this step
+  int first_step = 0;                      // kArena, kScratch: alive from this step
   int last_step = 0;                       // to this one
   int input = -1;                          // kInput: which of the graph's inputs
   std::shared_ptr<const Buffer> constant;  // kConstant
-  std::vector<ValueId> values;
+  ValueId value;                           // the first that lay there
+
+  bool InArena() const { return (kind == Kind::kArena || kind == Kind::kScratch) && last_step >= 0; }
 };
 
 struct PlannedStep {
@@ -35,7 +37,7 @@ struct PlannedStep {
   std::unique_ptr<Step> step;  // null: nothing to do at run time
   std::vector<int> inputs;     // blocks
   std::vector<int> outputs;    // blocks; -1: nobody wants it
-  size_t scratch_bytes = 0;
+  int scratch = -1;            // block; -1: it wants none
   double spent_us = 0;  // while times are taken
 };
 

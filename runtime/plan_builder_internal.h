@@ -1,10 +1,12 @@
-// The builder of plans, in four files: plan_builder.cc (the nodes, in order), plan_constants.cc (what is needed, known
-// and runnable), plan_placement.cc (where values lie, conversions), wide_graph.cc (f16 in f32). Private to
-// runtime/plan.
+// The builder of plans, in five files: plan_builder.cc (the nodes, in order), plan_constants.cc (what is needed, known
+// and runnable), plan_layouts.cc (how images lie), plan_placement.cc (where values lie, conversions), wide_graph.cc (f16
+// in f32). Private to runtime/plan.
 #ifndef HALFTONE_RUNTIME_PLAN_BUILDER_INTERNAL_H_
 #define HALFTONE_RUNTIME_PLAN_BUILDER_INTERNAL_H_
 
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -71,12 +73,22 @@ class PlanBuilder final {
   StepInfo Describe(NodeId node, std::string kernel) const;
   void SetLifetimes();
 
+  // plan_layouts.cc
+  void ChooseLayouts();
+  std::vector<NodeId> Convolutions() const;
+  bool HasLargeImages(std::span<const NodeId> convs) const;
+  bool PassesLayoutOn(NodeId node) const;
+  bool JoinsUnevenBlocks(NodeId node) const;
+  std::vector<std::optional<LayoutSeconds>> SecondsByLayout(std::span<const NodeId> convs) const;
+
   // plan_placement.cc
   void PlaceInputs();
   absl::Status PlaceOutputs();
-  int AddBlock(Block block, ValueId value);
+  int AddBlock(Block block);
+  int AddScratch(size_t bytes);  // of the step that is added next
   void PutOn(ValueId value, Placement placement, int block);
-  int UsesLeft(int block) const;
+  void TakeFrom(ValueId value, int block);  // it is no longer there
+  void CountUse(ValueId value);
   bool DiesWithOneUse(int block) const;
   Placement PlacementOf(ValueId value) const;
   absl::StatusOr<int> Obtain(ValueId value, const Placement& wanted, const std::string& asker, bool owned);
@@ -90,6 +102,8 @@ class PlanBuilder final {
   ShapeValues known_;
   const std::vector<NodeId> needed_;  // in topological order
   std::vector<Located> values_;
+  std::map<NodeId, ImageLayout> layouts_;  // of those that have the choice
+  std::vector<int> uses_left_;  // by block: of the values that lie there
   PlannedGraph plan_;
 };
 

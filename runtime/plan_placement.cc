@@ -14,9 +14,8 @@ void PlanBuilder::PlaceInputs() {
     const Placement plain{graph_.type(value)};
     const int block = AddBlock(Block{.kind = Block::Kind::kInput,
                                      .bytes = backend_.Bytes(At(value).dims, plain),
-                                     .input = static_cast<int>(plan_.inputs.size())},
-                               value);
-    At(value).variants.push_back({plain, block});
+                                     .input = static_cast<int>(plan_.inputs.size())});
+    PutOn(value, plain, block);
     plan_.inputs.push_back(block);
   }
 }
@@ -31,28 +30,39 @@ absl::Status PlanBuilder::PlaceOutputs() {
   return absl::OkStatus();
 }
 
-int PlanBuilder::AddBlock(Block block, ValueId value) {
-  if (value.valid()) block.values.push_back(value);
+int PlanBuilder::AddBlock(Block block) {
   plan_.blocks.push_back(std::move(block));
+  uses_left_.push_back(0);
   return static_cast<int>(plan_.blocks.size()) - 1;
+}
+
+int PlanBuilder::AddScratch(size_t bytes) {
+  if (bytes == 0) return -1;
+  return AddBlock(Block{.kind = Block::Kind::kScratch, .bytes = bytes});
 }
 
 void PlanBuilder::PutOn(ValueId value, Placement placement, int block) {
   At(value).variants.push_back({std::move(placement), block});
-  plan_.blocks[block].values.push_back(value);
+  uses_left_[block] += At(value).uses_left;
+  if (!plan_.blocks[block].value.valid()) plan_.blocks[block].value = value;
 }
 
-int PlanBuilder::UsesLeft(int block) const {
-  int uses = 0;
-  for (const ValueId value : plan_.blocks[block].values) uses += At(value).uses_left;
-  return uses;
+void PlanBuilder::TakeFrom(ValueId value, int block) {
+  uses_left_[block] -=
+      At(value).uses_left *
+      static_cast<int>(std::erase_if(At(value).variants, [&](const Variant& v) { return v.block == block; }));
+}
+
+void PlanBuilder::CountUse(ValueId value) {
+  --At(value).uses_left;
+  for (const Variant& variant : At(value).variants) --uses_left_[variant.block];
 }
 
 bool PlanBuilder::DiesWithOneUse(int block) const {
   const Block& b = plan_.blocks[block];
   const bool donated = b.kind == Block::Kind::kInput && static_cast<size_t>(b.input) < request_.donated.size() &&
                        request_.donated[b.input];
-  return (b.kind == Block::Kind::kArena || donated) && UsesLeft(block) == 1;
+  return (b.kind == Block::Kind::kArena || donated) && uses_left_[block] == 1;
 }
 
 Placement PlanBuilder::PlacementOf(ValueId value) const {
@@ -95,9 +105,9 @@ absl::StatusOr<int> PlanBuilder::Convert(ValueId value, const Variant& from, con
     std::byte* output = result->mutable_data();
     prepared->step->Bind({&input, 1}, {&output, 1}, scratch->mutable_data());
     HALFTONE_RETURN_IF_ERROR(prepared->step->Run());
-    return AddBlock(Block{.kind = Block::Kind::kConstant, .bytes = bytes, .constant = result}, kNoValue);
+    return AddBlock(Block{.kind = Block::Kind::kConstant, .bytes = bytes, .constant = result});
   }
-  const int block = AddBlock(Block{.bytes = bytes}, kNoValue);
+  const int block = AddBlock(Block{.bytes = bytes});
   StepInfo info{.node = graph_.producer(value), .label = asker, .op = "reorder", .kernel = prepared->kernel};
   info.src_type = from.placement.type;
   info.dst_type = to.type;
@@ -105,7 +115,7 @@ absl::StatusOr<int> PlanBuilder::Convert(ValueId value, const Variant& from, con
                                     .step = std::move(prepared->step),
                                     .inputs = {from.block},
                                     .outputs = {block},
-                                    .scratch_bytes = prepared->scratch_bytes});
+                                    .scratch = AddScratch(prepared->scratch_bytes)});
   return block;
 }
 
@@ -114,9 +124,9 @@ absl::StatusOr<int> PlanBuilder::Obtain(ValueId value, const Placement& wanted, 
   Located& located = At(value);
   if (located.variants.empty()) {  // a constant that is read for the first time
     const Tensor& tensor = *located.constant;
-    const int block = AddBlock(
-        Block{.kind = Block::Kind::kConstant, .bytes = tensor.byte_size(), .constant = tensor.buffer()}, value);
-    located.variants.push_back({Placement{tensor.type()}, block});
+    const int block =
+        AddBlock(Block{.kind = Block::Kind::kConstant, .bytes = tensor.byte_size(), .constant = tensor.buffer()});
+    PutOn(value, Placement{tensor.type()}, block);
   }
   for (size_t i = 0; i < located.variants.size(); ++i) {
     const Variant& variant = located.variants[i];

@@ -3,6 +3,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "ir/editor.h"
 #include "ir/reference/reference.h"
 #include "ir/text.h"
 #include "runtime/engine.h"
@@ -79,6 +80,54 @@ TEST(PlanTest, MemoryIsSharedOverLifetimes) {
   ASSERT_TRUE(plan.ok());
   constexpr size_t kImage = 16 * 32 * 32 * 4;
   EXPECT_LT((*plan)->arena_bytes(), 4 * kImage);
+}
+
+// By every step of the plan that has some.
+std::vector<const void*> PackedWeights(Plan& plan, const Graph& graph) {
+  std::vector<const void*> result;
+  EXPECT_TRUE(plan.WithSteps(reference::RandomInputs(graph, 1),
+                             [&](std::span<const BoundStep> steps) {
+                               for (const BoundStep& step : steps) {
+                                 for (const auto& [address, bytes] : step.step->facts().fixed)
+                                   result.push_back(address);
+                               }
+                               return absl::OkStatus();
+                             })
+                  .ok());
+  return result;
+}
+
+// One packed copy, whatever the number of plans and the batch.
+TEST(PlanTest, PlansShareTheirPackedWeights) {
+  const Graph graph = Parse("graph (x: f32[16,64]) { w = const f32[64,48] y = matmul(x, w) return y }");
+  Graph larger = graph;
+  {
+    GraphEditor edit(larger);
+    edit.SetShape(larger.output(larger.inputs()[0]), Shape::Of(std::vector<int64_t>{32, 64}));
+    edit.SetShape(larger.outputs()[0].value, Shape::Of(std::vector<int64_t>{32, 48}));
+  }
+  const auto first = CompilePlan(graph), second = CompilePlan(graph), third = CompilePlan(larger);
+  ASSERT_TRUE(first.ok() && second.ok() && third.ok());
+  const std::vector<const void*> packed = PackedWeights(**first, graph);
+  ASSERT_EQ(packed.size(), 1u);
+  EXPECT_EQ(PackedWeights(**second, graph), packed);
+  EXPECT_EQ(PackedWeights(**third, larger), packed);
+}
+
+// Scratch memory lies where no value is alive at the time.
+TEST(PlanTest, TheArenaHoldsLittleMoreThanWhatIsAlive) {
+  std::string text = "graph (x: f32[4,16,32,32]) { w = const f32[16,16,3,3] a0 = conv(x, w) {pads=[1,1,1,1]}\n";
+  for (int i = 0; i < 8; ++i) {
+    const std::string from = "a" + std::to_string(i);
+    text += "b" + std::to_string(i) + " = conv(" + from + ", w) {pads=[1,1,1,1], activation=\"relu\"}\n";
+    text += "a" + std::to_string(i + 1) + " = add(b" + std::to_string(i) + ", " + from + ")\n";
+  }
+  const auto plan = CompilePlan(Parse(text + "return a8 }"));
+  ASSERT_TRUE(plan.ok());
+  const PlanMemory memory = (*plan)->memory();
+  EXPECT_EQ(memory.arena, (*plan)->arena_bytes());
+  EXPECT_GE(memory.live, 2u * 4 * 16 * 32 * 32 * 4);
+  EXPECT_LE(memory.arena, memory.live * 1.2);
 }
 
 // The caller's tensors may move between runs, and are never written to.

@@ -21,11 +21,7 @@ absl::StatusOr<std::unique_ptr<StaticPlan>> StaticPlan::Make(Graph graph, const 
 
 absl::StatusOr<std::vector<Tensor>> StaticPlan::Run(std::span<const Tensor> inputs) {
   HALFTONE_RETURN_IF_ERROR(CheckInputs(inputs));
-  std::vector<std::byte*> addresses;
-  addresses.reserve(inputs.size());
-  // Never written: an input that nobody gave away is not owned by a step.
-  for (const Tensor& input : inputs) addresses.push_back(const_cast<std::byte*>(input.raw()));
-  BindInputs(addresses);
+  BindTensors(inputs);
   request_.backend.UseThreads(request_.options.threads);
   const RunClock::Scope scope(*request_.clock);
   HALFTONE_RETURN_IF_ERROR(RunSteps());
@@ -38,6 +34,14 @@ absl::StatusOr<std::vector<Tensor>> StaticPlan::Run(std::span<const Tensor> inpu
     results.push_back(std::move(tensor));
   }
   return results;
+}
+
+void StaticPlan::BindTensors(std::span<const Tensor> inputs) {
+  std::vector<std::byte*> addresses;
+  addresses.reserve(inputs.size());
+  // Never written: an input that nobody gave away is not owned by a step.
+  for (const Tensor& input : inputs) addresses.push_back(const_cast<std::byte*>(input.raw()));
+  BindInputs(addresses);
 }
 
 absl::Status StaticPlan::RunSteps() {
@@ -90,18 +94,15 @@ size_t StaticPlan::arena_bytes() const {
 absl::Status StaticPlan::LayOutMemory() {
   std::vector<MemoryRequest> requests;
   std::vector<int> blocks;
-  size_t scratch_bytes = 0;
   for (size_t i = 0; i < planned_.blocks.size(); ++i) {
     const Block& block = planned_.blocks[i];
-    if (block.kind != Block::Kind::kArena || block.last_step < 0) continue;
+    if (!block.InArena()) continue;
     requests.push_back({block.bytes, std::max(block.first_step, 0), block.last_step});
     blocks.push_back(static_cast<int>(i));
   }
-  for (const PlannedStep& step : planned_.steps) scratch_bytes = std::max(scratch_bytes, step.scratch_bytes);
   const MemoryLayout layout = PlaceInArena(requests);
-  if (layout.total + scratch_bytes > MemoryLimit()) return TooLarge(layout.total + scratch_bytes);
-  HALFTONE_ASSIGN_OR_RETURN(arena_, Pages::Allocate(layout.total + scratch_bytes));
-  scratch_ = arena_.data() + layout.total;
+  if (layout.total > MemoryLimit()) return TooLarge(layout.total);
+  HALFTONE_ASSIGN_OR_RETURN(arena_, Pages::Allocate(layout.total));
 
   addresses_.assign(planned_.blocks.size(), nullptr);
   for (size_t i = 0; i < blocks.size(); ++i) addresses_[blocks[i]] = arena_.data() + layout.offsets[i];
@@ -135,13 +136,13 @@ absl::Status StaticPlan::LayOutMemory() {
 absl::Status StaticPlan::TooLarge(size_t bytes) const {
   const Block* largest = nullptr;
   for (const Block& block : planned_.blocks) {
-    if (block.kind != Block::Kind::kArena || block.values.empty()) continue;
+    if (block.kind != Block::Kind::kArena || !block.value.valid()) continue;
     if (largest == nullptr || block.bytes > largest->bytes) largest = &block;
   }
   const std::string total =
       Concat("the values of this graph take ", bytes, " bytes, more than this machine's ", MemoryLimit());
   if (largest == nullptr) return absl::ResourceExhaustedError(total);
-  const ValueId value = largest->values.front();
+  const ValueId value = largest->value;
   return absl::ResourceExhaustedError(Concat("node '", graph_.Label(graph_.producer(value)), "': ", total,
                                              "; the largest is ", ValueLabel(graph_, value), " of shape ",
                                              graph_.shape(value).ToString()));
@@ -152,7 +153,7 @@ void StaticPlan::BindStep(PlannedStep& step) {
   std::vector<std::byte*> outputs;
   for (const int block : step.inputs) inputs.push_back(addresses_[block]);
   for (const int block : step.outputs) outputs.push_back(block < 0 ? nullptr : addresses_[block]);
-  step.step->Bind(inputs, outputs, scratch_);
+  step.step->Bind(inputs, outputs, step.scratch < 0 ? nullptr : addresses_[step.scratch]);
 }
 
 absl::Status StaticPlan::CheckInputs(std::span<const Tensor> inputs) const {
@@ -183,6 +184,60 @@ void StaticPlan::BindInputs(std::span<std::byte* const> inputs) {
   }
   if (!moved) return;
   for (const int step : reads_input_) BindStep(planned_.steps[step]);
+}
+
+absl::Status StaticPlan::WithSteps(std::span<const Tensor> inputs,
+                                   absl::FunctionRef<absl::Status(std::span<const BoundStep>)> work) {
+  HALFTONE_RETURN_IF_ERROR(CheckInputs(inputs));
+  BindTensors(inputs);
+  const auto memory_of = [&](const std::vector<int>& blocks) {
+    std::vector<BoundStep::Memory> result;
+    for (const int block : blocks) {
+      if (block < 0) {
+        result.emplace_back();
+        continue;
+      }
+      const Block& b = planned_.blocks[block];
+      result.push_back({addresses_[block], b.bytes, b.kind == Block::Kind::kConstant});
+    }
+    return result;
+  };
+  std::vector<BoundStep> steps;
+  for (const int i : active_) {
+    const PlannedStep& step = planned_.steps[i];
+    BoundStep bound{&step.info, step.step.get(), memory_of(step.inputs), memory_of(step.outputs)};
+    if (step.scratch >= 0) {
+      bound.scratch = addresses_[step.scratch];
+      bound.scratch_bytes = planned_.blocks[step.scratch].bytes;
+    }
+    steps.push_back(std::move(bound));
+  }
+  request_.backend.UseThreads(request_.options.threads);
+  const RunClock::Scope scope(*request_.clock);
+  return work(steps);
+}
+
+PlanMemory StaticPlan::memory() const {
+  PlanMemory memory{.arena = arena_.size()};
+  const size_t moments = planned_.steps.size() + 1;  // the last: outputs are handed out
+  std::vector<int64_t> values(moments + 1, 0), scratch(moments + 1, 0);  // by how much more is alive than before
+  for (const Block& block : planned_.blocks) {
+    if (block.kind == Block::Kind::kConstant) memory.constants += block.bytes;
+    if (!block.InArena()) continue;
+    const bool is_value = block.kind == Block::Kind::kArena;
+    if (!is_value) memory.scratch = std::max(memory.scratch, block.bytes);
+    std::vector<int64_t>& change = is_value ? values : scratch;
+    change[std::max(block.first_step, 0)] += static_cast<int64_t>(block.bytes);
+    change[block.last_step + 1] -= static_cast<int64_t>(block.bytes);
+  }
+  int64_t alive = 0, with_scratch = 0, most = 0, most_with_scratch = 0;
+  for (size_t i = 0; i < moments; ++i) {
+    most = std::max(most, alive += values[i]);
+    most_with_scratch = std::max(most_with_scratch, with_scratch += values[i] + scratch[i]);
+  }
+  memory.live = static_cast<size_t>(most);
+  memory.live_with_scratch = static_cast<size_t>(most_with_scratch);
+  return memory;
 }
 
 }  // namespace halftone

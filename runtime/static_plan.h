@@ -25,6 +25,9 @@ class StaticPlan final : public Plan {
   std::vector<StepInfo> steps() const override;
   size_t arena_bytes() const override;
   int threads() const override { return request_.options.threads; }
+  absl::Status WithSteps(std::span<const Tensor> inputs,
+                         absl::FunctionRef<absl::Status(std::span<const BoundStep>)> work) override;
+  PlanMemory memory() const override;
 
   // --- For loops, which run it many times on memory of their own: no tensor is made.
   const Graph& graph() const { return graph_; }
@@ -45,13 +48,13 @@ class StaticPlan final : public Plan {
   absl::Status TooLarge(size_t bytes) const;
   void BindStep(PlannedStep& step);
   absl::Status CheckInputs(std::span<const Tensor> inputs) const;
+  void BindTensors(std::span<const Tensor> inputs);
   absl::Status RunTimed();
 
   const Graph graph_;
   const PlanRequest request_;
   PlannedGraph planned_;
   Pages arena_;
-  std::byte* scratch_ = nullptr;
   std::vector<std::byte*> addresses_;  // of blocks
   std::vector<int> active_;            // steps that do something
   std::vector<int> reads_input_;       // steps to bind again when the caller's tensors move

@@ -1,7 +1,8 @@
 // conv: dnnl::convolution_forward with bias, residual and activation in the same primitive.
 //
-// The implementation chooses the layouts (`any`), and those that the values already have are taken instead where the
-// same implementation runs on them. bf16 that the CPU's instruction set has no kernel for is computed in f32.
+// The plan chooses the layout of images (conv_layouts.cc). Where it has none that is fast the implementation chooses
+// (`any`), and those that the values already have are taken instead where the same implementation runs on them. bf16
+// that the CPU's instruction set has no kernel for is computed in f32.
 #include "base/status.h"
 #include "runtime/onednn/kernels.h"
 #include "runtime/onednn/problem.h"
@@ -39,7 +40,11 @@ std::optional<Choice> ConvKernel::Choose(const NodeContext& context, const ConvP
   const Desc any_dst = AnyDesc(problem.dst, types.dst);
   if (residual.has_value()) epilogue.residual = ResidualMode::kSum;
 
-  Primitive best = MakeConv(problem, types, epilogue, {any_src, any_dst});
+  Primitive best;
+  if (const std::optional<ImageLayout> layout = context.chosen_layout(); layout.has_value())
+    best = MakeConv(problem, types, epilogue, ChosenLayouts(problem, types, *layout));
+  const bool chosen = best && !IsSlow(ImplementationName(best));
+  if (!chosen) best = MakeConv(problem, types, epilogue, {any_src, any_dst});
   if (!best) return std::nullopt;
   const std::string name = ImplementationName(best);
   const auto consider = [&](const Desc& from, const Desc& to) {
@@ -52,7 +57,7 @@ std::optional<Choice> ConvKernel::Choose(const NodeContext& context, const ConvP
   const Desc src_there = src.type == types.src ? Reordered(DescOf(context.InputDims(0), src), order) : Desc();
   const bool same_type = residual.has_value() && residual->type == types.dst;
   const Desc dst_there = same_type ? Reordered(DescOf(context.OutputDims(0), *residual), order) : Desc();
-  if (!consider(src_there, dst_there)) consider(src_there, any_dst);
+  if (!chosen && !consider(src_there, dst_there)) consider(src_there, any_dst);
 
   // A residual that others read, too, is added from where it is; one in another layout is converted, and then it is
   // ours.

@@ -2,6 +2,7 @@
 #include "runtime/onednn/kernels.h"
 
 #include <omp.h>
+#include <unistd.h>
 
 #include <array>
 #include <initializer_list>
@@ -9,6 +10,7 @@
 #include "ir/reference/reference.h"
 #include "runtime/host/kernels.h"
 #include "runtime/onednn/backend.h"
+#include "runtime/onednn/problem.h"
 #include "runtime/onednn/support.h"
 
 namespace halftone {
@@ -213,6 +215,21 @@ class TableBackend final : public Backend {
 
   Placement WithType(std::span<const int64_t> dims, const Placement& placement, DataType type) const override {
     return onednn::WithType(dims, placement, type);
+  }
+
+  std::vector<std::optional<LayoutSeconds>> SecondsByLayout(
+      std::span<const NodeContext* const> convs) const override {
+    return onednn::ConvSecondsByLayout(convs);
+  }
+
+  double ReorderSeconds(size_t bytes) const override {
+    constexpr double kBytesPerSecond = 5e9;  // read and written, by one thread that finds nothing in its caches
+    return 2e-6 + static_cast<double>(bytes) / kBytesPerSecond;
+  }
+
+  size_t CacheBytes() const override {
+    static const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    return bytes > 0 ? static_cast<size_t>(bytes) : size_t{32} << 20;
   }
 
   void UseThreads(int threads) const override {

@@ -59,6 +59,12 @@ struct ConvLayouts {
 dnnl::convolution_forward::primitive_desc MakeConv(const ConvProblem& problem, const ProductTypes& types,
                                                    const Epilogue& epilogue, const ConvLayouts& layouts);
 
+// What each of these convolutions takes with its images in either layout, measured here and now; nullopt: there is
+// nothing to choose (conv_layouts.cc).
+std::vector<std::optional<LayoutSeconds>> ConvSecondsByLayout(std::span<const NodeContext* const> convs);
+// Where the plan has chosen how images lie.
+ConvLayouts ChosenLayouts(const ConvProblem& problem, const ProductTypes& types, ImageLayout layout);
+
 // Batched [.., M, K] x [.., K, N]; all descriptors have the same rank >= 2, batch dimensions of 1 are broadcast.
 struct MatMulProblem {
   Dims src, weights, dst;

@@ -21,8 +21,8 @@ class DescLayout final : public PackedLayout {
 Dims AtLeastOne(std::span<const int64_t> dims) { return dims.empty() ? Dims{1} : Dims(dims.begin(), dims.end()); }
 
 const dnnl::stream& CpuStream() {
-  static const dnnl::stream* const stream = new dnnl::stream(CpuEngine());
-  return *stream;
+  thread_local const dnnl::stream stream(CpuEngine());
+  return stream;
 }
 
 // The number of elements that one step along dimension i jumps over inside a block of a packed layout.
@@ -196,25 +196,21 @@ bool IsFloat(DataType type) {
 
 bool IsSlow(std::string_view implementation) { return implementation.starts_with("ref"); }
 
-absl::StatusOr<FixedMemory> Pack(const Tensor& tensor, const Desc& from, const Desc& to) {
-  FixedMemory fixed;
-  HALFTONE_ASSIGN_OR_RETURN(fixed.pages, Pages::Allocate(to.get_size()));
-  HALFTONE_RETURN_IF_ERROR(Guard([&] {
-    fixed.memory = Memory(to, CpuEngine(), fixed.pages.data());
-    const Memory source(from, CpuEngine(),
-                        const_cast<std::byte*>(tensor.raw()));  // a reorder does not write its source
-    dnnl::stream stream(CpuEngine());
-    dnnl::reorder(source, fixed.memory).execute(stream, const_cast<Memory&>(source), fixed.memory);
-    stream.wait();
-  }));
-  return fixed;
-}
-
 void PrimitiveStep::AddCall(dnnl::primitive primitive) { calls_.push_back(Call{std::move(primitive), {}}); }
 
+void PrimitiveStep::SetArgument(int argument, const dnnl::memory& memory) {
+  std::vector<dnnl_exec_arg_t>& arguments = calls_.back().arguments;
+  for (dnnl_exec_arg_t& known : arguments) {
+    if (known.arg != argument) continue;
+    known.memory = memory.get();
+    return;
+  }
+  arguments.push_back({argument, memory.get()});
+}
+
 void PrimitiveStep::Add(int argument, const Desc& desc, From from, int index, size_t byte_offset) {
-  calls_.back().arguments.insert_or_assign(argument, Memory(desc, CpuEngine(), nullptr));
-  slots_.push_back(Slot{calls_.size() - 1, argument, from, index, byte_offset});
+  slots_.push_back(Slot{Memory(desc, CpuEngine(), nullptr), from, index, byte_offset});
+  SetArgument(argument, slots_.back().memory);
 }
 
 void PrimitiveStep::AddInput(int argument, const Desc& desc, int need, size_t byte_offset) {
@@ -230,23 +226,34 @@ void PrimitiveStep::AddScratch(int argument, const Desc& desc, size_t byte_offse
 }
 
 void PrimitiveStep::AddFixed(int argument, FixedMemory fixed) {
-  calls_.back().arguments.insert_or_assign(argument, fixed.memory);
+  SetArgument(argument, fixed.memory);
   fixed_.push_back(std::move(fixed));
 }
 
 void PrimitiveStep::Bind(std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, std::byte* scratch) {
-  for (const Slot& slot : slots_) {
+  for (Slot& slot : slots_) {
     std::byte* base = slot.from == From::kInput    ? inputs[slot.index]
                       : slot.from == From::kOutput ? outputs[slot.index]
                                                    : scratch;
-    calls_[slot.call].arguments.at(slot.argument).set_data_handle(base + slot.byte_offset);
+    slot.memory.set_data_handle(base + slot.byte_offset);
   }
 }
 
 absl::Status PrimitiveStep::Run() {
-  return Guard([&] {
-    for (const Call& call : calls_) call.primitive.execute(CpuStream(), call.arguments);
-  });
+  for (const Call& call : calls_) {
+    const dnnl_status_t status =
+        dnnl_primitive_execute(call.primitive.get(), CpuStream().get(), static_cast<int>(call.arguments.size()),
+                               call.arguments.data());
+    if (status != dnnl_success) return StatusOf(dnnl::error(status, "could not execute a primitive"));
+  }
+  return absl::OkStatus();
+}
+
+StepFacts PrimitiveStep::facts() const {
+  StepFacts facts;
+  for (const Call& call : calls_) facts.reorders += call.primitive.get_kind() == dnnl::primitive::kind::reorder ? 1 : 0;
+  for (const FixedMemory& fixed : fixed_) facts.fixed.emplace_back(fixed.pages->data(), fixed.pages->size());
+  return facts;
 }
 
 dnnl::primitive_attr UserScratch() {

@@ -69,13 +69,14 @@ bool IsSlow(std::string_view implementation);
 
 // Memory that never changes, with its descriptor.
 struct FixedMemory {
-  Pages pages;
+  std::shared_ptr<const Pages> pages;
   dnnl::memory memory;
 };
-// The tensor, whose bytes lie as `from` says, in the layout and type `to`.
+// The tensor, whose bytes lie as `from` says, in the layout and type `to`. Packed once in a process, as long as somebody
+// holds it: who asks again with the same buffer gets the same memory. Thread-safe.
 absl::StatusOr<FixedMemory> Pack(const Tensor& tensor, const Desc& from, const Desc& to);
 
-// Executes primitives in order. Which memory each argument has is told while it is built.
+// Executes primitives in order. Which memory each argument has is told while it is built. A run allocates nothing.
 class PrimitiveStep final : public Step {
  public:
   // Starts a new call; the Add functions speak of the latest.
@@ -87,21 +88,22 @@ class PrimitiveStep final : public Step {
 
   void Bind(std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, std::byte* scratch) override;
   absl::Status Run() override;
+  StepFacts facts() const override;
 
  private:
   enum class From { kInput, kOutput, kScratch };
   struct Slot {
-    size_t call;
-    int argument;
+    dnnl::memory memory;
     From from;
     int index;
     size_t byte_offset;
   };
   struct Call {
     dnnl::primitive primitive;
-    std::unordered_map<int, dnnl::memory> arguments;
+    std::vector<dnnl_exec_arg_t> arguments;  // memory that slots_ and fixed_ own
   };
   void Add(int argument, const Desc& desc, From from, int index, size_t byte_offset);
+  void SetArgument(int argument, const dnnl::memory& memory);
 
   std::vector<Call> calls_;
   std::vector<Slot> slots_;

@@ -1,0 +1,101 @@
+// Constants in the layouts that primitives ask for: one copy in a process, shared by all plans that hold it.
+//
+// A packed copy is known by the buffer that it was made from, how the bytes lie there, and how they lie packed. It
+// lives as long as a step that reads it; the cache only watches.
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "base/status.h"
+#include "runtime/onednn/support.h"
+
+namespace halftone::onednn {
+namespace {
+
+using Blob = std::vector<uint8_t>;
+
+Blob BlobOf(Desc desc) { return desc.get_blob(); }
+
+class PackedConstants final {
+ public:
+  using Key = std::tuple<const Buffer*, Blob, Blob>;
+
+  static PackedConstants& Get() {
+    static PackedConstants* const cache = new PackedConstants;
+    return *cache;
+  }
+
+  // nullptr: nobody holds one.
+  std::shared_ptr<const Pages> Find(const Key& key, const std::shared_ptr<const Buffer>& source) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return FindLocked(key, source);
+  }
+
+  // What is shared from now on: `pages`, or what another thread has packed in the meantime.
+  std::shared_ptr<const Pages> Add(const Key& key, const std::shared_ptr<const Buffer>& source, Pages pages) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (std::shared_ptr<const Pages> there = FindLocked(key, source); there != nullptr) return there;
+    const auto forget = [this, key](Pages* dead) {
+      delete dead;
+      Forget(key);
+    };
+    std::shared_ptr<const Pages> shared(new Pages(std::move(pages)), forget);
+    entries_[key] = Entry{source, shared};
+    return shared;
+  }
+
+ private:
+  struct Entry {
+    std::weak_ptr<const Buffer> source;  // a later buffer may have the same address
+    std::weak_ptr<const Pages> pages;
+  };
+
+  std::shared_ptr<const Pages> FindLocked(const Key& key, const std::shared_ptr<const Buffer>& source) {
+    const auto it = entries_.find(key);
+    if (it == entries_.end() || it->second.source.lock() != source) return nullptr;
+    return it->second.pages.lock();
+  }
+
+  void Forget(const Key& key) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto it = entries_.find(key);
+    if (it != entries_.end() && it->second.pages.expired()) entries_.erase(it);
+  }
+
+  std::mutex mutex_;
+  std::map<Key, Entry> entries_;
+};
+
+absl::StatusOr<Pages> PackAnew(const Tensor& tensor, const Desc& from, const Desc& to) {
+  HALFTONE_ASSIGN_OR_RETURN(Pages pages, Pages::AllocateLasting(to.get_size()));
+  HALFTONE_RETURN_IF_ERROR(Guard([&] {
+    dnnl::memory target(to, CpuEngine(), pages.data());
+    dnnl::memory source(from, CpuEngine(),
+                        const_cast<std::byte*>(tensor.raw()));  // a reorder does not write its source
+    dnnl::stream stream(CpuEngine());
+    dnnl::reorder(source, target).execute(stream, source, target);
+    stream.wait();
+  }));
+  return pages;
+}
+
+}  // namespace
+
+absl::StatusOr<FixedMemory> Pack(const Tensor& tensor, const Desc& from, const Desc& to) {
+  FixedMemory fixed;
+  PackedConstants& cache = PackedConstants::Get();
+  PackedConstants::Key key;
+  HALFTONE_RETURN_IF_ERROR(Guard([&] { key = PackedConstants::Key(tensor.buffer().get(), BlobOf(from), BlobOf(to)); }));
+  fixed.pages = cache.Find(key, tensor.buffer());
+  if (fixed.pages == nullptr) {
+    HALFTONE_ASSIGN_OR_RETURN(Pages pages, PackAnew(tensor, from, to));
+    fixed.pages = cache.Add(key, tensor.buffer(), std::move(pages));
+  }
+  HALFTONE_RETURN_IF_ERROR(Guard([&] {
+    // oneDNN takes no pointer to const; what is packed is an input of primitives only.
+    fixed.memory = dnnl::memory(to, CpuEngine(), const_cast<std::byte*>(fixed.pages->data()));
+  }));
+  return fixed;
+}
+
+}  // namespace halftone::onednn
