@@ -38,10 +38,13 @@ def _(t):
     t.check(missed(v["fp32"]), "WRONG counts as passed")
 
 
-@case("too many disturbed rounds are no result")
+@case("too many disturbed rounds are no result where the interval reaches over the bar")
 def _(t):
     t.equal(verdicts([1.1] * 5, [3.0] * 5, disturbed=1)["fp32"]["word"], "PASS")
-    v = verdicts([1.1] * 5, [3.0] * 5, disturbed=2)
+    t.equal(verdicts([1.1] * 5, [3.0] * 5, disturbed=5)["fp32"]["word"], "PASS")
+    spread = [1.0, 1.0, 1.1, 1.2, 1.2]
+    t.equal(verdicts(spread, [3.0] * 5, disturbed=1)["fp32"]["word"], "PASS?")
+    v = verdicts(spread, [3.0] * 5, disturbed=2)
     t.equal((v["fp32"]["word"], missed(v["fp32"]), is_noisy({"verdicts": v})), ("NOISY", True, True))
 
 

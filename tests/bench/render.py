@@ -5,7 +5,7 @@ import math
 from judge import missed
 
 HEAD = ["model", "ORT ms", "fp32 ms", "x ORT (95 %)", "bar (limit)", "fp32", "bf16 ms", "x ORT (95 %)", "bar (limit)", "bf16", "SQNR dB"]
-MAX_LOSSES = 5  # steps shown of a model
+MAX_LOSSES = 3  # steps shown of a model
 
 
 def interval(verdict):
@@ -64,11 +64,11 @@ def count(results):
 def geometric_means(results):
     def mean(key):
         return math.exp(sum(math.log(r["verdicts"][key]["speed"]) for r in results) / len(results))
-    return f"geometric mean over models: fp32 {mean('fp32'):.2f} x, bf16 {mean('bf16'):.2f} x ONNX Runtime"
+    return f"Geometric mean over models: fp32 {mean('fp32'):.2f} x, bf16 {mean('bf16'):.2f} x ONNX Runtime"
 
 
 def section(setting, results):
-    return f"## {setting}\n\n{markdown_table(HEAD, map(cells, results))}\n\n{geometric_means(results).capitalize()}."
+    return f"## {setting}\n\n{markdown_table(HEAD, map(cells, results))}\n\n{geometric_means(results)}."
 
 
 def loss_lines(result, key):
@@ -78,7 +78,7 @@ def loss_lines(result, key):
         return f"{name}: {result['profile'].get('why_not', 'no profile')}"
     of = result["profile"][key]
     head = (f"{name}: {of['whole_us'] / 1e3:.2f} ms in all, steps {of['steps_us'] / 1e3:.2f} ms, of these changes of layout and type "
-            f"{of['conversions_us'] / 1e3:.2f} ms; the others alone {of['alone_us'] / 1e3:.2f} ms. {of['loss']}")
+            f"{of['conversions_us'] / 1e3:.2f} ms; the others alone {of['alone_us'] / 1e3:.2f} ms.")
     rows = [[s["name"], s["op"], s["kernel"], f"{s['median_us']:.0f}", f"{s['alone_us']:.0f}", f"{s['gain_us']:+.0f}"]
             for s in of["steps"][:MAX_LOSSES]]
     return head + "\n\n" + markdown_table(["step", "op", "kernel", "us", "alone", "loss"], rows)
@@ -120,7 +120,7 @@ Measured on {run['date']} by `{run['command']}`, which wrote this page: do not e
 
 Halftone's fused fp32 and its bf16 files against ONNX Runtime fp32 (ORT: CPU provider, all optimizations, the same cores and threads).
 "x ORT" is a speed: the median over {run['rounds']} rounds of the ratio within a round, with its 95 % interval. In brackets beside the bar: what oneDNN's
-primitives alone would reach, computed on another CPU (Zen 4). "?": the interval reaches over the bar. NOISY: too many rounds were disturbed. SQNR: of our fp32 and bf16 answers
+primitives alone would reach, computed on another CPU (Zen 4). "?": the interval reaches over the bar. NOISY: it does, and too many rounds were disturbed. SQNR: of our fp32 and bf16 answers
 against ORT's. Profile {run['profile']}; scheduling {run['scheduling']}.
 
 * **{count(results)}.**
