@@ -189,7 +189,8 @@ inline constexpr Names kGemmAttributes[] = {"alpha", "beta", "transpose_a", "tra
 inline constexpr Names kLayout[] = {"layout"};
 inline constexpr Names kAlpha[] = {"alpha"};
 inline constexpr Names kSoftmaxAttributes[] = {"axis", "flatten"};
-inline constexpr Names kBatchNormAttributes[] = {"epsilon", "layout", "is_training", "momentum"};
+inline constexpr Names kBatchNormAttributes[] = {"epsilon",    "layout",           "is_training",    "momentum",
+                                                 "activation", "activation_alpha", "activation_beta"};
 inline constexpr Names kMaxPoolAttributes[] = {"layout",   "kernel",    "strides",   "pads",
                                                "auto_pad", "dilations", "ceil_mode", "storage_order"};
 inline constexpr Names kAveragePoolAttributes[] = {"layout",   "kernel",    "strides",   "pads",

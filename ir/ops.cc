@@ -2,7 +2,7 @@
 
 #include "ir/ops.h"
 
-#include <array>
+#include <limits>
 
 #include "ir/op_parts_internal.h"
 #include "ir/shape_rules_internal.h"
@@ -283,9 +283,36 @@ constexpr bool EveryOpHasOneRow() {
 }
 static_assert(EveryOpHasOneRow(), "add the new op to kOps, in the order of OpKind, up to its last field");
 
-constexpr std::array<std::string_view, 8> kActivationNames = {"",    "relu",       "relu6", "clip",
-                                                              "elu", "leaky_relu", "tanh",  "sigmoid"};
-static_assert(kActivationNames.size() == static_cast<int>(Activation::kSigmoid) + 1);
+struct ActivationRow {
+  Activation activation;
+  std::string_view name;
+  ActivationParameters parameters = {};
+};
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr ActivationRow kActivations[] = {
+    {Activation::kNone, ""},
+    {Activation::kRelu, "relu"},
+    {Activation::kRelu6, "relu6"},
+    {Activation::kClip, "clip", {2, -kInfinity, kInfinity}},
+    {Activation::kElu, "elu", {1, 1}},
+    {Activation::kLeakyRelu, "leaky_relu", {1, 0.01f}},
+    {Activation::kTanh, "tanh"},
+    {Activation::kSigmoid, "sigmoid"},
+    {Activation::kSwish, "swish", {1, 1}},
+    {Activation::kHardSwish, "hard_swish"},
+    {Activation::kHardSigmoid, "hard_sigmoid", {2, 0.2f, 0.5f}},
+    {Activation::kGelu, "gelu"},
+    {Activation::kGeluTanh, "gelu_tanh"},
+    {Activation::kMish, "mish"},
+};
+constexpr bool EveryActivationHasOneRow() {
+  if (std::size(kActivations) != kNumActivations) return false;
+  for (int i = 0; i < kNumActivations; ++i) {
+    if (static_cast<int>(kActivations[i].activation) != i) return false;
+  }
+  return true;
+}
+static_assert(EveryActivationHasOneRow(), "add the new activation to kActivations, in the order of Activation");
 
 }  // namespace
 
@@ -320,11 +347,15 @@ const Port* OutputPort(OpKind kind, int index) {
   return ports.back().variadic ? &ports.back() : nullptr;
 }
 
-std::string_view ActivationName(Activation activation) { return kActivationNames[static_cast<int>(activation)]; }
+std::string_view ActivationName(Activation activation) { return kActivations[static_cast<int>(activation)].name; }
+
+ActivationParameters ParametersOf(Activation activation) {
+  return kActivations[static_cast<int>(activation)].parameters;
+}
 
 std::optional<Activation> ActivationFromName(std::string_view name) {
-  for (size_t i = 0; i < kActivationNames.size(); ++i) {
-    if (kActivationNames[i] == name) return static_cast<Activation>(i);
+  for (const ActivationRow& row : kActivations) {
+    if (row.name == name) return row.activation;
   }
   return std::nullopt;
 }

@@ -9,8 +9,9 @@
 //   absent      an optional input that is absent is kNoValue; trailing absent inputs are left out.
 //   attributes  present in Node::attributes only if the file had them or a pass set them: absent means the default.
 //   fused       conv and matmul: y = activation(op(x, weights) + bias + residual); attributes "activation" ("relu", "relu6",
-//               "clip", "elu", "leaky_relu", "tanh", "sigmoid"; absent: none), "activation_alpha", "activation_beta"
-//               (clip: low and high; elu, leaky_relu: alpha).
+//               "clip", "elu", "leaky_relu", "tanh", "sigmoid", "swish", "hard_swish", "hard_sigmoid", "gelu", "gelu_tanh",
+//               "mish"; absent: none), "activation_alpha", "activation_beta" (clip: low and high; elu, leaky_relu, swish:
+//               alpha; hard_sigmoid: both; defaults as the ops of these names have). batch_norm: the activation alone.
 #ifndef HALFTONE_IR_OPS_H_
 #define HALFTONE_IR_OPS_H_
 
@@ -53,7 +54,7 @@ enum class OpKind : uint8_t {
   kElu, kLeakyRelu,    // x -> y                 {alpha}: default 1 and 0.01 (TensorFlow's 0.2 is written out by its importer)
   kClip,               // x, low?, high? -> y    scalars
   kSoftmax,            // x -> y                 {axis: default -1; flatten: true = ONNX before opset 13: x as a matrix cut at axis}
-  kBatchNorm,          // x, scale, offset, mean, variance -> y, ...   {epsilon: 1e-5, layout, is_training, momentum}
+  kBatchNorm,          // x, scale, offset, mean, variance -> y, ...   {epsilon: 1e-5, layout, is_training, momentum} + activation
                        //   further outputs (running or batch statistics) only matter in training and stay unread here
   kMaxPool,            // x -> y, indices?       {layout, kernel, strides, pads, auto_pad, dilations, ceil_mode, storage_order}
                        //   indices count through the whole of x, batch and channels included, as ONNX's do
@@ -371,9 +372,20 @@ const Port* InputPort(OpKind kind, int index, int count);
 const Port* OutputPort(OpKind kind, int index);
 
 // Activations that can be fused into a contraction. Names: see "fused" above.
-enum class Activation : uint8_t { kNone, kRelu, kRelu6, kClip, kElu, kLeakyRelu, kTanh, kSigmoid };
+enum class Activation : uint8_t {
+  kNone, kRelu, kRelu6, kClip, kElu, kLeakyRelu, kTanh, kSigmoid, kSwish, kHardSwish, kHardSigmoid, kGelu, kGeluTanh, kMish
+};
+inline constexpr int kNumActivations = static_cast<int>(Activation::kMish) + 1;
 std::string_view ActivationName(Activation activation);  // "" for kNone
 std::optional<Activation> ActivationFromName(std::string_view name);
+
+// How many parameters it has (alpha; alpha and beta), and what they are where they are absent.
+struct ActivationParameters {
+  int count = 0;
+  float alpha = 0;
+  float beta = 0;
+};
+ActivationParameters ParametersOf(Activation activation);
 
 }  // namespace halftone
 

@@ -21,7 +21,7 @@ struct AttributeRow {
 
 // Every name that a row of the op table lists.
 constexpr AttributeRow kAttributes[] = {
-    {"activation", Kind::kString, "relu|relu6|clip|elu|leaky_relu|tanh|sigmoid"},
+    {"activation", Kind::kString, "relu|relu6|clip|elu|leaky_relu|tanh|sigmoid|swish|hard_swish|hard_sigmoid|gelu|gelu_tanh|mish"},
     {"activation_alpha", Kind::kFloat, ""},
     {"activation_alphas", Kind::kFloats, ""},
     {"activation_beta", Kind::kFloat, ""},

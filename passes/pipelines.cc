@@ -8,6 +8,7 @@
 
 #include "base/strings.h"
 #include "passes/fusion/rules.h"
+#include "passes/lowering/split_activations.h"
 #include "passes/lowering/split_fused.h"
 #include "passes/precision/apply_precision.h"
 #include "passes/precision/conversions.h"
@@ -56,6 +57,7 @@ Pipeline MakePrecisionPipeline(const PrecisionPlan& plan) {
 Pipeline MakeExportPipeline(GraphFormat format) {
   Pipeline p(format == GraphFormat::kGraphDef ? "export-graphdef" : "export-onnx");
   p.Add<SplitFused>(format);
+  if (format == GraphFormat::kGraphDef) p.Add<SplitActivations>();  // after it: it makes them
   p.Add<RemoveDeadNodes>();
   return p;
 }
@@ -88,7 +90,8 @@ std::vector<std::string_view> PipelineNames() {
                                          "conversions",       "infer-shapes",
                                          "fold-constants",    "merge-duplicates",
                                          "remove-dead-nodes", "apply-precision", "sink-constants",
-                                         "split-fused-onnx",  "split-fused-graphdef"};
+                                         "split-fused-onnx",  "split-fused-graphdef",
+                                         "split-activations"};
   for (const Rules& rules : {SimplifyRules(), FusionRules(), ConversionRules()}) {
     for (const std::unique_ptr<RewriteRule>& rule : rules) names.push_back(rule->name());
   }
@@ -127,6 +130,8 @@ absl::StatusOr<Pipeline> MakePipelineByName(std::string_view name, const Precisi
     p.Add<SplitFused>(GraphFormat::kOnnx);
   } else if (name == "split-fused-graphdef") {
     p.Add<SplitFused>(GraphFormat::kGraphDef);
+  } else if (name == "split-activations") {
+    p.Add<SplitActivations>();
   } else if (!AddRule(SimplifyRules(), name, p) && !AddRule(FusionRules(), name, p) &&
              !AddRule(ConversionRules(), name, p)) {
     std::string known;

@@ -14,10 +14,9 @@ absl::StatusOr<FusedActivation> FusedActivation::Of(const Attributes& attributes
   const std::optional<Activation> kind = ActivationFromName(name);
   if (!kind.has_value()) return Error("activation '", name, "' is unknown");
   result.kind = *kind;
-  // The same defaults as the ops of these names have.
-  const float alpha = *kind == Activation::kLeakyRelu ? 0.01f : *kind == Activation::kElu ? 1.0f : -INFINITY;
-  result.alpha = attributes.Float("activation_alpha", alpha);
-  result.beta = attributes.Float("activation_beta", INFINITY);
+  const ActivationParameters parameters = ParametersOf(*kind);
+  result.alpha = attributes.Float("activation_alpha", parameters.alpha);
+  result.beta = attributes.Float("activation_beta", parameters.beta);
   return result;
 }
 
@@ -39,6 +38,18 @@ double FusedActivation::operator()(double x) const {
       return std::tanh(x);
     case Activation::kSigmoid:
       return SigmoidOf(x);
+    case Activation::kSwish:
+      return SwishOf(x, alpha);
+    case Activation::kHardSwish:
+      return HardSwishOf(x);
+    case Activation::kHardSigmoid:
+      return HardSigmoidOf(x, alpha, beta);
+    case Activation::kGelu:
+      return GeluOf(x);
+    case Activation::kGeluTanh:
+      return GeluTanhOf(x);
+    case Activation::kMish:
+      return MishOf(x);
   }
   return x;
 }

@@ -6,6 +6,7 @@
 
 #include "ir/reference/arrays_internal.h"
 #include "ir/reference/functions_internal.h"
+#include "ir/reference/math_internal.h"
 #include "ir/window.h"
 
 namespace halftone::reference {
@@ -157,6 +158,8 @@ Outputs BatchNorm(const Call& call) {
       }
     }
   }
+  HALFTONE_ASSIGN_OR_RETURN(const FusedActivation activation, FusedActivation::Of(call.attributes()));
+  for (double& element : y) element = activation(element);
   std::vector<Tensor> outputs{FromDoubles(call.type(), x.dims(), y)};
   const std::vector<std::vector<double>> further = FurtherOutputs(call, used, training);
   for (size_t i = 1; i < call.types.size(); ++i) {

@@ -26,11 +26,6 @@ struct Row {
   Parameter q = {};
 };
 
-double GeluOf(double x) { return 0.5 * x * std::erfc(-x / std::numbers::sqrt2); }
-double TanhGeluOf(double x) {
-  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
-}
-
 using enum OpKind;
 
 constexpr Row kFunctions[] = {
@@ -71,10 +66,10 @@ constexpr Row kFunctions[] = {
     {kExpm1, [](double x, double, double) { return std::expm1(x); }},
     {kErfc, [](double x, double, double) { return std::erfc(x); }},
     {kSoftsign, [](double x, double, double) { return x / (1 + std::abs(x)); }},
-    {kMish, [](double x, double, double) { return x * std::tanh(SoftplusOf(x)); }},
-    {kHardSwish, [](double x, double, double) { return x * ClipOf(x / 6 + 0.5, 0, 1); }},
+    {kMish, [](double x, double, double) { return MishOf(x); }},
+    {kHardSwish, [](double x, double, double) { return HardSwishOf(x); }},
     {kHardSigmoid,
-     [](double x, double alpha, double beta) { return ClipOf(alpha * x + beta, 0, 1); },
+     [](double x, double alpha, double beta) { return HardSigmoidOf(x, alpha, beta); },
      {"alpha", 0.2f},
      {"beta", 0.5f}},
     {kSelu,
@@ -83,7 +78,7 @@ constexpr Row kFunctions[] = {
      {"gamma", 1.05070102214813232421875f}},
     {kCelu, [](double x, double alpha, double) { return x > 0 ? x : alpha * std::expm1(x / alpha); }, {"alpha", 1}},
     {kThresholdedRelu, [](double x, double alpha, double) { return x > alpha ? x : 0; }, {"alpha", 1}},
-    {kSwish, [](double x, double alpha, double) { return x * SigmoidOf(alpha * x); }, {"alpha", 1}},
+    {kSwish, [](double x, double alpha, double) { return SwishOf(x, alpha); }, {"alpha", 1}},
     {kShrink,
      [](double x, double lambd, double bias) { return x < -lambd  ? x + bias
                                                       : x > lambd ? x - bias
@@ -104,7 +99,7 @@ double Never(double, double, double) { return 0; }
 Row FunctionOf(const Node& node) {
   if (node.op == kGelu) {
     const bool tanh = node.attributes.String("approximate", "none") == "tanh";
-    return tanh ? Row{kGelu, [](double x, double, double) { return TanhGeluOf(x); }}
+    return tanh ? Row{kGelu, [](double x, double, double) { return GeluTanhOf(x); }}
                 : Row{kGelu, [](double x, double, double) { return GeluOf(x); }};
   }
   if (node.op == kIsInf) {

@@ -42,6 +42,7 @@ class OpSet {
     all.bits_.set();
     return all;
   }
+  void Add(OpKind op) { bits_.set(static_cast<size_t>(op)); }
   bool has(OpKind op) const { return bits_.test(static_cast<size_t>(op)); }
 
  private:

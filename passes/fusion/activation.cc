@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "absl/log/check.h"
+#include "base/strings.h"
+#include "passes/fusion/contraction.h"
 
 namespace halftone {
 namespace {
@@ -11,32 +13,52 @@ namespace {
 struct Row {
   OpKind op;
   Activation activation;
+  std::string_view alpha = "", beta = "";  // attributes of the op
 };
 constexpr Row kRows[] = {
-    {OpKind::kRelu, Activation::kRelu},       {OpKind::kRelu6, Activation::kRelu6},
-    {OpKind::kClip, Activation::kClip},       {OpKind::kElu, Activation::kElu},
-    {OpKind::kTanh, Activation::kTanh},       {OpKind::kLeakyRelu, Activation::kLeakyRelu},
+    {OpKind::kRelu, Activation::kRelu},
+    {OpKind::kRelu6, Activation::kRelu6},
+    {OpKind::kClip, Activation::kClip},  // its bounds are inputs
+    {OpKind::kElu, Activation::kElu, "alpha"},
+    {OpKind::kLeakyRelu, Activation::kLeakyRelu, "alpha"},
+    {OpKind::kTanh, Activation::kTanh},
     {OpKind::kSigmoid, Activation::kSigmoid},
+    {OpKind::kSwish, Activation::kSwish, "alpha"},
+    {OpKind::kHardSwish, Activation::kHardSwish},
+    {OpKind::kHardSigmoid, Activation::kHardSigmoid, "alpha", "beta"},
+    {OpKind::kGelu, Activation::kGelu},
+    {OpKind::kGelu, Activation::kGeluTanh},
+    {OpKind::kMish, Activation::kMish},
 };
 
-constexpr float kDefaultElu = 1;
-constexpr float kDefaultLeakyRelu = 0.01f;
+bool IsTanhGelu(const Node& node) {
+  return node.op == OpKind::kGelu && node.attributes.String("approximate", "none") == "tanh";
+}
+
+// nullptr if the node is no activation.
+const Row* RowOf(const Node& node) {
+  for (const Row& row : kRows) {
+    if (row.op == node.op && (row.activation == Activation::kGeluTanh) == IsTanhGelu(node)) return &row;
+  }
+  return nullptr;
+}
 
 }  // namespace
 
 OpSet ActivationOps() {
-  return {OpKind::kRelu,      OpKind::kRelu6, OpKind::kClip,   OpKind::kElu,
-          OpKind::kLeakyRelu, OpKind::kTanh,  OpKind::kSigmoid};
+  OpSet ops = kRows[0].op;
+  for (const Row& row : kRows) ops.Add(row.op);
+  return ops;
 }
 
 std::optional<ActivationSpec> ActivationOf(const Graph& g, NodeId node) {
-  ActivationSpec spec;
-  for (const Row& row : kRows) {
-    if (row.op == g.op(node)) spec.kind = row.activation;
-  }
-  if (spec.kind == Activation::kNone) return std::nullopt;
-  if (spec.kind == Activation::kElu) spec.alpha = g.node(node).attributes.Float("alpha", kDefaultElu);
-  if (spec.kind == Activation::kLeakyRelu) spec.alpha = g.node(node).attributes.Float("alpha", kDefaultLeakyRelu);
+  const Row* row = RowOf(g.node(node));
+  if (row == nullptr) return std::nullopt;
+  ActivationSpec spec{row->activation};
+  const Attributes& attributes = g.node(node).attributes;
+  const ActivationParameters otherwise = ParametersOf(row->activation);
+  if (!row->alpha.empty()) spec.alpha = attributes.Float(row->alpha, otherwise.alpha);
+  if (!row->beta.empty()) spec.beta = attributes.Float(row->beta, otherwise.beta);
   if (spec.kind != Activation::kClip) return spec;
   spec.alpha = std::numeric_limits<float>::lowest();
   spec.beta = std::numeric_limits<float>::max();
@@ -49,18 +71,32 @@ std::optional<ActivationSpec> ActivationOf(const Graph& g, NodeId node) {
   return spec;
 }
 
-ActivationSpec FusedActivation(const Graph& g, NodeId contraction) {
-  const Attributes& attributes = g.node(contraction).attributes;
-  return {ActivationFromName(attributes.String("activation", "")).value_or(Activation::kNone),
-          attributes.Float("activation_alpha", 0), attributes.Float("activation_beta", 0)};
+ActivationSpec FusedActivation(const Graph& g, NodeId node) {
+  const Attributes& attributes = g.node(node).attributes;
+  const Activation kind = ActivationFromName(attributes.String("activation", "")).value_or(Activation::kNone);
+  const ActivationParameters otherwise = ParametersOf(kind);
+  return {kind, attributes.Float("activation_alpha", otherwise.alpha),
+          attributes.Float("activation_beta", otherwise.beta)};
 }
 
-OpKind ActivationOp(Activation activation) {
+Node ActivationNode(GraphEditor& edit, ValueId x, const ActivationSpec& spec, const std::string& label) {
+  const Graph& g = edit.graph();
+  Node node;
   for (const Row& row : kRows) {
-    if (row.activation == activation) return row.op;
+    if (row.activation != spec.kind) continue;
+    node.op = row.op;
+    if (!row.alpha.empty()) node.attributes.Set(std::string(row.alpha), spec.alpha);
+    if (!row.beta.empty()) node.attributes.Set(std::string(row.beta), spec.beta);
   }
-  CHECK(false) << "no activation";
-  return OpKind::kIdentity;
+  CHECK(node.op != Node().op) << "no activation";
+  if (spec.kind == Activation::kGeluTanh) node.attributes.Set("approximate", std::string("tanh"));
+  node.inputs = {x};
+  if (spec.kind != Activation::kClip) return node;
+  for (const auto& [word, bound] : {std::pair("low", spec.alpha), std::pair("high", spec.beta)}) {
+    Tensor tensor = *Tensor::Scalar(bound).ConvertTo(g.type(x));  // f32 to another float cannot fail
+    node.inputs.push_back(edit.AddConstant(FreshName(g, Concat(label, "/", word)), std::move(tensor)));
+  }
+  return node;
 }
 
 }  // namespace halftone

@@ -3,14 +3,16 @@
 #define HALFTONE_PASSES_FUSION_ACTIVATION_H_
 
 #include <optional>
+#include <string>
 
+#include "ir/editor.h"
 #include "ir/graph.h"
 #include "ir/ops.h"
 #include "passes/core/rewrite_rule.h"
 
 namespace halftone {
 
-// clip: alpha and beta are the bounds; elu, leaky_relu: alpha.
+// alpha and beta as the fused activation has them (ir/ops.h); 0 where it has none.
 struct ActivationSpec {
   Activation kind = Activation::kNone;
   float alpha = 0;
@@ -23,11 +25,12 @@ OpSet ActivationOps();
 // What `node` computes if it is an activation whose parameters are constants.
 std::optional<ActivationSpec> ActivationOf(const Graph& g, NodeId node);
 
-// The activation that is fused into `contraction`.
-ActivationSpec FusedActivation(const Graph& g, NodeId contraction);
+// The activation that is fused into `node`, a contraction or a batch_norm.
+ActivationSpec FusedActivation(const Graph& g, NodeId node);
 
-// The op of an activation. REQUIRES: not kNone
-OpKind ActivationOp(Activation activation);
+// The activation as a node that reads `x`, with the attributes that it needs; bounds of a clip become constants of x's
+// type, named after `label`. REQUIRES: not kNone
+Node ActivationNode(GraphEditor& edit, ValueId x, const ActivationSpec& spec, const std::string& label);
 
 }  // namespace halftone
 

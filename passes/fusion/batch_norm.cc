@@ -16,15 +16,20 @@ bool IsFloat32Constant(const Graph& g, ValueId value) {
 
 }  // namespace
 
+bool StatisticsAreRead(const Graph& g, NodeId batch_norm) {
+  const Node& node = g.node(batch_norm);
+  for (size_t i = 1; i < node.outputs.size(); ++i) {
+    const ValueId output = node.outputs[i];
+    if (output.valid() && (!g.uses(output).empty() || g.IsOutput(output) || g.IsCaptured(output))) return true;
+  }
+  return false;
+}
+
 absl::StatusOr<ChannelAffine> AffineOfBatchNorm(const Graph& g, NodeId batch_norm, int64_t channels) {
   const Node& node = g.node(batch_norm);
   if (node.attributes.Bool("is_training", false)) return absl::FailedPreconditionError("it is in training mode");
-  for (size_t i = 1; i < node.outputs.size(); ++i) {
-    const ValueId output = node.outputs[i];
-    if (output.valid() && (!g.uses(output).empty() || g.IsOutput(output) || g.IsCaptured(output))) {
-      return absl::FailedPreconditionError("its statistics are read");
-    }
-  }
+  if (HasActivation(g, batch_norm)) return absl::FailedPreconditionError("it has an activation");
+  if (StatisticsAreRead(g, batch_norm)) return absl::FailedPreconditionError("its statistics are read");
   std::vector<double> statistics[4];
   for (int i = 0; i < 4; ++i) {
     const Tensor* tensor = g.input(batch_norm, i + 1).valid() ? g.ConstantTensor(g.input(batch_norm, i + 1)) : nullptr;

@@ -22,6 +22,9 @@ struct ChannelAffine {
 // variance that is read.
 absl::StatusOr<ChannelAffine> AffineOfBatchNorm(const Graph& g, NodeId batch_norm, int64_t channels);
 
+// Whether anything but the first output is read.
+bool StatisticsAreRead(const Graph& g, NodeId batch_norm);
+
 // Puts contraction * scale + offset in the place of `last`: w' = w * scale, b' = b * scale + offset, each rounded once
 // to f32. REQUIRES: weights and bias (if any) are f32 constants, no residual, no activation
 void FoldAffine(GraphEditor& edit, NodeId contraction, NodeId last, const ChannelAffine& affine);

@@ -116,6 +116,22 @@ Tensor VectorOf(std::span<const double> values) {
   return Tensor::Of<float>({static_cast<int64_t>(floats.size())}, floats);
 }
 
+void ReplaceByNode(GraphEditor& edit, NodeId last, Node node) {
+  const Graph& g = edit.graph();
+  node.device = g.node(last).device;
+  node.origin = g.node(last).origin;
+  const ValueId y = g.output(last);
+  edit.ReplaceNode(last, edit.AddNode(std::move(node), {{g.type(y), g.shape(y), ""}}));
+}
+
+bool SameShape(const Shape& a, const Shape& b) {
+  if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return false;
+  for (int i = 0; i < a.rank(); ++i) {
+    if (a.dim(i) != b.dim(i) || (!a.dim(i).known() && a.dim(i).symbol.empty())) return false;
+  }
+  return true;
+}
+
 std::string FreshName(const Graph& g, const std::string& base) {
   std::string name = base;
   for (int i = 1; g.FindNode(name).valid() || g.FindValue(name).valid(); ++i) name = Concat(base, "_", i);

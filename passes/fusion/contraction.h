@@ -46,8 +46,14 @@ Tensor ScaleWeights(const Graph& g, NodeId contraction, std::span<const double> 
 // f32 from f64, rank 1.
 Tensor VectorOf(std::span<const double> values);
 
+// Equal as far as can be known: every dimension the same number or the same symbol.
+bool SameShape(const Shape& a, const Shape& b);
+
 // `base`, or `base_1`, ...: a name that no node and no value has.
 std::string FreshName(const Graph& g, const std::string& base);
+
+// `node`, of one output, in the place of `last`, whose device, origin, type and shape it takes over as well.
+void ReplaceByNode(GraphEditor& edit, NodeId last, Node node);
 
 // A copy of `contraction` in the place of `last`: it gets the name, the output name and the readers of `last`, which is
 // removed. `attach` is called on the copy before that.

@@ -1,8 +1,8 @@
-// activation(contraction(x, w, b, r))  =>  contraction(x, w, b, r) {activation}          (conv and matmul)
+// activation(op(x, ..))  =>  op(x, ..) {activation}          (conv, matmul, batch_norm)
 //
-// relu, relu6, clip with constant bounds in order, elu, leaky_relu, tanh, sigmoid. Legal when the contraction has no
-// activation yet and the target has the kernel. Bit-exact in f32 where the kernel computes the activation as the node
-// would; below f32 it rounds once where the two ops round twice.
+// relu, relu6, clip with constant bounds in order, elu, leaky_relu, tanh, sigmoid, swish, hard_swish, hard_sigmoid,
+// gelu (both), mish. Legal when the op has no activation yet and the target has the kernel. Bit-exact in f32 where the
+// kernel computes the activation as the node would; below f32 it rounds once where the two ops round twice.
 
 #include "passes/fusion/activation.h"
 #include "passes/fusion/contraction.h"
@@ -14,15 +14,20 @@ namespace {
 class FuseActivation final : public RewriteRule {
  public:
   std::string_view name() const override { return "fuse-activation"; }
-  std::string_view equation() const override { return "activation(contraction(..)) => contraction(..) {activation}"; }
+  std::string_view equation() const override {
+    return "activation(op(..)) => op(..) {activation}, op: conv, matmul or batch_norm";
+  }
   OpSet root() const override { return ActivationOps(); }
 
   FindResult Find(const Graph& g, NodeId activation, const Target& target) const override {
     const ValueId product = g.input(activation, 0);
     if (!product.valid()) return No("it has no input");
     const NodeId contraction = g.producer(product);
-    if (!IsContraction(g, contraction)) return No("the input is no conv or matmul");
-    if (HasActivation(g, contraction)) return No("the contraction has an activation");
+    if (!IsContraction(g, contraction) && g.op(contraction) != OpKind::kBatchNorm) {
+      return No("the input is no conv, matmul or batch_norm");
+    }
+    if (product != g.output(contraction)) return No("it reads statistics");
+    if (HasActivation(g, contraction)) return No("there is an activation already");
     const std::optional<ActivationSpec> spec = ActivationOf(g, activation);
     if (!spec.has_value()) return Kept("the bounds are not constant");
     if (spec->kind == Activation::kClip && !(spec->alpha <= spec->beta)) return Kept("the bounds are not in order");
@@ -36,11 +41,9 @@ class FuseActivation final : public RewriteRule {
     const ActivationSpec spec = *ActivationOf(edit.graph(), activation);
     ReplaceByFused(edit, contraction, activation, [&](NodeId fused) {
       edit.SetAttribute(fused, "activation", std::string(ActivationName(spec.kind)));
-      const bool clip = spec.kind == Activation::kClip;
-      if (clip || spec.kind == Activation::kElu || spec.kind == Activation::kLeakyRelu) {
-        edit.SetAttribute(fused, "activation_alpha", spec.alpha);
-      }
-      if (clip) edit.SetAttribute(fused, "activation_beta", spec.beta);
+      const int parameters = ParametersOf(spec.kind).count;
+      if (parameters > 0) edit.SetAttribute(fused, "activation_alpha", spec.alpha);
+      if (parameters > 1) edit.SetAttribute(fused, "activation_beta", spec.beta);
     });
     return absl::OkStatus();
   }

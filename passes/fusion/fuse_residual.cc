@@ -11,15 +11,6 @@
 namespace halftone {
 namespace {
 
-// Equal as far as can be known: every dimension the same number or the same symbol.
-bool SameShape(const Shape& a, const Shape& b) {
-  if (!a.has_rank() || !b.has_rank() || a.rank() != b.rank()) return false;
-  for (int i = 0; i < a.rank(); ++i) {
-    if (a.dim(i) != b.dim(i) || (!a.dim(i).known() && a.dim(i).symbol.empty())) return false;
-  }
-  return true;
-}
-
 class FuseResidual final : public RewriteRule {
  public:
   std::string_view name() const override { return "fuse-residual"; }

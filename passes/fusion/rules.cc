@@ -4,6 +4,7 @@ namespace halftone {
 
 Rules FusionRules() {
   Rules rules;
+  rules.push_back(MakeFuseChannelShuffle());
   rules.push_back(MakeFusePadConv());
   rules.push_back(MakeFuseConvBias());
   rules.push_back(MakeFuseMatMulBias());
@@ -13,6 +14,9 @@ Rules FusionRules() {
   rules.push_back(MakeFoldScale());
   rules.push_back(MakeFoldOffset());
   rules.push_back(MakeFuseResidual());    // after everything that goes into the weights and the bias
+  rules.push_back(MakeFuseSwish());
+  rules.push_back(MakeFuseHardSigmoid());
+  rules.push_back(MakeFuseHardSwish());   // after the hard sigmoid that it is made of
   rules.push_back(MakeFuseActivation());  // last: nothing may follow it
   return rules;
 }

@@ -17,6 +17,10 @@ std::unique_ptr<RewriteRule> MakeFusePadConv();                     // fuse_pad_
 std::unique_ptr<RewriteRule> MakeFuseConvBias();                    // fuse_conv_bias.cc
 std::unique_ptr<RewriteRule> MakeFuseMatMulBias();                  // fuse_matmul_bias.cc
 std::unique_ptr<RewriteRule> MakeFuseResidual();                    // fuse_residual.cc
+std::unique_ptr<RewriteRule> MakeFuseChannelShuffle();              // fuse_channel_shuffle.cc
+std::unique_ptr<RewriteRule> MakeFuseSwish();                       // fuse_swish.cc
+std::unique_ptr<RewriteRule> MakeFuseHardSigmoid();                 // fuse_hard_sigmoid.cc
+std::unique_ptr<RewriteRule> MakeFuseHardSwish();                   // fuse_hard_swish.cc
 std::unique_ptr<RewriteRule> MakeFuseActivation();                  // fuse_activation.cc
 
 Rules FusionRules();

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "passes/fusion/activation.h"
+#include "passes/fusion/batch_norm.h"
 #include "passes/fusion/contraction.h"
 
 namespace halftone {
@@ -23,16 +24,10 @@ struct Part {
   Attributes attributes;
 };
 
-// The activation as a node of its own. Bounds of a clip become constants of the node's type.
-Part ActivationPart(GraphEditor& edit, NodeId fused, const ActivationSpec& spec) {
-  Part part{ActivationOp(spec.kind), "", -1, {}, {}};
-  if (spec.kind == Activation::kElu || spec.kind == Activation::kLeakyRelu) part.attributes.Set("alpha", spec.alpha);
-  if (spec.kind != Activation::kClip) return part;
+Part ActivationPart(GraphEditor& edit, NodeId fused) {
   const Graph& g = edit.graph();
-  for (const auto& [word, bound] : {std::pair("low", spec.alpha), std::pair("high", spec.beta)}) {
-    Tensor tensor = *Tensor::Scalar(bound).ConvertTo(g.type(g.output(fused)));  // f32 to another float cannot fail
-    part.inputs.push_back(edit.AddConstant(FreshName(g, Concat(g.Label(fused), "/", word)), std::move(tensor)));
-  }
+  Node node = ActivationNode(edit, g.output(fused), FusedActivation(g, fused), g.Label(fused));
+  Part part{node.op, "", -1, {node.inputs.begin() + 1, node.inputs.end()}, std::move(node.attributes)};
   return part;
 }
 
@@ -63,7 +58,7 @@ bool IsTransposed(const Graph& g, NodeId matmul) {
 }
 
 // Puts what is left of the fused node first, as `first`, then `parts`, each reading the one before; the last takes over
-// `fused`.
+// `fused`. Only the first output goes through the chain.
 void Chain(GraphEditor& edit, NodeId fused, OpKind first, std::vector<Part> parts) {
   const Graph& g = edit.graph();
   const Node node = g.node(fused);
@@ -138,6 +133,14 @@ void SplitPad(GraphEditor& edit, NodeId conv) {
 absl::Status SplitFused::Run(GraphEditor& edit, PassContext&) const {
   const Graph& g = edit.graph();
   for (const NodeId id : g.nodes()) {
+    if (g.op(id) == OpKind::kBatchNorm && HasActivation(g, id)) {
+      if (StatisticsAreRead(g, id)) {
+        return absl::UnimplementedError(
+            Concat("node '", g.Label(id), "': a batch_norm with an activation whose statistics are read"));
+      }
+      Chain(edit, id, OpKind::kBatchNorm, {ActivationPart(edit, id)});
+      continue;
+    }
     if (!IsContraction(g, id)) continue;
     const bool matmul = g.op(id) == OpKind::kMatMul;
     if (!matmul && format_ == GraphFormat::kGraphDef && NeedsPad(g, id)) SplitPad(edit, id);
@@ -152,7 +155,7 @@ absl::Status SplitFused::Run(GraphEditor& edit, PassContext&) const {
     const bool keeps_bias = gemm || (onnx && !matmul);
     if (HasBias(g, id) && !keeps_bias) parts.push_back(BiasPart(g, id, format_));
     if (HasResidual(g, id)) parts.push_back(ResidualPart(g, id, format_));
-    if (HasActivation(g, id)) parts.push_back(ActivationPart(edit, id, FusedActivation(g, id)));
+    if (HasActivation(g, id)) parts.push_back(ActivationPart(edit, id));
     const OpKind first = gemm ? OpKind::kGemm : g.op(id);  // gemm's ports are matmul's: a, b, c
     if (!parts.empty()) {
       Chain(edit, id, first, std::move(parts));

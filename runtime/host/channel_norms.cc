@@ -148,6 +148,7 @@ class ChannelNormKernel final : public Kernel {
     const bool batch_norm = node.op == OpKind::kBatchNorm;
     if (batch_norm && !node.attributes.Bool("is_training", false))
       return absl::UnimplementedError("the statistics are given");
+    if (node.attributes.has("activation")) return absl::UnimplementedError("an activation");
     const Dims dims = context.InputDims(0);
     const int rank = static_cast<int>(dims.size());
     const std::optional<int> axis = batch_norm ? std::optional(rank < 2 ? 0 : ChannelAxis(node.attributes, rank))

@@ -4,6 +4,8 @@
 // (`any`), and those that the values already have are taken instead where the same implementation runs on them. bf16
 // that the CPU's instruction set has no kernel for is computed in f32.
 #include "base/status.h"
+#include "base/strings.h"
+#include "runtime/host/activation.h"
 #include "runtime/onednn/kernels.h"
 #include "runtime/onednn/problem.h"
 
@@ -20,14 +22,42 @@ struct Choice {
   Epilogue epilogue;
 };
 
+// The convolution, then an activation of our own over its result.
+class ActivatedStep final : public Step {
+ public:
+  ActivatedStep(std::unique_ptr<Step> conv, host::Activate activate, int64_t count, float alpha)
+      : conv_(std::move(conv)), activate_(activate), count_(count), alpha_(alpha) {}
+
+  void Bind(std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, std::byte* scratch) override {
+    conv_->Bind(inputs, outputs, scratch);
+    y_ = outputs[0];
+  }
+  absl::Status Run() override {
+    if (absl::Status status = conv_->Run(); !status.ok()) return status;
+    activate_(y_, count_, alpha_);
+    return absl::OkStatus();
+  }
+  StepFacts facts() const override { return conv_->facts(); }
+
+ private:
+  const std::unique_ptr<Step> conv_;
+  const host::Activate activate_;
+  const int64_t count_;
+  const float alpha_;
+  std::byte* y_ = nullptr;
+};
+
 class ConvKernel final : public Kernel {
  public:
+  explicit ConvKernel(bool own_activation) : own_activation_(own_activation) {}
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override;
 
  private:
   static std::optional<Choice> Choose(const NodeContext& context, const ConvProblem& problem, Epilogue epilogue,
                                       ProductTypes types, const Placement& src,
                                       const std::optional<Placement>& residual);
+
+  const bool own_activation_;  // instead of a post-op
 };
 
 // The fastest implementation for these types, on the layouts that are there if it does not care.
@@ -76,7 +106,12 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
   if (!IsFloat(src_type) || !IsFloat(weights_type) || !IsFloat(dst_type)) {
     return absl::UnimplementedError("oneDNN convolves floats only");
   }
-  HALFTONE_ASSIGN_OR_RETURN(const Epilogue epilogue, EpilogueOf(node.attributes));
+  HALFTONE_ASSIGN_OR_RETURN(Epilogue epilogue, EpilogueOf(node.attributes));
+  const Activation activation = epilogue.activation;
+  if (own_activation_ && host::FastActivation(activation, dst_type) == nullptr) {  // there is one for f32 or for none
+    return absl::UnimplementedError("no faster activation of our own");
+  }
+  if (own_activation_) epilogue.activation = Activation::kNone;
   HALFTONE_ASSIGN_OR_RETURN(const ConvProblem problem,
                             MakeConvProblem(node.attributes, context.InputDims(0), context.InputDims(kWeights)));
   const bool has_bias = context.HasInput(kBias);
@@ -161,11 +196,18 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
   }
   step->AddOutput(DNNL_ARG_DST, primitive.dst_desc());
   prepared.step = std::move(step);
+  if (own_activation_) {
+    const int64_t count = static_cast<int64_t>(primitive.dst_desc().get_size() / ElementSize(choice->types.dst));
+    const host::Activate activate = host::FastActivation(activation, choice->types.dst);
+    prepared.step = std::make_unique<ActivatedStep>(std::move(prepared.step), activate, count, epilogue.alpha);
+    prepared.kernel += Concat(" + ", ActivationName(activation));
+  }
   return prepared;
 }
 
 }  // namespace
 
-std::unique_ptr<Kernel> MakeConvKernel() { return std::make_unique<ConvKernel>(); }
+std::unique_ptr<Kernel> MakeConvKernel() { return std::make_unique<ConvKernel>(/*own_activation=*/false); }
+std::unique_ptr<Kernel> MakeActivatedConvKernel() { return std::make_unique<ConvKernel>(/*own_activation=*/true); }
 
 }  // namespace halftone::onednn

@@ -33,14 +33,19 @@ class KernelTable {
 
  private:
   void FillFast() {
+    const Kernel* activated_conv = onednn::MakeActivatedConvKernel().release();
     const Kernel* conv = onednn::MakeConvKernel().release();
     const Kernel* matmul = onednn::MakeMatMulKernel().release();
+    const Kernel* fast_activation = onednn::MakeFastActivationKernel().release();
     const Kernel* unary = onednn::MakeUnaryKernel().release();
+    const Kernel* scale_channels = onednn::MakeScaleChannelsKernel().release();
     const Kernel* binary = onednn::MakeBinaryKernel().release();
+    const Kernel* image_pool = onednn::MakeImagePoolKernel().release();
     const Kernel* pool = onednn::MakePoolKernel().release();
     const Kernel* reduce = onednn::MakeReduceKernel().release();
     const Kernel* batch_norm = onednn::MakeBatchNormKernel().release();
     const Kernel* softmax = onednn::MakeSoftmaxKernel().release();
+    const Kernel* concat_channels = onednn::MakeConcatChannelsKernel().release();
     const Kernel* concat = onednn::MakeConcatKernel().release();
     const Kernel* view = onednn::MakeViewKernel().release();
     const Kernel* copy = onednn::MakeCopyKernel().release();
@@ -83,9 +88,10 @@ class KernelTable {
     const Kernel* recurrent = onednn::MakeRecurrentKernel().release();
 
     // Fastest first; the reference function comes last everywhere.
-    Add({OpKind::kConv}, {conv});
+    Add({OpKind::kConv}, {activated_conv, conv});
     Add({OpKind::kMatMul, OpKind::kGemm}, {matmul, exact_matmul});
-    Add({OpKind::kAdd, OpKind::kSub, OpKind::kMul, OpKind::kDiv, OpKind::kMaximum, OpKind::kMinimum, OpKind::kPow,
+    Add({OpKind::kMul}, {scale_channels, binary, binary_loop});
+    Add({OpKind::kAdd, OpKind::kSub, OpKind::kDiv, OpKind::kMaximum, OpKind::kMinimum, OpKind::kPow,
          OpKind::kSquaredDifference},
         {binary, binary_loop});
     Add({OpKind::kFloorDiv, OpKind::kDivNoNan, OpKind::kAtan2, OpKind::kMod, OpKind::kBitShift, OpKind::kBitwiseAnd,
@@ -97,8 +103,9 @@ class KernelTable {
     Add({OpKind::kBiasAdd}, {binary});
     Add({OpKind::kAbs, OpKind::kNeg, OpKind::kExp, OpKind::kSqrt, OpKind::kSquare, OpKind::kRelu, OpKind::kRelu6,
          OpKind::kTanh, OpKind::kSigmoid, OpKind::kElu, OpKind::kLeakyRelu, OpKind::kGelu, OpKind::kHardSwish,
-         OpKind::kHardSigmoid, OpKind::kSwish, OpKind::kMish},
+         OpKind::kHardSigmoid, OpKind::kMish},
         {unary, unary_loop});
+    Add({OpKind::kSwish}, {fast_activation, unary, unary_loop});
     Add({OpKind::kClip}, {unary, many_loop});
     Add({OpKind::kLog,
          OpKind::kRsqrt,
@@ -137,7 +144,7 @@ class KernelTable {
     Add({OpKind::kQuantizeLinear, OpKind::kDequantizeLinear, OpKind::kDynamicQuantizeLinear, OpKind::kFakeQuant},
         {quantize});
     Add({OpKind::kMatMulInteger}, {integer_matmul});
-    Add({OpKind::kMaxPool, OpKind::kAveragePool}, {pool, host_pool});
+    Add({OpKind::kMaxPool, OpKind::kAveragePool}, {image_pool, pool, host_pool});
     Add({OpKind::kGlobalAveragePool, OpKind::kGlobalMaxPool}, {pool});
     Add({OpKind::kLpPool, OpKind::kGlobalLpPool, OpKind::kMaxUnpool}, {host_pool});
     Add({OpKind::kReduceMean}, {pool, reduce, reduce_loop});
@@ -158,7 +165,7 @@ class KernelTable {
     Add({OpKind::kLayerNorm}, {layer_norm, norm});
     Add({OpKind::kRmsNorm, OpKind::kInstanceNorm, OpKind::kGroupNorm, OpKind::kLpNorm}, {norm});
     Add({OpKind::kLrn}, {lrn, host_lrn});
-    Add({OpKind::kConcat}, {concat, copy});
+    Add({OpKind::kConcat}, {concat_channels, concat, copy});
     Add({OpKind::kIdentity, OpKind::kDropout, OpKind::kReshape, OpKind::kFlatten, OpKind::kSqueeze, OpKind::kUnsqueeze},
         {view});
     Add({OpKind::kTranspose}, {view, copy});

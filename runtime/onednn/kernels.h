@@ -9,15 +9,20 @@
 namespace halftone::onednn {
 
 std::unique_ptr<Kernel> MakeConvKernel();           // conv.cc
+std::unique_ptr<Kernel> MakeActivatedConvKernel();  // conv.cc: with an activation of our own
 std::unique_ptr<Kernel> MakeMatMulKernel();         // matmul.cc: matmul, gemm
+std::unique_ptr<Kernel> MakeFastActivationKernel();  // unary.cc: swish by a loop of our own
 std::unique_ptr<Kernel> MakeUnaryKernel();          // unary.cc: elementwise of one
+std::unique_ptr<Kernel> MakeScaleChannelsKernel();  // scale_channels.cc: mul of images by a number a channel
 std::unique_ptr<Kernel> MakeBinaryKernel();         // binary.cc: elementwise of two, bias_add
 std::unique_ptr<Kernel> MakePReluKernel();          // prelu.cc
 std::unique_ptr<Kernel> MakeIntegerMatMulKernel();  // integer_matmul.cc: matmul_integer
+std::unique_ptr<Kernel> MakeImagePoolKernel();      // pool.cc: loops of our own
 std::unique_ptr<Kernel> MakePoolKernel();           // pool.cc: max, average, global average
 std::unique_ptr<Kernel> MakeReduceKernel();         // reduce.cc
 std::unique_ptr<Kernel> MakeBatchNormKernel();      // normalize.cc
 std::unique_ptr<Kernel> MakeSoftmaxKernel();        // normalize.cc
+std::unique_ptr<Kernel> MakeConcatChannelsKernel();  // concat_channels.cc: of images with channels last
 std::unique_ptr<Kernel> MakeConcatKernel();         // concat.cc
 std::unique_ptr<Kernel> MakeViewKernel();           // view.cc: reshape and its like, transpose
 std::unique_ptr<Kernel> MakeCopyKernel();           // copy.cc: slice, pad, transpose, depth_to_space, concat

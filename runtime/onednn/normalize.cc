@@ -15,6 +15,10 @@ class BatchNormKernel final : public Kernel {
     const Node& node = context.node();
     const DataType type = context.InputType(0);
     if (!IsFloat(type) || type != context.OutputType()) return absl::UnimplementedError("oneDNN normalizes floats");
+    const std::string activation = node.attributes.String("activation", "");
+    if (!activation.empty() && activation != ActivationName(Activation::kRelu)) {
+      return absl::UnimplementedError("another activation than relu");
+    }
     if (node.attributes.Bool("is_training", false)) return absl::UnimplementedError("statistics of the batch");
     for (size_t i = 1; i < node.outputs.size(); ++i) {
       if (context.OutputUsed(static_cast<int>(i))) return absl::UnimplementedError("only the first output is computed");
@@ -39,9 +43,10 @@ class BatchNormKernel final : public Kernel {
     const Desc src = Reordered(DescOf(dims, placement), ChannelsFirstOrder(rank, IsChannelsLast(attributes)));
     if (IsEmpty(src)) return absl::UnimplementedError("no such layout");
     using Flags = dnnl::normalization_flags;
-    const Primitive primitive(
-        CpuEngine(), dnnl::prop_kind::forward_inference, src, src, attributes.Float("epsilon", 1e-5f),
-        Flags::use_global_stats | Flags::use_scale | Flags::use_shift, UserScratch(), /*allow_empty=*/true);
+    Flags flags = Flags::use_global_stats | Flags::use_scale | Flags::use_shift;
+    if (attributes.has("activation")) flags |= Flags::fuse_norm_relu;
+    const Primitive primitive(CpuEngine(), dnnl::prop_kind::forward_inference, src, src,
+                              attributes.Float("epsilon", 1e-5f), flags, UserScratch(), /*allow_empty=*/true);
     if (!primitive) return absl::UnimplementedError("no such kernel");
     Prepared prepared{.inputs = {{0, placement}}, .may_overwrite = 0, .kernel = ImplementationName(primitive)};
     prepared.outputs.assign(context.node().outputs.size(), Placement{});

@@ -1,9 +1,13 @@
 // max_pool, average_pool, global_average_pool, global_max_pool, and reduce_mean over all spatial dimensions:
-// dnnl::pooling_forward.
+// dnnl::pooling_forward. Windows at every pixel of bf16 images whose channels lie next to each other: loops of
+// our own (runtime/host/image_pool.h), which take half the time.
 #include <algorithm>
 
 #include "base/status.h"
 #include "ir/window.h"
+#include "runtime/host/image_pool.h"
+#include "runtime/host/loop_step.h"
+#include "runtime/onednn/boxes.h"
 #include "runtime/onednn/kernels.h"
 #include "runtime/onednn/support.h"
 
@@ -91,6 +95,63 @@ absl::StatusOr<Problem> ProblemOf(const NodeContext& context) {
   return problem;
 }
 
+// No window lies in the padding alone.
+bool EveryWindowHasElements(const host::PoolAxis& axis) {
+  const int64_t last = (axis.out - 1) * axis.stride - axis.pad_begin;
+  return axis.kernel > axis.pad_begin && last < axis.in;
+}
+
+// Loops of our own, on channels that lie next to each other.
+class ImagePoolKernel final : public Kernel {
+ public:
+  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override;
+};
+
+absl::StatusOr<Prepared> ImagePoolKernel::Prepare(const NodeContext& context) const {
+  if (context.node().outputs.size() > 1 && context.OutputUsed(1)) return absl::UnimplementedError("no indices");
+  HALFTONE_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(context));
+  const DataType type = context.InputType(0);
+  const Placement there = context.InputPlacement(0);
+  const bool side_by_side = problem.strides == Dims{1, 1};  // else, and in f32, oneDNN is as fast or faster
+  if (there.type != type || type != DataType::kBFloat16 || problem.dst.size() != 4 || !side_by_side) {
+    return absl::UnimplementedError("our loops pool images in bf16 at every pixel");
+  }
+  const Dims given = context.InputDims(0);
+  const std::vector<int> order = ChannelsFirstOrder(4, problem.channels_last);
+  const Strided input = StridedInput(given, there);
+  if (input.placement.plain() != there.plain()) return absl::UnimplementedError("the image lies in blocks");
+  const Dims in = Reordered(given, order), strides = Reordered(input.strides, order);
+  const auto axis = [&](int i) {
+    return host::PoolAxis{in[2 + i],          problem.dst[2 + i],    problem.kernel[i],
+                          problem.strides[i], problem.pads_begin[i], problem.pads_end[i]};
+  };
+  using dnnl::algorithm;
+  const host::ImagePool pool{.max = problem.algorithm == algorithm::pooling_max,
+                             .include_pad = problem.algorithm == algorithm::pooling_avg_include_padding,
+                             .images = in[0],
+                             .channels = in[1],
+                             .rows = axis(0),
+                             .columns = axis(1),
+                             .image_step = strides[0],
+                             .row_step = strides[2]};
+  const bool dense = problem.dilations == Dims{0, 0};
+  if (strides[1] != 1 || strides[3] != pool.channels || pool.channels < host::PoolLanes(type) || !dense ||
+      !EveryWindowHasElements(pool.rows) || !EveryWindowHasElements(pool.columns)) {
+    return absl::UnimplementedError("another layout or window");
+  }
+  const Dims& dst = problem.dst;
+  const Desc desc(dst, *DnnlType(type), Dims{dst[1] * dst[2] * dst[3], 1, dst[1] * dst[3], dst[1]});
+  Prepared prepared{
+      .inputs = {{0, there}}, .scratch_bytes = host::PoolScratch(pool, context.threads()), .kernel = "image pool"};
+  prepared.outputs.assign(context.node().outputs.size(), Placement{});
+  prepared.outputs[0] = PlacementOf(Reordered(desc, ValueOrder(4, problem.channels_last)), type);
+  prepared.step = std::make_unique<host::LoopStep>([pool, type](const host::Memory& memory) {
+    host::PoolImages(pool, type, memory.inputs[0], memory.outputs[0], memory.scratch);
+    return absl::OkStatus();
+  });
+  return prepared;
+}
+
 class PoolKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
@@ -149,6 +210,7 @@ class PoolKernel final : public Kernel {
 
 }  // namespace
 
+std::unique_ptr<Kernel> MakeImagePoolKernel() { return std::make_unique<ImagePoolKernel>(); }
 std::unique_ptr<Kernel> MakePoolKernel() { return std::make_unique<PoolKernel>(); }
 
 }  // namespace halftone::onednn

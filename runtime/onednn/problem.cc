@@ -1,7 +1,5 @@
 #include "runtime/onednn/problem.h"
 
-#include <limits>
-
 #include "base/status.h"
 #include "base/strings.h"
 #include "ir/window.h"
@@ -47,6 +45,24 @@ dnnl::primitive_attr AttributesOf(const Epilogue& epilogue, const Desc& dst, Dat
     case Activation::kSigmoid:
       add(dnnl::algorithm::eltwise_logistic);
       break;
+    case Activation::kSwish:
+      add(dnnl::algorithm::eltwise_swish, epilogue.alpha);
+      break;
+    case Activation::kHardSwish:
+      add(dnnl::algorithm::eltwise_hardswish, 1.0f / 6, 0.5f);
+      break;
+    case Activation::kHardSigmoid:
+      add(dnnl::algorithm::eltwise_hardsigmoid, epilogue.alpha, epilogue.beta);
+      break;
+    case Activation::kGelu:
+      add(dnnl::algorithm::eltwise_gelu_erf);
+      break;
+    case Activation::kGeluTanh:
+      add(dnnl::algorithm::eltwise_gelu_tanh);
+      break;
+    case Activation::kMish:
+      add(dnnl::algorithm::eltwise_mish);
+      break;
   }
   attributes.set_post_ops(post_ops);
   return attributes;
@@ -64,12 +80,9 @@ absl::StatusOr<Epilogue> EpilogueOf(const Attributes& attributes) {
         Concat("attribute activation is \"", word, "\", which is no activation that can be fused"));
   }
   epilogue.activation = *activation;
-  const float alpha = *activation == Activation::kElu         ? 1.0f
-                      : *activation == Activation::kLeakyRelu ? 0.01f
-                      : *activation == Activation::kClip      ? -std::numeric_limits<float>::infinity()
-                                                              : 0.0f;
-  epilogue.alpha = attributes.Float("activation_alpha", alpha);
-  epilogue.beta = attributes.Float("activation_beta", std::numeric_limits<float>::infinity());
+  const ActivationParameters parameters = ParametersOf(*activation);
+  epilogue.alpha = attributes.Float("activation_alpha", parameters.alpha);
+  epilogue.beta = attributes.Float("activation_beta", parameters.beta);
   if (*activation == Activation::kClip && !(epilogue.alpha <= epilogue.beta)) {
     return absl::UnimplementedError(
         Concat("a clip to [", epilogue.alpha, ", ", epilogue.beta, "]: no kernel for that"));

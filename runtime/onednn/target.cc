@@ -72,6 +72,11 @@ class OneDnnTarget final : public Target {
 
 absl::Status OneDnnTarget::SupportsFused(const Graph& graph, NodeId id, const FusedParts& parts) const {
   const Node& node = graph.node(id);
+  if (node.op == OpKind::kBatchNorm) {
+    if (parts.activation == Activation::kRelu && !node.attributes.Bool("is_training", false)) return absl::OkStatus();
+    return absl::UnimplementedError(
+        Concat("no kernel with ", ActivationName(parts.activation), " behind a batch norm"));
+  }
   if (node.op != OpKind::kConv && node.op != OpKind::kMatMul) {
     return absl::UnimplementedError(Concat("nothing is fused into ", OpName(node.op)));
   }

@@ -35,7 +35,7 @@ TEST(TargetTest, WhatItAcceptsRunsAsOneKernel) {
       for (size_t at; (at = typed.find("$T")) != std::string::npos;) typed.replace(at, 2, type);
       for (const bool bias : {false, true}) {
         for (const bool residual : {false, true}) {
-          for (int a = 0; a <= static_cast<int>(Activation::kSigmoid); ++a) {
+          for (int a = 0; a < kNumActivations; ++a) {
             const Activation activation = static_cast<Activation>(a);
             Graph graph = Parse(typed);
             const NodeId node = graph.producer(graph.outputs()[0].value);
@@ -65,7 +65,7 @@ TEST(TargetTest, WhatItAcceptsRunsAsOneKernel) {
       }
     }
   }
-  EXPECT_EQ(accepted, 5 * 2 * 2 * 2 * 8);
+  EXPECT_EQ(accepted, 5 * 2 * 2 * 2 * kNumActivations);
 }
 
 TEST(TargetTest, Refusals) {

@@ -3,9 +3,12 @@
 // oneDNN does not hand NaN on where it compares or clamps (relu(NaN) is 0, exp(NaN) is infinity), here and in what is
 // fused; the reference functions do. Infinities agree.
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "base/status.h"
+#include "runtime/host/activation.h"
+#include "runtime/host/loop_step.h"
 #include "runtime/onednn/kernels.h"
 #include "runtime/onednn/support.h"
 
@@ -106,8 +109,48 @@ class UnaryKernel final : public Kernel {
   }
 };
 
+// Activations of our own that are faster (runtime/host/activation.h), on dense layouts of any kind.
+class FastActivationKernel final : public Kernel {
+ public:
+  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
+    const DataType type = context.InputType(0);
+    const bool swish = context.node().op == OpKind::kSwish;
+    const host::Activate activate = swish ? host::FastActivation(Activation::kSwish, type) : nullptr;
+    if (activate == nullptr || type != context.OutputType()) return absl::UnimplementedError("no faster loop of ours");
+    const Dims dims = context.InputDims(0);
+    const Placement there = context.InputPlacement(0);
+    const Placement placement =
+        there.type == type && (there.plain() || IsDense(DescOf(dims, there))) ? there : Placement{type};
+    const size_t bytes = placement.plain() ? PlainBytes(dims, type) : DescOf(dims, placement).get_size();
+    const float alpha = context.node().attributes.Float("alpha", 1);
+    Prepared prepared{
+        .inputs = {{0, placement}}, .outputs = {placement}, .may_overwrite = 0, .kernel = "fast activation"};
+    prepared.step = std::make_unique<host::LoopStep>([=](const host::Memory& memory) {
+      if (memory.outputs[0] != memory.inputs[0]) std::memcpy(memory.outputs[0], memory.inputs[0], bytes);
+      activate(memory.outputs[0], static_cast<int64_t>(bytes / ElementSize(type)), alpha);
+      return absl::OkStatus();
+    });
+    return prepared;
+  }
+
+ private:
+  static size_t PlainBytes(const Dims& dims, DataType type) {
+    size_t bytes = ElementSize(type);
+    for (const int64_t dim : dims) bytes *= static_cast<size_t>(dim);
+    return bytes;
+  }
+  // No gaps between the elements but padding, which is 0.
+  static bool IsDense(const Desc& desc) {
+    size_t elements = 1;
+    for (const int64_t dim : desc.get_padded_dims()) elements *= static_cast<size_t>(dim);
+    return desc.get_submemory_offset() == 0 &&
+           desc.get_size() == elements * dnnl::memory::data_type_size(desc.get_data_type());
+  }
+};
+
 }  // namespace
 
+std::unique_ptr<Kernel> MakeFastActivationKernel() { return std::make_unique<FastActivationKernel>(); }
 std::unique_ptr<Kernel> MakeUnaryKernel() { return std::make_unique<UnaryKernel>(); }
 
 }  // namespace halftone::onednn

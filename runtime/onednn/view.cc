@@ -9,6 +9,64 @@
 namespace halftone::onednn {
 namespace {
 
+// Strides of the same elements in another shape; nullopt where they cannot be said. Runs of dimensions of either shape
+// that have as many elements belong together; inside a run the old dimensions must be one, as if it were dense.
+std::optional<Dims> ReshapedStrides(const Dims& in, const Dims& strides, const Dims& out) {
+  Dims from_dims, from_strides;  // without those of size 1
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (in[i] == 0) return std::nullopt;
+    if (in[i] == 1) continue;
+    from_dims.push_back(in[i]);
+    from_strides.push_back(strides[i]);
+  }
+  Dims result(out.size(), 0);
+  size_t i = 0, j = 0;
+  while (i < from_dims.size() && j < out.size()) {
+    size_t i_end = i + 1, j_end = j + 1;
+    int64_t in_run = from_dims[i], out_run = out[j];
+    while (in_run != out_run) {
+      if (in_run < out_run) {
+        if (i_end == from_dims.size()) return std::nullopt;
+        in_run *= from_dims[i_end++];
+      } else {
+        if (j_end == out.size()) return std::nullopt;
+        out_run *= out[j_end++];
+      }
+    }
+    for (size_t k = i; k + 1 < i_end; ++k) {
+      if (from_strides[k] != from_strides[k + 1] * from_dims[k + 1]) return std::nullopt;
+    }
+    int64_t stride = from_strides[i_end - 1];
+    for (size_t k = j_end; k-- > j;) {
+      result[k] = stride;
+      stride *= out[k];
+    }
+    i = i_end;
+    j = j_end;
+  }
+  for (; j < out.size(); ++j) {  // of size 1: any stride will do
+    if (out[j] != 1) return std::nullopt;
+    result[j] = 1;
+  }
+  return i == from_dims.size() ? std::optional<Dims>(result) : std::nullopt;
+}
+
+// The placement `there` seen in another shape; nullopt where elements would have to move.
+std::optional<Placement> Reshaped(const Dims& in, const Placement& there, const Dims& out) {
+  if (there.plain() || out.empty() || out.size() > DNNL_MAX_NDIMS) return std::nullopt;
+  const Desc desc = DescOf(in, there);
+  if (desc.get_inner_nblks() == 0 && desc.get_submemory_offset() == 0) {
+    const std::optional<Dims> strides = ReshapedStrides(in, desc.get_strides(), out);
+    if (!strides.has_value()) return std::nullopt;
+    const Desc seen(out, desc.get_data_type(), *strides, /*allow_empty=*/true);
+    return IsEmpty(seen) ? std::nullopt : std::optional(PlacementOf(seen, there.type));
+  }
+  // A dimension of 1 that a layout pads to its block: oneDNN 3.7 reshapes that as if there were no padding.
+  if (desc.get_padded_dims() != in) return std::nullopt;
+  const Desc seen = desc.reshape(out, /*allow_empty=*/true);
+  return IsEmpty(seen) ? std::nullopt : std::optional(PlacementOf(seen, there.type));
+}
+
 class ViewKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
@@ -42,15 +100,10 @@ class ViewKernel final : public Kernel {
       prepared.outputs[0] = there;
       return prepared;
     }
-    // A dimension of 1 that a layout pads to its block: oneDNN 3.7 reshapes that as if there were no padding.
-    const bool padded = !there.plain() && DescOf(in, there).get_padded_dims() != in;
-    if (!there.plain() && !padded && !out.empty() && out.size() <= DNNL_MAX_NDIMS) {
-      const Desc desc = DescOf(in, there).reshape(out, /*allow_empty=*/true);
-      if (!IsEmpty(desc)) {
-        prepared.inputs.push_back({0, there});
-        prepared.outputs[0] = PlacementOf(desc, type);
-        return prepared;
-      }
+    if (const std::optional<Placement> seen = Reshaped(in, there, out); seen.has_value()) {
+      prepared.inputs.push_back({0, there});
+      prepared.outputs[0] = *seen;
+      return prepared;
     }
     prepared.inputs.push_back({0, Placement{type}});
     prepared.outputs[0] = Placement{type};

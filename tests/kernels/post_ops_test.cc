@@ -232,6 +232,7 @@ void Check(const std::string& text, std::string_view type, int inner) {
   ASSERT_TRUE(plan.ok()) << plan.status();
   Tolerance tolerance = ToleranceOf(*graph, type);
   tolerance.absolute *= kScale * kScale;  // of sums of products
+  if (type == "bf16") tolerance.absolute += 1.0f / 512;  // our own swish follows a result that was rounded
   if (inner > 0 && type == "bf16") {
     float largest = 0;
     for (const Tensor& tensor : *expected) {

@@ -1,0 +1,75 @@
+// clip(x + 3, 0, 6) / 6  =>  hard_sigmoid(x) {alpha=1/6, beta=0.5}
+//
+// Also with relu6, and with a product by 1/6, the way Keras and older exporters write it. Legal when the numbers are
+// these. Not bit-exact: it rounds in another order, by a unit in the last place of 1.
+
+#include <cmath>
+
+#include "passes/fusion/activation.h"
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/rules.h"
+
+namespace halftone {
+namespace {
+
+constexpr float kSixth = 1.0f / 6;
+
+// The node's operand beside a constant number, and that number; op(number, x) only where `commutes`.
+struct WithNumber {
+  ValueId x;
+  double number = 0;
+};
+std::optional<WithNumber> OperandAndNumber(const Graph& g, NodeId node, bool commutes) {
+  const auto [a, b] = g.inputs<2>(node);
+  if (!a.valid() || !b.valid()) return std::nullopt;
+  if (const std::optional<double> number = g.ConstantScalar(b); number.has_value()) return WithNumber{a, *number};
+  if (!commutes) return std::nullopt;
+  if (const std::optional<double> number = g.ConstantScalar(a); number.has_value()) return WithNumber{b, *number};
+  return std::nullopt;
+}
+
+class FuseHardSigmoid final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fuse-hard-sigmoid"; }
+  std::string_view equation() const override {
+    return "clip(x + 3, 0, 6) / 6 => hard_sigmoid(x) {alpha=1/6, beta=0.5}";
+  }
+  OpSet root() const override { return {OpKind::kMul, OpKind::kDiv}; }
+
+  FindResult Find(const Graph& g, NodeId root, const Target&) const override {
+    const bool mul = g.op(root) == OpKind::kMul;
+    const std::optional<WithNumber> scaled = OperandAndNumber(g, root, mul);
+    if (!scaled.has_value()) return No("no operand is a number");
+    const NodeId clip = g.producer(scaled->x);
+    if (g.op(clip) != OpKind::kClip && g.op(clip) != OpKind::kRelu6) return No("the other operand is no clip");
+    const ValueId raised = g.input(clip, 0);
+    if (!raised.valid() || g.op(raised) != OpKind::kAdd) return No("the clip is not of a sum");
+    const NodeId add = g.producer(raised);
+    const std::optional<WithNumber> sum = OperandAndNumber(g, add, /*commutes=*/true);
+    if (!sum.has_value()) return No("the sum is not with a number");
+    const std::optional<ActivationSpec> spec = ActivationOf(g, clip);
+    if (!spec.has_value()) return Kept("the bounds are not constant");
+    const bool six = spec->kind == Activation::kRelu6 || (spec->alpha == 0 && spec->beta == 6);
+    const double factor = mul ? scaled->number : 1 / scaled->number;
+    if (!six || sum->number != 3 || std::abs(factor - kSixth) > 1e-6 * kSixth)
+      return Kept("it is not clip(x + 3, 0, 6) / 6");
+    if (g.shape(g.output(root)) != g.shape(sum->x)) return Kept("the numbers are broadcast to another shape");
+    return Match({root, clip, add}, {sum->x});
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    Node node;
+    node.op = OpKind::kHardSigmoid;
+    node.inputs = {m.value(0)};
+    node.attributes.Set("alpha", kSixth);
+    node.attributes.Set("beta", 0.5f);
+    ReplaceByNode(edit, m.root(), std::move(node));
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFuseHardSigmoid() { return std::make_unique<FuseHardSigmoid>(); }
+
+}  // namespace halftone
