@@ -1,5 +1,6 @@
 #include "optimizer/profile.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "optimizer/lower.h"
 #include "runtime/cores.h"
 #include "runtime/onednn/target.h"
+#include "runtime/round_facts.h"
 
 namespace halftone {
 namespace {
@@ -61,11 +63,19 @@ absl::StatusOr<ProfileTargets> MakeProfileTargets(const OptimizeOptions& options
 }
 
 absl::StatusOr<VariantProfile> ProfileVariant(const RunSpec& run) {
+  const size_t cores = AllowedCores().size();
   const Pinning pinning(run.threads == 1 ? run.cores : std::vector<int>());  // OpenMP pins more
   HALFTONE_ASSIGN_OR_RETURN(const LoadedVariant loaded, LoadVariant(run));
   HALFTONE_ASSIGN_OR_RETURN(const Batch batch, loaded.samples->Read(0));
   VariantProfile profile;
   HALFTONE_ASSIGN_OR_RETURN(profile.plan, ProfilePlan(*loaded.plan, loaded.graph, batch.inputs));
+  RoundFacts facts = profile.plan.facts;
+  const ThreadsNow threads = LookAtThreads(run.cores);
+  facts.cores = static_cast<int>(std::max(cores, run.cores.size()));
+  facts.threads = run.threads;
+  facts.tasks = threads.count;
+  facts.pinned = threads.on_cores;
+  if (!profile.plan.in_parts) profile.disturbances = InvalidReasons(facts, run.threads);
   profile.load_ms = loaded.load_ms;
   profile.optimize_ms = loaded.optimize_ms;
   profile.planning_ms = loaded.plan_ms;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 
 namespace halftone::report {
 namespace {
@@ -27,6 +29,11 @@ double Megabytes(int64_t bytes) { return static_cast<double>(bytes) * 1e-6; }
 void AddChecks(v1::ProfiledVariant& variant) {
   const double whole = variant.whole_us();
   if (whole <= 0) return;
+  const bool quiet = variant.disturbances().empty();
+  AddCheck("quiet machine", variant.disturbances_size(), 0,
+           quiet ? "the machine was quiet"
+                 : absl::StrCat("the times are not to be believed: ", absl::StrJoin(variant.disturbances(), ", ")),
+           variant);
   const double sum = variant.steps_us() / whole;
   AddCheck("sum of steps", std::abs(sum - 1), kMostSumError,
            absl::StrFormat("sum of step times %.3f ms, the whole %.3f ms: %.1f %% of it", variant.steps_us() * 1e-3,
@@ -45,19 +52,23 @@ void AddChecks(v1::ProfiledVariant& variant) {
                            variant.reorders(), variant.verbose_reorders(), variant.other_conversions()),
            variant);
   if (variant.live_bytes() <= 0) return;
-  const int64_t used = variant.arena_bytes() + variant.scratch_bytes();
-  const double ratio = static_cast<double>(used) / static_cast<double>(variant.live_bytes());
-  AddCheck("memory", ratio, kMostMemory,
-           absl::StrFormat("arena %.2f MB + scratch %.2f MB against %.2f MB of live values at most: %.2f x",
-                           Megabytes(variant.arena_bytes()), Megabytes(variant.scratch_bytes()),
-                           Megabytes(variant.live_bytes()), ratio),
+  const auto times = [&](int64_t bytes) {
+    return bytes > 0 ? static_cast<double>(variant.arena_bytes()) / static_cast<double>(bytes) : 0;
+  };
+  AddCheck("memory", times(variant.live_bytes()), kMostMemory,
+           absl::StrFormat(
+               "arena with scratch memory %.2f MB, live values at most %.2f MB: %.2f x; a step wants at most %.2f "
+               "MB of scratch, and with it %.2f MB are alive: %.2f x",
+               Megabytes(variant.arena_bytes()), Megabytes(variant.live_bytes()), times(variant.live_bytes()),
+               Megabytes(variant.scratch_bytes()), Megabytes(variant.live_with_scratch_bytes()),
+               times(variant.live_with_scratch_bytes())),
            variant);
 }
 
 }  // namespace
 
 void CompleteProfile(v1::ProfiledVariant& variant) {
-  double computing = 0, alone = 0;
+  double computing = 0, alone = 0, cold = 0;
   for (v1::ProfiledStep& step : *variant.mutable_steps()) {
     if (variant.whole_us() > 0) step.set_share(step.median_us() / variant.whole_us());
     if (step.conversion()) {
@@ -66,9 +77,11 @@ void CompleteProfile(v1::ProfiledVariant& variant) {
     }
     computing += step.median_us();
     alone += step.alone_us() > 0 ? step.alone_us() : step.median_us();
+    cold += step.cold_us() > 0 ? step.cold_us() : step.median_us();
     if (step.alone_us() > 0) step.set_gain_us(std::max(0.0, step.median_us() - step.alone_us()));
   }
   variant.set_alone_us(alone);
+  variant.set_cold_us(cold);
   variant.set_outside_us(variant.whole_us() - computing);
   std::stable_sort(variant.mutable_steps()->begin(), variant.mutable_steps()->end(),
                    [](const v1::ProfiledStep& a, const v1::ProfiledStep& b) {

@@ -23,17 +23,22 @@ Loss SlowerThanAlone(const v1::ProfiledVariant& variant) {
   constexpr double kNoise = 0.02;  // of a step's own time
   Loss loss;
   int count = 0;
+  double fetched = 0;
   const v1::ProfiledStep* worst = nullptr;
   for (const v1::ProfiledStep& step : variant.steps()) {
     if (step.conversion() || step.gain_us() <= 0) continue;
     loss.us += step.gain_us();
+    fetched += std::clamp(step.cold_us() - step.alone_us(), 0.0, step.gain_us());
     if (step.gain_us() > kNoise * step.median_us()) ++count;
     if (worst == nullptr || step.gain_us() > worst->gain_us()) worst = &step;
   }
   if (worst == nullptr) return loss;
-  loss.where = absl::StrFormat("in %d of %d steps that are slower here than alone (most in %s '%s' by %s: %s)", count,
-                               variant.steps_size(), worst->op(), Printable(worst->name()), worst->kernel(),
-                               Milliseconds(worst->gain_us()));
+  loss.where = absl::StrFormat(
+      "in %d of %d steps that are slower here than alone (%s of it since weights are fetched anew in each run; most in "
+      "%s "
+      "'%s' by %s: %s)",
+      count, variant.steps_size(), Milliseconds(fetched), worst->op(), Printable(worst->name()), worst->kernel(),
+      Milliseconds(worst->gain_us()));
   return loss;
 }
 

@@ -53,9 +53,9 @@ std::string Aligned(const std::vector<Column>& columns) {
 }
 
 std::string Steps(const v1::ProfiledVariant& variant, int top) {
-  std::vector<Column> columns = {{"gain us"},   {"median us"},    {"alone us"},      {"share"},
-                                 {"GFLOP/s"},   {"peak"},         {"GB/s"},          {"step"},
-                                 {"op", false}, {"types", false}, {"kernel", false}, {"name", false}};
+  std::vector<Column> columns = {{"gain us"},      {"median us"},     {"alone us"},   {"cold us"}, {"share"},
+                                 {"GFLOP/s"},      {"peak"},          {"GB/s"},       {"step"},    {"op", false},
+                                 {"types", false}, {"kernel", false}, {"name", false}};
   const int count = top > 0 ? std::min(top, variant.steps_size()) : variant.steps_size();
   for (int i = 0; i < count; ++i) {
     const v1::ProfiledStep& step = variant.steps(i);
@@ -63,6 +63,7 @@ std::string Steps(const v1::ProfiledVariant& variant, int top) {
         absl::StrFormat("%.1f", step.gain_us()),
         absl::StrFormat("%.1f", step.median_us()),
         step.alone_us() > 0 ? absl::StrFormat("%.1f", step.alone_us()) : "-",
+        step.cold_us() > 0 ? absl::StrFormat("%.1f", step.cold_us()) : "-",
         absl::StrFormat("%.1f %%", 100 * step.share()),
         step.gflops() > 0 ? absl::StrFormat("%.1f", step.gflops()) : "-",
         step.peak_share() > 0 ? absl::StrFormat("%.0f %%", 100 * step.peak_share()) : "-",
@@ -83,7 +84,7 @@ std::string ByOp(const v1::ProfiledVariant& variant) {
   struct Sum {
     std::string op;
     int count = 0;
-    double median = 0, alone = 0;
+    double median = 0, alone = 0, cold = 0;
   };
   std::vector<Sum> sums;
   for (const v1::ProfiledStep& step : variant.steps()) {
@@ -92,16 +93,18 @@ std::string ByOp(const v1::ProfiledVariant& variant) {
     ++it->count;
     it->median += step.median_us();
     it->alone += step.alone_us();
+    it->cold += step.cold_us();
   }
   std::sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) { return a.median > b.median; });
-  std::vector<Column> columns = {{"steps"}, {"sum us"}, {"alone us"}, {"share"}, {"op", false}};
+  std::vector<Column> columns = {{"steps"}, {"sum us"}, {"alone us"}, {"cold us"}, {"share"}, {"op", false}};
   for (const Sum& sum : sums) {
     columns[0].cells.push_back(absl::StrCat(sum.count));
     columns[1].cells.push_back(absl::StrFormat("%.1f", sum.median));
     columns[2].cells.push_back(sum.alone > 0 ? absl::StrFormat("%.1f", sum.alone) : "-");
-    columns[3].cells.push_back(
+    columns[3].cells.push_back(sum.cold > 0 ? absl::StrFormat("%.1f", sum.cold) : "-");
+    columns[4].cells.push_back(
         absl::StrFormat("%.1f %%", variant.whole_us() > 0 ? 100 * sum.median / variant.whole_us() : 0));
-    columns[4].cells.push_back(sum.op);
+    columns[5].cells.push_back(sum.op);
   }
   return Aligned(columns);
 }
@@ -127,11 +130,12 @@ std::string ProfileTable(const v1::Profile& profile, int top) {
   std::string text;
   for (const v1::ProfiledVariant& variant : profile.variants()) {
     if (!text.empty()) absl::StrAppend(&text, "\n");
-    absl::StrAppendFormat(&text,
-                          "%s %s, batch %d, %d thread%s: %.3f ms (best %.3f ms, %d runs), sum of steps alone %.3f ms\n",
-                          Printable(profile.model()), PrecisionName(variant.precision()), profile.batch(),
-                          profile.threads(), profile.threads() == 1 ? "" : "s", variant.whole_us() * 1e-3,
-                          variant.whole_min_us() * 1e-3, variant.runs(), variant.alone_us() * 1e-3);
+    absl::StrAppendFormat(
+        &text,
+        "%s %s, batch %d, %d thread%s: %.3f ms (best %.3f ms, %d runs), sum of steps alone %.3f ms, cold %.3f ms\n",
+        Printable(profile.model()), PrecisionName(variant.precision()), profile.batch(), profile.threads(),
+        profile.threads() == 1 ? "" : "s", variant.whole_us() * 1e-3, variant.whole_min_us() * 1e-3, variant.runs(),
+        variant.alone_us() * 1e-3, variant.cold_us() * 1e-3);
     absl::StrAppend(&text, Steps(variant, top));
     if (top > 0 && variant.steps_size() > top)
       absl::StrAppend(&text, "and ", variant.steps_size() - top, " more steps\n");

@@ -15,16 +15,27 @@ constexpr char kVariant[] = R"pb(
   precision: FP32
   steps { index: 0 name: "in" op: "reorder" kernel: "jit:uni" median_us: 10 alone_us: 4 conversion: true reorders: 1 }
   steps { index: 1 name: "a" op: "conv" kernel: "brgconv" median_us: 50 alone_us: 48 gflops: 80 peak_share: 0.8 }
-  steps { index: 2 name: "b" op: "conv" kernel: "brgconv" median_us: 30 alone_us: 20 gflops: 60 peak_share: 0.6 }
+  steps {
+    index: 2
+    name: "b"
+    op: "conv"
+    kernel: "brgconv"
+    median_us: 30
+    alone_us: 20
+    cold_us: 27
+    gflops: 60
+    peak_share: 0.6
+  }
   steps { index: 3 name: "c" op: "relu" kernel: "loop" median_us: 5 alone_us: 6 }
   whole_us: 100
-  steps_us: 95
+  steps_us: 96
   conversions_us: 10
   reorders: 1
   verbose_reorders: 1
-  arena_bytes: 1000000
+  arena_bytes: 1100000
   scratch_bytes: 100000
   live_bytes: 1000000
+  live_with_scratch_bytes: 1100000
   packed_bytes: 3000000
 )pb";
 
@@ -54,21 +65,24 @@ TEST(ProfileTest, ChecksSayWhatIsKept) {
   v1::ProfiledVariant variant = Variant();
   std::vector<bool> ok;
   for (const v1::ProfileCheck& check : variant.checks()) ok.push_back(check.ok());
-  EXPECT_THAT(ok, ElementsAre(true, false, true, true)) << "15 % lie outside";
+  EXPECT_THAT(ok, ElementsAre(true, true, false, true, true)) << "15 % lie outside";
   variant.set_verbose_reorders(3);
+  variant.add_disturbances("2.0 tasks wanted to run on 1 cores");
   variant.set_live_bytes(800'000);
   CompleteProfile(variant);
-  EXPECT_FALSE(variant.checks(2).ok());
+  EXPECT_FALSE(variant.checks(0).ok());
   EXPECT_FALSE(variant.checks(3).ok());
-  EXPECT_THAT(variant.checks(3).text(), HasSubstr("1.38 x"));
+  EXPECT_FALSE(variant.checks(4).ok());
+  EXPECT_THAT(variant.checks(4).text(), HasSubstr("1.38 x"));
 }
 
 TEST(ProfileTest, TheSentenceNamesTheLargestLossFirst) {
-  EXPECT_EQ(
-      Variant().loss(),
-      "Of 0.100 ms, 0.027 ms (27.0 %) are lost: 0.012 ms in 2 of 4 steps that are slower here than alone (most in conv "
-      "'b' by brgconv: 0.010 ms), 0.010 ms in 1 conversions of layout or type (most for 'in': 0.010 ms), 0.005 ms "
-      "between the steps and at the boundary; alone, the steps that multiply reach 85 % of the peak.");
+  EXPECT_EQ(Variant().loss(),
+            "Of 0.100 ms, 0.026 ms (26.0 %) are lost: 0.012 ms in 2 of 4 steps that are slower here than alone (0.007 "
+            "ms of it "
+            "since weights are fetched anew in each run; most in conv 'b' by brgconv: 0.010 ms), 0.010 ms in 1 "
+            "conversions of layout or type (most for 'in': 0.010 ms), 0.004 ms "
+            "between the steps and at the boundary; alone, the steps that multiply reach 85 % of the peak.");
 }
 
 TEST(ProfileTest, TheTableHasTheFirstStepsAndSaysHowManyFollow) {
@@ -89,7 +103,7 @@ TEST(ProfileTest, JsonComesBack) {
   *profile.add_variants() = Variant();
   const absl::StatusOr<v1::Profile> back = ProfileFromJson(MessageToJson(profile));
   ASSERT_TRUE(back.ok()) << back.status();
-  EXPECT_EQ(back->SerializeAsString(), profile.SerializeAsString());
+  EXPECT_EQ(MessageToJson(*back), MessageToJson(profile));
   EXPECT_FALSE(ProfileFromJson("{\"variant\": 1}").ok());
 }
 

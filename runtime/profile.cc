@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
-#include <map>
 #include <set>
 #include <utility>
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "runtime/memory.h"
 #include "runtime/onednn/peak.h"
 #include "runtime/onednn/verbose.h"
+#include "runtime/profile_alone.h"
 #include "runtime/statistics.h"
 
 namespace halftone {
@@ -38,95 +36,6 @@ std::optional<DataType> TypeFromDnnl(std::string_view name) {
   }
   return std::nullopt;
 }
-
-// ---- A step on memory of its own.
-
-// The blocks of a step at other addresses; those that shared one do so again, constants stay where they are.
-class OwnMemory {
- public:
-  static absl::StatusOr<OwnMemory> For(const BoundStep& step) {
-    OwnMemory own;
-    size_t bytes = 0;
-    std::map<std::byte*, std::pair<size_t, size_t>> places;  // by address: offset, size
-    const auto place = [&](const std::vector<BoundStep::Memory>& blocks) {
-      for (const BoundStep::Memory& block : blocks) {
-        if (block.address == nullptr || block.constant ||
-            !places.emplace(block.address, std::pair(bytes, block.bytes)).second)
-          continue;
-        bytes += (block.bytes + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
-      }
-    };
-    place(step.inputs);
-    place(step.outputs);
-    HALFTONE_ASSIGN_OR_RETURN(own.pages_, Pages::Allocate(bytes + step.scratch_bytes));
-    const auto address_of = [&](const BoundStep::Memory& block) {
-      const auto it = places.find(block.address);
-      return it == places.end() || block.constant ? block.address : own.pages_.data() + it->second.first;
-    };
-    for (const BoundStep::Memory& block : step.inputs) {
-      own.inputs_.push_back(address_of(block));
-      if (own.inputs_.back() != block.address) own.copies_.push_back({own.inputs_.back(), block.address, block.bytes});
-    }
-    for (const BoundStep::Memory& block : step.outputs) {
-      own.outputs_.push_back(address_of(block));
-      const auto is_input = [&](const BoundStep::Memory& input) { return input.address == block.address; };
-      own.overwrites_ = own.overwrites_ ||
-                        (block.address != nullptr && std::any_of(step.inputs.begin(), step.inputs.end(), is_input));
-    }
-    own.scratch_ = own.pages_.data() + bytes;
-    return own;
-  }
-
-  void Bind(Step& step) const { step.Bind(inputs_, outputs_, scratch_); }
-  void FillInputs() const {
-    for (const Copy& copy : copies_) std::memcpy(copy.to, copy.from, copy.bytes);
-  }
-  // Whether a run changes its own inputs.
-  bool overwrites() const { return overwrites_; }
-
- private:
-  struct Copy {
-    std::byte* to;
-    const std::byte* from;
-    size_t bytes;
-  };
-  Pages pages_;
-  std::vector<std::byte*> inputs_, outputs_;
-  std::vector<Copy> copies_;
-  std::byte* scratch_ = nullptr;
-  bool overwrites_ = false;
-};
-
-void BindAsItWas(const BoundStep& step) {
-  std::vector<std::byte*> inputs, outputs;
-  for (const BoundStep::Memory& block : step.inputs) inputs.push_back(block.address);
-  for (const BoundStep::Memory& block : step.outputs) outputs.push_back(block.address);
-  step.step->Bind(inputs, outputs, step.scratch);
-}
-
-// The best of several runs. The step's inputs must be there.
-absl::StatusOr<double> TimeAlone(const BoundStep& bound, const ProfileOptions& options) {
-  HALFTONE_ASSIGN_OR_RETURN(const OwnMemory own, OwnMemory::For(bound));
-  own.FillInputs();
-  own.Bind(*bound.step);
-  constexpr int kWarmUp = 2;
-  double best = 0;
-  absl::Status status;
-  const Clock::time_point begin = Clock::now();
-  for (int run = -kWarmUp; status.ok() && (run < options.alone_min_runs || SecondsSince(begin) < options.alone_seconds);
-       ++run) {
-    if (own.overwrites()) own.FillInputs();
-    const Clock::time_point start = Clock::now();
-    status = bound.step->Run();
-    const double us = Microseconds(start, Clock::now());
-    if (run == 0 || (run > 0 && us < best)) best = us;
-  }
-  BindAsItWas(bound);
-  HALFTONE_RETURN_IF_ERROR(status);
-  return best;
-}
-
-// ---- All of a plan.
 
 class Profiler {
  public:
@@ -208,6 +117,7 @@ class Profiler {
     constexpr int kWarmUp = 2;
     for (int run = 0; run < kWarmUp; ++run) HALFTONE_RETURN_IF_ERROR(plan_.Run(inputs_).status());
     const Clock::time_point begin = Clock::now();
+    FactsWatch watch;
     do {
       const Clock::time_point start = Clock::now();
       HALFTONE_RETURN_IF_ERROR(plan_.Run(inputs_).status());
@@ -215,6 +125,7 @@ class Profiler {
       HALFTONE_RETURN_IF_ERROR(plan_.WithSteps(inputs_, timed));
       ++profile_.runs;
     } while (profile_.runs < options_.min_runs || SecondsSince(begin) < options_.seconds);
+    watch.Finish(profile_.facts);
     for (size_t i = 0; i < times.size(); ++i) profile_.steps[i].info.median_us = Median(times[i]);
     AddWhole(whole);
     return absl::OkStatus();
@@ -226,8 +137,12 @@ class Profiler {
   }
 
   absl::Status TimeEachAlone(std::span<const BoundStep> steps) {
+    HALFTONE_ASSIGN_OR_RETURN(const OtherMemory others,
+                              OtherMemory::Allocate(profile_.packed_bytes + plan_.memory().arena));
     for (size_t i = 0; i < steps.size(); ++i) {
-      HALFTONE_ASSIGN_OR_RETURN(profile_.steps[i].alone_us, TimeAlone(steps[i], options_));
+      HALFTONE_ASSIGN_OR_RETURN(const AloneTimes times, TimeAlone(steps[i], others, options_));
+      profile_.steps[i].alone_us = times.warm_us;
+      profile_.steps[i].cold_us = times.cold_us;
       HALFTONE_RETURN_IF_ERROR(steps[i].step->Run());  // for those that come after
     }
     return absl::OkStatus();

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "ir/graph.h"
 #include "runtime/plan.h"
+#include "runtime/round_facts.h"
 
 namespace halftone {
 
@@ -20,11 +21,13 @@ struct ProfileOptions {
   int min_runs = 5;             // of each kind, even where the time is up
   double alone_seconds = 0.02;  // of one step alone
   int alone_min_runs = 7;
+  int cold_runs = 5;
 };
 
 struct StepProfile {
   StepInfo info;                   // with the median of its time within runs
   std::optional<double> alone_us;  // best of several on memory of its own; none for what runs inside another step
+  std::optional<double> cold_us;   // the same after a run's worth of other memory was read, its inputs warm: median
   double flop = 0;                 // of products and sums of products; 0: none, or not known
   double bytes = 0;                // read and written, packed weights included; 0: not known
   DataType product_type = DataType::kUnknown;  // in which it multiplies, where flop > 0
@@ -43,6 +46,7 @@ struct PlanProfile {
   double whole_us = 0;             // median of runs from tensors to tensors, nothing timed in between
   double whole_min_us = 0;
   int runs = 0;                      // of each kind
+  RoundFacts facts;                // while runs were timed; of what FactsWatch fills
   bool in_parts = false;             // the plan is made while it runs: nothing but times of steps is known
   std::vector<std::string> verbose;  // all that oneDNN said of one run
   PlanMemory memory;

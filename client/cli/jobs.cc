@@ -12,6 +12,7 @@
 #include "client/cli/flags.h"
 #include "client/cli/job.h"
 #include "client/cli/outcome.h"
+#include "client/cli/profile.h"
 #include "client/cli/results.h"
 #include "client/cli/session.h"
 #include "google/protobuf/util/time_util.h"
@@ -98,6 +99,7 @@ absl::Status Watch(const Flags& flags, Interrupts& interrupts) {
                               FetchFile(client, job, job.spec().inspect().json() ? "inspect.json" : "inspect.txt"));
     return PrintResult(text);
   }
+  if (job.spec().has_profile()) return PrintProfile(client, finished, flags.outcome.json, /*top=*/0);
   if (job.spec().has_run()) {
     PrintWarnings(finished.warnings);
     if (flags.out.empty()) return PrintResult(absl::StrCat(job.name(), " is done; --out DIR fetches its outputs\n"));

@@ -1,6 +1,5 @@
 // halftone profile MODEL: where the time of a model goes, step by step.
-
-#include "report/profile.h"
+#include "client/cli/profile.h"
 
 #include <memory>
 
@@ -14,6 +13,7 @@
 #include "client/cli/results.h"
 #include "client/cli/session.h"
 #include "report/json.h"
+#include "report/profile.h"
 
 namespace halftone::cli {
 namespace {
@@ -55,18 +55,22 @@ absl::Status Profile(const Flags& flags, Interrupts& interrupts) {
 
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Open(flags.server, interrupts));
   HALFTONE_ASSIGN_OR_RETURN(const FinishedJob finished, RunJob(*session, spec, blobs, flags.quiet, ""));
-  HALFTONE_ASSIGN_OR_RETURN(const std::string json, FetchFile(session->client(), finished.job, kJsonName));
   if (!flags.verbose.empty()) {
     HALFTONE_RETURN_IF_ERROR(WriteFileAs(session->client(), finished.job, kVerboseName, flags.verbose));
   }
-  const absl::StatusOr<v1::Profile> result = report::ProfileFromJson(json);
-  if (!result.ok()) return absl::InternalError(absl::StrCat(kJsonName, ": ", result.status().message()));
-  PrintWarnings(finished.warnings);
-  PrintWarnings({result->warnings().begin(), result->warnings().end()});
-  return PrintResult(flags.json ? json : report::ProfileTable(*result, flags.top));
+  return PrintProfile(session->client(), finished, flags.json, flags.top);
 }
 
 }  // namespace
+
+absl::Status PrintProfile(client::Client& client, const FinishedJob& finished, bool json, int top) {
+  HALFTONE_ASSIGN_OR_RETURN(const std::string text, FetchFile(client, finished.job, kJsonName));
+  const absl::StatusOr<v1::Profile> profile = report::ProfileFromJson(text);
+  if (!profile.ok()) return absl::InternalError(absl::StrCat(kJsonName, ": ", profile.status().message()));
+  PrintWarnings(finished.warnings);
+  PrintWarnings({profile->warnings().begin(), profile->warnings().end()});
+  return PrintResult(json ? text : report::ProfileTable(*profile, top));
+}
 
 void AddProfile(CLI::App& app, Action* action) {
   const auto flags = std::make_shared<Flags>();

@@ -83,6 +83,12 @@ class AttentionStep final : public Step {
     return after_.Run();
   }
 
+  StepFacts facts() const override {
+    StepFacts facts = before_.facts();
+    facts.Add(after_.facts());
+    return facts;
+  }
+
  private:
   void SoftmaxRow(int64_t row) const {
     const int64_t q = row % p_.steps, head = row / p_.steps % p_.heads, b = row / p_.steps / p_.heads;

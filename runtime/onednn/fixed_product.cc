@@ -47,6 +47,14 @@ absl::StatusOr<FixedProduct> FixedProduct::Make(const Form& form, const Tensor* 
   return product;
 }
 
+StepFacts FixedProduct::facts() const {
+  StepFacts facts;
+  for (const FixedMemory* fixed : {weights_.get(), bias_.get()}) {
+    if (fixed != nullptr) facts.fixed.emplace_back(fixed->pages->data(), fixed->pages->size());
+  }
+  return facts;
+}
+
 void FixedProduct::Run(const void* x, float* y) const {
   x_.set_data_handle(const_cast<void*>(x));  // a product does not write its source
   y_.set_data_handle(y);

@@ -26,6 +26,7 @@ class FixedProduct {
 
   FixedProduct() = default;  // REQUIRES: never run
   const std::string& name() const { return name_; }
+  StepFacts facts() const;
 
   // Throws what oneDNN throws.
   void Run(const void* x, float* y) const;

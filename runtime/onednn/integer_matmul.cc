@@ -71,6 +71,7 @@ class CorrectedProduct final : public Step {
     y_ = reinterpret_cast<int32_t*>(outputs[0]);
     product_->Bind(inputs, outputs, scratch);
   }
+  StepFacts facts() const override { return product_->facts(); }
 
   absl::Status Run() override {
     HALFTONE_RETURN_IF_ERROR(product_->Run());

@@ -88,6 +88,15 @@ class RecurrentStep final : public Step {
     for (size_t d = 0; d < directions_.size(); ++d) directions_[d].activations = &problem_.options.activations[d];
   }
 
+  StepFacts facts() const override {
+    StepFacts facts;
+    for (const Direction& direction : directions_) {
+      for (const FixedProduct* product : {&direction.from_x, &direction.from_h, &direction.from_reset})
+        facts.Add(product->facts());
+    }
+    return facts;
+  }
+
   void Bind(std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, std::byte* scratch) override {
     const auto input = [&](int need) { return need < 0 ? nullptr : inputs[need]; };
     x_ = input(needs_.x);

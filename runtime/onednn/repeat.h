@@ -1,10 +1,9 @@
 // Does again what a line of oneDNN's verbose output says, and times it.
 //
-// Covered: convolution, deconvolution, matmul, inner_product, eltwise, softmax, layer_normalization,
-// batch_normalization, pooling, reorder, binary, concat, reduction, resampling and prelu, with post-ops of sum, eltwise
-// and binary. Not covered, and refused with the reason: rnn, lrn, sum, shuffle, group_normalization, scales and zero
-// points, other attributes, training, and layouts that oneDNN has no name for (pieces of larger tensors with inner
-// blocks).
+// Covered: convolution, deconvolution, matmul, inner_product, eltwise, softmax, layer_normalization, batch_normalization,
+// pooling, reorder, binary, concat, reduction, resampling, prelu and rnn (lstm, gru, rnn), with post-ops of sum, eltwise
+// and binary. Not covered, and refused with the reason: lrn, sum, shuffle, group_normalization, scales and zero points,
+// other attributes, training, and layouts that oneDNN has no name for (pieces of larger tensors with inner blocks).
 #ifndef HALFTONE_RUNTIME_ONEDNN_REPEAT_H_
 #define HALFTONE_RUNTIME_ONEDNN_REPEAT_H_
 

@@ -134,4 +134,39 @@ absl::StatusOr<LineAttributes> AttributesOf(const PrimitiveLine& line, const Dim
   return result;
 }
 
+Dims ImageProblem::Join(Dims head, const Dims& tail) {
+  head.insert(head.end(), tail.begin(), tail.end());
+  return head;
+}
+
+absl::StatusOr<ImageProblem> ImageProblemOf(const PrimitiveLine& line) {
+  HALFTONE_ASSIGN_OR_RETURN(const auto letters, ParseProblemLetters(line.problem));
+  const auto letter = [&](const std::string& name, int64_t otherwise) {
+    const auto it = letters.find(name);
+    return it == letters.end() ? otherwise : it->second;
+  };
+  ImageProblem problem{
+      .batch = letter("mb", 1), .groups = letter("g", 1), .in = letter("ic", 1), .out = letter("oc", 1)};
+  problem.grouped = letters.contains("g");
+  for (const std::string axis : {"d", "h", "w"}) {
+    if (!letters.contains("i" + axis)) continue;
+    const int64_t in = letter("i" + axis, 1), out = letter("o" + axis, in), kernel = letter("k" + axis, 1);
+    const int64_t stride = letter("s" + axis, 1), dilation = letter("d" + axis, 0), pad = letter("p" + axis, 0);
+    problem.input.push_back(in);
+    problem.output.push_back(out);
+    problem.kernel.push_back(kernel);
+    problem.strides.push_back(stride);
+    problem.dilations.push_back(dilation);
+    problem.pads_begin.push_back(pad);
+    problem.pads_end.push_back((out - 1) * stride + (kernel - 1) * (dilation + 1) + 1 - in - pad);
+  }
+  return problem;
+}
+
+absl::StatusOr<std::vector<Dims>> DimsOf(const PrimitiveLine& line, size_t count) {
+  HALFTONE_ASSIGN_OR_RETURN(std::vector<Dims> dims, ParseProblemDims(line.problem));
+  if (dims.size() != count) return absl::InvalidArgumentError(Concat("dimensions '", line.problem, "'"));
+  return dims;
+}
+
 }  // namespace halftone::onednn

@@ -1,5 +1,5 @@
-// The parts of repeat.h: descriptors and attributes (repeat_descs.cc), primitives (repeat_make.cc). Private to
-// runtime/onednn.
+// The parts of repeat.h: descriptors, attributes and dimensions (repeat_descs.cc), primitives (repeat_products.cc,
+// repeat_rnn.cc, repeat_make.cc). Private to runtime/onednn.
 #ifndef HALFTONE_RUNTIME_ONEDNN_REPEAT_INTERNAL_H_
 #define HALFTONE_RUNTIME_ONEDNN_REPEAT_INTERNAL_H_
 
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/status.h"
 #include "runtime/onednn/primitive_line.h"
 #include "runtime/onednn/support.h"
 
@@ -35,7 +36,45 @@ absl::StatusOr<LineAttributes> AttributesOf(const PrimitiveLine& line, const Dim
 // undef: no algorithm is called so.
 dnnl::algorithm AlgorithmOf(const std::string& name);
 
+// A problem in letters ("mb1_ic3oc64_ih224..."): depth, height and width, those that are there.
+struct ImageProblem {
+  int64_t batch = 1, groups = 1, in = 1, out = 1;  // channels
+  bool grouped = false;
+  Dims input, output, kernel, strides, dilations, pads_begin, pads_end;
+
+  Dims src() const { return Join({batch, in}, input); }
+  Dims dst(int64_t channels) const { return Join({batch, channels}, output); }
+  static Dims Join(Dims head, const Dims& tail);
+};
+absl::StatusOr<ImageProblem> ImageProblemOf(const PrimitiveLine& line);
+// A problem in numbers ("2x3:2x1"), of so many tensors.
+absl::StatusOr<std::vector<Dims>> DimsOf(const PrimitiveLine& line, size_t count);
+
 absl::StatusOr<MadePrimitive> MakeFromLine(const PrimitiveLine& line);
+// repeat_products.cc
+absl::StatusOr<MadePrimitive> MakeConvolution(const PrimitiveLine& line);
+absl::StatusOr<MadePrimitive> MakeDeconvolution(const PrimitiveLine& line);
+absl::StatusOr<MadePrimitive> MakeMatMul(const PrimitiveLine& line);
+absl::StatusOr<MadePrimitive> MakeInnerProduct(const PrimitiveLine& line);
+// repeat_rnn.cc
+absl::StatusOr<MadePrimitive> MakeRecurrent(const PrimitiveLine& line);
+
+// The implementation that the line names where there is one of that name, else the first.
+template <typename Primitive>
+absl::StatusOr<MadePrimitive> Finish(typename Primitive::primitive_desc desc, const PrimitiveLine& line,
+                                     Arguments arguments) {
+  if (!desc) return absl::UnimplementedError("oneDNN has no such primitive");
+  if constexpr (requires { desc.next_impl(); }) {  // reorder and concat have no choice
+    typename Primitive::primitive_desc named = desc;
+    while (ImplementationName(named) != line.kernel && named.next_impl()) {
+    }
+    if (ImplementationName(named) == line.kernel) desc = std::move(named);
+  }
+  MadePrimitive made{.arguments = std::move(arguments), .kernel = ImplementationName(desc)};
+  HALFTONE_RETURN_IF_ERROR(Guard([&] { made.primitive = Primitive(desc); }));
+  made.arguments.emplace_back(DNNL_ARG_SCRATCHPAD, desc.scratchpad_desc());
+  return made;
+}
 
 }  // namespace halftone::onednn
 

@@ -95,7 +95,9 @@ constexpr std::string_view kGraphs[] = {
     "graph (x: f32[6,33]) { a = softmax(x)  b = exp(x)  c = add(a, b)  return c }",
     R"(graph (x: f32[2,9,64]) { s = const f32[64]  b = const f32[64]  return layer_norm(x, s, b) })",
     "graph (x: f32[1,8,7,5]) { w = const f32[8,4,3,3]  return conv_transpose(x, w) {strides=[2,2]} }",
-    "graph (x: f32[2,3,8,9]) { return cast(x) {to=bf16} }",
+    R"(graph (x: f32[7,3,16]) { w = const f32[1,128,16]  r = const f32[1,128,32]  b = const f32[1,256]
+       return lstm(x, w, r, b) {hidden_size=32} })",
+    "graph (x: f32[2,3,8,9]) { y: bf16[2,3,8,9] = cast(x)  return y }",
 };
 
 TEST(RepeatTest, WhatPlansExecuteIsDoneAgainByTheSameKernel) {
@@ -148,6 +150,10 @@ constexpr std::string_view kLines[] = {
     "onednn_verbose,v1,primitive,exec,cpu,deconvolution,brg_deconv:avx512_core+brgconv_strided:avx512_core,"
     "forward_inference,src:f32:a:blocked:acdb::f0 wei:f32:a:blocked:Acdb32a::f0 bia:undef::undef::: "
     "dst:f32:a:blocked:acdb::f0,,alg:deconvolution_direct,mb2_ic16oc32_ih8oh16kh3sh2dh0ph1_iw9ow18kw3sw2dw0pw1,0.16",
+    "onednn_verbose,v1,primitive,exec,cpu,rnn,brgemm:avx512_core,forward_inference,src_layer:f32::blocked:abc::f0 "
+    "src_iter:f32::blocked:abcd::f0 wei_layer:f32:a:blocked:abdEc32e::f0 wei_iter:f32:a:blocked:abdEc32e::f0 "
+    "bias:f32::blocked:abcd::f0 dst_layer:f32::blocked:abc::f0 dst_iter:f32::blocked:abcd::f0,,"
+    "alg:vanilla_lstm direction:unidirectional_left2right activation:undef flags:,l1t5mb3sic32slc16dhc32dic32,422.9",
 };
 
 TEST(RepeatTest, EachKindIsCovered) {

@@ -142,6 +142,8 @@ class StftStep final : public Step {
     return product_.Run();
   }
 
+  StepFacts facts() const override { return product_.facts(); }
+
  private:
   const int64_t batch_, length_, frames_, frame_, step_, parts_;
   PrimitiveStep product_;

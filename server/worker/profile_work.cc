@@ -46,6 +46,7 @@ void AddStep(const StepProfile& step, const PlanProfile& plan, int threads, v1::
   proto->set_dst_type(TypeText(step.info.dst_type));
   proto->set_median_us(us);
   proto->set_alone_us(step.alone_us.value_or(0));
+  proto->set_cold_us(step.cold_us.value_or(0));
   proto->set_conversion(step.conversion);
   proto->set_reorders(step.reorders);
   AddPrimitives(step.verbose, threads, proto->mutable_primitives());
@@ -69,6 +70,7 @@ v1::ProfiledVariant ProfileToProto(const VariantProfile& profile, int threads) {
   proto.set_whole_us(plan.whole_us);
   proto.set_whole_min_us(plan.whole_min_us);
   proto.set_runs(plan.runs);
+  for (const std::string& disturbance : profile.disturbances) proto.add_disturbances(disturbance);
   proto.set_steps_us(plan.StepsUs());
   proto.set_conversions_us(plan.ConversionsUs());
   proto.set_reorders(plan.Reorders());
@@ -78,9 +80,10 @@ v1::ProfiledVariant ProfileToProto(const VariantProfile& profile, int threads) {
     row->set_type(TypeText(peak.type));
     row->set_gflops(peak.gflops);
   }
-  proto.set_arena_bytes(static_cast<int64_t>(plan.memory.values));
+  proto.set_arena_bytes(static_cast<int64_t>(plan.memory.arena));
   proto.set_scratch_bytes(static_cast<int64_t>(plan.memory.scratch));
   proto.set_live_bytes(static_cast<int64_t>(plan.memory.live));
+  proto.set_live_with_scratch_bytes(static_cast<int64_t>(plan.memory.live_with_scratch));
   proto.set_constant_bytes(static_cast<int64_t>(plan.memory.constants));
   proto.set_packed_bytes(static_cast<int64_t>(plan.packed_bytes));
   proto.set_weight_bytes(static_cast<int64_t>(plan.weight_bytes));
