@@ -28,6 +28,8 @@ inline constexpr Port kDropoutOut[] = {
 inline constexpr Port kContractionIn[] = {{"x"}, {"weights"}, {"bias", 'T', true}, {"residual", 'T', true}};
 inline constexpr Port kGemmIn[] = {{"a"}, {"b"}, {"c", 'T', true}};
 inline constexpr Port kBiasIn[] = {{"x"}, {"b"}};
+// softmax(scale * x + addend): the scale and mask in front of an attention's softmax.
+inline constexpr Port kSoftmaxIn[] = {{"x"}, {"addend", 'T', true}};
 inline constexpr Port kClipIn[] = {{"x"}, {"low", 'T', true}, {"high", 'T', true}};
 inline constexpr Port kBatchNormIn[] = {{"x"}, {"scale", 'U'}, {"offset", 'U'}, {"mean", 'U'}, {"variance", 'U'}};
 inline constexpr Port kBatchNormOut[] = {
@@ -189,6 +191,7 @@ inline constexpr Names kGemmAttributes[] = {"alpha", "beta", "transpose_a", "tra
 inline constexpr Names kLayout[] = {"layout"};
 inline constexpr Names kAlpha[] = {"alpha"};
 inline constexpr Names kSoftmaxAttributes[] = {"axis", "flatten"};
+inline constexpr Names kScaledSoftmaxAttributes[] = {"axis", "flatten", "scale"};
 inline constexpr Names kBatchNormAttributes[] = {"epsilon",    "layout",           "is_training",    "momentum",
                                                  "activation", "activation_alpha", "activation_beta"};
 inline constexpr Names kMaxPoolAttributes[] = {"layout",   "kernel",    "strides",   "pads",

@@ -131,6 +131,17 @@ Shapes BiasAdd(const Context& c) {
 
 Shapes Softmax(const Context& c) {
   const Shape& x = c.shape(0);
+  if (c.node().op == OpKind::kSoftmax && c.node().inputs.size() > 1 && x.has_rank() && c.shape(1).has_rank()) {
+    const Shape& addend = c.shape(1);
+    const int missing = x.rank() - addend.rank();
+    if (missing < 0) return Error("addend is ", addend.ToString(), ", x ", x.ToString(), " has a smaller rank");
+    for (int i = 0; i < addend.rank(); ++i) {
+      const Dim &of_addend = addend.dim(i), &of_x = x.dim(i + missing);
+      if (of_addend.known() && of_addend.value != 1 && of_x.known() && of_addend.value != of_x.value) {
+        return Error("addend is ", addend.ToString(), ", which is not broadcast to x, ", x.ToString());
+      }
+    }
+  }
   if (x.has_rank()) {
     const int64_t axis = c.attributes().Int("axis", -1);
     const bool whole = c.attributes().Bool("flatten", false) && axis == x.rank();  // rows of one element

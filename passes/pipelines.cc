@@ -10,6 +10,8 @@
 #include "passes/fusion/rules.h"
 #include "passes/lowering/split_activations.h"
 #include "passes/lowering/split_fused.h"
+#include "passes/lowering/split_layer_norm.h"
+#include "passes/lowering/split_softmax.h"
 #include "passes/precision/apply_precision.h"
 #include "passes/precision/conversions.h"
 #include "passes/simplify/passes.h"
@@ -58,6 +60,8 @@ Pipeline MakeExportPipeline(GraphFormat format) {
   Pipeline p(format == GraphFormat::kGraphDef ? "export-graphdef" : "export-onnx");
   p.Add<SplitFused>(format);
   if (format == GraphFormat::kGraphDef) p.Add<SplitActivations>();  // after it: it makes them
+  if (format == GraphFormat::kGraphDef) p.Add<SplitLayerNorm>();
+  p.Add<SplitSoftmax>(format);
   p.Add<RemoveDeadNodes>();
   return p;
 }
@@ -91,7 +95,7 @@ std::vector<std::string_view> PipelineNames() {
                                          "fold-constants",    "merge-duplicates",
                                          "remove-dead-nodes", "apply-precision", "sink-constants",
                                          "split-fused-onnx",  "split-fused-graphdef",
-                                         "split-activations"};
+                                         "split-activations", "split-softmax", "split-layer-norm"};
   for (const Rules& rules : {SimplifyRules(), FusionRules(), ConversionRules()}) {
     for (const std::unique_ptr<RewriteRule>& rule : rules) names.push_back(rule->name());
   }
@@ -132,6 +136,10 @@ absl::StatusOr<Pipeline> MakePipelineByName(std::string_view name, const Precisi
     p.Add<SplitFused>(GraphFormat::kGraphDef);
   } else if (name == "split-activations") {
     p.Add<SplitActivations>();
+  } else if (name == "split-layer-norm") {
+    p.Add<SplitLayerNorm>();
+  } else if (name == "split-softmax") {
+    p.Add<SplitSoftmax>(GraphFormat::kOnnx);
   } else if (!AddRule(SimplifyRules(), name, p) && !AddRule(FusionRules(), name, p) &&
              !AddRule(ConversionRules(), name, p)) {
     std::string known;

@@ -1,6 +1,8 @@
 #include "formats/onnx/elementwise_rules.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +16,8 @@ namespace halftone::onnx_format {
 namespace {
 
 constexpr float kQuickAlpha = 1.702f;  // what an absent alpha of QuickGelu means
+
+bool IsTanhGelu(const Node& node) { return node.attributes.String("approximate", "none") == "tanh"; }
 
 bool HasIntegers(const Graph& graph, const Node& node) {
   return std::any_of(node.inputs.begin(), node.inputs.end(),
@@ -86,7 +90,74 @@ int VariadicMinOpset(const Graph& graph, const Node& node) {
   return equal ? 6 : 8;
 }
 
+// As Erf or Tanh and what is around them.
+int GeluMinOpset(const Graph&, const Node& node) { return IsTanhGelu(node) ? 7 : 9; }
+
 // ---- Writing.
+
+namespace {
+
+// A formula behind the input of one node, part by part.
+class Formula {
+ public:
+  Formula(NodeWriter& writer, NodeId id) : writer_(writer), id_(id), x_(writer.Read(writer.graph().input(id, 0))) {}
+
+  const std::string& x() const { return x_; }
+  absl::StatusOr<std::string> Number(double number) {
+    const Graph& graph = writer_.graph();
+    HALFTONE_ASSIGN_OR_RETURN(Tensor tensor,
+                              Tensor::Scalar(static_cast<float>(number)).ConvertTo(graph.type(graph.output(id_))));
+    return writer_.AddConstant(std::move(tensor), x_ + "_number");
+  }
+  std::string Apply(std::string_view op_type, std::vector<std::string> inputs) {
+    const std::string y = writer_.Fresh(x_ + "_part");
+    writer_.Add(op_type, std::move(inputs), {y});
+    return y;
+  }
+  absl::StatusOr<std::string> With(std::string_view op_type, const std::string& y, double number) {
+    HALFTONE_ASSIGN_OR_RETURN(const std::string constant, Number(number));
+    return Apply(op_type, {y, constant});
+  }
+
+ private:
+  NodeWriter& writer_;
+  const NodeId id_;
+  const std::string x_;
+};
+
+// erf(x / sqrt(2)) or tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))
+absl::StatusOr<std::string> GeluGate(Formula& f, bool tanh) {
+  if (!tanh) {
+    HALFTONE_ASSIGN_OR_RETURN(const std::string argument, f.With("Div", f.x(), std::numbers::sqrt2));
+    return f.Apply("Erf", {argument});
+  }
+  const std::string cube = f.Apply("Mul", {f.x(), f.Apply("Mul", {f.x(), f.x()})});
+  HALFTONE_ASSIGN_OR_RETURN(const std::string part, f.With("Mul", cube, 0.044715));
+  HALFTONE_ASSIGN_OR_RETURN(const std::string argument,
+                            f.With("Mul", f.Apply("Add", {f.x(), part}), std::sqrt(2 / std::numbers::pi)));
+  return f.Apply("Tanh", {argument});
+}
+
+}  // namespace
+
+// Under its name where the opset has it, else 0.5 * x * (1 + gate).
+absl::Status WriteGelu(NodeWriter& writer, NodeId id) {
+  constexpr int kGeluSince = 20;
+  const bool tanh = IsTanhGelu(writer.graph().node(id));
+  if (writer.opset() >= kGeluSince) {
+    onnx::NodeProto& proto = AddNamed(writer, id, "Gelu", {writer.Read(writer.graph().input(id, 0))});
+    if (tanh) {
+      HALFTONE_ASSIGN_OR_RETURN(*proto.add_attribute(), ToProto("approximate", AttributeValue(std::string("tanh"))));
+    }
+    return absl::OkStatus();
+  }
+  Formula f(writer, id);
+  HALFTONE_ASSIGN_OR_RETURN(const std::string gate, GeluGate(f, tanh));
+  HALFTONE_ASSIGN_OR_RETURN(const std::string sum, f.With("Add", gate, 1));
+  HALFTONE_ASSIGN_OR_RETURN(const std::string half, f.With("Mul", f.x(), 0.5));
+  AddNamed(writer, id, "Mul", {half, sum});
+  return absl::OkStatus();
+}
 
 // Without attributes: it is the approximation by definition.
 absl::Status WriteFastGelu(NodeWriter& writer, NodeId id) {

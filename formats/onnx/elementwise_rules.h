@@ -20,7 +20,9 @@ int EqualMinOpset(const Graph& graph, const Node& node);
 int CompareMinOpset(const Graph& graph, const Node& node);
 int PReluMinOpset(const Graph& graph, const Node& node);
 int VariadicMinOpset(const Graph& graph, const Node& node);
+int GeluMinOpset(const Graph& graph, const Node& node);
 
+absl::Status WriteGelu(NodeWriter& writer, NodeId id);
 absl::Status WriteFastGelu(NodeWriter& writer, NodeId id);
 absl::Status WriteSwish(NodeWriter& writer, NodeId id);
 absl::Status WriteQuickGelu(NodeWriter& writer, NodeId id);

@@ -120,6 +120,35 @@ TEST(Exporter, MatMulInBFloat16NeedsOnly13) {
   EXPECT_EQ(*OnnxOpset(graph), 13);
 }
 
+// What passes make of the nodes of an old file is written with operators of its opset.
+TEST(Exporter, OpsThatPassesMakeStayInTheOpset) {
+  const auto made = [](int opset, std::string_view op, const char* attribute, AttributeValue value) {
+    Graph graph = Imported(Model(opset, "agraph (float[2,3] x, float[3] s) => (float[2,3] y) { y = PRelu(x, s) }"));
+    GraphEditor edit(graph);
+    const NodeId node = graph.producer(graph.outputs()[0].value);
+    const ValueId x = graph.input(node, 0), s = graph.input(node, 1);
+    edit.SetInputs(node, op == "gelu" ? std::vector{x} : std::vector{x, s, s});
+    edit.SetOp(node, *OpFromName(op));
+    edit.SetAttribute(node, attribute, std::move(value));
+    return graph;
+  };
+  const Graph gelu = made(13, "gelu", "approximate", std::string("none"));
+  EXPECT_EQ(NodesOf(Exported(gelu)),
+            "Div(x,x_number)->x_part\nErf(x_part)->x_part_1\nAdd(x_part_1,x_number_1)->x_part_2\n"
+            "Mul(x,x_number_2)->x_part_3\nMul(x_part_3,x_part_2)->y\n");
+  EXPECT_EQ(NodesOf(Exported(gelu, 20)), "Gelu(x)->y\n");
+  const Graph tanh = made(9, "gelu", "approximate", std::string("tanh"));
+  EXPECT_THAT(NodesOf(Exported(tanh)), HasSubstr("Tanh("));
+  EXPECT_EQ(OpsetOf(Exported(tanh)), 9);
+  EXPECT_EQ(NodesOf(Exported(tanh, 20)), "Gelu(x)->y approximate=tanh\n");
+  const Graph norm = made(13, "layer_norm", "epsilon", 0.25f);
+  EXPECT_EQ(NodesOf(Exported(norm)),
+            "ReduceMean(x)->x_mean axes=-1;\nSub(x,x_mean)->x_norm\nMul(x_norm,x_norm)->x_norm_1\n"
+            "ReduceMean(x_norm_1)->x_mean_1 axes=-1;\nAdd(x_mean_1,x_epsilon)->x_norm_2\nSqrt(x_norm_2)->x_norm_3\n"
+            "Div(x_norm,x_norm_3)->x_norm_4\nMul(x_norm_4,s)->x_norm_5\nAdd(x_norm_5,s)->y\n");
+  EXPECT_EQ(NodesOf(Exported(norm, 17)), "LayerNormalization(x,s,s)->y epsilon=0.250000\n");
+}
+
 TEST(Exporter, NodesKeptVerbatimPinTheOpset) {
   const Graph changed =
       Imported(Model(7, "agraph (float[4] x) => (float[2] y) { a = Upsample<scales=[0.5]>(x)  y = Relu(a) }"));

@@ -13,6 +13,8 @@
 namespace halftone::onnx_format {
 namespace {
 
+constexpr int kLayerNormSince = 17;
+
 constexpr int kScales = 2;  // input of kResize
 
 ValueId Input(const Node& node, size_t i) { return i < node.inputs.size() ? node.inputs[i] : kNoValue; }
@@ -77,6 +79,12 @@ absl::Status FinishGridSample(const NodeInFile&, GraphEditor&, Node& canonical) 
 
 absl::Status FinishRoiAlign(const NodeInFile& node, GraphEditor&, Node& canonical) {
   if (node.opset < 16) canonical.attributes.Set("coordinate_transformation_mode", std::string("output_half_pixel"));
+  return absl::OkStatus();
+}
+
+// ONNX Runtime's own keeps its name in old opsets.
+absl::Status FinishLayerNorm(const NodeInFile& node, GraphEditor&, Node& canonical) {
+  if (node.opset < kLayerNormSince) canonical.spelling = "LayerNormalization";
   return absl::OkStatus();
 }
 
@@ -184,6 +192,36 @@ absl::Status WriteGridSample(NodeWriter& writer, NodeId id) {
       if (attribute.name() == "mode" && attribute.s() == word.new_word) attribute.set_s(std::string(word.old_word));
     }
   }
+  return absl::OkStatus();
+}
+
+// Where the opset has no layer norm: (x - mean) / sqrt(mean of squares + epsilon) * scale + offset.
+absl::Status WriteLayerNorm(NodeWriter& writer, NodeId id) {
+  const Graph& graph = writer.graph();
+  const Node& node = graph.node(id);
+  if (writer.opset() >= kLayerNormSince) return writer.WriteByRow(id, *FindRow("", "LayerNormalization")).status();
+  const bool plain = node.attributes.Int("axis", -1) == -1 && node.outputs.size() == 1 && node.inputs.size() == 3;
+  if (!plain) return absl::UnimplementedError("a layer norm that opsets before 17 have no nodes for");
+  const std::string x = writer.Read(node.inputs[0]);
+  const auto part = [&](std::string_view op_type, std::vector<std::string> inputs) {
+    const std::string y = writer.Fresh(x + "_norm");
+    writer.Add(op_type, std::move(inputs), {y});
+    return y;
+  };
+  const auto mean_of = [&](const std::string& value) {
+    const std::string y = writer.Fresh(x + "_mean");
+    SetInts(writer.Add("ReduceMean", {value}, {y}), "axes", {-1});
+    return y;
+  };
+  const std::string centred = part("Sub", {x, mean_of(x)});
+  HALFTONE_ASSIGN_OR_RETURN(
+      Tensor epsilon, Tensor::Scalar(node.attributes.Float("epsilon", 1e-5f)).ConvertTo(graph.type(node.inputs[0])));
+  const std::string variance = mean_of(part("Mul", {centred, centred}));
+  const std::string sum = part("Add", {variance, writer.AddConstant(std::move(epsilon), x + "_epsilon")});
+  const std::string normal = part("Div", {centred, part("Sqrt", {sum})});
+  const std::string scaled = part("Mul", {normal, writer.Read(node.inputs[1])});
+  onnx::NodeProto& last = writer.Add("Add", {scaled, writer.Read(node.inputs[2])}, writer.Made(id));
+  if (!node.name.empty()) last.set_name(node.name);
   return absl::OkStatus();
 }
 

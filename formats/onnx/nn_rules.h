@@ -15,6 +15,7 @@ absl::Status FinishUpsample(const NodeInFile& node, GraphEditor& edit, Node& can
 absl::Status FinishGroupNorm(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 absl::Status FinishGridSample(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 absl::Status FinishRoiAlign(const NodeInFile& node, GraphEditor& edit, Node& canonical);
+absl::Status FinishLayerNorm(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 absl::Status KeepDomain(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 
 // --- Export: the opset that the node needs for other reasons than those in its row.
@@ -27,6 +28,7 @@ absl::Status WriteUpsample(NodeWriter& writer, NodeId id);
 absl::Status WriteWithKernelShape(NodeWriter& writer, NodeId id);  // of the weights
 absl::Status WriteGroupNorm(NodeWriter& writer, NodeId id);
 absl::Status WriteGridSample(NodeWriter& writer, NodeId id);
+absl::Status WriteLayerNorm(NodeWriter& writer, NodeId id);
 absl::Status WriteRmsNorm(NodeWriter& writer, NodeId id);
 
 }  // namespace halftone::onnx_format

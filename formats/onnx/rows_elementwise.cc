@@ -74,6 +74,7 @@ constexpr OpRow kRows[] = {
     {"Min", kMinN, 6, 13, kNever, {}, {}, nullptr, nullptr, VariadicMinOpset},
     {"Mean", kMeanN, 6, 13, kNever, {}, {}, nullptr, nullptr, VariadicMinOpset},
     // Canonical ops without an operator of their own; never found by an ONNX name.
+    {"", kGelu, 9, 13, 0, {}, {}, nullptr, nullptr, GeluMinOpset, WriteGelu},  // made by a pass
     {"", kSwish, 7, 13, 0, {}, {}, nullptr, nullptr, nullptr, WriteSwish},
     {"", kFillLike, 9, 13, 0, {}, {}, nullptr, nullptr, nullptr, WriteFillLike},
     // com.microsoft, which has f32 (and f16 on some machines) only.

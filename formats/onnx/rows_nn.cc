@@ -118,8 +118,10 @@ constexpr OpRow kRows[] = {
     {"MaxUnpool", kMaxUnpool, 9, 22, 3, kMaxUnpoolAttributes},
     {"LogSoftmax", kLogSoftmax, 1, 13, 1, kAxis, {}, nullptr, FinishSoftmax, SoftmaxMinOpset, WriteSoftmax},
     {"Hardmax", kHardmax, 1, 13, 1, kAxis, {}, nullptr, FinishSoftmax, SoftmaxMinOpset, WriteSoftmax},
-    // ONNX has it since opset 17; ONNX Runtime in all, and its tools wrote it before.
-    {"LayerNormalization", kLayerNorm, 1, 17, 3, kLayerNormAttributes},
+    // ONNX has it since opset 17; ONNX Runtime in all, and its tools wrote it before. What a pass made is written out
+    // before 17.
+    {"LayerNormalization", kLayerNorm, 1, 17, 3, kLayerNormAttributes, {}, nullptr, FinishLayerNorm},
+    {"", kLayerNorm, 1, 17, 0, kLayerNormAttributes, {}, nullptr, nullptr, nullptr, WriteLayerNorm},
     // ONNX Runtime's; the default domain is the one that its tools write.
     {"SimplifiedLayerNormalization",
      kRmsNorm,

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ir/reference/arrays_internal.h"
+#include "ir/reference/elementwise_internal.h"
 #include "ir/reference/functions_internal.h"
 #include "ir/reference/math_internal.h"
 #include "ir/window.h"
@@ -39,7 +40,8 @@ void HardmaxOf(double* row, int64_t size, int64_t step, double max) {
 
 }  // namespace
 
-// softmax, log_softmax, hardmax along one axis; with "flatten" along all dimensions from the axis on.
+// softmax, log_softmax, hardmax along one axis; with "flatten" along all dimensions from the axis on. softmax: of
+// scale * x + addend.
 Outputs Softmax(const Call& call) {
   const Tensor& x = call.in(0);
   const bool flatten = call.attributes().Bool("flatten", false);
@@ -57,6 +59,13 @@ Outputs Softmax(const Call& call) {
   const int64_t size = flatten ? Count(Dims(begin + axis, dims.end())) : Count(Dims(begin + axis, begin + next));
   const int64_t inner = flatten ? 1 : Count(Dims(begin + next, dims.end()));
   std::vector<double> y = x.ToDoubles();
+  if (const float scale = call.attributes().Float("scale", 1); scale != 1) {
+    for (double& number : y) number *= scale;
+  }
+  if (call.has(1)) {
+    const std::vector<double> addend = BroadcastElements<double>(call.in(1), dims);
+    for (size_t i = 0; i < y.size(); ++i) y[i] += addend[i];
+  }
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t i = 0; i < inner; ++i) {
       double* row = y.data() + o * size * inner + i;

@@ -21,6 +21,11 @@ std::unique_ptr<RewriteRule> MakeFuseChannelShuffle();              // fuse_chan
 std::unique_ptr<RewriteRule> MakeFuseSwish();                       // fuse_swish.cc
 std::unique_ptr<RewriteRule> MakeFuseHardSigmoid();                 // fuse_hard_sigmoid.cc
 std::unique_ptr<RewriteRule> MakeFuseHardSwish();                   // fuse_hard_swish.cc
+std::unique_ptr<RewriteRule> MakeFuseGelu();                        // fuse_gelu.cc
+std::unique_ptr<RewriteRule> MakeFuseGeluTanh();                    // fuse_gelu_tanh.cc
+std::unique_ptr<RewriteRule> MakeFuseLayerNorm();                   // fuse_layer_norm.cc
+std::unique_ptr<RewriteRule> MakeFuseSoftmaxAddend();               // fuse_softmax_addend.cc
+std::unique_ptr<RewriteRule> MakeFuseSoftmaxScale();                // fuse_softmax_scale.cc
 std::unique_ptr<RewriteRule> MakeFuseActivation();                  // fuse_activation.cc
 
 Rules FusionRules();

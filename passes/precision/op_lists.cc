@@ -15,6 +15,8 @@ constexpr bool kNoBf16 = false;
 
 constexpr std::string_view kHeavy = "most of the arithmetic; sums are kept in f32";
 constexpr std::string_view kSums = "adds up many values";
+constexpr std::string_view kRecurrence = "most of the arithmetic; sums, gates and cell states are kept in f32";
+constexpr std::string_view kLayerNorm = "statistics are computed in f32; rounds its result";
 constexpr std::string_view kArithmetic = "memory bound; rounds its result";
 constexpr std::string_view kFunction = "memory bound; a smooth function, rounds its result";
 constexpr std::string_view kStatistics = "statistics stay f32, data may be bfloat16";
@@ -43,6 +45,10 @@ constexpr OpListRow kRows[] = {
     {"BatchMatMul", Colour::kAllow, "T", kBf16, kHeavy},
     {"BatchMatMulV2", Colour::kAllow, "T", kBf16, kHeavy},
     {"Einsum", Colour::kAllow, "T", kBf16, kHeavy},
+    // Names of our own for layers that TensorFlow writes as loops or in ops of other libraries; no GraphDef has them.
+    {"_MklGRU", Colour::kAllow, "T", kBf16, kRecurrence},
+    {"_MklLSTM", Colour::kAllow, "T", kBf16, kRecurrence},
+    {"_MklRNN", Colour::kAllow, "T", kBf16, kRecurrence},
     // --- infer: lowered between lowered ops.
     {"Add", Colour::kInfer, "T", kBf16, kArithmetic},
     {"AddN", Colour::kInfer, "T", kBf16, kSums},
@@ -91,6 +97,8 @@ constexpr OpListRow kRows[] = {
     {"SquaredDifference", Colour::kInfer, "T", kBf16, kArithmetic},
     {"Sum", Colour::kInfer, "T", kBf16, kSums},
     {"Tanh", Colour::kInfer, "T", kBf16, kFunction},
+    {"_MklGelu", Colour::kInfer, "T", kBf16, kFunction},
+    {"_MklLayerNorm", Colour::kInfer, "T", kBf16, kLayerNorm},
     {"TanhGrad", Colour::kInfer, "T", kBf16, kFunction},
     // --- deny: never lowered, nor what follows them up to the next deny or infer op.
     {"Exp", Colour::kDeny, "T", kBf16, kRange},

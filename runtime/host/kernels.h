@@ -22,6 +22,7 @@ std::unique_ptr<Kernel> MakeCropAndResizeKernel();  // regions.cc
 
 std::unique_ptr<Kernel> MakeMatMulKernel();         // matmul.cc: matmul and gemm of integers and f64
 std::unique_ptr<Kernel> MakeSkipLayerNormKernel();  // skip_layer_norm.cc
+std::unique_ptr<Kernel> MakeSoftmaxKernel();        // softmax.cc: with a scale or an addend, over the last axis
 
 std::unique_ptr<Kernel> MakeUnaryKernel();     // unary.cc: elementwise of one
 std::unique_ptr<Kernel> MakeBinaryKernel();    // binary.cc: elementwise of two

@@ -33,8 +33,9 @@ class KernelTable {
 
  private:
   void FillFast() {
-    const Kernel* activated_conv = onednn::MakeActivatedConvKernel().release();
     const Kernel* conv = onednn::MakeConvKernel().release();
+    const Kernel* activated_conv = onednn::MakeActivatedConvKernel().release();
+    const Kernel* dense = onednn::MakeDenseKernel().release();
     const Kernel* matmul = onednn::MakeMatMulKernel().release();
     const Kernel* fast_activation = onednn::MakeFastActivationKernel().release();
     const Kernel* unary = onednn::MakeUnaryKernel().release();
@@ -80,6 +81,7 @@ class KernelTable {
     const Kernel* crop_and_resize = host::MakeCropAndResizeKernel().release();
     const Kernel* exact_matmul = host::MakeMatMulKernel().release();
     const Kernel* skip_layer_norm = host::MakeSkipLayerNormKernel().release();
+    const Kernel* softmax_loop = host::MakeSoftmaxKernel().release();
     const Kernel* attention = onednn::MakeAttentionKernel().release();
     const Kernel* dft = onednn::MakeDftKernel().release();
     const Kernel* stft = onednn::MakeStftKernel().release();
@@ -89,7 +91,7 @@ class KernelTable {
 
     // Fastest first; the reference function comes last everywhere.
     Add({OpKind::kConv}, {activated_conv, conv});
-    Add({OpKind::kMatMul, OpKind::kGemm}, {matmul, exact_matmul});
+    Add({OpKind::kMatMul, OpKind::kGemm}, {dense, matmul, exact_matmul});
     Add({OpKind::kMul}, {scale_channels, binary, binary_loop});
     Add({OpKind::kAdd, OpKind::kSub, OpKind::kDiv, OpKind::kMaximum, OpKind::kMinimum, OpKind::kPow,
          OpKind::kSquaredDifference},
@@ -160,7 +162,8 @@ class KernelTable {
     Add({OpKind::kCol2Im}, {col2im});
     Add({OpKind::kRoiAlign}, {roi_align});
     Add({OpKind::kCropAndResize}, {crop_and_resize});
-    Add({OpKind::kSoftmax, OpKind::kLogSoftmax}, {softmax});
+    Add({OpKind::kSoftmax}, {softmax_loop, softmax});
+    Add({OpKind::kLogSoftmax}, {softmax});
     Add({OpKind::kConvTranspose}, {deconv});
     Add({OpKind::kLayerNorm}, {layer_norm, norm});
     Add({OpKind::kRmsNorm, OpKind::kInstanceNorm, OpKind::kGroupNorm, OpKind::kLpNorm}, {norm});

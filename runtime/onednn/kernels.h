@@ -10,6 +10,7 @@ namespace halftone::onednn {
 
 std::unique_ptr<Kernel> MakeConvKernel();           // conv.cc
 std::unique_ptr<Kernel> MakeActivatedConvKernel();  // conv.cc: with an activation of our own
+std::unique_ptr<Kernel> MakeDenseKernel();          // dense.cc: matmul, gemm with large constant weights
 std::unique_ptr<Kernel> MakeMatMulKernel();         // matmul.cc: matmul, gemm
 std::unique_ptr<Kernel> MakeFastActivationKernel();  // unary.cc: swish by a loop of our own
 std::unique_ptr<Kernel> MakeUnaryKernel();          // unary.cc: elementwise of one

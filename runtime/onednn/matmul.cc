@@ -1,9 +1,13 @@
 // matmul, gemm: dnnl::matmul with bias, residual and activation in the same primitive.
 //
-// Transposes are strides. Constant weights are packed once; leading dimensions of src are folded into its rows where
-// the weights have none. gemm(a, b, c) = alpha a b + beta c: c is the bias, or a binary post-op between two factors.
+// Transposes are strides, also those that other nodes left behind: operands that are no constants are read as they lie
+// (the heads of an attention), and a result that is only read transposed is written that way. Constant weights are
+// packed once; leading dimensions of src are folded into its rows where the weights have none. gemm(a, b, c) = alpha a
+// b + beta c: c is the bias, or a binary post-op between two factors.
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "base/status.h"
 #include "runtime/onednn/kernels.h"
@@ -35,13 +39,14 @@ struct Product {
   float bias_factor = 1;  // by which a constant bias is multiplied
 };
 
-// The operand as [.., rows, columns], transposed if wanted; a vector becomes one row or one column.
-View Operand(Dims dims, bool transpose, bool is_left) {
+// The operand, whose elements lie `strides` apart, as [.., rows, columns], transposed if wanted; a vector becomes one
+// row or one column.
+View Operand(const Dims& dims, const Dims& strides, bool transpose, bool is_left) {
   if (dims.size() == 1) {
-    if (is_left) return View{{1, dims[0]}, {dims[0], 1}};
-    return View{{dims[0], 1}, {1, 1}};
+    if (is_left) return View{{1, dims[0]}, {dims[0] * strides[0], strides[0]}};
+    return View{{dims[0], 1}, {strides[0], 1}};
   }
-  View view{dims, PlainStrides(dims)};
+  View view{dims, strides};
   if (transpose) {
     std::swap(view.dims[view.dims.size() - 1], view.dims[view.dims.size() - 2]);
     std::swap(view.strides[view.strides.size() - 1], view.strides[view.strides.size() - 2]);
@@ -56,22 +61,65 @@ void Widen(View& view, size_t rank) {
   }
 }
 
-// [a, b, M, K] plain => [a * b * M, K].
-void FoldRows(View& view) {
-  int64_t rows = 1;
-  for (size_t i = 0; i + 1 < view.dims.size(); ++i) rows *= view.dims[i];
-  view = View{{rows, view.dims.back()}, {view.dims.back(), 1}};
+// [a, b, M, K] => [a * b * M, K], where the rows lie at equal distances.
+bool FoldRows(View& view) {
+  const size_t last = view.dims.size() - 2;
+  int64_t rows = view.dims[last];
+  for (size_t i = last; i-- > 0;) {
+    if (view.dims[i] != 1 && rows != 1 && view.strides[i] != rows * view.strides[last]) return false;
+    rows *= view.dims[i];
+  }
+  const bool one_row = view.dims[last] == 1 && rows > 1;
+  const int64_t stride = one_row ? view.dims.back() : view.strides[last];
+  if (one_row && view.strides.back() != 1) return false;
+  view = View{{rows, view.dims.back()}, {stride, view.strides.back()}};
+  return true;
 }
 
-absl::StatusOr<Product> Describe(const NodeContext& context) {
+// The strides of input `i` as it lies; nullopt where it lies in blocks or has another type than the node reads.
+std::optional<Dims> StridesAsItLies(const NodeContext& context, int i) {
+  const Dims dims = context.InputDims(i);
+  const Placement there = context.InputPlacement(i);
+  if (there.plain() || there.type != context.InputType(i)) return std::nullopt;
+  const Desc desc = DescOf(dims, there);
+  if (desc.get_inner_nblks() != 0 || desc.get_padded_dims() != dims) return std::nullopt;
+  return desc.get_strides();
+}
+
+// Where the operands lie: plain, or as other nodes left them.
+struct OperandStrides {
+  Dims src, weights;
+};
+
+// Plain strides of the result, in the order of memory that its only reader, a transpose, wants; nullopt if there is no
+// such reader or the last dimension would not be the innermost.
+std::optional<Dims> StridesForTranspose(const NodeContext& context, const Dims& dst) {
+  const Graph& graph = context.graph();
+  const ValueId y = graph.output(context.id());
+  const std::vector<Use>& uses = graph.uses(y);
+  if (uses.size() != 1 || graph.IsOutput(y) || graph.op(uses[0].node) != OpKind::kTranspose) return std::nullopt;
+  const std::optional<std::vector<int64_t>> perm = graph.ConstantInts(graph.input(uses[0].node, 1));
+  if (!perm.has_value() || perm->size() != dst.size() || perm->back() + 1 != static_cast<int64_t>(dst.size()))
+    return std::nullopt;
+  Dims strides(dst.size(), 0);
+  int64_t stride = 1;
+  for (size_t i = perm->size(); i-- > 0;) {
+    strides[(*perm)[i]] = stride;
+    stride *= dst[(*perm)[i]];
+  }
+  return strides;
+}
+
+absl::StatusOr<Product> Describe(const NodeContext& context, const OperandStrides& strides) {
   const Attributes& attributes = context.node().attributes;
   Product product;
   const Dims a = context.InputDims(0), b = context.InputDims(kWeights);
   if (a.empty() || b.empty()) return absl::UnimplementedError("a matrix product of scalars");
   const bool transpose_a = attributes.Bool("transpose_a", false);
-  product.src = Operand(a, transpose_a, /*is_left=*/true);
-  product.weights = Operand(b, attributes.Bool("transpose_b", false), /*is_left=*/false);
-  if (b.size() <= 2 && a.size() > 2 && !transpose_a) FoldRows(product.src);
+  product.src = Operand(a, strides.src, transpose_a, /*is_left=*/true);
+  product.weights = Operand(b, strides.weights, attributes.Bool("transpose_b", false), /*is_left=*/false);
+  if (b.size() <= 2 && a.size() > 2 && !transpose_a && !FoldRows(product.src))
+    return absl::UnimplementedError("the rows do not lie at equal distances");
   const size_t rank = std::max(product.src.dims.size(), product.weights.dims.size());
   Widen(product.src, rank);
   Widen(product.weights, rank);
@@ -130,17 +178,25 @@ absl::StatusOr<Tensor> SpreadColumn(const Tensor& column, const Dims& dims) {
   return whole;
 }
 
+// How inputs and output lie.
+struct Layouts {
+  Placement src, weights, dst;  // types are ProductTypes'
+  std::optional<Dims> dst_strides;
+};
+
 class MatMulKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override;
 
  private:
   static absl::StatusOr<Prepared> Build(const NodeContext& context, const Product& product, Epilogue epilogue,
-                                        ProductTypes types);
+                                        ProductTypes types, const Layouts& lie);
+  static absl::StatusOr<Prepared> AsItLies(const NodeContext& context, const Epilogue& epilogue,
+                                           const ProductTypes& types, const OperandStrides& plain);
 };
 
 absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const Product& product, Epilogue epilogue,
-                                             ProductTypes types) {
+                                             ProductTypes types, const Layouts& lie) {
   const MatMulProblem& problem = product.problem;
   const Tensor* weights = context.Constant(kWeights);
   const Tensor* bias = product.has_bias ? context.Constant(kBias) : nullptr;
@@ -160,6 +216,7 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const P
   MatMulLayouts layouts{.src = product.src.desc(types.src),
                         .weights = product.weights.desc(types.weights),
                         .dst = PlainDesc(problem.dst, types.dst)};
+  if (lie.dst_strides.has_value()) layouts.dst = View{problem.dst, *lie.dst_strides}.desc(types.dst);
   if (weights != nullptr) layouts.weights = AnyDesc(problem.weights, types.weights);
   Primitive primitive;
   if (product.has_addend) {
@@ -182,21 +239,23 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const P
   Prepared prepared;
   prepared.kernel = ImplementationName(primitive);
   prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
-  prepared.outputs.push_back(Placement{types.dst});
-  const auto need = [&](int index, DataType type) {
-    prepared.inputs.push_back(InputNeed{index, Placement{type}});
+  prepared.outputs.push_back(lie.dst);
+  prepared.outputs[0].type = types.dst;
+  const auto need = [&](int index, DataType type, Placement placement = {}) {
+    placement.type = type;
+    prepared.inputs.push_back(InputNeed{index, std::move(placement)});
     return static_cast<int>(prepared.inputs.size()) - 1;
   };
   auto step = std::make_unique<PrimitiveStep>();
   HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::matmul(primitive)); }));
-  step->AddInput(DNNL_ARG_SRC, primitive.src_desc(), need(0, types.src));
+  step->AddInput(DNNL_ARG_SRC, primitive.src_desc(), need(0, types.src, lie.src));
   step->AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), 0);
   if (weights != nullptr) {
     HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed,
                               Pack(*weights, product.weights.desc(weights->type()), primitive.weights_desc()));
     step->AddFixed(DNNL_ARG_WEIGHTS, std::move(packed));
   } else {
-    step->AddInput(DNNL_ARG_WEIGHTS, primitive.weights_desc(), need(kWeights, types.weights));
+    step->AddInput(DNNL_ARG_WEIGHTS, primitive.weights_desc(), need(kWeights, types.weights, lie.weights));
   }
   if (bias != nullptr) {
     Dims dims(problem.dst.size(), 1);
@@ -242,12 +301,45 @@ absl::StatusOr<Prepared> MatMulKernel::Prepare(const NodeContext& context) const
     return absl::UnimplementedError("oneDNN multiplies matrices of floats only");
   }
   HALFTONE_ASSIGN_OR_RETURN(const Epilogue epilogue, EpilogueOf(context.node().attributes));
-  HALFTONE_ASSIGN_OR_RETURN(const Product product, Describe(context));
-  absl::StatusOr<Prepared> as_written = Build(context, product, epilogue, types);
+  const Dims a = context.InputDims(0), b = context.InputDims(kWeights);
+  const OperandStrides plain = {PlainStrides(a), PlainStrides(b)};
+  if (absl::StatusOr<Prepared> strided = AsItLies(context, epilogue, types, plain);
+      strided.ok() && !IsSlow(strided->kernel)) {
+    return strided;
+  }
+  HALFTONE_ASSIGN_OR_RETURN(const Product product, Describe(context, plain));
+  absl::StatusOr<Prepared> as_written = Build(context, product, epilogue, types, Layouts());
   if (as_written.ok() && !IsSlow(as_written->kernel)) return as_written;
-  absl::StatusOr<Prepared> in_f32 = Build(context, product, epilogue, ProductTypes());
+  absl::StatusOr<Prepared> in_f32 = Build(context, product, epilogue, ProductTypes(), Layouts());
   if (in_f32.ok() && (!as_written.ok() || !IsSlow(in_f32->kernel))) return in_f32;
   return as_written;
+}
+
+// With strides where somebody left or wants them; UNIMPLEMENTED where all is plain.
+absl::StatusOr<Prepared> MatMulKernel::AsItLies(const NodeContext& context, const Epilogue& epilogue,
+                                                const ProductTypes& types, const OperandStrides& plain) {
+  const std::optional<Dims> src = StridesAsItLies(context, 0), weights = StridesAsItLies(context, kWeights);
+  Layouts lie;
+  OperandStrides strides = plain;
+  if (src.has_value()) {
+    strides.src = *src;
+    lie.src = context.InputPlacement(0);
+  }
+  if (weights.has_value() && context.Constant(kWeights) == nullptr) {
+    strides.weights = *weights;
+    lie.weights = context.InputPlacement(kWeights);
+  }
+  HALFTONE_ASSIGN_OR_RETURN(const Product product, Describe(context, strides));
+  const Dims& dst = product.problem.dst;
+  for (size_t i = 0; i + 2 < dst.size(); ++i) {  // oneDNN 3.7 reads wrong batches then
+    if (product.problem.src[i] != product.problem.weights[i]) return absl::UnimplementedError("broadcast batches");
+  }
+  if (context.num_inputs() <= kResidual && !product.has_addend && context.OutputDims() == dst) {
+    lie.dst_strides = StridesForTranspose(context, dst);
+    if (lie.dst_strides.has_value()) lie.dst = PlacementOf(View{dst, *lie.dst_strides}.desc(types.dst), types.dst);
+  }
+  if (lie.src.plain() && lie.weights.plain() && lie.dst.plain()) return absl::UnimplementedError("all is plain");
+  return Build(context, product, epilogue, types, lie);
 }
 
 }  // namespace

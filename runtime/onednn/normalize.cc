@@ -88,6 +88,8 @@ class SoftmaxKernel final : public Kernel {
     const int rank = static_cast<int>(dims.size());
     if (rank == 0) return absl::UnimplementedError("softmax of a scalar");
     const Attributes& attributes = context.node().attributes;
+    if (context.HasInput(1) || attributes.Float("scale", 1) != 1)
+      return absl::UnimplementedError("oneDNN's softmax has no scale and no addend");
     const int64_t given = attributes.Int("axis", -1);
     const int axis = static_cast<int>(given < 0 ? given + rank : given);
     const bool flatten = attributes.Bool("flatten", false);

@@ -77,6 +77,10 @@ absl::Status OneDnnTarget::SupportsFused(const Graph& graph, NodeId id, const Fu
     return absl::UnimplementedError(
         Concat("no kernel with ", ActivationName(parts.activation), " behind a batch norm"));
   }
+  if (node.op == OpKind::kSoftmax) {  // runtime/host/softmax.cc: scale and addend in front of it
+    if (!IsFloatOrUnknown(graph.type(graph.input(id, 0)))) return absl::UnimplementedError("softmax of no floats");
+    return absl::OkStatus();
+  }
   if (node.op != OpKind::kConv && node.op != OpKind::kMatMul) {
     return absl::UnimplementedError(Concat("nothing is fused into ", OpName(node.op)));
   }

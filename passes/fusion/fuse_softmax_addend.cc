@@ -1,0 +1,57 @@
+// softmax(x + m)  =>  softmax(x, m)
+//
+// The mask in front of an attention's softmax. Legal over the last axis, when one operand has the sum's shape; it is x
+// (of two, the one that is computed by a matrix product or a scaled one), and the target adds in the same kernel.
+// Bit-exact in f32; below f32 it rounds once where the two ops round twice.
+
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/rules.h"
+#include "passes/fusion/softmax.h"
+
+namespace halftone {
+namespace {
+
+bool IsScore(const Graph& g, ValueId value) {
+  const OpKind op = g.op(value);
+  return op == OpKind::kMatMul || op == OpKind::kMul || op == OpKind::kDiv;
+}
+
+class FuseSoftmaxAddend final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fuse-softmax-addend"; }
+  std::string_view equation() const override { return "softmax(x + m) => softmax(x, m)"; }
+  OpSet root() const override { return OpKind::kSoftmax; }
+
+  FindResult Find(const Graph& g, NodeId softmax, const Target& target) const override {
+    const ValueId sum = g.input(softmax, 0);
+    if (!sum.valid() || g.op(sum) != OpKind::kAdd) return No("it is not of a sum");
+    if (g.input(softmax, kSoftmaxAddend).valid()) return Kept("it has an addend already");
+    if (g.node(softmax).attributes.Float("scale", 1) != 1)
+      return Kept("it has a scale, which would multiply the addend");
+    if (!IsOverLastAxis(g, softmax)) return Kept("it is not over the last axis");
+    const NodeId add = g.producer(sum);
+    auto [x, addend] = g.inputs<2>(add);
+    if (!x.valid() || !addend.valid()) return No("an operand is missing");
+    if (g.type(x) != g.type(addend)) return Kept("the operands have different types");
+    const auto whole = [&](ValueId value) { return SameShape(g.shape(value), g.shape(sum)); };
+    if (!whole(x) || (whole(addend) && !IsScore(g, x) && IsScore(g, addend))) std::swap(x, addend);
+    if (!whole(x) || !g.shape(addend).has_rank()) return Kept("no operand is known to have the sum's shape");
+    if (const absl::Status supported = target.SupportsFused(g, softmax, {.residual = true}); !supported.ok())
+      return Kept(std::string(supported.message()));
+    return Match({softmax, add}, {x, addend});
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    const NodeId fused = edit.Clone(m.root());
+    edit.SetInput(fused, 0, m.value(0));
+    edit.SetInput(fused, kSoftmaxAddend, m.value(1));
+    edit.ReplaceNode(m.root(), fused);
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFuseSoftmaxAddend() { return std::make_unique<FuseSoftmaxAddend>(); }
+
+}  // namespace halftone

@@ -1,0 +1,58 @@
+// softmax(x * s, m)  =>  softmax(x, m) {scale=s}          softmax(x / s, m)  =>  softmax(x, m) {scale=1/s}
+//
+// Legal over the last axis, when s is a constant number that is not 0 and has an inverse, and the target scales in the
+// same kernel. Bit-exact in f32 for powers of two; else a quotient may differ in the last digit, and below f32 it
+// rounds once where the two ops round twice.
+
+#include <cmath>
+
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/gelu.h"
+#include "passes/fusion/rules.h"
+#include "passes/fusion/softmax.h"
+
+namespace halftone {
+namespace {
+
+class FuseSoftmaxScale final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fuse-softmax-scale"; }
+  std::string_view equation() const override { return "softmax(x * s, m) => softmax(x, m) {scale=s}"; }
+  OpSet root() const override { return OpKind::kSoftmax; }
+
+  FindResult Find(const Graph& g, NodeId softmax, const Target& target) const override {
+    const ValueId scaled = g.input(softmax, 0);
+    const std::optional<WithNumber> product = Scaled(g, scaled);
+    if (!product.has_value()) return No("it is not of a product with a number");
+    if (g.node(softmax).attributes.Float("scale", 1) != 1) return Kept("it has a scale already");
+    if (!IsOverLastAxis(g, softmax)) return Kept("it is not over the last axis");
+    if (!std::isnormal(static_cast<float>(product->number))) return Kept("the scale is no normal number");
+    if (g.shape(product->x) != g.shape(scaled)) return Kept("the number is broadcast to another shape");
+    if (const absl::Status supported = target.SupportsFused(g, softmax, {}); !supported.ok())
+      return Kept(std::string(supported.message()));
+    return Match({softmax, product->node}, {product->x});
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    const double scale = Scaled(edit.graph(), edit.graph().input(m.root(), 0))->number;
+    const NodeId fused = edit.Clone(m.root());
+    edit.SetInput(fused, 0, m.value(0));
+    edit.SetAttribute(fused, "scale", static_cast<float>(scale));
+    edit.ReplaceNode(m.root(), fused);
+    return absl::OkStatus();
+  }
+
+ private:
+  static std::optional<WithNumber> Scaled(const Graph& g, ValueId value) {
+    if (auto product = NumberOperand(g, value, OpKind::kMul); product.has_value()) return product;
+    auto quotient = NumberOperand(g, value, OpKind::kDiv, /*swap=*/false);
+    if (quotient.has_value()) quotient->number = 1 / quotient->number;
+    return quotient;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFuseSoftmaxScale() { return std::make_unique<FuseSoftmaxScale>(); }
+
+}  // namespace halftone

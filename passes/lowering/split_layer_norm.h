@@ -1,0 +1,22 @@
+// A layer norm as the ops that TensorFlow has, for export.
+#ifndef HALFTONE_PASSES_LOWERING_SPLIT_LAYER_NORM_H_
+#define HALFTONE_PASSES_LOWERING_SPLIT_LAYER_NORM_H_
+
+#include "ir/graph.h"
+#include "passes/core/pass.h"
+
+namespace halftone {
+
+//   layer_norm(x, scale, offset)  =>  d / sqrt(mean(d * d) + epsilon) * scale + offset   with  d = x - mean(x)
+// over the last axis, as the fusion reads it. The last part keeps the name. Rounds in another order. Any other layer
+// norm stays, and the exporter says that there is no such op.
+class SplitLayerNorm final : public Pass {
+ public:
+  std::string_view name() const override { return "split-layer-norm"; }
+  absl::Status Run(GraphEditor& edit, PassContext& context) const override;
+  float tolerance() const override { return 0.05f; }  // bf16 graphs round more often once they are split
+};
+
+}  // namespace halftone
+
+#endif  // HALFTONE_PASSES_LOWERING_SPLIT_LAYER_NORM_H_

@@ -1,0 +1,41 @@
+#include "runtime/host/dense.h"
+
+#include "runtime/host/dense_kinds.h"
+
+namespace halftone::host {
+
+#if defined(__x86_64__) && !defined(__clang__)
+
+DenseFunction DenseFunctionFor(DataType type) {
+  const bool avx512 = __builtin_cpu_supports("x86-64-v4");
+  if (type == DataType::kFloat32) return avx512 ? DenseF32 : nullptr;
+  if (type == DataType::kBFloat16) return avx512 && __builtin_cpu_supports("avx512bf16") ? DenseBf16 : nullptr;
+  return nullptr;
+}
+
+bool HasDenseActivation(Activation activation) {
+  return activation == Activation::kNone || DenseActivation(activation) != nullptr;
+}
+
+void (*DenseActivation(Activation activation))(float*, int64_t) {
+  switch (activation) {
+    case Activation::kRelu:
+      return ReluOfRow;
+    case Activation::kGelu:
+      return GeluOfRow;
+    case Activation::kGeluTanh:
+      return GeluTanhOfRow;
+    default:
+      return nullptr;
+  }
+}
+
+#else
+
+DenseFunction DenseFunctionFor(DataType) { return nullptr; }
+bool HasDenseActivation(Activation activation) { return activation == Activation::kNone; }
+void (*DenseActivation(Activation))(float*, int64_t) { return nullptr; }
+
+#endif
+
+}  // namespace halftone::host

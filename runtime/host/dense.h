@@ -1,0 +1,44 @@
+// A matrix product of rows with packed constant weights, 64 columns at a time, that fetches the weights of the next 64
+// from memory while it computes: where weights are too large for the caches, they cost no waiting. AVX-512 only.
+#ifndef HALFTONE_RUNTIME_HOST_DENSE_H_
+#define HALFTONE_RUNTIME_HOST_DENSE_H_
+
+#include <cstdint>
+
+#include "ir/ops.h"
+#include "ir/types.h"
+
+namespace halftone::host {
+
+inline constexpr int64_t kPanelColumns = 64;
+
+// y = activation(x weights + bias + residual), rounded once. x, y and residual have one type, f32 or bf16; sums are
+// f32.
+struct DenseTask {
+  const void* x = nullptr;
+  int64_t x_stride = 0;  // elements from row to row
+  int64_t rows = 0;
+  int64_t depth = 0;  // of the sums; even for bf16
+  int64_t columns = 0;
+  // Panels of 64 columns, the last filled up with zeros: f32 [depth][64], bf16 [depth / 2][64][2]. 64-byte aligned.
+  const void* weights = nullptr;
+  int64_t panel_bytes = 0;         // from panel to panel
+  const float* bias = nullptr;     // one a column, or null
+  const void* residual = nullptr;  // as y, or null
+  void* y = nullptr;               // dense
+  void (*activate)(float* numbers, int64_t count) = nullptr;
+};
+
+// Computes columns of the panels [first, last). Thread-safe for disjoint panels.
+using DenseFunction = void (*)(const DenseTask& task, int64_t first_panel, int64_t last_panel);
+
+// nullptr: not for this type on this CPU.
+DenseFunction DenseFunctionFor(DataType type);
+
+// Whether the activation can follow, and its function (null for none).
+bool HasDenseActivation(Activation activation);
+void (*DenseActivation(Activation activation))(float* numbers, int64_t count);
+
+}  // namespace halftone::host
+
+#endif  // HALFTONE_RUNTIME_HOST_DENSE_H_

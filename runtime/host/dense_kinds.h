@@ -1,0 +1,18 @@
+// The kinds of dense.h that dense.cc chooses among. REQUIRES: a CPU that has their instructions.
+#ifndef HALFTONE_RUNTIME_HOST_DENSE_KINDS_H_
+#define HALFTONE_RUNTIME_HOST_DENSE_KINDS_H_
+
+#include "runtime/host/dense.h"
+
+namespace halftone::host {
+
+void DenseF32(const DenseTask& task, int64_t first_panel, int64_t last_panel);   // dense_f32.cc
+void DenseBf16(const DenseTask& task, int64_t first_panel, int64_t last_panel);  // dense_bf16.cc
+
+void ReluOfRow(float* numbers, int64_t count);
+void GeluOfRow(float* numbers, int64_t count);
+void GeluTanhOfRow(float* numbers, int64_t count);
+
+}  // namespace halftone::host
+
+#endif  // HALFTONE_RUNTIME_HOST_DENSE_KINDS_H_

@@ -1,0 +1,147 @@
+// The inner loops of dense.h, for one kind of sums: six rows by 64 columns in registers, one row of weights after the
+// other. After each group of steps a few cache lines of the next panel are asked for, so that all of it has come when
+// the last rows of this one are done. Included by dense_f32.cc and dense_bf16.cc, each for its own instructions; no
+// other file may include it.
+namespace halftone::host {
+namespace {
+
+constexpr int kRows = 6;     // in registers
+constexpr int kVectors = 4;  // of 16 columns: a panel
+constexpr int kLanes = 16;
+constexpr int64_t kStepsOfFetch = 4;  // steps between two groups of fetches
+constexpr int64_t kLine = 64;
+constexpr int64_t kStepBytes = kVectors * kLine;  // of weights
+
+// What is fetched during one pass over some rows.
+struct Fetch {
+  const char* next = nullptr;
+  int64_t lines = 0;  // after each group of steps
+};
+
+// The sums of one pass: rows, then columns of a panel.
+struct Tile {
+  alignas(kLine) float numbers[kRows * kPanelColumns];
+};
+
+// Which of 16 columns from `column` on exist.
+inline __mmask16 MaskOf(int64_t columns, int64_t column) {
+  const int64_t left = std::clamp<int64_t>(columns - column, 0, kLanes);
+  return static_cast<__mmask16>((1u << left) - 1u);
+}
+
+// `Sums`: Element, kDepth (elements of x in a step), Load and Add, and LoadRow and StoreRow of 16 elements.
+template <typename Sums, int R>
+inline __attribute__((always_inline)) void Step(const typename Sums::Element* x, int64_t stride, const char* weights,
+                                                __m512 (&sums)[R][kVectors]) {
+  const auto w0 = Sums::Load(weights), w1 = Sums::Load(weights + kLine);
+  const auto w2 = Sums::Load(weights + 2 * kLine), w3 = Sums::Load(weights + 3 * kLine);
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r) {
+    const auto element = Sums::Spread(x + r * stride);
+    sums[r][0] = Sums::Add(sums[r][0], element, w0);
+    sums[r][1] = Sums::Add(sums[r][1], element, w1);
+    sums[r][2] = Sums::Add(sums[r][2], element, w2);
+    sums[r][3] = Sums::Add(sums[r][3], element, w3);
+  }
+}
+
+// The whole depth of one panel for R rows.
+template <typename Sums, int R>
+void Pass(const typename Sums::Element* x, int64_t stride, const char* weights, int64_t steps, Fetch fetch,
+          Tile& tile) {
+  __m512 sums[R][kVectors];
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) sums[r][v] = _mm512_setzero_ps();
+  }
+  int64_t k = 0;
+  for (; k + kStepsOfFetch <= steps; k += kStepsOfFetch) {
+    for (int64_t i = 0; i < fetch.lines; ++i, fetch.next += kLine) _mm_prefetch(fetch.next, _MM_HINT_T1);
+#pragma GCC unroll 4
+    for (int64_t i = 0; i < kStepsOfFetch; ++i)
+      Step<Sums, R>(x + (k + i) * Sums::kDepth, stride, weights + (k + i) * kStepBytes, sums);
+  }
+  for (; k < steps; ++k) Step<Sums, R>(x + k * Sums::kDepth, stride, weights + k * kStepBytes, sums);
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) _mm512_store_ps(tile.numbers + r * kPanelColumns + v * kLanes, sums[r][v]);
+  }
+}
+
+template <typename Sums>
+using PassFunction = void (*)(const typename Sums::Element*, int64_t, const char*, int64_t, Fetch, Tile&);
+template <typename Sums>
+constexpr PassFunction<Sums> kPasses[] = {nullptr,       Pass<Sums, 1>, Pass<Sums, 2>, Pass<Sums, 3>,
+                                          Pass<Sums, 4>, Pass<Sums, 5>, Pass<Sums, 6>};
+
+// What stands behind the sums, and the way to memory.
+template <typename Sums>
+void Finish(const DenseTask& task, int64_t row, int rows, int64_t column, Tile& tile) {
+  using Element = typename Sums::Element;
+  const Element* residual = static_cast<const Element*>(task.residual);
+  for (int r = 0; r < rows; ++r) {
+    for (int v = 0; v < kVectors; ++v) {
+      const __mmask16 mask = MaskOf(task.columns, column + v * kLanes);
+      float* numbers = tile.numbers + r * kPanelColumns + v * kLanes;
+      __m512 sum = _mm512_load_ps(numbers);
+      if (task.bias != nullptr) sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(mask, task.bias + column + v * kLanes));
+      if (residual != nullptr)
+        sum = _mm512_add_ps(sum, Sums::LoadRow(mask, residual + (row + r) * task.columns + column + v * kLanes));
+      _mm512_store_ps(numbers, sum);
+    }
+  }
+  if (task.activate != nullptr) task.activate(tile.numbers, rows * kPanelColumns);
+  Element* y = static_cast<Element*>(task.y);
+  for (int r = 0; r < rows; ++r) {
+    for (int v = 0; v < kVectors; ++v) {
+      const __mmask16 mask = MaskOf(task.columns, column + v * kLanes);
+      Sums::StoreRow(y + (row + r) * task.columns + column + v * kLanes, mask,
+                     _mm512_load_ps(tile.numbers + r * kPanelColumns + v * kLanes));
+    }
+  }
+}
+
+// Asks for what Finish will touch: a piece of each row, too far apart for the hardware to guess.
+template <typename Sums>
+void FetchRows(const DenseTask& task, int64_t row, int rows, int64_t column) {
+  constexpr int64_t kElements = kLine / sizeof(typename Sums::Element);
+  const auto* residual = static_cast<const typename Sums::Element*>(task.residual);
+  auto* y = static_cast<typename Sums::Element*>(task.y);
+  for (int r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < kPanelColumns; c += kElements) {
+      const int64_t at = (row + r) * task.columns + column + c;
+      if (residual != nullptr) __builtin_prefetch(residual + at, /*write=*/0);
+      __builtin_prefetch(y + at, /*write=*/1);
+    }
+  }
+}
+
+template <typename Sums>
+void Panels(const DenseTask& task, int64_t first, int64_t last) {
+  using Element = typename Sums::Element;
+  const Element* x = static_cast<const Element*>(task.x);
+  const int64_t steps = task.depth / Sums::kDepth;
+  const int64_t passes = (task.rows + kRows - 1) / kRows;
+  // So many lines a group of steps that all passes together fetch a panel.
+  const int64_t lines = (kStepsOfFetch * kVectors + passes - 1) / passes;
+  const int64_t fetched = steps / kStepsOfFetch * lines * kLine;  // a pass
+  Tile tile;
+  for (int64_t panel = first; panel < last; ++panel) {
+    const char* weights = static_cast<const char*>(task.weights) + panel * task.panel_bytes;
+    const bool more = panel + 1 < last;
+    for (int64_t pass = 0; pass < passes; ++pass) {
+      const int64_t row = task.rows * pass / passes, end = task.rows * (pass + 1) / passes;
+      Fetch fetch{weights + task.panel_bytes + pass * fetched, lines};
+      if (!more || pass * fetched >= task.panel_bytes) fetch.lines = 0;
+      const int rows = static_cast<int>(end - row);
+      FetchRows<Sums>(task, row, rows, panel * kPanelColumns);
+      kPasses<Sums>[rows](x + row * task.x_stride, task.x_stride, weights, steps, fetch, tile);
+      Finish<Sums>(task, row, rows, panel * kPanelColumns, tile);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace halftone::host
