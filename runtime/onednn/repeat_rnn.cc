@@ -37,8 +37,8 @@ absl::StatusOr<Layer> LayerOf(const PrimitiveLine& line, int64_t directions, int
   HALFTONE_RETURN_IF_ERROR(add("bias", {layers, directions, bias_gates, hidden}, DNNL_ARG_BIAS, layer.bias));
   HALFTONE_RETURN_IF_ERROR(add("dst_layer", {steps, batch, joined}, DNNL_ARG_DST_LAYER, layer.y));
   HALFTONE_RETURN_IF_ERROR(add("dst_iter", {layers, directions, batch, out}, DNNL_ARG_DST_ITER, layer.y_h));
-  if (layer.h) layer.c = PlainDesc(cell, DataType::kFloat32);
-  if (layer.y_h) layer.y_c = PlainDesc(cell, DataType::kFloat32);
+  if (!layer.h.is_zero()) layer.c = PlainDesc(cell, DataType::kFloat32);
+  if (!layer.y_h.is_zero()) layer.y_c = PlainDesc(cell, DataType::kFloat32);
   return layer;
 }
 
@@ -76,8 +76,8 @@ absl::StatusOr<MadePrimitive> MakeRecurrent(const PrimitiveLine& line) {
   HALFTONE_ASSIGN_OR_RETURN(const LineAttributes with, AttributesOf(line, {}));
   const Layer l = layer;
   if (algorithm == "vanilla_lstm") {
-    if (l.c) layer.arguments.emplace_back(DNNL_ARG_SRC_ITER_C, l.c);
-    if (l.y_c) layer.arguments.emplace_back(DNNL_ARG_DST_ITER_C, l.y_c);
+    if (!l.c.is_zero()) layer.arguments.emplace_back(DNNL_ARG_SRC_ITER_C, l.c);
+    if (!l.y_c.is_zero()) layer.arguments.emplace_back(DNNL_ARG_DST_ITER_C, l.y_c);
     return Make<dnnl::lstm_forward>(line, std::move(layer), with.attributes, direction, l.x, l.h, l.c, l.weights,
                                     l.recurrent, l.bias, l.y, l.y_h, l.y_c);
   }
