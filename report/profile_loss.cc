@@ -84,6 +84,9 @@ std::string LossSentence(const v1::ProfiledVariant& variant) {
     parts.push_back(absl::StrCat(Milliseconds(loss.us), " ", loss.where));
   }
   const double share = variant.whole_us() > 0 ? 100 * total / variant.whole_us() : 0;
+  if (!variant.disturbances().empty()) {
+    return absl::StrFormat("The machine was not quiet (%s): profile again.", absl::StrJoin(variant.disturbances(), ", "));
+  }
   if (parts.empty()) return absl::StrCat("Nothing is lost of ", Milliseconds(variant.whole_us()), OfPeak(variant), ".");
   return absl::StrFormat("Of %s, %s (%.1f %%) are lost: %s%s.", Milliseconds(variant.whole_us()), Milliseconds(total),
                          share, absl::StrJoin(parts, ", "), OfPeak(variant));

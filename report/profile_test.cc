@@ -71,6 +71,7 @@ TEST(ProfileTest, ChecksSayWhatIsKept) {
   variant.set_live_bytes(800'000);
   CompleteProfile(variant);
   EXPECT_FALSE(variant.checks(0).ok());
+  EXPECT_EQ(variant.loss(), "The machine was not quiet (2.0 tasks wanted to run on 1 cores): profile again.");
   EXPECT_FALSE(variant.checks(3).ok());
   EXPECT_FALSE(variant.checks(4).ok());
   EXPECT_THAT(variant.checks(4).text(), HasSubstr("1.38 x"));

@@ -114,8 +114,19 @@ def _(t):
     t.equal(run.returncode, 0, run.stderr)
     t.contains(run.stdout, "digits.onnx fp32, batch 1, 1 thread: ")
     t.check(re.search(r"^and \d+ more steps$", run.stdout, re.M), run.stdout)
-    t.check(re.match(r"(Of|Nothing) .*\.$", run.stdout.splitlines()[-1]), run.stdout)
+    t.check(re.match(r"(Of|Nothing|The machine) .*\.$", run.stdout.splitlines()[-1]), run.stdout)
     t.check("bf16" not in run.stdout, "bf16 was not asked for")
+
+
+@case("a profile that a server made can be fetched later")
+def _(t):
+    with t.server() as server:
+        first = t.halftone("profile", ONNX, "--precision", "fp32", "--json", "--quiet", "--server", server.address)
+        t.equal(first.returncode, 0, first.stderr)
+        jobs = json.loads(t.halftone("jobs", "list", "--json", "--server", server.address).stdout)["jobs"]
+        again = t.halftone("jobs", "watch", jobs[0]["name"], "--json", "--quiet", "--server", server.address)
+        t.equal(again.returncode, 0, again.stderr)
+        t.equal(again.stdout, first.stdout)
 
 
 @case("wrong flags and models have the exit codes of the other commands")
