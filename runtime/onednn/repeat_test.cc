@@ -9,6 +9,7 @@
 #include "ir/text.h"
 #include "runtime/engine.h"
 #include "runtime/onednn/primitive_line.h"
+#include "runtime/onednn/target.h"
 #include "runtime/onednn/verbose.h"
 
 namespace halftone {
@@ -157,6 +158,7 @@ constexpr std::string_view kLines[] = {
 };
 
 TEST(RepeatTest, EachKindIsCovered) {
+  if (DescribeCpu().isa.starts_with("avx2")) GTEST_SKIP() << "the lines were written by avx512_core";
   for (const std::string_view line : kLines) {
     const auto repeated = RepeatPrimitive(line, 1, 0.001);
     ASSERT_TRUE(repeated.ok()) << line << "\n" << repeated.status();  // the kernel depends on the CPU
