@@ -6,6 +6,7 @@
 #include "gtest/gtest.h"
 #include "ir/reference/reference.h"
 #include "ir/text.h"
+#include "runtime/backend_wrapper.h"
 #include "runtime/onednn/backend.h"
 #include "runtime/plan.h"
 
@@ -15,25 +16,10 @@ namespace {
 using testing::ElementsAre;
 
 // oneDNN's kernels on a machine without caches, on which convolutions take as long as we say.
-class PricedBackend final : public Backend {
+class PricedBackend final : public BackendWrapper {
  public:
-  explicit PricedBackend(std::map<std::string, LayoutSeconds> prices) : prices_(std::move(prices)) {}
-
-  std::span<const Kernel* const> Kernels(OpKind op) const override { return base_.Kernels(op); }
-  absl::StatusOr<Prepared> Convert(std::span<const int64_t> dims, const Placement& from,
-                                   const Placement& to) const override {
-    return base_.Convert(dims, from, to);
-  }
-  bool Same(std::span<const int64_t> dims, const Placement& a, const Placement& b) const override {
-    return base_.Same(dims, a, b);
-  }
-  size_t Bytes(std::span<const int64_t> dims, const Placement& placement) const override {
-    return base_.Bytes(dims, placement);
-  }
-  Placement WithType(std::span<const int64_t> dims, const Placement& placement, DataType type) const override {
-    return base_.WithType(dims, placement, type);
-  }
-  void UseThreads(int threads) const override { base_.UseThreads(threads); }
+  explicit PricedBackend(std::map<std::string, LayoutSeconds> prices)
+      : BackendWrapper(OneDnnBackend()), prices_(std::move(prices)) {}
 
   std::vector<std::optional<LayoutSeconds>> SecondsByLayout(std::span<const NodeContext* const> convs) const override {
     std::vector<std::optional<LayoutSeconds>> result;
@@ -47,7 +33,6 @@ class PricedBackend final : public Backend {
   size_t CacheBytes() const override { return 0; }
 
  private:
-  const Backend& base_ = OneDnnBackend();
   const std::map<std::string, LayoutSeconds> prices_;
 };
 

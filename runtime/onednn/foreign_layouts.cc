@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "runtime/backend_wrapper.h"
 #include "runtime/onednn/backend.h"
 #include "runtime/onednn/kernels.h"
 #include "runtime/onednn/support.h"
@@ -94,32 +95,18 @@ class LayoutKernel final : public Kernel {
   const ForeignLayout layout_;
 };
 
-class ForeignLayoutBackend final : public Backend {
+class ForeignLayoutBackend final : public BackendWrapper {
  public:
-  explicit ForeignLayoutBackend(ForeignLayout layout) : kernel_(layout), identity_{&kernel_} {
-    const auto usual = base_.Kernels(OpKind::kIdentity);
+  explicit ForeignLayoutBackend(ForeignLayout layout)
+      : BackendWrapper(OneDnnBackend()), kernel_(layout), identity_{&kernel_} {
+    const auto usual = inside().Kernels(OpKind::kIdentity);
     identity_.insert(identity_.end(), usual.begin(), usual.end());
   }
   std::span<const Kernel* const> Kernels(OpKind op) const override {
-    return op == OpKind::kIdentity ? identity_ : base_.Kernels(op);
+    return op == OpKind::kIdentity ? identity_ : inside().Kernels(op);
   }
-  absl::StatusOr<Prepared> Convert(std::span<const int64_t> dims, const Placement& from,
-                                   const Placement& to) const override {
-    return base_.Convert(dims, from, to);
-  }
-  bool Same(std::span<const int64_t> dims, const Placement& a, const Placement& b) const override {
-    return base_.Same(dims, a, b);
-  }
-  size_t Bytes(std::span<const int64_t> dims, const Placement& placement) const override {
-    return base_.Bytes(dims, placement);
-  }
-  Placement WithType(std::span<const int64_t> dims, const Placement& placement, DataType type) const override {
-    return base_.WithType(dims, placement, type);
-  }
-  void UseThreads(int threads) const override { base_.UseThreads(threads); }
 
  private:
-  const Backend& base_ = OneDnnBackend();
   const LayoutKernel kernel_;
   std::vector<const Kernel*> identity_;
 };

@@ -158,8 +158,9 @@ constexpr std::string_view kLines[] = {
 };
 
 TEST(RepeatTest, EachKindIsCovered) {
-  if (DescribeCpu().isa.starts_with("avx2")) GTEST_SKIP() << "the lines were written by avx512_core";
+  const bool avx2 = DescribeCpu().isa.starts_with("avx2");  // has no bf16, nor the packed weights of this lstm
   for (const std::string_view line : kLines) {
+    if (avx2 && (line == kConv || line.find(",rnn,") != line.npos)) continue;
     const auto repeated = RepeatPrimitive(line, 1, 0.001);
     ASSERT_TRUE(repeated.ok()) << line << "\n" << repeated.status();  // the kernel depends on the CPU
     EXPECT_TRUE(CanRepeat(line).ok());

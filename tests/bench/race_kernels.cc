@@ -21,6 +21,7 @@
 #include "base/status.h"
 #include "ir/reference/reference.h"
 #include "ir/text.h"
+#include "runtime/backend_wrapper.h"
 #include "runtime/onednn/backend.h"
 #include "runtime/plan.h"
 #include "runtime/statistics.h"
@@ -33,30 +34,15 @@ constexpr int kWarmUps = 3;
 constexpr int kMostRepetitions = 20'000;
 
 // oneDNN's backend, but one op has one kernel only, and its reference function.
-class OneKernelBackend final : public Backend {
+class OneKernelBackend final : public BackendWrapper {
  public:
   OneKernelBackend(OpKind op, const Kernel* kernel)
-      : op_(op), all_(OneDnnBackend()), only_({kernel, all_.Kernels(op).back()}) {}
+      : BackendWrapper(OneDnnBackend()), op_(op), only_({kernel, inside().Kernels(op).back()}) {}
 
-  std::span<const Kernel* const> Kernels(OpKind op) const override { return op == op_ ? only_ : all_.Kernels(op); }
-  absl::StatusOr<Prepared> Convert(std::span<const int64_t> dims, const Placement& from,
-                                   const Placement& to) const override {
-    return all_.Convert(dims, from, to);
-  }
-  bool Same(std::span<const int64_t> dims, const Placement& a, const Placement& b) const override {
-    return all_.Same(dims, a, b);
-  }
-  size_t Bytes(std::span<const int64_t> dims, const Placement& placement) const override {
-    return all_.Bytes(dims, placement);
-  }
-  Placement WithType(std::span<const int64_t> dims, const Placement& placement, DataType type) const override {
-    return all_.WithType(dims, placement, type);
-  }
-  void UseThreads(int threads) const override { all_.UseThreads(threads); }
+  std::span<const Kernel* const> Kernels(OpKind op) const override { return op == op_ ? only_ : inside().Kernels(op); }
 
  private:
   const OpKind op_;
-  const Backend& all_;
   const std::vector<const Kernel*> only_;
 };
 
