@@ -4,9 +4,9 @@ namespace halftone {
 
 Rules ConversionRules() {
   Rules rules;
-  rules.push_back(MakeFoldCast());
-  rules.push_back(MakeMergeCasts());
-  rules.push_back(MakeRemoveCast());  // after merging: a chain may end in the type it began with
+#define RULE(Name) rules.push_back(Make##Name());
+#include "passes/precision/conversions.inc"
+#undef RULE
   return rules;
 }
 

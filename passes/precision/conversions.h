@@ -1,4 +1,4 @@
-// Rules that clean up after a change of precision, in order.
+// Rules that clean up after a change of precision, in order. A new one is one line of conversions.inc.
 #ifndef HALFTONE_PASSES_PRECISION_CONVERSIONS_H_
 #define HALFTONE_PASSES_PRECISION_CONVERSIONS_H_
 
@@ -8,9 +8,9 @@
 
 namespace halftone {
 
-std::unique_ptr<RewriteRule> MakeRemoveCast();  // remove_cast.cc
-std::unique_ptr<RewriteRule> MakeMergeCasts();  // merge_casts.cc
-std::unique_ptr<RewriteRule> MakeFoldCast();    // fold_cast.cc
+#define RULE(Name) std::unique_ptr<RewriteRule> Make##Name();
+#include "passes/precision/conversions.inc"
+#undef RULE
 
 Rules ConversionRules();
 

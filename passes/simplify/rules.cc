@@ -4,11 +4,9 @@ namespace halftone {
 
 Rules SimplifyRules() {
   Rules rules;
-  rules.push_back(MakeInlineCall());
-  rules.push_back(MakeInlineBranch());
-  rules.push_back(MakeRemoveIdentity());
-  rules.push_back(MakeRemoveDropout());
-  rules.push_back(MakeConvertGemm());  // one kind of matrix product is left for the fusions
+#define RULE(Name) rules.push_back(Make##Name());
+#include "passes/simplify/rules.inc"
+#undef RULE
   return rules;
 }
 

@@ -1,4 +1,4 @@
-// The simplifying rules, in order.
+// The simplifying rules, in order. A new one is one line of rules.inc.
 #ifndef HALFTONE_PASSES_SIMPLIFY_RULES_H_
 #define HALFTONE_PASSES_SIMPLIFY_RULES_H_
 
@@ -8,11 +8,9 @@
 
 namespace halftone {
 
-std::unique_ptr<RewriteRule> MakeRemoveIdentity();  // remove_identity.cc
-std::unique_ptr<RewriteRule> MakeRemoveDropout();   // remove_dropout.cc
-std::unique_ptr<RewriteRule> MakeConvertGemm();     // convert_gemm.cc
-std::unique_ptr<RewriteRule> MakeInlineBranch();    // inline_branch.cc
-std::unique_ptr<RewriteRule> MakeInlineCall();      // inline_call.cc
+#define RULE(Name) std::unique_ptr<RewriteRule> Make##Name();
+#include "passes/simplify/rules.inc"
+#undef RULE
 
 Rules SimplifyRules();
 
