@@ -2,6 +2,7 @@
 #ifndef HALFTONE_IR_TARGET_H_
 #define HALFTONE_IR_TARGET_H_
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,11 +21,14 @@ struct Signature {
   bool operator==(const Signature&) const = default;
 };
 
-// What would be fused into a contraction beside what it already has.
+// What would be fused into a node beside what it already has.
 struct FusedParts {
   bool bias = false;
   bool residual = false;
   Activation activation = Activation::kNone;
+  bool scale = false;               // of a matmul or a softmax
+  bool broadcast_residual = false;  // a residual (of a matmul) that has not the result's shape
+  bool activation_first = false;    // the residual comes behind the activation, which may be there already
 };
 
 // Thread-safe: const and without side effects.
@@ -33,9 +37,14 @@ class Target {
   virtual ~Target() = default;
   virtual std::string_view name() const = 0;
 
-  // OK if `node` (conv or matmul), with its present types and attributes and these parts added, runs as one kernel;
-  // else UNIMPLEMENTED with the reason in a few words ("no kernel with a residual before tanh").
+  // OK if `node` (conv, matmul, softmax, a normalization), with its present types and attributes and these parts added,
+  // runs as one kernel that is not slower than what it stands for; else UNIMPLEMENTED with the reason in a few words
+  // ("no kernel with a residual before tanh").
   virtual absl::Status SupportsFused(const Graph& graph, NodeId node, const FusedParts& parts) const = 0;
+
+  // The same of one new node `op` that reads these values, in the place of several nodes: a binary_chain, a
+  // scaled_dot_product_attention, ...
+  virtual absl::Status SupportsOp(const Graph& graph, OpKind op, std::span<const ValueId> inputs) const = 0;
 
   // Types in which this node can run; the first is preferred for f32 models. Empty: it cannot run.
   virtual std::vector<Signature> Signatures(const Graph& graph, NodeId node) const = 0;

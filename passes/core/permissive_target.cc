@@ -8,10 +8,34 @@
 namespace halftone {
 namespace {
 
+struct PartWord {
+  std::string_view word;
+  bool FusedParts::* part;
+};
+constexpr PartWord kPartWords[] = {{"bias", &FusedParts::bias},
+                                   {"residual", &FusedParts::residual},
+                                   {"scale", &FusedParts::scale},
+                                   {"broadcast_residual", &FusedParts::broadcast_residual},
+                                   {"activation_first", &FusedParts::activation_first}};
+
 // `wanted` has everything that `missing` names.
 bool Covers(const FusedParts& wanted, const FusedParts& missing) {
-  return (wanted.bias || !missing.bias) && (wanted.residual || !missing.residual) &&
-         (missing.activation == Activation::kNone || wanted.activation == missing.activation);
+  for (const PartWord& row : kPartWords) {
+    if (missing.*row.part && !(wanted.*row.part)) return false;
+  }
+  return missing.activation == Activation::kNone || wanted.activation == missing.activation;
+}
+
+// False: it is no word for a part.
+bool AddPart(std::string_view word, FusedParts& parts) {
+  for (const PartWord& row : kPartWords) {
+    if (row.word != word) continue;
+    parts.*row.part = true;
+    return true;
+  }
+  const std::optional<Activation> activation = ActivationFromName(word);
+  if (activation.has_value()) parts.activation = *activation;
+  return activation.has_value();
 }
 
 }  // namespace
@@ -28,15 +52,10 @@ absl::StatusOr<PermissiveTarget> PermissiveTarget::Parse(std::string_view text) 
     if (!op.has_value()) return absl::InvalidArgumentError(Concat("'", words[0], "' is no op"));
     Missing missing{*op, {}, std::string(absl::StripAsciiWhitespace(item))};
     for (size_t i = 1; i < words.size(); ++i) {
-      const std::optional<Activation> activation = ActivationFromName(words[i]);
-      if (words[i] == "bias") {
-        missing.parts.bias = true;
-      } else if (words[i] == "residual") {
-        missing.parts.residual = true;
-      } else if (activation.has_value()) {
-        missing.parts.activation = *activation;
-      } else {
-        return absl::InvalidArgumentError(Concat("'", words[i], "' is neither bias, residual nor an activation"));
+      if (!AddPart(words[i], missing.parts)) {
+        return absl::InvalidArgumentError(Concat("'", words[i],
+                                                 "' is neither an activation nor one of bias, residual, "
+                                                 "scale, broadcast_residual and activation_first"));
       }
     }
     target.missing_.push_back(std::move(missing));
@@ -45,15 +64,26 @@ absl::StatusOr<PermissiveTarget> PermissiveTarget::Parse(std::string_view text) 
 }
 
 absl::Status PermissiveTarget::SupportsFused(const Graph& graph, NodeId node, const FusedParts& parts) const {
+  const Attributes& attributes = graph.node(node).attributes;
   FusedParts all = parts;
+  all.scale = all.scale || attributes.has("scale");
+  all.activation_first = all.activation_first || attributes.Bool("activation_first", false);
   all.bias = all.bias || graph.input(node, 2).valid();
   all.residual = all.residual || graph.input(node, 3).valid();
   if (all.activation == Activation::kNone) {
-    all.activation =
-        ActivationFromName(graph.node(node).attributes.String("activation", "")).value_or(Activation::kNone);
+    all.activation = ActivationFromName(attributes.String("activation", "")).value_or(Activation::kNone);
   }
   for (const Missing& missing : missing_) {
     if (missing.op == graph.op(node) && Covers(all, missing.parts)) {
+      return absl::UnimplementedError(Concat("no kernel for ", missing.text));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PermissiveTarget::SupportsOp(const Graph&, OpKind op, std::span<const ValueId>) const {
+  for (const Missing& missing : missing_) {
+    if (missing.op == op && Covers({}, missing.parts)) {
       return absl::UnimplementedError(Concat("no kernel for ", missing.text));
     }
   }

@@ -3,6 +3,7 @@
 #define HALFTONE_PASSES_CORE_PERMISSIVE_TARGET_H_
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,11 +19,13 @@ class PermissiveTarget final : public Target {
   PermissiveTarget() = default;
 
   // "without conv+residual, matmul+bias": each word is an op and the fused parts that it has no kernel for when all of
-  // them come together: bias, residual, or an activation's name. INVALID_ARGUMENT names the word that is wrong.
+  // them come together: bias, residual, scale, broadcast_residual, activation_first, or an activation's name; an op
+  // alone has none at all. INVALID_ARGUMENT names the word that is wrong.
   static absl::StatusOr<PermissiveTarget> Parse(std::string_view text);
 
   std::string_view name() const override { return "permissive"; }
   absl::Status SupportsFused(const Graph& graph, NodeId node, const FusedParts& parts) const override;
+  absl::Status SupportsOp(const Graph& graph, OpKind op, std::span<const ValueId> inputs) const override;
   std::vector<Signature> Signatures(const Graph& graph, NodeId node) const override;
   bool IsNative(DataType type) const override { return type == DataType::kFloat32 || type == DataType::kBFloat16; }
 

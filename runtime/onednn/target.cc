@@ -64,6 +64,7 @@ class OneDnnTarget final : public Target {
  public:
   std::string_view name() const override { return "oneDNN"; }
   absl::Status SupportsFused(const Graph& graph, NodeId node, const FusedParts& parts) const override;
+  absl::Status SupportsOp(const Graph& graph, OpKind op, std::span<const ValueId> inputs) const override;
   std::vector<Signature> Signatures(const Graph& graph, NodeId node) const override;
   bool IsNative(DataType type) const override {
     return type == DataType::kFloat32 || (type == DataType::kBFloat16 && CurrentIsa().native_bf16);
@@ -142,6 +143,11 @@ absl::Status OneDnnTarget::SupportsFused(const Graph& graph, NodeId id, const Fu
                          {onednn::PlainDesc(problem.src, types.src), onednn::PlainDesc(problem.weights, types.weights),
                           onednn::PlainDesc(problem.dst, types.dst)});
   if (!primitive) return absl::UnimplementedError("oneDNN has no such matrix product");
+  return absl::OkStatus();
+}
+
+absl::Status OneDnnTarget::SupportsOp(const Graph&, OpKind op, std::span<const ValueId>) const {
+  if (OneDnnBackend().Kernels(op).empty()) return absl::UnimplementedError(Concat("no kernel for ", OpName(op)));
   return absl::OkStatus();
 }
 
