@@ -1,6 +1,7 @@
 #include "ir/editor.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/log/check.h"
 
@@ -8,23 +9,58 @@ namespace halftone {
 
 Node& GraphEditor::Mutable(NodeId id) {
   CHECK(graph_.alive(id)) << "node #" << id.index << " was removed";
+  Touch(id);
   std::shared_ptr<const Node>& node = graph_.nodes_[id.index];
   if (node.use_count() > 1) node = std::make_shared<Node>(*node);  // a copy of the graph still reads the old one
   return const_cast<Node&>(*node);                                 // made non-const, and owned by this graph alone
 }
 
+void GraphEditor::AddUse(ValueId value, Use use) {
+  if (!value.valid()) return;
+  graph_.uses_[value.index].push_back(use);
+  Touch(graph_.producer(value));
+}
+
+void GraphEditor::RemoveUse(ValueId value, Use use) {
+  if (!value.valid()) return;
+  std::vector<Use>& uses = graph_.uses_[value.index];
+  uses.erase(std::find(uses.begin(), uses.end(), use));
+  Touch(graph_.producer(value));
+}
+
 void GraphEditor::Link(NodeId id) {
-  const Node& node = graph_.node(id);
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    if (node.inputs[i].valid()) graph_.uses_[node.inputs[i].index].push_back({id, static_cast<int>(i)});
-  }
+  const std::vector<ValueId>& inputs = graph_.node(id).inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) AddUse(inputs[i], {id, static_cast<int>(i)});
 }
 
 void GraphEditor::Unlink(NodeId id) {
-  for (const ValueId input : graph_.node(id).inputs) {
-    if (!input.valid()) continue;
-    std::erase_if(graph_.uses_[input.index], [id](const Use& use) { return use.node == id; });
+  const std::vector<ValueId>& inputs = graph_.node(id).inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) RemoveUse(inputs[i], {id, static_cast<int>(i)});
+}
+
+void GraphEditor::LinkControl(NodeId id) {
+  for (const NodeId control : graph_.node(id).control_inputs) {
+    std::vector<NodeId>& users = graph_.control_users_[control];
+    const auto place = std::lower_bound(users.begin(), users.end(), id);
+    if (place == users.end() || *place != id) users.insert(place, id);
+    Touch(control);
   }
+}
+
+void GraphEditor::UnlinkControl(NodeId id) {
+  for (const NodeId control : graph_.node(id).control_inputs) {
+    const auto it = graph_.control_users_.find(control);
+    if (it == graph_.control_users_.end()) continue;
+    std::erase(it->second, id);
+    if (it->second.empty()) graph_.control_users_.erase(it);
+    Touch(control);
+  }
+}
+
+void GraphEditor::Rename(std::string& name, std::string to) {
+  graph_.names_.Remove(name);
+  name = std::move(to);
+  graph_.names_.Add(name);
 }
 
 NodeId GraphEditor::AddNode(Node node, std::vector<ValueSpec> outputs) {
@@ -33,11 +69,14 @@ NodeId GraphEditor::AddNode(Node node, std::vector<ValueSpec> outputs) {
   if (!node.origin.valid()) node.origin = id;
   node.outputs.clear();
   const bool is_input = node.op == OpKind::kInput;
+  graph_.names_.Add(node.name);
   graph_.nodes_.push_back(std::make_shared<Node>(std::move(node)));
   ++graph_.num_alive_;
   ++edits_;
+  Touch(id);
   for (ValueSpec& spec : outputs) AddOutput(id, std::move(spec));
   Link(id);
+  LinkControl(id);
   if (is_input) graph_.inputs_.push_back(id);
   return id;
 }
@@ -99,9 +138,15 @@ void GraphEditor::SetInput(NodeId id, int index, ValueId value) {
 
 void GraphEditor::SetInputs(NodeId id, std::vector<ValueId> inputs) {
   if (graph_.node(id).inputs == inputs) return;
-  Unlink(id);
-  Mutable(id).inputs = std::move(inputs);
-  Link(id);
+  std::vector<ValueId> old = std::move(Mutable(id).inputs);
+  Mutable(id).inputs = inputs;
+  for (size_t i = 0; i < std::max(old.size(), inputs.size()); ++i) {
+    const ValueId before = i < old.size() ? old[i] : kNoValue;
+    const ValueId after = i < inputs.size() ? inputs[i] : kNoValue;
+    if (before == after) continue;
+    RemoveUse(before, {id, static_cast<int>(i)});
+    AddUse(after, {id, static_cast<int>(i)});
+  }
   ++edits_;
 }
 
@@ -146,7 +191,7 @@ void GraphEditor::EraseExtra(NodeId id, std::string_view name) {
 
 void GraphEditor::SetName(NodeId id, std::string name) {
   if (graph_.node(id).name == name) return;
-  Mutable(id).name = std::move(name);
+  Rename(Mutable(id).name, std::move(name));
   ++edits_;
 }
 
@@ -164,13 +209,16 @@ void GraphEditor::SetSpelling(NodeId id, std::string spelling) {
 
 void GraphEditor::SetControlInputs(NodeId id, std::vector<NodeId> inputs) {
   if (graph_.node(id).control_inputs == inputs) return;
+  UnlinkControl(id);
   Mutable(id).control_inputs = std::move(inputs);
+  LinkControl(id);
   ++edits_;
 }
 
 ValueId GraphEditor::AddOutput(NodeId id, ValueSpec spec) {
   const ValueId value{static_cast<int32_t>(graph_.values_.size())};
   Node& node = Mutable(id);
+  graph_.names_.Add(spec.name);
   graph_.values_.push_back(
       {std::move(spec.name), spec.type, std::move(spec.shape), id, static_cast<int>(node.outputs.size())});
   graph_.uses_.emplace_back();
@@ -183,15 +231,21 @@ void GraphEditor::SetType(ValueId id, DataType type) {
   Value& value = graph_.values_[id.index];
   if (value.type == type) return;
   value.type = type;
+  Touch(value.producer);
   ++edits_;
 }
 
-void GraphEditor::SetShape(ValueId id, Shape shape) { graph_.values_[id.index].shape = std::move(shape); }
+void GraphEditor::SetShape(ValueId id, Shape shape) {
+  Value& value = graph_.values_[id.index];
+  value.shape = std::move(shape);
+  Touch(value.producer);
+}
 
 void GraphEditor::SetValueName(ValueId id, std::string name) {
   Value& value = graph_.values_[id.index];
   if (value.name == name) return;
-  value.name = std::move(name);
+  Rename(value.name, std::move(name));
+  Touch(value.producer);
   ++edits_;
 }
 
@@ -202,19 +256,20 @@ void GraphEditor::ReplaceUses(ValueId old, ValueId replacement) {
   const OpKind made_by = graph_.op(replacement);
   const bool may_rename = made_by != OpKind::kInput && made_by != OpKind::kConstant;
   if (to.name.empty() || (may_rename && (graph_.IsOutput(old) || graph_.IsCaptured(old)))) {
-    to.name = std::move(from.name);
-    from.name.clear();
+    std::string name = std::exchange(from.name, "");
+    graph_.names_.Remove(to.name);
+    to.name = std::move(name);
   }
-  const std::vector<Use> uses = graph_.uses_[old.index];
-  for (const Use& use : uses) {
-    if (graph_.node(use.node).inputs[use.index] != old) continue;
-    std::vector<ValueId> inputs = graph_.node(use.node).inputs;
-    std::replace(inputs.begin(), inputs.end(), old, replacement);
-    SetInputs(use.node, std::move(inputs));
+  for (const Use& use : std::exchange(graph_.uses_[old.index], {})) {
+    Mutable(use.node).inputs[use.index] = replacement;
+    AddUse(replacement, use);
+    ++edits_;
   }
+  Touch(from.producer);
   for (GraphOutput& output : graph_.outputs_) {
     if (output.value != old) continue;
     output.value = replacement;
+    Touch(to.producer);
     ++edits_;
   }
 }
@@ -232,7 +287,7 @@ void GraphEditor::ReplaceNode(NodeId old, NodeId replacement) {
       SetValueName(to, name.empty() ? graph_.value(to).name : name);
     }
   }
-  for (const NodeId user : graph_.control_users(old)) {
+  for (const NodeId user : std::vector<NodeId>(graph_.control_users(old))) {
     std::vector<NodeId> control = graph_.node(user).control_inputs;
     std::replace(control.begin(), control.end(), old, replacement);
     SetControlInputs(user, std::move(control));
@@ -244,11 +299,14 @@ void GraphEditor::RemoveNode(NodeId id) {
   for (const ValueId output : graph_.node(id).outputs) {
     if (!output.valid()) continue;
     CHECK(graph_.uses(output).empty() && !graph_.IsOutput(output)) << "'" << graph_.Label(id) << "' is still read";
-    graph_.values_[output.index].name.clear();
+    Rename(graph_.values_[output.index].name, "");
   }
   CHECK(graph_.control_users(id).empty()) << "a node still runs after '" << graph_.Label(id) << "'";
   Unlink(id);
-  std::erase(graph_.inputs_, id);
+  UnlinkControl(id);
+  Touch(id);
+  graph_.names_.Remove(graph_.node(id).name);
+  if (graph_.op(id) == OpKind::kInput) std::erase(graph_.inputs_, id);
   graph_.nodes_[id.index] = nullptr;
   --graph_.num_alive_;
   ++edits_;
@@ -278,6 +336,10 @@ int GraphEditor::RemoveDeadNodes() {
   }
   for (const NodeId id : dead) RemoveNode(id);
   return static_cast<int>(dead.size());
+}
+
+void GraphEditor::ResetOrigins() {
+  for (const NodeId id : graph_.nodes()) Mutable(id).origin = id;
 }
 
 void GraphEditor::SetHeader(std::string name, AttributeValue value) {

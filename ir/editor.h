@@ -26,6 +26,9 @@ class GraphEditor {
 
   const Graph& graph() const { return graph_; }
   int64_t edits() const { return edits_; }
+  // From now on every node that is added, changes, or whose values change or get other readers is appended to `log`
+  // (again each time, and also those that are removed later), until nullptr is given.
+  void LogTouched(std::vector<NodeId>* log) { touched_ = log; }
 
   // --- Adding.
   // Everything of `node` but `outputs` is taken as it is (inputs must exist; origin, if unset, becomes the new node);
@@ -76,6 +79,8 @@ class GraphEditor {
   int RemoveDeadNodes();
 
   // --- The whole.
+  // Every node is its own origin again: the graph as it is becomes the one that is planned. No edit.
+  void ResetOrigins();
   void SetGraphName(std::string name) { graph_.name_ = std::move(name); }
   void SetFormat(GraphFormat format) { graph_.format_ = format; }
   void SetHeader(std::string name, AttributeValue value);
@@ -85,11 +90,21 @@ class GraphEditor {
 
  private:
   Node& Mutable(NodeId id);
+  void Touch(NodeId id) {
+    if (touched_ != nullptr && id.valid()) touched_->push_back(id);
+  }
+  void AddUse(ValueId value, Use use);
+  void RemoveUse(ValueId value, Use use);
   void Link(NodeId id);
   void Unlink(NodeId id);
+  // The control edges into `id`, in the index of those who run after a node.
+  void LinkControl(NodeId id);
+  void UnlinkControl(NodeId id);
+  void Rename(std::string& name, std::string to);
 
   Graph& graph_;
   int64_t edits_ = 0;
+  std::vector<NodeId>* touched_ = nullptr;
 };
 
 }  // namespace halftone
