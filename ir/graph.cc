@@ -42,15 +42,10 @@ bool Graph::HasOneUser(ValueId id) const {
   return uses(id).size() == 1 && !IsOutput(id) && !IsCaptured(id) && control_users(producer(id)).empty();
 }
 
-std::vector<NodeId> Graph::control_users(NodeId id) const {
-  std::vector<NodeId> result;
-  if (format_ != GraphFormat::kGraphDef && format_ != GraphFormat::kNone) return result;  // ONNX has no control edges
-  for (size_t i = 0; i < nodes_.size(); ++i) {
-    if (nodes_[i] == nullptr) continue;
-    const std::vector<NodeId>& control = nodes_[i]->control_inputs;
-    if (std::find(control.begin(), control.end(), id) != control.end()) result.push_back({static_cast<int32_t>(i)});
-  }
-  return result;
+const std::vector<NodeId>& Graph::control_users(NodeId id) const {
+  static const std::vector<NodeId>* const none = new std::vector<NodeId>();
+  const auto it = control_users_.find(id);
+  return it == control_users_.end() ? *none : it->second;
 }
 
 bool Graph::HasControlEdges(NodeId id) const { return !node(id).control_inputs.empty() || !control_users(id).empty(); }
@@ -99,38 +94,47 @@ std::optional<double> Graph::ConstantScalar(ValueId id) const {
 
 std::vector<NodeId> Graph::TopologicalOrder() const {
   // Kahn's algorithm; a heap of indices keeps the order of nodes() among those that are ready.
-  std::vector<int> waiting(nodes_.size(), 0);
-  std::vector<std::vector<int32_t>> followers(nodes_.size());
-  const auto add_edge = [&](NodeId from, size_t to) {
-    if (!alive(from) || node(from).op == OpKind::kNextIteration) return;
-    followers[from.index].push_back(static_cast<int32_t>(to));
-    ++waiting[to];
-  };
-  for (size_t i = 0; i < nodes_.size(); ++i) {
-    if (nodes_[i] == nullptr) continue;
-    for (const ValueId input_value : nodes_[i]->inputs) {
-      if (input_value.valid()) add_edge(producer(input_value), i);
+  std::vector<int32_t> waiting(nodes_.size(), 0);
+  std::vector<int32_t> first(nodes_.size() + 1, 0);  // of a node's followers, in one list of all
+  const auto for_each_edge = [this](auto visit) {
+    for (size_t to = 0; to < nodes_.size(); ++to) {
+      if (nodes_[to] == nullptr) continue;
+      for (const ValueId input_value : nodes_[to]->inputs) {
+        if (input_value.valid()) visit(producer(input_value), to);
+      }
+      for (const NodeId control : nodes_[to]->control_inputs) visit(control, to);
     }
-    for (const NodeId control : nodes_[i]->control_inputs) add_edge(control, i);
-  }
+  };
+  const auto counts = [this](NodeId from) { return alive(from) && node(from).op != OpKind::kNextIteration; };
+  for_each_edge([&](NodeId from, size_t to) {
+    if (!counts(from)) return;
+    ++first[from.index + 1];
+    ++waiting[to];
+  });
+  for (size_t i = 0; i < nodes_.size(); ++i) first[i + 1] += first[i];
+  std::vector<int32_t> followers(first.back());
+  std::vector<int32_t> next(first.begin(), first.end() - 1);
+  for_each_edge([&](NodeId from, size_t to) {
+    if (counts(from)) followers[next[from.index]++] = static_cast<int32_t>(to);
+  });
+
   std::priority_queue<int32_t, std::vector<int32_t>, std::greater<>> ready;
   for (size_t i = 0; i < nodes_.size(); ++i) {
     if (nodes_[i] != nullptr && waiting[i] == 0) ready.push(static_cast<int32_t>(i));
   }
   std::vector<NodeId> order;
   order.reserve(num_alive_);
-  std::vector<bool> placed(nodes_.size(), false);
   while (!ready.empty()) {
     const int32_t index = ready.top();
     ready.pop();
     order.push_back({index});
-    placed[index] = true;
-    for (const int32_t follower : followers[index]) {
-      if (--waiting[follower] == 0) ready.push(follower);
+    waiting[index] = -1;  // placed
+    for (int32_t i = first[index]; i < first[index + 1]; ++i) {
+      if (--waiting[followers[i]] == 0) ready.push(followers[i]);
     }
   }
   for (size_t i = 0; i < nodes_.size(); ++i) {
-    if (nodes_[i] != nullptr && !placed[i]) order.push_back({static_cast<int32_t>(i)});
+    if (nodes_[i] != nullptr && waiting[i] >= 0) order.push_back({static_cast<int32_t>(i)});
   }
   return order;
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "absl/log/check.h"
 #include "ir/attributes.h"
+#include "ir/name_counts.h"
 #include "ir/ops.h"
 #include "ir/shape.h"
 #include "ir/tensor.h"
@@ -114,8 +116,8 @@ class Graph {
   bool IsCaptured(ValueId id) const;
   // Exactly one use, not an output of the graph, not captured, and the producer is nobody's control input.
   bool HasOneUser(ValueId id) const;
-  // Nodes that run after this one by a control edge.
-  std::vector<NodeId> control_users(NodeId id) const;
+  // Nodes that run after this one by a control edge, in the order of nodes().
+  const std::vector<NodeId>& control_users(NodeId id) const;
   bool HasControlEdges(NodeId id) const;  // in or out
 
   // --- The whole.
@@ -129,6 +131,8 @@ class Graph {
 
   NodeId FindNode(std::string_view name) const;    // linear; kNoNode if there is none
   ValueId FindValue(std::string_view name) const;  // linear; kNoValue if there is none
+  // Whether a node or a value has this name. Not linear.
+  bool HasName(std::string_view name) const { return names_.has(name); }
 
   // A name for people: the node's, else its first output's, else "#12".
   std::string Label(NodeId id) const;
@@ -157,6 +161,8 @@ class Graph {
   std::vector<std::vector<Use>> uses_;
   std::vector<NodeId> inputs_;
   std::vector<GraphOutput> outputs_;
+  std::map<NodeId, std::vector<NodeId>> control_users_;  // only of nodes that have one
+  NameCounts names_;
   int num_alive_ = 0;
 };
 

@@ -140,11 +140,19 @@ inline constexpr Port kLstmIn[] = {{"x"},
                                    {"initial_c", 'T', true},
                                    {"peepholes", 'T', true}};
 inline constexpr Port kLstmOut[] = {{"y", 'T', true}, {"y_h", 'T', true}, {"y_c", 'T', true}};
-inline constexpr Port kGruIn[] = {
+inline constexpr Port kRnnIn[] = {
     {"x"}, {"w"}, {"r"}, {"b", 'T', true}, {"sequence_lengths", '*', true}, {"initial_h", 'T', true}};
+inline constexpr Port kGruIn[] = {{"x"},
+                                  {"w"},
+                                  {"r"},
+                                  {"b", 'T', true},
+                                  {"sequence_lengths", '*', true},
+                                  {"initial_h", 'T', true},
+                                  {"attention", 'T', true}};
 inline constexpr Port kGruOut[] = {{"y", 'T', true}, {"y_h", 'T', true}};
 inline constexpr Port kAttentionIn[] = {
     {"x"}, {"weights"}, {"bias", 'T', true}, {"mask", '*', true}, {"past", 'T', true}, {"attention_bias", 'T', true}};
+inline constexpr Port kScaledAttentionIn[] = {{"q"}, {"k"}, {"v"}, {"mask", 'T', true}};
 inline constexpr Port kAttentionOut[] = {{"y"}, {"present", 'T', true}};
 inline constexpr Port kQuantizeIn[] = {{"x"}, {"scale", '*'}, {"zero_point", 'Q', true}};
 inline constexpr Port kQuantizeOut[] = {{.name = "y", .type_variable = 'Q', .type = DataType::kUInt8}};
@@ -184,9 +192,10 @@ inline constexpr Names kValue[] = {"value"};
 inline constexpr Names kRatio[] = {"ratio"};
 inline constexpr Names kConvAttributes[] = {
     "layout",   "weights_layout", "strides",    "dilations",        "pads",
-    "auto_pad", "group",          "activation", "activation_alpha", "activation_beta"};
-inline constexpr Names kMatMulAttributes[] = {"transpose_a", "transpose_b", "activation", "activation_alpha",
-                                              "activation_beta"};
+    "auto_pad", "group",          "activation", "activation_alpha", "activation_beta", "activation_first"};
+inline constexpr Names kMatMulAttributes[] = {
+    "transpose_a", "transpose_b", "scale", "activation", "activation_alpha", "activation_beta", "activation_first"};
+inline constexpr Names kBinaryChainAttributes[] = {"ops", "activation", "activation_alpha", "activation_beta"};
 inline constexpr Names kGemmAttributes[] = {"alpha", "beta", "transpose_a", "transpose_b"};
 inline constexpr Names kLayout[] = {"layout"};
 inline constexpr Names kAlpha[] = {"alpha"};
@@ -223,7 +232,8 @@ inline constexpr Names kFmod[] = {"fmod"};
 inline constexpr Names kDirection[] = {"direction"};
 inline constexpr Names kLayerNormAttributes[] = {"axis", "epsilon"};
 inline constexpr Names kEpsilon[] = {"epsilon"};
-inline constexpr Names kEpsilonLayout[] = {"epsilon", "layout"};
+inline constexpr Names kInstanceNormAttributes[] = {"epsilon", "layout", "activation", "activation_alpha",
+                                                    "activation_beta"};
 inline constexpr Names kGroupNormAttributes[] = {"epsilon", "num_groups", "layout", "per_group"};
 inline constexpr Names kLpNormAttributes[] = {"axis", "p"};
 inline constexpr Names kLrnAttributes[] = {"size", "alpha", "beta", "bias", "layout"};
@@ -268,6 +278,7 @@ inline constexpr Names kRnnAttributes[] = {"hidden_size",      "direction", "act
                                            "activation_betas", "clip",      "batch_first"};
 inline constexpr Names kAttentionAttributes[] = {"num_heads", "unidirectional", "qkv_hidden_sizes", "scale",
                                                  "mask_filter_value"};
+inline constexpr Names kScaledAttentionAttributes[] = {"scale", "k_transposed"};
 inline constexpr Names kQuantizeAttributes[] = {"axis", "block_size"};
 inline constexpr Names kFakeQuantAttributes[] = {"num_bits", "narrow_range", "axis"};
 inline constexpr Names kDequantizeRangeAttributes[] = {"mode", "narrow_range", "axis"};

@@ -8,10 +8,12 @@
 //               exporter turns the constant into the attribute again. See Graph::ConstantInts.
 //   absent      an optional input that is absent is kNoValue; trailing absent inputs are left out.
 //   attributes  present in Node::attributes only if the file had them or a pass set them: absent means the default.
-//   fused       conv and matmul: y = activation(op(x, weights) + bias + residual); attributes "activation" ("relu", "relu6",
-//               "clip", "elu", "leaky_relu", "tanh", "sigmoid", "swish", "hard_swish", "hard_sigmoid", "gelu", "gelu_tanh",
-//               "mish"; absent: none), "activation_alpha", "activation_beta" (clip: low and high; elu, leaky_relu, swish:
-//               alpha; hard_sigmoid: both; defaults as the ops of these names have). batch_norm: the activation alone.
+//   fused       conv and matmul: y = activation(scale * op(x, weights) + bias + residual), scale of matmul alone; with
+//               activation_first (bool, default false) y = activation(scale * op(x, weights) + bias) + residual.
+//               Attributes "activation" ("relu", "relu6", "clip", "elu", "leaky_relu", "tanh", "sigmoid", "swish",
+//               "hard_swish", "hard_sigmoid", "gelu", "gelu_tanh", "mish"; absent: none), "activation_alpha",
+//               "activation_beta" (clip: low and high; elu, leaky_relu, swish: alpha; hard_sigmoid: both; defaults as the
+//               ops of these names have). batch_norm, instance_norm, binary_chain: the activation alone, at the end.
 #ifndef HALFTONE_IR_OPS_H_
 #define HALFTONE_IR_OPS_H_
 
@@ -44,8 +46,9 @@ enum class OpKind : uint8_t {
                        //   "HWCM" (depthwise: [spatial..., C, M], group = C, output channel = c * M + m).
                        //   strides, dilations: one a spatial dimension; pads: begins, then ends; auto_pad "NOTSET" (default),
                        //   "SAME_UPPER", "SAME_LOWER", "VALID". bias has rank 1. residual has y's shape and layout.
-  kMatMul,             // a, b, bias?, residual? -> y   {transpose_a, transpose_b: of the last two dimensions} + fused
-                       //   numpy's matmul with broadcast leading dimensions. bias has rank 1 (last dimension), residual y's shape.
+  kMatMul,             // a, b, bias?, residual? -> y   {transpose_a, transpose_b: of the last two dimensions; scale: 1} + fused
+                       //   numpy's matmul with broadcast leading dimensions. bias has rank 1 (last dimension); residual has
+                       //   y's shape or broadcasts to it.
   kGemm,               // a, b, c? -> y          {alpha, beta, transpose_a, transpose_b}: alpha a b + beta c; rank 2, c broadcasts to y
   kBiasAdd,            // x, b -> y              {layout}: b has rank 1 and is added along the channel
   kAdd, kSub, kMul, kDiv, kMaximum, kMinimum, kPow, kSquaredDifference,  // a, b -> y   numpy broadcasting
@@ -53,7 +56,8 @@ enum class OpKind : uint8_t {
   kRelu, kRelu6, kTanh, kSigmoid, kSoftplus,     // x -> y
   kElu, kLeakyRelu,    // x -> y                 {alpha}: default 1 and 0.01 (TensorFlow's 0.2 is written out by its importer)
   kClip,               // x, low?, high? -> y    scalars
-  kSoftmax,            // x -> y                 {axis: default -1; flatten: true = ONNX before opset 13: x as a matrix cut at axis}
+  kSoftmax,            // x, addend? -> y        {axis: default -1; flatten: true = ONNX before opset 13: x as a matrix cut at axis;
+                       //   scale: 1}: of scale * x + addend, which broadcasts to x
   kBatchNorm,          // x, scale, offset, mean, variance -> y, ...   {epsilon: 1e-5, layout, is_training, momentum} + activation
                        //   further outputs (running or batch statistics) only matter in training and stay unread here
   kMaxPool,            // x -> y, indices?       {layout, kernel, strides, pads, auto_pad, dilations, ceil_mode, storage_order}
@@ -106,7 +110,7 @@ enum class OpKind : uint8_t {
   kBitShift,
   // integers
   kBitwiseAnd, kBitwiseOr, kBitwiseXor,
-  // a, b -> bool
+  // a, b -> bool, or any type that y has: 1 and 0 in it
   kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual,
   // bool, bool -> bool
   kAnd, kOr, kXor,
@@ -115,6 +119,10 @@ enum class OpKind : uint8_t {
   kWhere,
   // x0, x1, ... -> y    any number >= 1, numpy broadcasting
   kAddN, kMaxN, kMinN, kMeanN,
+  // x0, x1, ... -> y  {ops: one for each input but the first} + activation: acc = x0; then for each further input acc =
+  // acc op xi, op of "add", "sub", "rsub" (xi - acc), "mul", "div", "rdiv" (xi / acc), "max", "min"; y = activation(acc).
+  // Floats. y's shape is that of x0 op x1 (numpy), to which all later inputs broadcast. See ir/binary_chain.h.
+  kBinaryChain,
   // --- Softmax family: x -> y {axis, flatten: as softmax}
   kLogSoftmax, kHardmax,
   // x, scale, offset? -> y, mean?, inv_std?  {axis: -1: over this and all later dimensions, epsilon: 1e-5}
@@ -123,7 +131,7 @@ enum class OpKind : uint8_t {
   kRmsNorm,
   // x, skip, scale, offset?, bias? -> y, mean?, inv_std?, sum?  {epsilon: 1e-12}: layer_norm of sum = x + skip + bias
   kSkipLayerNorm,
-  // x, scale, offset -> y  {epsilon: 1e-5, layout}
+  // x, scale, offset -> y  {epsilon: 1e-5, layout} + activation
   kInstanceNorm,
   // x, scale, offset -> y  {epsilon: 1e-5, num_groups, layout, per_group: scale and offset are one a group (ONNX 18),
   // default one a channel}
@@ -162,6 +170,8 @@ enum class OpKind : uint8_t {
   kMaxUnpool,
   // --- Reductions: x, axes? -> y  {keepdims: default true; noop_with_empty_axes}
   kReduceMin, kReduceProd, kReduceL1, kReduceL2, kReduceLogSum, kReduceLogSumExp, kReduceSumSquare,
+  // x0, x1, ... -> y, a scalar: the sum of all elements' squares / 2 (TensorFlow's L2Loss, of several tensors)
+  kL2Loss,
   // bool
   kReduceAll, kReduceAny,
   // x, axis? -> s64 or s32  {keepdims: default true, select_last_index}    axis: scalar, default 0
@@ -253,11 +263,17 @@ enum class OpKind : uint8_t {
   // peepholes? -> y?, y_h?, y_c?  {hidden_size, direction: "forward" (default), "reverse", "bidirectional";
   // activations: names, activation_alphas, activation_betas, clip, input_forget, batch_first (ONNX: layout)}
   kLstm,
-  // x, w, r, b?, sequence_lengths?, initial_h? -> y?, y_h?  {as lstm; gru: linear_before_reset}
+  // x, w, r, b?, sequence_lengths?, initial_h? -> y?, y_h?  {as lstm; gru: linear_before_reset}. gru has a last input
+  // attention? [steps, batch, 1] (batch_first: [batch, steps, 1]): its update gate is multiplied by 1 - attention of that
+  // step, in both directions
   kGru, kRnn,
   // x, weights, bias?, mask?, past?, attention_bias? -> y, present?  {num_heads, unidirectional, qkv_hidden_sizes,
   // scale, mask_filter_value}: com.microsoft.Attention
   kAttention,
+  // q [..., S, D], k [..., T, D], v [..., T, E], mask? -> y [..., S, E]  {scale: default 1 / sqrt(D); k_transposed:
+  // default false; true: k is [..., D, T]}    y = softmax(scale * q k^T + mask) v, the softmax over T. Leading dimensions
+  // broadcast as matmul's do; mask broadcasts to q k^T
+  kScaledDotProductAttention,
   // --- Quantization. x, scale, zero_point? -> y  {axis: default 1, block_size: default 0 = none}    y =
   // saturate(round half even(x / scale) + zero_point); scale: scalar, one a channel of `axis`, or one a block along it
   kQuantizeLinear,
@@ -371,7 +387,7 @@ std::optional<OpKind> OpFromName(std::string_view name);
 const Port* InputPort(OpKind kind, int index, int count);
 const Port* OutputPort(OpKind kind, int index);
 
-// Activations that can be fused into a contraction. Names: see "fused" above.
+// Activations that can be fused into another op. Names: see "fused" above.
 enum class Activation : uint8_t {
   kNone, kRelu, kRelu6, kClip, kElu, kLeakyRelu, kTanh, kSigmoid, kSwish, kHardSwish, kHardSigmoid, kGelu, kGeluTanh, kMish
 };

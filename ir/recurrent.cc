@@ -114,6 +114,7 @@ double GateActivation::operator()(double x) const {
 
 absl::StatusOr<RecurrentOptions> ResolveRecurrent(OpKind op, const Attributes& attributes) {
   RecurrentOptions options;
+  options.op = op;
   std::vector<std::string> one_direction = {"Tanh"};
   if (op == OpKind::kLstm) {
     options.gates = 4;
@@ -177,6 +178,8 @@ absl::StatusOr<RecurrentSizes> SizesOfRecurrent(const RecurrentOptions& options,
   const std::string_view x_form = options.batch_first ? "[batch, steps, input]" : "[steps, batch, input]";
   const std::string_view state_form =
       options.batch_first ? "[batch, directions, hidden]" : "[directions, batch, hidden]";
+  const std::string_view attention_form = options.batch_first ? "[batch, steps, 1]" : "[steps, batch, 1]";
+  const bool is_gru = options.op == OpKind::kGru;
   const Expected expected[] = {
       {kRecurrentX, "x", x_form, 3},
       {kRecurrentW, "w", "[directions, gates * hidden, input]", 3},
@@ -184,7 +187,7 @@ absl::StatusOr<RecurrentSizes> SizesOfRecurrent(const RecurrentOptions& options,
       {kRecurrentB, "b", "[directions, 2 * gates * hidden]", 2},
       {kRecurrentLengths, "sequence_lengths", "[batch]", 1},
       {kRecurrentH, "initial_h", state_form, 3},
-      {kRecurrentC, "initial_c", state_form, 3},
+      {kRecurrentC, is_gru ? "attention" : "initial_c", is_gru ? attention_form : state_form, 3},
       {kRecurrentPeepholes, "peepholes", "[directions, 3 * hidden]", 2},
   };
   for (const Expected& e : expected) {
@@ -212,8 +215,14 @@ absl::StatusOr<RecurrentSizes> SizesOfRecurrent(const RecurrentOptions& options,
         case kRecurrentLengths:
           fits = Unify(sizes.batch, shape.dim(0));
           break;
-        case kRecurrentH:
         case kRecurrentC:
+          if (is_gru) {
+            fits = Unify(sizes.batch, shape.dim(batch_axis)) && Unify(sizes.steps, shape.dim(1 - batch_axis)) &&
+                   (!shape.dim(2).known() || shape.dim(2).value == 1);
+            break;
+          }
+          [[fallthrough]];
+        case kRecurrentH:
           fits = Unify(sizes.batch, shape.dim(batch_axis)) && Unify(directions, shape.dim(1 - batch_axis)) &&
                  Unify(sizes.hidden, shape.dim(2));
           break;

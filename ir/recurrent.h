@@ -35,7 +35,7 @@ struct GateActivation {
   double operator()(double x) const;
 };
 
-// x, w, r, b, sequence_lengths, initial_h, initial_c, peepholes: the inputs by their index.
+// x, w, r, b, sequence_lengths, initial_h, then lstm: initial_c, peepholes; gru: attention. The inputs by their index.
 enum RecurrentInput {
   kRecurrentX,
   kRecurrentW,
@@ -44,10 +44,12 @@ enum RecurrentInput {
   kRecurrentLengths,
   kRecurrentH,
   kRecurrentC,
-  kRecurrentPeepholes
+  kRecurrentPeepholes,
+  kGruAttention = kRecurrentC
 };
 
 struct RecurrentOptions {
+  OpKind op = OpKind::kRnn;
   int gates = 1;              // lstm 4 (i, o, f, c), gru 3 (z, r, h), rnn 1
   std::vector<bool> reverse;  // one a direction
   // One a direction. Of lstm f, g, h: gates, cell input, cell output; of gru f, g; of rnn f.

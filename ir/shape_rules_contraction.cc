@@ -1,4 +1,4 @@
-// Shape rules of convolutions and matrix products.
+// Shape rules of convolutions, matrix products and the attention that is made of two of these.
 
 #include "base/status.h"
 #include "ir/shape_rules_internal.h"
@@ -64,11 +64,23 @@ absl::Status CheckBias(const Context& c, int index, const Dim& channels) {
   return absl::OkStatus();
 }
 
+// A convolution's residual has y's shape.
 Shapes WithResidual(const Context& c, int index, Shape y) {
   if (!c.has(index) || IsOfIntegers(c)) return std::vector<Shape>{std::move(y)};
   absl::StatusOr<Shape> merged = Merge(y, c.shape(index));
   if (!merged.ok()) return Error("residual is ", c.shape(index).ToString(), ", need y's shape ", y.ToString());
   return std::vector<Shape>{*std::move(merged)};
+}
+
+// A matmul's residual broadcasts to y. Where y's dimension is not known, a residual of more than 1 says it.
+Shapes WithBroadcastResidual(const Context& c, int index, Shape y) {
+  if (!c.has(index) || IsOfIntegers(c)) return std::vector<Shape>{std::move(y)};
+  const Shape& residual = c.shape(index);
+  HALFTONE_RETURN_IF_ERROR(CheckBroadcastsTo("residual", residual, y));
+  for (int i = 1; residual.has_rank() && i <= residual.rank(); ++i) {
+    if (!y.dim(-i).known() && residual.dim(-i).value > 1) y.mutable_dim(-i) = residual.dim(-i);
+  }
+  return std::vector<Shape>{std::move(y)};
 }
 
 }  // namespace
@@ -127,7 +139,35 @@ Shapes MatMul(const Context& c) {
   if (a.rank() > 1) dims.push_back(transpose_a ? a.dim(-1) : a.dim(-2));
   if (b.rank() > 1) dims.push_back(transpose_b ? b.dim(-2) : b.dim(-1));
   HALFTONE_RETURN_IF_ERROR(CheckBias(c, 2, dims.empty() ? Dim::Of(1) : dims.back()));
-  return WithResidual(c, 3, Shape(std::move(dims)));
+  return WithBroadcastResidual(c, 3, Shape(std::move(dims)));
+}
+
+Shapes ScaledDotProductAttention(const Context& c) {
+  const Shape &q = c.shape(0), &k = c.shape(1), &v = c.shape(2);
+  for (const Shape* shape : {&q, &k, &v}) {
+    if (shape->has_rank() && shape->rank() < 2)
+      return Error("q, k and v must have rank 2 or more, one is ", shape->ToString());
+  }
+  if (!q.has_rank() || !k.has_rank() || !v.has_rank()) return std::vector<Shape>{};
+  const bool transposed = c.attributes().Bool("k_transposed", false);
+  const Dim &depth = k.dim(transposed ? -2 : -1), &keys = k.dim(transposed ? -1 : -2);
+  const auto differ = [](const Dim& a, const Dim& b) { return a.known() && b.known() && a.value != b.value; };
+  if (differ(q.dim(-1), depth) || differ(v.dim(-2), keys)) {
+    return Error("q ", q.ToString(), ", k ", k.ToString(), transposed ? " transposed" : "", " and v ", v.ToString(),
+                 " do not multiply");
+  }
+  const auto leading = [](const Shape& s) { return Shape(std::vector<Dim>(s.dims().begin(), s.dims().end() - 2)); };
+  const std::optional<Shape> scored = BroadcastShapes(leading(q), leading(k));
+  const std::optional<Shape> batch = scored.has_value() ? BroadcastShapes(*scored, leading(v)) : std::nullopt;
+  if (!batch.has_value()) {
+    return Error("leading dimensions of q ", q.ToString(), ", k ", k.ToString(), " and v ", v.ToString(),
+                 " do not broadcast");
+  }
+  std::vector<Dim> score_dims = scored->dims(), y_dims = batch->dims();
+  score_dims.insert(score_dims.end(), {q.dim(-2), keys.known() ? keys : v.dim(-2)});
+  y_dims.insert(y_dims.end(), {q.dim(-2), v.dim(-1)});
+  HALFTONE_RETURN_IF_ERROR(CheckBroadcastsTo("mask", c.shape(3), Shape(std::move(score_dims))));
+  return std::vector<Shape>{Shape(std::move(y_dims))};
 }
 
 Shapes Gemm(const Context& c) {

@@ -1,6 +1,7 @@
 // Shape rules of ops that keep shapes: sources, elementwise ops, normalization; and what all rules share.
 
 #include "base/status.h"
+#include "ir/binary_chain.h"
 #include "ir/shape_rules_internal.h"
 #include "ir/window.h"
 
@@ -45,6 +46,18 @@ absl::StatusOr<Shape> Merge(const Shape& preferred, const Shape& other) {
     if (!dim.known() && (also.known() || dim.symbol.empty())) dim = also;
   }
   return result;
+}
+
+absl::Status CheckBroadcastsTo(std::string_view name, const Shape& small, const Shape& large) {
+  if (!small.has_rank() || !large.has_rank()) return absl::OkStatus();
+  const int missing = large.rank() - small.rank();
+  bool fits = missing >= 0;
+  for (int i = 0; fits && i < small.rank(); ++i) {
+    const Dim &from = small.dim(i), &to = large.dim(i + missing);
+    fits = !from.known() || from.value == 1 || !to.known() || from.value == to.value;
+  }
+  if (fits) return absl::OkStatus();
+  return Error(name, " is ", small.ToString(), ", which does not broadcast to ", large.ToString());
 }
 
 Dim Product(const std::vector<Dim>& dims) {
@@ -103,6 +116,18 @@ Shapes BroadcastAll(const Context& c) {
   return std::vector<Shape>{std::move(y)};
 }
 
+Shapes BinaryChain(const Context& c) {
+  HALFTONE_RETURN_IF_ERROR(StepsOfChain(c.node()).status());
+  const std::optional<Shape> y = BroadcastShapes(c.shape(0), c.shape(1));
+  if (!y.has_value()) return Error(c.shape(0).ToString(), " and ", c.shape(1).ToString(), " do not broadcast");
+  for (int i = 2; i < c.num_inputs(); ++i) {
+    HALFTONE_RETURN_IF_ERROR(CheckBroadcastsTo(halftone::Concat("input ", i), c.shape(i), *y));
+  }
+  return std::vector<Shape>{*y};
+}
+
+Shapes ScalarOut(const Context&) { return std::vector<Shape>{Shape::Scalar()}; }
+
 Shapes PRelu(const Context& c) {
   const Shape& x = c.shape(0);
   const Shape& slope = c.shape(1);
@@ -131,17 +156,7 @@ Shapes BiasAdd(const Context& c) {
 
 Shapes Softmax(const Context& c) {
   const Shape& x = c.shape(0);
-  if (c.node().op == OpKind::kSoftmax && c.node().inputs.size() > 1 && x.has_rank() && c.shape(1).has_rank()) {
-    const Shape& addend = c.shape(1);
-    const int missing = x.rank() - addend.rank();
-    if (missing < 0) return Error("addend is ", addend.ToString(), ", x ", x.ToString(), " has a smaller rank");
-    for (int i = 0; i < addend.rank(); ++i) {
-      const Dim &of_addend = addend.dim(i), &of_x = x.dim(i + missing);
-      if (of_addend.known() && of_addend.value != 1 && of_x.known() && of_addend.value != of_x.value) {
-        return Error("addend is ", addend.ToString(), ", which is not broadcast to x, ", x.ToString());
-      }
-    }
-  }
+  if (c.node().op == OpKind::kSoftmax) HALFTONE_RETURN_IF_ERROR(CheckBroadcastsTo("addend", c.shape(1), x));
   if (x.has_rank()) {
     const int64_t axis = c.attributes().Int("axis", -1);
     const bool whole = c.attributes().Bool("flatten", false) && axis == x.rank();  // rows of one element

@@ -57,6 +57,8 @@ absl::StatusOr<std::vector<bool>> AxisMarks(const std::vector<int64_t>& axes, in
 // The shape that both say; an error if they contradict each other. Numbers beat symbols, `preferred`'s symbol beats the
 // other.
 absl::StatusOr<Shape> Merge(const Shape& preferred, const Shape& other);
+// OK unless it is known that `small` does not broadcast to `large`, whose shape would grow otherwise. `name` is small's.
+absl::Status CheckBroadcastsTo(std::string_view name, const Shape& small, const Shape& large);
 // Product of dimensions: a number, the symbol of the only unknown one where the others make 1, or unknown.
 Dim Product(const std::vector<Dim>& dims);
 // Pads and the like beyond this bound are refused, so that sums stay within int64.
@@ -66,6 +68,7 @@ inline constexpr int64_t kMaxDim = int64_t{1} << 48;
 Shapes Conv(const Context& c);
 Shapes MatMul(const Context& c);
 Shapes Gemm(const Context& c);
+Shapes ScaledDotProductAttention(const Context& c);
 // shape_rules_elementwise.cc
 Shapes AsDeclared(const Context& c);  // inputs, opaque and structural nodes
 Shapes Nothing(const Context& c);     // no outputs
@@ -74,6 +77,8 @@ Shapes Constant(const Context& c);
 Shapes Dropout(const Context& c);
 Shapes Binary(const Context& c);
 Shapes BroadcastAll(const Context& c);
+Shapes BinaryChain(const Context& c);
+Shapes ScalarOut(const Context& c);
 Shapes PRelu(const Context& c);
 Shapes BiasAdd(const Context& c);
 Shapes Softmax(const Context& c);

@@ -21,11 +21,13 @@ struct AttributeRow {
 
 // Every name that a row of the op table lists.
 constexpr AttributeRow kAttributes[] = {
-    {"activation", Kind::kString, "relu|relu6|clip|elu|leaky_relu|tanh|sigmoid|swish|hard_swish|hard_sigmoid|gelu|gelu_tanh|mish"},
+    {"activation", Kind::kString,
+     "relu|relu6|clip|elu|leaky_relu|tanh|sigmoid|swish|hard_swish|hard_sigmoid|gelu|gelu_tanh|mish"},
     {"activation_alpha", Kind::kFloat, ""},
     {"activation_alphas", Kind::kFloats, ""},
     {"activation_beta", Kind::kFloat, ""},
     {"activation_betas", Kind::kFloats, ""},
+    {"activation_first", Kind::kBool, ""},
     {"activations", Kind::kStrings, ""},
     {"align_corners", Kind::kBool, ""},
     {"allowzero", Kind::kBool, ""},
@@ -74,6 +76,7 @@ constexpr AttributeRow kAttributes[] = {
     {"inverse", Kind::kBool, ""},
     {"is_training", Kind::kBool, ""},
     {"k", Kind::kInt, ""},
+    {"k_transposed", Kind::kBool, ""},
     {"keep_aspect_ratio_policy", Kind::kString, ""},
     {"keepdims", Kind::kBool, ""},
     {"kernel", Kind::kInts, ""},
@@ -97,6 +100,7 @@ constexpr AttributeRow kAttributes[] = {
     {"number", Kind::kFloat, ""},
     {"offset_group", Kind::kInt, ""},
     {"onesided", Kind::kBool, ""},
+    {"ops", Kind::kStrings, "add|sub|rsub|mul|div|rdiv|max|min"},
     {"output_height", Kind::kInt, ""},
     {"output_padding", Kind::kInts, ""},
     {"output_shape", Kind::kInts, ""},
@@ -188,8 +192,13 @@ absl::Status CheckAttribute(std::string_view name, const AttributeValue& value) 
   };
   if (row == std::end(kAttributes)) return error("is in no table of kinds: a bug");
   if (!HasKind(value, row->kind)) return error("must be ", kKindNames[static_cast<int>(row->kind)].second);
-  if (row->words.empty() || IsOneOf(std::get<std::string>(value), row->words)) return absl::OkStatus();
-  return error("is '", std::get<std::string>(value), "', must be ", row->words);
+  if (row->words.empty()) return absl::OkStatus();
+  const bool is_list = row->kind == Kind::kStrings;
+  for (const std::string& word :
+       is_list ? std::get<std::vector<std::string>>(value) : std::vector<std::string>{std::get<std::string>(value)}) {
+    if (!IsOneOf(word, row->words)) return error(is_list ? "has '" : "is '", word, "', must be ", row->words);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace halftone::verifier

@@ -2,11 +2,11 @@
 
 #include "ir/attention.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "ir/reference/arrays_internal.h"
 #include "ir/reference/functions_internal.h"
+#include "ir/reference/math_internal.h"
 
 namespace halftone::reference {
 namespace {
@@ -41,13 +41,6 @@ std::vector<double> MaskOf(const Call& call, const Sizes& s) {
     }
   }
   return mask;
-}
-
-void Softmax(std::vector<double>& scores) {
-  const double largest = *std::max_element(scores.begin(), scores.end());
-  double sum = 0;
-  for (double& score : scores) sum += score = std::exp(score - largest);
-  for (double& score : scores) score /= sum;
 }
 
 }  // namespace
@@ -111,7 +104,7 @@ Outputs Attention(const Call& call) {
                                 k * addend_strides[3]];
           }
         }
-        Softmax(scores);
+        SoftmaxOf(scores);
         for (int64_t i = 0; i < s.value_head; ++i) {
           double sum = 0;
           for (int64_t k = 0; k < s.total; ++k) sum += scores[k] * key_or_value(1, b, head, k, i);

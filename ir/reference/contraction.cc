@@ -54,6 +54,15 @@ double FusedActivation::operator()(double x) const {
   return x;
 }
 
+void Finish(const Attributes& attributes, const FusedActivation& activation, const std::vector<double>& residual,
+            std::vector<double>& y) {
+  const bool first = attributes.Bool("activation_first", false);
+  for (size_t i = 0; i < y.size(); ++i) {
+    const double addend = residual.empty() ? 0 : residual[i];
+    y[i] = first ? activation(y[i]) + addend : activation(y[i] + addend);
+  }
+}
+
 namespace {
 
 // c[i,j] = sum of a[i,k] * b[k,j], all row-major and dense; c is zero before. Acc is unsigned for integers: wraps
@@ -133,6 +142,16 @@ absl::StatusOr<Product<Acc>> MultiplyTensors(const Tensor& a, const Tensor& b, b
   return result;
 }
 
+// Where in an addend that is broadcast to y each element of y finds its own.
+absl::StatusOr<std::vector<int64_t>> OffsetsOfAddend(std::string_view name, const Tensor& addend, const Dims& y) {
+  const absl::StatusOr<Dims> both = BroadcastDims(addend.dims(), y);
+  if (!both.ok() || *both != y) {
+    return Error(name, " is ", addend.shape().ToString(), ", which does not broadcast to y's ",
+                 Shape::Of(y).ToString());
+  }
+  return Offsets(y, BroadcastStrides(addend.dims(), y));
+}
+
 bool NeedsDouble(DataType type) { return type == DataType::kFloat64 || IsInteger(type); }
 
 absl::StatusOr<Product<double>> MultiplyReals(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
@@ -156,12 +175,15 @@ Outputs MatMul(const Call& call) {
   const bool transpose_a = call.attributes().Bool("transpose_a", false);
   const bool transpose_b = call.attributes().Bool("transpose_b", false);
   HALFTONE_ASSIGN_OR_RETURN(const FusedActivation activation, FusedActivation::Of(call.attributes()));
-  if (IsInteger(call.in(0).type()) && !call.has(2) && !call.has(3) && activation.kind == Activation::kNone) {
+  const float scale = call.attributes().Float("scale", 1);
+  if (IsInteger(call.in(0).type()) && !call.has(2) && !call.has(3) && activation.kind == Activation::kNone &&
+      scale == 1) {
     HALFTONE_ASSIGN_OR_RETURN(Tensor y, MultiplyIntegers(call, transpose_a, transpose_b));
     return std::vector<Tensor>{std::move(y)};
   }
   HALFTONE_ASSIGN_OR_RETURN(auto product, MultiplyReals(call.in(0), call.in(1), transpose_a, transpose_b));
   std::vector<double>& y = product.elements;
+  for (double& element : y) element *= scale;
   if (call.has(2)) {
     const std::vector<double> bias = call.in(2).ToDoubles();
     const size_t columns = product.dims.empty() ? 1 : product.dims.back();
@@ -169,25 +191,17 @@ Outputs MatMul(const Call& call) {
       return Error("bias is ", call.in(2).shape().ToString(), ", need [", columns, "]");
     for (size_t i = 0; i < y.size(); ++i) y[i] += bias[i % columns];
   }
+  std::vector<double> residual;
   if (call.has(3)) {
-    if (call.in(3).dims() != product.dims)
-      return Error("residual is ", call.in(3).shape().ToString(), ", need y's ", Shape::Of(product.dims).ToString());
-    const std::vector<double> residual = call.in(3).ToDoubles();
-    for (size_t i = 0; i < y.size(); ++i) y[i] += residual[i];
+    HALFTONE_ASSIGN_OR_RETURN(const std::vector<int64_t> at, OffsetsOfAddend("residual", call.in(3), product.dims));
+    const std::vector<double> elements = call.in(3).ToDoubles();
+    for (const int64_t offset : at) residual.push_back(elements[offset]);
   }
-  for (double& element : y) element = activation(element);
+  Finish(call.attributes(), activation, residual, y);
   return std::vector<Tensor>{FromDoubles(call.type(), std::move(product.dims), y)};
 }
 
 namespace {
-
-// Where in gemm's c each element of the result finds its addend.
-absl::StatusOr<std::vector<int64_t>> OffsetsOfAddend(const Tensor& c, const Dims& y) {
-  HALFTONE_ASSIGN_OR_RETURN(const Dims dims, BroadcastDims(c.dims(), y));
-  if (dims != y)
-    return Error("c is ", c.shape().ToString(), ", which does not broadcast to y's ", Shape::Of(y).ToString());
-  return Offsets(y, BroadcastStrides(c.dims(), y));
-}
 
 // alpha a b + beta c modulo 2^64, for whole alpha and beta.
 absl::StatusOr<Tensor> GemmOfIntegers(const Call& call) {
@@ -200,7 +214,7 @@ absl::StatusOr<Tensor> GemmOfIntegers(const Call& call) {
   std::vector<int64_t> y(product.elements.begin(), product.elements.end());
   for (int64_t& element : y) element = static_cast<int64_t>(static_cast<uint64_t>(element) * factor("alpha"));
   if (call.has(2)) {
-    HALFTONE_ASSIGN_OR_RETURN(const std::vector<int64_t> at, OffsetsOfAddend(call.in(2), product.dims));
+    HALFTONE_ASSIGN_OR_RETURN(const std::vector<int64_t> at, OffsetsOfAddend("c", call.in(2), product.dims));
     const std::vector<int64_t> c = call.in(2).ToInts();
     for (size_t i = 0; i < y.size(); ++i) {
       y[i] = static_cast<int64_t>(static_cast<uint64_t>(y[i]) + factor("beta") * static_cast<uint64_t>(c[at[i]]));
@@ -226,7 +240,7 @@ Outputs Gemm(const Call& call) {
   std::vector<double>& y = product.elements;
   for (double& element : y) element *= alpha;
   if (call.has(2)) {
-    HALFTONE_ASSIGN_OR_RETURN(const std::vector<int64_t> at, OffsetsOfAddend(call.in(2), product.dims));
+    HALFTONE_ASSIGN_OR_RETURN(const std::vector<int64_t> at, OffsetsOfAddend("c", call.in(2), product.dims));
     const std::vector<double> c = call.in(2).ToDoubles();
     for (size_t i = 0; i < y.size(); ++i) y[i] += beta * c[at[i]];
   }

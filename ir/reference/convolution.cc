@@ -193,13 +193,9 @@ Outputs Conv(const Call& call) {
     y = Permute(y, dims, ToChannelsLast(rank));
     dims = PermuteDims(dims, ToChannelsLast(rank));
   }
-  if (call.has(3)) {
-    if (call.in(3).dims() != dims)
-      return Error("residual is ", call.in(3).shape().ToString(), ", need y's ", Shape::Of(dims).ToString());
-    const std::vector<double> residual = call.in(3).ToDoubles();
-    for (size_t i = 0; i < y.size(); ++i) y[i] += residual[i];
-  }
-  for (double& element : y) element = activation(element);
+  if (call.has(3) && call.in(3).dims() != dims)
+    return Error("residual is ", call.in(3).shape().ToString(), ", need y's ", Shape::Of(dims).ToString());
+  Finish(call.attributes(), activation, call.has(3) ? call.in(3).ToDoubles() : std::vector<double>(), y);
   return std::vector<Tensor>{FromDoubles(call.type(), std::move(dims), y)};
 }
 

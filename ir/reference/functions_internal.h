@@ -50,6 +50,8 @@ Outputs BiasAdd(const Call& call);
 // many.cc
 Outputs Variadic(const Call& call);  // add_n and its like: tells the op from the node
 Outputs Where(const Call& call);
+// binary_chain.cc
+Outputs BinaryChain(const Call& call);
 // quantize.cc
 Outputs QuantizeLinear(const Call& call);
 Outputs DequantizeLinear(const Call& call);
@@ -61,6 +63,7 @@ Outputs MatMulInteger(const Call& call);
 // loss.cc
 Outputs NegativeLogLikelihood(const Call& call);
 Outputs SoftmaxCrossEntropy(const Call& call);
+Outputs L2Loss(const Call& call);
 // normalize.cc
 Outputs Softmax(const Call& call);
 Outputs BatchNorm(const Call& call);
@@ -162,6 +165,8 @@ Outputs Det(const Call& call);
 // attention.cc
 Outputs Attention(const Call& call);
 Outputs SkipLayerNorm(const Call& call);
+// scaled_attention.cc
+Outputs ScaledDotProductAttention(const Call& call);
 // signal.cc
 Outputs Dft(const Call& call);
 Outputs Stft(const Call& call);

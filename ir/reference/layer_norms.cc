@@ -5,6 +5,7 @@
 
 #include "ir/reference/arrays_internal.h"
 #include "ir/reference/functions_internal.h"
+#include "ir/reference/math_internal.h"
 #include "ir/window.h"
 
 namespace halftone::reference {
@@ -75,7 +76,8 @@ Outputs LayerNorm(const Call& call) {
   return outputs;
 }
 
-// instance_norm: mean and variance of each channel of each image; group_norm: of each group of channels of each image.
+// instance_norm: mean and variance of each channel of each image, then its activation; group_norm: of each group of
+// channels of each image.
 Outputs ChannelNorm(const Call& call) {
   const Tensor& x = call.in(0);
   if (x.rank() < 2) return Error("x is ", x.shape().ToString(), ", need at least rank 2");
@@ -110,6 +112,8 @@ Outputs ChannelNorm(const Call& call) {
     }
   }
   if (channels_last) y = Permute(y, dims, ToChannelsLast(x.rank()));
+  HALFTONE_ASSIGN_OR_RETURN(const FusedActivation activation, FusedActivation::Of(call.attributes()));
+  for (double& element : y) element = activation(element);
   return std::vector<Tensor>{FromDoubles(call.type(), x.dims(), y)};
 }
 

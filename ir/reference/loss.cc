@@ -1,4 +1,5 @@
-// Losses of classifiers: scores [N, C, d...], target [N, d...] of class numbers, weights [C].
+// Losses of classifiers: scores [N, C, d...], target [N, d...] of class numbers, weights [C]. And half the sum of
+// squares.
 
 #include <cmath>
 #include <optional>
@@ -82,6 +83,14 @@ Outputs SoftmaxCrossEntropy(const Call& call) {
   std::vector<Tensor> outputs{std::move(loss)};
   if (call.wants(1)) outputs.push_back(FromDoubles(call.types[1], call.in(0).dims(), y));
   return outputs;
+}
+
+Outputs L2Loss(const Call& call) {
+  double sum = 0;
+  for (const Tensor& x : call.inputs) {
+    for (const double number : x.ToDoubles()) sum += number * number;
+  }
+  return std::vector<Tensor>{FromDoubles(call.type(), {}, {sum / 2})};
 }
 
 }  // namespace halftone::reference

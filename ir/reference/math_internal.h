@@ -2,8 +2,11 @@
 #ifndef HALFTONE_IR_REFERENCE_MATH_INTERNAL_H_
 #define HALFTONE_IR_REFERENCE_MATH_INTERNAL_H_
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <span>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "ir/attributes.h"
@@ -30,7 +33,16 @@ inline double GeluTanhOf(double x) {
 }
 inline double MishOf(double x) { return x * std::tanh(SoftplusOf(x)); }
 
-// The activation that is fused into a conv, a matmul or a batch_norm.
+// Each number replaced by exp(number) / the sum of all of these.
+inline void SoftmaxOf(std::span<double> row) {
+  if (row.empty()) return;
+  const double largest = *std::max_element(row.begin(), row.end());
+  double sum = 0;
+  for (double& number : row) sum += number = std::exp(number - largest);
+  for (double& number : row) number /= sum;
+}
+
+// The activation that is fused into another op.
 struct FusedActivation {
   Activation kind = Activation::kNone;
   double alpha = 0;
@@ -39,6 +51,11 @@ struct FusedActivation {
   static absl::StatusOr<FusedActivation> Of(const Attributes& attributes);
   double operator()(double x) const;
 };
+
+// What a contraction does at its end: y = activation(y + residual), or with activation_first activation(y) + residual.
+// `residual` is empty (none) or as long as y. contraction.cc
+void Finish(const Attributes& attributes, const FusedActivation& activation, const std::vector<double>& residual,
+            std::vector<double>& y);
 
 }  // namespace halftone::reference
 

@@ -15,7 +15,7 @@ namespace halftone::reference {
 namespace {
 
 // `size` numbers that lie `step` apart, replaced by their softmax: exp(x - max) / sum of exp(x - max).
-void SoftmaxOf(double* row, int64_t size, int64_t step, double max) {
+void SoftmaxAlong(double* row, int64_t size, int64_t step, double max) {
   double sum = 0;
   for (int64_t k = 0; k < size; ++k) sum += row[k * step] = std::exp(row[k * step] - max);
   for (int64_t k = 0; k < size; ++k) row[k * step] /= sum;
@@ -76,7 +76,7 @@ Outputs Softmax(const Call& call) {
       } else if (call.node.op == OpKind::kHardmax) {
         HardmaxOf(row, size, inner, max);
       } else {
-        SoftmaxOf(row, size, inner, max);
+        SoftmaxAlong(row, size, inner, max);
       }
     }
   }

@@ -12,7 +12,7 @@ namespace {
 
 // All inputs as numbers; absent ones are filled with what their absence means.
 struct Inputs {
-  std::vector<double> x, w, r, b, h, c, peepholes;
+  std::vector<double> x, w, r, b, h, c, peepholes, attention;
   std::vector<int64_t> lengths;
 };
 
@@ -67,7 +67,8 @@ void LstmStep(const Direction& d, const double* x, std::vector<double>& h, std::
   }
 }
 
-void GruStep(const Direction& d, const double* x, std::vector<double>& h) {
+// attention: how much of the update is left out.
+void GruStep(const Direction& d, const double* x, double attention, std::vector<double>& h) {
   constexpr int kZ = 0, kR = 1, kH = 2;
   const int64_t hidden = d.size.hidden;
   const std::vector<double> old = h;
@@ -77,7 +78,8 @@ void GruStep(const Direction& d, const double* x, std::vector<double>& h) {
     reset_h[u] = reset[u] * old[u];
   }
   for (int64_t u = 0; u < hidden; ++u) {
-    const double z = d.activation(0)(d.Clip(d.FromInput(kZ, u, x) + d.FromState(kZ, u, old.data())));
+    const double gate = d.activation(0)(d.Clip(d.FromInput(kZ, u, x) + d.FromState(kZ, u, old.data())));
+    const double z = (1 - attention) * gate;
     const double recurrent =
         d.options.linear_before_reset ? reset[u] * d.FromState(kH, u, old.data()) : d.FromState(kH, u, reset_h.data());
     const double candidate = d.activation(1)(d.Clip(d.FromInput(kH, u, x) + recurrent));
@@ -102,7 +104,11 @@ absl::StatusOr<Inputs> ReadInputs(const Call& call, const Sizes& size) {
   in.r = numbers(kRecurrentR, 0);
   in.b = numbers(kRecurrentB, size.directions * 2 * size.gates * size.hidden);
   in.h = numbers(kRecurrentH, size.directions * size.batch * size.hidden);
-  in.c = numbers(kRecurrentC, size.directions * size.batch * size.hidden);
+  if (call.node.op == OpKind::kGru) {
+    in.attention = numbers(kGruAttention, size.steps * size.batch);
+  } else {
+    in.c = numbers(kRecurrentC, size.directions * size.batch * size.hidden);
+  }
   in.peepholes = numbers(kRecurrentPeepholes, size.directions * 3 * size.hidden);
   in.lengths =
       call.has(kRecurrentLengths) ? call.in(kRecurrentLengths).ToInts() : std::vector<int64_t>(size.batch, size.steps);
@@ -138,15 +144,17 @@ Outputs Recurrent(const Call& call) {
     for (int64_t b = 0; b < size.batch; ++b) {
       const int64_t state = (batch_first ? b * size.directions + index : index * size.batch + b) * size.hidden;
       std::vector<double> h(in.h.begin() + state, in.h.begin() + state + size.hidden);
-      std::vector<double> c(in.c.begin() + state, in.c.begin() + state + size.hidden);
+      std::vector<double> c;
+      if (op == OpKind::kLstm) c.assign(in.c.begin() + state, in.c.begin() + state + size.hidden);
       const int64_t length = in.lengths[b];
       for (int64_t s = 0; s < length; ++s) {
         const int64_t t = options.reverse[index] ? length - 1 - s : s;
-        const double* x = in.x.data() + (batch_first ? b * size.steps + t : t * size.batch + b) * size.input;
+        const int64_t here = batch_first ? b * size.steps + t : t * size.batch + b;
+        const double* x = in.x.data() + here * size.input;
         if (op == OpKind::kLstm) {
           LstmStep(d, x, h, c);
         } else if (op == OpKind::kGru) {
-          GruStep(d, x, h);
+          GruStep(d, x, in.attention[here], h);
         } else {
           RnnStep(d, x, h);
         }

@@ -1,0 +1,32 @@
+// What a binary_chain does with each of its inputs but the first.
+#ifndef HALFTONE_IR_BINARY_CHAIN_H_
+#define HALFTONE_IR_BINARY_CHAIN_H_
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/graph.h"
+#include "ir/ops.h"
+
+namespace halftone {
+
+// acc = acc op x; reversed: x op acc.
+struct ChainStep {
+  OpKind op = OpKind::kAdd;
+  bool reversed = false;
+  bool operator==(const ChainStep&) const = default;
+};
+
+// The word of the attribute "ops" and back. sub and div alone can be reversed; nullopt, "": a chain has no such step.
+std::optional<ChainStep> ChainStepFromName(std::string_view name);
+std::string_view ChainStepName(const ChainStep& step);
+
+// One step for each input but the first. Errors (INVALID_ARGUMENT, without the node's name): a word that is unknown,
+// another number of words than of further inputs, no further input. REQUIRES: node is a binary_chain
+absl::StatusOr<std::vector<ChainStep>> StepsOfChain(const Node& node);
+
+}  // namespace halftone
+
+#endif  // HALFTONE_IR_BINARY_CHAIN_H_
