@@ -61,10 +61,14 @@ std::string Plan::OpText(const Graph& graph, NodeId node) {
   const OpKind op = graph.op(node);
   if (op == OpKind::kConv || op == OpKind::kMatMul) {
     if (graph.input(node, 2).valid()) text += "+bias";
-    if (graph.input(node, 3).valid()) text += "+residual";
   }
-  const std::string activation = graph.node(node).attributes.String("activation", "");
+  const Attributes& attributes = graph.node(node).attributes;
+  const std::string activation = attributes.String("activation", "");
+  const bool residual = (op == OpKind::kConv || op == OpKind::kMatMul) && graph.input(node, 3).valid();
+  const bool first = attributes.Bool("activation_first", false);
+  if (residual && !first) text += "+residual";
   if (!activation.empty()) absl::StrAppend(&text, "+", activation);
+  if (residual && first) text += "+residual";
   return text;
 }
 

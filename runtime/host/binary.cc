@@ -283,6 +283,8 @@ class BinaryKernel final : public Kernel {
     const Choose choose = floats ? function.floats : function.others;
     const Row row = choose == nullptr ? nullptr : choose(type);
     if (row == nullptr) return absl::UnimplementedError("no loop for this function and type");
+    const bool compares = Info(context.node().op).group == OpGroup::kCompare;
+    if (compares && result != DataType::kBool) return absl::UnimplementedError("a comparison that makes numbers");
     Prepared prepared{
         .inputs = {{0, Placement{type}}, {1, Placement{type}}}, .outputs = {Placement{result}}, .kernel = "loop"};
     if (context.InputDims(0) == context.OutputDims() && bytes == result_bytes) prepared.may_overwrite = 0;

@@ -164,7 +164,8 @@ class MatMulKernel final : public Kernel {
     p.leading = leading->values();
     for (const int64_t size : p.leading) p.matrices *= size;
     if (context.node().op == OpKind::kMatMul) {
-      const bool fused = context.HasInput(2) || context.HasInput(3) || attributes.has("activation");
+      const bool fused = context.HasInput(2) || context.HasInput(3) || attributes.has("activation") ||
+                         attributes.Float("scale", 1) != 1;
       if (fused) return absl::UnimplementedError("a product with fused parts");
       return p;
     }

@@ -235,6 +235,7 @@ absl::StatusOr<Prepared> PrepareGroups(const NodeContext& context) {
   absl::StatusOr<Prepared> prepared = Start(context, 2);
   if (!prepared.ok()) return prepared;
   const Attributes& attributes = context.node().attributes;
+  if (attributes.has("activation")) return absl::UnimplementedError("an activation");
   const Dims dims = context.InputDims(0);
   if (dims.size() < 2 || (IsChannelsLast(attributes) && dims.size() > 2))
     return absl::UnimplementedError("for channels first");

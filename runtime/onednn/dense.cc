@@ -68,6 +68,8 @@ class DenseKernel final : public Kernel {
     if (attributes.Bool("transpose_a", false)) return absl::UnimplementedError("columns for rows");
     HALFTONE_ASSIGN_OR_RETURN(const Epilogue epilogue, EpilogueOf(attributes));
     if (!host::HasDenseActivation(epilogue.activation)) return absl::UnimplementedError("no such activation");
+    if (attributes.Float("scale", 1) != 1 || attributes.Bool("activation_first", false))
+      return absl::UnimplementedError("a factor, or the activation in front of the residual");
 
     const bool transposed = attributes.Bool("transpose_b", false);
     const Dims x = context.InputDims(0), given = weights->dims();
@@ -93,6 +95,7 @@ class DenseKernel final : public Kernel {
     Prepared prepared{.inputs = {{0, Placement{type}}}, .outputs = {Placement{type}}, .kernel = "dense loop"};
     int residual = -1;
     if (context.node().op == OpKind::kMatMul && context.HasInput(kResidual)) {
+      if (context.InputDims(kResidual) != context.OutputDims()) return absl::UnimplementedError("a broadcast residual");
       prepared.inputs.push_back({kResidual, Placement{type}});
       prepared.may_overwrite = residual = 1;
     }

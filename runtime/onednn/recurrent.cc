@@ -373,6 +373,9 @@ class RecurrentKernel final : public Kernel {
         return absl::UnimplementedError("weights that are computed");
       }
     }
+    if (context.node().op == OpKind::kGru && context.HasInput(kGruAttention)) {
+      return absl::UnimplementedError("attention");
+    }
     if (context.HasInput(kRecurrentLengths) && context.InputType(kRecurrentLengths) != DataType::kInt32) {
       return absl::UnimplementedError("sequence lengths that are not s32");
     }

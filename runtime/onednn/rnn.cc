@@ -153,6 +153,7 @@ class RnnKernel final : public Kernel {
     if (context.HasInput(kRecurrentLengths) || context.HasInput(kRecurrentPeepholes)) {
       return absl::UnimplementedError("lengths or peepholes");
     }
+    if (node.op == OpKind::kGru && context.HasInput(kGruAttention)) return absl::UnimplementedError("attention");
     if (p.options.batch_first && p.options.directions() > 1) {
       return absl::UnimplementedError("two directions with the batch first");
     }

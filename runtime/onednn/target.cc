@@ -85,6 +85,9 @@ absl::Status OneDnnTarget::SupportsFused(const Graph& graph, NodeId id, const Fu
   if (node.op != OpKind::kConv && node.op != OpKind::kMatMul) {
     return absl::UnimplementedError(Concat("nothing is fused into ", OpName(node.op)));
   }
+  if (parts.scale || parts.broadcast_residual || parts.activation_first) {
+    return absl::UnimplementedError("no kernel with a scale, a broadcast residual or the activation before it");
+  }
   absl::StatusOr<onednn::Epilogue> epilogue = onednn::EpilogueOf(node.attributes);
   if (!epilogue.ok()) return absl::UnimplementedError(epilogue.status().message());
   const bool more = parts.bias || parts.residual || parts.activation != Activation::kNone;
