@@ -1,8 +1,10 @@
 #include "ir/verifier.h"
 
 #include <algorithm>
-#include <map>
+#include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -26,23 +28,36 @@ class Verifier {
     for (const NodeId id : graph_.nodes()) {
       HALFTONE_RETURN_IF_ERROR(CheckIds(id));  // all others may follow ids
     }
-    for (const NodeId id : graph_.nodes()) {
-      HALFTONE_RETURN_IF_ERROR(CheckPorts(id));
-      HALFTONE_RETURN_IF_ERROR(CheckAttributes(id));
-      HALFTONE_RETURN_IF_ERROR(CheckTypes(id));
-      if (HasNestedGraphs(graph_.op(id))) {
-        if (const absl::Status nested = verifier::CheckNestedGraphs(graph_, id); !nested.ok()) {
-          return Error(id, nested.message());
-        }
-      }
-      if (graph_.op(id) == OpKind::kConstant) HALFTONE_RETURN_IF_ERROR(CheckConstant(id));
-    }
+    for (const NodeId id : graph_.nodes()) HALFTONE_RETURN_IF_ERROR(CheckNode(id));
     HALFTONE_RETURN_IF_ERROR(CheckNames());
     HALFTONE_RETURN_IF_ERROR(CheckUses());
     return CheckCycles();
   }
 
+  absl::Status VerifyOnly(std::span<const NodeId> nodes) {
+    HALFTONE_RETURN_IF_ERROR(CheckGraphOutputs());
+    for (const NodeId id : nodes) {
+      if (!graph_.alive(id)) continue;
+      HALFTONE_RETURN_IF_ERROR(CheckIds(id));
+      HALFTONE_RETURN_IF_ERROR(CheckNode(id));
+    }
+    return absl::OkStatus();
+  }
+
  private:
+  // REQUIRES: CheckIds of every node
+  absl::Status CheckNode(NodeId id) const {
+    HALFTONE_RETURN_IF_ERROR(CheckPorts(id));
+    HALFTONE_RETURN_IF_ERROR(CheckAttributes(id));
+    HALFTONE_RETURN_IF_ERROR(CheckTypes(id));
+    if (HasNestedGraphs(graph_.op(id))) {
+      if (const absl::Status nested = verifier::CheckNestedGraphs(graph_, id); !nested.ok()) {
+        return Error(id, nested.message());
+      }
+    }
+    return graph_.op(id) == OpKind::kConstant ? CheckConstant(id) : absl::OkStatus();
+  }
+
   template <typename... Parts>
   absl::Status Error(NodeId id, const Parts&... parts) const {
     const Node& node = graph_.node(id);
@@ -72,6 +87,10 @@ class Verifier {
         return Error(id, "is not among the graph's inputs");
       }
     }
+    return CheckGraphOutputs();
+  }
+
+  absl::Status CheckGraphOutputs() const {
     for (const GraphOutput& output : graph_.outputs()) {
       if (!IsMade(output.value)) {
         return absl::InvalidArgumentError(Concat("graph output '", output.name, "' is no value that a node makes"));
@@ -147,17 +166,22 @@ class Verifier {
   absl::Status CheckTypes(NodeId id) const {
     const Node& node = graph_.node(id);
     struct First {
+      char variable;
       std::string_view port;
       DataType type;
     };
-    std::map<char, First> bound;
+    std::vector<First> bound;  // few: an op has one or two variables
     const auto check = [&](const Port* port, ValueId value) -> absl::Status {
       if (port->type_variable == '*' || !value.valid() || graph_.type(value) == DataType::kUnknown)
         return absl::OkStatus();
-      const auto [it, added] = bound.emplace(port->type_variable, First{port->name, graph_.type(value)});
-      if (added || it->second.type == graph_.type(value)) return absl::OkStatus();
-      return Error(id, "'", port->name, "' is ", DataTypeName(graph_.type(value)), " but '", it->second.port, "' is ",
-                   DataTypeName(it->second.type), ": they must have one type");
+      for (const First& first : bound) {
+        if (first.variable != port->type_variable) continue;
+        if (first.type == graph_.type(value)) return absl::OkStatus();
+        return Error(id, "'", port->name, "' is ", DataTypeName(graph_.type(value)), " but '", first.port, "' is ",
+                     DataTypeName(first.type), ": they must have one type");
+      }
+      bound.push_back({port->type_variable, port->name, graph_.type(value)});
+      return absl::OkStatus();
     };
     const int count = static_cast<int>(node.inputs.size());
     for (int i = 0; i < count; ++i) HALFTONE_RETURN_IF_ERROR(check(InputPort(node.op, i, count), node.inputs[i]));
@@ -183,7 +207,8 @@ class Verifier {
   }
 
   absl::Status CheckNames() const {
-    std::unordered_map<std::string, NodeId> values, nodes;
+    std::unordered_map<std::string_view, NodeId> values, nodes;
+    values.reserve(graph_.num_nodes());
     for (const NodeId id : graph_.nodes()) {
       const Node& node = graph_.node(id);
       for (const ValueId output : node.outputs) {
@@ -198,31 +223,42 @@ class Verifier {
     return absl::OkStatus();
   }
 
+  absl::Status WrongUses(int value, size_t read) const {
+    return absl::InvalidArgumentError(Concat("value #", value, " '", graph_.value({value}).name, "' lists ",
+                                             graph_.uses({value}).size(), " uses, nodes read it ", read, " times"));
+  }
+
+  // Each use that is listed is one, none is listed twice, and there are as many as nodes read values.
   absl::Status CheckUses() const {
-    std::vector<std::vector<std::pair<NodeId, int>>> expected(graph_.num_values());
+    std::vector<uint32_t> reads(graph_.num_values(), 0);
     for (const NodeId id : graph_.nodes()) {
-      const std::vector<ValueId>& inputs = graph_.node(id).inputs;
-      for (size_t i = 0; i < inputs.size(); ++i) {
-        if (inputs[i].valid()) expected[inputs[i].index].emplace_back(id, static_cast<int>(i));
+      for (const ValueId input : graph_.node(id).inputs) {
+        if (input.valid()) ++reads[input.index];
       }
     }
+    std::vector<Use> listed;
     for (int v = 0; v < graph_.num_values(); ++v) {
-      std::vector<std::pair<NodeId, int>> listed;
-      for (const Use& use : graph_.uses({v})) listed.emplace_back(use.node, use.index);
-      std::sort(listed.begin(), listed.end());
-      std::sort(expected[v].begin(), expected[v].end());
-      if (listed != expected[v]) {
-        return absl::InvalidArgumentError(Concat("value #", v, " '", graph_.value({v}).name, "' lists ", listed.size(),
-                                                 " uses, nodes read it ", expected[v].size(), " times"));
+      const std::vector<Use>& uses = graph_.uses({v});
+      if (uses.size() != reads[v]) return WrongUses(v, reads[v]);
+      for (const Use& use : uses) {
+        if (!graph_.alive(use.node) || graph_.input(use.node, use.index) != ValueId{v}) return WrongUses(v, reads[v]);
       }
+      if (uses.size() < 2) continue;
+      listed = uses;
+      std::sort(listed.begin(), listed.end(), [](const Use& a, const Use& b) {
+        return std::pair(a.node, a.index) < std::pair(b.node, b.index);
+      });
+      if (std::adjacent_find(listed.begin(), listed.end()) != listed.end()) return WrongUses(v, reads[v]);
     }
     return absl::OkStatus();
   }
 
   absl::Status CheckCycles() const {
-    std::map<NodeId, int> position;
     const std::vector<NodeId> order = graph_.TopologicalOrder();
-    for (size_t i = 0; i < order.size(); ++i) position[order[i]] = static_cast<int>(i);
+    int last = -1;
+    for (const NodeId id : order) last = std::max(last, id.index);
+    std::vector<int> position(last + 1, 0);
+    for (size_t i = 0; i < order.size(); ++i) position[order[i].index] = static_cast<int>(i);
     for (const NodeId id : order) {
       const Node& node = graph_.node(id);
       for (const ValueId input : node.inputs) {
@@ -230,12 +266,12 @@ class Verifier {
         const NodeId producer = graph_.producer(input);
         if (graph_.op(producer) == OpKind::kNextIteration) {
           if (node.op != OpKind::kMerge) return Error(id, "reads a next_iteration: only a merge may");
-        } else if (position[producer] >= position[id]) {
+        } else if (position[producer.index] >= position[id.index]) {
           return Error(id, "is on a cycle: only an edge from next_iteration to merge may close one");
         }
       }
       for (const NodeId control : node.control_inputs) {
-        if (graph_.op(control) != OpKind::kNextIteration && position[control] >= position[id]) {
+        if (graph_.op(control) != OpKind::kNextIteration && position[control.index] >= position[id.index]) {
           return Error(id, "is on a cycle of control edges");
         }
       }
@@ -271,6 +307,10 @@ absl::Status CollectNested(const Graph& graph, const std::string& path, std::vec
 }
 
 }  // namespace
+
+absl::Status VerifyNodes(const Graph& graph, std::span<const NodeId> nodes) {
+  return Verifier(graph).VerifyOnly(nodes);
+}
 
 absl::Status VerifyGraph(const Graph& graph) {
   HALFTONE_RETURN_IF_ERROR(CheckNesting(graph));

@@ -2,6 +2,8 @@
 #ifndef HALFTONE_IR_VERIFIER_H_
 #define HALFTONE_IR_VERIFIER_H_
 
+#include <span>
+
 #include "absl/status/status.h"
 #include "ir/graph.h"
 
@@ -12,6 +14,10 @@ namespace halftone {
 // outputs exist, a cycle only through NextIteration -> Merge, nested graphs too (how deep and how many: nested.h).
 // Errors: INVALID_ARGUMENT that names the node or value and says what would be right.
 absl::Status VerifyGraph(const Graph& graph);
+
+// What VerifyGraph asks of single nodes, of these only (those that were removed are skipped), and that the outputs exist:
+// for graphs that are too large to be looked at again after each small edit.
+absl::Status VerifyNodes(const Graph& graph, std::span<const NodeId> nodes);
 
 }  // namespace halftone
 

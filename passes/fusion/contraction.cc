@@ -134,7 +134,7 @@ bool SameShape(const Shape& a, const Shape& b) {
 
 std::string FreshName(const Graph& g, const std::string& base) {
   std::string name = base;
-  for (int i = 1; g.FindNode(name).valid() || g.FindValue(name).valid(); ++i) name = Concat(base, "_", i);
+  for (int i = 1; g.HasName(name); ++i) name = Concat(base, "_", i);
   return name;
 }
 
