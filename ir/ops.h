@@ -9,7 +9,7 @@
 //   absent      an optional input that is absent is kNoValue; trailing absent inputs are left out.
 //   attributes  present in Node::attributes only if the file had them or a pass set them: absent means the default.
 //   fused       conv and matmul: y = activation(scale * op(x, weights) + bias + residual), scale of matmul alone; with
-//               activation_first (bool, default false) y = activation(scale * op(x, weights) + bias) + residual.
+//               activation_first (bool, default false; needs one) y = activation(scale * op(x, weights) + bias) + residual.
 //               Attributes "activation" ("relu", "relu6", "clip", "elu", "leaky_relu", "tanh", "sigmoid", "swish",
 //               "hard_swish", "hard_sigmoid", "gelu", "gelu_tanh", "mish"; absent: none), "activation_alpha",
 //               "activation_beta" (clip: low and high; elu, leaky_relu, swish: alpha; hard_sigmoid: both; defaults as the

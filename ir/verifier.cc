@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "ir/binary_chain.h"
 #include "ir/nested.h"
 #include "ir/verifier_internal.h"
 
@@ -158,6 +159,12 @@ class Verifier {
       }
       const absl::Status fits = verifier::CheckAttribute(name, value);
       if (!fits.ok()) return Error(id, fits.message());
+    }
+    if (node.attributes.Bool("activation_first", false) && node.attributes.String("activation", "").empty()) {
+      return Error(id, "attribute 'activation_first' needs an activation");
+    }
+    if (node.op == OpKind::kBinaryChain) {
+      if (const absl::Status steps = StepsOfChain(node).status(); !steps.ok()) return Error(id, steps.message());
     }
     return absl::OkStatus();
   }

@@ -129,7 +129,8 @@ absl::Status WriteConv(NodeWriter& writer, NodeId id) {
 absl::Status WriteMatMul(NodeWriter& writer, NodeId id) {
   const Graph& graph = writer.graph();
   const Node& node = graph.node(id);
-  if (Input(node, 2).valid() || Input(node, 3).valid() || node.attributes.has("activation")) {
+  if (Input(node, 2).valid() || Input(node, 3).valid() || node.attributes.has("activation") ||
+      node.attributes.Float("scale", 1) != 1) {
     return absl::InternalError("parts fused into a matmul must be split before export");
   }
   std::vector<std::string> inputs;

@@ -252,6 +252,9 @@ absl::Status WriteFusedConv(NodeWriter& writer, NodeId id) {
   const Node& node = graph.node(id);
   const bool fused = node.attributes.has("activation") || (node.inputs.size() > 3 && node.inputs[3].valid());
   if (!fused) return WriteConv(writer, id);
+  if (node.attributes.Bool("activation_first", false)) {
+    return absl::InternalError("an activation before the residual must be split before export");
+  }
   HALFTONE_ASSIGN_OR_RETURN(onnx::NodeProto* const proto, writer.WriteByRow(id, *FindRow(kMicrosoft, "FusedConv")));
   std::vector<float> params;
   for (const std::string_view name : {"activation_alpha", "activation_beta"}) {

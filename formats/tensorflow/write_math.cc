@@ -13,8 +13,9 @@ namespace halftone::graphdef {
 absl::Status WriteMatMul(GraphWriter& out, NodeId id) {
   const Graph& graph = out.graph();
   const Node& node = graph.node(id);
-  if (node.inputs.size() > 2 || node.attributes.has("activation")) {
-    return absl::InternalError("a fused matmul; a pass must split bias, residual and activation off before export");
+  if (node.inputs.size() > 2 || node.attributes.has("activation") || node.attributes.Float("scale", 1) != 1) {
+    return absl::InternalError(
+        "a fused matmul; a pass must split scale, bias, residual and activation off before export");
   }
   const OpRow* row = SpelledRow(graph, id);
   const auto a = RankOf(graph, node.inputs[0]), b = RankOf(graph, node.inputs[1]);
