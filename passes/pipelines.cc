@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/status.h"
 #include "base/strings.h"
 #include "passes/fusion/rules.h"
 #include "passes/lowering/split_activations.h"
@@ -16,6 +17,7 @@
 #include "passes/precision/conversions.h"
 #include "passes/simplify/passes.h"
 #include "passes/simplify/rules.h"
+#include "passes/surgery/named_passes.h"
 
 namespace halftone {
 
@@ -56,7 +58,7 @@ Pipeline MakePrecisionPipeline(const PrecisionPlan& plan) {
   return p;
 }
 
-Pipeline MakeExportPipeline(GraphFormat format) {
+Pipeline MakeExportPipeline(GraphFormat format, [[maybe_unused]] Dialect dialect) {
   Pipeline p(format == GraphFormat::kGraphDef ? "export-graphdef" : "export-onnx");
   p.Add<SplitFused>(format);
   if (format == GraphFormat::kGraphDef) p.Add<SplitActivations>();  // after it: it makes them
@@ -140,6 +142,9 @@ absl::StatusOr<Pipeline> MakePipelineByName(std::string_view name, const Precisi
     p.Add<SplitLayerNorm>();
   } else if (name == "split-softmax") {
     p.Add<SplitSoftmax>(GraphFormat::kOnnx);
+  } else if (IsNamedPass(name)) {
+    HALFTONE_ASSIGN_OR_RETURN(std::unique_ptr<Pass> pass, ParseNamedPass(name));
+    p.Add(std::move(pass));
   } else if (!AddRule(SimplifyRules(), name, p) && !AddRule(FusionRules(), name, p) &&
              !AddRule(ConversionRules(), name, p)) {
     std::string known;

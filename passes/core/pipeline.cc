@@ -9,6 +9,11 @@
 
 namespace halftone {
 
+void Pipeline::Add(std::unique_ptr<Pass> pass) {
+  steps_.push_back({.name = "", .passes = {}, .repeat = false});
+  steps_.back().passes.push_back(std::move(pass));
+}
+
 void Pipeline::AddFixedPoint(std::string name, Rules rules) {
   std::vector<std::unique_ptr<Pass>> passes;
   for (std::unique_ptr<RewriteRule>& rule : rules) passes.push_back(std::make_unique<RulePass>(std::move(rule)));

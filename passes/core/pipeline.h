@@ -31,6 +31,7 @@ class Pipeline {
     steps_.push_back({.name = "", .passes = {}, .repeat = false});
     steps_.back().passes.push_back(std::make_unique<P>(std::forward<Args>(args)...));
   }
+  void Add(std::unique_ptr<Pass> pass);
   // The rules one after the other over the whole graph, again and again until none of them edits. Not settling within
   // kMaxRounds rounds is an error that names the rule which was still editing.
   void AddFixedPoint(std::string name, Rules rules);

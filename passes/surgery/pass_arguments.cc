@@ -11,9 +11,7 @@
 namespace halftone {
 namespace {
 
-std::string Stripped(std::string_view text) {
-  return std::string(absl::StripAsciiWhitespace(AbslView(text)));
-}
+std::string Stripped(std::string_view text) { return std::string(absl::StripAsciiWhitespace(AbslView(text))); }
 
 std::string Unquoted(const std::string& value) {
   const bool quoted = value.size() >= 2 && value.front() == '"' && value.back() == '"';
@@ -72,8 +70,7 @@ absl::StatusOr<PassArguments> PassArguments::Parse(std::span<const ArgumentSpec>
     const auto spec = std::find_if(specs.begin(), specs.end(), [&](const ArgumentSpec& s) { return s.name == name; });
     if (spec == specs.end())
       return absl::InvalidArgumentError(Concat("no argument '", name, "'; there are: ", NamesOf(specs)));
-    if (equals == std::string::npos)
-      return absl::InvalidArgumentError(Concat("'", item, "' must be ", name, "=VALUE"));
+    if (equals == std::string::npos) return absl::InvalidArgumentError(Concat("'", item, "' must be ", name, "=VALUE"));
     const std::string value = Unquoted(Stripped(item.substr(equals + 1)));
     if (const std::string_view right = WhatIsWrong(spec->kind, value); !right.empty())
       return absl::InvalidArgumentError(Concat("argument '", name, "' is '", value, "'; it must be ", right));

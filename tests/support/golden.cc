@@ -27,7 +27,7 @@ constexpr int64_t kBatch = 3;  // for free dimensions; not a number that shapes 
 constexpr float kFloatTolerance = 1e-5f;
 constexpr float kBFloat16Tolerance = 0.05f;
 
-constexpr absl::string_view kFields[] = {"in:", "out:", "target:", "plan:", "why:", "unrun:"};
+constexpr absl::string_view kFields[] = {"in:", "out:", "target:", "plan:", "why:", "unrun:", "with:"};
 
 std::string* FieldOf(GoldenCase& golden, absl::string_view word) {
   if (word == "in:") return &golden.in;
@@ -35,6 +35,7 @@ std::string* FieldOf(GoldenCase& golden, absl::string_view word) {
   if (word == "target:") return &golden.target;
   if (word == "plan:") return &golden.plan;
   if (word == "why:") return &golden.why;
+  if (word == "with:") return &golden.with;
   return &golden.unrun;
 }
 
@@ -112,7 +113,8 @@ absl::StatusOr<Graph> RunPipeline(const GoldenCase& golden, const Graph& in, std
     HALFTONE_ASSIGN_OR_RETURN(target, PermissiveTarget::Parse(golden.target));
   }
   HALFTONE_ASSIGN_OR_RETURN(const PrecisionPlan plan, ParsePlan(golden.plan, in));
-  HALFTONE_ASSIGN_OR_RETURN(const Pipeline pipeline, MakePipelineByName(name, &plan));
+  HALFTONE_ASSIGN_OR_RETURN(const Pipeline pipeline, MakePipelineByName(
+      golden.with.empty() ? std::string(name) : Concat(name, "(", golden.with, ")"), &plan));
   PassContext context{.target = target, .plan = golden.plan.empty() ? nullptr : &plan, .log = &log};
   Graph graph = in;
   HALFTONE_RETURN_IF_ERROR(pipeline.Run(graph, context));

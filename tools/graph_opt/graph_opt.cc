@@ -4,6 +4,7 @@
 //   graph_opt --plan=lists --pipeline=optimize,precision,export-onnx model.onnx
 //   graph_opt --pipeline=fuse-conv-bias --target='without conv+bias' small.graph
 //   graph_opt --check --batch=2 model.pb                        # compares answers before and after every pass
+//   graph_opt --pipeline='rename_op(old=Relu,new=Relu6),remove_device' model.pb
 //   graph_opt --reproduce failure.graph                         # what a failed pass left in the dump folder
 //   HALFTONE_DEBUG=dump=/tmp/d,time,why,only=fuse-* graph_opt model.onnx
 //
@@ -26,6 +27,7 @@
 #include "passes/core/permissive_target.h"
 #include "passes/pipelines.h"
 #include "passes/precision/lists_planner.h"
+#include "passes/surgery/named_passes.h"
 
 namespace halftone {
 namespace {
@@ -81,7 +83,7 @@ absl::Status Run(Options options) {
   HALFTONE_ASSIGN_OR_RETURN(context.debug, DebugOptionsFromEnvironment());
   context.equivalence.enabled = options.check;
   absl::Status status;
-  for (const std::string& name : std::vector<std::string>(absl::StrSplit(options.pipelines, ','))) {
+  for (const std::string& name : SplitPassList(options.pipelines)) {
     HALFTONE_ASSIGN_OR_RETURN(const Pipeline pipeline, MakePipelineByName(name, &lists.plan));
     status = pipeline.Run(graph, context);
     if (!status.ok()) break;
@@ -105,6 +107,7 @@ int main(int argc, char** argv) {
   halftone::Options options;
   CLI::App app("Runs pipelines of passes over a graph");
   app.add_option("file", options.path, "a .graph text or a model")->required();
+  app.footer(halftone::NamedPassesHelp());
   app.add_option("--pipeline", options.pipelines, "names, comma-separated, run in order");
   app.add_option("--target", options.target, "'without conv+residual, ...'");
   app.add_option("--plan", options.plan, "planner of the precision: lists")->check(CLI::IsMember({"lists"}));
