@@ -80,7 +80,7 @@ absl::Status SplitActivations::Run(GraphEditor& edit, PassContext&) const {
   const Graph& g = edit.graph();
   for (const NodeId id : g.nodes()) {
     const std::optional<ActivationSpec> spec = ActivationOps().has(g.op(id)) ? ActivationOf(g, id) : std::nullopt;
-    if (!spec.has_value()) continue;
+    if (!spec.has_value() || DialectWrites(dialect_, g, id)) continue;
     Formula formula(edit, id);
     if (const ValueId y = Write(formula, *spec); y.valid()) edit.ReplaceNode(id, g.producer(y));
   }

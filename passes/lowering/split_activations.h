@@ -2,6 +2,7 @@
 #ifndef HALFTONE_PASSES_LOWERING_SPLIT_ACTIVATIONS_H_
 #define HALFTONE_PASSES_LOWERING_SPLIT_ACTIVATIONS_H_
 
+#include "ir/dialect.h"
 #include "ir/graph.h"
 #include "passes/core/pass.h"
 
@@ -13,12 +14,17 @@ namespace halftone {
 //   gelu(x)                         =>  0.5 * x * (1 + erf(x / sqrt(2)))
 //   gelu(x) {approximate="tanh"}    =>  0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))
 //   mish(x)                         =>  x * tanh(softplus(x))
-// as Keras writes them, so that the fusions know them again. The last part keeps the name. Rounds in another order.
+// as Keras writes them, so that the fusions know them again; but for what the dialect has an op for. The last part
+// keeps the name. Rounds in another order.
 class SplitActivations final : public Pass {
  public:
+  explicit SplitActivations(Dialect dialect = Dialect::kPortable) : dialect_(dialect) {}
   std::string_view name() const override { return "split-activations"; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
   float tolerance() const override { return 0.05f; }  // bf16 graphs round more often once they are split
+
+ private:
+  Dialect dialect_;
 };
 
 }  // namespace halftone

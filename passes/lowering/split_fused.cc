@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "ir/dialect.h"
 #include "passes/fusion/activation.h"
 #include "passes/fusion/batch_norm.h"
 #include "passes/fusion/contraction.h"
@@ -19,30 +20,64 @@ namespace {
 struct Part {
   OpKind op;
   std::string spelling;
-  int unhooks = -1;             // the input of the contraction whose work this part does
-  std::vector<ValueId> inputs;  // beside the first
+  int unhooks = -1;                      // the input of the contraction whose work this part does
+  std::vector<std::string_view> erases;  // its attributes that this part does
+  std::vector<ValueId> inputs;           // beside the first
   Attributes attributes;
 };
 
 Part ActivationPart(GraphEditor& edit, NodeId fused) {
   const Graph& g = edit.graph();
   Node node = ActivationNode(edit, g.output(fused), FusedActivation(g, fused), g.Label(fused));
-  Part part{node.op, "", -1, {node.inputs.begin() + 1, node.inputs.end()}, std::move(node.attributes)};
-  return part;
+  return {node.op,
+          "",
+          -1,
+          {"activation", "activation_alpha", "activation_beta", "activation_first"},
+          {node.inputs.begin() + 1, node.inputs.end()},
+          std::move(node.attributes)};
+}
+
+absl::StatusOr<Part> ScalePart(GraphEditor& edit, NodeId fused) {
+  const Graph& g = edit.graph();
+  const float scale = g.node(fused).attributes.Float("scale", 1);
+  HALFTONE_ASSIGN_OR_RETURN(Tensor number, Tensor::Scalar(scale).ConvertTo(g.type(g.output(fused))));
+  const ValueId factor = edit.AddConstant(FreshName(g, Concat(g.Label(fused), "/scale")), std::move(number));
+  return Part{OpKind::kMul, "", -1, {"scale"}, {factor}, {}};
 }
 
 Part BiasPart(const Graph& g, NodeId fused, GraphFormat format) {
   const ValueId bias = g.input(fused, kBiasInput);
-  if (format != GraphFormat::kGraphDef) return {OpKind::kAdd, "", kBiasInput, {bias}, {}};
+  if (format != GraphFormat::kGraphDef) return {OpKind::kAdd, "", kBiasInput, {}, {bias}, {}};
   Attributes attributes;
   const bool conv = g.op(fused) == OpKind::kConv;
   attributes.Set("layout", conv ? g.node(fused).attributes.String("layout", "NCHW") : std::string("NHWC"));
-  return {OpKind::kBiasAdd, "", kBiasInput, {bias}, std::move(attributes)};
+  return {OpKind::kBiasAdd, "", kBiasInput, {}, {bias}, std::move(attributes)};
 }
 
 Part ResidualPart(const Graph& g, NodeId fused, GraphFormat format) {
   const char* spelling = format == GraphFormat::kGraphDef ? "AddV2" : "";
-  return {OpKind::kAdd, spelling, kResidualInput, {g.input(fused, kResidualInput)}, {}};
+  return {OpKind::kAdd, spelling, kResidualInput, {}, {g.input(fused, kResidualInput)}, {}};
+}
+
+// All parts, in the order in which they are computed.
+absl::StatusOr<std::vector<Part>> PartsOf(GraphEditor& edit, NodeId fused, GraphFormat format) {
+  const Graph& g = edit.graph();
+  const bool first = g.node(fused).attributes.Bool("activation_first", false);
+  std::vector<Part> parts;
+  if (IsContraction(g, fused) && g.node(fused).attributes.Float("scale", 1) != 1) {
+    HALFTONE_ASSIGN_OR_RETURN(Part scale, ScalePart(edit, fused));
+    parts.push_back(std::move(scale));
+  }
+  if (IsContraction(g, fused) && HasBias(g, fused)) parts.push_back(BiasPart(g, fused, format));
+  if (HasActivation(g, fused) && first) parts.push_back(ActivationPart(edit, fused));
+  if (IsContraction(g, fused) && HasResidual(g, fused)) parts.push_back(ResidualPart(g, fused, format));
+  if (HasActivation(g, fused) && !first) parts.push_back(ActivationPart(edit, fused));
+  return parts;
+}
+
+void Strip(GraphEditor& edit, NodeId node, const Part& part) {
+  for (const std::string_view attribute : part.erases) edit.EraseAttribute(node, attribute);
+  if (part.unhooks >= 0) edit.SetInput(node, part.unhooks, kNoValue);
 }
 
 // Whether an ONNX gemm says what this matmul does.
@@ -57,22 +92,15 @@ bool IsTransposed(const Graph& g, NodeId matmul) {
   return attributes.Bool("transpose_a", false) || attributes.Bool("transpose_b", false);
 }
 
-// Puts what is left of the fused node first, as `first`, then `parts`, each reading the one before; the last takes over
+// Puts `kept`, what is left of the fused node, first, then `parts`, each reading the one before; the last takes over
 // `fused`. Only the first output goes through the chain.
-void Chain(GraphEditor& edit, NodeId fused, OpKind first, std::vector<Part> parts) {
+void Chain(GraphEditor& edit, NodeId fused, NodeId kept, std::vector<Part> parts) {
   const Graph& g = edit.graph();
   const Node node = g.node(fused);
   const ValueSpec result{g.type(node.outputs[0]), g.shape(node.outputs[0]), ""};
   const std::string label = g.Label(fused);
-
-  NodeId last = edit.Clone(fused);
-  for (const char* attribute : {"activation", "activation_alpha", "activation_beta"})
-    edit.EraseAttribute(last, attribute);
-  for (const Part& part : parts) {
-    if (part.unhooks >= 0) edit.SetInput(last, part.unhooks, kNoValue);
-  }
-  edit.SetOp(last, first, first == node.op ? node.spelling : "");
-  edit.SetName(last, FreshName(g, Concat(label, "/", OpName(first))));
+  NodeId last = kept;
+  edit.SetName(last, FreshName(g, Concat(label, "/", OpName(g.op(last)))));
   for (Part& part : parts) {
     Node next;
     next.op = part.op;
@@ -94,7 +122,8 @@ bool NeedsPad(const Graph& g, NodeId conv) {
   if (node.attributes.String("auto_pad", "NOTSET") != "NOTSET") return false;
   const std::vector<int64_t> pads = node.attributes.Ints("pads");
   if (std::all_of(pads.begin(), pads.end(), [](int64_t pad) { return pad == 0; })) return false;
-  return pads.size() != 4 || node.attributes.String("weights_layout", "OIHW") == "HWCM";
+  return pads.size() != 4 || node.attributes.String("weights_layout", "OIHW") == "HWCM" ||
+         node.attributes.Int("group", 1) > 1;
 }
 
 // conv {pads}  =>  conv(pad(x)) {auto_pad="VALID"}
@@ -128,40 +157,63 @@ void SplitPad(GraphEditor& edit, NodeId conv) {
   edit.SetAttribute(conv, "auto_pad", std::string("VALID"));
 }
 
+// The number of the first parts that the standard op of a format does itself.
+size_t NativeParts(const Graph& g, NodeId fused, GraphFormat format, bool gemm) {
+  if (gemm) return (g.node(fused).attributes.Float("scale", 1) != 1 ? 1 : 0) + (HasBias(g, fused) ? 1 : 0);
+  return format == GraphFormat::kOnnx && g.op(fused) == OpKind::kConv && HasBias(g, fused) ? 1 : 0;
+}
+
+// Its ports are matmul's: a, b, c.
+void MakeGemm(GraphEditor& edit, NodeId matmul) {
+  const float scale = edit.graph().node(matmul).attributes.Float("scale", 1);
+  edit.EraseAttribute(matmul, "scale");
+  edit.SetOp(matmul, OpKind::kGemm);
+  if (scale != 1) edit.SetAttribute(matmul, "alpha", scale);
+}
+
 }  // namespace
+
+absl::Status SplitFused::SplitNode(GraphEditor& edit, NodeId id) const {
+  const Graph& g = edit.graph();
+  if (DialectWrites(dialect_, g, id)) return absl::OkStatus();
+  const bool matmul = g.op(id) == OpKind::kMatMul, conv = g.op(id) == OpKind::kConv;
+  if (conv && format_ == GraphFormat::kGraphDef && NeedsPad(g, id)) {
+    SplitPad(edit, id);
+    if (DialectWrites(dialect_, g, id)) return absl::OkStatus();
+  }
+  if (HasActivation(g, id) && !matmul && !conv && StatisticsAreRead(g, id)) {
+    return absl::UnimplementedError(
+        Concat("node '", g.Label(id), "': a ", OpName(g.op(id)), " with an activation whose statistics are read"));
+  }
+  const bool onnx = format_ == GraphFormat::kOnnx;
+  const bool gemm = matmul && onnx && IsGemm(g, id) && (IsTransposed(g, id) || HasBias(g, id));
+  HALFTONE_ASSIGN_OR_RETURN(std::vector<Part> parts, PartsOf(edit, id, format_));
+  const size_t native = NativeParts(g, id, format_, gemm);
+  size_t keeps = parts.size();
+  NodeId kept = id;
+  bool by_dialect = false;
+  if (keeps > native) {
+    for (kept = edit.Clone(id); keeps > native && !by_dialect; by_dialect = DialectWrites(dialect_, g, kept)) {
+      Strip(edit, kept, parts[--keeps]);
+    }
+  }
+  if (!by_dialect && matmul && onnx && IsTransposed(g, id) && !gemm) {
+    return absl::UnimplementedError(
+        Concat("node '", g.Label(id), "': ONNX has no transposed matmul of other than two matrices"));
+  }
+  if (!by_dialect && gemm) MakeGemm(edit, kept);
+  parts.erase(parts.begin(), parts.begin() + keeps);
+  if (!parts.empty()) Chain(edit, id, kept, std::move(parts));
+  return absl::OkStatus();
+}
 
 absl::Status SplitFused::Run(GraphEditor& edit, PassContext&) const {
   const Graph& g = edit.graph();
   for (const NodeId id : g.nodes()) {
-    if (g.op(id) == OpKind::kBatchNorm && HasActivation(g, id)) {
-      if (StatisticsAreRead(g, id)) {
-        return absl::UnimplementedError(
-            Concat("node '", g.Label(id), "': a batch_norm with an activation whose statistics are read"));
-      }
-      Chain(edit, id, OpKind::kBatchNorm, {ActivationPart(edit, id)});
-      continue;
-    }
-    if (!IsContraction(g, id)) continue;
-    const bool matmul = g.op(id) == OpKind::kMatMul;
-    if (!matmul && format_ == GraphFormat::kGraphDef && NeedsPad(g, id)) SplitPad(edit, id);
-
-    const bool onnx = format_ == GraphFormat::kOnnx;
-    const bool gemm = matmul && onnx && IsGemm(g, id) && (IsTransposed(g, id) || HasBias(g, id));
-    if (matmul && onnx && IsTransposed(g, id) && !gemm) {
-      return absl::UnimplementedError(
-          Concat("node '", g.Label(id), "': ONNX has no transposed matmul of other than two matrices"));
-    }
-    std::vector<Part> parts;
-    const bool keeps_bias = gemm || (onnx && !matmul);
-    if (HasBias(g, id) && !keeps_bias) parts.push_back(BiasPart(g, id, format_));
-    if (HasResidual(g, id)) parts.push_back(ResidualPart(g, id, format_));
-    if (HasActivation(g, id)) parts.push_back(ActivationPart(edit, id));
-    const OpKind first = gemm ? OpKind::kGemm : g.op(id);  // gemm's ports are matmul's: a, b, c
-    if (!parts.empty()) {
-      Chain(edit, id, first, std::move(parts));
-    } else if (gemm) {
-      edit.SetOp(id, first);
-    }
+    const OpKind op = g.op(id);
+    const bool activated = (op == OpKind::kBatchNorm || op == OpKind::kInstanceNorm) && HasActivation(g, id);
+    if (!activated && !IsContraction(g, id)) continue;
+    HALFTONE_RETURN_IF_ERROR(SplitNode(edit, id));
   }
   return absl::OkStatus();
 }

@@ -46,6 +46,7 @@ absl::Status SplitLayerNorm::Run(GraphEditor& edit, PassContext&) const {
     const Node node = g.node(id);
     if (node.op != OpKind::kLayerNorm || node.attributes.Int("axis", -1) != -1) continue;
     if (node.outputs.size() != 1 || node.inputs.size() != 3 || !g.shape(node.inputs[0]).has_rank()) continue;
+    if (DialectWrites(dialect_, g, id)) continue;
     const ValueId x = node.inputs[0];
     const Shape whole = g.shape(x);
     Shape row = whole;

@@ -2,19 +2,24 @@
 #ifndef HALFTONE_PASSES_LOWERING_SPLIT_LAYER_NORM_H_
 #define HALFTONE_PASSES_LOWERING_SPLIT_LAYER_NORM_H_
 
+#include "ir/dialect.h"
 #include "ir/graph.h"
 #include "passes/core/pass.h"
 
 namespace halftone {
 
 //   layer_norm(x, scale, offset)  =>  d / sqrt(mean(d * d) + epsilon) * scale + offset   with  d = x - mean(x)
-// over the last axis, as the fusion reads it. The last part keeps the name. Rounds in another order. Any other layer
-// norm stays, and the exporter says that there is no such op.
+// over the last axis, as the fusion reads it, unless the dialect has an op for it. The last part keeps the name. Rounds
+// in another order. Any other layer norm stays, and the exporter says that there is no such op.
 class SplitLayerNorm final : public Pass {
  public:
+  explicit SplitLayerNorm(Dialect dialect = Dialect::kPortable) : dialect_(dialect) {}
   std::string_view name() const override { return "split-layer-norm"; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
   float tolerance() const override { return 0.05f; }  // bf16 graphs round more often once they are split
+
+ private:
+  Dialect dialect_;
 };
 
 }  // namespace halftone

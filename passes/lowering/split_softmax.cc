@@ -29,19 +29,19 @@ ValueId Before(GraphEditor& edit, NodeId softmax, OpKind op, std::string spellin
 absl::Status SplitSoftmax::Run(GraphEditor& edit, PassContext&) const {
   const Graph& g = edit.graph();
   for (const NodeId id : g.nodes()) {
-    if (g.op(id) != OpKind::kSoftmax) continue;
+    if (g.op(id) != OpKind::kSoftmax || DialectWrites(dialect_, g, id)) continue;
     const float scale = g.node(id).attributes.Float("scale", 1);
-    const ValueId addend = g.input(id, kSoftmaxAddend);
-    ValueId x = g.input(id, 0);
     if (scale != 1) {
+      const ValueId x = g.input(id, 0);
       HALFTONE_ASSIGN_OR_RETURN(Tensor number, Tensor::Scalar(scale).ConvertTo(g.type(x)));
       const ValueId factor = edit.AddConstant(FreshName(g, Concat(g.Label(id), "/scale")), std::move(number));
-      x = Before(edit, id, OpKind::kMul, "", x, factor);
+      edit.SetInput(id, 0, Before(edit, id, OpKind::kMul, "", x, factor));
+      edit.EraseAttribute(id, "scale");
     }
-    if (addend.valid()) x = Before(edit, id, OpKind::kAdd, format_ == GraphFormat::kGraphDef ? "AddV2" : "", x, addend);
-    if (x == g.input(id, 0)) continue;
-    edit.SetInputs(id, {x});
-    edit.EraseAttribute(id, "scale");
+    const ValueId addend = g.input(id, kSoftmaxAddend);
+    if (!addend.valid() || DialectWrites(dialect_, g, id)) continue;
+    const char* spelling = format_ == GraphFormat::kGraphDef ? "AddV2" : "";
+    edit.SetInputs(id, {Before(edit, id, OpKind::kAdd, spelling, g.input(id, 0), addend)});
   }
   return absl::OkStatus();
 }

@@ -1,0 +1,21 @@
+#include "passes/lowering/spell_dialect.h"
+
+#include <string>
+
+namespace halftone {
+
+absl::Status SpellDialect::Run(GraphEditor& edit, PassContext&) const {
+  const Graph& g = edit.graph();
+  for (const NodeId id : g.nodes()) {
+    if (g.op(id) == OpKind::kOpaque) continue;
+    const std::string_view op = DialectOp(dialect_, g, id);
+    if (!op.empty()) {
+      edit.SetSpelling(id, std::string(op));
+    } else if (IsDialectOp(g.node(id).spelling, format_)) {
+      edit.SetSpelling(id, "");
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace halftone
