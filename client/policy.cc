@@ -1,9 +1,12 @@
 #include "client/policy.h"
 
+#include <algorithm>
 #include <regex>
 #include <set>
+#include <string_view>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/files.h"
@@ -48,7 +51,8 @@ std::vector<std::string> FieldNames(const Descriptor& type) {
 
 // What an enum is called in a message.
 std::string EnumWord(const FieldDescriptor& field) {
-  return field.enum_type() == v1::Planner_descriptor() ? "planner" : "precision";
+  if (field.enum_type() == v1::Planner_descriptor()) return "planner";
+  return field.enum_type() == v1::Dialect_descriptor() ? "dialect" : "precision";
 }
 
 // Fills a message from YAML by the message's own description, and notes every problem. Depth is that of the message
@@ -123,7 +127,9 @@ class Reader {
         }
         default: {
           std::string text;
-          if (ReadString(element, field, &text)) reflection.AddString(message, &field, text);
+          if (!ReadString(element, field, &text)) break;
+          if (message->GetDescriptor() == v1::Policy::descriptor()) CheckPass(element, text);
+          reflection.AddString(message, &field, text);
         }
       }
     }
@@ -203,6 +209,17 @@ class Reader {
       Problem(node.Mark(),
               absl::StrCat("match: '", report::Printable(text), "' is not a regular expression: ", error.what()));
     }
+  }
+
+  // Which passes there are the server knows. A list in brackets cuts an unquoted pass at its commas.
+  void CheckPass(const YAML::Node& node, const std::string& text) {
+    const size_t open = text.find('(');
+    const std::string_view name = std::string_view(text).substr(0, open);
+    const bool named = std::all_of(name.begin(), name.end(), [](char c) { return absl::ascii_isalnum(c) || c == '_'; });
+    const bool closed = open == std::string::npos ? text.find(')') == open : text.back() == ')';
+    if (named && closed) return;
+    Problem(node.Mark(), absl::StrCat("passes: '", report::Printable(text),
+                                      "' is not NAME or NAME(ARGUMENT=VALUE, ...), in quotes if it has commas"));
   }
 
   void CheckNodeRule(const YAML::Node& node, const v1::NodeRule& rule) {

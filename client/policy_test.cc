@@ -32,6 +32,10 @@ constexpr char kFull[] = R"pb(
   nodes { match: "conv1.*" precision: FP32 }
   nodes { match: "head/.*" precision: BF16 }
   force: true
+  dialect: ONNXRUNTIME
+  passes: "fold_batch_norms"
+  passes: "round_weights(num_steps=64)"
+  verify_passes: true
 )pb";
 
 TEST(Policy, Yaml) {
@@ -48,15 +52,19 @@ nodes:
   - match: head/.*
     precision: bf16
 force: true
+dialect: onnxruntime
+passes: [fold_batch_norms, round_weights(num_steps=64)]
+verify_passes: true
 )",
                kFull);
 }
 
 TEST(Policy, Json) {
-  ExpectPolicy(R"({"planner": "lists", "precisions": ["bf16"],
+  ExpectPolicy(R"json({"planner": "lists", "precisions": ["bf16"],
     "lists": {"allow": {"add": ["Foo"]}, "deny": {"remove": ["Exp"]}},
     "nodes": [{"match": "conv1.*", "precision": "fp32"}, {"match": "head\/.*", "precision": "bf16"}],
-    "force": true})",
+    "force": true, "dialect": "onnxruntime", "verify_passes": true,
+    "passes": ["fold_batch_norms", "round_weights(num_steps=64)"]})json",
                kFull);
 }
 
@@ -90,7 +98,8 @@ const Wrong kWrong[] = {
     {"KeySingular", "\nprecision: [bf16]",
      "p.yaml:2:1: unknown key 'precision' in the policy; did you mean 'precisions'?"},
     {"KeyFarFromAny", "zzz: 1",
-     "p.yaml:1:1: unknown key 'zzz' in the policy; known are planner, precisions, lists, nodes, force"},
+     "p.yaml:1:1: unknown key 'zzz' in the policy; known are planner, precisions, lists, nodes, force, "
+     "dialect, passes, verify_passes"},
     {"KeyOfAList", "lists:\n  alow: {add: [Foo]}", "p.yaml:2:3: unknown key 'alow' in 'lists'; did you mean 'allow'?"},
     {"KeyOfAnEdit", "lists: {allow: {ad: [Foo]}}", "p.yaml:1:17: unknown key 'ad' in 'allow'; did you mean 'add'?"},
     {"KeyOfARule", "nodes:\n  - match: a\n    precision: fp32\n    why: x",
@@ -111,6 +120,12 @@ const Wrong kWrong[] = {
     {"PrecisionIsAMap", "precisions: [{a: b}]", "p.yaml:1:14: precisions: one word is wanted, this is a map"},
     {"PlannerUnknown", "planner: list", "p.yaml:1:10: no planner 'list'; did you mean 'lists'?"},
     {"PlannerIsAList", "planner: [lists]", "p.yaml:1:10: planner: one word is wanted, this is a list"},
+    {"DialectUnknown", "dialect: onnxruntim", "p.yaml:1:10: no dialect 'onnxruntim'; did you mean 'onnxruntime'?"},
+    {"PassesNotAList", "passes: fold_constants",
+     "p.yaml:1:9: passes: a list is wanted, [...], this is a single value"},
+    {"PassCutAtItsComma", "passes: [rename_op(old=a, new=b)]",
+     "p.yaml:1:10: passes: 'rename_op(old=a' is not NAME or NAME(ARGUMENT=VALUE, ...), in quotes if it has commas\n"
+     "p.yaml:1:27: passes: 'new=b)' is not NAME or NAME(ARGUMENT=VALUE, ...), in quotes if it has commas"},
     {"ListsNotAMap", "lists: [Foo]", "p.yaml:1:8: 'lists': a map of keys is wanted, this is a list"},
     {"EditNotAMap", "lists: {deny: [Exp]}", "p.yaml:1:15: 'deny': a map of keys is wanted, this is a list"},
     {"OpsNotAList", "lists: {deny: {add: Exp}}", "p.yaml:1:21: add: a list is wanted, [...], this is a single value"},

@@ -65,12 +65,11 @@ class OptimizeJob {
     HALFTONE_RETURN_IF_ERROR(Timed("import", [this] { return Import(); }));
     HALFTONE_RETURN_IF_ERROR(Timed("lower", [this] { return Lower(); }));
     HALFTONE_RETURN_IF_ERROR(Timed("export", [this] { return Export(); }));
-    const std::vector<std::string> cannot_run = OpsThatCannotRun(imported_);
-    for (VariantResult& variant : result_.variants) variant.opaque_ops = cannot_run;
-    if (!cannot_run.empty()) {
+    for (VariantResult& variant : result_.variants) variant.opaque_ops = cannot_run_;
+    if (!cannot_run_.empty()) {
       result_.warnings.push_back(
           Concat("the model was rewritten but cannot be run here, so that nothing was measured; ops without a kernel: ",
-                 absl::StrJoin(cannot_run, ", ")));
+                 absl::StrJoin(cannot_run_, ", ")));
       return std::move(result_);
     }
     HALFTONE_RETURN_IF_ERROR(Timed("evaluate", [this] { return Evaluate(); }));
@@ -91,26 +90,30 @@ class OptimizeJob {
   }
 
   absl::Status Import() {
-    HALFTONE_ASSIGN_OR_RETURN(imported_, LoadModel(options_.model));
-    result_.format = imported_.format();
+    HALFTONE_ASSIGN_OR_RETURN(Graph imported, LoadModel(options_.model));
+    result_.format = imported.format();
     if (result_.format == GraphFormat::kGraphDef) {  // a rewritten file may list its nodes in another order
-      for (const GraphOutput& output : imported_.outputs()) outputs_.push_back(output.name);
+      for (const GraphOutput& output : imported.outputs()) outputs_.push_back(output.name);
     }
+    cannot_run_ = OpsThatCannotRun(imported);
+    HALFTONE_ASSIGN_OR_RETURN(model_, PrepareModel(std::move(imported), *target_, options_));
     VariantResult original;
     original.kind = VariantKind::kOriginal;
     original.path = options_.model.path;
     original.file_name = std::filesystem::path(options_.model.label()).filename().string();
     original.summary = "as it came, not fused";
+    original.rewrites.nodes_before = original.rewrites.nodes_after = original.rewrites.nodes_written =
+        model_.rewrites.nodes_before;
     result_.variants.push_back(std::move(original));
     return absl::OkStatus();
   }
 
   absl::Status Lower() {
-    HALFTONE_ASSIGN_OR_RETURN(LoweredGraph baseline, MakeBaseline(imported_, *target_));
+    HALFTONE_ASSIGN_OR_RETURN(LoweredGraph baseline, MakeBaseline(model_, *target_, options_));
     lowered_.push_back(std::move(baseline));
     for (const VariantKind kind : options_.lowered) {
       if (kind != VariantKind::kBf16) continue;
-      HALFTONE_ASSIGN_OR_RETURN(LoweredGraph graph, MakeBf16(imported_, *target_, options_));
+      HALFTONE_ASSIGN_OR_RETURN(LoweredGraph graph, MakeBf16(model_, *target_, options_));
       lowered_.push_back(std::move(graph));
     }
     return absl::OkStatus();
@@ -125,7 +128,7 @@ class OptimizeJob {
       absl::Status saved = SaveModel(lowered.graph, variant.path);
       if (lowered.kind == VariantKind::kBf16 &&
           absl::IsUnimplemented(saved)) {  // e.g. the format has no such bf16 node
-        HALFTONE_ASSIGN_OR_RETURN(lowered, KeepFp32(imported_, *target_, StdView(saved.message())));
+        HALFTONE_ASSIGN_OR_RETURN(lowered, KeepFp32(model_, *target_, options_, StdView(saved.message())));
         saved = SaveModel(lowered.graph, variant.path);
       }
       HALFTONE_RETURN_IF_ERROR(Annotate(saved, Concat(VariantName(lowered.kind), " variant")));
@@ -249,7 +252,8 @@ class OptimizeJob {
   const ProgressCallback& progress_;
   const std::unique_ptr<Target> target_;
   BenchmarkCores cores_;
-  Graph imported_;
+  PreparedModel model_;
+  std::vector<std::string> cannot_run_;  // of the model as it came
   std::vector<std::string> outputs_;  // of a GraphDef, which does not say them itself
   std::vector<LoweredGraph> lowered_;
   OptimizeResult result_;

@@ -8,10 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "ir/dialect.h"
 #include "optimizer/benchmark_options.h"
 #include "optimizer/measure.h"
 #include "optimizer/model.h"
+#include "optimizer/rewrites.h"
 #include "optimizer/variant_child.h"
 #include "passes/precision/lists_planner.h"
 #include "runtime/fidelity.h"
@@ -28,6 +31,9 @@ struct OptimizeOptions {
   std::vector<VariantKind> lowered = {VariantKind::kBf16};
   PlannerOptions planner;
   bool force = false;                   // lower also where the CPU has no instructions for the type
+  Dialect dialect = Dialect::kPortable;  // of the written files
+  std::vector<std::string> passes;      // named ones over the model as imported: "round_weights(num_steps=64)"
+  bool verify_passes = false;           // the equivalence check
   std::vector<SampleFile> calibration;  // used where `evaluation` is empty
   std::vector<SampleFile> evaluation;
   BenchmarkOptions benchmark;
@@ -38,10 +44,6 @@ struct NodeResult {
   StepReport step;
   VariantKind precision = VariantKind::kFp32;
   std::string reason;
-};
-
-struct RewriteResult {
-  std::string pass, node, reason;
 };
 
 struct OutputFidelity {
@@ -58,7 +60,7 @@ struct VariantResult {
   std::string summary;
   bool emulated = false;
   std::vector<NodeResult> nodes;
-  std::vector<RewriteResult> rewrites;
+  RewriteSummary rewrites;
   std::vector<OutputFidelity> fidelity;
   std::optional<double> top1_accuracy;
   int64_t labelled_samples = 0;
@@ -77,6 +79,10 @@ struct OptimizeResult {
   std::optional<BenchmarkRunResult> benchmark_run;  // its results of variants are in `variants`
   std::map<std::string, double> stage_seconds;
 };
+
+// What is wrong with the options themselves, before anything is read: a dialect that the model's format does not have, a
+// pass that there is none of. INVALID_ARGUMENT names the option and what would be right.
+absl::Status CheckOptions(const OptimizeOptions& options);
 
 // Every number of a variant is taken from its exported file, by processes that `children` starts.
 // Errors: INVALID_ARGUMENT and UNIMPLEMENTED for the model, samples and policy; INTERNAL for our bugs. A model with

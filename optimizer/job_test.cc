@@ -123,7 +123,56 @@ TEST_F(JobTest, TellsWhyEachNodeIsWhatItIs) {
   }
   EXPECT_TRUE(found);
   EXPECT_LT(bf16.size_bytes, options_.benchmark.batch + result->variants[1].size_bytes);
-  EXPECT_FALSE(result->variants[1].rewrites.empty());
+  EXPECT_FALSE(result->variants[1].rewrites.applied.empty());
+}
+
+TEST_F(JobTest, CountsNodesAndFusions) {
+  const absl::StatusOr<OptimizeResult> result = Run();
+  ASSERT_TRUE(result.ok()) << result.status();
+  const RewriteSummary& original = result->variants[0].rewrites;
+  EXPECT_EQ(original.nodes_before, 4);
+  EXPECT_EQ(original.nodes_after, 4);
+  const RewriteSummary& fp32 = result->variants[1].rewrites;
+  EXPECT_EQ(fp32.nodes_before, 4);
+  EXPECT_EQ(fp32.nodes_after, 3);
+  EXPECT_EQ(fp32.nodes_written, 4) << "the portable file says conv and relu";
+  ASSERT_EQ(fp32.fusions.size(), 1u);
+  EXPECT_EQ(fp32.fusions[0].pass, "fuse-activation");
+  EXPECT_EQ(fp32.fusions[0].count, 1);
+  EXPECT_EQ(fp32.passes_verified, 0);
+}
+
+TEST_F(JobTest, PassesAreVerified) {
+  Write(R"(
+  graph onnx (x: f32[2,3,7,5]) {
+    w = const f32[6,3,3,3]
+    c = conv(x, w)
+    r = relu(c)
+    return r
+  } header {ir_version=8, opset=[17], opset_domains=[""]})");
+  options_.verify_passes = true;
+  options_.lowered.clear();
+  const absl::StatusOr<OptimizeResult> result = Run();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_GE(result->variants[1].rewrites.passes_verified, 2) << "one fuses, one splits";
+}
+
+TEST_F(JobTest, NamedPassesRunBeforeAllElse) {
+  options_.passes = {"round_weights(num_steps=2)"};
+  const absl::StatusOr<OptimizeResult> result = Run();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_LT(result->variants[0].fidelity[0].fidelity.sqnr_db, 60) << "the weights are others";
+  EXPECT_EQ(result->variants[1].rewrites.fusions[0].pass, "round_weights(num_steps=2)");
+  EXPECT_GT(result->variants[1].rewrites.fusions[0].count, 0);
+}
+
+TEST_F(JobTest, OptionsThatFitNoModelAreSaidAtOnce) {
+  options_.dialect = Dialect::kTensorFlow;
+  EXPECT_THAT(CheckOptions(options_).message(), HasSubstr("whose dialects are 'portable', 'onnxruntime'"));
+  EXPECT_FALSE(Run().ok());
+  options_.dialect = Dialect::kPortable;
+  options_.passes = {"no_such_pass"};
+  EXPECT_THAT(CheckOptions(options_).message(), HasSubstr("no_such_pass"));
 }
 
 TEST_F(JobTest, MeasuresInRoundsAndGivesIntervals) {

@@ -15,31 +15,32 @@
 namespace halftone {
 namespace {
 
-absl::StatusOr<LoweredGraph> LowerTo(VariantKind kind, const Graph& imported, const Target& target,
+absl::StatusOr<LoweredGraph> LowerTo(VariantKind kind, const PreparedModel& model, const Target& target,
                                      const OptimizeOptions& options) {
-  return kind == VariantKind::kBf16 ? MakeBf16(imported, target, options) : MakeBaseline(imported, target);
+  return kind == VariantKind::kBf16 ? MakeBf16(model, target, options) : MakeBaseline(model, target, options);
 }
 
 absl::StatusOr<ProfileTargets> MakeTargets(const OptimizeOptions& options, const std::vector<VariantKind>& kinds) {
-  HALFTONE_ASSIGN_OR_RETURN(const Graph imported, LoadModel(options.model));
+  HALFTONE_ASSIGN_OR_RETURN(Graph imported, LoadModel(options.model));
   const std::unique_ptr<Target> target = MakeOneDnnTarget();
+  HALFTONE_ASSIGN_OR_RETURN(const PreparedModel model, PrepareModel(std::move(imported), *target, options));
   const absl::StatusOr<std::vector<int>> cores = ChooseCores(AllowedCores(), options.benchmark.threads, /*wanted=*/{});
   const std::string extension = std::filesystem::path(options.model.label()).extension().string();
   ProfileTargets result;
   for (const VariantKind kind : kinds) {
-    HALFTONE_ASSIGN_OR_RETURN(LoweredGraph lowered, LowerTo(kind, imported, *target, options));
+    HALFTONE_ASSIGN_OR_RETURN(LoweredGraph lowered, LowerTo(kind, model, *target, options));
     ProfileTarget one{.kind = kind};
     one.run.model = options.model;
     one.run.model.path = Concat(options.out_dir, "/", VariantName(kind), extension);
     absl::Status saved = SaveModel(lowered.graph, one.run.model.path);
     if (absl::IsUnimplemented(saved) && kind == VariantKind::kBf16) {  // the format has no such bf16 node
-      HALFTONE_ASSIGN_OR_RETURN(lowered, KeepFp32(imported, *target, StdView(saved.message())));
+      HALFTONE_ASSIGN_OR_RETURN(lowered, KeepFp32(model, *target, options, StdView(saved.message())));
       saved = SaveModel(lowered.graph, one.run.model.path);
     }
     HALFTONE_RETURN_IF_ERROR(Annotate(saved, Concat(VariantName(kind), " variant")));
-    if (imported.format() == GraphFormat::kGraphDef) {  // which does not say its outputs
+    if (model.graph.format() == GraphFormat::kGraphDef) {  // which does not say its outputs
       one.run.model.outputs.clear();
-      for (const GraphOutput& output : imported.outputs()) one.run.model.outputs.push_back(output.name);
+      for (const GraphOutput& output : model.graph.outputs()) one.run.model.outputs.push_back(output.name);
     }
     one.run.threads = options.benchmark.threads;
     one.run.batch = options.benchmark.batch;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "ir/dialect.h"
 #include "ir/graph.h"
 #include "ir/precision_plan.h"
 #include "passes/core/pipeline.h"
@@ -20,12 +21,13 @@ Pipeline MakeOptimizePipeline();
 // conversions. `plan` must outlive the pipeline.
 Pipeline MakePrecisionPipeline(const PrecisionPlan& plan);
 
-// Last: fused contractions become the standard ops of the format again. The result is what the exporter writes.
-Pipeline MakeExportPipeline(GraphFormat format);
+// Last: what is fused becomes ops of the format's dialect, standard ones where it has none (ir/dialect.h). The result is
+// what the exporter writes. REQUIRES: CheckDialect(dialect, format)
+Pipeline MakeExportPipeline(GraphFormat format, Dialect dialect = Dialect::kPortable);
 
-// By name, for tools and golden tests: "optimize", "export-onnx", "export-graphdef", the fixed points "simplify",
-// "fuse" and "conversions", or a single pass or rule ("fuse-conv-bias"). NOT_FOUND lists the names. `plan` is for
-// "precision" and "apply-precision" (an empty one if nullptr).
+// By name, for tools and golden tests: "optimize", "export-onnx", "export-graphdef", "export-tensorflow", "export-itex",
+// the fixed points "simplify", "fuse" and "conversions", or a single pass or rule ("fuse-conv-bias"). NOT_FOUND lists the
+// names. `plan` is for "precision" and "apply-precision" (an empty one if nullptr).
 absl::StatusOr<Pipeline> MakePipelineByName(std::string_view name, const PrecisionPlan* plan = nullptr);
 std::vector<std::string_view> PipelineNames();
 

@@ -22,6 +22,7 @@ std::string NameOf(const EnumDescriptor& descriptor, int number) {
 
 std::string PrecisionName(v1::Precision precision) { return NameOf(*v1::Precision_descriptor(), precision); }
 std::string PlannerName(v1::Planner planner) { return NameOf(*v1::Planner_descriptor(), planner); }
+std::string DialectName(v1::Dialect dialect) { return NameOf(*v1::Dialect_descriptor(), dialect); }
 std::string JobStateName(v1::JobState state) { return NameOf(*v1::JobState_descriptor(), state); }
 std::string VerdictName(v1::Verdict verdict) { return NameOf(*v1::Verdict_descriptor(), verdict); }
 std::string BenchmarkProfileName(v1::BenchmarkProfile profile) {

@@ -17,6 +17,7 @@ namespace halftone::report {
 // "fp32"; a value that this build does not know prints as its number.
 std::string PrecisionName(v1::Precision precision);
 std::string PlannerName(v1::Planner planner);
+std::string DialectName(v1::Dialect dialect);
 std::string JobStateName(v1::JobState state);
 std::string VerdictName(v1::Verdict verdict);
 std::string BenchmarkProfileName(v1::BenchmarkProfile profile);

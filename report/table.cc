@@ -107,6 +107,18 @@ std::string FirstFew(const google::protobuf::RepeatedPtrField<std::string>& name
   return text;
 }
 
+// "12 x fuse-activation, 10 x fold-batch-norm-into-conv"
+std::string FusionsText(const v1::Variant& variant) {
+  constexpr int kFew = 8;
+  std::string text;
+  for (int i = 0; i < std::min(variant.fusions_size(), kFew); ++i) {
+    const v1::Fusion& fusion = variant.fusions(i);
+    absl::StrAppend(&text, i == 0 ? "" : ", ", fusion.count(), " x ", Printable(fusion.pass()));
+  }
+  if (variant.fusions_size() > kFew) absl::StrAppend(&text, " and ", variant.fusions_size() - kFew, " kinds more");
+  return text;
+}
+
 // Why this variant is invalid, but for what is said of all.
 std::vector<std::string> OwnReasons(const v1::Variant& variant, const v1::BenchmarkRun& run) {
   std::vector<std::string> reasons;
@@ -225,6 +237,11 @@ std::vector<std::string> Notes(const v1::Report& report) {
   for (const v1::Variant& variant : report.variants()) {
     const std::string name = PrecisionName(variant.precision());
     if (!variant.summary().empty()) notes.push_back(absl::StrCat(name, ": ", Printable(variant.summary())));
+    if (variant.fusions_size() > 0) notes.push_back(absl::StrCat(name, ": ", FusionsText(variant)));
+    if (variant.passes_verified() > 0) {
+      notes.push_back(absl::StrCat(name, ": answers before and after ", variant.passes_verified(),
+                                   " runs of passes that changed something agree"));
+    }
     if (variant.emulated()) {
       notes.push_back(absl::StrCat(name, ": emulated: this CPU has no native instructions for it"));
     }
@@ -249,6 +266,9 @@ std::vector<std::string> Notes(const v1::Report& report) {
       notes.push_back(absl::StrFormat("%s: reference functions take %.1f %% of the time: %s", name,
                                       100 * variant.reference_share(), Printable(FirstFew(variant.reference_nodes()))));
     }
+  }
+  if (report.dialect() > v1::PORTABLE) {
+    notes.push_back(absl::StrCat("dialect: ", DialectName(report.dialect())));
   }
   if (report.benchmark_run().rounds() > 0) notes.push_back(BenchmarkNote(report.benchmark_run()));
   return notes;

@@ -5,6 +5,7 @@
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
+#include "report/why.h"
 
 namespace halftone::report {
 namespace {
@@ -158,6 +159,41 @@ TEST(Notes, PercentilesAndPreparation) {
   report.mutable_benchmark_run()->set_profile(v1::QUICK);
   EXPECT_THAT(Notes(report),
               ElementsAre("fp32: load 3.250 ms, plan 0.5000 ms; 40.22 MB resident, 204.9 kB of it for values"));
+}
+
+TEST(Notes, DialectAndFusionsByKind) {
+  const v1::Report report = Parse(R"pb(
+    dialect: ONNXRUNTIME
+    variants {
+      precision: FP32
+      fusions { pass: "fuse-activation" count: 12 }
+      fusions { pass: "fold-offset" count: 1 }
+      passes_verified: 9
+    }
+  )pb");
+  EXPECT_THAT(Notes(report),
+              ElementsAre("fp32: 12 x fuse-activation, 1 x fold-offset",
+                          "fp32: answers before and after 9 runs of passes that changed something agree",
+                          "dialect: onnxruntime"));
+}
+
+TEST(WhyText, ALineANodeAndNothingTwice) {
+  EXPECT_THAT(WhyText(v1::Report()), HasSubstr("no node of a pattern"));
+  const v1::Report report = Parse(R"pb(
+    variants {
+      precision: FP32
+      unfused { pass: "fuse-activation" node: "relu_3" reason: "'conv_3' has another user" }
+      unfused { pass: "fold-scale" node: "m\n" reason: "the factor is no constant" }
+    }
+    variants {
+      precision: BF16
+      unfused { pass: "fuse-activation" node: "relu_3" reason: "'conv_3' has another user" }
+    }
+  )pb");
+  EXPECT_EQ(WhyText(report), R"(not fused in fp32:
+  fuse-activation  relu_3  'conv_3' has another user
+  fold-scale       m\x0a   the factor is no constant
+)");
 }
 
 TEST(Worst, NotANumberIsWorst) {

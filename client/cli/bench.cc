@@ -78,7 +78,8 @@ absl::StatusOr<v1::Report> BenchOne(const Flags& flags, const std::string& model
   if (!flags.samples.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(*bench.mutable_samples(), ResolveSamples("--eval", flags.samples, &blobs));
   }
-  if (!flags.policy.precisions.empty() || !flags.policy.file.empty()) {
+  if (!flags.policy.precisions.empty() || !flags.policy.file.empty() || !flags.policy.dialect.empty() ||
+      !flags.policy.passes.empty() || flags.policy.verify_passes) {
     HALFTONE_ASSIGN_OR_RETURN(*bench.mutable_policy(), ToPolicy(flags.policy));
   }
   *bench.mutable_benchmark() = ToBenchmarkSpec(flags.benchmark);
@@ -151,6 +152,7 @@ void AddBench(CLI::App& app, Action* action) {
       ->allow_extra_args(false)
       ->type_name("bf16");
   command.add_flag("--force", flags->policy.force, "lower the precision also where the CPU only emulates it");
+  AddRewriteFlags(command, &flags->policy);
   command.add_option("--eval", flags->samples, "samples to run on: an .npz or a folder of them (default: random)")
       ->type_name("PATH");
   AddBenchmarkFlags(command, &flags->benchmark);

@@ -73,6 +73,7 @@ TEST_F(CommandsTest, WrongFlagsAreUsageErrors) {
   ExpectError({"optimize", "m.onnx", "--threads", "0"}, 2, "--threads");
   ExpectError({"optimize", "m.onnx", "--format", "tflite"}, 2, "--format");
   ExpectError({"optimize", "m.onnx", "--precision", "bf61"}, 2, "did you mean 'bf16'?");
+  ExpectError({"optimize", "m.onnx", "--dialect", "onnxruntim"}, 2, "did you mean 'onnxruntime'?");
   ExpectError({"optimize", "m.onnx", "--policy", "/none.yaml"}, 2, "/none.yaml");
   ExpectError({"inspect", "m.onnx", "--weights"}, 2, "--weights goes with --text");
   ExpectError({"inspect", "m.onnx", "--precision-plan", "magic"}, 2, "--precision-plan");
@@ -114,6 +115,15 @@ TEST(ToPolicy, FlagsAreOverTheFile) {
   EXPECT_EQ(policy->precisions_size(), 2);
   EXPECT_TRUE(policy->force());
   EXPECT_FALSE(ToPolicy({.precisions = {"original"}}).ok());
+}
+
+TEST(ToPolicy, DialectAndPasses) {
+  const absl::StatusOr<v1::Policy> policy =
+      ToPolicy({.dialect = "onnxruntime", .passes = {"a", "b(c=1, d=2)"}, .verify_passes = true});
+  ASSERT_TRUE(policy.ok());
+  EXPECT_EQ(policy->dialect(), v1::ONNXRUNTIME);
+  EXPECT_EQ(policy->passes(1), "b(c=1, d=2)");
+  EXPECT_TRUE(policy->verify_passes());
 }
 
 TEST(ToPolicy, TheEnvironmentOfTheCallerIsInIt) {

@@ -95,6 +95,20 @@ void AddBenchmarkFlags(CLI::App& app, BenchmarkFlags* flags) {
       ->type_name("N");
 }
 
+void AddRewriteFlags(CLI::App& app, PolicyFlags* flags) {
+  app.add_option("--dialect", flags->dialect,
+                 "how the files say fused nodes: portable (default) by standard ops; onnxruntime, or of a GraphDef "
+                 "tensorflow or itex, by that framework's own")
+      ->type_name("DIALECT");
+  app.add_option("--pass", flags->passes,
+                 "a pass over the model before it is fused, e.g. 'round_weights(num_steps=64)'; may be repeated, runs "
+                 "in this order")
+      ->allow_extra_args(false)
+      ->type_name("PASS");
+  app.add_flag("--verify-passes", flags->verify_passes,
+               "run every pass before and after on seeded inputs; one that moves an answer fails the job (slow)");
+}
+
 void AddTimeoutFlag(CLI::App& app, double* timeout) {
   app.add_option("--timeout", *timeout, "seconds that the job may run, not counting its wait (default: the server's)")
       ->check(CLI::Range(0.001, kMaxTimeoutSeconds))
@@ -140,6 +154,17 @@ absl::StatusOr<v1::Policy> ToPolicy(const PolicyFlags& flags) {
     if (std::find(wanted.begin(), wanted.end(), *precision) == wanted.end()) policy.add_precisions(*precision);
   }
   if (flags.force) policy.set_force(true);
+  if (!flags.dialect.empty()) {
+    const auto* dialect = report::FindEnumValue(*v1::Dialect_descriptor(), flags.dialect);
+    if (dialect == nullptr) {
+      return UsageError(
+          absl::StrCat("--dialect ", flags.dialect, ": no such dialect",
+                       client::DidYouMean(flags.dialect, report::EnumNames(*v1::Dialect_descriptor()))));
+    }
+    policy.set_dialect(static_cast<v1::Dialect>(dialect->number()));
+  }
+  if (!flags.passes.empty()) policy.mutable_passes()->Assign(flags.passes.begin(), flags.passes.end());
+  if (flags.verify_passes) policy.set_verify_passes(true);
   return policy;
 }
 

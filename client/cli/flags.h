@@ -37,6 +37,9 @@ struct PolicyFlags {
   std::string file;
   std::vector<std::string> precisions;
   bool force = false;
+  std::string dialect;
+  std::vector<std::string> passes;
+  bool verify_passes = false;
 };
 
 void AddServerFlags(CLI::App& app, ServerFlags* flags);
@@ -44,6 +47,7 @@ void AddModelFlags(CLI::App& app, ModelFlags* flags);          // MODEL, and:
 void AddModelFormatFlags(CLI::App& app, ModelFlags* flags);    // --format, --output-name
 void AddRunFlags(CLI::App& app, BenchmarkFlags* flags);        // --threads, --batch
 void AddBenchmarkFlags(CLI::App& app, BenchmarkFlags* flags);  // those and how it is measured
+void AddRewriteFlags(CLI::App& app, PolicyFlags* flags);       // --dialect, --pass, --verify-passes
 void AddTimeoutFlag(CLI::App& app, double* timeout);
 
 v1::BenchmarkSpec ToBenchmarkSpec(const BenchmarkFlags& flags);

@@ -132,6 +132,7 @@ void AddOptimize(CLI::App& app, Action* action) {
       ->allow_extra_args(false)
       ->type_name("fp32,bf16");
   command.add_flag("--force", flags->policy.force, "lower the precision also where the CPU only emulates it");
+  AddRewriteFlags(command, &flags->policy);
   command.add_option("--calibration", flags->calibration, "samples for choosing: an .npz or a folder of them")
       ->type_name("PATH");
   command
@@ -142,6 +143,7 @@ void AddOptimize(CLI::App& app, Action* action) {
   command.add_flag("--no-bench", flags->benchmark.skip, "rewrite and compare answers only");
   AddTimeoutFlag(command, &flags->timeout);
   command.add_option("--out", flags->out, "folder for the variants and report.json (default: .)")->type_name("DIR");
+  command.add_flag("--why", flags->outcome.why, "print what did not fuse, and the fact that stopped it");
   command.add_flag("--json", flags->outcome.json, "print exactly report.json on stdout, no table");
   command.add_flag("--quiet", flags->outcome.quiet, "no progress and no notes");
   command

@@ -13,6 +13,7 @@
 #include "report/json.h"
 #include "report/names.h"
 #include "report/table.h"
+#include "report/why.h"
 
 namespace halftone::cli {
 namespace {
@@ -80,6 +81,7 @@ absl::Status ShowOutcome(const v1::Report& report, const std::vector<std::string
     if (!flags.quiet) {
       for (const std::string& note : report::Notes(report)) absl::StrAppend(&text, note, "\n");
     }
+    if (flags.why) absl::StrAppend(&text, report::WhyText(report));
     for (const report::GateResult& gate : gates) absl::StrAppend(&text, gate.line, "\n");
     HALFTONE_RETURN_IF_ERROR(PrintResult(text));
   }

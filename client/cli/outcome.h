@@ -14,6 +14,7 @@ namespace halftone::cli {
 struct OutcomeFlags {
   bool json = false;   // stdout has exactly report.json
   bool quiet = false;  // no notes
+  bool why = false;    // and what did not fuse
   std::string summary_file;
   std::vector<report::Gate> gates;
   bool must_be_valid = false;  // an INVALID benchmark is an error

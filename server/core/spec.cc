@@ -25,6 +25,8 @@ constexpr int kMaxBatch = 1 << 16;
 constexpr int64_t kMaxTimeoutSeconds = 24 * 3600;
 constexpr int kMaxRules = 10'000;
 constexpr size_t kMaxPatternBytes = 1024;
+constexpr int kMaxPasses = 1000;
+constexpr size_t kMaxPassBytes = 10'000;
 constexpr int32_t kNanosInSecond = 1'000'000'000;
 constexpr std::string_view kJobPrefix = "jobs/";
 constexpr size_t kJobDigits = 32;
@@ -122,6 +124,15 @@ class Checker {
       if (!v1::Precision_IsValid(precision) || precision == v1::PRECISION_UNSPECIFIED) {
         Add(absl::StrCat(path, ".precisions[", i, "]"), "is no known precision: ORIGINAL, FP32 or BF16");
       }
+    }
+    if (!v1::Dialect_IsValid(policy.dialect())) {
+      Add(path + ".dialect", "is no known dialect: PORTABLE, TENSORFLOW, ITEX or ONNXRUNTIME");
+    }
+    if (policy.passes_size() > kMaxPasses) Add(path + ".passes", absl::StrCat("has over ", kMaxPasses, " passes"));
+    for (int i = 0; i < std::min(policy.passes_size(), kMaxPasses); ++i) {
+      const std::string at = absl::StrCat(path, ".passes[", i, "]");
+      if (policy.passes(i).empty()) Add(at, "is empty: it should be a pass, as \"fold_batch_norms\"");
+      if (policy.passes(i).size() > kMaxPassBytes) Add(at, absl::StrCat("is over ", kMaxPassBytes, " bytes"));
     }
     if (policy.nodes_size() > kMaxRules) Add(path + ".nodes", absl::StrCat("has over ", kMaxRules, " rules"));
     for (int i = 0; i < std::min(policy.nodes_size(), kMaxRules); ++i) {

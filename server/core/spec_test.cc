@@ -36,6 +36,8 @@ TEST(CheckSpec, NamesEveryFieldAtOnce) {
   optimize.mutable_model()->mutable_files(0)->mutable_digest()->set_sha256("ABC");
   optimize.mutable_policy()->add_precisions(static_cast<v1::Precision>(77));
   optimize.mutable_policy()->add_nodes()->set_precision(v1::ORIGINAL);
+  optimize.mutable_policy()->set_dialect(static_cast<v1::Dialect>(77));
+  optimize.mutable_policy()->add_passes("");
   v1::File& samples = *optimize.mutable_evaluation()->add_files();
   samples.set_path("samples.zip");
   *samples.mutable_digest() = DigestOf("x");
@@ -45,6 +47,7 @@ TEST(CheckSpec, NamesEveryFieldAtOnce) {
   spec.mutable_timeout()->set_seconds(0);
   EXPECT_EQ(FieldsOf(spec), (Fields{"spec.optimize.model.files[0].path", "spec.optimize.model.files[0].digest",
                                     "spec.optimize.model.root_file", "spec.optimize.policy.precisions[0]",
+                                    "spec.optimize.policy.dialect", "spec.optimize.policy.passes[0]",
                                     "spec.optimize.policy.nodes[0].match", "spec.optimize.policy.nodes[0].precision",
                                     "spec.optimize.evaluation.files[0].path", "spec.optimize.benchmark.rounds",
                                     "spec.optimize.benchmark.round_time", "spec.optimize.outputs[0]", "spec.timeout"}));

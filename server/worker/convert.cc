@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "base/version.h"
+#include "report/names.h"
 #include "runtime/machine_facts.h"
 #include "runtime/onednn/target.h"
 #include "server/worker/convert_benchmark.h"
@@ -17,6 +18,8 @@ extern char** environ;
 
 namespace halftone::worker {
 namespace {
+
+constexpr char kOptionsPayload[] = "halftone/options";  // marks what OptionsError made
 
 std::string KernelName() {
   utsname name;
@@ -72,6 +75,31 @@ void ToProto(const NodeResult& result, v1::NodeReport* proto) {
   proto->set_median_us(result.step.median_us);
 }
 
+void ToProto(const RewriteSummary& summary, v1::Variant* proto) {
+  for (const RewriteResult& rewrite : summary.applied) {
+    v1::Rewrite* row = proto->add_rewrites();
+    row->set_pass(rewrite.pass);
+    row->set_node(rewrite.node);
+    row->set_reason(rewrite.reason);
+  }
+  proto->set_nodes_before(summary.nodes_before);
+  proto->set_nodes_after(summary.nodes_after);
+  proto->set_nodes_written(summary.nodes_written);
+  for (const FusionCount& fusion : summary.fusions) {
+    v1::Fusion* row = proto->add_fusions();
+    row->set_pass(fusion.pass);
+    row->set_count(fusion.count);
+    row->set_equation(fusion.equation);
+  }
+  for (const RewriteResult& refused : summary.refused) {
+    v1::Unfused* row = proto->add_unfused();
+    row->set_pass(refused.pass);
+    row->set_node(refused.node);
+    row->set_reason(refused.reason);
+  }
+  proto->set_passes_verified(summary.passes_verified);
+}
+
 void ToProto(const VariantResult& result, const BenchmarkOptions& options, v1::Variant* proto) {
   proto->set_precision(ToProto(result.kind));
   proto->mutable_artifact()->set_path(result.file_name);
@@ -82,12 +110,7 @@ void ToProto(const VariantResult& result, const BenchmarkOptions& options, v1::V
   proto->set_top1_accuracy(result.top1_accuracy.value_or(0));
   proto->set_labelled_samples(result.labelled_samples);
   for (const NodeResult& node : result.nodes) ToProto(node, proto->add_nodes());
-  for (const RewriteResult& rewrite : result.rewrites) {
-    v1::Rewrite* row = proto->add_rewrites();
-    row->set_pass(rewrite.pass);
-    row->set_node(rewrite.node);
-    row->set_reason(rewrite.reason);
-  }
+  ToProto(result.rewrites, proto);
   proto->set_summary(result.summary);
   proto->set_emulated(result.emulated);
   for (const std::string& op : result.opaque_ops) proto->add_opaque_ops(op);
@@ -161,6 +184,26 @@ PlannerOptions ToPlannerOptions(const v1::Policy& policy) {
   return options;
 }
 
+absl::Status SetPolicy(const v1::Policy& policy, OptimizeOptions& options) {
+  options.planner = ToPlannerOptions(policy);
+  options.force = policy.force();
+  if (policy.dialect() != v1::DIALECT_UNSPECIFIED) {
+    const std::optional<Dialect> dialect = DialectFromName(report::DialectName(policy.dialect()));
+    if (!dialect.has_value()) {
+      return OptionsError(absl::InvalidArgumentError("policy.dialect is none of portable, tensorflow, itex, onnxruntime"));
+    }
+    options.dialect = *dialect;
+  }
+  Append(policy.passes(), options.passes);
+  options.verify_passes = policy.verify_passes();
+  return OptionsError(CheckOptions(options));
+}
+
+v1::Dialect ToProto(Dialect dialect) {
+  const auto* value = report::FindEnumValue(*v1::Dialect_descriptor(), AbslView(DialectName(dialect)));
+  return value == nullptr ? v1::DIALECT_UNSPECIFIED : static_cast<v1::Dialect>(value->number());
+}
+
 std::vector<VariantKind> ToLowered(const v1::Policy& policy) {
   if (policy.precisions().empty()) return {VariantKind::kBf16};
   const bool wanted =
@@ -230,16 +273,26 @@ v1::Report WithoutNodes(v1::Report report) {
   for (v1::Variant& variant : *report.mutable_variants()) {
     variant.clear_nodes();
     variant.clear_rewrites();
+    variant.clear_unfused();
     variant.mutable_benchmark()->clear_round_data();
   }
   if (report.has_benchmark_run()) report.mutable_benchmark_run()->mutable_self_check()->clear_round_data();
   return report;
 }
 
+absl::Status OptionsError(absl::Status status) {
+  if (!status.ok()) status.SetPayload(kOptionsPayload, absl::Cord());
+  return status;
+}
+
 v1::JobError ToJobError(const absl::Status& status) {
   v1::JobError error;
   error.set_code(static_cast<int>(status.code()));
   error.set_message(std::string(status.message()));
+  if (status.GetPayload(kOptionsPayload).has_value()) {
+    error.set_reason("OPTIONS_INVALID");
+    return error;
+  }
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kNotFound:

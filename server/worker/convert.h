@@ -29,13 +29,20 @@ class Inputs {
 };
 
 PlannerOptions ToPlannerOptions(const v1::Policy& policy);
+// All of the policy but its precisions. REQUIRES: options.model is set.
+// Errors: OptionsError, e.g. for a dialect that the model's format does not have.
+absl::Status SetPolicy(const v1::Policy& policy, OptimizeOptions& options);
 std::vector<VariantKind> ToLowered(const v1::Policy& policy);
 std::vector<VariantKind> ToProfiled(const v1::Policy& policy);
 
+v1::Dialect ToProto(Dialect dialect);
 v1::Environment DescribeEnvironment(int threads);
 v1::Report ToReport(const OptimizeResult& result, const v1::Model& model, const BenchmarkOptions& benchmark);
 // The report without what makes it large: for JobResult.
 v1::Report WithoutNodes(v1::Report report);
+
+// An error of what was asked for, not of the model: its JobError has the reason OPTIONS_INVALID.
+absl::Status OptionsError(absl::Status status);
 
 v1::JobError ToJobError(const absl::Status& status);
 

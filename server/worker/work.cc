@@ -9,8 +9,10 @@
 #include "formats/npz/npy.h"
 #include "ir/text.h"
 #include "optimizer/inspect.h"
+#include "optimizer/lower.h"
 #include "optimizer/run.h"
 #include "report/json.h"
+#include "runtime/onednn/target.h"
 #include "server/worker/convert.h"
 #include "server/worker/convert_benchmark.h"
 #include "server/worker/inspect_text.h"
@@ -67,6 +69,7 @@ absl::StatusOr<WorkOutcome> Report(const OptimizeOptions& options, const v1::Mod
   }
   v1::Report report = ToReport(optimized, model, options.benchmark);
   AddInputDigests(request.spec(), report);
+  report.set_dialect(ToProto(options.dialect));
   HALFTONE_RETURN_IF_ERROR(AddText("report.json", report::ReportToJson(report), request, outcome.result));
   *outcome.result.mutable_report() = WithoutNodes(report);
   return outcome;
@@ -79,8 +82,7 @@ absl::StatusOr<WorkOutcome> Optimize(const WorkerRequest& request, ChildRunner& 
   OptimizeOptions options;
   HALFTONE_ASSIGN_OR_RETURN(options.model, inputs.Model(spec.model(), spec.outputs()));
   options.lowered = ToLowered(spec.policy());
-  options.planner = ToPlannerOptions(spec.policy());
-  options.force = spec.policy().force();
+  HALFTONE_RETURN_IF_ERROR(SetPolicy(spec.policy(), options));
   HALFTONE_ASSIGN_OR_RETURN(options.calibration, inputs.LocalPaths(spec.calibration()));
   HALFTONE_ASSIGN_OR_RETURN(options.evaluation, inputs.LocalPaths(spec.evaluation()));
   options.benchmark = ToBenchmarkOptions(spec.benchmark());
@@ -96,8 +98,7 @@ absl::StatusOr<WorkOutcome> Bench(const WorkerRequest& request, ChildRunner& chi
   HALFTONE_ASSIGN_OR_RETURN(options.model, inputs.Model(spec.model(), spec.outputs()));
   options.lowered.clear();
   if (spec.policy().precisions_size() > 0) options.lowered = ToLowered(spec.policy());
-  options.planner = ToPlannerOptions(spec.policy());
-  options.force = spec.policy().force();
+  HALFTONE_RETURN_IF_ERROR(SetPolicy(spec.policy(), options));
   HALFTONE_ASSIGN_OR_RETURN(options.evaluation, inputs.LocalPaths(spec.samples()));
   options.benchmark = ToBenchmarkOptions(spec.benchmark());
   options.out_dir = request.work_dir();
@@ -108,15 +109,20 @@ absl::StatusOr<WorkOutcome> Inspect(const WorkerRequest& request) {
   const v1::InspectSpec& spec = request.spec().inspect();
   const Inputs inputs(request);
   HALFTONE_ASSIGN_OR_RETURN(const ModelSource source, inputs.Model(spec.model(), spec.outputs()));
-  HALFTONE_ASSIGN_OR_RETURN(const Graph graph, LoadModel(source));
+  HALFTONE_ASSIGN_OR_RETURN(Graph graph, LoadModel(source));
   WorkOutcome outcome;
   const std::string name = spec.json() ? "inspect.json" : "inspect.txt";
   std::string text;
   if (spec.text()) {
     text = PrintGraph(graph, {.with_weights = spec.weights()});
   } else if (spec.precision_plan() == v1::LISTS) {
-    HALFTONE_ASSIGN_OR_RETURN(const ListsPlan plan, PlanByLists(graph, ToPlannerOptions(spec.policy())));
-    const std::vector<PlanRow> rows = PlanRows(graph, plan.plan);
+    OptimizeOptions options;
+    options.model = source;
+    HALFTONE_RETURN_IF_ERROR(SetPolicy(spec.policy(), options));
+    HALFTONE_ASSIGN_OR_RETURN(const PreparedModel model,
+                              PrepareModel(std::move(graph), *MakeOneDnnTarget(), options));
+    HALFTONE_ASSIGN_OR_RETURN(const ListsPlan plan, PlanByLists(model.graph, options.planner));
+    const std::vector<PlanRow> rows = PlanRows(model.graph, plan.plan);
     text = spec.json() ? PlanJson(rows, plan.summary.ToString()) : PlanText(rows, plan.summary.ToString());
   } else {
     const ModelSummary summary = Summarize(graph);
@@ -153,8 +159,7 @@ absl::StatusOr<WorkOutcome> Profile(const WorkerRequest& request, ProcessChildRu
   const Inputs inputs(request);
   OptimizeOptions options;
   HALFTONE_ASSIGN_OR_RETURN(options.model, inputs.Model(spec.model(), spec.outputs()));
-  options.planner = ToPlannerOptions(spec.policy());
-  options.force = spec.policy().force();
+  HALFTONE_RETURN_IF_ERROR(SetPolicy(spec.policy(), options));
   HALFTONE_ASSIGN_OR_RETURN(options.evaluation, inputs.LocalPaths(spec.samples()));
   options.benchmark = ToBenchmarkOptions(spec.benchmark());
   options.out_dir = request.work_dir();

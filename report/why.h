@@ -1,0 +1,17 @@
+// Why patterns that are fused elsewhere stayed as they were in a model.
+#ifndef HALFTONE_REPORT_WHY_H_
+#define HALFTONE_REPORT_WHY_H_
+
+#include <string>
+
+#include "halftone/v1/report.pb.h"
+
+namespace halftone::report {
+
+// For each variant with such nodes a heading, then a line a node: the rule, the node, the fact. What is the same in an
+// earlier variant is not repeated. A report without any says that nothing was left. Ends with a newline.
+std::string WhyText(const v1::Report& report);
+
+}  // namespace halftone::report
+
+#endif  // HALFTONE_REPORT_WHY_H_
