@@ -37,7 +37,6 @@ constexpr Row kOutputs[] = {
     {"Xlogy", "T"},
     {"Lgamma", "T"},
     {"Digamma", "T"},
-    {"L2Loss", "T"},
     {"Cross", "T"},
     {"SegmentSum", "T"},
     {"SegmentMean", "T"},

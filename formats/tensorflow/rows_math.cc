@@ -128,6 +128,7 @@ constexpr OpRow kRows[] = {
     {"Min", kReduceMin, "T,Tidx", "T", kTidx, kReduceAttrs},
     {"Prod", kReduceProd, "T,Tidx", "T", kTidx, kReduceAttrs},
     {"EuclideanNorm", kReduceL2, "T,Tidx", "T", kTidx, kReduceAttrs},
+    {"L2Loss", kL2Loss, "T", "T", kT, kNone},
     {"All", kReduceAll, "bool,Tidx", "bool", kReduceBoolTypes, kReduceAttrs},
     {"Any", kReduceAny, "bool,Tidx", "bool", kReduceBoolTypes, kReduceAttrs},
     {"ArgMax", kArgMax, "T,Tidx", "output_type", kArgTypes, kArgAttrs},

@@ -124,6 +124,7 @@ for op, f in [("Sum", np.sum), ("Max", np.max), ("Min", np.min)]:
 case("Mean", [X(2, 3, 5), I32([0, -1])], dict(S32), lambda c, x, a: np.mean(x, axis=(0, 2)), only=["float"])
 case("Prod", [P(2, 3), I32([0])], dict(S32), lambda c, x, a: np.prod(x, axis=0))
 case("EuclideanNorm", [X(2, 3, 5), I32([1])], dict(S32), lambda c, x, a: np.sqrt((x * x).sum(1)), only=["float"])
+case("L2Loss", [X(2, 3, 5)], {}, lambda c, x: (x * x).sum() / 2)
 case("All", [X(2, 3, t="bool"), I32([0])], dict(S32), lambda c, x, a: x.all(0), attr=None, types=["bool"])
 case("Any", [X(2, 3, t="bool"), I32([1])], dict(S32, keep_dims=B(1)), lambda c, x, a: x.any(1, keepdims=True), attr=None, types=["bool"])
 for op, f in [("ArgMax", np.argmax), ("ArgMin", np.argmin)]:
