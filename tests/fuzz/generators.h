@@ -22,6 +22,11 @@ std::span<const Generator> NetworkGenerators();
 std::span<const Generator> TensorGenerators();
 std::span<const Generator> IndexGenerators();
 std::span<const Generator> SequenceGenerators();
+std::span<const Generator> FusedGenerators();
+
+// --- Of make_fused.cc, for other families: an activation in 30 of 100 cases; a contraction with what may be fused.
+void Activate(Maker& maker, Attributes& attributes);
+void AddContraction(Maker& maker, OpKind op, std::vector<ValueId> inputs, Attributes attributes);
 
 // {"axis", 1}, {"mode", "linear"}, ... as Attributes.
 inline Attributes With(std::initializer_list<std::pair<const char*, AttributeValue>> values) {

@@ -158,7 +158,7 @@ void BitsOfTwo(Maker& m, OpKind op) {
 void Compare(Maker& m, OpKind op) {
   const DataType type = m.Chance(70) ? DataType::kFloat32 : m.OneOf<DataType>({DataType::kInt32, DataType::kInt64});
   const ValueId x = m.Any({.exact = true, .type = type});
-  m.Add(op, {x, Other(m, x, -4, 4, type)});
+  m.Add(op, {x, Other(m, x, -4, 4, type)}, {}, {m.Chance(25) ? type : DataType::kUnknown});
 }
 
 void Logic(Maker& m, OpKind op) {

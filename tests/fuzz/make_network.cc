@@ -33,18 +33,6 @@ std::vector<int64_t> Many(Maker& m, int count, int64_t low, int64_t high) {
   return list;
 }
 
-void Activate(Maker& m, Attributes& attributes) {
-  if (!m.Chance(30)) return;
-  const char* name = m.OneOf<const char*>({"relu", "relu6", "clip", "elu", "leaky_relu", "tanh", "sigmoid"});
-  attributes.Set("activation", Text(name));
-  if (std::string(name) == "clip") {
-    attributes.Set("activation_alpha", Real(-1));
-    attributes.Set("activation_beta", Real(1.5));
-  } else if (std::string(name) == "elu" || std::string(name) == "leaky_relu") {
-    attributes.Set("activation_alpha", Real(0.25));
-  }
-}
-
 void ConvNode(Maker& m, OpKind op) {
   const int spatial = m.Chance(70) ? 2 : m.Chance(60) ? 1 : 3;
   const bool last = m.Chance(30);
@@ -68,7 +56,7 @@ void ConvNode(Maker& m, OpKind op) {
   std::vector<ValueId> inputs = {x, m.Weights(dims)};
   if (m.Chance(60)) inputs.push_back(m.Weights({filters}));
   Activate(m, attributes);
-  m.Add(op, inputs, attributes);
+  AddContraction(m, op, inputs, attributes);
 }
 
 void ConvTransposeNode(Maker& m, OpKind op) {
@@ -111,7 +99,7 @@ void MatMulNode(Maker& m, OpKind op) {
     inputs.push_back(m.Weights({n}));
     Activate(m, attributes);
   }
-  m.Add(op, inputs, attributes);
+  AddContraction(m, op, inputs, attributes);
 }
 
 void GemmNode(Maker& m, OpKind op) {
@@ -233,6 +221,7 @@ void ChannelNorm(Maker& m, OpKind op) {
   Attributes attributes = With({{"epsilon", Real(0.01)}});
   if (last) attributes.Set("layout", Text("NHWC"));
   if (op == kGroupNorm) attributes.Set("num_groups", Number(m.OneOf<int64_t>({1, 2, 3, 6})));
+  if (op == kInstanceNorm) Activate(m, attributes);
   m.Add(op, {x, m.Weights({6}, 0.5, 1.5), m.Weights({6})}, attributes);
 }
 

@@ -23,6 +23,10 @@ void RecurrentNode(Maker& m, OpKind op) {
     inputs.push_back(kNoValue);
     inputs.push_back(m.Fresh(DataType::kFloat32, {both, batch, hidden}, -1, 1));
   }
+  if (op == kGru && m.Chance(30)) {
+    inputs.resize(6, kNoValue);
+    inputs.push_back(m.Fresh(DataType::kFloat32, {time, batch, 1}, 0, 1));  // attention
+  }
   Attributes attributes = With({{"hidden_size", Number(hidden)}, {"direction", Text(direction)}});
   if (op == kGru && m.Chance(50)) attributes.Set("linear_before_reset", true);
   m.Add(op, inputs, attributes, std::vector<DataType>(op == kLstm ? 3 : 2, DataType::kUnknown));
@@ -148,8 +152,8 @@ constexpr Generator kTable[] = {
 std::span<const Generator> SequenceGenerators() { return kTable; }
 
 const Generator* FindGenerator(OpKind op) {
-  for (const std::span<const Generator> table :
-       {ElementwiseGenerators(), NetworkGenerators(), TensorGenerators(), IndexGenerators(), SequenceGenerators()}) {
+  for (const std::span<const Generator> table : {ElementwiseGenerators(), NetworkGenerators(), TensorGenerators(),
+                                                 IndexGenerators(), SequenceGenerators(), FusedGenerators()}) {
     for (const Generator& row : table) {
       if (row.op == op) return &row;
     }
