@@ -13,13 +13,14 @@ struct DialectRow {
   std::string_view name;
   GraphFormat format;              // kNone: any
   const DialectTable& (*table)();  // nullptr: has none
+  std::string_view domain = "";    // of its ops
 };
 
 constexpr DialectRow kDialects[] = {
     {Dialect::kPortable, "portable", GraphFormat::kNone, nullptr},
     {Dialect::kTensorFlow, "tensorflow", GraphFormat::kGraphDef, &TensorFlowDialect},
     {Dialect::kItex, "itex", GraphFormat::kGraphDef, &ItexDialect},
-    {Dialect::kOnnxRuntime, "onnxruntime", GraphFormat::kOnnx, &OnnxRuntimeDialect},
+    {Dialect::kOnnxRuntime, "onnxruntime", GraphFormat::kOnnx, &OnnxRuntimeDialect, "com.microsoft"},
 };
 
 static_assert(
@@ -65,6 +66,8 @@ std::string_view DialectOp(Dialect dialect, const Graph& graph, NodeId node) {
   const auto table = Row(dialect).table;
   return table == nullptr ? "" : table().op(graph, node);
 }
+
+std::string_view DialectDomain(Dialect dialect) { return Row(dialect).domain; }
 
 bool IsDialectOp(std::string_view op, GraphFormat format) {
   for (const DialectRow& row : kDialects) {

@@ -41,6 +41,9 @@ inline bool DialectWrites(Dialect dialect, const Graph& graph, NodeId node) {
   return !DialectOp(dialect, graph, node).empty();
 }
 
+// The domain of the dialect's ops ("com.microsoft"); "" where the format knows no domains.
+std::string_view DialectDomain(Dialect dialect);
+
 // Whether a dialect of this format has such an op: a node that was read as one must be spelled anew.
 bool IsDialectOp(std::string_view op, GraphFormat format);
 

@@ -207,6 +207,12 @@ void GraphEditor::SetSpelling(NodeId id, std::string spelling) {
   ++edits_;
 }
 
+void GraphEditor::SetDomain(NodeId id, std::string domain) {
+  if (graph_.node(id).domain == domain) return;
+  Mutable(id).domain = std::move(domain);
+  ++edits_;
+}
+
 void GraphEditor::SetControlInputs(NodeId id, std::vector<NodeId> inputs) {
   if (graph_.node(id).control_inputs == inputs) return;
   UnlinkControl(id);

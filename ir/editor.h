@@ -54,6 +54,7 @@ class GraphEditor {
   void SetName(NodeId id, std::string name);
   void SetDevice(NodeId id, std::string device);
   void SetSpelling(NodeId id, std::string spelling);
+  void SetDomain(NodeId id, std::string domain);
   void SetControlInputs(NodeId id, std::vector<NodeId> inputs);
   // Appends an output to a node (importers of nodes whose outputs are found late).
   ValueId AddOutput(NodeId id, ValueSpec spec);

@@ -47,7 +47,7 @@ struct Node {
   Attributes attributes;         // canonical: only names that Info(op).attributes lists
   Attributes extra;              // whatever else the format said; kept, printed, exported, never interpreted by passes
   std::string spelling;          // the format's own op where several mean `op` ("AddV2"); the type of an opaque node
-  std::string domain;            // opaque nodes of ONNX: the operator set's domain
+  std::string domain;            // ONNX, beside a spelling: the operator set's domain
   std::string device;            // TensorFlow
   std::vector<NodeId> control_inputs;  // TensorFlow: run after these
   // Nodes with subgraphs: the last captures.size() inputs are outer values that a subgraph reads by these names. Of a

@@ -46,6 +46,19 @@ int64_t IrVersionOf(int opset) {
   return kMinIrVersion;
 }
 
+// Domains of the operators that canonical ops are spelled as; the file may not have had them before.
+std::set<std::string> DialectDomains(const Graph& graph) {
+  std::set<std::string> domains;
+  for (const Graph* part : WithNested(graph)) {
+    for (const NodeId id : part->nodes()) {
+      const Node& node = part->node(id);
+      const OpRow* row = node.op == OpKind::kOpaque ? nullptr : FindRow(node.op, node.spelling, node.domain);
+      if (row != nullptr && !row->domain.empty()) domains.emplace(row->domain);
+    }
+  }
+  return domains;
+}
+
 class Exporter {
  public:
   Exporter(const Graph& graph, int opset)
@@ -97,6 +110,12 @@ absl::Status Exporter::Header() {
     onnx::OperatorSetIdProto& opset = *model_->add_opset_import();
     opset.set_domain("");
     opset.set_version(opset_);
+  }
+  for (const std::string& domain : DialectDomains(graph_)) {
+    if (std::find(domains.begin(), domains.end(), domain) != domains.end()) continue;
+    onnx::OperatorSetIdProto& opset = *model_->add_opset_import();
+    opset.set_domain(domain);
+    opset.set_version(1);
   }
   const auto text = [&header](std::string_view name) { return header.String(name, ""); };
   if (header.has("producer_name")) model_->set_producer_name(text("producer_name"));
@@ -151,7 +170,7 @@ absl::StatusOr<int> OnnxOpset(const Graph& graph, const OnnxExportOptions& optio
   const std::vector<const Graph*> graphs = WithNested(graph);
   for (const Graph* part : graphs) {
     for (const NodeId id : part->nodes()) {
-      const onnx_format::OpRow* row = onnx_format::FindRow(part->op(id), part->node(id).spelling);
+      const onnx_format::OpRow* row = onnx_format::FindRow(part->op(id), part->node(id).spelling, part->node(id).domain);
       const int needed = row == nullptr ? opset : onnx_format::MinOpset(*part, id, *row);
       if (needed > onnx_format::kMaxOpset) {
         return absl::UnimplementedError(Concat("node '", part->Label(id), "' (", OpName(part->op(id)),

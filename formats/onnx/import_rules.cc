@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
+#include "base/status.h"
 #include "base/strings.h"
 #include "formats/onnx/element_types.h"
+#include "formats/onnx/fused_rules.h"
 #include "formats/onnx/quantize_rules.h"
 #include "formats/onnx/recurrent_rules.h"
 #include "formats/onnx/tensor_rules.h"
+#include "ir/shape_inference.h"
 #include "ir/tensor.h"
 
 namespace halftone::onnx_format {
@@ -102,12 +106,25 @@ absl::Status FinishResize(const NodeInFile& node, GraphEditor&, Node& canonical)
   return absl::OkStatus();
 }
 
+absl::StatusOr<ValueId> AddBefore(GraphEditor& edit, OpKind op, std::vector<ValueId> inputs, Attributes attributes) {
+  for (size_t i = 0; i < inputs.size() && i < 2; ++i) {
+    if (!inputs[i].valid()) return absl::InvalidArgumentError(Concat("operand ", i, " is missing"));
+  }
+  const NodeId id = edit.Add(op, "", std::move(inputs), ValueSpec{}, std::move(attributes));
+  HALFTONE_ASSIGN_OR_RETURN(const std::vector<ValueSpec> specs, InferNode(edit.graph(), id));
+  const ValueId value = edit.graph().output(id);
+  edit.SetType(value, specs[0].type);
+  edit.SetShape(value, specs[0].shape);
+  return value;
+}
+
 bool SaysOutputType(std::string_view attribute) {
   return attribute == "to" || attribute == "dtype" || attribute == "output_datatype" || attribute == "output_dtype";
 }
 
 bool IsReadByRule(std::string_view onnx_op, std::string_view attribute) {
   if (SaysOutputType(attribute) || IsReadByRecurrentRule(onnx_op, attribute)) return true;
+  if (IsReadByFusedRule(onnx_op, attribute)) return true;
   if (IsReadByTensorRule(onnx_op, attribute) || IsReadByQuantizeRule(onnx_op, attribute)) return true;
   const bool has_weights = onnx_op == "Conv" || onnx_op == "ConvTranspose" || onnx_op == "DeformConv";
   return (has_weights && attribute == "kernel_shape") || (onnx_op == "Cast" && attribute == "to") ||

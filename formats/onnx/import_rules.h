@@ -3,8 +3,10 @@
 #define HALFTONE_FORMATS_ONNX_IMPORT_RULES_H_
 
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "formats/onnx/op_map.h"
 
 namespace halftone::onnx_format {
@@ -20,6 +22,10 @@ absl::Status CheckKernelShape(const NodeInFile& node, GraphEditor& edit, Node& c
 absl::Status FinishSoftmax(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 absl::Status FinishTranspose(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 absl::Status FinishResize(const NodeInFile& node, GraphEditor& edit, Node& canonical);
+
+// Adds a node before the one that is being imported; its value, of the type and shape that inference says.
+// INVALID_ARGUMENT if one of its first two inputs is missing.
+absl::StatusOr<ValueId> AddBefore(GraphEditor& edit, OpKind op, std::vector<ValueId> inputs, Attributes attributes);
 
 // Whether the attribute is the type of the first output, whatever the operator: "to", "dtype", "output_datatype",
 // "output_dtype".

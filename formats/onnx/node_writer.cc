@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "formats/onnx/attention_heads.h"
 #include "formats/onnx/constants.h"
 #include "formats/onnx/element_types.h"
 #include "formats/onnx/opset_changes.h"
@@ -37,12 +38,15 @@ NodeWriter::NodeWriter(const Graph& graph, int opset, ValueNames names, bool nam
       names_(std::move(names)),
       name_nodes_(name_nodes),
       outer_(outer),
+      inside_attention_(NodesInsideAttention(graph)),
       read_(graph.num_values(), false) {}
 
 absl::Status NodeWriter::Write(NodeId id) {
   const OpKind op = graph_.op(id);
   absl::Status status;
-  if (op == OpKind::kConstant && !IsInitializer(id) && !names_.IsOuter(graph_.output(id))) {
+  if (inside_attention_.contains(id)) {
+    // Its attention has written the value that others read.
+  } else if (op == OpKind::kConstant && !IsInitializer(id) && !names_.IsOuter(graph_.output(id))) {
     status = WriteConstantNode(id);
   } else if (op == OpKind::kOpaque) {
     status = WriteOpaque(id);

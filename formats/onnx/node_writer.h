@@ -90,6 +90,7 @@ class NodeWriter {
   ValueNames names_;
   const bool name_nodes_;
   NodeWriter* const outer_;
+  const std::set<NodeId> inside_attention_;
   std::vector<bool> read_;  // by value
   std::deque<Written> nodes_;
   std::vector<Initializer> added_;

@@ -63,7 +63,7 @@ const std::vector<const OpRow*>& AllRows() {
   static const auto& rows = *[] {
     auto* all = new std::vector<const OpRow*>;
     for (const auto table :
-         {BasicRows, ElementwiseRows, TensorRows, NnRows, RecurrentRows, QuantizeRows, ControlRows}) {
+         {BasicRows, ElementwiseRows, TensorRows, NnRows, RecurrentRows, FusedRows, QuantizeRows, ControlRows}) {
       for (const OpRow& row : table()) all->push_back(&row);
     }
     return all;

@@ -13,6 +13,7 @@ std::span<const OpRow> ElementwiseRows();  // rows_elementwise.cc
 std::span<const OpRow> TensorRows();       // rows_tensor.cc: moving, indexing, reducing
 std::span<const OpRow> NnRows();           // rows_nn.cc: pools, normalization, images, detection
 std::span<const OpRow> RecurrentRows();    // rows_recurrent.cc: recurrent ops, attention, einsum, signals
+std::span<const OpRow> FusedRows();        // rows_fused.cc: com.microsoft's fused ops
 std::span<const OpRow> QuantizeRows();     // rows_quantize.cc: quantized ops, losses, com.microsoft
 std::span<const OpRow> ControlRows();      // rows_control.cc: if, loop, scan
 

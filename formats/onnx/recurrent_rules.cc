@@ -8,64 +8,12 @@
 #include <vector>
 
 #include "base/status.h"
-#include "base/strings.h"
 #include "formats/onnx/element_types.h"
-#include "formats/onnx/export_rules.h"
 #include "formats/onnx/import_rules.h"
 #include "formats/onnx/node_writer.h"
-#include "ir/shape_inference.h"
 #include "ir/tensor.h"
 
 namespace halftone::onnx_format {
-namespace {
-
-constexpr std::string_view kMicrosoft = "com.microsoft";
-
-float FloatOr(const NodeInFile& node, std::string_view name, float otherwise) {
-  const onnx::AttributeProto* attribute = node.Find(name);
-  return attribute == nullptr ? otherwise : attribute->f();
-}
-
-// Activations that com.microsoft's fused operators name.
-struct ActivationRow {
-  std::string_view onnx;
-  std::string_view fused;  // in a conv; "": none
-  OpKind op;               // on its own
-  bool has_alpha = false;
-};
-constexpr ActivationRow kActivations[] = {
-    {"Relu", "relu", OpKind::kRelu},          {"Tanh", "tanh", OpKind::kTanh},
-    {"Sigmoid", "sigmoid", OpKind::kSigmoid}, {"LeakyRelu", "leaky_relu", OpKind::kLeakyRelu, true},
-    {"Elu", "elu", OpKind::kElu, true},       {"Clip", "clip", OpKind::kClip},
-    {"Softplus", "", OpKind::kSoftplus},      {"Softsign", "", OpKind::kSoftsign},
-};
-const ActivationRow* FindActivation(std::string_view onnx) {
-  const auto* row = std::find_if(std::begin(kActivations), std::end(kActivations),
-                                 [&](const ActivationRow& r) { return r.onnx == onnx; });
-  return row == std::end(kActivations) ? nullptr : row;
-}
-
-// What is imported is an op of ONNX, whatever the operator in the file.
-void MakePlain(Node& canonical) {
-  canonical.spelling.clear();
-  canonical.domain.clear();
-}
-
-// Adds a node before the one that is being imported; its value, of the type and shape that inference says.
-absl::StatusOr<ValueId> AddBefore(GraphEditor& edit, OpKind op, std::vector<ValueId> inputs, Attributes attributes) {
-  for (size_t i = 0; i < inputs.size() && i < 2; ++i) {
-    if (!inputs[i].valid()) return absl::InvalidArgumentError(Concat("operand ", i, " is missing"));
-  }
-  const NodeId id = edit.Add(op, "", std::move(inputs), ValueSpec{}, std::move(attributes));
-  HALFTONE_ASSIGN_OR_RETURN(const std::vector<ValueSpec> specs, InferNode(edit.graph(), id));
-  const ValueId value = edit.graph().output(id);
-  edit.SetType(value, specs[0].type);
-  edit.SetShape(value, specs[0].shape);
-  return value;
-}
-
-}  // namespace
-
 // ---- Import.
 
 std::string_view RandomIsOpaque(const NodeInFile& node) {
@@ -90,22 +38,6 @@ std::string_view AttentionIsOpaque(const NodeInFile& node) {
     if (mask.dim(0).value != batch && mask.dim(0).value != 2 * batch) return "a mask of another form";
   }
   return "";
-}
-
-std::string_view FusedConvIsOpaque(const NodeInFile& node) {
-  const std::string name = node.String("activation", "");
-  if (name.empty()) return "";
-  const ActivationRow* row = FindActivation(name);
-  return row == nullptr || row->fused.empty() ? "an activation that is not fused" : "";
-}
-
-std::string_view FusedMatMulIsOpaque(const NodeInFile& node) {
-  return node.Int("transBatchA", 0) != 0 || node.Int("transBatchB", 0) != 0 ? "it transposes batches" : "";
-}
-
-std::string_view FusedGemmIsOpaque(const NodeInFile& node) {
-  const ActivationRow* row = FindActivation(node.String("activation", ""));
-  return row == nullptr || row->op == OpKind::kClip ? "an activation that has no op of its own" : "";
 }
 
 // Before opset 20 the axis is an attribute, 1 by default.
@@ -137,57 +69,8 @@ absl::Status FinishRandom(const NodeInFile& node, GraphEditor& edit, Node& canon
   return absl::OkStatus();
 }
 
-absl::Status FinishFusedConv(const NodeInFile& node, GraphEditor& edit, Node& canonical) {
-  HALFTONE_RETURN_IF_ERROR(CheckKernelShape(node, edit, canonical));
-  const ActivationRow* row = FindActivation(node.String("activation", ""));
-  canonical.attributes.Erase("activation");
-  if (row == nullptr) return absl::OkStatus();
-  canonical.attributes.Set("activation", std::string(row->fused));
-  const onnx::AttributeProto* params = node.Find("activation_params");
-  if (params == nullptr) return absl::OkStatus();
-  if (params->floats_size() > 0) canonical.attributes.Set("activation_alpha", params->floats(0));
-  if (params->floats_size() > 1) canonical.attributes.Set("activation_beta", params->floats(1));
-  return absl::OkStatus();
-}
-
-// A factor becomes a mul of its own; the rest is an ordinary matmul.
-absl::Status FinishFusedMatMul(const NodeInFile& node, GraphEditor& edit, Node& canonical) {
-  MakePlain(canonical);
-  const float alpha = FloatOr(node, "alpha", 1);
-  if (alpha == 1) return absl::OkStatus();
-  HALFTONE_ASSIGN_OR_RETURN(const ValueId product,
-                            AddBefore(edit, OpKind::kMatMul, canonical.inputs, canonical.attributes));
-  Tensor factor = Tensor::Scalar(alpha);
-  if (IsFloatingPoint(edit.graph().type(product))) {
-    HALFTONE_ASSIGN_OR_RETURN(factor, factor.ConvertTo(edit.graph().type(product)));
-  }
-  canonical.op = OpKind::kMul;
-  canonical.inputs = {product, edit.AddConstant("", std::move(factor))};
-  canonical.attributes = {};
-  return absl::OkStatus();
-}
-
-absl::Status FinishFusedGemm(const NodeInFile& node, GraphEditor& edit, Node& canonical) {
-  MakePlain(canonical);
-  const ActivationRow& row = *FindActivation(node.String("activation", ""));
-  HALFTONE_ASSIGN_OR_RETURN(const ValueId product,
-                            AddBefore(edit, OpKind::kGemm, canonical.inputs, canonical.attributes));
-  canonical.op = row.op;
-  canonical.inputs = {product};
-  canonical.attributes = {};
-  if (row.has_alpha && node.Find("activation_alpha") != nullptr) {
-    canonical.attributes.Set("alpha", FloatOr(node, "activation_alpha", 1));
-  }
-  return absl::OkStatus();
-}
-
 bool IsReadByRecurrentRule(std::string_view onnx_op, std::string_view attribute) {
-  if (onnx_op.starts_with("Random")) return attribute == "seed";
-  if (onnx_op == "FusedConv") return attribute == "activation_params" || attribute == "kernel_shape";
-  if (onnx_op == "FusedMatMul" || onnx_op == "TransposeMatMul") {
-    return attribute == "alpha" || attribute == "transBatchA" || attribute == "transBatchB";
-  }
-  return onnx_op == "FusedGemm" && attribute.starts_with("activation");
+  return onnx_op.starts_with("Random") && attribute == "seed";
 }
 
 // ---- Export.
@@ -242,46 +125,6 @@ absl::Status WriteRandom(NodeWriter& writer, NodeId id) {
   }
   if (node.attributes.has("seed")) {
     SetFloat(*proto, "seed", std::bit_cast<float>(static_cast<uint32_t>(node.attributes.Int("seed", 0))));
-  }
-  return absl::OkStatus();
-}
-
-// As it came where parts are fused into it, which only happens without a pass that splits them; else a Conv.
-absl::Status WriteFusedConv(NodeWriter& writer, NodeId id) {
-  const Graph& graph = writer.graph();
-  const Node& node = graph.node(id);
-  const bool fused = node.attributes.has("activation") || (node.inputs.size() > 3 && node.inputs[3].valid());
-  if (!fused) return WriteConv(writer, id);
-  if (node.attributes.Bool("activation_first", false)) {
-    return absl::InternalError("an activation before the residual must be split before export");
-  }
-  HALFTONE_ASSIGN_OR_RETURN(onnx::NodeProto* const proto, writer.WriteByRow(id, *FindRow(kMicrosoft, "FusedConv")));
-  std::vector<float> params;
-  for (const std::string_view name : {"activation_alpha", "activation_beta"}) {
-    if (node.attributes.has(name)) params.push_back(node.attributes.Float(name, 0));
-  }
-  auto& attributes = *proto->mutable_attribute();
-  attributes.erase(std::remove_if(attributes.begin(), attributes.end(),
-                                  [](const onnx::AttributeProto& a) { return a.name().starts_with("activation"); }),
-                   attributes.end());
-  const std::string activation = node.attributes.String("activation", "");
-  for (const ActivationRow& row : kActivations) {
-    if (activation.empty() || row.fused != activation) continue;
-    onnx::AttributeProto& attribute = *proto->add_attribute();
-    attribute.set_name("activation");
-    attribute.set_type(onnx::AttributeProto::STRING);
-    attribute.set_s(std::string(row.onnx));
-  }
-  if (!params.empty()) {
-    onnx::AttributeProto& attribute = *proto->add_attribute();
-    attribute.set_name("activation_params");
-    attribute.set_type(onnx::AttributeProto::FLOATS);
-    attribute.mutable_floats()->Add(params.begin(), params.end());
-  }
-  const Shape& weights = graph.shape(graph.input(id, 1));
-  if (weights.fully_known() && weights.rank() > 2) {
-    const std::vector<int64_t> dims = weights.values();
-    SetInts(*proto, "kernel_shape", {dims.begin() + 2, dims.end()});
   }
   return absl::OkStatus();
 }

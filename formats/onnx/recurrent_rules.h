@@ -12,16 +12,10 @@ namespace halftone::onnx_format {
 // --- Import. Why the node stays opaque, or "".
 std::string_view RandomIsOpaque(const NodeInFile& node);
 std::string_view AttentionIsOpaque(const NodeInFile& node);
-std::string_view FusedConvIsOpaque(const NodeInFile& node);
-std::string_view FusedMatMulIsOpaque(const NodeInFile& node);
-std::string_view FusedGemmIsOpaque(const NodeInFile& node);
 
 absl::Status FinishDft(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 absl::Status FinishWindow(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 absl::Status FinishRandom(const NodeInFile& node, GraphEditor& edit, Node& canonical);
-absl::Status FinishFusedConv(const NodeInFile& node, GraphEditor& edit, Node& canonical);
-absl::Status FinishFusedMatMul(const NodeInFile& node, GraphEditor& edit, Node& canonical);
-absl::Status FinishFusedGemm(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 
 // Attributes that these functions read.
 bool IsReadByRecurrentRule(std::string_view onnx_op, std::string_view attribute);
@@ -33,7 +27,6 @@ int RandomMinOpset(const Graph& graph, const Node& node);
 absl::Status WriteWindow(NodeWriter& writer, NodeId id);
 absl::Status WriteMelWeightMatrix(NodeWriter& writer, NodeId id);
 absl::Status WriteRandom(NodeWriter& writer, NodeId id);
-absl::Status WriteFusedConv(NodeWriter& writer, NodeId id);
 
 }  // namespace halftone::onnx_format
 

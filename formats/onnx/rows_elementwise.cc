@@ -21,8 +21,6 @@ constexpr AttributeRow kFmod[] = {{"fmod", "fmod", K::kBool}};
 constexpr AttributeRow kDirection[] = {{"direction", "direction", K::kString}};
 constexpr AttributeRow kSaturate[] = {{"saturate", "", K::kInt, 19}};  // only means something for 8-bit floats
 
-constexpr std::string_view kMicrosoft = "com.microsoft";
-
 // As in rows_basic.cc.
 constexpr OpRow kRows[] = {
     {"Acos", kAcos, 7, 22, 1},
@@ -77,32 +75,6 @@ constexpr OpRow kRows[] = {
     {"", kGelu, 9, 13, 0, {}, {}, nullptr, nullptr, GeluMinOpset, WriteGelu},  // made by a pass
     {"", kSwish, 7, 13, 0, {}, {}, nullptr, nullptr, nullptr, WriteSwish},
     {"", kFillLike, 9, 13, 0, {}, {}, nullptr, nullptr, nullptr, WriteFillLike},
-    // com.microsoft, which has f32 (and f16 on some machines) only.
-    {.onnx = "Gelu", .op = kGelu, .since = 7, .bf16_since = kNever, .max_inputs = 1, .domain = kMicrosoft},
-    {.onnx = "FastGelu",
-     .op = kGelu,
-     .since = 7,
-     .bf16_since = kNever,
-     .max_inputs = 2,
-     .finish = FinishFastGelu,
-     .write = WriteFastGelu,
-     .domain = kMicrosoft},
-    {.onnx = "BiasGelu",
-     .op = kGelu,
-     .since = 7,
-     .bf16_since = kNever,
-     .max_inputs = 2,
-     .finish = FinishBiasGelu,
-     .domain = kMicrosoft},
-    {.onnx = "QuickGelu",
-     .op = kSwish,
-     .since = 7,
-     .bf16_since = kNever,
-     .max_inputs = 1,
-     .attributes = kAlpha,
-     .finish = FinishQuickGelu,
-     .write = WriteQuickGelu,
-     .domain = kMicrosoft},
 };
 
 }  // namespace

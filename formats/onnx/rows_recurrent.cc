@@ -1,4 +1,4 @@
-// Rows of recurrent ops, attention, einsum, signals, random numbers, and com.microsoft's fused contractions.
+// Rows of recurrent ops, com.microsoft's attention, einsum, signals, random numbers.
 #include "formats/onnx/op_rows.h"
 #include "formats/onnx/recurrent_rules.h"
 
@@ -56,29 +56,6 @@ constexpr AttributeRow kAttentionAttributes[] = {
     {"past_present_share_buffer", "", K::kInt},
     {"rotary_embedding_dim", "", K::kInt},
 };
-constexpr AttributeRow kEpsilon[] = {{"epsilon", "epsilon", K::kFloat}};
-constexpr AttributeRow kFusedConvAttributes[] = {
-    {"auto_pad", "auto_pad", K::kString},
-    {"dilations", "dilations", K::kInts},
-    {"group", "group", K::kInt},
-    {"pads", "pads", K::kInts},
-    {"strides", "strides", K::kInts},
-    {"activation", "activation", K::kString},
-    // The last two are one list in the file: see WriteFusedConv.
-    {"activation_alpha", "activation_alpha", K::kFloat},
-    {"activation_beta", "activation_beta", K::kFloat},
-};
-constexpr AttributeRow kFusedMatMulAttributes[] = {
-    {"transA", "transpose_a", K::kBool},
-    {"transB", "transpose_b", K::kBool},
-};
-constexpr AttributeRow kFusedGemmAttributes[] = {
-    {"alpha", "alpha", K::kFloat},
-    {"beta", "beta", K::kFloat},
-    {"transA", "transpose_a", K::kBool},
-    {"transB", "transpose_b", K::kBool},
-};
-
 constexpr MovedRow kDftAxis[] = {{"axis", Form::kInt, 2, 20}};
 constexpr MovedRow kShape0[] = {{"shape", Form::kInts, 0, kNever, /*required=*/true}};
 
@@ -128,50 +105,6 @@ constexpr OpRow kRows[] = {
      .max_inputs = 7,
      .attributes = kAttentionAttributes,
      .keep_opaque = AttentionIsOpaque,
-     .domain = kMicrosoft},
-    {.onnx = "SkipLayerNormalization",
-     .op = kSkipLayerNorm,
-     .since = 7,
-     .bf16_since = kNever,
-     .max_inputs = 5,
-     .attributes = kEpsilon,
-     .domain = kMicrosoft},
-    {.onnx = "FusedConv",
-     .op = kConv,
-     .since = 7,
-     .bf16_since = kNever,
-     .max_inputs = 4,
-     .attributes = kFusedConvAttributes,
-     .keep_opaque = FusedConvIsOpaque,
-     .finish = FinishFusedConv,
-     .write = WriteFusedConv,
-     .domain = kMicrosoft},
-    {.onnx = "FusedMatMul",
-     .op = kMatMul,
-     .since = 7,
-     .bf16_since = kNever,
-     .max_inputs = 2,
-     .attributes = kFusedMatMulAttributes,
-     .keep_opaque = FusedMatMulIsOpaque,
-     .finish = FinishFusedMatMul,
-     .domain = kMicrosoft},
-    {.onnx = "TransposeMatMul",
-     .op = kMatMul,
-     .since = 7,
-     .bf16_since = kNever,
-     .max_inputs = 2,
-     .attributes = kFusedMatMulAttributes,
-     .keep_opaque = FusedMatMulIsOpaque,
-     .finish = FinishFusedMatMul,
-     .domain = kMicrosoft},
-    {.onnx = "FusedGemm",
-     .op = kGemm,
-     .since = 7,
-     .bf16_since = kNever,
-     .max_inputs = 3,
-     .attributes = kFusedGemmAttributes,
-     .keep_opaque = FusedGemmIsOpaque,
-     .finish = FinishFusedGemm,
      .domain = kMicrosoft},
 };
 

@@ -11,8 +11,10 @@ absl::Status SpellDialect::Run(GraphEditor& edit, PassContext&) const {
     const std::string_view op = DialectOp(dialect_, g, id);
     if (!op.empty()) {
       edit.SetSpelling(id, std::string(op));
+      edit.SetDomain(id, std::string(DialectDomain(dialect_)));
     } else if (IsDialectOp(g.node(id).spelling, format_)) {
       edit.SetSpelling(id, "");
+      edit.SetDomain(id, "");
     }
   }
   return absl::OkStatus();

@@ -8,7 +8,7 @@
 
 namespace halftone {
 
-// Node::spelling of a node that the dialect writes by an op of its own is that op; of a node that was read as such an
+// Node::spelling and domain of a node that the dialect writes by an op of its own are that op; of a node that was read as such an
 // op and is not written as one any more it is "". Bit-exact: only names change.
 class SpellDialect final : public Pass {
  public:
