@@ -120,6 +120,23 @@ TEST(ShapeInference, FollowsShapeArithmetic) {
   for (const ShapeCase& c : kCases) EXPECT_EQ(Outputs(Parse(c.graph)), c.shapes) << c.graph;
 }
 
+TEST(ShapeInference, OpsThatStandForSeveral) {
+  const ShapeCase kCases[] = {
+      {"graph (x: f32[N,3], w: f32[3,5], r: f32[1,5]) { return matmul(x, w, _, r) {scale=0.5} }", "[N,5]"},
+      {"graph (x: f32[?,3], w: f32[3,5], r: f32[7,5]) { return matmul(x, w, _, r) }", "[7,5]"},
+      {"graph (q: f32[B,H,S,4], k: f32[B,1,T,4], v: f32[B,1,T,6], m: f32[T]) { "
+       "return scaled_dot_product_attention(q, k, v, m) }",
+       "[B,H,S,6]"},
+      {"graph (q: f32[S,4], k: f32[4,T], v: f32[T,6]) { "
+       "return scaled_dot_product_attention(q, k, v) {k_transposed=true} }",
+       "[S,6]"},
+      {"graph (x: f32[5], a: f32[N,1], b: f32[1,5]) { return binary_chain(x, a, b) {ops=[\"add\", \"mul\"]} }",
+       "[N,5]"},
+      {"graph (x: f32[N,3], a: f32[7]) { return l2_loss(x, a) }", "[]"},
+  };
+  for (const ShapeCase& c : kCases) EXPECT_EQ(Outputs(Parse(c.graph)), c.shapes) << c.graph;
+}
+
 TEST(ShapeInference, ErrorsNameTheNodeAndTheShapes) {
   const ShapeCase kCases[] = {
       {"graph (x: f32[2,3], y: f32[4]) { z = add(x, y) return z }", "node 'z' (add): [2,3] and [4] do not broadcast"},
@@ -131,6 +148,13 @@ TEST(ShapeInference, ErrorsNameTheNodeAndTheShapes) {
       {"graph (x: f32[1,3,8,8], w: f32[8,3,3,3], r: f32[1,8,8,8]) { y = conv(x, w, _, r) return y }",
        "residual is [1,8,8,8], need y's shape [1,8,6,6]"},
       {"graph (x: f32[1,3,8,8], w: f32[8,3,3,3]) { y = conv(x, w) {strides=[0, 1]} return y }", "'strides' is [0,1]"},
+      {"graph (x: f32[2,3], w: f32[3,5], r: f32[4,5]) { y = matmul(x, w, _, r) return y }",
+       "residual is [4,5], which does not broadcast to [2,5]"},
+      {"graph (q: f32[2,5,4], k: f32[2,7,3], v: f32[2,7,6]) { y = scaled_dot_product_attention(q, k, v) return y }",
+       "q [2,5,4], k [2,7,3] and v [2,7,6] do not multiply"},
+      {"graph (q: f32[5,4], k: f32[7,4], v: f32[7,6], m: f32[7,5]) { y = scaled_dot_product_attention(q, k, v, m) "
+       "return y }",
+       "mask is [7,5], which does not broadcast to [5,7]"},
       {"graph (x: f32[2,3], w: f32[4,5]) { y = matmul(x, w) return y }", "3 against 4"},
       {"graph (x: f32[2,3]) { y = reshape(x, [4, -1]) return y }", "[2,3] has 6 elements: no multiple of 4"},
       {"graph (x: f32[2,3]) { y = reshape(x, [-1, -1]) return y }", "-1 twice"},

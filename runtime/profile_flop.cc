@@ -98,6 +98,13 @@ double Attention(const Graph& graph, NodeId id) {
          2 * rows * static_cast<double>(sizes->total.value) * (hidden + values);
 }
 
+// q k^T and the product with v, over all stacks of matrices of the result.
+double ScaledAttention(const Graph& graph, NodeId id) {
+  const ValueId q = graph.input(id, 0), v = graph.input(id, 2), y = graph.output(id);
+  const double width = DimOf(graph, v, 1), depth = DimOf(graph, q, 1);
+  return width == 0 ? 0 : 2 * Elements(graph, y) / width * DimOf(graph, v, 2) * (depth + width);
+}
+
 }  // namespace
 
 double FlopOf(const Graph& graph, NodeId node) {
@@ -119,6 +126,8 @@ double FlopOf(const Graph& graph, NodeId node) {
       return Recurrent(graph, node);
     case OpKind::kAttention:
       return Attention(graph, node);
+    case OpKind::kScaledDotProductAttention:
+      return ScaledAttention(graph, node);
     default:
       return 0;
   }

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/status.h"
 #include "base/strings.h"
@@ -70,9 +71,10 @@ absl::Status SplitScaledAttention::Split(GraphEditor& edit, NodeId id) const {
     }
     keys = Transposed(parts, g, k);
   }
-  ValueId x = parts.Apply(OpKind::kMatMul, {q, keys}, scores, std::move(product));
-  if (*scale != 1) x = parts.Apply(OpKind::kMul, {x, parts.Number("scale", *scale, type)}, scores);
-  if (mask.valid()) x = parts.Apply(OpKind::kAdd, {x, mask}, scores);
+  if (*scale != 1) product.Set("scale", static_cast<float>(*scale));
+  std::vector<ValueId> operands{q, keys};
+  if (mask.valid()) operands.insert(operands.end(), {kNoValue, mask});  // no bias
+  ValueId x = parts.Apply(OpKind::kMatMul, std::move(operands), scores, std::move(product));
   x = parts.Apply(OpKind::kSoftmax, {x}, scores);
   parts.Finish(parts.Apply(OpKind::kMatMul, {x, v}, {type, g.shape(g.output(id)), ""}));
   return absl::OkStatus();

@@ -1,4 +1,4 @@
-// A scaled dot product attention as the standard ops of a format, for export.
+// A scaled dot product attention as two products and a softmax, for export.
 #ifndef HALFTONE_PASSES_LOWERING_SPLIT_SCALED_ATTENTION_H_
 #define HALFTONE_PASSES_LOWERING_SPLIT_SCALED_ATTENTION_H_
 
@@ -8,9 +8,9 @@
 
 namespace halftone {
 
-//   scaled_dot_product_attention(q, k, v, mask) {scale=s}  =>  matmul(softmax(matmul(q, k^T) * s + mask), v)
-// k^T is a transpose in ONNX and the second operand's own transposition in a GraphDef. The last product keeps the name.
-// Rounds in another order. UNIMPLEMENTED: no scale is given and q's last dimension is not known; k's rank is not known.
+//   scaled_dot_product_attention(q, k, v, mask) {scale=s}  =>  matmul(softmax(matmul(q, k^T, _, mask) {scale=s}), v)
+// k^T is a transpose in ONNX and the second operand's own transposition in a GraphDef. SplitFused, behind this, splits
+// the scale and the mask off where they must be. The last product keeps the name. Rounds in another order. UNIMPLEMENTED: no scale is given and q's last dimension is not known; k's rank is not known.
 class SplitScaledAttention final : public Pass {
  public:
   explicit SplitScaledAttention(GraphFormat format, Dialect dialect = Dialect::kPortable)

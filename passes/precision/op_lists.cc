@@ -49,6 +49,8 @@ constexpr OpListRow kRows[] = {
     {"_MklGRU", Colour::kAllow, "T", kBf16, kRecurrence},
     {"_MklLSTM", Colour::kAllow, "T", kBf16, kRecurrence},
     {"_MklRNN", Colour::kAllow, "T", kBf16, kRecurrence},
+    // Fused ops of Intel's extension, where its own lists have them.
+    {"ScaledDotProductAttentionInference", Colour::kAllow, "T", kBf16, kHeavy},
     // --- infer: lowered between lowered ops.
     {"Add", Colour::kInfer, "T", kBf16, kArithmetic},
     {"AddN", Colour::kInfer, "T", kBf16, kSums},
@@ -99,6 +101,8 @@ constexpr OpListRow kRows[] = {
     {"Tanh", Colour::kInfer, "T", kBf16, kFunction},
     {"_MklGelu", Colour::kInfer, "T", kBf16, kFunction},
     {"_MklLayerNorm", Colour::kInfer, "T", kBf16, kLayerNorm},
+    {"_MklFusedInstanceNorm", Colour::kInfer, "T", kBf16, kLayerNorm},
+    {"_ITEXFusedBinary", Colour::kInfer, "T", kBf16, kArithmetic},
     {"TanhGrad", Colour::kInfer, "T", kBf16, kFunction},
     // --- deny: never lowered, nor what follows them up to the next deny or infer op.
     {"Exp", Colour::kDeny, "T", kBf16, kRange},

@@ -1,5 +1,6 @@
 // Which TensorFlow op a canonical node means.
 
+#include "ir/dialect.h"
 #include "passes/precision/op_lists.h"
 
 namespace halftone {
@@ -35,7 +36,9 @@ std::string_view TensorFlowOp(const Graph& g, NodeId id) {
   const Node& node = g.node(id);
   // TensorFlow turns the first version into the second, which has a type for the statistics, before it looks.
   if (node.spelling == "FusedBatchNorm") return "FusedBatchNormV2";
-  if (g.format() != GraphFormat::kOnnx && !node.spelling.empty()) return node.spelling;
+  // A dialect's fused op counts as the op that it begins with: TensorFlow lowers the precision before it fuses.
+  const bool fused = IsDialectOp(node.spelling, g.format());
+  if (g.format() != GraphFormat::kOnnx && !node.spelling.empty() && !fused) return node.spelling;
   const bool volume = InputRank(g, id) == 5;
   using enum OpKind;
   switch (node.op) {

@@ -1,0 +1,23 @@
+#include "passes/lowering/splits.h"
+
+#include "passes/lowering/split_binary_chain.h"
+#include "passes/lowering/split_comparisons.h"
+#include "passes/lowering/split_gru_attention.h"
+#include "passes/lowering/split_l2_loss.h"
+#include "passes/lowering/split_recurrent.h"
+#include "passes/lowering/split_scaled_attention.h"
+
+namespace halftone {
+
+std::vector<std::unique_ptr<Pass>> SplitsOfOps(GraphFormat format, Dialect dialect) {
+  std::vector<std::unique_ptr<Pass>> passes;
+  passes.push_back(std::make_unique<SplitBinaryChain>(format, dialect));
+  passes.push_back(std::make_unique<SplitScaledAttention>(format, dialect));
+  passes.push_back(std::make_unique<SplitGruAttention>(format, dialect));
+  if (format == GraphFormat::kGraphDef) passes.push_back(std::make_unique<SplitRecurrent>());  // ONNX has the ops
+  passes.push_back(std::make_unique<SplitL2Loss>(format, dialect));
+  passes.push_back(std::make_unique<SplitComparisons>(format, dialect));
+  return passes;
+}
+
+}  // namespace halftone
