@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -21,6 +22,14 @@
 
 namespace halftone {
 
+class OpSet;
+class RuleSchedule;
+
+// --- Declared exactness: how far a pass may move answers, as a part of an output's largest magnitude.
+inline constexpr float kBitExact = 0;     // every answer stays the same number, in every type
+inline constexpr float kRounding = 1e-4f;  // sums in another order, numbers rounded elsewhere. Where a graph has types
+                                           // below f32: by as much as these round (equivalence.h)
+
 // What happened to one node, or why it did not.
 struct RewriteLogEntry {
   std::string pass;  // name of the pass or rule
@@ -28,12 +37,15 @@ struct RewriteLogEntry {
   NodeId origin;     // the node of the imported graph
   bool applied = false;
   std::string text;  // applied: the equation; else the reason of the refusal
+  bool remark = false;  // applied: no change of its own, but what else the one before did ("control input '^x' moved to 'y'")
 };
 
 // The reasons of a run, in order; each refusal once. Not thread-safe.
 class RewriteLog {
  public:
   void Applied(std::string_view pass, const Graph& graph, NodeId node, std::string_view equation);
+  void Applied(std::string_view pass, std::string label, NodeId origin, std::string_view equation);
+  void Remark(std::string_view pass, std::string label, NodeId origin, std::string_view sentence);
   void Refused(std::string_view pass, const Graph& graph, NodeId node, std::string_view reason);
   // What happened in a graph that node `origin` of the outermost graph holds; `where` goes before the nodes' names.
   void TakeNested(const RewriteLog& nested, std::string_view where, NodeId origin);
@@ -52,7 +64,7 @@ struct PassRun {
   double milliseconds = 0;
 };
 
-// The equivalence check: every pass that edits is run before and after on seeded inputs.
+// The equivalence check: the graph before and after every pass that edits is run on seeded inputs.
 struct EquivalenceOptions {
   bool enabled = false;
   uint64_t seed = 1;
@@ -68,16 +80,27 @@ struct PassContext {
   EquivalenceOptions equivalence = {};
   // Asked between passes: a status that is not OK (CANCELLED, DEADLINE_EXCEEDED) ends the run with it.
   std::function<absl::Status()> interrupted = nullptr;
+  // For tests: the order of the rules inside fixed points is shuffled from this seed.
+  std::optional<uint64_t> shuffle = std::nullopt;
+  // For tests: called after every step (a pass, or a fixed point that has settled); may put another graph in its place.
+  std::function<absl::Status(Graph&)> after_step = nullptr;
 
   // --- Left behind.
   std::vector<PassRun> runs = {};
   // Sentences for the report: "equivalence of 'fuse' was not checked: the graph has opaque nodes".
   std::vector<std::string> notes = {};
+  // After a failure of the framework's checks: the text for graph_opt --reproduce (reproducer.h).
+  std::string reproducer = {};
 
   // --- The framework's own state.
   int step = 0;         // numbers the dumps
   int64_t matches = 0;  // of the running pass
   std::map<std::string, int64_t, std::less<>> fuel_used = {};
+  const std::vector<NodeId>* touched = nullptr;  // by the running pass, so far
+  RuleSchedule* schedule = nullptr;              // of the running fixed point of rules; without one a rule looks at all
+  int rule = 0;                                  // the running rule's number in it, and
+  const OpSet* roots = nullptr;                  // its roots
+  bool explains = true;                          // refusals go to the log: only of what is left when all has settled
 };
 
 // Stateless between runs. A pass says nothing about having changed the graph: the editor counts.
@@ -87,9 +110,8 @@ class Pass {
   virtual std::string_view name() const = 0;
   // OK also where there was nothing to do. Errors name the node.
   virtual absl::Status Run(GraphEditor& edit, PassContext& context) const = 0;
-  // How far answers may move, as parts of an output's largest magnitude. Only the precision passes change numbers on
-  // purpose.
-  virtual float tolerance() const { return 1e-4f; }
+  // How far answers may move. Only the precision passes change numbers on purpose.
+  virtual float tolerance() const { return kRounding; }
   // Whether it runs on nested graphs too. Not where it goes there itself, or needs what only the outermost graph has.
   virtual bool enters_nested() const { return true; }
 };

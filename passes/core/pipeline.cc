@@ -1,43 +1,92 @@
 #include "passes/core/pipeline.h"
 
+#include <algorithm>
+#include <numeric>
+#include <random>
+
 #include "absl/status/statusor.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "ir/verifier.h"
 #include "passes/core/gate.h"
 #include "passes/core/rule_pass.h"
+#include "passes/core/rule_schedule.h"
 
 namespace halftone {
+namespace {
 
-void Pipeline::Add(std::unique_ptr<Pass> pass) {
-  steps_.push_back({.name = "", .passes = {}, .repeat = false});
-  steps_.back().passes.push_back(std::move(pass));
+std::vector<int> Order(size_t count, const std::optional<uint64_t>& shuffle) {
+  std::vector<int> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  if (shuffle.has_value()) std::shuffle(order.begin(), order.end(), std::mt19937_64(*shuffle));
+  return order;
 }
 
+}  // namespace
+
 void Pipeline::AddFixedPoint(std::string name, Rules rules) {
-  std::vector<std::unique_ptr<Pass>> passes;
-  for (std::unique_ptr<RewriteRule>& rule : rules) passes.push_back(std::make_unique<RulePass>(std::move(rule)));
-  AddFixedPoint(std::move(name), std::move(passes));
+  Step step{.name = std::move(name), .passes = {}, .rules = {}, .repeat = true};
+  for (std::unique_ptr<RewriteRule>& rule : rules) {
+    step.rules.push_back(rule.get());
+    step.passes.push_back(std::make_unique<RulePass>(std::move(rule)));
+  }
+  steps_.push_back(std::move(step));
 }
 
 void Pipeline::AddFixedPoint(std::string name, std::vector<std::unique_ptr<Pass>> passes) {
-  steps_.push_back({.name = std::move(name), .passes = std::move(passes), .repeat = true});
+  steps_.push_back({.name = std::move(name), .passes = std::move(passes), .rules = {}, .repeat = true});
+}
+
+// The number of edits; `last` becomes the name of the last pass that edited.
+absl::StatusOr<int64_t> Pipeline::RunRound(const Step& step, Graph& graph, PassContext& context,
+                                           std::string& last) const {
+  int64_t edits = 0;
+  for (const int i : Order(step.passes.size(), context.shuffle)) {
+    const Pass& pass = *step.passes[i];
+    context.rule = i;
+    const OpSet roots = step.rules.empty() ? OpSet::All() : step.rules[i]->root();
+    context.roots = &roots;
+    HALFTONE_ASSIGN_OR_RETURN(const int64_t made, RunThroughGate(pass, name_, graph, context));
+    context.roots = nullptr;
+    edits += made;
+    if (made > 0) last = pass.name();
+  }
+  return edits;
+}
+
+absl::Status Pipeline::Settle(const Step& step, Graph& graph, PassContext& context) const {
+  std::string last;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    HALFTONE_ASSIGN_OR_RETURN(const int64_t edits, RunRound(step, graph, context, last));
+    // Rules say why they keep a node once nothing changes any more; that round looks at everything.
+    if (edits == 0 && (context.schedule == nullptr || context.explains)) return absl::OkStatus();
+    if (context.schedule == nullptr) continue;
+    context.explains = edits == 0;
+    context.schedule->BeginRound(graph, /*everything=*/context.explains);
+  }
+  return absl::InternalError(
+      Concat("'", step.name, "' did not settle within ", kMaxRounds, " rounds; '", last, "' was still editing"));
 }
 
 absl::Status Pipeline::RunFixedPoint(const Step& step, Graph& graph, PassContext& context) const {
   if (context.debug.Skips(step.name)) return absl::OkStatus();
-  std::string last;
-  for (int round = 0; round < kMaxRounds; ++round) {
-    int64_t edits = 0;
-    for (const std::unique_ptr<Pass>& pass : step.passes) {
-      HALFTONE_ASSIGN_OR_RETURN(const int64_t made, RunThroughGate(*pass, name_, graph, context));
-      edits += made;
-      if (made > 0) last = pass->name();
-    }
-    if (edits == 0) return absl::OkStatus();
+  if (step.rules.empty()) return Settle(step, graph, context);
+  RuleSchedule schedule(graph);
+  context.schedule = &schedule;
+  context.explains = false;
+  const size_t runs = context.runs.size();
+  const bool large = graph.num_nodes() > kLargeGraph;
+  const absl::Status status = Settle(step, graph, context);
+  context.schedule = nullptr;
+  context.explains = true;
+  const bool edited = std::any_of(context.runs.begin() + static_cast<int64_t>(runs), context.runs.end(),
+                                  [](const PassRun& run) { return run.edits > 0; });
+  if (!status.ok() || !edited || (!large && graph.num_nodes() <= kLargeGraph)) return status;  // small: verified already
+  if (const absl::Status bad = VerifyGraph(graph); !bad.ok()) {
+    return absl::InternalError(Concat("fixed point '", step.name, "': made a graph that is not valid: ", bad.message(),
+                                      " (HALFTONE_DEBUG=verify=full names the rule)"));
   }
-  return absl::InternalError(
-      Concat("'", step.name, "' did not settle within ", kMaxRounds, " rounds; '", last, "' was still editing"));
+  return absl::OkStatus();
 }
 
 absl::Status Pipeline::Run(Graph& graph, PassContext& context) const {
@@ -48,6 +97,7 @@ absl::Status Pipeline::Run(Graph& graph, PassContext& context) const {
     } else {
       HALFTONE_RETURN_IF_ERROR(RunThroughGate(*step.passes.front(), name_, graph, context).status());
     }
+    if (context.after_step) HALFTONE_RETURN_IF_ERROR(context.after_step(graph));
   }
   return absl::OkStatus();
 }
@@ -60,6 +110,12 @@ std::vector<std::string> Pipeline::StepNames() const {
     }
   }
   return names;
+}
+
+std::vector<const RewriteRule*> Pipeline::rules() const {
+  std::vector<const RewriteRule*> rules;
+  for (const Step& step : steps_) rules.insert(rules.end(), step.rules.begin(), step.rules.end());
+  return rules;
 }
 
 }  // namespace halftone

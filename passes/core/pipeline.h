@@ -28,14 +28,15 @@ class Pipeline {
 
   template <typename P, typename... Args>
   void Add(Args&&... args) {
-    steps_.push_back({.name = "", .passes = {}, .repeat = false});
+    steps_.push_back({});
     steps_.back().passes.push_back(std::make_unique<P>(std::forward<Args>(args)...));
   }
   void Add(std::unique_ptr<Pass> pass);
-  // The rules one after the other over the whole graph, again and again until none of them edits. Not settling within
-  // kMaxRounds rounds is an error that names the rule which was still editing.
+  // The rules one after the other, each over its roots in topological order, again and again until none of them edits. In
+  // the first round and the last they look at the whole graph, in those between at what changed (rule_schedule.h). Not
+  // settling within kMaxRounds rounds is an error that names the rule which was still editing.
   void AddFixedPoint(std::string name, Rules rules);
-  // The same of passes.
+  // The same of passes, which look at the whole graph in every round.
   void AddFixedPoint(std::string name, std::vector<std::unique_ptr<Pass>> passes);
 
   // On an error the graph is what the failed pass left: throw it away. INTERNAL if a pass made a graph that does not
@@ -47,15 +48,21 @@ class Pipeline {
   // Names of the steps in order; those of fixed points as "simplify/remove-identity".
   std::vector<std::string> StepNames() const;
 
+  // The rules of its fixed points, in order.
+  std::vector<const RewriteRule*> rules() const;
+
   static constexpr int kMaxRounds = 64;
 
  private:
   struct Step {
     std::string name;  // of a fixed point
     std::vector<std::unique_ptr<Pass>> passes;
+    std::vector<const RewriteRule*> rules;  // of a fixed point of rules: theirs
     bool repeat = false;
   };
+  absl::StatusOr<int64_t> RunRound(const Step& step, Graph& graph, PassContext& context, std::string& last) const;
   absl::Status RunFixedPoint(const Step& step, Graph& graph, PassContext& context) const;
+  absl::Status Settle(const Step& step, Graph& graph, PassContext& context) const;
 
   std::string name_;
   std::vector<Step> steps_;

@@ -9,10 +9,11 @@
 //   };
 //
 // What every rule needs is the driver's (rule_pass.h), not the rule's: intermediate values with one user that are no
-// outputs, no control edges, one device, one planned precision; fuel, log, removal of what died.
+// outputs, control edges, one device, one planned precision; fuel, log, removal of what died.
 #ifndef HALFTONE_PASSES_CORE_REWRITE_RULE_H_
 #define HALFTONE_PASSES_CORE_REWRITE_RULE_H_
 
+#include <algorithm>
 #include <array>
 #include <bitset>
 #include <initializer_list>
@@ -27,6 +28,7 @@
 #include "ir/editor.h"
 #include "ir/graph.h"
 #include "ir/target.h"
+#include "passes/core/pass.h"
 
 namespace halftone {
 
@@ -50,14 +52,19 @@ class OpSet {
 };
 
 // The nodes that a rule found, and the values that it wants to remember. nodes()[0] is the root: the last node of the
-// pattern, whose value the rest of the graph reads. Constants that are only read do not belong in nodes().
+// pattern, whose value the rest of the graph reads. Constants that are only read do not belong in nodes(). A pattern
+// with several results (a recurrent cell: output and state) has its further ones as the next nodes: `results` in all.
 class Match {
  public:
-  explicit Match(std::vector<NodeId> nodes, std::vector<ValueId> values = {})
-      : nodes_(std::move(nodes)), values_(std::move(values)) {}
+  explicit Match(std::vector<NodeId> nodes, std::vector<ValueId> values = {}, int results = 1)
+      : nodes_(std::move(nodes)), values_(std::move(values)), results_(results) {}
 
   const std::vector<NodeId>& nodes() const { return nodes_; }
   NodeId root() const { return nodes_[0]; }
+  // Whether Apply gives the node's readers another value to read.
+  bool IsResult(NodeId id) const {
+    return std::find(nodes_.begin(), nodes_.begin() + results_, id) != nodes_.begin() + results_;
+  }
   template <int N>
   std::array<NodeId, N> nodes() const {
     std::array<NodeId, N> result;
@@ -69,6 +76,7 @@ class Match {
  private:
   std::vector<NodeId> nodes_;
   std::vector<ValueId> values_;
+  int results_ = 1;
 };
 
 // Why a rule leaves a node alone.
@@ -83,8 +91,8 @@ inline Refusal Kept(std::string reason) { return {std::move(reason), /*matched=*
 
 using FindResult = std::variant<Match, Refusal>;
 
-// Apply of rules of the form op(x) => x: whoever reads the root's first output reads `x` from now on, and the output's name
-// is given up. Find has made sure that nobody needs that name.
+// Apply of rules of the form op(x) => x: whoever reads the root's first output reads `x` from now on, and the output's
+// name is given up. Find has made sure that nobody needs that name.
 inline absl::Status Bypass(const Match& match, ValueId x, GraphEditor& edit) {
   const ValueId y = edit.graph().output(match.root());
   edit.SetValueName(y, "");
@@ -101,6 +109,12 @@ class RewriteRule {
   virtual std::string_view name() const = 0;
   // One line for people: what becomes what.
   virtual std::string_view equation() const = 0;
+  // How far answers may move (kBitExact, kRounding): what --verify-passes and the tests hold the rule to.
+  virtual float tolerance() const { return kRounding; }
+  // Whether Apply puts one new node in the root's place that does the work of all matched nodes (ReplaceNode). Then
+  // control edges of matched nodes may move to it, and do where that is safe (control_edges.h); else a node with
+  // control edges is left alone.
+  virtual bool makes_one_node() const { return false; }
   // Ops of the last node of the pattern.
   virtual OpSet root() const = 0;
   // Cheap checks first. REQUIRES: root().has(g.op(root))

@@ -1,18 +1,14 @@
-// The driver of a rewrite rule: one sweep over the graph in topological order, with the guards that hold for every
-// rule.
+// The driver of a rewrite rule: one sweep over its roots in topological order, with the guards that hold for every rule
+// (guards.h) and the control edges that may move (control_edges.h).
 //
-// A match is refused where
-//   - an intermediate value (of any matched node but the root) has a reader outside the match or is an output,
-//   - a matched node has control edges or stands on another device than the root,
-//   - the plan gives the matched nodes that compute (not those that only move values) different precisions.
 // Nodes that nobody needs after Apply are removed at once, so that a dead reader never looks like a second user.
 #ifndef HALFTONE_PASSES_CORE_RULE_PASS_H_
 #define HALFTONE_PASSES_CORE_RULE_PASS_H_
 
 #include <memory>
-#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "passes/core/pass.h"
 #include "passes/core/rewrite_rule.h"
@@ -23,14 +19,20 @@ class RulePass final : public Pass {
  public:
   explicit RulePass(std::unique_ptr<RewriteRule> rule) : rule_(std::move(rule)) {}
   std::string_view name() const override { return rule_->name(); }
+  float tolerance() const override { return rule_->tolerance(); }
+  // With a schedule in the context only over what is due.
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
 
+  const RewriteRule& rule() const { return *rule_; }
+
  private:
+  absl::Status Apply(const Match& match, GraphEditor& edit, PassContext& context) const;
+
   std::unique_ptr<RewriteRule> rule_;
 };
 
-// "" if the general guards allow the match, else the reason.
-std::string GuardAgainst(const Graph& graph, const Match& match, const PrecisionPlan* plan);
+// What the rule says of this node, the general guards included. REQUIRES: rule.root().has(graph.op(id))
+FindResult FindGuarded(const RewriteRule& rule, const Graph& graph, NodeId id, const PassContext& context);
 
 // Removes `nodes` that are alive and that nobody needs, then the producers of their inputs that nobody needs any more.
 void RemoveUnused(GraphEditor& edit, std::vector<NodeId> nodes);

@@ -26,6 +26,7 @@ class MergeCasts final : public RewriteRule {
  public:
   std::string_view name() const override { return "merge-casts"; }
   std::string_view equation() const override { return "cast(cast(x)) => cast(x)"; }
+  float tolerance() const override { return kBitExact; }
   OpSet root() const override { return OpKind::kCast; }
 
   FindResult Find(const Graph& g, NodeId outer, const Target&) const override {

@@ -11,6 +11,7 @@ class RemoveCast final : public RewriteRule {
  public:
   std::string_view name() const override { return "remove-cast"; }
   std::string_view equation() const override { return "cast(x) => x"; }
+  float tolerance() const override { return kBitExact; }
   OpSet root() const override { return OpKind::kCast; }
 
   FindResult Find(const Graph& g, NodeId cast, const Target&) const override {

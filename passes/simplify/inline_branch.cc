@@ -16,6 +16,7 @@ class InlineBranch final : public RewriteRule {
  public:
   std::string_view name() const override { return "inline-branch"; }
   std::string_view equation() const override { return "if(constant, x) => branch(x)"; }
+  float tolerance() const override { return kBitExact; }
   OpSet root() const override { return OpKind::kIf; }
 
   FindResult Find(const Graph& g, NodeId id, const Target&) const override {

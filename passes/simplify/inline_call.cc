@@ -16,6 +16,7 @@ class InlineCall final : public RewriteRule {
  public:
   std::string_view name() const override { return "inline-call"; }
   std::string_view equation() const override { return "call(x) => body(x)"; }
+  float tolerance() const override { return kBitExact; }
   OpSet root() const override { return OpKind::kCall; }
 
   FindResult Find(const Graph& g, NodeId id, const Target&) const override {

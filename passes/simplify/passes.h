@@ -10,6 +10,7 @@ namespace halftone {
 class InferShapesPass final : public Pass {
  public:
   std::string_view name() const override { return "infer-shapes"; }
+  float tolerance() const override { return kBitExact; }
   bool enters_nested() const override { return false; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
 };
@@ -19,12 +20,14 @@ class InferShapesPass final : public Pass {
 class NameDimensions final : public Pass {
  public:
   std::string_view name() const override { return "name-dimensions"; }
+  float tolerance() const override { return kBitExact; }
   bool enters_nested() const override { return false; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
 };
 class ForgetDimensionNames final : public Pass {
  public:
   std::string_view name() const override { return "forget-dimension-names"; }
+  float tolerance() const override { return kBitExact; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
 };
 
@@ -35,6 +38,7 @@ class ForgetDimensionNames final : public Pass {
 class FoldConstants final : public Pass {
  public:
   std::string_view name() const override { return "fold-constants"; }
+  float tolerance() const override { return kBitExact; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
 };
 
@@ -43,6 +47,7 @@ class FoldConstants final : public Pass {
 class SinkConstants final : public Pass {
  public:
   std::string_view name() const override { return "sink-constants"; }
+  float tolerance() const override { return kBitExact; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
 };
 
@@ -51,6 +56,7 @@ class SinkConstants final : public Pass {
 class MergeDuplicates final : public Pass {
  public:
   std::string_view name() const override { return "merge-duplicates"; }
+  float tolerance() const override { return kBitExact; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
 };
 
@@ -58,6 +64,7 @@ class MergeDuplicates final : public Pass {
 class RemoveDeadNodes final : public Pass {
  public:
   std::string_view name() const override { return "remove-dead-nodes"; }
+  float tolerance() const override { return kBitExact; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
 };
 

@@ -11,6 +11,7 @@ class RemoveDropout final : public RewriteRule {
  public:
   std::string_view name() const override { return "remove-dropout"; }
   std::string_view equation() const override { return "dropout(x) => x"; }
+  float tolerance() const override { return kBitExact; }
   OpSet root() const override { return OpKind::kDropout; }
 
   FindResult Find(const Graph& g, NodeId dropout, const Target&) const override {

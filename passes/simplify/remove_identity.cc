@@ -12,6 +12,7 @@ class RemoveIdentity final : public RewriteRule {
  public:
   std::string_view name() const override { return "remove-identity"; }
   std::string_view equation() const override { return "identity(x) => x"; }
+  float tolerance() const override { return kBitExact; }
   OpSet root() const override { return OpKind::kIdentity; }
 
   FindResult Find(const Graph& g, NodeId identity, const Target&) const override {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -11,10 +10,10 @@
 #include "base/files.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "ir/shape_inference.h"
 #include "ir/text.h"
 #include "passes/core/equivalence.h"
 #include "passes/core/permissive_target.h"
+#include "passes/core/plan_text.h"
 #include "passes/pipelines.h"
 #include "passes/precision/lists_planner.h"
 #include "tests/support/same_graph.h"
@@ -23,9 +22,7 @@ namespace halftone {
 namespace {
 
 constexpr uint64_t kSeed = 7;
-constexpr int64_t kBatch = 3;  // for free dimensions; not a number that shapes in cases use
 constexpr float kFloatTolerance = 1e-5f;
-constexpr float kBFloat16Tolerance = 0.05f;
 
 constexpr absl::string_view kFields[] = {"in:", "out:", "target:", "plan:", "why:", "unrun:", "with:"};
 
@@ -39,59 +36,14 @@ std::string* FieldOf(GoldenCase& golden, absl::string_view word) {
   return &golden.unrun;
 }
 
-absl::StatusOr<PrecisionPlan> ParsePlan(const std::string& text, const Graph& graph) {
-  if (text == "lists") {
-    HALFTONE_ASSIGN_OR_RETURN(ListsPlan lists, PlanByLists(graph));
-    return std::move(lists.plan);
-  }
-  PrecisionPlan plan;
-  plan.planner = "test";
-  for (const absl::string_view item : absl::StrSplit(text, ',', absl::SkipWhitespace())) {
-    const std::vector<std::string> words = absl::StrSplit(absl::StripAsciiWhitespace(item), '=');
-    NodeId id = kNoNode;
-    for (const NodeId node : graph.nodes()) {
-      if (graph.Label(node) == words[0]) id = node;
-    }
-    const std::optional<DataType> type = words.size() == 2 ? DataTypeFromName(words[1]) : std::nullopt;
-    if (!id.valid() || !type.has_value())
-      return absl::InvalidArgumentError(Concat("plan: '", item, "' is no node=type"));
-    plan.decisions[{id, graph.op(id) == OpKind::kCast ? 'D' : 'T'}] = {*type, "planned by the test", "T", "", ""};
-  }
-  return plan;
+absl::StatusOr<PrecisionPlan> PlanOf(const std::string& text, const Graph& graph) {
+  if (text != "lists") return ParsePlan(text, graph);
+  HALFTONE_ASSIGN_OR_RETURN(ListsPlan lists, PlanByLists(graph));
+  return std::move(lists.plan);
 }
 
-// Copies with every free dimension bound, so that they can be executed.
-absl::Status Bind(Graph& graph) {
-  std::map<std::string, int64_t> symbols;
-  for (const NodeId id : graph.inputs()) {
-    const Shape& shape = graph.shape(graph.output(id));
-    if (!shape.has_rank()) continue;
-    for (const Dim& dim : shape.dims()) {
-      if (!dim.known() && !dim.symbol.empty())
-        symbols.emplace(dim.symbol, kBatch + static_cast<int64_t>(symbols.size()));
-    }
-  }
-  GraphEditor edit(graph);
-  return Specialize(edit, symbols, kBatch);
-}
-
-bool LowersPrecision(const Graph& graph) {
-  for (const NodeId id : graph.nodes()) {
-    for (const ValueId output : graph.node(id).outputs) {
-      if (output.valid() && graph.type(output) == DataType::kBFloat16) return true;
-    }
-  }
-  return false;
-}
-
-std::string CompareNumbers(Graph before, Graph after) {
-  for (Graph* graph : {&before, &after}) {
-    bool free = false;
-    for (const NodeId id : graph->inputs()) free = free || !graph->shape(graph->output(id)).fully_known();
-    if (!free) continue;
-    if (const absl::Status status = Bind(*graph); !status.ok()) return std::string(status.message());
-  }
-  const float tolerance = LowersPrecision(before) || LowersPrecision(after) ? kBFloat16Tolerance : kFloatTolerance;
+std::string CompareNumbers(const Graph& before, const Graph& after) {
+  const float tolerance = AllowedDifference(kFloatTolerance, before, after);
   const absl::StatusOr<std::string> difference = CompareAnswers(before, after, kSeed, tolerance);
   return difference.ok() ? *difference : Concat("cannot be executed: ", difference.status().message());
 }
@@ -112,10 +64,13 @@ absl::StatusOr<Graph> RunPipeline(const GoldenCase& golden, const Graph& in, std
   if (!golden.target.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(target, PermissiveTarget::Parse(golden.target));
   }
-  HALFTONE_ASSIGN_OR_RETURN(const PrecisionPlan plan, ParsePlan(golden.plan, in));
+  HALFTONE_ASSIGN_OR_RETURN(const PrecisionPlan plan, PlanOf(golden.plan, in));
   HALFTONE_ASSIGN_OR_RETURN(const Pipeline pipeline, MakePipelineByName(
       golden.with.empty() ? std::string(name) : Concat(name, "(", golden.with, ")"), &plan));
-  PassContext context{.target = target, .plan = golden.plan.empty() ? nullptr : &plan, .log = &log};
+  PassContext context{.target = target,
+                      .plan = golden.plan.empty() ? nullptr : &plan,
+                      .log = &log,
+                      .equivalence = {.enabled = golden.unrun.empty(), .seed = kSeed}};  // what each pass declares
   Graph graph = in;
   HALFTONE_RETURN_IF_ERROR(pipeline.Run(graph, context));
   return graph;

@@ -1,0 +1,26 @@
+// The conditions that hold for every rewrite rule, so that no rule has to ask them.
+#ifndef HALFTONE_PASSES_CORE_GUARDS_H_
+#define HALFTONE_PASSES_CORE_GUARDS_H_
+
+#include <string>
+
+#include "ir/graph.h"
+#include "ir/precision_plan.h"
+#include "passes/core/rewrite_rule.h"
+
+namespace halftone {
+
+// Who needs the value beside one reader, in words with its name; "" if nobody does. Control edges do not count: the
+// driver looks after them.
+std::string OtherNeed(const Graph& graph, ValueId value);
+
+// "" if the match may be applied, else the reason. A match is refused where
+//   - an intermediate value (of any matched node but the results) has a reader outside the match or is an output,
+//   - a matched node stands on another device than the root,
+//   - a matched node has control edges, unless `rule` makes one node to which they can move (control_edges.h),
+//   - the plan gives the matched nodes that compute (not those that only move values) different precisions.
+std::string GuardAgainst(const Graph& graph, const RewriteRule& rule, const Match& match, const PrecisionPlan* plan);
+
+}  // namespace halftone
+
+#endif  // HALFTONE_PASSES_CORE_GUARDS_H_

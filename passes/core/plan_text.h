@@ -1,0 +1,22 @@
+// A precision plan as a line of text: "m=bf16, add=f32". Nodes by their labels; every other node is f32.
+#ifndef HALFTONE_PASSES_CORE_PLAN_TEXT_H_
+#define HALFTONE_PASSES_CORE_PLAN_TEXT_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "ir/graph.h"
+#include "ir/precision_plan.h"
+
+namespace halftone {
+
+// What is planned for nodes of `graph` beside f32; "" if nothing is.
+std::string PrintPlan(const PrecisionPlan& plan, const Graph& graph);
+
+// INVALID_ARGUMENT names the item that is no node=type.
+absl::StatusOr<PrecisionPlan> ParsePlan(std::string_view text, const Graph& graph);
+
+}  // namespace halftone
+
+#endif  // HALFTONE_PASSES_CORE_PLAN_TEXT_H_

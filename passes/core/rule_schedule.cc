@@ -1,0 +1,123 @@
+#include "passes/core/rule_schedule.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ir/nested.h"
+#include "ir/ops.h"
+
+namespace halftone {
+
+RuleSchedule::RuleSchedule(const Graph& graph) { BeginRound(graph, /*everything=*/true); }
+
+void RuleSchedule::Grow(NodeId id) {
+  if (static_cast<size_t>(id.index) < position_.size()) return;
+  position_.resize(id.index + 1, -1);
+  due_.resize(id.index + 1, 0);
+  list_.resize(id.index + 1, -1);
+}
+
+void RuleSchedule::BeginRound(const Graph& graph, bool everything) {
+  ++round_;
+  everything_ = everything;
+  if (everything) seen_.clear();
+  if (!std::exchange(stale_, false)) return;
+  for (std::vector<NodeId>& list : by_op_) list.clear();
+  holders_.clear();
+  int64_t position = 0;
+  for (const NodeId id : graph.TopologicalOrder()) {
+    Grow(id);
+    position_[id.index] = position++;
+    if (due_[id.index] == 0) due_[id.index] = tick_;
+    List(graph, id);
+  }
+}
+
+void RuleSchedule::List(const Graph& graph, NodeId id) {
+  const OpKind op = graph.op(id);
+  list_[id.index] = static_cast<int16_t>(op);
+  by_op_[static_cast<size_t>(op)].push_back(id);
+  if (HasNestedGraphs(op)) holders_.push_back(id);
+}
+
+bool RuleSchedule::HasWork(const Graph& graph, int rule, const OpSet& roots) const {
+  const int64_t seen = SeenBy(rule);
+  for (int op = 0; op < kNumOps; ++op) {
+    const OpKind kind = static_cast<OpKind>(op);
+    if (!roots.has(kind)) continue;
+    for (const NodeId id : by_op_[op]) {
+      if (due_[id.index] > seen && IsOn(graph, id, kind)) return true;
+    }
+  }
+  return false;
+}
+
+std::vector<NodeId> RuleSchedule::Take(const Graph& graph, int rule, const OpSet& roots) {
+  const int64_t seen = SeenBy(rule);
+  std::vector<NodeId> result;
+  for (int op = 0; op < kNumOps; ++op) {
+    const OpKind kind = static_cast<OpKind>(op);
+    if (!roots.has(kind)) continue;
+    for (const NodeId id : by_op_[op]) {
+      if (due_[id.index] > seen && IsOn(graph, id, kind)) result.push_back(id);
+    }
+  }
+  const auto before = [this](NodeId a, NodeId b) {
+    return std::pair(position_[a.index], a) < std::pair(position_[b.index], b);
+  };
+  if (!std::is_sorted(result.begin(), result.end(), before)) std::sort(result.begin(), result.end(), before);
+  if (static_cast<size_t>(rule) >= seen_.size()) seen_.resize(rule + 1, 0);
+  seen_[rule] = tick_;
+  return result;
+}
+
+void RuleSchedule::Place(NodeId root, const std::vector<NodeId>& touched, size_t first) {
+  for (size_t i = first; i < touched.size(); ++i) {
+    Grow(touched[i]);
+    int64_t& position = position_[touched[i].index];
+    if (position < 0) position = position_[root.index];
+  }
+}
+
+void RuleSchedule::Touch(const Graph& graph, std::vector<NodeId> touched) {
+  if (touched.empty()) return;
+  ++tick_;
+  stale_ = true;
+  std::vector<NodeId> next;
+  const auto mark = [&](NodeId id) {
+    Grow(id);
+    if (!graph.alive(id) || due_[id.index] == tick_) return;
+    due_[id.index] = tick_;
+    next.push_back(id);
+    if (list_[id.index] != static_cast<int16_t>(graph.op(id))) List(graph, id);
+  };
+  for (const NodeId id : touched) mark(id);
+  for (int distance = 0; distance < kReach && !next.empty(); ++distance) {
+    for (const NodeId id : std::exchange(next, {})) {
+      if (Info(graph.op(id)).group == OpGroup::kSource) continue;  // weights that all share: who reads them is touched too
+      for (const ValueId output : graph.node(id).outputs) {
+        if (!output.valid()) continue;
+        for (const Use& use : graph.uses(output)) mark(use.node);
+      }
+    }
+  }
+}
+
+RuleSchedule& RuleSchedule::Nested(NodeId holder, std::string_view name, const std::shared_ptr<const Graph>& nested) {
+  Inner& inner = nested_[{holder, std::string(name)}];
+  if (inner.schedule == nullptr || inner.graph != nested) {
+    inner.schedule = std::make_unique<RuleSchedule>(*nested);
+    inner.graph = nested;
+    inner.round = round_;
+  } else if (inner.round != round_) {
+    inner.schedule->BeginRound(*nested, everything_);
+    inner.round = round_;
+  }
+  return *inner.schedule;
+}
+
+void RuleSchedule::Keep(NodeId holder, std::string_view name, std::shared_ptr<const Graph> nested) {
+  nested_[{holder, std::string(name)}].graph = std::move(nested);
+}
+
+}  // namespace halftone
