@@ -79,6 +79,19 @@ ActivationSpec FusedActivation(const Graph& g, NodeId node) {
           attributes.Float("activation_beta", otherwise.beta)};
 }
 
+void AttachActivation(Attributes& attributes, const ActivationSpec& spec) {
+  attributes.Set("activation", std::string(ActivationName(spec.kind)));
+  const int parameters = ParametersOf(spec.kind).count;
+  if (parameters > 0) attributes.Set("activation_alpha", spec.alpha);
+  if (parameters > 1) attributes.Set("activation_beta", spec.beta);
+}
+
+void AttachActivation(GraphEditor& edit, NodeId node, const ActivationSpec& spec) {
+  Attributes attributes;
+  AttachActivation(attributes, spec);
+  for (const auto& [name, value] : attributes) edit.SetAttribute(node, name, value);
+}
+
 Node ActivationNode(GraphEditor& edit, ValueId x, const ActivationSpec& spec, const std::string& label) {
   const Graph& g = edit.graph();
   Node node;

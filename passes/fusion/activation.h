@@ -28,6 +28,10 @@ std::optional<ActivationSpec> ActivationOf(const Graph& g, NodeId node);
 // The activation that is fused into `node`, a contraction or a batch_norm.
 ActivationSpec FusedActivation(const Graph& g, NodeId node);
 
+// Makes the activation a part of a node, which has none.
+void AttachActivation(Attributes& attributes, const ActivationSpec& spec);
+void AttachActivation(GraphEditor& edit, NodeId node, const ActivationSpec& spec);
+
 // The activation as a node that reads `x`, with the attributes that it needs; bounds of a clip become constants of x's
 // type, named after `label`. REQUIRES: not kNone
 Node ActivationNode(GraphEditor& edit, ValueId x, const ActivationSpec& spec, const std::string& label);

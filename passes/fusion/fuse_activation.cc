@@ -17,6 +17,7 @@ class FuseActivation final : public RewriteRule {
   std::string_view equation() const override {
     return "activation(op(..)) => op(..) {activation}, op: conv, matmul or batch_norm";
   }
+  bool makes_one_node() const override { return true; }
   OpSet root() const override { return ActivationOps(); }
 
   FindResult Find(const Graph& g, NodeId activation, const Target& target) const override {
@@ -39,12 +40,7 @@ class FuseActivation final : public RewriteRule {
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {
     const auto [activation, contraction] = m.nodes<2>();
     const ActivationSpec spec = *ActivationOf(edit.graph(), activation);
-    ReplaceByFused(edit, contraction, activation, [&](NodeId fused) {
-      edit.SetAttribute(fused, "activation", std::string(ActivationName(spec.kind)));
-      const int parameters = ParametersOf(spec.kind).count;
-      if (parameters > 0) edit.SetAttribute(fused, "activation_alpha", spec.alpha);
-      if (parameters > 1) edit.SetAttribute(fused, "activation_beta", spec.beta);
-    });
+    ReplaceByFused(edit, contraction, activation, [&](NodeId fused) { AttachActivation(edit, fused, spec); });
     return absl::OkStatus();
   }
 };

@@ -4,97 +4,34 @@
 // conv's own padding is given in numbers (or VALID: none). Bit-exact: a padded zero is a zero.
 
 #include "passes/fusion/contraction.h"
+#include "passes/fusion/pads.h"
 #include "passes/fusion/rules.h"
 
 namespace halftone {
 namespace {
 
-// Begins, then ends, of every dimension of x. Empty if they are not constant, or `pads` has another form.
-std::vector<int64_t> PadsOf(const Graph& g, NodeId pad, int rank) {
-  const ValueId pads = g.input(pad, 1);
-  const std::optional<std::vector<int64_t>> numbers = pads.valid() ? g.ConstantInts(pads) : std::nullopt;
-  if (!numbers.has_value() || static_cast<int>(numbers->size()) != 2 * rank) return {};
-  const int form = g.ConstantTensor(pads)->rank();
-  if (form == 1) return *numbers;
-  std::vector<int64_t> result(2 * rank);
-  for (int i = 0; i < rank; ++i) {  // [rank, 2]
-    result[i] = (*numbers)[2 * i];
-    result[rank + i] = (*numbers)[2 * i + 1];
-  }
-  return result;
-}
-
-// Sizes of the kernel over the spatial dimensions, dilated. Empty if they are not known.
-std::vector<int64_t> KernelReach(const Graph& g, NodeId conv, int rank) {
-  const Shape& weights = g.shape(g.input(conv, kWeightsInput));
-  if (!weights.has_rank() || weights.rank() != rank) return {};
-  const int first = g.node(conv).attributes.String("weights_layout", "OIHW") == "OIHW" ? 2 : 0;
-  const std::vector<int64_t> dilations = g.node(conv).attributes.Ints("dilations", std::vector<int64_t>(rank - 2, 1));
-  std::vector<int64_t> reach;
-  for (int i = 0; i < rank - 2; ++i) {
-    if (!weights.dim(first + i).known() || dilations.size() != static_cast<size_t>(rank - 2)) return {};
-    reach.push_back((weights.dim(first + i).value - 1) * dilations[i] + 1);
-  }
-  return reach;
-}
-
 class FusePadConv final : public RewriteRule {
  public:
   std::string_view name() const override { return "fuse-pad-conv"; }
   std::string_view equation() const override { return "conv(pad(x), w) => conv(x, w) {pads}"; }
+  float tolerance() const override { return kBitExact; }
   OpSet root() const override { return OpKind::kConv; }
 
   FindResult Find(const Graph& g, NodeId conv, const Target&) const override {
     const ValueId padded = g.input(conv, 0);
     if (!padded.valid() || g.op(padded) != OpKind::kPad) return No("the input is no pad");
     const NodeId pad = g.producer(padded);
-    if (g.node(pad).attributes.String("mode", "constant") != "constant")
-      return Kept("the pad does not fill with a constant");
-    const ValueId value = g.input(pad, 2);
-    if (value.valid() && g.ConstantScalar(value).value_or(1) != 0) return Kept("the pad does not fill with zero");
-    if (g.input(pad, 3).valid()) return Kept("the pad names its axes");
-    const std::string auto_pad = g.node(conv).attributes.String("auto_pad", "NOTSET");
-    if (auto_pad != "NOTSET" && auto_pad != "VALID") return Kept("the conv's own padding depends on its input");
-    if (Spatial(g, conv, pad).empty())
-      return Kept("the pad is not constant, or wider than the kernel, or not spatial alone");
+    if (std::string reason = CannotPad(g, conv, pad); !reason.empty()) return Kept(std::move(reason));
     return Match({conv, pad}, {g.input(pad, 0)});
   }
 
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {
     const auto [conv, pad] = m.nodes<2>();
-    const std::vector<int64_t> pads = Spatial(edit.graph(), conv, pad);
+    const std::vector<int64_t> pads = PadsTogether(edit.graph(), conv, pad);
     edit.SetInput(conv, 0, m.value(0));
     edit.SetAttribute(conv, "pads", pads);
     edit.EraseAttribute(conv, "auto_pad");
     return absl::OkStatus();
-  }
-
- private:
-  // The conv's pads with the pad's added; empty if that is not possible.
-  static std::vector<int64_t> Spatial(const Graph& g, NodeId conv, NodeId pad) {
-    const std::optional<int> rank = ResultRank(g, conv);
-    if (!rank.has_value() || *rank < 3) return {};
-    const std::vector<int64_t> all = PadsOf(g, pad, *rank);
-    const std::vector<int64_t> reach = KernelReach(g, conv, *rank);
-    if (all.empty() || reach.empty()) return {};
-    const bool nchw = g.node(conv).attributes.String("layout", "NCHW") == "NCHW";
-    const int first = nchw ? 2 : 1;
-    const int channel = nchw ? 1 : *rank - 1;
-    for (const int fixed : {0, channel}) {
-      if (all[fixed] != 0 || all[*rank + fixed] != 0) return {};
-    }
-    const int spatial = *rank - 2;
-    std::vector<int64_t> pads(2 * spatial, 0);
-    if (g.node(conv).attributes.String("auto_pad", "NOTSET") == "NOTSET") {
-      pads = g.node(conv).attributes.Ints("pads", pads);
-      if (static_cast<int>(pads.size()) != 2 * spatial) return {};
-    }
-    for (int i = 0; i < 2 * spatial; ++i) {
-      const int64_t more = all[(i / spatial) * *rank + first + i % spatial];
-      pads[i] += more;
-      if (more < 0 || pads[i] >= reach[i % spatial]) return {};
-    }
-    return pads;
   }
 };
 

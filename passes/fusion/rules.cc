@@ -10,4 +10,12 @@ Rules FusionRules() {
   return rules;
 }
 
+Rules LastFusionRules() {
+  Rules rules;
+#define RULE(Name) rules.push_back(Make##Name());
+#include "passes/fusion/last_rules.inc"
+#undef RULE
+  return rules;
+}
+
 }  // namespace halftone

@@ -10,9 +10,12 @@ namespace halftone {
 
 #define RULE(Name) std::unique_ptr<RewriteRule> Make##Name();
 #include "passes/fusion/rules.inc"
+#include "passes/fusion/last_rules.inc"
 #undef RULE
 
 Rules FusionRules();
+// A fixed point of their own behind those: they would take what another fusion needs a moment later.
+Rules LastFusionRules();
 
 }  // namespace halftone
 

@@ -2,7 +2,10 @@
 
 #include "passes/lowering/split_binary_chain.h"
 #include "passes/lowering/split_comparisons.h"
+#include "passes/lowering/split_conv_groups.h"
+#include "passes/lowering/split_conv_layout.h"
 #include "passes/lowering/split_gru_attention.h"
+#include "passes/lowering/split_instance_norm.h"
 #include "passes/lowering/split_l2_loss.h"
 #include "passes/lowering/split_recurrent.h"
 #include "passes/lowering/split_scaled_attention.h"
@@ -17,6 +20,9 @@ std::vector<std::unique_ptr<Pass>> SplitsOfOps(GraphFormat format, Dialect diale
   if (format == GraphFormat::kGraphDef) passes.push_back(std::make_unique<SplitRecurrent>());  // ONNX has the ops
   passes.push_back(std::make_unique<SplitL2Loss>(format, dialect));
   passes.push_back(std::make_unique<SplitComparisons>(format, dialect));
+  passes.push_back(std::make_unique<SplitInstanceNorm>(format, dialect));
+  passes.push_back(std::make_unique<SplitConvLayout>(format, dialect));
+  passes.push_back(std::make_unique<SplitConvGroups>(format, dialect));
   return passes;
 }
 

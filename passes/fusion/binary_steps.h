@@ -1,0 +1,32 @@
+// Binary ops as steps of a binary_chain.
+#ifndef HALFTONE_PASSES_FUSION_BINARY_STEPS_H_
+#define HALFTONE_PASSES_FUSION_BINARY_STEPS_H_
+
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "passes/core/rewrite_rule.h"
+
+namespace halftone {
+
+// add, sub, mul, div, maximum, minimum.
+OpSet StepOps();
+
+inline constexpr size_t kLongestChain = 16;
+
+// A chain before it is a node: acc = inputs[0]; acc = acc ops[i] inputs[i + 1].
+struct BinarySteps {
+  std::vector<ValueId> inputs;
+  std::vector<std::string> ops;  // the words of binary_chain's attribute
+  std::vector<NodeId> nodes;     // the last one first
+};
+
+// The longest chain that ends in `last`, a binary op (or a binary_chain without activation) of floats: from each node
+// on goes the operand that is such an op itself, read by nobody else, of the result's type and shape (known or of equal
+// symbols); of two the left one. At least one step, and no more nodes once there are kLongestChain steps.
+BinarySteps ReadBinarySteps(const Graph& g, NodeId last);
+
+}  // namespace halftone
+
+#endif  // HALFTONE_PASSES_FUSION_BINARY_STEPS_H_

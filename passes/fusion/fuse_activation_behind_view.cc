@@ -1,0 +1,52 @@
+// activation(view(contraction(x)))  =>  view(contraction(x) {activation})
+//
+// Views: reshape, squeeze, unsqueeze, flatten, transpose. What is done to each element alone may happen before they are
+// moved: Keras' Dense of more than two dimensions, 1-D convolutions. Legal when nobody else reads product or view, the
+// contraction has no activation yet, and the target has the kernel. Bit-exact as fuse-activation is.
+
+#include "passes/fusion/activation.h"
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/rules.h"
+#include "passes/fusion/views.h"
+
+namespace halftone {
+namespace {
+
+class FuseActivationBehindView final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fuse-activation-behind-view"; }
+  std::string_view equation() const override {
+    return "activation(view(contraction(x))) => view(contraction(x) {activation})";
+  }
+  OpSet root() const override { return ActivationOps(); }
+
+  FindResult Find(const Graph& g, NodeId activation, const Target& target) const override {
+    const ValueId moved = g.input(activation, 0);
+    if (!moved.valid()) return No("it has no input");
+    const NodeId view = g.producer(moved);
+    if (!IsView(g, view) && g.op(view) != OpKind::kTranspose) return No("the input is no view");
+    const ValueId product = g.input(view, 0);
+    if (!product.valid() || !IsContraction(g, g.producer(product))) return No("it is no view of a conv or matmul");
+    const NodeId contraction = g.producer(product);
+    if (HasActivation(g, contraction)) return No("there is an activation already");
+    const std::optional<ActivationSpec> spec = ActivationOf(g, activation);
+    if (!spec.has_value()) return Kept("the bounds are not constant");
+    if (spec->kind == Activation::kClip && !(spec->alpha <= spec->beta)) return Kept("the bounds are not in order");
+    const absl::Status supported = target.SupportsFused(g, contraction, {.activation = spec->kind});
+    if (!supported.ok()) return Kept(std::string(supported.message()));
+    return Match({activation, view, contraction});
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    const auto [activation, view, contraction] = m.nodes<3>();
+    AttachActivation(edit, contraction, *ActivationOf(edit.graph(), activation));
+    PutViewLast(edit, view, activation);
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFuseActivationBehindView() { return std::make_unique<FuseActivationBehindView>(); }
+
+}  // namespace halftone

@@ -1,0 +1,97 @@
+// matmul(softmax(matmul(q, k), m) {scale=s}, v)  =>  scaled_dot_product_attention(q, k, v, m) {scale=s}
+//
+// The core of an attention in any number of leading dimensions: heads from a reshape and a transpose or not, k
+// transposed by the matmul or by whoever made it, scale and mask in the softmax (fuse-softmax-scale,
+// fuse-softmax-addend) or in the first matmul (fuse-matmul-scale, fuse-matmul-mask), whose mask a scale of the softmax
+// multiplies, so that only one of the two may have one. Legal over the last axis, when the matmuls have no activation,
+// the second nothing at all, q is not transposed, nobody else reads the probabilities, and the target has the kernel. Not bit-exact:
+// below f32 it rounds once where the parts round four times.
+
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/rules.h"
+#include "passes/fusion/softmax.h"
+
+namespace halftone {
+namespace {
+
+// What lies beside q, k and v.
+struct Beside {
+  float scale = 1;
+  ValueId mask = kNoValue;
+};
+
+// Scale and mask of softmax and first matmul together; a refusal where they do not go together.
+std::optional<Refusal> Read(const Graph& g, NodeId softmax, NodeId scores, Beside& beside) {
+  const float outer = g.node(softmax).attributes.Float("scale", 1);
+  const float inner = g.node(scores).attributes.Float("scale", 1);
+  beside.scale = outer * inner;
+  for (const ValueId added : {g.input(softmax, kSoftmaxAddend), g.input(scores, kResidualInput), g.input(scores, kBiasInput)}) {
+    if (!added.valid()) continue;
+    if (beside.mask.valid()) return Kept("there are two masks");
+    beside.mask = added;
+  }
+  if (beside.mask != g.input(softmax, kSoftmaxAddend) && outer != 1) return Kept("the softmax scales the mask");
+  return std::nullopt;
+}
+
+class FuseAttention final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fuse-attention"; }
+  std::string_view equation() const override {
+    return "matmul(softmax(matmul(q, k), m) {scale=s}, v) => scaled_dot_product_attention(q, k, v, m) {scale=s}";
+  }
+  OpSet root() const override { return OpKind::kMatMul; }
+  bool makes_one_node() const override { return true; }
+
+  FindResult Find(const Graph& g, NodeId root, const Target& target) const override {
+    const auto [weights, v] = g.inputs<2>(root);
+    if (!weights.valid() || !v.valid() || g.op(weights) != OpKind::kSoftmax) return No("it multiplies no softmax");
+    const NodeId softmax = g.producer(weights);
+    const ValueId product = g.input(softmax, 0);
+    if (!product.valid() || g.op(product) != OpKind::kMatMul) return No("the softmax is not of a matmul");
+    const NodeId scores = g.producer(product);
+    if (!IsOverLastAxis(g, softmax) || g.node(softmax).attributes.Bool("flatten", false))
+      return Kept("the softmax is not over the last axis");
+    for (const NodeId matmul : {root, scores}) {
+      if (g.node(matmul).attributes.Bool("transpose_a", false)) return Kept("a left operand is transposed");
+      if (HasActivation(g, matmul)) return Kept("a matmul has an activation");
+    }
+    const Attributes& last = g.node(root).attributes;
+    if (last.Bool("transpose_b", false) || HasBias(g, root) || HasResidual(g, root) || last.Float("scale", 1) != 1)
+      return Kept("the second matmul transposes, scales or adds");
+    const auto [q, k] = g.inputs<2>(scores);
+    for (const ValueId part : {q, k, v}) {
+      if (!g.shape(part).has_rank() || g.shape(part).rank() < 2) return Kept("the rank of q, k or v is not known");
+      if (g.type(part) != g.type(g.output(root)) || !IsFloatingPoint(g.type(part))) return Kept("the types differ");
+    }
+    Beside beside;
+    if (std::optional<Refusal> refusal = Read(g, softmax, scores, beside)) return *std::move(refusal);
+    std::vector<ValueId> inputs = {q, k, v};
+    if (beside.mask.valid()) inputs.push_back(beside.mask);
+    const absl::Status supported = target.SupportsOp(g, OpKind::kScaledDotProductAttention, inputs);
+    if (!supported.ok()) return Kept(std::string(supported.message()));
+    return Match({root, softmax, scores}, {v});
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    const Graph& g = edit.graph();
+    const auto [root, softmax, scores] = m.nodes<3>();
+    Beside beside;
+    if (Read(g, softmax, scores, beside).has_value()) return absl::InternalError("the pattern is gone");
+    const auto [q, k] = g.inputs<2>(scores);
+    Node node;
+    node.op = OpKind::kScaledDotProductAttention;
+    node.inputs = {q, k, m.value(0)};
+    if (beside.mask.valid()) node.inputs.push_back(beside.mask);
+    node.attributes.Set("scale", beside.scale);
+    if (!g.node(scores).attributes.Bool("transpose_b", false)) node.attributes.Set("k_transposed", true);
+    ReplaceByNode(edit, root, std::move(node));
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFuseAttention() { return std::make_unique<FuseAttention>(); }
+
+}  // namespace halftone

@@ -1,0 +1,86 @@
+// transpose(conv(transpose(x, to NCHW), w), to NHWC)  =>  conv(x, w) {layout="NHWC"}          (and the other way round)
+//
+// A convolution of any number of dimensions that an exporter or a framework wrapped into transposes because it knows
+// one layout alone. Legal when the two permutations undo each other, the conv is in the layout between them, its
+// residual, if it has one, is transposed as x is, and nobody else reads the conv or the transposed values. Bit-exact:
+// the same sums.
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/rules.h"
+
+namespace halftone {
+namespace {
+
+// The permutation that makes `to` ("NCHW" or "NHWC") of the other layout.
+std::vector<int64_t> PermutationTo(const std::string& to, int rank) {
+  std::vector<int64_t> perm(rank);
+  std::iota(perm.begin(), perm.end(), 0);
+  if (to == "NCHW") {
+    std::rotate(perm.begin() + 1, perm.end() - 1, perm.end());
+  } else {
+    std::rotate(perm.begin() + 1, perm.begin() + 2, perm.end());
+  }
+  return perm;
+}
+
+class FuseConvLayout final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fuse-conv-layout"; }
+  std::string_view equation() const override {
+    return "transpose(conv(transpose(x, to NCHW), w), to NHWC) => conv(x, w) {layout=\"NHWC\"}";
+  }
+  float tolerance() const override { return kBitExact; }
+  bool makes_one_node() const override { return true; }
+  OpSet root() const override { return OpKind::kTranspose; }
+
+  FindResult Find(const Graph& g, NodeId root, const Target&) const override {
+    const ValueId y = g.input(root, 0);
+    if (!y.valid() || g.op(y) != OpKind::kConv) return No("it transposes no conv");
+    const NodeId conv = g.producer(y);
+    const ValueId image = g.input(conv, 0);
+    if (!image.valid() || g.op(image) != OpKind::kTranspose) return No("the conv is of no transposed input");
+    const NodeId there = g.producer(image);
+    const std::optional<int> rank = ResultRank(g, conv);
+    if (!rank.has_value() || *rank < 3) return Kept("the conv's rank is not known");
+    const std::string inside = g.node(conv).attributes.String("layout", "NCHW");
+    if (PermutationOf(g, there) != PermutationTo(inside, *rank)) return Kept("x is not transposed to the conv's layout");
+    if (PermutationOf(g, root) != PermutationTo(Other(inside), *rank))
+      return Kept("the result is not transposed to the other layout");
+    if (!HasResidual(g, conv)) return Match({root, conv, there}, {g.input(there, 0)});
+    const NodeId added = g.producer(g.input(conv, kResidualInput));
+    if (g.op(added) != OpKind::kTranspose || PermutationOf(g, added) != PermutationTo(inside, *rank))
+      return Kept("the conv's residual is not transposed");
+    std::vector<NodeId> nodes = {root, conv, there};
+    if (added != there) nodes.push_back(added);
+    return Match(std::move(nodes), {g.input(there, 0), g.input(added, 0)});
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    const auto [root, conv] = m.nodes<2>();
+    const std::string outside = Other(edit.graph().node(conv).attributes.String("layout", "NCHW"));
+    const bool residual = HasResidual(edit.graph(), conv);
+    ReplaceByFused(edit, conv, root, [&](NodeId fused) {
+      edit.SetInput(fused, 0, m.value(0));
+      if (residual) edit.SetInput(fused, kResidualInput, m.value(1));
+      edit.SetAttribute(fused, "layout", outside);
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  static std::string Other(const std::string& layout) { return layout == "NCHW" ? "NHWC" : "NCHW"; }
+  static std::vector<int64_t> PermutationOf(const Graph& g, NodeId transpose) {
+    const ValueId perm = g.input(transpose, 1);
+    return perm.valid() ? g.ConstantInts(perm).value_or(std::vector<int64_t>()) : std::vector<int64_t>();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFuseConvLayout() { return std::make_unique<FuseConvLayout>(); }
+
+}  // namespace halftone

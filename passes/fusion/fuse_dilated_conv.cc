@@ -1,0 +1,166 @@
+// batch_to_space(conv(space_to_batch(x, b, p), w), b, c)  =>  conv(x, w) {dilations=b, pads=p - c}
+//
+// TensorFlow's spelling of a dilated convolution, of 1-D ones with an unsqueeze and a squeeze around the conv as well.
+// Legal in layout NHWC, when blocks, pads and crops are constant numbers and both blocks are equal, the conv has stride
+// 1, no padding, no dilation and no residual (bias and activation may stand in it), and nothing is cropped that was not
+// padded. The crops at the end take away what the blocks needed. Bit-exact: the same products in the same order.
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/rules.h"
+
+namespace halftone {
+namespace {
+
+bool All(const std::vector<int64_t>& numbers, int64_t wanted) {
+  return std::all_of(numbers.begin(), numbers.end(), [&](int64_t number) { return number == wanted; });
+}
+
+// Constant input `i`; empty if it is none.
+std::vector<int64_t> Numbers(const Graph& g, NodeId node, int i) {
+  return g.input(node, i).valid() ? g.ConstantInts(g.input(node, i)).value_or(std::vector<int64_t>())
+                                  : std::vector<int64_t>();
+}
+
+struct Dilated {
+  NodeId conv, to_batch, unsqueeze, squeeze;  // the last two are valid or not together
+  std::vector<int64_t> dilations, pads;       // of the conv's spatial dimensions
+};
+
+// The unsqueeze or squeeze that makes or takes dimension `axis` of `rank`.
+bool TouchesAxis(const Graph& g, NodeId node, int64_t axis, int rank) {
+  const std::vector<int64_t> axes = Numbers(g, node, 1);
+  return axes.size() == 1 && (axes[0] == axis || axes[0] == axis - rank);
+}
+
+class FuseDilatedConv final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fuse-dilated-conv"; }
+  std::string_view equation() const override {
+    return "batch_to_space(conv(space_to_batch(x, b, p), w), b, c) => conv(x, w) {dilations=b, pads=p - c}";
+  }
+  float tolerance() const override { return kBitExact; }
+  OpSet root() const override { return OpKind::kBatchToSpace; }
+
+  FindResult Find(const Graph& g, NodeId root, const Target&) const override {
+    Dilated found;
+    if (std::optional<Refusal> refusal = Read(g, root, found)) return *std::move(refusal);
+    std::vector<NodeId> nodes = {root, found.conv, found.to_batch};
+    if (found.squeeze.valid()) nodes.insert(nodes.end(), {found.squeeze, found.unsqueeze});
+    return Match(std::move(nodes), {g.input(found.to_batch, 0)});
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    const Graph& g = edit.graph();
+    Dilated found;
+    if (Read(g, m.root(), found).has_value()) return absl::InternalError("the pattern is gone");
+    ValueId x = m.value(0);
+    const Shape whole = g.shape(g.output(m.root()));
+    if (found.unsqueeze.valid()) {  // x with the height of 1 that the conv works on
+      const NodeId wide = edit.Clone(found.unsqueeze);
+      edit.SetName(wide, FreshName(g, g.Label(m.root()) + "/wide"));
+      edit.SetInput(wide, 0, x);
+      Shape shape = g.shape(x);
+      std::vector<Dim> dims = shape.dims();
+      dims.insert(dims.begin() + 1, Dim::Of(1));
+      x = g.output(wide);
+      edit.SetShape(x, Shape(std::move(dims)));
+    }
+    const NodeId conv = edit.Clone(found.conv);
+    edit.SetInput(conv, 0, x);
+    edit.SetAttribute(conv, "dilations", found.dilations);
+    edit.SetAttribute(conv, "pads", found.pads);
+    edit.EraseAttribute(conv, "auto_pad");
+    if (!found.squeeze.valid()) {
+      edit.SetShape(g.output(conv), whole);
+      edit.ReplaceNode(m.root(), conv);
+      return absl::OkStatus();
+    }
+    edit.SetName(conv, FreshName(g, g.Label(m.root()) + "/conv"));
+    edit.SetShape(g.output(conv), Shape());
+    if (whole.has_rank()) {
+      std::vector<Dim> dims = whole.dims();
+      dims.insert(dims.begin() + 1, Dim::Of(1));
+      edit.SetShape(g.output(conv), Shape(std::move(dims)));
+    }
+    const NodeId flat = edit.Clone(found.squeeze);
+    edit.SetInput(flat, 0, g.output(conv));
+    edit.SetShape(g.output(flat), whole);
+    edit.ReplaceNode(m.root(), flat);
+    return absl::OkStatus();
+  }
+
+ private:
+  static std::optional<Refusal> Read(const Graph& g, NodeId root, Dilated& found) {
+    ValueId y = g.input(root, 0);
+    if (!y.valid()) return No("it has no input");
+    if (g.op(y) == OpKind::kSqueeze) {
+      found.squeeze = g.producer(y);
+      y = g.input(found.squeeze, 0);
+    }
+    if (!y.valid() || g.op(y) != OpKind::kConv) return No("it is of no conv");
+    found.conv = g.producer(y);
+    ValueId x = g.input(found.conv, 0);
+    if (found.squeeze.valid()) {
+      if (!x.valid() || g.op(x) != OpKind::kUnsqueeze) return No("the conv is squeezed, but not of an unsqueeze");
+      found.unsqueeze = g.producer(x);
+      x = g.input(found.unsqueeze, 0);
+    }
+    if (!x.valid() || g.op(x) != OpKind::kSpaceToBatch) return No("the conv is not of a space_to_batch");
+    found.to_batch = g.producer(x);
+
+    const Attributes& attributes = g.node(found.conv).attributes;
+    const std::optional<int> rank = ResultRank(g, found.conv);
+    if (attributes.String("layout", "NCHW") != "NHWC" || attributes.String("weights_layout", "OIHW") == "OIHW")
+      return Kept("the conv's layout is not TensorFlow's NHWC");
+    if (!rank.has_value() || *rank < 3) return Kept("the conv's rank is not known");
+    if (HasResidual(g, found.conv)) return Kept("the conv has a residual");
+    if (!All(attributes.Ints("strides"), 1)) return Kept("the conv's strides are not 1");
+    if (!All(attributes.Ints("dilations"), 1)) return Kept("the conv has dilations already");
+    const std::string auto_pad = attributes.String("auto_pad", "NOTSET");
+    if (auto_pad != "VALID" && !(auto_pad == "NOTSET" && All(attributes.Ints("pads"), 0)))
+      return Kept("the conv pads its input, which is between blocks then");
+    return ReadBlocks(g, root, *rank, found);
+  }
+
+  static std::optional<Refusal> ReadBlocks(const Graph& g, NodeId root, int rank, Dilated& found) {
+    const std::vector<int64_t> blocks = Numbers(g, found.to_batch, 1), pads = Numbers(g, found.to_batch, 2);
+    const std::vector<int64_t> crops = Numbers(g, root, 2);
+    const size_t count = blocks.size(), spatial = static_cast<size_t>(rank) - 2;
+    if (count == 0 || pads.size() != 2 * count || crops.size() != pads.size() || Numbers(g, root, 1) != blocks)
+      return Kept("blocks, pads and crops are not constant and of one size");
+    size_t first = 0;  // the conv's spatial dimension that the first block stands for
+    if (found.squeeze.valid()) {
+      if (rank != 4 || count != 1 || !TouchesAxis(g, found.unsqueeze, 1, rank) ||
+          !TouchesAxis(g, found.squeeze, 1, rank))
+        return Kept("the squeeze is not of a conv's height");
+      first = 1;
+    }
+    if (first + count > spatial) return Kept("the blocks reach into the channels");
+    const Shape& weights = g.shape(g.input(found.conv, kWeightsInput));  // HWIO or HWCM
+    if (!weights.has_rank() || weights.rank() != rank) return Kept("the kernel's size is not known");
+    found.dilations.assign(spatial, 1);
+    found.pads.assign(2 * spatial, 0);
+    for (size_t i = 0; i < count; ++i) {
+      found.dilations[first + i] = blocks[i];
+      found.pads[first + i] = pads[2 * i] - crops[2 * i];
+      found.pads[spatial + first + i] = pads[2 * i + 1] - crops[2 * i + 1];
+      if (blocks[i] < 1 || found.pads[first + i] < 0 || found.pads[spatial + first + i] < 0)
+        return Kept("more is cropped than was padded");
+      const Dim& kernel = weights.dim(static_cast<int>(first + i));
+      const int64_t reach = kernel.known() ? (kernel.value - 1) * blocks[i] + 1 : 0;
+      if (found.pads[first + i] >= reach || found.pads[spatial + first + i] >= reach)
+        return Kept("the padding is wider than the kernel");
+    }
+    return std::nullopt;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFuseDilatedConv() { return std::make_unique<FuseDilatedConv>(); }
+
+}  // namespace halftone

@@ -1,0 +1,123 @@
+// concat(conv(x_0, w_0), conv(x_1, w_1), ..)  with  x_0, x_1, .. = split(x)   =>   conv(x, [w_0, w_1, ..]) {group=n}
+//
+// ResNeXt's blocks as frameworks without grouped convolutions write them. Legal when split and concat run along the
+// channels, the split has equal parts, of which each goes to one conv in order, and the convs are alike in everything
+// but their constant weights and biases (all have one or none has), without residual, not in groups themselves.
+// Bit-exact: the same sums.
+
+#include <vector>
+
+#include "base/strings.h"
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/rules.h"
+
+namespace halftone {
+namespace {
+
+// Constants put together along dimension `axis`. REQUIRES: equal types, dimensions equal but for `axis`
+Tensor Joined(const Graph& g, const std::vector<ValueId>& constants, int axis) {
+  std::vector<int64_t> dims = g.ConstantTensor(constants[0])->dims();
+  int64_t outer = 1;
+  for (int i = 0; i < axis; ++i) outer *= dims[i];
+  dims[axis] *= static_cast<int64_t>(constants.size());
+  Tensor result(g.type(constants[0]), dims);
+  const size_t run = g.ConstantTensor(constants[0])->byte_size() / static_cast<size_t>(outer);
+  std::byte* to = result.mutable_raw();
+  for (int64_t o = 0; o < outer; ++o) {
+    for (const ValueId constant : constants) {
+      std::copy_n(g.ConstantTensor(constant)->raw() + static_cast<size_t>(o) * run, run, to);
+      to += run;
+    }
+  }
+  return result;
+}
+
+bool SameConstant(const Graph& g, ValueId a, ValueId b) {
+  if (a.valid() != b.valid()) return false;
+  if (!a.valid()) return true;
+  const Tensor *one = g.ConstantTensor(a), *other = g.ConstantTensor(b);
+  return one != nullptr && other != nullptr && one->type() == other->type() && one->dims() == other->dims() &&
+         ElementSize(one->type()) > 0;
+}
+
+class FuseGroupedConv final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fuse-grouped-conv"; }
+  std::string_view equation() const override {
+    return "concat(conv(x_0, w_0), conv(x_1, w_1), ..), x_i = split(x) => conv(x, [w_0, w_1, ..]) {group=n}";
+  }
+  float tolerance() const override { return kBitExact; }
+  bool makes_one_node() const override { return true; }
+  OpSet root() const override { return OpKind::kConcat; }
+
+  FindResult Find(const Graph& g, NodeId concat, const Target&) const override {
+    const int count = static_cast<int>(g.node(concat).inputs.size()) - 1;
+    const ValueId first = g.input(concat, 0);
+    if (count < 2 || !first.valid() || g.op(first) != OpKind::kConv) return No("it joins no convs");
+    const NodeId conv = g.producer(first);
+    const ValueId part = g.input(conv, 0);
+    if (!part.valid() || g.op(part) != OpKind::kSplit) return No("the first conv is not of a split");
+    const NodeId split = g.producer(part);
+    if (static_cast<int>(g.node(split).outputs.size()) != count) return Kept("not every part has a conv");
+    const Node& one = g.node(conv);
+    if (one.attributes.Int("group", 1) != 1 || one.attributes.String("weights_layout", "OIHW") == "HWCM")
+      return Kept("the convs are in groups themselves");
+    if (HasResidual(g, conv)) return Kept("a conv has a residual");
+    const std::optional<int> rank = ResultRank(g, conv);
+    if (!rank.has_value() || *rank < 3) return Kept("the convs' rank is not known");
+    const int channel = ChannelAxis(g, conv, *rank);
+    if (AxisOf(g, g.input(concat, count), *rank) != channel || AxisOf(g, g.input(split, 2), *rank) != channel)
+      return Kept("split or concat is along another dimension");
+    std::vector<NodeId> nodes = {concat, split};
+    for (int i = 0; i < count; ++i) {
+      const ValueId y = g.input(concat, i);
+      if (!y.valid() || g.op(y) != OpKind::kConv) return Kept("one of the parts is no conv");
+      const NodeId other = g.producer(y);
+      nodes.push_back(other);
+      if (g.input(other, 0) != g.output(split, i)) return Kept("a conv is not of the part of its place");
+      if (!(g.node(other).attributes == one.attributes) || HasResidual(g, other)) return Kept("the convs are not alike");
+      for (const int input : {kWeightsInput, kBiasInput}) {
+        if (!SameConstant(g, g.input(other, input), g.input(conv, input)))
+          return Kept("weights or biases are not constants of one shape");
+      }
+      const Dim& size = g.shape(g.output(split, i)).has_rank() ? g.shape(g.output(split, i)).dim(channel) : Dim();
+      if (!size.known() || size != g.shape(g.output(split, 0)).dim(channel)) return Kept("the parts are not equal");
+    }
+    return Match(std::move(nodes), {g.input(split, 0)});
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    const Graph& g = edit.graph();
+    const NodeId concat = m.root(), conv = m.nodes()[2];
+    const int count = static_cast<int>(m.nodes().size()) - 2;
+    const auto joined = [&](int input, int axis, std::string_view word) {
+      std::vector<ValueId> constants;
+      for (int i = 0; i < count; ++i) constants.push_back(g.input(m.nodes()[2 + i], input));
+      return edit.AddConstant(FreshName(g, Concat(g.Label(concat), "/", word)), Joined(g, constants, axis));
+    };
+    const bool last = g.node(conv).attributes.String("weights_layout", "OIHW") == "HWIO";
+    const int output = last ? g.ConstantTensor(g.input(conv, kWeightsInput))->rank() - 1 : 0;
+    const ValueId weights = joined(kWeightsInput, output, "weights");
+    const ValueId bias = HasBias(g, conv) ? joined(kBiasInput, 0, "bias") : kNoValue;
+    ReplaceByFused(edit, conv, concat, [&](NodeId fused) {
+      edit.SetInput(fused, 0, m.value(0));
+      edit.SetInput(fused, kWeightsInput, weights);
+      if (bias.valid()) edit.SetInput(fused, kBiasInput, bias);
+      edit.SetAttribute(fused, "group", static_cast<int64_t>(count));
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  // A constant axis of a tensor of `rank` dimensions; -1: not constant.
+  static int AxisOf(const Graph& g, ValueId axis, int rank) {
+    const std::optional<double> number = axis.valid() ? g.ConstantScalar(axis) : 0.0;
+    return number.has_value() ? static_cast<int>(*number < 0 ? *number + rank : *number) : -1;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFuseGroupedConv() { return std::make_unique<FuseGroupedConv>(); }
+
+}  // namespace halftone

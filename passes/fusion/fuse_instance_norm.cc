@@ -1,0 +1,99 @@
+// (x - mean(x)) / sqrt(variance(x) + epsilon) * scale + offset  =>  instance_norm(x, scale, offset)
+//
+// In the spellings of normalization.h, over the spatial dimensions of each image and channel. Legal when those are all
+// dimensions between batch and channel (layout NHWC) or behind the channel (NCHW; there something must run along the
+// channel, else it is a layer norm as well), and scale and offset are constants over the channels, or vectors of NHWC.
+// ONNX has the op for NCHW alone. Not bit-exact: the sums have another order, and below f32 it rounds once where the ops
+// round nine times.
+
+#include <numeric>
+#include <utility>
+
+#include "base/strings.h"
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/normalization.h"
+#include "passes/fusion/rules.h"
+
+namespace halftone {
+namespace {
+
+// The channel's dimension where `axes` are all spatial ones of a tensor of this rank; -1: they are not.
+int ChannelBeside(const std::vector<int64_t>& axes, int rank) {
+  std::vector<int64_t> spatial(axes.size());
+  if (rank < 3 || static_cast<int>(axes.size()) != rank - 2) return -1;
+  for (const int channel : {1, rank - 1}) {
+    std::iota(spatial.begin(), spatial.end(), channel == 1 ? 2 : 1);
+    if (spatial == axes) return channel;
+  }
+  return -1;
+}
+
+bool IsVector(const Shape& shape, int64_t size) {
+  return shape.has_rank() && shape.rank() == 1 && shape.dim(0).value == size;
+}
+
+class FuseInstanceNorm final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fuse-instance-norm"; }
+  std::string_view equation() const override {
+    return "(x - mean(x)) / sqrt(variance(x) + epsilon) * scale + offset => instance_norm(x, scale, offset)";
+  }
+  bool makes_one_node() const override { return true; }
+  OpSet root() const override { return NormalizationRoots(); }
+
+  FindResult Find(const Graph& g, NodeId root, const Target& target) const override {
+    auto read = ReadNormalization(g, root);
+    if (Refusal* refusal = std::get_if<Refusal>(&read)) return std::move(*refusal);
+    const Normalization& norm = std::get<Normalization>(read);
+    const Shape& shape = g.shape(norm.x);
+    const int channel = ChannelBeside(norm.axes, shape.rank());
+    if (channel < 0) return No("the means are not over the spatial dimensions");
+    if (channel == 1 && !norm.scale.valid() && !norm.offset.valid()) return No("it is a layer norm without parameters");
+    if (g.type(norm.x) != DataType::kFloat32) return Kept("it is not of f32");
+    if (!shape.dim(channel).known()) return Kept("the number of channels is not known");
+    if (channel != 1 && g.format() == GraphFormat::kOnnx)
+      return Kept("ONNX has no instance norm with the channels last");
+    for (const ValueId parameter : {norm.scale, norm.offset}) {
+      if (!parameter.valid()) continue;
+      const bool vector = channel == shape.rank() - 1 && IsVector(g.shape(parameter), shape.dim(channel).value);
+      if (!vector && !ChannelVector(g, parameter, shape.dim(channel).value, channel, shape.rank()).has_value())
+        return Kept("scale or offset is no vector over the channels");
+    }
+    if (const NodeId user = NormalizationMayEndIn(g, root); user.valid()) {
+      if (std::holds_alternative<Match>(Find(g, user, target))) return No("what follows belongs to it");
+    }
+    return Match(norm.nodes);
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    const Graph& g = edit.graph();
+    const Normalization norm = std::get<Normalization>(ReadNormalization(g, m.root()));
+    const Shape shape = g.shape(norm.x);  // a copy: constants are added below
+    const int channel = ChannelBeside(norm.axes, shape.rank());
+    const int64_t channels = shape.dim(channel).value;
+    const std::string label = g.Label(m.root());
+    const auto vector = [&](ValueId parameter, float otherwise, std::string_view word) {
+      if (parameter.valid() && IsVector(g.shape(parameter), channels)) {
+        // One that lies along the last dimension: of NCHW with as many columns as channels it was refused.
+        if (channel == shape.rank() - 1) return parameter;
+      }
+      const Tensor tensor =
+          parameter.valid() ? *ChannelVector(g, parameter, channels, channel, shape.rank())
+                            : Tensor::Of<float>({channels}, std::vector<float>(channels, otherwise));
+      return edit.AddConstant(FreshName(g, Concat(label, "/", word)), tensor);
+    };
+    Node node;
+    node.op = OpKind::kInstanceNorm;
+    node.inputs = {norm.x, vector(norm.scale, 1, "scale"), vector(norm.offset, 0, "offset")};
+    if (channel != 1) node.attributes.Set("layout", std::string("NHWC"));
+    node.attributes.Set("epsilon", norm.epsilon);
+    ReplaceByNode(edit, m.root(), std::move(node));
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFuseInstanceNorm() { return std::make_unique<FuseInstanceNorm>(); }
+
+}  // namespace halftone

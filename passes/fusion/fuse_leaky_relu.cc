@@ -1,0 +1,56 @@
+// maximum(x, a * x)  =>  leaky_relu(x) {alpha=a}
+//
+// Legal when a is a constant number above 0 and not above 1: then a * x is the larger one exactly where x is negative.
+// The product may have either order and be a quotient. Bit-exact, but for NaN: both give NaN.
+
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/gelu.h"
+#include "passes/fusion/rules.h"
+
+namespace halftone {
+namespace {
+
+std::optional<WithNumber> Multiple(const Graph& g, ValueId value) {
+  if (auto product = NumberOperand(g, value, OpKind::kMul); product.has_value()) return product;
+  auto quotient = NumberOperand(g, value, OpKind::kDiv, /*swap=*/false);
+  if (quotient.has_value()) quotient->number = 1 / quotient->number;
+  return quotient;
+}
+
+class FuseLeakyRelu final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fuse-leaky-relu"; }
+  std::string_view equation() const override { return "maximum(x, a * x) => leaky_relu(x) {alpha=a}"; }
+  bool makes_one_node() const override { return true; }
+  OpSet root() const override { return {OpKind::kMaximum, OpKind::kMaxN}; }
+
+  FindResult Find(const Graph& g, NodeId maximum, const Target&) const override {
+    if (g.node(maximum).inputs.size() != 2) return No("it is not of two");
+    for (const int i : {0, 1}) {
+      const ValueId x = g.input(maximum, 1 - i);
+      const std::optional<WithNumber> multiple = Multiple(g, g.input(maximum, i));
+      if (!multiple.has_value() || multiple->x != x) continue;
+      if (!IsFloatingPoint(g.type(x))) return Kept("it is of integers");
+      if (!(multiple->number > 0 && multiple->number <= 1)) return Kept("the factor is not between 0 and 1");
+      if (g.shape(g.output(maximum)) != g.shape(x)) return Kept("the factor is broadcast to another shape");
+      return Match({maximum, multiple->node}, {x});
+    }
+    return No("no operand is a multiple of the other");
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    Node node;
+    node.op = OpKind::kLeakyRelu;
+    node.inputs = {m.value(0)};
+    const Graph& g = edit.graph();
+    node.attributes.Set("alpha", static_cast<float>(Multiple(g, g.output(m.nodes()[1]))->number));
+    ReplaceByNode(edit, m.root(), std::move(node));
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFuseLeakyRelu() { return std::make_unique<FuseLeakyRelu>(); }
+
+}  // namespace halftone

@@ -1,0 +1,50 @@
+// matmul(a, b) + m  =>  matmul(a, b, _, m)          m broadcasts to the product
+//
+// A mask of an attention whose softmax takes none, or a bias that is no vector over the columns. Legal when the sum has
+// the product's shape, m has another one and its type, the matmul has no residual and no activation, and the target has
+// the kernel. One of the product's own shape is a residual (fuse-residual). Not bit-exact below f32: it rounds once
+// where the two ops round twice.
+
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/rules.h"
+
+namespace halftone {
+namespace {
+
+class FuseMatMulMask final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fuse-matmul-mask"; }
+  std::string_view equation() const override { return "matmul(a, b) + m => matmul(a, b, _, m), m broadcasts"; }
+  OpSet root() const override { return OpKind::kAdd; }
+  bool makes_one_node() const override { return true; }
+
+  FindResult Find(const Graph& g, NodeId add, const Target& target) const override {
+    auto [product, mask] = g.inputs<2>(add);
+    if (!product.valid() || !mask.valid() || product == mask) return No("an operand is missing");
+    if (g.op(product) != OpKind::kMatMul) std::swap(product, mask);
+    if (g.op(product) != OpKind::kMatMul) return No("no operand is a matmul");
+    const NodeId matmul = g.producer(product);
+    if (HasResidual(g, matmul) || HasActivation(g, matmul))
+      return No("the matmul already ends in a residual or an activation");
+    if (SameShape(g.shape(product), g.shape(mask))) return No("the other operand is not broadcast");
+    if (g.type(product) != g.type(mask)) return Kept("the operands have different types");
+    if (!g.shape(mask).has_rank() || !SameShape(g.shape(product), g.shape(g.output(add))))
+      return Kept("the other operand is not known to broadcast to the product");
+    const absl::Status supported =
+        target.SupportsFused(g, matmul, {.residual = true, .broadcast_residual = true});
+    if (!supported.ok()) return Kept(std::string(supported.message()));
+    return Match({add, matmul}, {mask});
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    const auto [add, matmul] = m.nodes<2>();
+    ReplaceByFused(edit, matmul, add, [&](NodeId fused) { edit.SetInput(fused, kResidualInput, m.value(0)); });
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFuseMatMulMask() { return std::make_unique<FuseMatMulMask>(); }
+
+}  // namespace halftone

@@ -1,0 +1,63 @@
+// matmul(a, b) * s  =>  matmul(a, b) {scale=s}
+//
+// Also a division by a number. Legal when s is one constant number, of the product's shape nothing changes, the matmul
+// has neither bias, residual nor activation (they come behind the scale), and the target has the kernel. With constant
+// weights the scale goes into those instead (fold-scale). Not bit-exact below f32: it rounds once where the two ops
+// round twice.
+
+#include <cmath>
+
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/gelu.h"
+#include "passes/fusion/rules.h"
+
+namespace halftone {
+namespace {
+
+std::optional<WithNumber> Scaled(const Graph& g, ValueId value) {
+  if (auto product = NumberOperand(g, value, OpKind::kMul); product.has_value()) return product;
+  auto quotient = NumberOperand(g, value, OpKind::kDiv, /*swap=*/false);
+  if (quotient.has_value()) quotient->number = 1 / quotient->number;
+  return quotient;
+}
+
+class FuseMatMulScale final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fuse-matmul-scale"; }
+  std::string_view equation() const override { return "matmul(a, b) * s => matmul(a, b) {scale=s}"; }
+  OpSet root() const override { return {OpKind::kMul, OpKind::kDiv}; }
+  bool makes_one_node() const override { return true; }
+
+  FindResult Find(const Graph& g, NodeId root, const Target& target) const override {
+    const std::optional<WithNumber> scaled = Scaled(g, g.output(root));
+    if (!scaled.has_value()) return No("no operand is a number");
+    if (g.op(scaled->x) != OpKind::kMatMul) return No("the other operand is no matmul");
+    const NodeId matmul = g.producer(scaled->x);
+    if (HasBias(g, matmul) || HasResidual(g, matmul) || HasActivation(g, matmul))
+      return Kept("the matmul already has a bias, a residual or an activation");
+    if (!std::isnormal(Together(g, matmul, scaled->number))) return Kept("the scale is no normal number");
+    if (g.shape(scaled->x) != g.shape(g.output(root))) return Kept("the number is broadcast to another shape");
+    const absl::Status supported = target.SupportsFused(g, matmul, {.scale = true});
+    if (!supported.ok()) return Kept(std::string(supported.message()));
+    return Match({root, matmul});
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    const auto [root, matmul] = m.nodes<2>();
+    const Graph& g = edit.graph();
+    const float scale = Together(g, matmul, Scaled(g, g.output(root))->number);
+    ReplaceByFused(edit, matmul, root, [&](NodeId fused) { edit.SetAttribute(fused, "scale", scale); });
+    return absl::OkStatus();
+  }
+
+ private:
+  static float Together(const Graph& g, NodeId matmul, double number) {
+    return static_cast<float>(number * g.node(matmul).attributes.Float("scale", 1));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFuseMatMulScale() { return std::make_unique<FuseMatMulScale>(); }
+
+}  // namespace halftone

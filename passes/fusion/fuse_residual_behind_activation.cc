@@ -1,0 +1,66 @@
+// contraction(x, w, b) {activation} + r  =>  contraction(x, w, b, r) {activation, activation_first}
+//
+// The short cuts of YOLO: activated first, added then (ITEX's BiasAdd + Activation + Add). Legal when r is computed, has
+// exactly the shape and type of the result, the contraction has an activation and no residual, nobody else reads it,
+// and the target has the kernel. Of two such contractions the right one is tried first. Not bit-exact below f32: it
+// rounds once where the ops round twice.
+
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/rules.h"
+
+namespace halftone {
+namespace {
+
+class FuseResidualBehindActivation final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fuse-residual-behind-activation"; }
+  std::string_view equation() const override {
+    return "contraction(x, w, b) {activation} + r => contraction(x, w, b, r) {activation, activation_first}";
+  }
+  OpSet root() const override { return OpKind::kAdd; }
+  bool makes_one_node() const override { return true; }
+
+  FindResult Find(const Graph& g, NodeId add, const Target& target) const override {
+    const auto [left, right] = g.inputs<2>(add);
+    if (!left.valid() || !right.valid() || left == right) return No("it adds a value to itself");
+    FindResult found = TryOperand(g, add, right, left, target);
+    if (std::holds_alternative<Match>(found)) return found;
+    FindResult other = TryOperand(g, add, left, right, target);
+    if (std::holds_alternative<Match>(other) || std::get<Refusal>(other).matched) return other;
+    return found;
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    const auto [add, contraction] = m.nodes<2>();
+    ReplaceByFused(edit, contraction, add, [&](NodeId fused) {
+      edit.SetInput(fused, kResidualInput, m.value(0));
+      edit.SetAttribute(fused, "activation_first", true);
+    });
+    return absl::OkStatus();
+  }
+
+ private:
+  static FindResult TryOperand(const Graph& g, NodeId add, ValueId product, ValueId residual, const Target& target) {
+    const NodeId contraction = g.producer(product);
+    if (!IsContraction(g, contraction) || !HasActivation(g, contraction))
+      return No("no operand is a conv or matmul with an activation");
+    if (HasResidual(g, contraction)) return No("the contraction has a residual");
+    if (g.IsConstant(residual)) return No("the other operand is a constant");
+    if (!g.HasOneUser(product)) return Kept("the contraction has another user");
+    if (g.type(product) != g.type(residual)) return Kept("the operands have different types");
+    if (!SameShape(g.shape(product), g.shape(residual)))
+      return Kept("the operands are not known to have the same shape");
+    const absl::Status supported =
+        target.SupportsFused(g, contraction, {.residual = true, .activation_first = true});
+    if (!supported.ok()) return Kept(std::string(supported.message()));
+    return Match({add, contraction}, {residual});
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFuseResidualBehindActivation() {
+  return std::make_unique<FuseResidualBehindActivation>();
+}
+
+}  // namespace halftone
