@@ -38,6 +38,9 @@ inline constexpr std::string_view kExtraOp = "tf.op";
 // know it.
 inline constexpr std::string_view kExtraExplicit = "tf.explicit";
 
+// Bool, true: the op has had two forms and the file has the older one, so this file's readers know it.
+inline constexpr std::string_view kExtraOlderForm = "tf.older_form";
+
 // Strings: type attributes that are quantized types (DT_QUINT8) in the file and plain ones (u8) in the graph.
 inline constexpr std::string_view kExtraQuantized = "tf.quantized";
 

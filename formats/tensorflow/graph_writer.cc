@@ -54,6 +54,13 @@ tf::AttrValue IntsAttr(const std::vector<int64_t>& values) {
   });
 }
 
+tf::AttrValue StringsAttr(const std::vector<std::string>& values) {
+  return Make([&](auto& attr) {
+    attr.mutable_list();
+    for (const std::string& value : values) attr.mutable_list()->add_s(value);
+  });
+}
+
 Source GraphWriter::Input(NodeId id, int i) {
   const Node& node = graph_.node(id);
   const Port* port = InputPort(node.op, i, static_cast<int>(node.inputs.size()));
@@ -172,11 +179,18 @@ void GraphWriter::MendColocation(const std::vector<std::string>& names, AttrValu
 }
 
 absl::Status GraphWriter::AddRow(NodeId id, const OpRow& row, const std::vector<Source>& inputs,
-                                 const Attributes* attributes) {
+                                 const Attributes* attributes, const AttrValues& by_rule) {
   HALFTONE_ASSIGN_OR_RETURN(tf::NodeDef def, Begin(id, row.tf_op));
   HALFTONE_ASSIGN_OR_RETURN(AttrValues attrs, Extra(id, row.tf_op));
   if (attributes == nullptr) attributes = &graph_.node(id).attributes;
   HALFTONE_RETURN_IF_ERROR(SetRowAttrs(graph_, id, row, inputs, *attributes, attrs));
+  for (const auto& [name, value] : by_rule) {
+    if (value.value_case() == tf::AttrValue::VALUE_NOT_SET) {
+      attrs.erase(name);
+    } else {
+      attrs[name] = value;
+    }
+  }
   Finish(id, std::move(def), inputs, std::move(attrs));
   return absl::OkStatus();
 }

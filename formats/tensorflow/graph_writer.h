@@ -32,6 +32,7 @@ tf::AttrValue FloatAttr(float value);
 tf::AttrValue StringAttr(std::string_view value);
 tf::AttrValue TypeAttr(DataType value);
 tf::AttrValue IntsAttr(const std::vector<int64_t>& values);
+tf::AttrValue StringsAttr(const std::vector<std::string>& values);
 
 // Thread-compatible; the graph must outlive it.
 class GraphWriter {
@@ -56,10 +57,10 @@ class GraphWriter {
   Source Add(std::string_view tf_op, std::string name, NodeId owner, const std::vector<Source>& inputs,
              AttrValues attrs, DataType type);
 
-  // Writes node `id` as this row says, with these data inputs, in the NodeDef's order, and with `attributes` instead of
-  // its own if they are given.
+  // Writes node `id` as this row says, with these data inputs, in the NodeDef's order, with `attributes` instead of its
+  // own if they are given, and with what `by_rule` says of attributes of that form (a value that is not set: absent).
   absl::Status AddRow(NodeId id, const OpRow& row, const std::vector<Source>& inputs,
-                      const Attributes* attributes = nullptr);
+                      const Attributes* attributes = nullptr, const AttrValues& by_rule = {});
   // Writes the node with its attributes verbatim.
   absl::Status AddOpaque(NodeId id);
   absl::Status AddConstant(NodeId id);

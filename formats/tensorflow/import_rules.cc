@@ -40,7 +40,7 @@ absl::StatusOr<bool> RuleInput::Bool(std::string_view name, bool otherwise) cons
 }
 
 absl::StatusOr<bool> ReadConvWeights(const RuleInput& input, ConvertedNode& result) {
-  const bool depthwise = input.row.tf_op == "DepthwiseConv2dNative";
+  const bool depthwise = input.row.tf_op.find("DepthwiseConv2dNative") != std::string_view::npos;
   result.node.attributes.Set("weights_layout", std::string(depthwise ? "HWCM" : "HWIO"));
   const Shape weights = input.context.input_shape(1);
   if (depthwise && weights.has_rank() && weights.rank() == 4 && weights.dim(2).value > 0) {

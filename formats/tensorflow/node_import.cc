@@ -26,6 +26,8 @@ absl::StatusOr<ConvertedNode> NodeReader::Read() {
   HALFTONE_ASSIGN_OR_RETURN(attrs_, ReadAttrs(def_));
   bool canonical = false;
   for (const OpRow* row : RowsNamed(def_.op())) {
+    if (!row->with.empty() && Find(row->with) == nullptr) continue;
+    if (!row->without.empty() && Find(row->without) != nullptr) continue;
     row_ = row;
     HALFTONE_ASSIGN_OR_RETURN(canonical, ReadCanonical());
     if (canonical) break;
@@ -52,6 +54,11 @@ absl::StatusOr<const tf::AttrValue*> NodeReader::Expect(std::string_view name, b
 
 absl::StatusOr<std::vector<PortType>> NodeReader::Expand(std::string_view signature) {
   const auto count = [this](std::string_view name) -> absl::StatusOr<int64_t> {
+    if (Find(name) == nullptr && row_ != nullptr) {
+      for (const AttrRow& attr : row_->attrs) {
+        if (attr.name == name && !attr.required) return static_cast<int64_t>(attr.tf_default);
+      }
+    }
     HALFTONE_ASSIGN_OR_RETURN(const tf::AttrValue* value, Expect(name, /*required=*/true, tf::AttrValue::kI, "int"));
     return value->i();
   };

@@ -35,6 +35,7 @@ enum class AttrForm : uint8_t {
   kCount,         // number of inputs, or else outputs, of the variadic port
   kKeep,          // must be there, stays in Node::extra
   kMustBe,        // only the default has a canonical meaning; stays in Node::extra. Else the row does not fit
+  kByRule,        // the row's rules read and write it; stays in Node::extra
   // No attribute of TensorFlow's: the op says it by its name. `tf_default` is the canonical value, which the exporter
   // demands (absent: canonical_default).
   kImpliedBool,
@@ -91,7 +92,18 @@ struct OpRow {
   ExportRule write = nullptr;
   std::string_view output_order = {};  // the canonical outputs as those of the NodeDef, as `order`
   bool is_parts = false;               // output i is input i's alone: as many nodes as outputs, written as one again
+  std::string_view with = {}, without = {};  // an op of two forms: read along the row if it has this attribute, has not
 };
+
+// Whether every version of the row's op has an attribute for pads in numbers: Conv2D learnt it first, and what is fused
+// of it was born with it.
+inline bool SaysPads(const OpRow& row) {
+  if (!row.tf_op.starts_with('_')) return false;
+  for (const AttrRow& attr : row.attrs) {
+    if (attr.form == AttrForm::kExplicitPads) return true;
+  }
+  return false;
+}
 
 // The rows of an op of TensorFlow, in the order in which they are tried. Empty: it has no canonical op.
 std::span<const OpRow* const> RowsNamed(std::string_view tf_op);

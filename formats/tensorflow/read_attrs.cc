@@ -52,7 +52,9 @@ absl::StatusOr<bool> NodeReader::ReadAttr(const AttrRow& row) {
     case AttrForm::kCount:
       return true;  // read with the signature
     case AttrForm::kKeep:
-      if (Find(row.name) == nullptr) return Bad("required attribute '", row.name, "' is missing");
+    case AttrForm::kByRule:
+      if (Find(row.name) == nullptr && (row.required || row.form == AttrForm::kKeep))
+        return Bad("required attribute '", row.name, "' is missing");
       return true;
     case AttrForm::kMustBe:
       return ReadMustBe(row);
@@ -64,7 +66,8 @@ absl::StatusOr<bool> NodeReader::ReadAttr(const AttrRow& row) {
         attributes.Set(std::string(row.canonical), static_cast<int64_t>(row.tf_default));
       return true;
     case AttrForm::kImpliedFloat:
-      attributes.Set(std::string(row.canonical), static_cast<float>(row.tf_default));
+      if (row.tf_default != row.canonical_default)
+        attributes.Set(std::string(row.canonical), static_cast<float>(row.tf_default));
       return true;
     case AttrForm::kImpliedString:
       attributes.Set(std::string(row.canonical), std::string(row.text));

@@ -43,7 +43,9 @@ class RowAttrs {
  private:
   bool WasAbsent(std::string_view name) const { return absent_.contains(name); }
   bool WasQuantized(std::string_view name) const { return quantized_.contains(name); }
-  int64_t CountVariadic() const;
+  // How often the ports that `name` counts stand there: all are counted by one attribute, or the first by one and the
+  // others, which are none, by another.
+  int64_t CountVariadic(std::string_view name) const;
   void Put(std::string_view name, tf::AttrValue value) { attrs_[std::string(name)] = std::move(value); }
 
   absl::Status SetTypes();
@@ -59,8 +61,8 @@ class RowAttrs {
   // Pads are given, and the op can say them.
   bool IsExplicit() const {
     const bool by_pads = attributes_.String("auto_pad", "NOTSET") == "NOTSET" && !attributes_.Ints("pads").empty();
-    return by_pads &&
-           (row_.tf_op == "Conv2D" || row_.tf_op == "Conv2DBackpropInput" || node_.extra.Bool(kExtraExplicit, false));
+    return by_pads && (row_.tf_op == "Conv2D" || row_.tf_op == "Conv2DBackpropInput" || SaysPads(row_) ||
+                       node_.extra.Bool(kExtraExplicit, false));
   }
 
   const Graph& graph_;
@@ -74,11 +76,9 @@ class RowAttrs {
 
 // The type of each type attribute is that of the ports it stands at; all must agree.
 absl::Status RowAttrs::SetTypes() {
-  const int64_t variadic = CountVariadic();
-  const auto counted = [&](std::string_view) -> absl::StatusOr<int64_t> { return variadic; };
-  const auto no_lists = [](std::string_view) -> absl::StatusOr<int64_t> { return 0; };
-  HALFTONE_ASSIGN_OR_RETURN(const std::vector<PortType> in, ExpandSignature(row_.inputs, counted, no_lists));
-  HALFTONE_ASSIGN_OR_RETURN(const std::vector<PortType> out, ExpandSignature(row_.outputs, counted, no_lists));
+  const auto counted = [&](std::string_view name) -> absl::StatusOr<int64_t> { return CountVariadic(name); };
+  HALFTONE_ASSIGN_OR_RETURN(const std::vector<PortType> in, ExpandSignature(row_.inputs, counted, counted));
+  HALFTONE_ASSIGN_OR_RETURN(const std::vector<PortType> out, ExpandSignature(row_.outputs, counted, counted));
   if (in.size() != inputs_.size()) return Broken(row_.tf_op, " with ", inputs_.size(), " inputs; it needs ", in.size());
   const std::vector<int> ports = ReadOrder(row_.output_order, static_cast<int>(out.size()));
   if (ports.size() < node_.outputs.size())
@@ -96,9 +96,22 @@ absl::Status RowAttrs::SetTypes() {
     if (ports[i] < 0) return Broken("output ", i, ", which ", row_.tf_op, " has not");
     HALFTONE_RETURN_IF_ERROR(agree(out[ports[i]].word, graph_.type(node_.outputs[i])));
   }
-  for (size_t i = 0; i < in.size(); ++i) HALFTONE_RETURN_IF_ERROR(agree(in[i].word, inputs_[i].type));
+  std::map<std::string_view, tf::AttrValue> lists;
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (const std::string_view word = in[i].word; word.ends_with("[]")) {
+      lists[word.substr(0, word.size() - 2)].mutable_list()->add_type(ToTfType(inputs_[i].type));
+    } else {
+      HALFTONE_RETURN_IF_ERROR(agree(word, inputs_[i].type));
+    }
+  }
   for (const TypeRow& row : row_.types) {
+    if (row_.inputs.find(Concat(row.name, "[]")) != std::string_view::npos) {
+      lists[row.name].mutable_list();
+      Put(row.name, lists[row.name]);
+      continue;
+    }
     const auto it = types.find(row.name);
+    if (it == types.end() && row.otherwise != DataType::kUnknown) continue;  // no port has it: it does not matter
     if (it == types.end()) return Broken("the type of attribute '", row.name, "' is unknown");
     if (WasAbsent(row.name) && it->second == row.otherwise) continue;
     tf::AttrValue type = TypeAttr(it->second);
@@ -106,20 +119,32 @@ absl::Status RowAttrs::SetTypes() {
     Put(row.name, std::move(type));
   }
   for (const AttrRow& row : row_.attrs) {
-    if (row.form == AttrForm::kCount) Put(row.name, IntAttr(variadic));
+    if (row.form == AttrForm::kCount) Put(row.name, IntAttr(CountVariadic(row.name)));
   }
   return absl::OkStatus();
 }
 
-// How often the variadic ports stand there: all are counted by one attribute.
-int64_t RowAttrs::CountVariadic() const {
-  const auto count = [](std::string_view ports, char c) { return std::count(ports.begin(), ports.end(), c); };
-  const bool by_inputs = count(row_.inputs, '*') > 0;
-  const std::string_view ports = by_inputs ? row_.inputs : row_.outputs;
-  const int64_t starred = count(ports, '*');
-  if (starred == 0) return 0;
+int64_t RowAttrs::CountVariadic(std::string_view name) const {
+  const auto variadic = [](std::string_view ports) { return ports.find_first_of("*[") != std::string_view::npos; };
+  const bool by_inputs = variadic(row_.inputs);
+  std::string_view ports = by_inputs ? row_.inputs : row_.outputs;
+  std::string_view first;  // what counts the first of them
+  int64_t fixed = 0, counted = 0;
+  while (!ports.empty()) {
+    const size_t comma = std::min(ports.find(','), ports.size());
+    const std::string_view port = ports.substr(0, comma);
+    ports.remove_prefix(std::min(comma + 1, ports.size()));
+    const std::string_view counter = port.substr(0, std::min(port.find_first_of("*["), port.size()));
+    if (counter.size() == port.size()) {
+      ++fixed;
+      continue;
+    }
+    if (first.empty()) first = counter;
+    if (counter == first) ++counted;
+  }
+  if (counted == 0 || (name != first && by_inputs)) return 0;
   const auto all = static_cast<int64_t>(by_inputs ? inputs_.size() : node_.outputs.size());
-  return (all - (count(ports, ',') + 1 - starred)) / starred;
+  return (all - fixed) / counted;
 }
 
 absl::Status RowAttrs::SetAttr(const AttrRow& attr) {
@@ -158,7 +183,8 @@ absl::Status RowAttrs::SetAttr(const AttrRow& attr) {
       return attrs_.contains(std::string(attr.name)) ? absl::OkStatus()
                                                      : Broken("attribute '", attr.name, "' is missing");
     case AttrForm::kMustBe:
-      return absl::OkStatus();  // extra, or absent: the default
+    case AttrForm::kByRule:
+      return absl::OkStatus();  // extra, or absent: the default; what the rule says goes over it
     case AttrForm::kImpliedBool:
     case AttrForm::kImpliedInt:
     case AttrForm::kImpliedFloat:
@@ -195,8 +221,9 @@ absl::Status RowAttrs::SetLayout(const AttrRow& attr) {
     return absl::OkStatus();
   }
   const ValueId x = node_.inputs.empty() ? kNoValue : node_.inputs[0];
-  const bool is_volume = row_.spatial == 3 || (node_.op == OpKind::kBatchNorm && x.valid() &&
-                                               graph_.shape(x).has_rank() && graph_.shape(x).rank() == 5);
+  const bool by_rank = node_.op == OpKind::kBatchNorm || node_.op == OpKind::kInstanceNorm;
+  const bool is_volume =
+      row_.spatial == 3 || (by_rank && x.valid() && graph_.shape(x).has_rank() && graph_.shape(x).rank() == 5);
   Put(attr.name, StringAttr(is_volume ? (last ? "NDHWC" : "NCDHW") : (last ? "NHWC" : "NCHW")));
   return absl::OkStatus();
 }

@@ -17,6 +17,7 @@ std::span<const OpRow> NeuralRows();
 std::span<const OpRow> MoveRows();
 std::span<const OpRow> ControlRows();
 std::span<const OpRow> CallRows();
+std::span<const OpRow> FusedRows();
 
 // --- Type attributes.
 inline constexpr std::span<const TypeRow> kNoTypes;
@@ -52,6 +53,17 @@ absl::StatusOr<bool> ReadSlice(const RuleInput& input, ConvertedNode& result);
 absl::StatusOr<bool> ReadNotNegativeBatchDims(const RuleInput& input, ConvertedNode& result);
 absl::StatusOr<bool> ReadUniqueV2(const RuleInput& input, ConvertedNode& result);
 
+// Those of fused ops (read_fused.cc, read_fused_norms.cc).
+absl::StatusOr<bool> ReadFused(const RuleInput& input, ConvertedNode& result);
+absl::StatusOr<bool> ReadFusedAcc(const RuleInput& input, ConvertedNode& result);
+absl::StatusOr<bool> ReadConvBatchNorm(const RuleInput& input, ConvertedNode& result);
+absl::StatusOr<bool> ReadBatchNormEx(const RuleInput& input, ConvertedNode& result);
+absl::StatusOr<bool> ReadLayerNorm(const RuleInput& input, ConvertedNode& result);
+absl::StatusOr<bool> ReadInstanceNorm(const RuleInput& input, ConvertedNode& result);
+absl::StatusOr<bool> ReadGelu(const RuleInput& input, ConvertedNode& result);
+absl::StatusOr<bool> ReadFusedBinary(const RuleInput& input, ConvertedNode& result);
+absl::StatusOr<bool> ReadAttention(const RuleInput& input, ConvertedNode& result);
+
 // --- Rules of nodes that are still what was read (write_rules.cc).
 absl::Status WriteFusedPadConv(GraphWriter& out, NodeId id, const OpRow& row);
 absl::Status WriteConvTranspose(GraphWriter& out, NodeId id, const OpRow& row);
@@ -65,6 +77,16 @@ absl::Status WriteBlockSize(GraphWriter& out, NodeId id, const OpRow& row);
 absl::Status WriteReverse(GraphWriter& out, NodeId id, const OpRow& row);
 absl::Status WriteSliceWithSize(GraphWriter& out, NodeId id, const OpRow& row);
 absl::Status WriteUniqueV2(GraphWriter& out, NodeId id, const OpRow& row);
+absl::Status WriteRow(GraphWriter& out, NodeId id, const OpRow& row);  // write_node.cc
+// Those of fused ops (write_fused.cc, write_fused_norms.cc).
+absl::Status WriteFused(GraphWriter& out, NodeId id, const OpRow& row);
+absl::Status WriteConvBatchNorm(GraphWriter& out, NodeId id, const OpRow& row);
+absl::Status WriteBatchNormEx(GraphWriter& out, NodeId id, const OpRow& row);
+absl::Status WriteLayerNorm(GraphWriter& out, NodeId id, const OpRow& row);
+absl::Status WriteInstanceNorm(GraphWriter& out, NodeId id, const OpRow& row);
+absl::Status WriteGelu(GraphWriter& out, NodeId id, const OpRow& row);
+absl::Status WriteFusedBinary(GraphWriter& out, NodeId id, const OpRow& row);
+absl::Status WriteTransposedAttention(GraphWriter& out, NodeId id, const OpRow& row);
 
 }  // namespace halftone::graphdef
 

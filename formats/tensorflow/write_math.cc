@@ -18,6 +18,7 @@ absl::Status WriteMatMul(GraphWriter& out, NodeId id) {
         "a fused matmul; a pass must split scale, bias, residual and activation off before export");
   }
   const OpRow* row = SpelledRow(graph, id);
+  if (row->write != nullptr) row = FindRow("MatMul");  // it was read as a fused op
   const auto a = RankOf(graph, node.inputs[0]), b = RankOf(graph, node.inputs[1]);
   if (node.spelling != row->tf_op && (a.value_or(2) != 2 || b.value_or(2) != 2)) row = FindRow("BatchMatMulV2");
   if (a.value_or(2) < 2 || b.value_or(2) < 2) return Cannot("a matmul with a vector");
@@ -102,7 +103,10 @@ absl::Status WriteSoftmax(GraphWriter& out, NodeId id) {
 absl::Status WriteBatchNorm(GraphWriter& out, NodeId id) {
   const Graph& graph = out.graph();
   const Node& node = graph.node(id);
+  if (node.attributes.has("activation"))
+    return absl::InternalError("a fused batch norm; a pass must split the activation off before export");
   const OpRow* row = SpelledRow(graph, id);
+  if (row->write != nullptr) row = FindRow("FusedBatchNormV3");  // it was read as a fused op
   const bool mixed = graph.type(node.inputs[0]) != graph.type(node.inputs[1]);
   const bool v1 = row->tf_op == "FusedBatchNorm";  // f32 only, one type for all
   if ((v1 && (mixed || graph.type(node.inputs[0]) != DataType::kFloat32)) || node.outputs.size() > 5) {

@@ -59,6 +59,7 @@ constexpr Writer kWriters[] = {
     {kPad, WritePad},
     {kSlice, WriteSlice},
     {kGather, WriteGather},
+    {kScaledDotProductAttention, WriteAttention},
 };
 
 // What one attribute of the canonical op says and TensorFlow's op cannot.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "formats/tensorflow/graph_writer.h"
 #include "formats/tensorflow/written_as.h"
 
@@ -36,7 +37,15 @@ absl::Status WritePad(GraphWriter& out, NodeId id);
 absl::Status WriteSlice(GraphWriter& out, NodeId id);
 absl::Status WriteGather(GraphWriter& out, NodeId id);
 absl::Status WriteConv(GraphWriter& out, NodeId id);
+absl::Status WriteAttention(GraphWriter& out, NodeId id);
 absl::Status WritePool(GraphWriter& out, NodeId id);
+
+// The weights of a convolution as TensorFlow's op of that kind has them; UNIMPLEMENTED where they cannot be rearranged.
+struct ConvWeights {
+  Source source;
+  bool depthwise = false;
+};
+absl::StatusOr<ConvWeights> ArrangeWeights(GraphWriter& out, NodeId id);
 
 // The node's inputs as they are, along a row. Optional inputs must be there or absent as the row says.
 absl::Status WriteRow(GraphWriter& out, NodeId id, const OpRow& row);
@@ -49,6 +58,8 @@ Source Int32Const(GraphWriter& out, NodeId id, std::string_view word, const std:
 AttrValues OneType(DataType type);
 bool HasInput(const Node& node, size_t i);
 std::optional<int> RankOf(const Graph& graph, ValueId value);
+// Input `i` of the node is made by a helper that is written with the node: that one's id.
+NodeId HelperOf(const GraphWriter& out, NodeId id, int i);
 
 }  // namespace halftone::graphdef
 

@@ -12,14 +12,6 @@
 namespace halftone::graphdef {
 namespace {
 
-// Input `i` of the node is made by a helper that is written with the node: that one's id.
-NodeId HelperOf(const GraphWriter& out, NodeId id, int i) {
-  const ValueId value = out.graph().input(id, i);
-  if (!value.valid()) return kNoNode;
-  const NodeId producer = out.graph().producer(value);
-  return out.written().IsSilent(producer) && out.graph().node(producer).extra.has(kExtraHelper) ? producer : kNoNode;
-}
-
 // One element of a constant, as a scalar.
 Tensor Element(const Tensor& tensor, int64_t i) {
   Tensor result(tensor.type(), {});
@@ -33,6 +25,13 @@ Source ConstInput(GraphWriter& out, NodeId id, std::string_view word, const Tens
 }
 
 }  // namespace
+
+NodeId HelperOf(const GraphWriter& out, NodeId id, int i) {
+  const ValueId value = out.graph().input(id, i);
+  if (!value.valid()) return kNoNode;
+  const NodeId producer = out.graph().producer(value);
+  return out.written().IsSilent(producer) && out.graph().node(producer).extra.has(kExtraHelper) ? producer : kNoNode;
+}
 
 absl::Status WriteFusedPadConv(GraphWriter& out, NodeId id, const OpRow& row) {
   const NodeId pad = HelperOf(out, id, 0);

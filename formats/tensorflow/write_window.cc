@@ -74,18 +74,15 @@ Attributes WithoutPads(const Attributes& attributes) {
   return result;
 }
 
-struct Weights {
-  Source source;
-  bool depthwise = false;
-};
+}  // namespace
 
-absl::StatusOr<Weights> ArrangeWeights(GraphWriter& out, NodeId id) {
+absl::StatusOr<ConvWeights> ArrangeWeights(GraphWriter& out, NodeId id) {
   const Graph& graph = out.graph();
   const Node& node = graph.node(id);
   const std::string layout = node.attributes.String("weights_layout", "OIHW");
   const int64_t group = node.attributes.Int("group", 1);
-  if (layout == "HWCM") return Weights{out.Input(id, 1), /*depthwise=*/true};
-  if (layout == "HWIO" && group == 1) return Weights{out.Input(id, 1)};
+  if (layout == "HWCM") return ConvWeights{out.Input(id, 1), /*depthwise=*/true};
+  if (layout == "HWIO" && group == 1) return ConvWeights{out.Input(id, 1)};
   const Tensor* tensor = graph.ConstantTensor(node.inputs[1]);
   if (tensor == nullptr || tensor->rank() < 3)
     return Cannot("a convolution whose weights are no constant in TensorFlow's layout");
@@ -105,10 +102,8 @@ absl::StatusOr<Weights> ArrangeWeights(GraphWriter& out, NodeId id) {
     dims[3] /= group;
     arranged = arranged.WithDims(dims);
   }
-  return Weights{out.AddConst(out.NameOf(id) + "/weights", arranged, node.device), group > 1};
+  return ConvWeights{out.AddConst(out.NameOf(id) + "/weights", arranged, node.device), group > 1};
 }
-
-}  // namespace
 
 absl::Status WriteConv(GraphWriter& out, NodeId id) {
   const Graph& graph = out.graph();
@@ -118,7 +113,7 @@ absl::Status WriteConv(GraphWriter& out, NodeId id) {
         "a fused convolution; a pass must split bias, residual and activation off before export");
   }
   if (node.attributes.String("auto_pad", "NOTSET") == "SAME_LOWER") return Cannot("padding SAME_LOWER");
-  HALFTONE_ASSIGN_OR_RETURN(const Weights weights, ArrangeWeights(out, id));
+  HALFTONE_ASSIGN_OR_RETURN(const ConvWeights weights, ArrangeWeights(out, id));
   const Shape& shape = graph.shape(node.inputs[1]);
   const OpRow* row = weights.depthwise ? FindRow("DepthwiseConv2dNative") : SpelledRow(graph, id);
   if (!weights.depthwise)

@@ -42,6 +42,17 @@ bool HasInputs(const Node& node, const OpRow& row) {
 
 }  // namespace
 
+bool ReadsThroughCasts(const Graph& graph, NodeId id) {
+  const OpRow* row = OwnWriter(graph, id);
+  if (row == nullptr || row->kind != OpKind::kMatMul || row->outputs != "Tout") return false;
+  for (int i = 0; i < 2; ++i) {
+    const ValueId operand = graph.input(id, i);
+    if (graph.op(operand) != OpKind::kCast) return false;
+    if (graph.type(graph.input(graph.producer(operand), 0)) != DataType::kBFloat16) return false;
+  }
+  return true;
+}
+
 std::vector<int> ReadOrder(std::string_view order, int count) {
   std::vector<int> numbers;
   if (order.empty()) {
@@ -119,12 +130,26 @@ void WrittenAs::FindParts() {
   }
 }
 
+// A cast of which all readers are products that take its input as it is.
+bool IsAbsorbed(const Graph& graph, NodeId cast) {
+  const Node& node = graph.node(cast);
+  if (node.op != OpKind::kCast || graph.HasControlEdges(cast) || graph.IsOutput(node.outputs[0])) return false;
+  const std::vector<Use>& uses = graph.uses(node.outputs[0]);
+  return !uses.empty() && std::all_of(uses.begin(), uses.end(), [&](const Use& use) {
+    return use.index < 2 && ReadsThroughCasts(graph, use.node);
+  });
+}
+
 // Readers come before what they read.
 void WrittenAs::FindHelpers() {
   const std::vector<NodeId> order = graph_.TopologicalOrder();
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const Node& node = graph_.node(*it);
     const std::string made_for = node.extra.String(kExtraHelper, "");
+    if (IsAbsorbed(graph_, *it)) {
+      is_silent_[it->index] = true;
+      continue;
+    }
     if (made_for.empty() || !node.name.empty() || node.outputs.size() != 1 || graph_.HasControlEdges(*it)) continue;
     const std::vector<Use>& uses = graph_.uses(node.outputs[0]);
     is_silent_[it->index] = !uses.empty() && !graph_.IsOutput(node.outputs[0]) &&

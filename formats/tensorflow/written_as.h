@@ -24,6 +24,9 @@ const OpRow* SpelledRow(const Graph& graph, NodeId id);
 // The row of the node's spelling if it fits and has a rule that writes it.
 const OpRow* OwnWriter(const Graph& graph, NodeId id);
 
+// Whether the node is written as a product of bf16 with a result of f32, whose operands are what casts to f32 read.
+bool ReadsThroughCasts(const Graph& graph, NodeId id);
+
 struct FileTensor {
   NodeId node;
   int port = 0;

@@ -56,7 +56,7 @@ Part BiasPart(const Graph& g, NodeId fused, GraphFormat format) {
 
 Part ResidualPart(const Graph& g, NodeId fused, GraphFormat format) {
   const char* spelling = format == GraphFormat::kGraphDef ? "AddV2" : "";
-  return {OpKind::kAdd, spelling, kResidualInput, {}, {g.input(fused, kResidualInput)}, {}};
+  return {OpKind::kAdd, spelling, kResidualInput, {"activation_first"}, {g.input(fused, kResidualInput)}, {}};
 }
 
 // All parts, in the order in which they are computed.

@@ -1,0 +1,152 @@
+// The dialects of GraphDef files, op by op: a graph of fused nodes is lowered for the dialect, written, checked against
+// the registry, read back, and gives the same answers; written once more it is the same file.
+
+#include "ir/dialect.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "formats/tensorflow/exporter.h"
+#include "formats/tensorflow/importer.h"
+#include "gmock/gmock.h"
+#include "google/protobuf/util/message_differencer.h"
+#include "gtest/gtest.h"
+#include "ir/reference/reference.h"
+#include "ir/text.h"
+#include "passes/core/permissive_target.h"
+#include "passes/pipelines.h"
+#include "tests/formats/tensorflow/dialect_cases.h"
+#include "tests/formats/tensorflow/internal_ops.h"
+#include "tests/formats/tensorflow/registry_check.h"
+#include "tests/formats/tensorflow/shared_data.h"
+
+namespace halftone {
+namespace {
+
+namespace tf = ::halftone::tensorflow;
+using testing::DialectCase;
+using testing::kItex;
+using testing::kTf;
+
+tf::GraphDef Parse(const std::string& bytes) {
+  tf::GraphDef def;
+  EXPECT_TRUE(def.ParseFromString(bytes));
+  return def;
+}
+
+std::string OpsOf(const tf::GraphDef& def) {
+  std::map<std::string, std::string> ops;  // by name
+  for (const tf::NodeDef& node : def.node()) {
+    if (node.op() == "Placeholder" || node.op() == "Const") continue;
+    std::string& op = ops[node.name()];
+    op = node.op();
+    for (const tf::AttrEntry& entry : node.attr()) {
+      if (entry.key() == "fused_ops") op += "[" + absl::StrJoin(entry.value().list().s(), ",") + "]";
+    }
+  }
+  return absl::StrJoin(ops, " ", [](std::string* out, const auto& op) { out->append(op.second); });
+}
+
+std::string Difference(const tf::GraphDef& before, const tf::GraphDef& after) {
+  google::protobuf::util::MessageDifferencer differencer;
+  std::string report;
+  differencer.ReportDifferencesToString(&report);
+  differencer.TreatAsMap(tf::GraphDef::descriptor()->FindFieldByName("node"),
+                         tf::NodeDef::descriptor()->FindFieldByName("name"));
+  differencer.TreatAsMap(tf::NodeDef::descriptor()->FindFieldByName("attr"),
+                         tf::AttrEntry::descriptor()->FindFieldByName("key"));
+  return differencer.Compare(before, after) ? "" : report.substr(0, 2000);
+}
+
+void ExpectRegistered(const tf::GraphDef& def, Dialect dialect) {
+  const auto path = testing::SharedData("tensorflow_ops.pbtxt");
+  if (!path.has_value()) return;  // the rest of the case does without
+  auto registry = testing::ReadRegistry(*path);
+  ASSERT_TRUE(registry.ok()) << registry.status();
+  if (dialect == kTf) registry->MergeFrom(testing::InternalOps(testing::InternalOpsOf::kTensorFlow));
+  if (dialect == kItex) registry->MergeFrom(testing::InternalOps(testing::InternalOpsOf::kItex));
+  EXPECT_EQ(testing::RegistryViolations(def, *registry), std::vector<std::string>());
+}
+
+void ExpectSameAnswers(const Graph& expected, const Graph& actual, float tolerance) {
+  const std::vector<Tensor> inputs = reference::RandomInputs(expected, /*seed=*/5);
+  const auto before = reference::EvaluateGraph(expected, inputs), after = reference::EvaluateGraph(actual, inputs);
+  ASSERT_TRUE(before.ok()) << before.status();
+  ASSERT_TRUE(after.ok()) << after.status();
+  ASSERT_EQ(before->size(), after->size());
+  for (size_t i = 0; i < before->size(); ++i) {
+    EXPECT_EQ((*after)[i].type(), (*before)[i].type());
+    EXPECT_EQ(reference::Compare((*after)[i], (*before)[i], tolerance, tolerance), "");
+  }
+}
+
+class DialectTest : public ::testing::TestWithParam<DialectCase> {
+ protected:
+  void SetUp() override {
+    absl::StatusOr<Graph> graph = ParseGraph(GetParam().graph);
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    graph_ = *std::move(graph);
+  }
+
+  // Lowered and written.
+  std::string Written(Dialect dialect) {
+    Graph graph = graph_;
+    const PermissiveTarget target;
+    PassContext context{.target = target};
+    const absl::Status lowered = MakeExportPipeline(GraphFormat::kGraphDef, dialect).Run(graph, context);
+    EXPECT_TRUE(lowered.ok()) << lowered;
+    const absl::StatusOr<std::string> bytes = ExportGraphDef(graph, /*as_text=*/false);
+    EXPECT_TRUE(bytes.ok()) << bytes.status() << "\n" << PrintGraph(graph);
+    return bytes.ok() ? *bytes : "";
+  }
+
+  absl::StatusOr<Graph> Read(const std::string& bytes) const {
+    GraphDefOptions options;
+    for (const GraphOutput& output : graph_.outputs()) options.outputs.push_back(output.name);
+    return ImportGraphDef(bytes, /*is_text=*/false, options);
+  }
+
+  Graph graph_;
+};
+
+TEST_P(DialectTest, IsWrittenAndReadBack) {
+  const std::string bytes = Written(GetParam().dialect);
+  const tf::GraphDef def = Parse(bytes);
+  EXPECT_EQ(OpsOf(def), GetParam().ops) << def.DebugString().substr(0, 4000);
+  ExpectRegistered(def, GetParam().dialect);
+
+  const absl::StatusOr<Graph> again = Read(bytes);
+  ASSERT_TRUE(again.ok()) << again.status();
+  for (const NodeId id : again->nodes()) EXPECT_NE(again->op(id), OpKind::kOpaque) << again->Label(id);
+  const bool half = def.ShortDebugString().find("DT_BFLOAT16") != std::string::npos;
+  ExpectSameAnswers(graph_, *again, half ? 0.02f : 1e-5f);
+
+  const absl::StatusOr<std::string> twice = ExportGraphDef(*again, /*as_text=*/false);
+  ASSERT_TRUE(twice.ok()) << twice.status() << "\n" << PrintGraph(*again);
+  EXPECT_EQ(Difference(def, Parse(*twice)), "");
+}
+
+// A file of a dialect becomes a portable one: its parts again.
+TEST_P(DialectTest, BecomesPortable) {
+  const absl::StatusOr<Graph> imported = Read(Written(GetParam().dialect));
+  ASSERT_TRUE(imported.ok()) << imported.status();
+  graph_ = *imported;
+  const std::string bytes = Written(Dialect::kPortable);
+  const tf::GraphDef def = Parse(bytes);
+  for (const tf::NodeDef& node : def.node()) {
+    EXPECT_FALSE(IsDialectOp(node.op(), GraphFormat::kGraphDef)) << node.name() << " is a " << node.op();
+  }
+  ExpectRegistered(def, Dialect::kPortable);
+  const absl::StatusOr<Graph> again = Read(bytes);
+  ASSERT_TRUE(again.ok()) << again.status();
+  const bool half = def.ShortDebugString().find("DT_BFLOAT16") != std::string::npos;
+  ExpectSameAnswers(graph_, *again, half ? 0.05f : 1e-5f);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, DialectTest, ::testing::ValuesIn(testing::kDialectCases),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace halftone
