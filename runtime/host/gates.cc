@@ -54,78 +54,111 @@ HALFTONE_INLINE void Activate(const GateActivation& activation, float* x, int64_
   }
 }
 
-HALFTONE_INLINE void LstmBody(const GateRow& row) {
-  const int64_t n = row.hidden;
-  float *i = row.gates, *o = row.gates + n, *f = row.gates + 2 * n, *g = row.gates + 3 * n, *c = row.c, *h = row.h;
-  if (row.peepholes != nullptr) {
-    const float *of_i = row.peepholes, *of_f = row.peepholes + 2 * n;
-    for (int64_t u = 0; u < n; ++u) i[u] += of_i[u] * c[u];
-    for (int64_t u = 0; u < n; ++u) f[u] += of_f[u] * c[u];
-  }
-  Clip(row.clip, i, n);
-  Activate(row.activations[0], i, n);
-  if (row.input_forget) {
-    for (int64_t u = 0; u < n; ++u) f[u] = 1.0f - i[u];
+// Pass by pass: one loop over all that is to be done to an element is slower, as is each further pass over few
+// elements.
+HALFTONE_INLINE void LstmRow(const GateRows& rows, float* gates, float* c, float* h) {
+  const int64_t n = rows.hidden;
+  float *i = gates, *o = gates + n, *f = gates + 2 * n, *g = gates + 3 * n;
+  const bool separate = rows.peepholes != nullptr || rows.input_forget;
+  if (!separate) {
+    Clip(rows.clip, gates, 4 * n);
+    Activate(rows.activations[0], gates, 3 * n);
+    Activate(rows.activations[1], g, n);
   } else {
-    Clip(row.clip, f, n);
-    Activate(row.activations[0], f, n);
+    if (rows.peepholes != nullptr) {
+      const float *of_i = rows.peepholes, *of_f = rows.peepholes + 2 * n;
+      for (int64_t u = 0; u < n; ++u) i[u] += of_i[u] * c[u];
+      for (int64_t u = 0; u < n; ++u) f[u] += of_f[u] * c[u];
+    }
+    Clip(rows.clip, i, n);
+    Activate(rows.activations[0], i, n);
+    if (rows.input_forget) {
+      for (int64_t u = 0; u < n; ++u) f[u] = 1.0f - i[u];
+    } else {
+      Clip(rows.clip, f, n);
+      Activate(rows.activations[0], f, n);
+    }
+    Clip(rows.clip, g, n);
+    Activate(rows.activations[1], g, n);
   }
-  Clip(row.clip, g, n);
-  Activate(row.activations[1], g, n);
-  for (int64_t u = 0; u < n; ++u) c[u] = f[u] * c[u] + i[u] * g[u];
-  if (row.peepholes != nullptr) {
-    const float* of_o = row.peepholes + n;
-    for (int64_t u = 0; u < n; ++u) o[u] += of_o[u] * c[u];
+#pragma GCC ivdep
+  for (int64_t u = 0; u < n; ++u) {
+    c[u] = f[u] * c[u] + i[u] * g[u];
+    h[u] = c[u];
   }
-  Clip(row.clip, o, n);
-  Activate(row.activations[0], o, n);
-  for (int64_t u = 0; u < n; ++u) h[u] = c[u];
-  Activate(row.activations[2], h, n);
+  if (separate) {
+    if (rows.peepholes != nullptr) {
+      const float* of_o = rows.peepholes + n;
+      for (int64_t u = 0; u < n; ++u) o[u] += of_o[u] * c[u];
+    }
+    Clip(rows.clip, o, n);
+    Activate(rows.activations[0], o, n);
+  }
+  Activate(rows.activations[2], h, n);
   for (int64_t u = 0; u < n; ++u) h[u] *= o[u];
 }
 
+HALFTONE_INLINE void LstmBody(const GateRows& rows) {
+  const int64_t n = rows.hidden;
+  for (int64_t b = 0; b < rows.count; ++b) LstmRow(rows, rows.gates + b * 4 * n, rows.c + b * n, rows.h + b * n);
+}
+
+// How much of z row b keeps.
+HALFTONE_INLINE float KeptOf(const GateRows& rows, int64_t b) {
+  return rows.attention == nullptr ? 1.0f : 1.0f - rows.attention[b * rows.attention_stride];
+}
+
 // z and candidate to the new state.
-HALFTONE_INLINE void MixBody(const GateRow& row) {
-  const int64_t n = row.hidden;
-  const float *z = row.gates, *candidate = row.gates + 2 * n;
-  float* h = row.h;
-  for (int64_t u = 0; u < n; ++u) h[u] = (1.0f - z[u]) * candidate[u] + z[u] * h[u];
+HALFTONE_INLINE void MixRow(int64_t n, float kept, const float* gates, float* h) {
+  const float *z = gates, *candidate = gates + 2 * n;
+#pragma GCC ivdep
+  for (int64_t u = 0; u < n; ++u) h[u] = (1.0f - kept * z[u]) * candidate[u] + kept * z[u] * h[u];
 }
 
-HALFTONE_INLINE void GruLinearBody(const GateRow& row) {
-  const int64_t n = row.hidden;
-  float *zr = row.gates, *r = row.gates + n, *candidate = row.gates + 2 * n;
-  const float *from_h = row.recurrent, *candidate_from_h = row.recurrent + 2 * n;
-  for (int64_t u = 0; u < 2 * n; ++u) zr[u] += from_h[u];
-  Clip(row.clip, zr, 2 * n);
-  Activate(row.activations[0], zr, 2 * n);
-  for (int64_t u = 0; u < n; ++u) candidate[u] += r[u] * candidate_from_h[u];
-  Clip(row.clip, candidate, n);
-  Activate(row.activations[1], candidate, n);
-  MixBody(row);
+HALFTONE_INLINE void GruLinearBody(const GateRows& rows) {
+  const int64_t n = rows.hidden;
+  for (int64_t b = 0; b < rows.count; ++b) {
+    float *zr = rows.gates + b * 3 * n, *r = zr + n, *candidate = zr + 2 * n;
+    const float *from_h = rows.recurrent + b * 3 * n, *candidate_from_h = from_h + 2 * n;
+#pragma GCC ivdep
+    for (int64_t u = 0; u < 2 * n; ++u) zr[u] += from_h[u];
+    Clip(rows.clip, zr, 2 * n);
+    Activate(rows.activations[0], zr, 2 * n);
+#pragma GCC ivdep
+    for (int64_t u = 0; u < n; ++u) candidate[u] += r[u] * candidate_from_h[u];
+    Clip(rows.clip, candidate, n);
+    Activate(rows.activations[1], candidate, n);
+    MixRow(n, KeptOf(rows, b), zr, rows.h + b * n);
+  }
 }
 
-HALFTONE_INLINE void GruResetBody(const GateRow& row) {
-  const int64_t n = row.hidden;
-  Clip(row.clip, row.gates, 2 * n);
-  Activate(row.activations[0], row.gates, 2 * n);
-  const float *r = row.gates + n, *h = row.h;
-  float* reset_h = row.reset_h;
-  for (int64_t u = 0; u < n; ++u) reset_h[u] = r[u] * h[u];
+HALFTONE_INLINE void GruResetBody(const GateRows& rows) {
+  const int64_t n = rows.hidden;
+  for (int64_t b = 0; b < rows.count; ++b) {
+    float* gates = rows.gates + b * 3 * n;
+    Clip(rows.clip, gates, 2 * n);
+    Activate(rows.activations[0], gates, 2 * n);
+    const float *r = gates + n, *h = rows.h + b * n;
+    float* reset_h = rows.reset_h + b * n;
+    for (int64_t u = 0; u < n; ++u) reset_h[u] = r[u] * h[u];
+  }
 }
 
-HALFTONE_INLINE void GruFinishBody(const GateRow& row) {
-  const int64_t n = row.hidden;
-  Clip(row.clip, row.gates + 2 * n, n);
-  Activate(row.activations[1], row.gates + 2 * n, n);
-  MixBody(row);
+HALFTONE_INLINE void GruFinishBody(const GateRows& rows) {
+  const int64_t n = rows.hidden;
+  for (int64_t b = 0; b < rows.count; ++b) {
+    float* gates = rows.gates + b * 3 * n;
+    Clip(rows.clip, gates + 2 * n, n);
+    Activate(rows.activations[1], gates + 2 * n, n);
+    MixRow(n, KeptOf(rows, b), gates, rows.h + b * n);
+  }
 }
 
-HALFTONE_INLINE void RnnBody(const GateRow& row) {
-  const int64_t n = row.hidden;
-  Clip(row.clip, row.gates, n);
-  Activate(row.activations[0], row.gates, n);
-  for (int64_t u = 0; u < n; ++u) row.h[u] = row.gates[u];
+HALFTONE_INLINE void RnnBody(const GateRows& rows) {
+  const int64_t n = rows.hidden * rows.count;
+  Clip(rows.clip, rows.gates, n);
+  Activate(rows.activations[0], rows.gates, n);
+  for (int64_t u = 0; u < n; ++u) rows.h[u] = rows.gates[u];
 }
 
 // Maximum and sum in 16 parts, which vectorize.
@@ -174,11 +207,11 @@ HALFTONE_INLINE void FromBf16Body(const uint16_t* from, float* to, int64_t count
 
 #define HALFTONE_FOR_CPU(name, attribute)                                                                         \
   struct name {                                                                                                   \
-    attribute static void Lstm(const GateRow& row) { LstmBody(row); }                                             \
-    attribute static void GruLinear(const GateRow& row) { GruLinearBody(row); }                                   \
-    attribute static void GruReset(const GateRow& row) { GruResetBody(row); }                                     \
-    attribute static void GruFinish(const GateRow& row) { GruFinishBody(row); }                                   \
-    attribute static void Rnn(const GateRow& row) { RnnBody(row); }                                               \
+    attribute static void Lstm(const GateRows& rows) { LstmBody(rows); }                                          \
+    attribute static void GruLinear(const GateRows& rows) { GruLinearBody(rows); }                                \
+    attribute static void GruReset(const GateRows& rows) { GruResetBody(rows); }                                  \
+    attribute static void GruFinish(const GateRows& rows) { GruFinishBody(rows); }                                \
+    attribute static void Rnn(const GateRows& rows) { RnnBody(rows); }                                            \
     attribute static void ToBf16(const float* from, uint16_t* to, int64_t n) { ToBf16Body(from, to, n); }         \
     attribute static void FromBf16(const uint16_t* from, float* to, int64_t n) { FromBf16Body(from, to, n); }     \
     attribute static void Softmax(float* x, int64_t n, float scale, const float* first, const float* second) {    \

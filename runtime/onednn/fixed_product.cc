@@ -4,46 +4,77 @@
 
 namespace halftone::onednn {
 
-absl::StatusOr<FixedProduct> FixedProduct::Make(const Form& form, const Tensor* weights, const Tensor* bias,
-                                                const FixedProduct* same) {
-  FixedProduct product;
-  const Desc x = PlainDesc(Dims{form.m, form.k}, form.type);
-  const Desc y(Dims{form.m, form.n}, dnnl::memory::data_type::f32, Dims{form.row_stride, 1}, /*allow_empty=*/true);
-  const Desc w = same == nullptr ? AnyDesc(Dims{form.k, form.n}, form.type) : same->weights_->memory.get_desc();
-  dnnl::primitive_attr attributes;
-  if (form.add) {
+using ProductDesc = dnnl::matmul::primitive_desc;
+
+absl::StatusOr<ProductDesc> FixedProduct::Choose(const Desc& weights, bool has_bias) {
+  const Desc x = PlainDesc(Dims{form_.m, form_.k}, form_.type);
+  const Desc y(Dims{form_.m, form_.n}, dnnl::memory::data_type::f32, Dims{form_.row_stride, 1}, /*allow_empty=*/true);
+  dnnl::primitive_attr attributes = UserScratch();
+  if (form_.add) {
     dnnl::post_ops post_ops;
     post_ops.append_sum(1.0f);
     attributes.set_post_ops(post_ops);
   }
-  const bool has_bias = bias != nullptr || (same != nullptr && same->bias_ != nullptr);
-  const Desc b = PlainDesc(Dims{1, form.n}, DataType::kFloat32);
-  using Primitive = dnnl::matmul::primitive_desc;
-  const Primitive primitive = has_bias ? Primitive(CpuEngine(), x, w, b, y, attributes, /*allow_empty=*/true)
-                                       : Primitive(CpuEngine(), x, w, y, attributes, /*allow_empty=*/true);
-  if (!primitive) return absl::UnimplementedError("oneDNN has no such matrix product");
-  product.name_ = ImplementationName(primitive);
-  if (weights != nullptr) {
-    const Desc from(Dims{form.k, form.n}, *DnnlType(form.type), Dims{1, form.k}, /*allow_empty=*/true);
-    HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(*weights, from, primitive.weights_desc()));
-    product.weights_ = std::make_shared<FixedMemory>(std::move(packed));
-  } else {
-    product.weights_ = same->weights_;
-    product.bias_ = same->bias_;
+  const Desc bias = PlainDesc(Dims{1, form_.n}, DataType::kFloat32);
+  ProductDesc chosen = has_bias ? ProductDesc(CpuEngine(), x, weights, bias, y, attributes, /*allow_empty=*/true)
+                                : ProductDesc(CpuEngine(), x, weights, y, attributes, /*allow_empty=*/true);
+  if (!chosen) return absl::UnimplementedError("oneDNN has no such matrix product");
+  return chosen;
+}
+
+absl::Status FixedProduct::Finish(const ProductDesc& chosen) {
+  name_ = ImplementationName(chosen);
+  scratch_bytes_ = chosen.scratchpad_desc().get_size();
+  return Guard([&] {
+    primitive_ = dnnl::matmul(chosen);
+    stream_ = dnnl::stream(CpuEngine());
+    x_ = dnnl::memory(chosen.src_desc(), CpuEngine(), nullptr);
+    y_ = dnnl::memory(chosen.dst_desc(), CpuEngine(), nullptr);
+    scratch_ = dnnl::memory(chosen.scratchpad_desc(), CpuEngine(), nullptr);
+    arguments_ = {{DNNL_ARG_SRC, x_.get()},
+                  {DNNL_ARG_WEIGHTS, weights_->memory.get()},
+                  {DNNL_ARG_DST, y_.get()},
+                  {DNNL_ARG_SCRATCHPAD, scratch_.get()}};
+    if (bias_ != nullptr) arguments_.push_back({DNNL_ARG_BIAS, bias_->memory.get()});
+  });
+}
+
+absl::StatusOr<FixedProduct> FixedProduct::Make(const Form& form, const Tensor& weights, int64_t first,
+                                                const Tensor* bias) {
+  FixedProduct product;
+  product.form_ = form;
+  HALFTONE_ASSIGN_OR_RETURN(const ProductDesc chosen,
+                            product.Choose(AnyDesc(Dims{form.k, form.n}, form.type), bias != nullptr));
+  Tensor known = weights;
+  if (!DnnlType(known.type()).has_value()) {
+    HALFTONE_ASSIGN_OR_RETURN(known, weights.ConvertTo(form.type));
   }
-  if (bias != nullptr) {
-    HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(*bias, b, b));
-    product.bias_ = std::make_shared<FixedMemory>(std::move(packed));
-  }
+  const int64_t rows = known.num_elements() / form.k;
+  Desc from;  // a part of the whole tensor: who asks for the same part gets the same memory
   HALFTONE_RETURN_IF_ERROR(Guard([&] {
-    product.primitive_ = dnnl::matmul(primitive);
-    product.x_ = dnnl::memory(x, CpuEngine(), nullptr);
-    product.y_ = dnnl::memory(y, CpuEngine(), nullptr);
-    product.stream_ = dnnl::stream(CpuEngine());
-    product.arguments_ = {
-        {DNNL_ARG_SRC, product.x_}, {DNNL_ARG_WEIGHTS, product.weights_->memory}, {DNNL_ARG_DST, product.y_}};
-    if (product.bias_ != nullptr) product.arguments_[DNNL_ARG_BIAS] = product.bias_->memory;
+    from = Desc(Dims{form.k, rows}, *DnnlType(known.type()), Dims{1, form.k})
+               .submemory_desc(Dims{form.k, form.n}, Dims{0, first});
   }));
+  HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(known, from, chosen.weights_desc()));
+  product.weights_ = std::make_shared<const FixedMemory>(std::move(packed));
+  if (bias != nullptr) {
+    const Desc plain = chosen.bias_desc();
+    HALFTONE_ASSIGN_OR_RETURN(FixedMemory fixed, Pack(*bias, plain, plain));
+    product.bias_ = std::make_shared<const FixedMemory>(std::move(fixed));
+  }
+  HALFTONE_RETURN_IF_ERROR(product.Finish(chosen));
+  return product;
+}
+
+absl::StatusOr<FixedProduct> FixedProduct::MakeLike(const FixedProduct& other, int64_t m) {
+  FixedProduct product;
+  product.form_ = other.form_;
+  product.form_.m = m;
+  product.weights_ = other.weights_;
+  product.bias_ = other.bias_;
+  HALFTONE_ASSIGN_OR_RETURN(const ProductDesc chosen,
+                            product.Choose(other.weights_->memory.get_desc(), other.bias_ != nullptr));
+  HALFTONE_RETURN_IF_ERROR(product.Finish(chosen));
   return product;
 }
 
@@ -55,10 +86,13 @@ StepFacts FixedProduct::facts() const {
   return facts;
 }
 
-void FixedProduct::Run(const void* x, float* y) const {
+void FixedProduct::Run(const void* x, float* y, std::byte* scratch) const {
   x_.set_data_handle(const_cast<void*>(x));  // a product does not write its source
   y_.set_data_handle(y);
-  primitive_.execute(stream_, arguments_);
+  scratch_.set_data_handle(scratch);
+  dnnl::error::wrap_c_api(
+      dnnl_primitive_execute(primitive_.get(), stream_.get(), static_cast<int>(arguments_.size()), arguments_.data()),
+      "could not execute a matrix product");
 }
 
 }  // namespace halftone::onednn

@@ -4,7 +4,7 @@
 
 #include <memory>
 #include <string>
-#include <unordered_map>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "runtime/onednn/support.h"
@@ -20,24 +20,33 @@ class FixedProduct {
     bool add = false;                    // to what y has
   };
 
-  // `weights` [N, K] plain, of form.type; null: those of `same`, as they are packed, with its bias. `bias` [N] or none.
-  static absl::StatusOr<FixedProduct> Make(const Form& form, const Tensor* weights, const Tensor* bias,
-                                           const FixedProduct* same);
+  // Rows [first, first + n) of `weights`, plain and seen as a matrix of k columns, of any float type; packed once in a
+  // process. `bias` [n] or null.
+  static absl::StatusOr<FixedProduct> Make(const Form& form, const Tensor& weights, int64_t first, const Tensor* bias);
+  // The same for another number of rows of x.
+  static absl::StatusOr<FixedProduct> MakeLike(const FixedProduct& other, int64_t m);
 
   FixedProduct() = default;  // REQUIRES: never run
   const std::string& name() const { return name_; }
+  size_t scratch_bytes() const { return scratch_bytes_; }
   StepFacts facts() const;
 
   // Throws what oneDNN throws.
-  void Run(const void* x, float* y) const;
+  void Run(const void* x, float* y, std::byte* scratch) const;
 
  private:
+  // Chooses the implementation; `weights` may be `any`.
+  absl::StatusOr<dnnl::matmul::primitive_desc> Choose(const Desc& weights, bool has_bias);
+  absl::Status Finish(const dnnl::matmul::primitive_desc& chosen);
+
+  Form form_;
   std::string name_;
+  size_t scratch_bytes_ = 0;
   dnnl::matmul primitive_;
   dnnl::stream stream_;
-  mutable dnnl::memory x_, y_;  // handles on what Run is given
-  std::shared_ptr<FixedMemory> weights_, bias_;
-  std::unordered_map<int, dnnl::memory> arguments_;
+  mutable dnnl::memory x_, y_, scratch_;  // handles on what Run is given
+  std::shared_ptr<const FixedMemory> weights_, bias_;
+  std::vector<dnnl_exec_arg_t> arguments_;
 };
 
 }  // namespace halftone::onednn

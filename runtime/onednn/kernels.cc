@@ -86,7 +86,6 @@ class KernelTable {
     const Kernel* dft = onednn::MakeDftKernel().release();
     const Kernel* stft = onednn::MakeStftKernel().release();
     const Kernel* einsum = onednn::MakeEinsumKernel().release();
-    const Kernel* rnn = onednn::MakeRnnKernel().release();
     const Kernel* recurrent = onednn::MakeRecurrentKernel().release();
 
     // Fastest first; the reference function comes last everywhere.
@@ -189,7 +188,7 @@ class KernelTable {
     Add({OpKind::kAttention}, {attention});
     Add({OpKind::kDft}, {dft});
     Add({OpKind::kStft}, {stft});
-    Add({OpKind::kLstm, OpKind::kGru, OpKind::kRnn}, {rnn, recurrent});
+    Add({OpKind::kLstm, OpKind::kGru, OpKind::kRnn}, {recurrent});
     // Only the reference: shape (a constant nearly always).
   }
   void Add(std::initializer_list<OpKind> ops, const KernelList& kernels) {

@@ -34,7 +34,6 @@ std::unique_ptr<Kernel> MakeResizeKernel();         // resize.cc
 std::unique_ptr<Kernel> MakeDeconvKernel();         // deconv.cc: conv_transpose
 std::unique_ptr<Kernel> MakeLayerNormKernel();      // layer_norm.cc
 std::unique_ptr<Kernel> MakeLrnKernel();            // layer_norm.cc
-std::unique_ptr<Kernel> MakeRnnKernel();            // rnn.cc: lstm, gru, rnn by oneDNN's rnn primitives
 std::unique_ptr<Kernel> MakeRecurrentKernel();      // recurrent.cc: lstm, gru, rnn with every option
 std::unique_ptr<Kernel> MakeEinsumKernel();         // einsum.cc
 std::unique_ptr<Kernel> MakeAttentionKernel();      // attention.cc
