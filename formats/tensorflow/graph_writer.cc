@@ -90,6 +90,16 @@ Source GraphWriter::AddConst(std::string_view wish, const Tensor& value, const s
   return {def.name(), value.type()};
 }
 
+Source GraphWriter::ConstNamed(std::string_view name, const Tensor& value, const std::string& device) {
+  const NodeId node = NodeNamed(name);
+  if (node.valid() && graph_.op(node) == OpKind::kConstant) {
+    const Tensor* tensor = graph_.ConstantTensor(graph_.output(node));
+    const bool same = tensor != nullptr && tensor->type() == value.type() && tensor->dims() == value.dims();
+    if (same && tensor->SameBytes(value)) return {NameOf(node), value.type()};
+  }
+  return AddConst(name, value, device);
+}
+
 Source GraphWriter::Add(std::string_view tf_op, std::string name, NodeId owner, const std::vector<Source>& inputs,
                         AttrValues attrs, DataType type) {
   tf::NodeDef& def = *result_.add_node();
@@ -159,21 +169,26 @@ absl::StatusOr<AttrValues> GraphWriter::Extra(NodeId id, std::string_view tf_op)
   return attrs;
 }
 
-// TensorFlow refuses a graph whose nodes shall stand beside nodes that are not there: names follow, and what went goes.
-void GraphWriter::MendColocation(const std::vector<std::string>& names, AttrValues& attrs) {
+NodeId GraphWriter::NodeNamed(std::string_view name) {
   if (old_names_.empty()) {
     for (const NodeId id : graph_.nodes()) {
       if (!graph_.node(id).name.empty()) old_names_.emplace(graph_.node(id).name, id);
     }
   }
+  const auto it = old_names_.find(name);
+  return it == old_names_.end() ? kNoNode : it->second;
+}
+
+// TensorFlow refuses a graph whose nodes shall stand beside nodes that are not there: names follow, and what went goes.
+void GraphWriter::MendColocation(const std::vector<std::string>& names, AttrValues& attrs) {
   tf::AttrValue value;
   for (const std::string& name : names) {
     if (!name.starts_with(kColocation)) {
       value.mutable_list()->add_s(name);
       continue;
     }
-    const auto it = old_names_.find(std::string_view(name).substr(kColocation.size()));
-    if (it != old_names_.end()) value.mutable_list()->add_s(Concat(kColocation, NameOf(it->second)));
+    const NodeId node = NodeNamed(std::string_view(name).substr(kColocation.size()));
+    if (node.valid()) value.mutable_list()->add_s(Concat(kColocation, NameOf(node)));
   }
   if (value.has_list()) attrs["_class"] = std::move(value);
 }

@@ -53,6 +53,8 @@ class GraphWriter {
 
   // A new Const. Its name is like `wish`.
   Source AddConst(std::string_view wish, const Tensor& value, const std::string& device = "");
+  // The graph's constant of just this name if it has this value (what an attribute was read from), else a new one.
+  Source ConstNamed(std::string_view name, const Tensor& value, const std::string& device);
   // A new node that stands for no node of the graph: device as `owner`. `type`: of its output 0.
   Source Add(std::string_view tf_op, std::string name, NodeId owner, const std::vector<Source>& inputs,
              AttrValues attrs, DataType type);
@@ -81,6 +83,7 @@ class GraphWriter {
   absl::StatusOr<AttrValues> Extra(NodeId id, std::string_view tf_op);
   void AddControlInputs(NodeId id, tf::NodeDef& def) const;
   void MendColocation(const std::vector<std::string>& names, AttrValues& attrs);
+  NodeId NodeNamed(std::string_view name);  // kNoNode if there is none
 
   const Graph& graph_;
   NameTable names_;

@@ -92,8 +92,8 @@ class Pads {
     if (const NodeId pad = HelperOf(out_, id_, 0); pad.valid()) return out_.Input(pad, 1);
     const std::vector<int64_t> all = AllPads(attributes(), row_.spatial);
     std::vector<int32_t> cells(all.begin(), all.end());
-    return out_.AddConst(Concat(out_.NameOf(id_), "/paddings"), Tensor::Of<int32_t>({row_.spatial + 2, 2}, cells),
-                         out_.graph().node(id_).device);
+    return out_.ConstNamed(Concat(out_.NameOf(id_), "/paddings"), Tensor::Of<int32_t>({row_.spatial + 2, 2}, cells),
+                           out_.graph().node(id_).device);
   }
   const Attributes& attributes() const { return out_.graph().node(id_).attributes; }
 
@@ -114,7 +114,7 @@ absl::StatusOr<std::vector<Source>> Arguments(GraphWriter& out, NodeId id, const
     HALFTONE_ASSIGN_OR_RETURN(
         const Tensor scale,
         Tensor::Scalar(node.attributes.Float("scale", 1)).ConvertTo(out.graph().type(node.outputs[0])));
-    sources.push_back(out.AddConst(Concat(out.NameOf(id), "/scale"), scale, node.device));
+    sources.push_back(out.ConstNamed(Concat(out.NameOf(id), "/scale"), scale, node.device));
   }
   return sources;
 }

@@ -34,25 +34,12 @@ void SetAlpha(const Node& node, AttrValues& attrs) {
   attrs["leakyrelu_alpha"] = FloatAttr(node.attributes.Float("activation_alpha", otherwise));
 }
 
-// The op on q, k and v; it moves the heads behind the steps.
-absl::StatusOr<Source> AddAttention(GraphWriter& out, NodeId attention, std::string name, NodeId owner) {
-  const Graph& graph = out.graph();
-  const Node& node = graph.node(attention);
-  const DataType type = graph.type(node.outputs[0]);
+// What the op reads; without a mask it reads something that it does not look at.
+std::vector<Source> AttentionInputs(GraphWriter& out, NodeId attention) {
   std::vector<Source> inputs;
   for (int i = 0; i < 3; ++i) inputs.push_back(out.Input(attention, i));
-  const bool masked = HasInput(node, 3);
-  if (masked) {
-    inputs.push_back(out.Input(attention, 3));
-  } else {
-    HALFTONE_ASSIGN_OR_RETURN(const Tensor none, Tensor::Scalar(0.0f).ConvertTo(type));
-    inputs.push_back(out.AddConst(Concat(name, "/no_mask"), none, node.device));
-  }
-  AttrValues attrs = OneType(type);
-  attrs["use_mask"] = BoolAttr(masked);
-  attrs["use_causal"] = BoolAttr(false);
-  attrs["is_inference"] = BoolAttr(true);
-  return out.Add("ScaledDotProductAttentionInference", std::move(name), owner, inputs, std::move(attrs), type);
+  inputs.push_back(out.Input(attention, HasInput(out.graph().node(attention), 3) ? 3 : 0));
+  return inputs;
 }
 
 }  // namespace
@@ -148,30 +135,25 @@ absl::Status WriteTransposedAttention(GraphWriter& out, NodeId id, const OpRow& 
   const bool is_one = attention.valid() && graph.op(attention) == OpKind::kScaledDotProductAttention &&
                       graph.ConstantInts(graph.input(id, 1)) == perm;
   if (!is_one) return WriteRow(out, id, *FindRow("Transpose"));
-  const bool masked = HasInput(graph.node(attention), 3);
-  std::vector<Source> inputs;
-  for (int i = 0; i < 3; ++i) inputs.push_back(out.Input(attention, i));
-  if (masked) {
-    inputs.push_back(out.Input(attention, 3));
-  } else {
-    HALFTONE_ASSIGN_OR_RETURN(const Tensor none, Tensor::Scalar(0.0f).ConvertTo(graph.type(graph.output(id))));
-    inputs.push_back(out.AddConst(Concat(out.NameOf(id), "/no_mask"), none, graph.node(id).device));
-  }
   AttrValues by_rule;
-  by_rule["use_mask"] = BoolAttr(masked);
-  return out.AddRow(id, row, inputs, nullptr, by_rule);
+  by_rule["use_mask"] = BoolAttr(HasInput(graph.node(attention), 3));
+  return out.AddRow(id, row, AttentionInputs(out, attention), nullptr, by_rule);
 }
 
 // As the op and a transpose that moves the heads back.
 absl::Status WriteAttention(GraphWriter& out, NodeId id) {
+  constexpr std::string_view kOp = "ScaledDotProductAttentionInference";
   const Node& node = out.graph().node(id);
-  if (node.spelling != "ScaledDotProductAttentionInference") return Cannot("this op");
-  HALFTONE_ASSIGN_OR_RETURN(const Source moved,
-                            AddAttention(out, id, out.UniqueName(Concat(out.NameOf(id), "/attention")), id));
-  AttrValues attrs = OneType(moved.type);
+  if (node.spelling != kOp) return Cannot("this op");
+  const DataType type = out.graph().type(node.outputs[0]);
+  AttrValues attrs = OneType(type);
+  attrs["use_mask"] = BoolAttr(HasInput(node, 3));
+  attrs["is_inference"] = BoolAttr(true);
+  const Source moved = out.Add(kOp, out.UniqueName(Concat(out.NameOf(id), "/attention")), id, AttentionInputs(out, id),
+                               std::move(attrs), type);
+  attrs = OneType(type);
   attrs["Tperm"] = TypeAttr(DataType::kInt32);
-  out.Add("Transpose", out.NameOf(id), id, {moved, Int32Const(out, id, "perm", {0, 2, 1, 3})}, std::move(attrs),
-          moved.type);
+  out.Add("Transpose", out.NameOf(id), id, {moved, Int32Const(out, id, "perm", {0, 2, 1, 3})}, std::move(attrs), type);
   return absl::OkStatus();
 }
 

@@ -1,25 +1,32 @@
-// registry_check REGISTRY.pbtxt GRAPH.pb...
-// Prints what TensorFlow's registry of ops forbids in each graph; exit code 1 if there is anything, 2 if a file cannot
-// be read.
+// registry_check [--dialect=tensorflow|itex] REGISTRY.pbtxt GRAPH.pb...
+// Prints what TensorFlow's registry of ops, with the internal ops of the dialect, forbids in each graph; exit code 1 if
+// there is anything, 2 if a file cannot be read.
 
 #include <iostream>
 #include <string>
 
 #include "base/files.h"
+#include "tests/formats/tensorflow/internal_ops.h"
 #include "tests/formats/tensorflow/registry_check.h"
 
 int main(int argc, char** argv) {
-  if (argc < 3) {
-    std::cerr << "usage: registry_check REGISTRY.pbtxt GRAPH.pb...\n";
+  using halftone::testing::InternalOpsOf;
+  const std::string option = argc > 1 ? argv[1] : "";
+  const bool tensorflow = option == "--dialect=tensorflow", itex = option == "--dialect=itex";
+  const int first = tensorflow || itex ? 2 : 1;
+  if (argc < first + 2) {
+    std::cerr << "usage: registry_check [--dialect=tensorflow|itex] REGISTRY.pbtxt GRAPH.pb...\n";
     return 2;
   }
-  const auto registry = halftone::testing::ReadRegistry(argv[1]);
+  auto registry = halftone::testing::ReadRegistry(argv[first]);
   if (!registry.ok()) {
     std::cerr << registry.status() << "\n";
     return 2;
   }
+  if (tensorflow) registry->MergeFrom(halftone::testing::InternalOps(InternalOpsOf::kTensorFlow));
+  if (itex) registry->MergeFrom(halftone::testing::InternalOps(InternalOpsOf::kItex));
   bool is_clean = true;
-  for (int i = 2; i < argc; ++i) {
+  for (int i = first + 1; i < argc; ++i) {
     const absl::StatusOr<std::string> bytes = halftone::ReadFile(argv[i]);
     halftone::tensorflow::GraphDef graph;
     if (!bytes.ok() || !graph.ParseFromString(*bytes)) {
