@@ -1,4 +1,6 @@
 // Recurrent layers from lines: "l1t100mb50sic256slc128dhc256dic256", one layer or more, one direction or two.
+#include <algorithm>
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "runtime/onednn/repeat_internal.h"
@@ -42,6 +44,14 @@ absl::StatusOr<Layer> LayerOf(const PrimitiveLine& line, int64_t directions, int
   return layer;
 }
 
+bool HasPackedWeights(const PrimitiveLine& line) {
+  for (const std::string_view role : {"wei_layer", "wei_iter"}) {
+    const std::string& tag = line.tensor(role).tag;
+    if (std::any_of(tag.begin(), tag.end(), [](char c) { return c >= 'A' && c <= 'Z'; })) return true;
+  }
+  return false;
+}
+
 template <typename Primitive, typename... Rest>
 absl::StatusOr<MadePrimitive> Make(const PrimitiveLine& line, Layer layer, const dnnl::primitive_attr& attributes,
                                    const Rest&... rest) {
@@ -51,7 +61,12 @@ absl::StatusOr<MadePrimitive> Make(const PrimitiveLine& line, Layer layer, const
     if (argument == DNNL_ARG_WEIGHTS_LAYER) known = desc.weights_layer_desc();
     if (argument == DNNL_ARG_WEIGHTS_ITER) known = desc.weights_iter_desc();
   }
-  return Finish<Primitive>(desc, line, std::move(layer.arguments));
+  HALFTONE_ASSIGN_OR_RETURN(MadePrimitive made, Finish<Primitive>(desc, line, std::move(layer.arguments)));
+  if (made.kernel != line.kernel && HasPackedWeights(line)) {  // oneDNN takes them, and fails when it is executed
+    return absl::UnimplementedError(Concat("the weights of this rnn lie as ", line.kernel, " has them; this CPU has ",
+                                           made.kernel, ", which cannot read them"));
+  }
+  return made;
 }
 
 }  // namespace
