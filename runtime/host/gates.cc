@@ -28,9 +28,9 @@ HALFTONE_INLINE void Activate(const GateActivation& activation, float* x, int64_
   const float alpha = static_cast<float>(activation.alpha), beta = static_cast<float>(activation.beta);
   switch (activation.kind) {
     case Kind::kSigmoid:
-      return ForEach(x, count, [](float v) { return SigmoidOf(v); });
+      return ForEach(x, count, [](float v) { return SigmoidByRatioOf(v); });
     case Kind::kTanh:
-      return ForEach(x, count, [](float v) { return TanhOf(v); });
+      return ForEach(x, count, [](float v) { return TanhByRatioOf(v); });
     case Kind::kRelu:
       return ForEach(x, count, [](float v) { return v < 0 ? 0.0f : v; });
     case Kind::kAffine:
@@ -54,53 +54,61 @@ HALFTONE_INLINE void Activate(const GateActivation& activation, float* x, int64_
   }
 }
 
-// Pass by pass: one loop over all that is to be done to an element is slower, as is each further pass over few
-// elements.
+// Sigmoids, then tanhs, and nothing special: one pass does all.
+HALFTONE_INLINE bool AreUsual(const GateRows& rows, int tanhs) {
+  if (rows.clip > 0 || rows.input_forget || rows.peepholes != nullptr) return false;
+  bool usual = rows.activations[0].kind == Kind::kSigmoid;
+  for (int i = 1; i <= tanhs; ++i) usual &= rows.activations[i].kind == Kind::kTanh;
+  return usual;
+}
+
+HALFTONE_INLINE void UsualLstmRow(int64_t n, const float* gates, float* c, float* h) {
+  const float *i = gates, *o = gates + n, *f = gates + 2 * n, *g = gates + 3 * n;
+#pragma GCC ivdep
+  for (int64_t u = 0; u < n; ++u) {
+    const float cell = SigmoidByRatioOf(f[u]) * c[u] + SigmoidByRatioOf(i[u]) * TanhByRatioOf(g[u]);
+    c[u] = cell;
+    h[u] = SigmoidByRatioOf(o[u]) * TanhByRatioOf(cell);
+  }
+}
+
 HALFTONE_INLINE void LstmRow(const GateRows& rows, float* gates, float* c, float* h) {
   const int64_t n = rows.hidden;
   float *i = gates, *o = gates + n, *f = gates + 2 * n, *g = gates + 3 * n;
-  const bool separate = rows.peepholes != nullptr || rows.input_forget;
-  if (!separate) {
-    Clip(rows.clip, gates, 4 * n);
-    Activate(rows.activations[0], gates, 3 * n);
-    Activate(rows.activations[1], g, n);
+  if (rows.peepholes != nullptr) {
+    const float *of_i = rows.peepholes, *of_f = rows.peepholes + 2 * n;
+    for (int64_t u = 0; u < n; ++u) i[u] += of_i[u] * c[u];
+    for (int64_t u = 0; u < n; ++u) f[u] += of_f[u] * c[u];
+  }
+  Clip(rows.clip, i, n);
+  Activate(rows.activations[0], i, n);
+  if (rows.input_forget) {
+    for (int64_t u = 0; u < n; ++u) f[u] = 1.0f - i[u];
   } else {
-    if (rows.peepholes != nullptr) {
-      const float *of_i = rows.peepholes, *of_f = rows.peepholes + 2 * n;
-      for (int64_t u = 0; u < n; ++u) i[u] += of_i[u] * c[u];
-      for (int64_t u = 0; u < n; ++u) f[u] += of_f[u] * c[u];
-    }
-    Clip(rows.clip, i, n);
-    Activate(rows.activations[0], i, n);
-    if (rows.input_forget) {
-      for (int64_t u = 0; u < n; ++u) f[u] = 1.0f - i[u];
-    } else {
-      Clip(rows.clip, f, n);
-      Activate(rows.activations[0], f, n);
-    }
-    Clip(rows.clip, g, n);
-    Activate(rows.activations[1], g, n);
+    Clip(rows.clip, f, n);
+    Activate(rows.activations[0], f, n);
   }
-#pragma GCC ivdep
-  for (int64_t u = 0; u < n; ++u) {
-    c[u] = f[u] * c[u] + i[u] * g[u];
-    h[u] = c[u];
+  Clip(rows.clip, g, n);
+  Activate(rows.activations[1], g, n);
+  for (int64_t u = 0; u < n; ++u) c[u] = f[u] * c[u] + i[u] * g[u];
+  if (rows.peepholes != nullptr) {
+    const float* of_o = rows.peepholes + n;
+    for (int64_t u = 0; u < n; ++u) o[u] += of_o[u] * c[u];
   }
-  if (separate) {
-    if (rows.peepholes != nullptr) {
-      const float* of_o = rows.peepholes + n;
-      for (int64_t u = 0; u < n; ++u) o[u] += of_o[u] * c[u];
-    }
-    Clip(rows.clip, o, n);
-    Activate(rows.activations[0], o, n);
-  }
+  Clip(rows.clip, o, n);
+  Activate(rows.activations[0], o, n);
+  for (int64_t u = 0; u < n; ++u) h[u] = c[u];
   Activate(rows.activations[2], h, n);
   for (int64_t u = 0; u < n; ++u) h[u] *= o[u];
 }
 
 HALFTONE_INLINE void LstmBody(const GateRows& rows) {
   const int64_t n = rows.hidden;
-  for (int64_t b = 0; b < rows.count; ++b) LstmRow(rows, rows.gates + b * 4 * n, rows.c + b * n, rows.h + b * n);
+  const bool usual = AreUsual(rows, /*tanhs=*/2);
+  for (int64_t b = 0; b < rows.count; ++b) {
+    float *gates = rows.gates + b * 4 * n, *c = rows.c + b * n, *h = rows.h + b * n;
+    usual ? UsualLstmRow(n, gates, c, h) : LstmRow(rows, gates, c, h);
+  }
 }
 
 // How much of z row b keeps.
@@ -115,20 +123,35 @@ HALFTONE_INLINE void MixRow(int64_t n, float kept, const float* gates, float* h)
   for (int64_t u = 0; u < n; ++u) h[u] = (1.0f - kept * z[u]) * candidate[u] + kept * z[u] * h[u];
 }
 
+HALFTONE_INLINE void UsualGruLinearRow(int64_t n, float kept, const float* gates, const float* from_h, float* h) {
+#pragma GCC ivdep
+  for (int64_t u = 0; u < n; ++u) {
+    const float z = kept * SigmoidByRatioOf(gates[u] + from_h[u]);
+    const float r = SigmoidByRatioOf(gates[n + u] + from_h[n + u]);
+    const float candidate = TanhByRatioOf(gates[2 * n + u] + r * from_h[2 * n + u]);
+    h[u] = (1.0f - z) * candidate + z * h[u];
+  }
+}
+
+HALFTONE_INLINE void GruLinearRow(const GateRows& rows, float kept, float* gates, const float* from_h, float* h) {
+  const int64_t n = rows.hidden;
+  float *r = gates + n, *candidate = gates + 2 * n;
+  for (int64_t u = 0; u < 2 * n; ++u) gates[u] += from_h[u];
+  Clip(rows.clip, gates, 2 * n);
+  Activate(rows.activations[0], gates, 2 * n);
+  for (int64_t u = 0; u < n; ++u) candidate[u] += r[u] * from_h[2 * n + u];
+  Clip(rows.clip, candidate, n);
+  Activate(rows.activations[1], candidate, n);
+  MixRow(n, kept, gates, h);
+}
+
 HALFTONE_INLINE void GruLinearBody(const GateRows& rows) {
   const int64_t n = rows.hidden;
+  const bool usual = AreUsual(rows, /*tanhs=*/1);
   for (int64_t b = 0; b < rows.count; ++b) {
-    float *zr = rows.gates + b * 3 * n, *r = zr + n, *candidate = zr + 2 * n;
-    const float *from_h = rows.recurrent + b * 3 * n, *candidate_from_h = from_h + 2 * n;
-#pragma GCC ivdep
-    for (int64_t u = 0; u < 2 * n; ++u) zr[u] += from_h[u];
-    Clip(rows.clip, zr, 2 * n);
-    Activate(rows.activations[0], zr, 2 * n);
-#pragma GCC ivdep
-    for (int64_t u = 0; u < n; ++u) candidate[u] += r[u] * candidate_from_h[u];
-    Clip(rows.clip, candidate, n);
-    Activate(rows.activations[1], candidate, n);
-    MixRow(n, KeptOf(rows, b), zr, rows.h + b * n);
+    float *gates = rows.gates + b * 3 * n, *h = rows.h + b * n;
+    const float *from_h = rows.recurrent + b * 3 * n, kept = KeptOf(rows, b);
+    usual ? UsualGruLinearRow(n, kept, gates, from_h, h) : GruLinearRow(rows, kept, gates, from_h, h);
   }
 }
 

@@ -45,6 +45,31 @@ HALFTONE_INLINE float TanhOf(float x) {
   return square < 0.0625f ? series : by_exp;
 }
 
+// x P(x^2) / Q(x^2): as exact as 4e-7, of 1 and of the result, in half the time of TanhOf. May pass 1 by 2e-7.
+HALFTONE_INLINE float TanhByRatioOf(float x) {
+  constexpr float kEnd = 8.5f;
+  float z = x < -kEnd ? -kEnd : x;
+  z = z > kEnd ? kEnd : z;
+  const float t = z * z;
+  float p = 1.42687207e-08f;
+  p = p * t + 2.12507192e-05f;
+  p = p * t + 0.00353400888f;
+  p = p * t + 0.134132324f;
+  p = p * t + 0.999999988f;
+  float q = 8.14492801e-07f;
+  q = q * t + 0.000334883413f;
+  q = q * t + 0.0260226849f;
+  q = q * t + 0.467465552f;
+  q = q * t + 1.0f;
+  return z * p / q;
+}
+
+// By that: as exact as 2e-7 of 1, but not of small results.
+HALFTONE_INLINE float SigmoidByRatioOf(float x) {
+  const float y = 0.5f + 0.5f * TanhByRatioOf(0.5f * x);
+  return y < 0 ? 0.0f : y;
+}
+
 // x times the normal distribution's integral up to x, which is 0.5 + x P(x^2) / Q(x^2): within 2e-7 of it. Below -5.4 it
 // is 0, which is right to 2e-7.
 HALFTONE_INLINE float GeluOf(float x) {
