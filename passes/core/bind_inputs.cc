@@ -81,7 +81,8 @@ absl::StatusOr<Graph> WithInputShapes(const Graph& graph, const std::vector<Shap
     const ValueId value = graph.output(graph.inputs()[i]);
     const Shape& free = graph.shape(value);
     for (int d = 0; free.has_rank() && d < free.rank() && d < shapes[i].rank(); ++d) {
-      if (!free.dim(d).known() && !free.dim(d).symbol.empty()) symbols.emplace(free.dim(d).symbol, shapes[i].dim(d).value);
+      if (!free.dim(d).known() && !free.dim(d).symbol.empty())
+        symbols.emplace(free.dim(d).symbol, shapes[i].dim(d).value);
     }
     edit.SetShape(value, shapes[i]);
   }

@@ -13,9 +13,9 @@ namespace halftone {
 // Whether an input has a dimension that is not known.
 bool HasFreeInputs(const Graph& graph);
 
-// Shapes for the graph's inputs, in order: free first dimensions are `batch`, the others small numbers, the same for equal
-// symbols. Several sets are tried until shape inference takes one. INVALID_ARGUMENT with the reason of the last refusal,
-// or where a rank is not known.
+// Shapes for the graph's inputs, in order: free first dimensions are `batch`, the others small numbers, the same for
+// equal symbols. Several sets are tried until shape inference takes one. INVALID_ARGUMENT with the reason of the last
+// refusal, or where a rank is not known.
 absl::StatusOr<std::vector<Shape>> ChooseInputShapes(const Graph& graph, int64_t batch);
 
 // A copy whose inputs have these shapes, and all other values what follows from them.

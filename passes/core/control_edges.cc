@@ -125,7 +125,8 @@ absl::StatusOr<std::vector<std::string>> DetachedControl::Attach(GraphEditor& ed
     if (!Has(of_user, node)) of_user.push_back(node);
     edit.SetControlInputs(edge.to, std::move(of_user));
     if (!edge.of_root) {
-      moved.push_back(Concat("'", graph.Label(edge.to), "' runs after '", label, "' now, in which its control input is"));
+      moved.push_back(
+          Concat("'", graph.Label(edge.to), "' runs after '", label, "' now, in which its control input is"));
     }
   }
   return moved;

@@ -1,5 +1,5 @@
-// Control edges of nodes that a rule replaces: whoever ran after, or before, one of them runs after, or before, the node
-// that takes their place.
+// Control edges of nodes that a rule replaces: whoever ran after, or before, one of them runs after, or before, the
+// node that takes their place.
 //
 // Safe for edges into matched nodes: the root ran after their sources already. Safe for edges out of them where nothing
 // that they lead to is needed by the match: else the graph would have a cycle. Not where values may be dead (switch and

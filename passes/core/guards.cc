@@ -25,7 +25,8 @@ std::string IsAnOutput(const Graph& graph, ValueId value) {
   const std::string label = graph.Label(graph.producer(value));
   for (const GraphOutput& output : graph.outputs()) {
     if (output.value != value) continue;
-    return Concat("'", label, "' is an output of the graph", output.name == label ? "" : Concat(" ('", output.name, "')"));
+    return Concat("'", label, "' is an output of the graph",
+                  output.name == label ? "" : Concat(" ('", output.name, "')"));
   }
   return "";
 }
@@ -78,8 +79,8 @@ std::string OtherNeed(const Graph& graph, ValueId value) {
   if (std::string is = IsRead(graph, value); !is.empty()) return is;
   const std::vector<Use>& uses = graph.uses(value);
   if (uses.size() < 2) return "";
-  return Concat(Quoted(graph, graph.producer(value)), " has another user: ", Quoted(graph, uses[0].node),
-                " beside ", Quoted(graph, uses[1].node));
+  return Concat(Quoted(graph, graph.producer(value)), " has another user: ", Quoted(graph, uses[0].node), " beside ",
+                Quoted(graph, uses[1].node));
 }
 
 std::string GuardAgainst(const Graph& graph, const RewriteRule& rule, const Match& match, const PrecisionPlan* plan) {

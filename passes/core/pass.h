@@ -26,7 +26,7 @@ class OpSet;
 class RuleSchedule;
 
 // --- Declared exactness: how far a pass may move answers, as a part of an output's largest magnitude.
-inline constexpr float kBitExact = 0;     // every answer stays the same number, in every type
+inline constexpr float kBitExact = 0;      // every answer stays the same number, in every type
 inline constexpr float kRounding = 1e-4f;  // sums in another order, numbers rounded elsewhere. Where a graph has types
                                            // below f32: by as much as these round (equivalence.h)
 
@@ -37,7 +37,8 @@ struct RewriteLogEntry {
   NodeId origin;     // the node of the imported graph
   bool applied = false;
   std::string text;  // applied: the equation; else the reason of the refusal
-  bool remark = false;  // applied: no change of its own, but what else the one before did ("control input '^x' moved to 'y'")
+  bool remark =
+      false;  // applied: no change of its own, but what else the one before did ("control input '^x' moved to 'y'")
 };
 
 // The reasons of a run, in order; each refusal once. Not thread-safe.

@@ -81,7 +81,8 @@ absl::Status Pipeline::RunFixedPoint(const Step& step, Graph& graph, PassContext
   context.explains = true;
   const bool edited = std::any_of(context.runs.begin() + static_cast<int64_t>(runs), context.runs.end(),
                                   [](const PassRun& run) { return run.edits > 0; });
-  if (!status.ok() || !edited || (!large && graph.num_nodes() <= kLargeGraph)) return status;  // small: verified already
+  if (!status.ok() || !edited || (!large && graph.num_nodes() <= kLargeGraph))
+    return status;  // small: verified already
   if (const absl::Status bad = VerifyGraph(graph); !bad.ok()) {
     return absl::InternalError(Concat("fixed point '", step.name, "': made a graph that is not valid: ", bad.message(),
                                       " (HALFTONE_DEBUG=verify=full names the rule)"));

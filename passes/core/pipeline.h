@@ -32,9 +32,9 @@ class Pipeline {
     steps_.back().passes.push_back(std::make_unique<P>(std::forward<Args>(args)...));
   }
   void Add(std::unique_ptr<Pass> pass);
-  // The rules one after the other, each over its roots in topological order, again and again until none of them edits. In
-  // the first round and the last they look at the whole graph, in those between at what changed (rule_schedule.h). Not
-  // settling within kMaxRounds rounds is an error that names the rule which was still editing.
+  // The rules one after the other, each over its roots in topological order, again and again until none of them edits.
+  // In the first round and the last they look at the whole graph, in those between at what changed (rule_schedule.h).
+  // Not settling within kMaxRounds rounds is an error that names the rule which was still editing.
   void AddFixedPoint(std::string name, Rules rules);
   // The same of passes, which look at the whole graph in every round.
   void AddFixedPoint(std::string name, std::vector<std::unique_ptr<Pass>> passes);

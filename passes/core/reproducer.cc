@@ -77,8 +77,8 @@ std::string Comment(std::string_view text) {
 }
 
 std::string Head(const Reproducer& reproducer) {
-  std::string head = Concat("# pipeline: ", reproducer.pipeline, "\n# pass: ", reproducer.pass,
-                            "\n# seed: ", reproducer.seed, "\n");
+  std::string head =
+      Concat("# pipeline: ", reproducer.pipeline, "\n# pass: ", reproducer.pass, "\n# seed: ", reproducer.seed, "\n");
   if (reproducer.planned) head += Concat("# plan: ", PrintPlan(reproducer.plan, reproducer.graph), "\n");
   return head + Concat("# failure: ", Comment(reproducer.failure), "\n");
 }
@@ -89,8 +89,8 @@ std::string PrintReproducer(const Reproducer& reproducer) {
   return Head(reproducer) + PrintGraph(reproducer.graph, {.with_weights = true, .max_elements = kPrinted});
 }
 
-std::string WriteReproducer(const Pass& pass, std::string_view pipeline, const Graph& before, const absl::Status& failure,
-                            const PassContext& context) {
+std::string WriteReproducer(const Pass& pass, std::string_view pipeline, const Graph& before,
+                            const absl::Status& failure, const PassContext& context) {
   Reproducer reproducer{.pipeline = std::string(pipeline),
                         .pass = std::string(pass.name()),
                         .failure = std::string(failure.message()),

@@ -33,8 +33,8 @@ struct Reproducer {
 };
 
 // Large weights are left out where the failure does not need them: then the text's reader fills them from their names.
-std::string WriteReproducer(const Pass& pass, std::string_view pipeline, const Graph& before, const absl::Status& failure,
-                            const PassContext& context);
+std::string WriteReproducer(const Pass& pass, std::string_view pipeline, const Graph& before,
+                            const absl::Status& failure, const PassContext& context);
 std::string PrintReproducer(const Reproducer& reproducer);
 
 // INVALID_ARGUMENT says what is missing or wrong.

@@ -94,7 +94,8 @@ void RuleSchedule::Touch(const Graph& graph, std::vector<NodeId> touched) {
   for (const NodeId id : touched) mark(id);
   for (int distance = 0; distance < kReach && !next.empty(); ++distance) {
     for (const NodeId id : std::exchange(next, {})) {
-      if (Info(graph.op(id)).group == OpGroup::kSource) continue;  // weights that all share: who reads them is touched too
+      if (Info(graph.op(id)).group == OpGroup::kSource)
+        continue;  // weights that all share: who reads them is touched too
       for (const ValueId output : graph.node(id).outputs) {
         if (!output.valid()) continue;
         for (const Use& use : graph.uses(output)) mark(use.node);

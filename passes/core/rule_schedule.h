@@ -1,5 +1,5 @@
-// Which nodes a rule has to look at: those of its root's ops, in topological order, that it has not seen since something
-// near them changed. A rule costs nothing for the nodes that are not its root.
+// Which nodes a rule has to look at: those of its root's ops, in topological order, that it has not seen since
+// something near them changed. A rule costs nothing for the nodes that are not its root.
 #ifndef HALFTONE_PASSES_CORE_RULE_SCHEDULE_H_
 #define HALFTONE_PASSES_CORE_RULE_SCHEDULE_H_
 
@@ -17,10 +17,11 @@
 
 namespace halftone {
 
-// Of one graph, for as long as only rules edit it; nested graphs have schedules of their own. Rules are known by numbers.
+// Of one graph, for as long as only rules edit it; nested graphs have schedules of their own. Rules are known by
+// numbers.
 //
-// "Near" is kReach edges behind what changed: a pattern ends in its root, so that a change concerns the roots behind it.
-// A rule that looks farther only finds its match later, in a round that looks at everything.
+// "Near" is kReach edges behind what changed: a pattern ends in its root, so that a change concerns the roots behind
+// it. A rule that looks farther only finds its match later, in a round that looks at everything.
 class RuleSchedule {
  public:
   explicit RuleSchedule(const Graph& graph);
@@ -58,9 +59,10 @@ class RuleSchedule {
   int64_t SeenBy(int rule) const { return static_cast<size_t>(rule) < seen_.size() ? seen_[rule] : 0; }
   bool IsOn(const Graph& graph, NodeId id, OpKind op) const { return graph.alive(id) && graph.op(id) == op; }
 
-  std::vector<int64_t> position_;  // by node: its place in the order, -1: none yet; what one match made shares the root's
-  std::vector<int64_t> due_;       // by node: the tick of its last change
-  std::vector<int16_t> list_;      // by node: the op whose list has it, -1: none
+  std::vector<int64_t>
+      position_;               // by node: its place in the order, -1: none yet; what one match made shares the root's
+  std::vector<int64_t> due_;   // by node: the tick of its last change
+  std::vector<int16_t> list_;  // by node: the op whose list has it, -1: none
   std::array<std::vector<NodeId>, kNumOps> by_op_;
   std::vector<NodeId> holders_;
   std::vector<int64_t> seen_;  // by rule: the tick of its last visit

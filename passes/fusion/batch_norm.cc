@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 
 namespace halftone {
@@ -54,12 +56,14 @@ absl::StatusOr<ChannelAffine> AffineOfBatchNorm(const Graph& g, NodeId batch_nor
 
 std::string CannotFold(const Graph& g, NodeId contraction) {
   if (HasResidual(g, contraction) || HasActivation(g, contraction)) {
-    return "the contraction already ends in a residual or an activation";
+    return Concat("the contraction already ends in a residual or an activation: '", g.Label(contraction), "'");
   }
-  if (!IsFloat32Constant(g, g.input(contraction, kWeightsInput))) return "the weights are no f32 constant";
+  if (!IsFloat32Constant(g, g.input(contraction, kWeightsInput)))
+    return Concat("the weights are no f32 constant: ", Describe(g, g.input(contraction, kWeightsInput)));
   if (HasBias(g, contraction) && !IsFloat32Constant(g, g.input(contraction, kBiasInput)))
-    return "the bias is no f32 constant";
-  if (!OutputChannels(g, contraction).has_value()) return "the number of channels is not known";
+    return Concat("the bias is no f32 constant: ", Describe(g, g.input(contraction, kBiasInput)));
+  if (!OutputChannels(g, contraction).has_value())
+    return Concat("the number of channels is not known: ", Describe(g, g.output(contraction)));
   return "";
 }
 

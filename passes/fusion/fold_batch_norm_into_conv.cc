@@ -5,6 +5,8 @@
 // the statistics, and the target has the conv with a bias. Computed in f64 and rounded once to f32. Not bit-exact: the
 // products are rounded before the sum instead of after it.
 
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/batch_norm.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
@@ -16,6 +18,7 @@ class FoldBatchNormIntoConv final : public RewriteRule {
  public:
   std::string_view name() const override { return "fold-batch-norm-into-conv"; }
   std::string_view equation() const override { return "batch_norm(conv(x, w, b)) => conv(x, w * s, b * s + t)"; }
+  bool makes_one_node() const override { return true; }
   OpSet root() const override { return OpKind::kBatchNorm; }
 
   FindResult Find(const Graph& g, NodeId batch_norm, const Target& target) const override {
@@ -23,13 +26,15 @@ class FoldBatchNormIntoConv final : public RewriteRule {
     if (!x.valid() || g.op(x) != OpKind::kConv) return No("the input is no conv");
     const NodeId conv = g.producer(x);
     if (g.node(conv).attributes.String("layout", "NCHW") != g.node(batch_norm).attributes.String("layout", "NCHW")) {
-      return Kept("the layouts differ");
+      return Kept(Concat("the layouts differ: '", g.Label(conv), "' is ",
+                         g.node(conv).attributes.String("layout", "NCHW"), ", the batch_norm ",
+                         g.node(batch_norm).attributes.String("layout", "NCHW")));
     }
     if (std::string reason = CannotFold(g, conv); !reason.empty()) return Kept(std::move(reason));
     const absl::StatusOr<ChannelAffine> affine = AffineOfBatchNorm(g, batch_norm, *OutputChannels(g, conv));
-    if (!affine.ok()) return Kept(std::string(affine.status().message()));
+    if (!affine.ok()) return Kept(Describe(g, batch_norm, affine.status()));
     const absl::Status supported = target.SupportsFused(g, conv, {.bias = true});
-    if (!supported.ok()) return Kept(std::string(supported.message()));
+    if (!supported.ok()) return Kept(Describe(g, conv, supported));
     return Match({batch_norm, conv});
   }
 

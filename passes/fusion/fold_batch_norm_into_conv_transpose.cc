@@ -5,6 +5,8 @@
 // or the statistics, and no input says the shape (TensorFlow's operator, which has no bias). Computed in f64 and
 // rounded once to f32. Not bit-exact: the products are rounded before the sum instead of after it.
 
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/batch_norm.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
@@ -46,6 +48,7 @@ class FoldBatchNormIntoConvTranspose final : public RewriteRule {
   std::string_view equation() const override {
     return "batch_norm(conv_transpose(x, w, b)) => conv_transpose(x, w * s, b * s + t)";
   }
+  bool makes_one_node() const override { return true; }
   OpSet root() const override { return OpKind::kBatchNorm; }
 
   FindResult Find(const Graph& g, NodeId batch_norm, const Target&) const override {
@@ -54,18 +57,23 @@ class FoldBatchNormIntoConvTranspose final : public RewriteRule {
     const NodeId conv = g.producer(x);
     const Attributes& attributes = g.node(conv).attributes;
     if (attributes.String("layout", "NCHW") != g.node(batch_norm).attributes.String("layout", "NCHW"))
-      return Kept("the layouts differ");
+      return Kept(Concat("the layouts differ: '", g.Label(conv), "' is ", attributes.String("layout", "NCHW"),
+                         ", the batch_norm ", g.node(batch_norm).attributes.String("layout", "NCHW")));
     if (attributes.String("weights_layout", "IOHW") != "IOHW" || g.input(conv, kOutputShapeInput).valid())
-      return Kept("its operator has no bias");
-    if (!IsFloat32Constant(g, g.input(conv, kWeightsInput))) return Kept("the weights are no f32 constant");
+      return Kept(Concat("'", g.Label(conv), "': its operator has no bias"));
+    if (!IsFloat32Constant(g, g.input(conv, kWeightsInput)))
+      return Kept(Concat("the weights are no f32 constant: ", Describe(g, g.input(conv, kWeightsInput))));
     const ValueId bias = g.input(conv, kBiasInput);
-    if (bias.valid() && !IsFloat32Constant(g, bias)) return Kept("the bias is no f32 constant");
+    if (bias.valid() && !IsFloat32Constant(g, bias))
+      return Kept(Concat("the bias is no f32 constant: ", Describe(g, bias)));
     const std::optional<WeightsView> view = ViewOf(g, conv);
-    if (!view.has_value()) return Kept("the weights do not fit the groups");
+    if (!view.has_value())
+      return Kept(Concat("the weights do not fit the groups: ", Describe(g, g.input(conv, kWeightsInput)), " for ",
+                         attributes.Int("group", 1)));
     if (bias.valid() && g.ConstantTensor(bias)->num_elements() != view->channels())
-      return Kept("the bias is not one a channel");
+      return Kept(Concat("the bias is not one a channel: ", Describe(g, bias), " for ", view->channels()));
     const absl::StatusOr<ChannelAffine> affine = AffineOfBatchNorm(g, batch_norm, view->channels());
-    if (!affine.ok()) return Kept(std::string(affine.status().message()));
+    if (!affine.ok()) return Kept(Describe(g, batch_norm, affine.status()));
     return Match({batch_norm, conv});
   }
 

@@ -5,6 +5,8 @@
 // matrix. Computed in f64 and rounded once to f32. Not bit-exact: the products are rounded before the sum instead of
 // after it.
 
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/batch_norm.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
@@ -16,6 +18,7 @@ class FoldBatchNormIntoMatMul final : public RewriteRule {
  public:
   std::string_view name() const override { return "fold-batch-norm-into-matmul"; }
   std::string_view equation() const override { return "batch_norm(matmul(x, w, b)) => matmul(x, w * s, b * s + t)"; }
+  bool makes_one_node() const override { return true; }
   OpSet root() const override { return OpKind::kBatchNorm; }
 
   FindResult Find(const Graph& g, NodeId batch_norm, const Target& target) const override {
@@ -25,12 +28,12 @@ class FoldBatchNormIntoMatMul final : public RewriteRule {
     const bool last = g.node(batch_norm).attributes.String("layout", "NCHW") == "NHWC";
     const std::optional<int> rank = ResultRank(g, matmul);
     if (!rank.has_value() || *rank < 2 || (*rank != 2 && !last))
-      return Kept("the channel is not known to be the last dimension");
+      return Kept(Concat("the channel is not known to be the last dimension of ", Describe(g, x)));
     if (std::string reason = CannotFold(g, matmul); !reason.empty()) return Kept(std::move(reason));
     const absl::StatusOr<ChannelAffine> affine = AffineOfBatchNorm(g, batch_norm, *OutputChannels(g, matmul));
-    if (!affine.ok()) return Kept(std::string(affine.status().message()));
+    if (!affine.ok()) return Kept(Describe(g, batch_norm, affine.status()));
     const absl::Status supported = target.SupportsFused(g, matmul, {.bias = true});
-    if (!supported.ok()) return Kept(std::string(supported.message()));
+    if (!supported.ok()) return Kept(Describe(g, matmul, supported));
     return Match({batch_norm, matmul});
   }
 

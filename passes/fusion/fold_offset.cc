@@ -3,6 +3,7 @@
 // Legal when b and t are constants over the output channels, and the contraction has no residual and no activation.
 // b + t is computed in f64 and rounded once to f32. Not bit-exact: the order of the sum differs.
 
+#include "passes/core/reasons.h"
 #include "passes/fusion/batch_norm.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
@@ -14,6 +15,7 @@ class FoldOffset final : public RewriteRule {
  public:
   std::string_view name() const override { return "fold-offset"; }
   std::string_view equation() const override { return "contraction(x, w, b) + t => contraction(x, w, b + t)"; }
+  bool makes_one_node() const override { return true; }
   OpSet root() const override { return OpKind::kAdd; }
 
   FindResult Find(const Graph& g, NodeId add, const Target&) const override {
@@ -25,7 +27,8 @@ class FoldOffset final : public RewriteRule {
     if (!HasBias(g, contraction)) return No("the contraction has no bias");
     if (!g.IsConstant(offset)) return No("the offset is not constant");
     if (std::string reason = CannotFold(g, contraction); !reason.empty()) return Kept(std::move(reason));
-    if (!ChannelVector(g, offset, contraction).has_value()) return Kept("the offset is no vector over the channels");
+    if (!ChannelVector(g, offset, contraction).has_value())
+      return Kept(DescribeBoth("the offset is no vector over the channels", g, product, offset));
     return Match({add, contraction}, {offset});
   }
 

@@ -4,6 +4,7 @@
 // reads the product: what is left of a batch norm that was written out. Computed in f64 and rounded once to f32. Not
 // bit-exact: the products are rounded before the sum instead of after it.
 
+#include "passes/core/reasons.h"
 #include "passes/fusion/batch_norm.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
@@ -15,6 +16,7 @@ class FoldScale final : public RewriteRule {
  public:
   std::string_view name() const override { return "fold-scale"; }
   std::string_view equation() const override { return "contraction(x, w, b) * s => contraction(x, w * s, b * s)"; }
+  bool makes_one_node() const override { return true; }
   OpSet root() const override { return OpKind::kMul; }
 
   FindResult Find(const Graph& g, NodeId mul, const Target&) const override {
@@ -25,7 +27,8 @@ class FoldScale final : public RewriteRule {
     if (!IsContraction(g, contraction)) return No("no operand is a conv or matmul");
     if (!g.IsConstant(scale)) return No("the scale is not constant");
     if (std::string reason = CannotFold(g, contraction); !reason.empty()) return Kept(std::move(reason));
-    if (!ChannelVector(g, scale, contraction).has_value()) return Kept("the scale is no vector over the channels");
+    if (!ChannelVector(g, scale, contraction).has_value())
+      return Kept(DescribeBoth("the scale is no vector over the channels", g, product, scale));
     return Match({mul, contraction}, {scale});
   }
 

@@ -4,6 +4,8 @@
 // gelu (both), mish. Legal when the op has no activation yet and the target has the kernel. Bit-exact in f32 where the
 // kernel computes the activation as the node would; below f32 it rounds once where the two ops round twice.
 
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/activation.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
@@ -30,10 +32,13 @@ class FuseActivation final : public RewriteRule {
     if (product != g.output(contraction)) return No("it reads statistics");
     if (HasActivation(g, contraction)) return No("there is an activation already");
     const std::optional<ActivationSpec> spec = ActivationOf(g, activation);
-    if (!spec.has_value()) return Kept("the bounds are not constant");
-    if (spec->kind == Activation::kClip && !(spec->alpha <= spec->beta)) return Kept("the bounds are not in order");
+    if (!spec.has_value())
+      return Kept(Concat("the bounds are not constant: ", Describe(g, g.input(activation, 1)), ", ",
+                         Describe(g, g.input(activation, 2))));
+    if (spec->kind == Activation::kClip && !(spec->alpha <= spec->beta))
+      return Kept(Concat("the bounds are not in order: ", spec->alpha, " and ", spec->beta));
     const absl::Status supported = target.SupportsFused(g, contraction, {.activation = spec->kind});
-    if (!supported.ok()) return Kept(std::string(supported.message()));
+    if (!supported.ok()) return Kept(Describe(g, contraction, supported));
     return Match({activation, contraction});
   }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
 
@@ -33,6 +34,8 @@ class FuseChannelShuffle final : public RewriteRule {
   std::string_view equation() const override {
     return "transpose(reshape(concat(a, b), [.., 2, c, ..])) => concat(unsqueeze(a), unsqueeze(b))";
   }
+  float tolerance() const override { return kBitExact; }
+  bool makes_one_node() const override { return true; }
   OpSet root() const override { return OpKind::kTranspose; }
 
   FindResult Find(const Graph& g, NodeId transpose, const Target&) const override {
@@ -47,23 +50,26 @@ class FuseChannelShuffle final : public RewriteRule {
     if (axis < 0) return No("it does not swap two neighbours");
     const Shape& before = g.shape(whole);
     const Shape& after = g.shape(split);
-    if (!before.has_rank() || !after.has_rank()) return Kept("a rank is not known");
+    if (!before.has_rank() || !after.has_rank()) return Kept(DescribeBoth("a rank is not known", g, whole, split));
     if (after.rank() != before.rank() + 1) return No("the reshape does not split one dimension");
     for (int i = 0; i < before.rank(); ++i) {
       if (i == axis) continue;
       const Dim& other = after.dim(i < axis ? i : i + 1);
-      if (!Known(before.dim(i)) || before.dim(i) != other) return Kept("the reshape changes another dimension, or may");
+      if (!Known(before.dim(i)) || before.dim(i) != other)
+        return Kept(DescribeBoth("the reshape changes another dimension, or may", g, whole, split));
     }
     const int parts = static_cast<int>(g.node(concat).inputs.size()) - 1;
     const std::optional<double> along = g.ConstantScalar(g.input(concat, parts));
     if (!along.has_value() || static_cast<int>(*along < 0 ? *along + before.rank() : *along) != axis) {
-      return Kept("the concat is along another dimension");
+      return Kept(
+          Concat("the concat is along another dimension: ", along.value_or(-1), ", and ", axis, " is shuffled"));
     }
-    if (after.dim(axis).value != parts) return Kept("the parts are no groups");
+    if (after.dim(axis).value != parts)
+      return Kept(Concat("the parts are no groups: ", parts, " of them, ", after.dim(axis).value, " groups"));
     for (int i = 0; i < parts; ++i) {
       const Shape& part = g.shape(g.input(concat, i));
       if (!part.has_rank() || !part.dim(axis).known() || part.dim(axis) != after.dim(axis + 1)) {
-        return Kept("a part is not as large as a group");
+        return Kept(DescribeBoth("a part is not as large as a group", g, g.input(concat, i), split));
       }
     }
     return Match({transpose, reshape, concat});

@@ -5,6 +5,8 @@
 // kernel. Not bit-exact: below f32 it rounds once where the two ops round twice; in f32 the order of the sum may
 // differ.
 
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
 
@@ -29,6 +31,7 @@ class FuseConvBias final : public RewriteRule {
  public:
   std::string_view name() const override { return "fuse-conv-bias"; }
   std::string_view equation() const override { return "conv(x, w) + b => conv(x, w, b)"; }
+  bool makes_one_node() const override { return true; }
   OpSet root() const override { return {OpKind::kAdd, OpKind::kBiasAdd}; }
 
   FindResult Find(const Graph& g, NodeId root, const Target& target) const override {
@@ -41,12 +44,13 @@ class FuseConvBias final : public RewriteRule {
     if (g.op(root) == OpKind::kBiasAdd) {
       const std::string layout = g.node(conv).attributes.String("layout", "NCHW");
       if (g.node(root).attributes.String("layout", "NCHW") != layout)
-        return Kept("the bias runs along another dimension");
+        return Kept(Concat("the bias runs along another dimension: '", g.Label(conv), "' is ", layout,
+                           ", the bias_add ", g.node(root).attributes.String("layout", "NCHW")));
     } else if (!ChannelVector(g, operands.bias, conv).has_value()) {
       return No("the other operand is no constant vector over the channels");
     }
     const absl::Status supported = target.SupportsFused(g, conv, {.bias = true});
-    if (!supported.ok()) return Kept(std::string(supported.message()));
+    if (!supported.ok()) return Kept(Describe(g, conv, supported));
     return Match({root, conv}, {operands.bias});
   }
 

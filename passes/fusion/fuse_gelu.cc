@@ -16,6 +16,7 @@ class FuseGelu final : public RewriteRule {
  public:
   std::string_view name() const override { return "fuse-gelu"; }
   std::string_view equation() const override { return "0.5 * x * (1 + erf(x / sqrt(2))) => gelu(x)"; }
+  bool makes_one_node() const override { return true; }
   OpSet root() const override { return OpKind::kMul; }
 
   FindResult Find(const Graph& g, NodeId mul, const Target&) const override {

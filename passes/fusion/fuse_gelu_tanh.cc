@@ -33,6 +33,7 @@ class FuseGeluTanh final : public RewriteRule {
   std::string_view equation() const override {
     return "0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) => gelu(x) {approximate=\"tanh\"}";
   }
+  bool makes_one_node() const override { return true; }
   OpSet root() const override { return OpKind::kMul; }
 
   FindResult Find(const Graph& g, NodeId mul, const Target&) const override {

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/activation.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
@@ -34,6 +36,7 @@ class FuseHardSigmoid final : public RewriteRule {
   std::string_view equation() const override {
     return "clip(x + 3, 0, 6) / 6 => hard_sigmoid(x) {alpha=1/6, beta=0.5}";
   }
+  bool makes_one_node() const override { return true; }
   OpSet root() const override { return {OpKind::kMul, OpKind::kDiv}; }
 
   FindResult Find(const Graph& g, NodeId root, const Target&) const override {
@@ -48,12 +51,14 @@ class FuseHardSigmoid final : public RewriteRule {
     const std::optional<WithNumber> sum = OperandAndNumber(g, add, /*commutes=*/true);
     if (!sum.has_value()) return No("the sum is not with a number");
     const std::optional<ActivationSpec> spec = ActivationOf(g, clip);
-    if (!spec.has_value()) return Kept("the bounds are not constant");
+    if (!spec.has_value()) return Kept(Concat("the bounds of '", g.Label(clip), "' are not constant"));
     const bool six = spec->kind == Activation::kRelu6 || (spec->alpha == 0 && spec->beta == 6);
     const double factor = mul ? scaled->number : 1 / scaled->number;
     if (!six || sum->number != 3 || std::abs(factor - kSixth) > 1e-6 * kSixth)
-      return Kept("it is not clip(x + 3, 0, 6) / 6");
-    if (g.shape(g.output(root)) != g.shape(sum->x)) return Kept("the numbers are broadcast to another shape");
+      return Kept(Concat("it is not clip(x + 3, 0, 6) / 6 but ", factor, " * clip(x + ", sum->number, ", ", spec->alpha,
+                         ", ", spec->beta, ")"));
+    if (g.shape(g.output(root)) != g.shape(sum->x))
+      return Kept(DescribeBoth("the numbers are broadcast to another shape", g, sum->x, g.output(root)));
     return Match({root, clip, add}, {sum->x});
   }
 

@@ -3,6 +3,7 @@
 // Legal when the slope is f32's 1/6 and the offset 0.5: by definition the same function. Below f32 it rounds once where
 // the two ops round twice.
 
+#include "base/strings.h"
 #include "passes/fusion/activation.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
@@ -14,6 +15,7 @@ class FuseHardSwish final : public RewriteRule {
  public:
   std::string_view name() const override { return "fuse-hard-swish"; }
   std::string_view equation() const override { return "x * hard_sigmoid(x) {alpha=1/6, beta=0.5} => hard_swish(x)"; }
+  bool makes_one_node() const override { return true; }
   OpSet root() const override { return OpKind::kMul; }
 
   FindResult Find(const Graph& g, NodeId mul, const Target&) const override {
@@ -24,7 +26,8 @@ class FuseHardSwish final : public RewriteRule {
     const NodeId sigmoid = g.producer(gate);
     if (g.input(sigmoid, 0) != x) return No("the hard_sigmoid is of another value");
     const ActivationSpec spec = *ActivationOf(g, sigmoid);
-    if (spec.alpha != 1.0f / 6 || spec.beta != 0.5f) return Kept("its slope is not 1/6 or its offset not 0.5");
+    if (spec.alpha != 1.0f / 6 || spec.beta != 0.5f)
+      return Kept(Concat("its slope is not 1/6 or its offset not 0.5: ", spec.alpha, " and ", spec.beta));
     return Match({mul, sigmoid}, {x});
   }
 

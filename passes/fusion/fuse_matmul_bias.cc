@@ -4,6 +4,8 @@
 // the matmul has neither bias, residual nor activation, and the target has the kernel. Not bit-exact: below f32 it
 // rounds once where the two ops round twice; in f32 the order of the sum may differ.
 
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
 
@@ -21,6 +23,7 @@ class FuseMatMulBias final : public RewriteRule {
  public:
   std::string_view name() const override { return "fuse-matmul-bias"; }
   std::string_view equation() const override { return "matmul(x, w) + b => matmul(x, w, b)"; }
+  bool makes_one_node() const override { return true; }
   OpSet root() const override { return {OpKind::kAdd, OpKind::kBiasAdd}; }
 
   FindResult Find(const Graph& g, NodeId root, const Target& target) const override {
@@ -34,15 +37,16 @@ class FuseMatMulBias final : public RewriteRule {
       return No("the matmul already ends in a residual or an activation");
     }
     const std::optional<int> rank = ResultRank(g, matmul);
-    if (!rank.has_value() || *rank < 2) return Kept("the matmul's result is not known to be a matrix");
+    if (!rank.has_value() || *rank < 2)
+      return Kept(Concat("the matmul's result is not known to be a matrix: ", Describe(g, product)));
     // bias_add runs along dimension 1 unless it says NHWC; that is the columns of a matrix alone.
     const bool last = g.op(root) == OpKind::kAdd || g.node(root).attributes.String("layout", "NCHW") == "NHWC";
-    if (!last && *rank != 2) return Kept("the bias runs along another dimension");
+    if (!last && *rank != 2) return Kept(DescribeBoth("the bias runs along another dimension", g, product, bias));
     if (!IsColumnVector(g, bias, matmul) && !ChannelVector(g, bias, matmul).has_value()) {
       return No("the other operand is no vector over the columns");
     }
     const absl::Status supported = target.SupportsFused(g, matmul, {.bias = true});
-    if (!supported.ok()) return Kept(std::string(supported.message()));
+    if (!supported.ok()) return Kept(Describe(g, matmul, supported));
     return Match({root, matmul}, {bias});
   }
 

@@ -5,6 +5,8 @@
 // in residual networks the short cut tends to be computed before it. Not bit-exact: below f32 it rounds once where the
 // two ops round twice; in f32 the order of the sum may differ.
 
+#include "passes/core/guards.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
 
@@ -15,6 +17,7 @@ class FuseResidual final : public RewriteRule {
  public:
   std::string_view name() const override { return "fuse-residual"; }
   std::string_view equation() const override { return "contraction(x, w, b) + r => contraction(x, w, b, r)"; }
+  bool makes_one_node() const override { return true; }
   OpSet root() const override { return OpKind::kAdd; }
 
   FindResult Find(const Graph& g, NodeId add, const Target& target) const override {
@@ -41,12 +44,13 @@ class FuseResidual final : public RewriteRule {
       return No("the contraction already ends in a residual or an activation");
     }
     if (g.IsConstant(residual)) return No("the other operand is a constant");
-    if (!g.HasOneUser(product)) return Kept("the contraction has another user");
-    if (g.type(product) != g.type(residual)) return Kept("the operands have different types");
+    if (!OtherNeed(g, product).empty()) return Kept(OtherNeed(g, product));
+    if (g.type(product) != g.type(residual))
+      return Kept(DescribeBoth("the operands have different types", g, product, residual));
     if (!SameShape(g.shape(product), g.shape(residual)))
-      return Kept("the operands are not known to have the same shape");
+      return Kept(DescribeBoth("the operands are not known to have the same shape", g, product, residual));
     const absl::Status supported = target.SupportsFused(g, contraction, {.residual = true});
-    if (!supported.ok()) return Kept(std::string(supported.message()));
+    if (!supported.ok()) return Kept(Describe(g, contraction, supported));
     return Match({add, contraction}, {residual});
   }
 };

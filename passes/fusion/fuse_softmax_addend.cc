@@ -4,6 +4,8 @@
 // (of two, the one that is computed by a matrix product or a scaled one), and the target adds in the same kernel.
 // Bit-exact in f32; below f32 it rounds once where the two ops round twice.
 
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
 #include "passes/fusion/softmax.h"
@@ -20,24 +22,28 @@ class FuseSoftmaxAddend final : public RewriteRule {
  public:
   std::string_view name() const override { return "fuse-softmax-addend"; }
   std::string_view equation() const override { return "softmax(x + m) => softmax(x, m)"; }
+  bool makes_one_node() const override { return true; }
   OpSet root() const override { return OpKind::kSoftmax; }
 
   FindResult Find(const Graph& g, NodeId softmax, const Target& target) const override {
     const ValueId sum = g.input(softmax, 0);
     if (!sum.valid() || g.op(sum) != OpKind::kAdd) return No("it is not of a sum");
-    if (g.input(softmax, kSoftmaxAddend).valid()) return Kept("it has an addend already");
+    if (g.input(softmax, kSoftmaxAddend).valid())
+      return Kept(Concat("it has an addend already: ", Describe(g, g.input(softmax, kSoftmaxAddend))));
     if (g.node(softmax).attributes.Float("scale", 1) != 1)
-      return Kept("it has a scale, which would multiply the addend");
-    if (!IsOverLastAxis(g, softmax)) return Kept("it is not over the last axis");
+      return Kept(Concat("it has a scale (", g.node(softmax).attributes.Float("scale", 1),
+                         "), which would multiply the addend"));
+    if (!IsOverLastAxis(g, softmax)) return Kept(Concat("it is not over the last axis of ", Describe(g, sum)));
     const NodeId add = g.producer(sum);
     auto [x, addend] = g.inputs<2>(add);
     if (!x.valid() || !addend.valid()) return No("an operand is missing");
-    if (g.type(x) != g.type(addend)) return Kept("the operands have different types");
+    if (g.type(x) != g.type(addend)) return Kept(DescribeBoth("the operands have different types", g, x, addend));
     const auto whole = [&](ValueId value) { return SameShape(g.shape(value), g.shape(sum)); };
     if (!whole(x) || (whole(addend) && !IsScore(g, x) && IsScore(g, addend))) std::swap(x, addend);
-    if (!whole(x) || !g.shape(addend).has_rank()) return Kept("no operand is known to have the sum's shape");
+    if (!whole(x) || !g.shape(addend).has_rank())
+      return Kept(DescribeBoth("no operand is known to have the sum's shape", g, x, addend));
     if (const absl::Status supported = target.SupportsFused(g, softmax, {.residual = true}); !supported.ok())
-      return Kept(std::string(supported.message()));
+      return Kept(Describe(g, softmax, supported));
     return Match({softmax, add}, {x, addend});
   }
 

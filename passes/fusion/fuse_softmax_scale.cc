@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/gelu.h"
 #include "passes/fusion/rules.h"
@@ -18,18 +20,22 @@ class FuseSoftmaxScale final : public RewriteRule {
  public:
   std::string_view name() const override { return "fuse-softmax-scale"; }
   std::string_view equation() const override { return "softmax(x * s, m) => softmax(x, m) {scale=s}"; }
+  bool makes_one_node() const override { return true; }
   OpSet root() const override { return OpKind::kSoftmax; }
 
   FindResult Find(const Graph& g, NodeId softmax, const Target& target) const override {
     const ValueId scaled = g.input(softmax, 0);
     const std::optional<WithNumber> product = Scaled(g, scaled);
     if (!product.has_value()) return No("it is not of a product with a number");
-    if (g.node(softmax).attributes.Float("scale", 1) != 1) return Kept("it has a scale already");
-    if (!IsOverLastAxis(g, softmax)) return Kept("it is not over the last axis");
-    if (!std::isnormal(static_cast<float>(product->number))) return Kept("the scale is no normal number");
-    if (g.shape(product->x) != g.shape(scaled)) return Kept("the number is broadcast to another shape");
+    if (g.node(softmax).attributes.Float("scale", 1) != 1)
+      return Kept(Concat("it has a scale already: ", g.node(softmax).attributes.Float("scale", 1)));
+    if (!IsOverLastAxis(g, softmax)) return Kept(Concat("it is not over the last axis of ", Describe(g, scaled)));
+    if (!std::isnormal(static_cast<float>(product->number)))
+      return Kept(Concat("the scale is no normal number: ", product->number));
+    if (g.shape(product->x) != g.shape(scaled))
+      return Kept(DescribeBoth("the number is broadcast to another shape", g, product->x, scaled));
     if (const absl::Status supported = target.SupportsFused(g, softmax, {}); !supported.ok())
-      return Kept(std::string(supported.message()));
+      return Kept(Describe(g, softmax, supported));
     return Match({softmax, product->node}, {product->x});
   }
 

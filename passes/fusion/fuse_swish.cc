@@ -3,6 +3,7 @@
 // Legal when a is a constant number and both ops have x's type. Bit-exact in f32 up to the last digit of the sigmoid;
 // below f32 it rounds once where the two ops round twice.
 
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
 
@@ -29,6 +30,7 @@ class FuseSwish final : public RewriteRule {
  public:
   std::string_view name() const override { return "fuse-swish"; }
   std::string_view equation() const override { return "x * sigmoid(a * x) => swish(x) {alpha=a}"; }
+  bool makes_one_node() const override { return true; }
   OpSet root() const override { return OpKind::kMul; }
 
   FindResult Find(const Graph& g, NodeId mul, const Target&) const override {
@@ -57,7 +59,8 @@ class FuseSwish final : public RewriteRule {
     if (argument == x) return Match({mul, sigmoid}, {x});
     const Scaled scaled = ScaledOf(g, argument);
     if (!scaled.mul.valid() || scaled.x != x) return No("the sigmoid is of another value");
-    if (g.shape(argument) != g.shape(x)) return Kept("the factor is broadcast to another shape");
+    if (g.shape(argument) != g.shape(x))
+      return Kept(DescribeBoth("the factor is broadcast to another shape", g, argument, x));
     return Match({mul, sigmoid, scaled.mul}, {x});
   }
 };

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include "passes/core/reasons.h"
+
 namespace halftone {
 namespace {
 
@@ -62,11 +64,11 @@ FindResult FindGelu(const Graph& g, NodeId mul, OpKind gate_op, const GeluGate& 
       const NodeId gate_node = g.producer(one->x);
       std::vector<NodeId> nodes = {mul, way.inner, one->node, gate_node};
       if (!gate(g.input(gate_node, 0), x, nodes)) {
-        refusal = Kept("the gate is of another value or has other numbers");
+        refusal = Kept(DescribeBoth("the gate is of another value or has other numbers", g, g.input(gate_node, 0), x));
         continue;
       }
       if (g.shape(g.output(mul)) != g.shape(x)) {
-        refusal = Kept("a number is broadcast to another shape");
+        refusal = Kept(DescribeBoth("a number is broadcast to another shape", g, x, g.output(mul)));
         continue;
       }
       return Match(std::move(nodes), {x});

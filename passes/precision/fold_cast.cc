@@ -3,6 +3,7 @@
 // Legal for numbers; the result is no output of the graph. The old constant stays for its other users. f32 to bf16
 // rounds to nearest even, as the cast does: bit-exact.
 
+#include "passes/core/reasons.h"
 #include "passes/precision/conversions.h"
 
 namespace halftone {
@@ -20,7 +21,8 @@ class FoldCast final : public RewriteRule {
     const ValueId x = g.input(cast, 0);
     const ValueId y = g.output(cast);
     if (!x.valid() || !g.IsConstant(x)) return No("the input is no constant");
-    if (ElementSize(g.type(x)) == 0 || ElementSize(g.type(y)) == 0) return Kept("it converts no numbers");
+    if (ElementSize(g.type(x)) == 0 || ElementSize(g.type(y)) == 0)
+      return Kept(DescribeBoth("it converts no numbers", g, x, y));
     if (g.IsOutput(y) || g.IsCaptured(y)) return Kept("it is known by name outside");
     return Match({cast}, {x});
   }

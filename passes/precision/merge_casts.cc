@@ -3,6 +3,7 @@
 // Legal where the type in the middle holds every value of x's type: then the first cast changed nothing. f32 -> bf16 ->
 // f32 is not such a chain. The first cast may have other users; it stays for them. Bit-exact.
 
+#include "passes/core/reasons.h"
 #include "passes/precision/conversions.h"
 
 namespace halftone {
@@ -33,7 +34,8 @@ class MergeCasts final : public RewriteRule {
     const ValueId middle = g.input(outer, 0);
     if (!middle.valid() || g.op(middle) != OpKind::kCast) return No("the input is no cast");
     const ValueId x = g.input(g.producer(middle), 0);
-    if (!x.valid() || !Holds(g.type(middle), g.type(x))) return Kept("the first cast changes values");
+    if (!x.valid() || !Holds(g.type(middle), g.type(x)))
+      return Kept(DescribeBoth("the first cast changes values", g, x, middle));
     return Match({outer}, {x});
   }
 

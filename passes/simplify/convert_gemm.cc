@@ -4,6 +4,8 @@
 // transposed product only of these, so that the way back needs to know it. c broadcasts as in add. One kind of matrix
 // product is left for the fusions, which make one kernel of it again. Bit-exact in f32 but for the order of the sum.
 
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/simplify/rules.h"
 
 namespace halftone {
@@ -19,10 +21,11 @@ class ConvertGemm final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId gemm, const Target&) const override {
     const Attributes& attributes = g.node(gemm).attributes;
-    if (attributes.Float("alpha", 1) != 1) return Kept("alpha is not 1");
-    if (g.input(gemm, 2).valid() && attributes.Float("beta", 1) != 1) return Kept("beta is not 1");
+    if (attributes.Float("alpha", 1) != 1) return Kept(Concat("alpha is not 1 but ", attributes.Float("alpha", 1)));
+    if (g.input(gemm, 2).valid() && attributes.Float("beta", 1) != 1)
+      return Kept(Concat("beta is not 1 but ", attributes.Float("beta", 1)));
     if (!IsMatrix(g.shape(g.input(gemm, 0))) || !IsMatrix(g.shape(g.input(gemm, 1))))
-      return Kept("the ranks of a and b are not known");
+      return Kept(DescribeBoth("the ranks of a and b are not known", g, g.input(gemm, 0), g.input(gemm, 1)));
     return Match({gemm});
   }
 

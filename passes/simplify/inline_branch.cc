@@ -5,7 +5,9 @@
 #include <memory>
 #include <vector>
 
+#include "base/strings.h"
 #include "ir/nested.h"
+#include "passes/core/reasons.h"
 #include "passes/simplify/inline_graph.h"
 #include "passes/simplify/rules.h"
 
@@ -23,7 +25,7 @@ class InlineBranch final : public RewriteRule {
     const Tensor* condition = g.ConstantTensor(g.input(id, 0));
     if (condition == nullptr) return No("the condition is not constant");
     const std::optional<double> value = g.ConstantScalar(g.input(id, 0));
-    if (!value.has_value()) return Kept("the condition is not one element");
+    if (!value.has_value()) return Kept(Concat("the condition is not one element: ", Describe(g, g.input(id, 0))));
     const std::shared_ptr<const Graph> branch = NestedGraph(g.node(id), *value != 0 ? "then" : "else");
     if (std::string obstacle = ObstacleToInlining(g, id, *branch); !obstacle.empty()) return Kept(std::move(obstacle));
     return Match({id}, {g.input(id, 0)});

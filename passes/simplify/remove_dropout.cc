@@ -2,6 +2,8 @@
 //
 // Legal at inference: `training` is absent or a constant false, nobody reads the mask, and no name is lost. Bit-exact.
 
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/simplify/rules.h"
 
 namespace halftone {
@@ -20,8 +22,10 @@ class RemoveDropout final : public RewriteRule {
     const ValueId mask = g.output(dropout, 1);
     const ValueId training = g.input(dropout, 2);
     if (!x.valid() || !y.valid()) return No("it has no input or output");
-    if (training.valid() && g.ConstantScalar(training).value_or(1) != 0) return Kept("it is in training mode");
-    if (mask.valid() && (!g.uses(mask).empty() || g.IsOutput(mask))) return Kept("the mask is read");
+    if (training.valid() && g.ConstantScalar(training).value_or(1) != 0)
+      return Kept(Concat("it is in training mode, or may be: ", Describe(g, training)));
+    if (mask.valid() && (!g.uses(mask).empty() || g.IsOutput(mask)))
+      return Kept(Concat("the mask is read: ", Describe(g, mask)));
     if (g.IsOutput(y)) return Kept("it is an output of the graph");
     if (g.IsCaptured(y)) return Kept("a subgraph reads it by name");
     return Match({dropout}, {x});

@@ -3,6 +3,7 @@
 // Legal where no name is lost: the result is neither an output of the graph nor read by name inside a subgraph, and no
 // control edge leads through the node. Bit-exact.
 
+#include "passes/core/reasons.h"
 #include "passes/simplify/rules.h"
 
 namespace halftone {
@@ -21,7 +22,7 @@ class RemoveIdentity final : public RewriteRule {
     if (!x.valid()) return No("it has no input");
     if (g.IsOutput(y)) return Kept("it is an output of the graph");
     if (g.IsCaptured(y)) return Kept("a subgraph reads it by name");
-    if (g.type(x) != g.type(y)) return Kept("the types are not known to be equal");
+    if (g.type(x) != g.type(y)) return Kept(DescribeBoth("the types are not known to be equal", g, x, y));
     return Match({identity}, {x});
   }
 

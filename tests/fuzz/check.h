@@ -48,7 +48,7 @@ struct Outcome {
 // From the second on outputs may differ by 1e-3 of an output's largest magnitude.
 Outcome Check(const Case& c, const Subject& subject);
 
-// The smallest graph that still fails in the same stage: outputs are dropped, computed values become inputs.
+// The smallest graph that still fails in the same stage (tools/graph_reduce/reduce.h).
 Case Minimize(const Case& c, const Subject& subject, const Outcome& outcome);
 
 // The graph, and the inputs as far as they are small.

@@ -65,8 +65,9 @@ absl::StatusOr<Graph> RunPipeline(const GoldenCase& golden, const Graph& in, std
     HALFTONE_ASSIGN_OR_RETURN(target, PermissiveTarget::Parse(golden.target));
   }
   HALFTONE_ASSIGN_OR_RETURN(const PrecisionPlan plan, PlanOf(golden.plan, in));
-  HALFTONE_ASSIGN_OR_RETURN(const Pipeline pipeline, MakePipelineByName(
-      golden.with.empty() ? std::string(name) : Concat(name, "(", golden.with, ")"), &plan));
+  HALFTONE_ASSIGN_OR_RETURN(
+      const Pipeline pipeline,
+      MakePipelineByName(golden.with.empty() ? std::string(name) : Concat(name, "(", golden.with, ")"), &plan));
   PassContext context{.target = target,
                       .plan = golden.plan.empty() ? nullptr : &plan,
                       .log = &log,
@@ -181,6 +182,27 @@ std::vector<std::string> RunGoldenCases(const std::string& path, bool update) {
     }
   }
   return problems;
+}
+
+absl::StatusOr<std::vector<GoldenGraph>> AllGoldenGraphs(const std::string& folder) {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".graph") paths.push_back(entry.path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<GoldenGraph> graphs;
+  for (const std::string& path : paths) {
+    HALFTONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+    HALFTONE_ASSIGN_OR_RETURN(const std::vector<GoldenCase> cases, ParseGoldenCases(text));
+    for (const GoldenCase& golden : cases) {
+      if (!golden.unrun.empty()) continue;
+      const std::string name = Concat(std::filesystem::path(path).filename().string(), ":", golden.line);
+      absl::StatusOr<Graph> graph = ParseGraph(golden.in);
+      if (!graph.ok()) return Annotate(graph.status(), AbslView(name));
+      graphs.push_back({name, *std::move(graph)});
+    }
+  }
+  return graphs;
 }
 
 }  // namespace halftone

@@ -26,6 +26,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "ir/graph.h"
 
 namespace halftone {
 
@@ -53,6 +54,14 @@ GoldenResult RunGoldenCase(const GoldenCase& golden, std::string_view pipeline);
 // All cases of the file; the pipeline's name is the file's without ".graph". One line a problem. With `update`, texts
 // of `out` that are wrong are rewritten, but only where the numbers agree.
 std::vector<std::string> RunGoldenCases(const std::string& path, bool update);
+
+// The graphs of all golden files of a folder that can be executed (`in`, without plan and target), for tests that run
+// something else over them.
+struct GoldenGraph {
+  std::string name;  // "fuse-gelu.graph:12"
+  Graph graph;
+};
+absl::StatusOr<std::vector<GoldenGraph>> AllGoldenGraphs(const std::string& folder);
 
 }  // namespace halftone
 

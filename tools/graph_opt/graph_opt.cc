@@ -3,21 +3,20 @@
 //   graph_opt model.onnx                                        # the optimize pipeline
 //   graph_opt --plan=lists --pipeline=optimize,precision,export-onnx model.onnx
 //   graph_opt --pipeline=fuse-conv-bias --target='without conv+bias' small.graph
-//   graph_opt --check --batch=2 model.pb                        # compares answers before and after every pass
+//   graph_opt --verify-passes model.pb                          # compares answers before and after every pass
+//   graph_opt --why='fuse-residual' model.onnx                  # what stopped the rule, by node; or --why='*/add_3'
 //   graph_opt --pipeline='rename_op(old=Relu,new=Relu6),remove_device' model.pb
-//   graph_opt --reproduce failure.graph                         # what a failed pass left in the dump folder
-//   HALFTONE_DEBUG=dump=/tmp/d,time,why,only=fuse-* graph_opt model.onnx
+//   graph_opt --reproduce failure.graph                         # runs a failed pass again; graph_reduce shrinks the
+//   file HALFTONE_DEBUG=dump=/tmp/d,time,why,only=fuse-* graph_opt model.onnx
 //
-// Files that end in .graph are text; others are models. Reasons go to stderr with --log.
+// Files that end in .graph are text; others are models. Reasons go to stderr with --log. A pass that moves an answer
+// beyond what it declares is named, and everything to see it again is written to --reproducer.
 
 #include <cstdio>
 #include <string>
-#include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/match.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "base/files.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -25,6 +24,8 @@
 #include "ir/shape_inference.h"
 #include "ir/text.h"
 #include "passes/core/permissive_target.h"
+#include "passes/core/reproducer.h"
+#include "passes/core/why.h"
 #include "passes/pipelines.h"
 #include "passes/precision/lists_planner.h"
 #include "passes/surgery/named_passes.h"
@@ -37,8 +38,11 @@ struct Options {
   std::string pipelines = "optimize";
   std::string target;
   std::string plan;
+  std::string why;
+  std::string reproducer = "failure.graph";
   int64_t batch = 0;
-  bool check = false;
+  uint64_t seed = 1;
+  bool verify = false;
   bool log = false;
   bool quiet = false;
   bool reproduce = false;
@@ -50,28 +54,46 @@ absl::StatusOr<Graph> Load(const Options& options) {
   return ParseGraph(text);
 }
 
-// The pipeline that a reproducer names in its first lines.
-absl::StatusOr<std::string> PipelineOfReproducer(const std::string& path) {
-  HALFTONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  for (absl::string_view line : absl::StrSplit(text, '\n')) {
-    if (absl::ConsumePrefix(&line, "# pipeline: ")) return std::string(line);
-  }
-  return absl::InvalidArgumentError(Concat(path, " has no line '# pipeline: NAME'"));
+absl::StatusOr<PermissiveTarget> TargetOf(const Options& options) {
+  return options.target.empty() ? PermissiveTarget() : PermissiveTarget::Parse(options.target);
 }
 
-absl::Status Run(Options options) {
-  if (options.reproduce) {
-    HALFTONE_ASSIGN_OR_RETURN(options.pipelines, PipelineOfReproducer(options.path));
+// OK where the failure is gone.
+absl::Status Reproduce(const Options& options) {
+  HALFTONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(options.path));
+  HALFTONE_ASSIGN_OR_RETURN(const Reproducer reproducer, ReadReproducer(text));
+  HALFTONE_ASSIGN_OR_RETURN(const Pipeline pipeline, MakePipelineOf(reproducer));
+  HALFTONE_ASSIGN_OR_RETURN(const PermissiveTarget target, TargetOf(options));
+  HALFTONE_RETURN_IF_ERROR(Rerun(reproducer, pipeline, target));
+  std::fprintf(stderr, "it does not fail any more: pipeline '%s', pass '%s', seed %llu\n", reproducer.pipeline.c_str(),
+               reproducer.pass.c_str(), static_cast<unsigned long long>(reproducer.seed));
+  return absl::OkStatus();
+}
+
+void PrintLog(const RewriteLog& log) {
+  for (const RewriteLogEntry& entry : log.entries()) {
+    std::fprintf(stderr, "%-4s %-28s '%s'  %s\n", entry.applied ? "did" : "kept", entry.pass.c_str(),
+                 entry.node.c_str(), entry.text.c_str());
   }
+}
+
+// Where a check of the framework failed: the file that shows it.
+void SaveReproducer(const Options& options, const PassContext& context) {
+  if (context.reproducer.empty()) return;
+  const absl::Status written = WriteFileAtomically(options.reproducer, context.reproducer);
+  std::fprintf(stderr, "%s\n",
+               written.ok() ? Concat("to see it again: graph_opt --reproduce ", options.reproducer).c_str()
+                            : std::string(written.message()).c_str());
+}
+
+absl::Status Run(const Options& options) {
+  if (options.reproduce) return Reproduce(options);
   HALFTONE_ASSIGN_OR_RETURN(Graph graph, Load(options));
   if (options.batch > 0) {
     GraphEditor edit(graph);
     HALFTONE_RETURN_IF_ERROR(Specialize(edit, {}, options.batch));
   }
-  PermissiveTarget target;
-  if (!options.target.empty()) {
-    HALFTONE_ASSIGN_OR_RETURN(target, PermissiveTarget::Parse(options.target));
-  }
+  HALFTONE_ASSIGN_OR_RETURN(const PermissiveTarget target, TargetOf(options));
   ListsPlan lists;
   if (options.plan == "lists") {
     HALFTONE_ASSIGN_OR_RETURN(lists, PlanByLists(graph, {.edits = {ListEditsFromEnvironment()}}));
@@ -79,24 +101,24 @@ absl::Status Run(Options options) {
     for (const std::string& warning : lists.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
   }
   RewriteLog log;
-  PassContext context{.target = target, .plan = options.plan.empty() ? nullptr : &lists.plan, .log = &log};
+  PassContext context{.target = target,
+                      .plan = options.plan.empty() ? nullptr : &lists.plan,
+                      .log = &log,
+                      .equivalence = {.enabled = options.verify, .seed = options.seed}};
   HALFTONE_ASSIGN_OR_RETURN(context.debug, DebugOptionsFromEnvironment());
-  context.equivalence.enabled = options.check;
   absl::Status status;
   for (const std::string& name : SplitPassList(options.pipelines)) {
     HALFTONE_ASSIGN_OR_RETURN(const Pipeline pipeline, MakePipelineByName(name, &lists.plan));
     status = pipeline.Run(graph, context);
     if (!status.ok()) break;
+    if (options.why.empty()) continue;
+    std::fputs(PrintReasons(ExplainNodes(pipeline, graph, options.why, context)).c_str(), stdout);
   }
-  if (options.log) {
-    for (const RewriteLogEntry& entry : log.entries()) {
-      std::fprintf(stderr, "%-4s %-28s '%s'  %s\n", entry.applied ? "did" : "kept", entry.pass.c_str(),
-                   entry.node.c_str(), entry.text.c_str());
-    }
-  }
+  if (options.log) PrintLog(log);
   for (const std::string& note : context.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  if (!status.ok()) SaveReproducer(options, context);
   HALFTONE_RETURN_IF_ERROR(status);
-  if (!options.quiet) std::fputs(PrintGraph(graph).c_str(), stdout);
+  if (!options.quiet && options.why.empty()) std::fputs(PrintGraph(graph).c_str(), stdout);
   return absl::OkStatus();
 }
 
@@ -112,10 +134,15 @@ int main(int argc, char** argv) {
   app.add_option("--target", options.target, "'without conv+residual, ...'");
   app.add_option("--plan", options.plan, "planner of the precision: lists")->check(CLI::IsMember({"lists"}));
   app.add_option("--batch", options.batch, "binds free first dimensions");
-  app.add_flag("--check", options.check, "compares answers before and after every pass");
+  app.add_flag("--verify-passes", options.verify, "compares answers before and after every pass");
+  app.add_option("--seed", options.seed, "of the inputs for --verify-passes");
+  app.add_option("--reproducer", options.reproducer,
+                 "where a failure of --verify-passes goes (default: failure.graph)");
+  app.add_option("--why", options.why,
+                 "prints what stopped the rules of this name, or all rules at nodes of this name (*, ?)");
   app.add_flag("--log", options.log, "prints what was done and what was refused, and why");
   app.add_flag("--quiet", options.quiet, "prints no graph");
-  app.add_flag("--reproduce", options.reproduce, "runs the pipeline that the file names");
+  app.add_flag("--reproduce", options.reproduce, "runs the pass that the file names, as it failed");
   CLI11_PARSE(app, argc, argv);
   const absl::Status status = halftone::Run(options);
   if (status.ok()) return 0;

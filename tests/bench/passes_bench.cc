@@ -1,0 +1,158 @@
+// Seconds and memory that the passes take on a large graph: repeated transformer blocks (transformer_graph.h), or a
+// file.
+//
+//   passes_bench [--nodes 100000] [--seed 1] [--repeat 3] [--write FILE.onnx]
+//   passes_bench --model FILE
+//
+// Prints JSON: the fastest of the repetitions, each of the optimize pipeline and the export pipeline on a fresh copy of
+// the imported graph, with the log that the report is made from, asking oneDNN for its kernels as a job does. Memory is
+// how far the resident set grew at most beyond the imported graph, in the first repetition.
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "base/files.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "formats/formats.h"
+#include "nlohmann/json.hpp"
+#include "passes/core/permissive_target.h"
+#include "passes/pipelines.h"
+#include "runtime/engine.h"
+#include "tests/bench/transformer_graph.h"
+
+namespace halftone {
+namespace {
+
+struct Options {
+  int nodes = 100'000;
+  uint64_t seed = 1;
+  int repeat = 3;
+  std::string write, model;
+  bool permissive = false;
+};
+
+// A line of /proc/self/status in KiB: "VmRSS", "VmHWM".
+int64_t StatusKiB(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind(name + ":", 0) == 0) return std::stoll(line.substr(name.size() + 1));
+  }
+  return 0;
+}
+
+void ForgetPeak() {
+  malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << "5";
+}
+
+int64_t WeightBytes(const Graph& graph) {
+  int64_t bytes = 0;
+  for (const NodeId id : graph.nodes()) {
+    const Tensor* tensor = graph.op(id) == OpKind::kConstant ? graph.ConstantTensor(graph.output(id)) : nullptr;
+    if (tensor != nullptr) bytes += static_cast<int64_t>(tensor->byte_size());
+  }
+  return bytes;
+}
+
+int Computing(const Graph& graph) {
+  int count = 0;
+  for (const NodeId id : graph.nodes()) count += Info(graph.op(id)).group == OpGroup::kSource ? 0 : 1;
+  return count;
+}
+
+struct Times {
+  double optimize_ms = 0, lower_ms = 0;
+  double total() const { return optimize_ms + lower_ms; }
+};
+
+template <typename Work>
+absl::StatusOr<double> Milliseconds(Work work) {
+  const auto start = std::chrono::steady_clock::now();
+  HALFTONE_RETURN_IF_ERROR(work());
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+absl::Status Run(const Options& options) {
+  Graph graph;
+  if (options.model.empty()) {
+    graph = MakeTransformerGraph({.nodes = options.nodes, .seed = options.seed});
+  } else {
+    HALFTONE_ASSIGN_OR_RETURN(graph, ImportModel(options.model));
+  }
+  HALFTONE_ASSIGN_OR_RETURN(std::string bytes, ExportModel(graph));
+  if (!options.write.empty()) HALFTONE_RETURN_IF_ERROR(WriteFileAtomically(options.write, bytes));
+  const int64_t file = static_cast<int64_t>(bytes.size()) - WeightBytes(graph);
+  HALFTONE_ASSIGN_OR_RETURN(graph, ImportModelBytes(bytes, "synthetic.onnx"));  // as a job has it
+  std::string().swap(bytes);
+
+  const std::unique_ptr<Target> onednn = MakeOneDnnTarget();
+  const PermissiveTarget permissive;
+  const Target& target = options.permissive ? static_cast<const Target&>(permissive) : *onednn;
+  nlohmann::ordered_json result;
+  result["nodes"] = Computing(graph);
+  result["file_bytes_without_weights"] = file;
+  Times best;
+  for (int i = 0; i < options.repeat; ++i) {
+    Graph copy = graph;
+    ForgetPeak();
+    const int64_t before = StatusKiB("VmRSS");
+    RewriteLog log;
+    PassContext context{.target = target, .log = &log};
+    Times times;
+    HALFTONE_ASSIGN_OR_RETURN(times.optimize_ms,
+                              Milliseconds([&] { return MakeOptimizePipeline().Run(copy, context); }));
+    const int fused = Computing(copy);
+    HALFTONE_ASSIGN_OR_RETURN(times.lower_ms,
+                              Milliseconds([&] { return MakeExportPipeline(copy.format()).Run(copy, context); }));
+    if (i == 0) {
+      result["nodes_fused"] = fused;
+      result["nodes_written"] = Computing(copy);
+      result["log_entries"] = log.entries().size();
+      result["peak_growth_bytes"] = (StatusKiB("VmHWM") - before) * 1024;
+      std::map<std::string, double> by_pass;
+      for (const PassRun& run : context.runs) by_pass[run.name] += run.milliseconds;
+      std::vector<std::pair<double, std::string>> slowest;
+      for (const auto& [name, ms] : by_pass) slowest.emplace_back(ms, name);
+      std::sort(slowest.rbegin(), slowest.rend());
+      slowest.resize(std::min<size_t>(slowest.size(), 12));
+      for (const auto& [ms, name] : slowest) result["slowest_passes_ms"][name] = ms;
+      double all = 0;
+      for (const auto& [name, ms] : by_pass) all += ms;
+      result["outside_passes_ms"] = times.total() - all;
+    }
+    if (i == 0 || times.total() < best.total()) best = times;
+  }
+  result["optimize_ms"] = best.optimize_ms;
+  result["lower_ms"] = best.lower_ms;
+  result["total_ms"] = best.total();
+  std::printf("%s\n", result.dump(1).c_str());
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace halftone
+
+int main(int argc, char** argv) {
+  halftone::Options options;
+  CLI::App app("Seconds and memory that the passes take");
+  app.add_option("--nodes", options.nodes, "of the synthetic graph");
+  app.add_option("--seed", options.seed, "of its weights");
+  app.add_option("--repeat", options.repeat, "the fastest counts")->check(CLI::PositiveNumber);
+  app.add_option("--write", options.write, "writes it as an ONNX file too");
+  app.add_option("--model", options.model, "a file instead");
+  app.add_flag("--permissive", options.permissive, "asks no kernels: a target that has them all");
+  CLI11_PARSE(app, argc, argv);
+  const absl::Status status = halftone::Run(options);
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "passes_bench: %s\n", std::string(status.message()).c_str());
+  return 1;
+}
