@@ -24,6 +24,11 @@ std::vector<int> Order(size_t count, const std::optional<uint64_t>& shuffle) {
 
 }  // namespace
 
+void Pipeline::Add(std::unique_ptr<Pass> pass) {
+  steps_.push_back({});
+  steps_.back().passes.push_back(std::move(pass));
+}
+
 void Pipeline::AddFixedPoint(std::string name, Rules rules) {
   Step step{.name = std::move(name), .passes = {}, .rules = {}, .repeat = true};
   for (std::unique_ptr<RewriteRule>& rule : rules) {
