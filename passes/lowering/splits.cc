@@ -7,6 +7,7 @@
 #include "passes/lowering/split_gru_attention.h"
 #include "passes/lowering/split_instance_norm.h"
 #include "passes/lowering/split_l2_loss.h"
+#include "passes/lowering/split_prelu.h"
 #include "passes/lowering/split_recurrent.h"
 #include "passes/lowering/split_scaled_attention.h"
 
@@ -21,6 +22,7 @@ std::vector<std::unique_ptr<Pass>> SplitsOfOps(GraphFormat format, Dialect diale
   passes.push_back(std::make_unique<SplitL2Loss>(format, dialect));
   passes.push_back(std::make_unique<SplitComparisons>(format, dialect));
   passes.push_back(std::make_unique<SplitInstanceNorm>(format, dialect));
+  passes.push_back(std::make_unique<SplitPRelu>(format, dialect));
   passes.push_back(std::make_unique<SplitConvLayout>(format, dialect));
   passes.push_back(std::make_unique<SplitConvGroups>(format, dialect));
   return passes;

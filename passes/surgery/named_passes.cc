@@ -45,6 +45,10 @@ constexpr ArgumentSpec kStripArguments[] = {
     {"shape_for_name", kTexts, false, "", "its shape (\"1,224,224,3\"; -1: any size); as many as names, or none"}};
 
 // --- What makes them.
+Made MakeFlattenAtrousConv(const PassArguments&) {
+  return MakeFoldingSequence("flatten_atrous_conv", {"fuse-dilated-conv"});
+}
+
 Made MakeFoldBatchNorms(const PassArguments&) {
   return MakeFoldingSequence("fold_batch_norms", {"fold-scale", "fold-offset"});
 }
@@ -113,6 +117,8 @@ Made MakeStrip(const PassArguments& arguments) {
 constexpr NamedPass kPasses[] = {
     {"add_default_attributes", "attributes that are absent are written out", kNoArguments,
      [](const PassArguments&) -> Made { return MakeAddDefaultAttributes(); }},
+    {"flatten_atrous_conv", "space_to_batch, conv, batch_to_space become one conv with dilations", kNoArguments,
+     MakeFlattenAtrousConv},
     {"fold_batch_norms", "a multiplication or addition of constants behind conv or matmul goes into its weights",
      kNoArguments, MakeFoldBatchNorms},
     {"fold_constants", "what constants alone decide is computed now", kNoArguments, MakeFoldAllConstants},

@@ -1,0 +1,74 @@
+// activation(concat(conv0, conv1, ..))  =>  concat(conv0 {activation}, conv1 {activation}, ..)
+//
+// The activation of an inception block goes into each convolution (or matmul) that makes a part. Legal when every part
+// is made by one that has no activation yet and that nobody else reads, the activation's parameters are constants, and
+// the target has the kernel for each. Bit-exact in f32 where the kernel computes the activation as the node would;
+// below f32 it rounds once where the two ops round twice.
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "passes/fusion/activation.h"
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/rules.h"
+
+namespace halftone {
+namespace {
+
+class FuseConcatActivation final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fuse-concat-activation"; }
+  std::string_view equation() const override {
+    return "activation(concat(conv0, conv1)) => concat(conv0 {activation}, conv1 {activation})";
+  }
+  OpSet root() const override { return ActivationOps(); }
+
+  FindResult Find(const Graph& g, NodeId activation, const Target& target) const override {
+    const ValueId whole = g.input(activation, 0);
+    if (!whole.valid() || g.op(whole) != OpKind::kConcat) return No("it is not of a concat");
+    const NodeId concat = g.producer(whole);
+    std::vector<NodeId> nodes = {activation, concat};
+    std::set<NodeId> seen;
+    for (int i = 0; i < Parts(g, concat); ++i) {
+      const ValueId part = g.input(concat, i);
+      if (!IsContraction(g, g.producer(part))) return No("a part is made by no conv or matmul");
+      if (!seen.insert(g.producer(part)).second) return Kept("a part comes twice");
+      nodes.push_back(g.producer(part));
+    }
+    const std::optional<ActivationSpec> spec = ActivationOf(g, activation);
+    if (!spec.has_value()) return Kept("the bounds are not constant");
+    if (spec->kind == Activation::kClip && !(spec->alpha <= spec->beta)) return Kept("the bounds are not in order");
+    for (const NodeId part : seen) {
+      if (HasActivation(g, part)) return Kept("a part has an activation already");
+      const absl::Status supported = target.SupportsFused(g, part, {.activation = spec->kind});
+      if (!supported.ok()) return Kept(std::string(supported.message()));
+    }
+    return Match(std::move(nodes));
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    const Graph& g = edit.graph();
+    const auto [activation, concat] = m.nodes<2>();
+    const ActivationSpec spec = *ActivationOf(g, activation);
+    const NodeId together = edit.Clone(concat);
+    for (int i = 0; i < Parts(g, concat); ++i) {
+      const NodeId part = g.producer(g.input(concat, i));
+      const NodeId fused = edit.Clone(part);
+      AttachActivation(edit, fused, spec);
+      edit.SetInput(together, i, g.output(fused));
+      edit.SetName(fused, FreshName(g, g.Label(part)));
+    }
+    edit.ReplaceNode(activation, together);
+    return absl::OkStatus();
+  }
+
+ private:
+  static int Parts(const Graph& g, NodeId concat) { return static_cast<int>(g.node(concat).inputs.size()) - 1; }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFuseConcatActivation() { return std::make_unique<FuseConcatActivation>(); }
+
+}  // namespace halftone

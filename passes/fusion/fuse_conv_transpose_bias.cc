@@ -1,0 +1,88 @@
+// conv_transpose(x, w) + b  =>  conv_transpose(x, w, b)          and  b + t where it has a bias
+//
+// Legal when b is a vector along the channel: bias_add in the convolution's layout, or add of a constant like [C,1,1]
+// (NCHW) or [C] (NHWC), or of one number; a second one only where both are constant. Not for TensorFlow's operator,
+// which takes its result's shape as an input and has no bias. Not bit-exact: the order of the sum differs.
+
+#include <optional>
+#include <utility>
+
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/rules.h"
+
+namespace halftone {
+namespace {
+
+constexpr int kOutputShapeInput = 3;
+
+std::optional<int64_t> Channels(const Graph& g, NodeId conv) {
+  const Shape& weights = g.shape(g.input(conv, kWeightsInput));
+  if (!weights.has_rank() || weights.rank() < 3 || !weights.dim(1).known()) return std::nullopt;
+  return weights.dim(1).value * g.node(conv).attributes.Int("group", 1);
+}
+
+// The constant as a vector over the channels of the conv's result.
+std::optional<Tensor> Vector(const Graph& g, ValueId value, NodeId conv) {
+  const std::optional<int64_t> channels = Channels(g, conv);
+  const Shape& weights = g.shape(g.input(conv, kWeightsInput));
+  if (!channels.has_value()) return std::nullopt;
+  const bool nchw = g.node(conv).attributes.String("layout", "NCHW") == "NCHW";
+  return ChannelVector(g, value, *channels, nchw ? 1 : weights.rank() - 1, weights.rank());
+}
+
+class FuseConvTransposeBias final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fuse-conv-transpose-bias"; }
+  std::string_view equation() const override { return "conv_transpose(x, w) + b => conv_transpose(x, w, b)"; }
+  OpSet root() const override { return {OpKind::kAdd, OpKind::kBiasAdd}; }
+  bool makes_one_node() const override { return true; }
+
+  FindResult Find(const Graph& g, NodeId root, const Target&) const override {
+    auto [product, bias] = g.inputs<2>(root);
+    if (g.op(product) != OpKind::kConvTranspose) std::swap(product, bias);
+    if (g.op(product) != OpKind::kConvTranspose) return No("no operand is a conv_transpose");
+    const NodeId conv = g.producer(product);
+    if (g.op(root) == OpKind::kBiasAdd && g.input(root, 0) != product) return No("it is no bias of the conv_transpose");
+    const Attributes& attributes = g.node(conv).attributes;
+    if (attributes.String("weights_layout", "IOHW") != "IOHW" || g.input(conv, kOutputShapeInput).valid())
+      return Kept("its operator has no bias");
+    if (g.op(root) == OpKind::kBiasAdd) {
+      if (g.node(root).attributes.String("layout", "NCHW") != attributes.String("layout", "NCHW"))
+        return Kept("the bias runs along another dimension");
+      if (HasBias(g, conv)) return Kept("it has a bias already");
+    } else if (!Vector(g, bias, conv).has_value()) {
+      return Kept("the other operand is no constant vector over the channels");
+    } else if (HasBias(g, conv) && !IsConstantBias(g, conv)) {
+      return Kept("it has a bias that is not constant");
+    }
+    return Match({root, conv}, {bias});
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    const auto [root, conv] = m.nodes<2>();
+    const Graph& g = edit.graph();
+    ValueId bias = m.value(0);
+    if (g.op(root) == OpKind::kAdd) {
+      std::vector<double> sum = Vector(g, bias, conv)->ToDoubles();
+      if (HasBias(g, conv)) {
+        const std::vector<double> old = g.ConstantTensor(g.input(conv, kBiasInput))->ToDoubles();
+        for (size_t c = 0; c < sum.size(); ++c) sum[c] += old[c];
+      }
+      bias = edit.AddConstant(FreshName(g, g.Label(root) + "/bias"), VectorOf(sum));
+    }
+    ReplaceByFused(edit, conv, root, [&](NodeId fused) { edit.SetInput(fused, kBiasInput, bias); });
+    return absl::OkStatus();
+  }
+
+ private:
+  static bool IsConstantBias(const Graph& g, NodeId conv) {
+    const Tensor* bias = g.ConstantTensor(g.input(conv, kBiasInput));
+    return bias != nullptr && bias->type() == DataType::kFloat32 && bias->num_elements() == Channels(g, conv);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFuseConvTransposeBias() { return std::make_unique<FuseConvTransposeBias>(); }
+
+}  // namespace halftone

@@ -1,0 +1,236 @@
+// r, u = sigmoid(split(x w + h v + b));   c = tanh(x w' + (r h) v' + b');   h' = u h + (1 - u) c
+//   =>  gru of one step: h' = gru(x, w, r, b, h)
+//
+// As TensorFlow's GRUCell writes a cell. With u' = (1 - a) u in the place of u in h' it is an augmented gru, whose
+// attention a, one number a row, becomes the gru's. h' may also be written as c + u (h - c), and the sigmoid stand
+// before or behind the split. Legal when weights and biases are constant, both parts are equal, x and h have as many
+// rows, and the target has the kernel. The gates go into ONNX's order (u, r, c). Not bit-exact: the order of the sums
+// differs.
+
+#include <array>
+#include <utility>
+
+#include "base/strings.h"
+#include "ir/recurrent.h"
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/gelu.h"
+#include "passes/fusion/recurrent_cell.h"
+#include "passes/fusion/rules.h"
+
+namespace halftone {
+namespace {
+
+constexpr int kGates = 2;  // of one product; the candidate has its own
+
+struct Gate {
+  Part part;
+  Dense dense;
+};
+
+struct Cell {
+  std::vector<NodeId> nodes;
+  ValueId x, h, attention;
+  Gate update, reset;
+  Dense candidate;
+  int x_of_gates = 0, x_of_candidate = 0;  // which inputs of the Denses are x
+};
+
+using FoundCell = std::variant<Cell, Refusal>;
+
+std::array<std::pair<ValueId, ValueId>, 2> Orders(const Graph& g, ValueId y) {
+  const auto [a, b] = g.inputs<2>(g.producer(y));
+  return {std::pair(a, b), std::pair(b, a)};
+}
+
+// 1 - x
+ValueId OneMinus(const Graph& g, ValueId y) {
+  if (g.op(y) != OpKind::kSub) return kNoValue;
+  const auto [one, x] = g.inputs<2>(g.producer(y));
+  return g.ConstantScalar(one) == 1.0 && g.shape(x) == g.shape(y) ? x : kNoValue;
+}
+
+// Part of sigmoid(dense), or sigmoid(part of dense).
+std::optional<Gate> FindGate(const Graph& g, ValueId y, std::vector<NodeId>& nodes) {
+  const bool behind = g.op(y) == OpKind::kSigmoid;
+  if (behind) nodes.push_back(g.producer(y));
+  const std::optional<Part> part = FindPart(g, behind ? g.input(g.producer(y), 0) : y);
+  if (!part.has_value() || part->parts != kGates) return std::nullopt;
+  std::optional<Dense> dense = FindDense(g, part->x);
+  if (!dense.has_value() || dense->inputs.size() != 2) return std::nullopt;
+  if (dense->activation != (behind ? Activation::kNone : Activation::kSigmoid)) return std::nullopt;
+  nodes.push_back(part->split);
+  nodes.insert(nodes.end(), dense->nodes.begin(), dense->nodes.end());
+  return Gate{*part, *std::move(dense)};
+}
+
+// u, or (1 - a) u with one a each row.
+bool FindUpdate(const Graph& g, ValueId y, Cell& cell) {
+  std::vector<NodeId> nodes;
+  if (std::optional<Gate> gate = FindGate(g, y, nodes); gate.has_value()) {
+    cell.update = *std::move(gate);
+    cell.nodes.insert(cell.nodes.end(), nodes.begin(), nodes.end());
+    return true;
+  }
+  if (g.op(y) != OpKind::kMul) return false;
+  for (const auto& [rest, u] : Orders(g, y)) {
+    const ValueId attention = OneMinus(g, rest);
+    nodes = {g.producer(y), g.producer(rest)};
+    if (!attention.valid()) continue;
+    std::optional<Gate> gate = FindGate(g, u, nodes);
+    if (!gate.has_value()) continue;
+    cell.update = *std::move(gate);
+    cell.attention = attention;
+    cell.nodes.insert(cell.nodes.end(), nodes.begin(), nodes.end());
+    return true;
+  }
+  return false;
+}
+
+struct Mix {
+  ValueId u, h, c;
+  std::vector<NodeId> nodes;
+};
+
+// The ways to read y as u h + (1 - u) c.
+std::vector<Mix> Mixes(const Graph& g, NodeId root) {
+  std::vector<Mix> mixes;
+  for (const auto& [left, right] : Orders(g, g.output(root))) {
+    if (!left.valid() || !right.valid()) return mixes;
+    if (g.op(right) != OpKind::kMul) continue;
+    for (const auto& [a, b] : Orders(g, right)) {  // c + u (h - c)
+      if (g.op(b) != OpKind::kSub || g.input(g.producer(b), 1) != left) continue;
+      mixes.push_back({a, g.input(g.producer(b), 0), left, {root, g.producer(right), g.producer(b)}});
+    }
+    if (g.op(left) != OpKind::kMul) continue;
+    for (const auto& [rest, c] : Orders(g, right)) {  // u h + (1 - u) c
+      const ValueId u = OneMinus(g, rest);
+      for (const auto& [a, h] : Orders(g, left)) {
+        if (!u.valid() || a != u) continue;
+        mixes.push_back({u, h, c, {root, g.producer(left), g.producer(right), g.producer(rest)}});
+      }
+    }
+  }
+  return mixes;
+}
+
+// c = tanh(x w + (r h) v + b)
+bool FindCandidate(const Graph& g, ValueId c, Cell& cell) {
+  std::optional<Dense> dense = FindDense(g, c);
+  if (!dense.has_value() || dense->activation != Activation::kTanh || dense->inputs.size() != 2) return false;
+  for (const int of_x : {0, 1}) {
+    const ValueId reset = dense->inputs[1 - of_x].x;
+    if (g.op(reset) != OpKind::kMul) continue;
+    for (const auto& [r, h] : Orders(g, reset)) {
+      std::vector<NodeId> nodes = {g.producer(reset)};
+      if (h != cell.h) continue;
+      std::optional<Gate> gate = FindGate(g, r, nodes);
+      if (!gate.has_value()) continue;
+      cell.reset = *std::move(gate);
+      cell.x = dense->inputs[of_x].x;
+      cell.x_of_candidate = of_x;
+      cell.nodes.insert(cell.nodes.end(), nodes.begin(), nodes.end());
+      cell.nodes.insert(cell.nodes.end(), dense->nodes.begin(), dense->nodes.end());
+      cell.candidate = *std::move(dense);
+      return true;
+    }
+  }
+  return false;
+}
+
+// "" or why the parts do not belong together.
+std::string Misfit(const Graph& g, Cell& cell) {
+  if (cell.update.part.split != cell.reset.part.split) return "the gates are of different products";
+  if (cell.update.part.port == cell.reset.part.port) return "both gates are the same";
+  const std::vector<DenseInput>& inputs = cell.update.dense.inputs;
+  cell.x_of_gates = inputs[0].x == cell.x && inputs[1].x == cell.h ? 0 : 1;
+  if (inputs[cell.x_of_gates].x != cell.x || inputs[1 - cell.x_of_gates].x != cell.h)
+    return "gates and candidate are of different inputs";
+  const int64_t hidden = cell.candidate.columns;
+  const Shape& rows = g.shape(cell.x);
+  const bool fit = rows.has_rank() && rows.rank() == 2 && cell.update.dense.columns == kGates * hidden &&
+                   IsRows(g, cell.h, rows.dim(0), hidden) && IsRows(g, g.output(cell.nodes[0]), rows.dim(0), hidden);
+  if (!fit) return "input and state are not known to have as many rows";
+  if (cell.attention.valid() && !IsRows(g, cell.attention, rows.dim(0), 1))
+    return "the attention is not one number a row";
+  return "";
+}
+
+FoundCell FindCell(const Graph& g, NodeId root) {
+  Refusal refusal = No("it is no mix of a state and a candidate by one gate");
+  for (const Mix& mix : Mixes(g, root)) {
+    Cell cell;
+    cell.nodes = mix.nodes;
+    cell.h = mix.h;
+    if (!FindUpdate(g, mix.u, cell) || !FindCandidate(g, mix.c, cell)) continue;
+    std::string misfit = Misfit(g, cell);
+    if (misfit.empty()) return cell;
+    refusal = Kept(std::move(misfit));
+  }
+  return refusal;
+}
+
+class FuseGruCell final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fuse-gru-cell"; }
+  std::string_view equation() const override {
+    return "u h + (1 - u) tanh(x w + (r h) v), u and r sigmoids of x and h => gru(x, h)";
+  }
+  OpSet root() const override { return OpKind::kAdd; }
+
+  FindResult Find(const Graph& g, NodeId root, const Target& target) const override {
+    FoundCell found = FindCell(g, root);
+    if (Refusal* refusal = std::get_if<Refusal>(&found)) return std::move(*refusal);
+    const Cell& cell = std::get<Cell>(found);
+    if (const absl::Status supported = target.SupportsOp(g, OpKind::kGru, std::array{cell.x, cell.h}); !supported.ok())
+      return Kept(std::string(supported.message()));
+    return Match(cell.nodes, {cell.x, cell.h, cell.attention});
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    const Graph& g = edit.graph();
+    const Cell cell = std::get<Cell>(FindCell(g, m.root()));
+    const int64_t hidden = cell.candidate.columns;
+    const GateSource update{&cell.update.dense, cell.update.part.port * hidden};
+    const GateSource reset{&cell.update.dense, cell.reset.part.port * hidden};
+    const GateSource candidate{&cell.candidate, 0};
+    const std::array gates = {update, reset};
+    const std::string label = g.Label(g.producer(g.input(cell.update.dense.inputs[0].matmul, kWeightsInput)));
+    const auto weights = [&](bool of_x) {
+      const Tensor of_gates = PackGates(g, gates, of_x ? cell.x_of_gates : 1 - cell.x_of_gates, hidden);
+      const Tensor rest =
+          PackGates(g, std::array{candidate}, of_x ? cell.x_of_candidate : 1 - cell.x_of_candidate, hidden);
+      return Joined(of_gates, rest);
+    };
+    Node gru;
+    gru.op = OpKind::kGru;
+    gru.device = g.node(m.root()).device;
+    gru.origin = g.node(m.root()).origin;
+    gru.attributes.Set("hidden_size", hidden);
+    gru.inputs = {AsSteps(edit, m.value(0), m.root()),
+                  SharedConstant(edit, label + "/w", weights(/*of_x=*/true)),
+                  SharedConstant(edit, label + "/r", weights(/*of_x=*/false)),
+                  SharedConstant(edit, label + "/b", PackBiases(g, std::array{update, reset, candidate}, hidden)),
+                  kNoValue,
+                  AsSteps(edit, m.value(1), m.root())};
+    if (m.value(2).valid()) gru.inputs.push_back(AsSteps(edit, m.value(2), m.root()));
+    const ValueSpec state{g.type(m.value(0)), g.shape(gru.inputs[kRecurrentH]), ""};
+    const NodeId id = edit.AddNode(std::move(gru), {{}, state});
+    edit.DropAbsentOutputs(id, {true});
+    edit.ReplaceNode(m.root(), FromSteps(edit, g.output(id, 1), m.root()));
+    return absl::OkStatus();
+  }
+
+ private:
+  // Along dimension 1 of [1, rows, columns].
+  static Tensor Joined(const Tensor& a, const Tensor& b) {
+    std::vector<float> all(a.data<float>().begin(), a.data<float>().end());
+    all.insert(all.end(), b.data<float>().begin(), b.data<float>().end());
+    return Tensor::Of<float>({1, a.dims()[1] + b.dims()[1], a.dims()[2]}, all);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFuseGruCell() { return std::make_unique<FuseGruCell>(); }
+
+}  // namespace halftone

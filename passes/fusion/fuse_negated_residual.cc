@@ -1,0 +1,56 @@
+// r - matmul(a, b)  =>  matmul(a, b, _, r) {scale=-1}
+//
+// With it (a b)^2 - a^2 b^2, as factorization machines write it, is two matmuls and squares. Legal when r has the
+// product's shape and type, the matmul has neither bias, residual nor activation, and the target has the kernel with a
+// scale and a residual. Bit-exact in f32 but for the order of the sum; below f32 it rounds once where the two ops round
+// twice.
+
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/rules.h"
+
+namespace halftone {
+namespace {
+
+class FuseNegatedResidual final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fuse-negated-residual"; }
+  std::string_view equation() const override { return "r - matmul(a, b) => matmul(a, b, _, r) {scale=-1}"; }
+  OpSet root() const override { return OpKind::kSub; }
+  bool makes_one_node() const override { return true; }
+
+  FindResult Find(const Graph& g, NodeId sub, const Target& target) const override {
+    const auto [residual, product] = g.inputs<2>(sub);
+    if (g.op(product) != OpKind::kMatMul) return No("it subtracts no matmul");
+    const NodeId matmul = g.producer(product);
+    if (residual == product) return No("it subtracts a value from itself");
+    if (g.IsConstant(residual)) return No("the other operand is a constant");
+    if (HasBias(g, matmul) || HasResidual(g, matmul) || HasActivation(g, matmul))
+      return Kept("the matmul already has a bias, a residual or an activation");
+    if (g.type(product) != g.type(residual)) return Kept("the operands have different types");
+    if (!SameShape(g.shape(product), g.shape(residual)))
+      return Kept("the operands are not known to have the same shape");
+    const absl::Status supported = target.SupportsFused(g, matmul, {.residual = true, .scale = true});
+    if (!supported.ok()) return Kept(std::string(supported.message()));
+    return Match({sub, matmul}, {residual});
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    const auto [sub, matmul] = m.nodes<2>();
+    const float scale = -edit.graph().node(matmul).attributes.Float("scale", 1);
+    ReplaceByFused(edit, matmul, sub, [&](NodeId fused) {
+      edit.SetInput(fused, kResidualInput, m.value(0));
+      if (scale == 1) {
+        edit.EraseAttribute(fused, "scale");
+      } else {
+        edit.SetAttribute(fused, "scale", scale);
+      }
+    });
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFuseNegatedResidual() { return std::make_unique<FuseNegatedResidual>(); }
+
+}  // namespace halftone

@@ -1,0 +1,74 @@
+// matmul(a * s, b)  =>  matmul(a, b) {scale=s}          and the other operand likewise
+//
+// Queries of an attention that are scaled before their product. Also a division by a number. Legal when s is one
+// constant number that broadcasts to a's own shape, nobody else reads the scaled operand, and the target has the
+// kernel. Not bit-exact: the sum is scaled instead of its terms.
+
+#include <cmath>
+#include <optional>
+
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/gelu.h"
+#include "passes/fusion/rules.h"
+
+namespace halftone {
+namespace {
+
+std::optional<WithNumber> Scaled(const Graph& g, ValueId value) {
+  if (auto product = NumberOperand(g, value, OpKind::kMul); product.has_value()) return product;
+  auto quotient = NumberOperand(g, value, OpKind::kDiv, /*swap=*/false);
+  if (quotient.has_value()) quotient->number = 1 / quotient->number;
+  return quotient;
+}
+
+class FuseOperandScale final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fuse-operand-scale"; }
+  std::string_view equation() const override { return "matmul(a * s, b) => matmul(a, b) {scale=s}"; }
+  OpSet root() const override { return OpKind::kMatMul; }
+
+  FindResult Find(const Graph& g, NodeId matmul, const Target& target) const override {
+    const auto [a, b] = g.inputs<2>(matmul);
+    if (a == b) return No("both operands are the same");
+    Refusal refusal = No("no operand is scaled by a number");
+    for (const ValueId operand : {a, b}) {
+      const std::optional<WithNumber> scaled = Scaled(g, operand);
+      if (!scaled.has_value()) continue;
+      if (g.shape(scaled->x) != g.shape(operand)) {
+        refusal = Kept("the number is broadcast to another shape");
+      } else if (!std::isnormal(Together(g, matmul, *scaled))) {
+        refusal = Kept("the scale is no normal number");
+      } else if (HasActivation(g, matmul) && g.node(matmul).attributes.Bool("activation_first", false)) {
+        refusal = Kept("the matmul's activation comes first");
+      } else if (const absl::Status supported = target.SupportsFused(g, matmul, {.scale = true}); !supported.ok()) {
+        refusal = Kept(std::string(supported.message()));
+      } else {
+        return Match({matmul, scaled->node}, {scaled->x, operand});
+      }
+    }
+    return refusal;
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    const Graph& g = edit.graph();
+    const float scale = Together(g, m.root(), *Scaled(g, m.value(1)));
+    edit.SetInput(m.root(), g.input(m.root(), 0) == m.value(1) ? 0 : 1, m.value(0));
+    if (scale == 1) {
+      edit.EraseAttribute(m.root(), "scale");
+    } else {
+      edit.SetAttribute(m.root(), "scale", scale);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  static float Together(const Graph& g, NodeId matmul, const WithNumber& scaled) {
+    return static_cast<float>(scaled.number * g.node(matmul).attributes.Float("scale", 1));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFuseOperandScale() { return std::make_unique<FuseOperandScale>(); }
+
+}  // namespace halftone

@@ -1,0 +1,73 @@
+// What the cells of recurrent networks are made of when a framework writes them out: products of rows with constant
+// weights, cut into gates.
+#ifndef HALFTONE_PASSES_FUSION_RECURRENT_CELL_H_
+#define HALFTONE_PASSES_FUSION_RECURRENT_CELL_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/editor.h"
+#include "ir/graph.h"
+#include "ir/ops.h"
+
+namespace halftone {
+
+// One operand of a Dense: rows of x times `rows` rows of the weights of `matmul`, from `first_row` on.
+struct DenseInput {
+  ValueId x;
+  NodeId matmul;
+  int64_t first_row = 0;
+  int64_t rows = 0;
+};
+
+// activation?(x0 w0 + x1 w1 + b), written as matmul(concat(x0, x1), w) or as two products, with the biases behind any
+// of them.
+struct Dense {
+  std::vector<DenseInput> inputs;
+  std::vector<ValueId> biases;  // constants over the columns
+  int64_t columns = 0;
+  Activation activation = Activation::kNone;  // none, sigmoid or tanh
+  std::vector<NodeId> nodes;
+};
+
+// What makes `y`, of rank 2, if it is a Dense of f32 weights.
+std::optional<Dense> FindDense(const Graph& g, ValueId y);
+
+// Part `port` of `parts` equal ones along the last dimension of x, of rank 2.
+struct Part {
+  NodeId split;
+  ValueId x;
+  int port = 0;
+  int parts = 0;
+};
+std::optional<Part> FindPart(const Graph& g, ValueId y);
+
+// The rows of a gate: the columns of input `input` of a Dense from `column` on; `more` is added to its bias.
+struct GateSource {
+  const Dense* dense;
+  int64_t column = 0;
+  float more = 0;
+};
+
+// Weights of the recurrent ops: [1, gates * hidden, rows of the input], and [1, 2 * gates * hidden] of which the second
+// half is 0. REQUIRES: the gates' Denses have input `input`, all with as many rows
+Tensor PackGates(const Graph& g, std::span<const GateSource> gates, int input, int64_t hidden);
+Tensor PackBiases(const Graph& g, std::span<const GateSource> gates, int64_t hidden);
+
+// A constant of this name, or of the name with a number behind it; one with the same bytes is used again, so that cells
+// that share weights still do.
+ValueId SharedConstant(GraphEditor& edit, const std::string& name, Tensor tensor);
+
+// x of rank 2 as [1, rows, columns], and back; nodes of the device and origin of `like`.
+ValueId AsSteps(GraphEditor& edit, ValueId x, NodeId like);
+NodeId FromSteps(GraphEditor& edit, ValueId x, NodeId like);
+
+// Of rank 2 with as many rows, as far as can be known, and this many columns.
+bool IsRows(const Graph& g, ValueId x, const Dim& rows, int64_t columns);
+
+}  // namespace halftone
+
+#endif  // HALFTONE_PASSES_FUSION_RECURRENT_CELL_H_
