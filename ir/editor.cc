@@ -59,7 +59,7 @@ void GraphEditor::UnlinkControl(NodeId id) {
 
 void GraphEditor::Rename(std::string& name, std::string to) {
   graph_.names_.Remove(name);
-  name = std::move(to);
+  name.swap(to);  // gives the old one's memory back, which an assignment of a short one keeps
   graph_.names_.Add(name);
 }
 

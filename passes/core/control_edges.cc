@@ -84,10 +84,10 @@ DetachedControl::DetachedControl(GraphEditor& edit, const Match& match) : root_(
   }
   for (const NodeId id : match.nodes()) {
     for (const NodeId from : graph.node(id).control_inputs) {
-      if (!Has(match.nodes(), from)) into_.push_back({from, id, id == root_});
+      if (!Has(match.nodes(), from)) into_.push_back({from, id, id == root_, graph.Label(from)});
     }
     for (const NodeId to : graph.control_users(id)) {
-      if (!Has(match.nodes(), to)) out_of_.push_back({id, to, id == root_});
+      if (!Has(match.nodes(), to)) out_of_.push_back({id, to, id == root_, graph.Label(id)});
     }
     edit.SetControlInputs(id, {});
   }
@@ -117,7 +117,7 @@ absl::StatusOr<std::vector<std::string>> DetachedControl::Attach(GraphEditor& ed
   std::vector<NodeId> before = graph.node(node).control_inputs;
   for (const Edge& edge : into_) {
     if (!Has(before, edge.from)) before.push_back(edge.from);
-    if (!edge.of_root) moved.push_back(Concat("control input '^", graph.Label(edge.from), "' moved to '", label, "'"));
+    if (!edge.of_root) moved.push_back(Concat("control input '^", edge.from_label, "' moved to '", label, "'"));
   }
   edit.SetControlInputs(node, std::move(before));
   for (const Edge& edge : out_of_) {
@@ -126,7 +126,7 @@ absl::StatusOr<std::vector<std::string>> DetachedControl::Attach(GraphEditor& ed
     edit.SetControlInputs(edge.to, std::move(of_user));
     if (!edge.of_root) {
       moved.push_back(
-          Concat("'", graph.Label(edge.to), "' runs after '", label, "' now, in which its control input is"));
+          Concat("control input '^", edge.from_label, "' of '", graph.Label(edge.to), "' is '^", label, "' now"));
     }
   }
   return moved;

@@ -39,6 +39,7 @@ class DetachedControl {
   struct Edge {
     NodeId from, to;
     bool of_root;
+    std::string from_label;
   };
   NodeId Replacement(const Graph& graph) const;
 

@@ -15,9 +15,8 @@ namespace halftone {
 
 // Runs `pass` once over `graph`; the number of edits. `pipeline` is only for messages and reproducers.
 //
-// Inside a fixed point of rules (context.schedule) a graph of more than kLargeGraph nodes is verified only where the
-// rule touched it, unless more is asked for (verify=full, the equivalence check); the fixed point verifies the whole at
-// its end.
+// In a pipeline a graph of more than kLargeGraph nodes is verified only where the pass touched it, unless more is asked
+// for (verify=full, the equivalence check); the pipeline verifies the whole at its end.
 absl::StatusOr<int64_t> RunThroughGate(const Pass& pass, std::string_view pipeline, Graph& graph, PassContext& context);
 
 inline constexpr int kLargeGraph = 2000;

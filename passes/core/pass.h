@@ -101,6 +101,8 @@ struct PassContext {
   RuleSchedule* schedule = nullptr;              // of the running fixed point of rules; without one a rule looks at all
   int rule = 0;                                  // the running rule's number in it, and
   const OpSet* roots = nullptr;                  // its roots
+  bool in_pipeline = false;    // which verifies the whole graph at its end where
+  bool half_verified = false;  // a pass was verified by what it touched
   bool explains = true;                          // refusals go to the log: only of what is left when all has settled
 };
 

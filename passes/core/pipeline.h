@@ -61,6 +61,7 @@ class Pipeline {
     bool repeat = false;
   };
   absl::StatusOr<int64_t> RunRound(const Step& step, Graph& graph, PassContext& context, std::string& last) const;
+  absl::Status RunSteps(Graph& graph, PassContext& context) const;
   absl::Status RunFixedPoint(const Step& step, Graph& graph, PassContext& context) const;
   absl::Status Settle(const Step& step, Graph& graph, PassContext& context) const;
 

@@ -172,6 +172,48 @@ TEST(Pipeline, TheLogHasAnEquationForEachChangeAndAReasonForEachRefusal) {
   EXPECT_EQ(log.entries()[1].text, "'m' is an output of the graph");
 }
 
+TEST(Pipeline, ControlEdgesMoveToTheFusedNodeAndTheLogSaysSo) {
+  const PermissiveTarget target;
+  RewriteLog log;
+  PassContext context{.target = target, .log = &log};
+  Graph graph = Parse(R"(graph graphdef (x: f32[2,3]) { w = const f32[3,5]  i = relu(x) name="init"
+      m = matmul(x, w) name="m" after("init")  z = tanh(x) name="z" after("m")  y = relu(m) name="y"  return y, z, i })");
+  ASSERT_TRUE(MakePipelineByName("fuse-activation")->Run(graph, context).ok());
+  ASSERT_EQ(log.entries().size(), 3u);
+  EXPECT_FALSE(log.entries()[0].remark);
+  EXPECT_EQ(log.entries()[1].text, "control input '^init' moved to 'y'");
+  EXPECT_EQ(log.entries()[2].text, "control input '^m' of 'z' is '^y' now");
+  EXPECT_TRUE(log.entries()[2].remark);
+  const NodeId y = graph.FindNode("y");
+  EXPECT_EQ(graph.op(y), OpKind::kMatMul);
+  EXPECT_EQ(graph.node(y).control_inputs, std::vector<NodeId>{graph.FindNode("init")});
+  EXPECT_EQ(graph.control_users(y), std::vector<NodeId>{graph.FindNode("z")});
+}
+
+// In a long graph rules look only at what changed, and still find everything: each fusion makes the next one possible.
+TEST(Pipeline, ALargeGraphSettlesAndIsVerified) {
+  Graph graph;
+  GraphEditor edit(graph);
+  ValueId at = edit.AddInput("x", DataType::kFloat32, Shape::Of({2, 3}));
+  const ValueId w = edit.AddConstant("w", Tensor(DataType::kFloat32, {3, 3}));
+  const ValueId b = edit.AddConstant("b", Tensor(DataType::kFloat32, {3}));
+  const ValueSpec spec{DataType::kFloat32, Shape::Of({2, 3}), ""};
+  for (int i = 0; i < 3000; ++i) {
+    at = graph.output(edit.Add(OpKind::kIdentity, "", {at}, spec));
+    at = graph.output(edit.Add(OpKind::kMatMul, "", {at, w}, spec));
+    at = graph.output(edit.Add(OpKind::kAdd, "", {at, b}, spec));
+    at = graph.output(edit.Add(OpKind::kRelu, "", {at}, spec));
+  }
+  edit.SetValueName(at, "y");
+  edit.AddGraphOutput("y", at);
+  const PermissiveTarget target;
+  PassContext context{.target = target};
+  ASSERT_TRUE(MakeOptimizePipeline().Run(graph, context).ok());
+  EXPECT_TRUE(context.half_verified);
+  EXPECT_EQ(graph.num_nodes(), 3000 + 3);
+  EXPECT_EQ(CountOf(graph, OpKind::kMatMul), 3000);
+}
+
 TEST(Pipeline, DumpsAndTheReproducerOfAFailureParse) {
   const absl::StatusOr<TempDir> folder = TempDir::Create();
   ASSERT_TRUE(folder.ok());

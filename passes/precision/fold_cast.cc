@@ -14,7 +14,6 @@ class FoldCast final : public RewriteRule {
   std::string_view name() const override { return "fold-cast"; }
   std::string_view equation() const override { return "cast(constant) => constant"; }
   float tolerance() const override { return kBitExact; }
-  bool makes_one_node() const override { return true; }
   OpSet root() const override { return OpKind::kCast; }
 
   FindResult Find(const Graph& g, NodeId cast, const Target&) const override {

@@ -1,5 +1,8 @@
-#include <map>
+#include <cstdint>
+#include <functional>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/strings.h"
@@ -22,21 +25,45 @@ bool MayMerge(const Graph& graph, NodeId id) {
   return true;
 }
 
-// Equal keys may be duplicates; unequal ones are not.
-std::string Key(const Graph& graph, NodeId id, const PrecisionPlan* plan) {
-  const Node& node = graph.node(id);
-  std::string key = Concat(OpName(node.op), "|", node.spelling, "|", node.device);
-  for (const ValueId input : node.inputs) key += Concat(",", input.index);
-  for (const ValueId output : node.outputs) {
-    key += Concat(";", output.valid() ? DataTypeName(graph.type(output)) : std::string_view("_"));
-  }
-  if (node.op == OpKind::kConstant) return key + graph.ConstantTensor(node.outputs[0])->Hash();
-  return plan == nullptr ? key : Concat(key, "|", DataTypeName(plan->TypeOf(graph, id)));
+uint64_t Mixed(uint64_t hash, uint64_t more) {
+  hash ^= more + 0x9e3779b97f4a7c15u + (hash << 6) + (hash >> 2);
+  return hash * 0xff51afd7ed558ccdu;
 }
 
-bool Same(const Graph& graph, NodeId a, NodeId b) {
-  return graph.node(a).attributes == graph.node(b).attributes && graph.node(a).extra == graph.node(b).extra;
+// Of whatever Same compares and is cheap: equal nodes have equal ones.
+uint64_t HashOf(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  uint64_t hash = Mixed(static_cast<uint64_t>(node.op), node.inputs.size());
+  for (const ValueId input : node.inputs) hash = Mixed(hash, static_cast<uint64_t>(input.index));
+  for (const ValueId output : node.outputs) {
+    hash = Mixed(hash, output.valid() ? static_cast<uint64_t>(graph.type(output)) : ~uint64_t{0});
+  }
+  if (node.op == OpKind::kConstant) {
+    hash = Mixed(hash, std::hash<std::string>()(graph.ConstantTensor(node.outputs[0])->Hash()));
+  }
+  return hash;
 }
+
+bool SameOutputTypes(const Graph& graph, const Node& a, const Node& b) {
+  if (a.outputs.size() != b.outputs.size()) return false;
+  for (size_t i = 0; i < a.outputs.size(); ++i) {
+    if (a.outputs[i].valid() != b.outputs[i].valid()) return false;
+    if (a.outputs[i].valid() && graph.type(a.outputs[i]) != graph.type(b.outputs[i])) return false;
+  }
+  return true;
+}
+
+bool Same(const Graph& graph, NodeId a, NodeId b, const PrecisionPlan* plan) {
+  const Node& x = graph.node(a);
+  const Node& y = graph.node(b);
+  if (x.op != y.op || x.inputs != y.inputs || x.spelling != y.spelling || x.device != y.device) return false;
+  if (plan != nullptr && x.op != OpKind::kConstant && plan->TypeOf(graph, a) != plan->TypeOf(graph, b)) return false;
+  return SameOutputTypes(graph, x, y) && x.attributes == y.attributes && x.extra == y.extra;
+}
+
+struct IdHash {
+  size_t operator()(NodeId id) const { return static_cast<size_t>(id.index); }
+};
 
 bool IsKnownByName(const Graph& graph, NodeId id) {
   for (const ValueId output : graph.node(id).outputs) {
@@ -49,16 +76,18 @@ bool IsKnownByName(const Graph& graph, NodeId id) {
 
 absl::Status MergeDuplicates::Run(GraphEditor& edit, PassContext& context) const {
   const Graph& graph = edit.graph();
-  std::map<std::string, std::vector<NodeId>> seen;
+  std::unordered_map<uint64_t, NodeId> last;  // by hash; those before it that have the same hash are a chain
+  std::unordered_map<NodeId, NodeId, IdHash> before;
   for (const NodeId id : graph.TopologicalOrder()) {
     if (!MayMerge(graph, id)) continue;
-    std::vector<NodeId>& candidates = seen[Key(graph, id, context.plan)];
-    NodeId twin = kNoNode;
-    for (const NodeId candidate : candidates) {
-      if (Same(graph, candidate, id)) twin = candidate;
+    const auto [place, first] = last.emplace(HashOf(graph, id), id);
+    NodeId twin = first ? kNoNode : place->second;
+    while (twin.valid() && !Same(graph, twin, id, context.plan)) {
+      const auto next = before.find(twin);
+      twin = next == before.end() ? kNoNode : next->second;
     }
     if (!twin.valid() || IsKnownByName(graph, id)) {
-      candidates.push_back(id);
+      if (!first) before[id] = std::exchange(place->second, id);
       continue;
     }
     if (context.log != nullptr && graph.op(id) != OpKind::kConstant) {

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <string>
+#include <utility>
 
 #include "base/strings.h"
 #include "passes/simplify/passes.h"
@@ -28,17 +30,17 @@ absl::Status NameDimensions::Run(GraphEditor& edit, PassContext&) const {
 
 absl::Status ForgetDimensionNames::Run(GraphEditor& edit, PassContext&) const {
   const Graph& graph = edit.graph();
+  const auto is_ours = [](const Dim& dim) {
+    return dim.symbol.find(kPrefix) != std::string::npos;  // also in what inference made of it
+  };
   for (int v = 0; v < graph.num_values(); ++v) {
-    Shape shape = graph.shape(ValueId{v});
-    if (!shape.has_rank()) continue;
-    bool changed = false;
+    const Shape& named = graph.shape(ValueId{v});
+    if (!named.has_rank() || std::none_of(named.dims().begin(), named.dims().end(), is_ours)) continue;
+    Shape shape = named;
     for (int i = 0; i < shape.rank(); ++i) {
-      Dim& dim = shape.mutable_dim(i);
-      if (dim.symbol.find(kPrefix) == std::string::npos) continue;  // also in what inference made of it
-      dim.symbol.clear();
-      changed = true;
+      if (is_ours(shape.dim(i))) shape.mutable_dim(i).symbol.clear();
     }
-    if (changed) edit.SetShape(ValueId{v}, std::move(shape));
+    edit.SetShape(ValueId{v}, std::move(shape));
   }
   return absl::OkStatus();
 }

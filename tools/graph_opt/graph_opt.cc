@@ -6,8 +6,8 @@
 //   graph_opt --verify-passes model.pb                          # compares answers before and after every pass
 //   graph_opt --why='fuse-residual' model.onnx                  # what stopped the rule, by node; or --why='*/add_3'
 //   graph_opt --pipeline='rename_op(old=Relu,new=Relu6),remove_device' model.pb
-//   graph_opt --reproduce failure.graph                         # runs a failed pass again; graph_reduce shrinks the
-//   file HALFTONE_DEBUG=dump=/tmp/d,time,why,only=fuse-* graph_opt model.onnx
+//   graph_opt --reproduce failure.graph                         # runs a failed pass again; graph_reduce shrinks it
+//   HALFTONE_DEBUG=dump=/tmp/d,time,why,only=fuse-* graph_opt model.onnx
 //
 // Files that end in .graph are text; others are models. Reasons go to stderr with --log. A pass that moves an answer
 // beyond what it declares is named, and everything to see it again is written to --reproducer.

@@ -1,7 +1,7 @@
 // Shrinks a failure: prints the smallest graph that still fails in the same way, as a file that --reproduce takes.
 //
-//   graph_reduce failure.graph                                   # what a failed pass left (--verify-passes, dump
-//   folder) graph_reduce --if='graph_run --compare reference {}' bad.graph   # any command that fails on the file
+//   graph_reduce failure.graph                       # what --verify-passes, or a failed pass, left
+//   graph_reduce --if='halftone run {}' bad.graph    # any command that fails on the file
 //   graph_reduce --out small.graph failure.graph
 //
 // A reproducer names its pipeline, its pass and its seed; the same pass must fail in the same way. With --if the
