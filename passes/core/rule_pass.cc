@@ -90,7 +90,7 @@ absl::Status RulePass::Run(GraphEditor& edit, PassContext& context) const {
     if (!graph.alive(id) || !ops.has(graph.op(id))) continue;
     const FindResult found = FindGuarded(*rule_, graph, id, context);
     if (const Refusal* refusal = std::get_if<Refusal>(&found)) {
-      if (why) PrintWhy(name(), graph, id, refusal->reason);
+      if (why && context.explains) PrintWhy(name(), graph, id, refusal->reason);
       if (refusal->matched && context.explains && context.log != nullptr) {
         context.log->Refused(name(), graph, id, refusal->reason);
       }
