@@ -3,6 +3,7 @@
 #ifndef HALFTONE_TESTS_FORMATS_TENSORFLOW_DIALECT_CASES_H_
 #define HALFTONE_TESTS_FORMATS_TENSORFLOW_DIALECT_CASES_H_
 
+#include <ostream>
 #include <string_view>
 
 #include "ir/dialect.h"
@@ -17,6 +18,8 @@ struct DialectCase {
   std::string_view graph;
   std::string_view ops;
 };
+
+inline void PrintTo(const DialectCase& dialect_case, std::ostream* out) { *out << dialect_case.name; }
 
 inline constexpr Dialect kTf = Dialect::kTensorFlow;
 inline constexpr Dialect kItex = Dialect::kItex;
@@ -123,13 +126,13 @@ inline constexpr DialectCase kDialectCases[] = {
      "BiasAdd MatMul"},
     {"TfBatchMatMulScaleMask", kTf,
      R"(graph graphdef (q: f32[2,3,5,4], k: f32[2,3,7,4], m: f32[2,1,1,7]) {
-        y = matmul(q, k, -, m) {transpose_b=true, scale=0.125} name="y"  return y })",
+        y = matmul(q, k, _, m) {transpose_b=true, scale=0.125} name="y"  return y })",
      "_MklFusedBatchMatMulV2[Mul,Add]"},
     {"TfBatchMatMulScale", kTf,
      R"(graph graphdef (q: f32[2,3,5,4], k: f32[2,3,4,7]) { y = matmul(q, k) {scale=0.3} name="y"  return y })",
      "_MklFusedBatchMatMulV2[Mul]"},
     {"TfBatchMatMulMask", kTf,
-     R"(graph graphdef (q: f32[2,3,5,4], k: f32[2,3,4,7], m: f32[2,3,5,7]) { y = matmul(q, k, -, m) name="y"  return y })",
+     R"(graph graphdef (q: f32[2,3,5,4], k: f32[2,3,4,7], m: f32[2,3,5,7]) { y = matmul(q, k, _, m) name="y"  return y })",
      "_MklFusedBatchMatMulV2[Add]"},
     {"TfBatchMatMulOfThreeHasNone", kTf,
      R"(graph graphdef (q: f32[3,5,4], k: f32[3,4,7]) { y = matmul(q, k) {scale=0.5} name="y"  return y })",
@@ -157,7 +160,7 @@ inline constexpr DialectCase kDialectCases[] = {
      "_MklFusedInstanceNorm[]"},
     {"TfSwish", kTf, R"(graph graphdef (x: f32[3,5]) { y = swish(x) name="y"  return y })", "_MklSwish"},
     {"TfSwishOfAlphaHasNone", kTf, R"(graph graphdef (x: f32[3,5]) { y = swish(x) {alpha=1.5} name="y"  return y })",
-     "Mul Sigmoid Mul"},
+     "Mul Mul Sigmoid"},
     {"TfMish", kTf, R"(graph graphdef (x: bf16[3,5]) { y = mish(x) name="y"  return y })", "_MklFusedMish"},
     {"TfGreaterEqualWithCast", kTf,
      R"(graph graphdef (a: f32[3,5], b: f32[5]) { y: f32[3,5] = greater_equal(a, b) name="y"  return y })",
@@ -213,7 +216,7 @@ inline constexpr DialectCase kDialectCases[] = {
      "_ITEXFusedMatMul[BiasAdd,Add,GeluApproximate]"},
     {"ItexBatchMatMulScaleMask", kItex,
      R"(graph graphdef (q: f32[2,3,5,4], k: f32[2,3,7,4], m: f32[2,1,1,7]) {
-        y = matmul(q, k, -, m) {transpose_b=true, scale=0.125} name="y"  return y })",
+        y = matmul(q, k, _, m) {transpose_b=true, scale=0.125} name="y"  return y })",
      "_ITEXFusedBatchMatMulV2[Mul,BinaryAdd]"},
     {"ItexAccMatMul", kItex,
      R"(graph graphdef (x: bf16[3,5], w: bf16[5,7]) { c: f32[3,5] = cast(x) name="c"  d: f32[5,7] = cast(w) name="d"
