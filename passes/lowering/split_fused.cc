@@ -1,6 +1,7 @@
 #include "passes/lowering/split_fused.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -157,6 +158,37 @@ void SplitPad(GraphEditor& edit, NodeId conv) {
   edit.SetAttribute(conv, "auto_pad", std::string("VALID"));
 }
 
+// matmul(a, b) {transpose_b}  =>  matmul(a, transpose(b)): ONNX has transposes of two matrices alone. `matmul` is what
+// is left of `fused`.
+absl::Status SplitTransposes(GraphEditor& edit, NodeId fused, NodeId matmul) {
+  const Graph& g = edit.graph();
+  const std::string label = g.Label(fused);
+  for (const int operand : {0, 1}) {
+    const std::string attribute = operand == 0 ? "transpose_a" : "transpose_b";
+    if (!g.node(matmul).attributes.Bool(attribute, false)) continue;
+    const ValueId x = g.input(matmul, operand);
+    Shape shape = g.shape(x);
+    if (!shape.has_rank() || shape.rank() < 2) {
+      return absl::UnimplementedError(
+          Concat("node '", label, "': ONNX has no transposed matmul of operands of unknown rank"));
+    }
+    std::vector<int64_t> perm(shape.rank());
+    std::iota(perm.begin(), perm.end(), 0);
+    std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+    std::swap(shape.mutable_dim(-1), shape.mutable_dim(-2));
+    Node transpose;
+    transpose.op = OpKind::kTranspose;
+    transpose.name = FreshName(g, Concat(label, "/transpose"));
+    transpose.inputs = {x, edit.AddConstant("", Tensor::Ints(perm, DataType::kInt64))};
+    transpose.device = g.node(fused).device;
+    transpose.origin = g.node(fused).origin;
+    edit.SetInput(matmul, operand,
+                  g.output(edit.AddNode(std::move(transpose), {{g.type(x), std::move(shape), ""}})));
+    edit.EraseAttribute(matmul, attribute);
+  }
+  return absl::OkStatus();
+}
+
 // The number of the first parts that the standard op of a format does itself.
 size_t NativeParts(const Graph& g, NodeId fused, GraphFormat format, bool gemm) {
   if (gemm) return (g.node(fused).attributes.Float("scale", 1) != 1 ? 1 : 0) + (HasBias(g, fused) ? 1 : 0);
@@ -198,8 +230,7 @@ absl::Status SplitFused::SplitNode(GraphEditor& edit, NodeId id) const {
     }
   }
   if (!by_dialect && matmul && onnx && IsTransposed(g, id) && !gemm) {
-    return absl::UnimplementedError(
-        Concat("node '", g.Label(id), "': ONNX has no transposed matmul of other than two matrices"));
+    HALFTONE_RETURN_IF_ERROR(SplitTransposes(edit, id, kept));
   }
   if (!by_dialect && gemm) MakeGemm(edit, kept);
   parts.erase(parts.begin(), parts.begin() + keeps);
