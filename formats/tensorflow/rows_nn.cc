@@ -32,6 +32,10 @@ constexpr AttrRow kBatchNormAttrs[] = {
     kDataFormat,
     {.name = "epsilon", .form = kFloat, .canonical = "epsilon", .tf_default = 1e-4f, .canonical_default = 1e-5f},
     {.name = "is_training", .form = kBool, .canonical = "is_training", .tf_default = 1, .canonical_default = 0}};
+constexpr AttrRow kOldBatchNormAttrs[] = {
+    kLastChannel,
+    {.name = "variance_epsilon", .form = kFloat, .canonical = "epsilon", .required = true},
+    {.name = "scale_after_normalization", .form = kMustBe, .tf_default = 1}};
 constexpr AttrRow kLrnAttrs[] = {kLastChannel};
 constexpr AttrRow kDepthToSpaceAttrs[] = {
     kDataFormat, {.name = "block_size", .form = kInt, .canonical = "block_size", .required = true}};
@@ -68,6 +72,7 @@ constexpr OpRow kRows[] = {
     {"FusedBatchNormV3", kBatchNorm, "T,U,U,U,U", "T,U,U,U,U,U", kTU, kBatchNormAttrs},
     {"FusedBatchNormV2", kBatchNorm, "T,U,U,U,U", "T,U,U,U,U", kTU, kBatchNormAttrs},
     {"FusedBatchNorm", kBatchNorm, "T,T,T,T,T", "T,T,T,T,T", kT, kBatchNormAttrs},
+    {"BatchNormWithGlobalNormalization", kBatchNorm, "T,T,T,T,T", "T", kT, kOldBatchNormAttrs, "04312"},
     {"LRN", kLrn, "T", "T", kFloatT, kLrnAttrs, "", 2, ReadLrn, WriteLrn},
     {"MaxPool", kMaxPool, "T", "T", kFloatT, kPoolAttrs},
     {"MaxPool3D", kMaxPool, "T", "T", kT, kPoolAttrs, "", 3},

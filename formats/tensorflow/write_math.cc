@@ -108,7 +108,7 @@ absl::Status WriteBatchNorm(GraphWriter& out, NodeId id) {
   const OpRow* row = SpelledRow(graph, id);
   if (row->write != nullptr) row = FindRow("FusedBatchNormV3");  // it was read as a fused op
   const bool mixed = graph.type(node.inputs[0]) != graph.type(node.inputs[1]);
-  const bool v1 = row->tf_op == "FusedBatchNorm";  // f32 only, one type for all
+  const bool v1 = row->types.size() == 1;  // one type for all, f32 or of old
   if ((v1 && (mixed || graph.type(node.inputs[0]) != DataType::kFloat32)) || node.outputs.size() > 5) {
     row = FindRow("FusedBatchNormV3");
   }

@@ -137,5 +137,50 @@ TEST(QuantizeWeights, IsWrittenAndReadBackInBothFormats) {
   }
 }
 
+constexpr char kOldBatchNorm[] = R"(
+node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+  attr { key: "shape" value { shape { dim { size: 1 } dim { size: 3 } dim { size: 4 } dim { size: 1 } } } } }
+node { name: "w" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } } attr { key: "value" value { tensor {
+  dtype: DT_FLOAT tensor_shape { dim { size: 1 } dim { size: 1 } dim { size: 1 } dim { size: 2 } } float_val: 2 float_val: 3 } } } }
+node { name: "m" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } } attr { key: "value" value { tensor {
+  dtype: DT_FLOAT tensor_shape { dim { size: 2 } } float_val: 1 float_val: -1 } } } }
+node { name: "v" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } } attr { key: "value" value { tensor {
+  dtype: DT_FLOAT tensor_shape { dim { size: 2 } } float_val: 3.75 float_val: 0.75 } } } }
+node { name: "b" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } } attr { key: "value" value { tensor {
+  dtype: DT_FLOAT tensor_shape { dim { size: 2 } } float_val: 5 float_val: 7 } } } }
+node { name: "g" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } } attr { key: "value" value { tensor {
+  dtype: DT_FLOAT tensor_shape { dim { size: 2 } } float_val: 4 float_val: 10 } } } }
+node { name: "c" op: "Conv2D" input: "x" input: "w" attr { key: "T" value { type: DT_FLOAT } }
+  attr { key: "padding" value { s: "VALID" } } attr { key: "strides" value { list { i: 1 i: 1 i: 1 i: 1 } } } }
+node { name: "y" op: "BatchNormWithGlobalNormalization" input: "c" input: "m" input: "v" input: "b" input: "g"
+  attr { key: "T" value { type: DT_FLOAT } } attr { key: "variance_epsilon" value { f: 0.25 } }
+  attr { key: "scale_after_normalization" value { b: true } } }
+versions { producer: 22 })";
+
+TEST(FoldOldBatchNorms, TheOperatorOfOldIsReadWrittenAndFolded) {
+  const absl::StatusOr<Graph> graph = ImportModelBytes(kOldBatchNorm, "old.pbtxt", {.format = ModelFormat::kGraphDefText});
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ(graph->op(graph->FindNode("y")), OpKind::kBatchNorm);
+  const absl::StatusOr<std::string> text = ExportModel(*graph, {.as_text = true});
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_TRUE(Contains(*text, "BatchNormWithGlobalNormalization"));
+  EXPECT_TRUE(Contains(*text, "variance_epsilon"));
+  const absl::StatusOr<Graph> again = ImportModelBytes(*text, "again.pbtxt", {.format = ModelFormat::kGraphDefText});
+  ASSERT_TRUE(again.ok()) << again.status();
+
+  Graph folded = *graph;
+  const PermissiveTarget target;
+  PassContext context{.target = target};
+  ASSERT_TRUE(MakePipelineByName("fold_old_batch_norms")->Run(folded, context).ok());
+  EXPECT_EQ(folded.op(folded.FindNode("y")), OpKind::kConv);
+  // (2 x - 1) 4 / 2 + 5 and (3 x + 1) 10 / 1 + 7
+  const Tensor x = Tensor::Of<float>({1, 3, 4, 1}, std::vector<float>(12, 0.5f));
+  for (const Graph* one : std::initializer_list<const Graph*>{&*graph, &*again, &folded}) {
+    const std::vector<float> y = (*reference::EvaluateGraph(*one, {x}))[0].ToFloats();
+    EXPECT_NEAR(y[0], 5, 1e-5);
+    EXPECT_NEAR(y[1], 32, 1e-5);
+  }
+}
+
 }  // namespace
 }  // namespace halftone
