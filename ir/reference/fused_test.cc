@@ -89,7 +89,7 @@ TEST(BinaryChain, SaysWhatDoesNotFit) {
   EXPECT_THAT(ErrorOf(values + "return binary_chain(x, x, b) {ops=[\"add\", \"mul\"]} }"),
               HasSubstr("input 2 is [2,3], which does not broadcast to [3]"));
   EXPECT_THAT(ErrorOf(values + "return binary_chain(x, x, x) {ops=[\"add\"]} }"), HasSubstr("1 words for 3 inputs"));
-  EXPECT_THAT(ErrorOf(values + "return binary_chain(x, x) {ops=[\"pow\"]} }"), HasSubstr("has 'pow', must be"));
+  EXPECT_THAT(ErrorOf(values + "return binary_chain(x, x) {ops=[\"pow\"]} }"), HasSubstr("has 'pow', need add"));
   EXPECT_THAT(ErrorOf(values + "return binary_chain(x, x) }"), HasSubstr("attribute 'ops' is missing"));
   EXPECT_THAT(ErrorOf(values + "return binary_chain(i, i) {ops=[\"add\"]} }"), HasSubstr("need floats"));
 }
