@@ -11,8 +11,8 @@
 
 namespace halftone::host {
 
-// x[i] = activation(x[i]) for `count` elements.
-using Activate = void (*)(std::byte* x, int64_t count, float alpha);
+// x[i] = activation(x[i]) + residual[i] for `count` elements; no residual where that is null.
+using Activate = void (*)(std::byte* x, const std::byte* residual, int64_t count, float alpha);
 
 // nullptr: there is none that is faster than oneDNN's. All of them take 0 to 0, so padding stays what it is.
 Activate FastActivation(Activation activation, DataType type);

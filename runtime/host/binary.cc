@@ -1,4 +1,4 @@
-// Elementwise ops of two tensors, of every type that the reference computes with.
+// Elementwise ops of two tensors, of every type that the reference computes with, but for comparisons (compare.cc).
 #include <algorithm>
 #include <cmath>
 
@@ -35,12 +35,6 @@ HALFTONE_FUNCTION(FloorDivOf, std::floor(a / b))
 HALFTONE_FUNCTION(DivNoNanOf, b == 0 ? T(0) : a / b)
 HALFTONE_FUNCTION(Atan2Of, std::atan2(a, b))
 HALFTONE_FUNCTION(FmodOf, std::fmod(a, b))
-HALFTONE_FUNCTION(EqualOf, a == b)
-HALFTONE_FUNCTION(NotEqualOf, a != b)
-HALFTONE_FUNCTION(LessOf, a < b)
-HALFTONE_FUNCTION(LessEqualOf, a <= b)
-HALFTONE_FUNCTION(GreaterOf, a > b)
-HALFTONE_FUNCTION(GreaterEqualOf, a >= b)
 HALFTONE_FUNCTION(AndOf, a != 0 && b != 0)
 HALFTONE_FUNCTION(OrOf, a != 0 || b != 0)
 HALFTONE_FUNCTION(XorOf, (a != 0) != (b != 0))
@@ -136,16 +130,6 @@ Row Integers(DataType type) {
   VisitIntegers(type, [&row]<typename T>() { row = BinaryRows<F, T, T>::Choose(); });
   return row;
 }
-// Numbers and bools to bools.
-template <typename F>
-Row Compare(DataType type) {
-  Row row = nullptr;
-  const auto visit = [&row]<typename T>() { row = BinaryRows<F, T, Plain<uint8_t>>::Choose(); };
-  if (!VisitFloats(type, visit) && !VisitIntegers(type, visit) && type == DataType::kBool) {
-    visit.template operator()<Plain<uint8_t>>();
-  }
-  return row;
-}
 template <typename F>
 Row Bools(DataType type) {
   return type == DataType::kBool ? BinaryRows<F, Plain<uint8_t>, Plain<uint8_t>>::Choose() : nullptr;
@@ -177,12 +161,6 @@ constexpr Function kFunctions[] = {
     {kBitwiseAnd, nullptr, Integers<BitwiseAndOf>},
     {kBitwiseOr, nullptr, Integers<BitwiseOrOf>},
     {kBitwiseXor, nullptr, Integers<BitwiseXorOf>},
-    {kEqual, Compare<EqualOf>, Compare<EqualOf>},
-    {kNotEqual, Compare<NotEqualOf>, Compare<NotEqualOf>},
-    {kLess, Compare<LessOf>, Compare<LessOf>},
-    {kLessEqual, Compare<LessEqualOf>, Compare<LessEqualOf>},
-    {kGreater, Compare<GreaterOf>, Compare<GreaterOf>},
-    {kGreaterEqual, Compare<GreaterEqualOf>, Compare<GreaterEqualOf>},
     {kAnd, nullptr, Bools<AndOf>},
     {kOr, nullptr, Bools<OrOf>},
     {kXor, nullptr, Bools<XorOf>},
@@ -283,8 +261,6 @@ class BinaryKernel final : public Kernel {
     const Choose choose = floats ? function.floats : function.others;
     const Row row = choose == nullptr ? nullptr : choose(type);
     if (row == nullptr) return absl::UnimplementedError("no loop for this function and type");
-    const bool compares = Info(context.node().op).group == OpGroup::kCompare;
-    if (compares && result != DataType::kBool) return absl::UnimplementedError("a comparison that makes numbers");
     Prepared prepared{
         .inputs = {{0, Placement{type}}, {1, Placement{type}}}, .outputs = {Placement{result}}, .kernel = "loop"};
     if (context.InputDims(0) == context.OutputDims() && bytes == result_bytes) prepared.may_overwrite = 0;

@@ -12,8 +12,8 @@ namespace halftone::host {
 
 inline constexpr int64_t kPanelColumns = 64;
 
-// y = activation(x weights + bias + residual), rounded once. x, y and residual have one type, f32 or bf16; sums are
-// f32.
+// y = activation(scale x weights + bias + residual), or with activation_first activation(scale x weights + bias) +
+// residual, rounded once. x, y and residual have one type, f32 or bf16; sums are f32.
 struct DenseTask {
   const void* x = nullptr;
   int64_t x_stride = 0;  // elements from row to row
@@ -22,11 +22,13 @@ struct DenseTask {
   int64_t columns = 0;
   // Panels of 64 columns, the last filled up with zeros: f32 [depth][64], bf16 [depth / 2][64][2]. 64-byte aligned.
   const void* weights = nullptr;
-  int64_t panel_bytes = 0;         // from panel to panel
+  int64_t panel_bytes = 0;  // from panel to panel
+  float scale = 1;
   const float* bias = nullptr;     // one a column, or null
   const void* residual = nullptr;  // as y, or null
   void* y = nullptr;               // dense
   void (*activate)(float* numbers, int64_t count) = nullptr;
+  bool activation_first = false;
 };
 
 // Computes columns of the panels [first, last). Thread-safe for disjoint panels.

@@ -30,6 +30,11 @@ void DenseF32(const DenseTask& task, int64_t first_panel, int64_t last_panel) {
   Panels<F32Sums>(task, first_panel, last_panel);
 }
 
+void MultiplyF32(const void* x, int64_t stride, int64_t rows, const void* panel, int64_t steps, float* to,
+                 int64_t to_stride) {
+  MultiplyRows<F32Sums>(x, stride, rows, panel, steps, to, to_stride);
+}
+
 void ReluOfRow(float* numbers, int64_t count) {
   for (int64_t i = 0; i < count; ++i) numbers[i] = numbers[i] < 0 ? 0 : numbers[i];
 }

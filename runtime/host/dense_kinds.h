@@ -1,4 +1,5 @@
-// The kinds of dense.h that dense.cc chooses among. REQUIRES: a CPU that has their instructions.
+// The kinds of dense.h and block_product.h that dense.cc and block_product.cc choose among. REQUIRES: a CPU that has
+// their instructions.
 #ifndef HALFTONE_RUNTIME_HOST_DENSE_KINDS_H_
 #define HALFTONE_RUNTIME_HOST_DENSE_KINDS_H_
 
@@ -8,6 +9,12 @@ namespace halftone::host {
 
 void DenseF32(const DenseTask& task, int64_t first_panel, int64_t last_panel);   // dense_f32.cc
 void DenseBf16(const DenseTask& task, int64_t first_panel, int64_t last_panel);  // dense_bf16.cc
+
+// As BlockProduct::multiply.
+void MultiplyF32(const void* x, int64_t stride, int64_t rows, const void* panel, int64_t steps, float* to,
+                 int64_t to_stride);  // dense_f32.cc
+void MultiplyBf16(const void* x, int64_t stride, int64_t rows, const void* panel, int64_t steps, float* to,
+                  int64_t to_stride);  // dense_bf16.cc
 
 void ReluOfRow(float* numbers, int64_t count);
 void GeluOfRow(float* numbers, int64_t count);

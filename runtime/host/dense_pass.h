@@ -18,7 +18,7 @@ struct Fetch {
   int64_t lines = 0;  // after each group of steps
 };
 
-// The sums of one pass: rows, then columns of a panel.
+// The sums of one pass: rows of columns of a panel.
 struct Tile {
   alignas(kLine) float numbers[kRows * kPanelColumns];
 };
@@ -45,10 +45,10 @@ inline __attribute__((always_inline)) void Step(const typename Sums::Element* x,
   }
 }
 
-// The whole depth of one panel for R rows.
+// The whole depth of one panel for R rows; the sums of a row lie `to_stride` behind those of the one before.
 template <typename Sums, int R>
-void Pass(const typename Sums::Element* x, int64_t stride, const char* weights, int64_t steps, Fetch fetch,
-          Tile& tile) {
+void Pass(const typename Sums::Element* x, int64_t stride, const char* weights, int64_t steps, Fetch fetch, float* to,
+          int64_t to_stride) {
   __m512 sums[R][kVectors];
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r) {
@@ -66,34 +66,52 @@ void Pass(const typename Sums::Element* x, int64_t stride, const char* weights, 
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) _mm512_store_ps(tile.numbers + r * kPanelColumns + v * kLanes, sums[r][v]);
+    for (int v = 0; v < kVectors; ++v) _mm512_store_ps(to + r * to_stride + v * kLanes, sums[r][v]);
   }
 }
 
 template <typename Sums>
-using PassFunction = void (*)(const typename Sums::Element*, int64_t, const char*, int64_t, Fetch, Tile&);
+using PassFunction = void (*)(const typename Sums::Element*, int64_t, const char*, int64_t, Fetch, float*, int64_t);
 template <typename Sums>
 constexpr PassFunction<Sums> kPasses[] = {nullptr,       Pass<Sums, 1>, Pass<Sums, 2>, Pass<Sums, 3>,
                                           Pass<Sums, 4>, Pass<Sums, 5>, Pass<Sums, 6>};
 
-// What stands behind the sums, and the way to memory.
+// numbers = scale * numbers + bias, of columns from `column` on.
+inline void AddBias(const DenseTask& task, int rows, int64_t column, Tile& tile) {
+  const __m512 scale = _mm512_set1_ps(task.scale);
+  for (int v = 0; v < kVectors; ++v) {
+    const __mmask16 mask = MaskOf(task.columns, column + v * kLanes);
+    const __m512 bias =
+        task.bias == nullptr ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(mask, task.bias + column + v * kLanes);
+    for (int r = 0; r < rows; ++r) {
+      float* numbers = tile.numbers + r * kPanelColumns + v * kLanes;
+      _mm512_store_ps(numbers, _mm512_fmadd_ps(_mm512_load_ps(numbers), scale, bias));
+    }
+  }
+}
+
+// numbers += the residual.
 template <typename Sums>
-void Finish(const DenseTask& task, int64_t row, int rows, int64_t column, Tile& tile) {
-  using Element = typename Sums::Element;
-  const Element* residual = static_cast<const Element*>(task.residual);
+void AddResidual(const DenseTask& task, int64_t row, int rows, int64_t column, Tile& tile) {
+  const auto* residual = static_cast<const typename Sums::Element*>(task.residual);
   for (int r = 0; r < rows; ++r) {
     for (int v = 0; v < kVectors; ++v) {
       const __mmask16 mask = MaskOf(task.columns, column + v * kLanes);
       float* numbers = tile.numbers + r * kPanelColumns + v * kLanes;
-      __m512 sum = _mm512_load_ps(numbers);
-      if (task.bias != nullptr) sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(mask, task.bias + column + v * kLanes));
-      if (residual != nullptr)
-        sum = _mm512_add_ps(sum, Sums::LoadRow(mask, residual + (row + r) * task.columns + column + v * kLanes));
-      _mm512_store_ps(numbers, sum);
+      const __m512 addend = Sums::LoadRow(mask, residual + (row + r) * task.columns + column + v * kLanes);
+      _mm512_store_ps(numbers, _mm512_add_ps(_mm512_load_ps(numbers), addend));
     }
   }
-  if (task.activate != nullptr) task.activate(tile.numbers, rows * kPanelColumns);
-  Element* y = static_cast<Element*>(task.y);
+}
+
+// What stands behind the sums, and the way to memory.
+template <typename Sums>
+void Finish(const DenseTask& task, int64_t row, int rows, int64_t column, Tile& tile) {
+  if (task.bias != nullptr || task.scale != 1) AddBias(task, rows, column, tile);
+  if (task.activation_first && task.activate != nullptr) task.activate(tile.numbers, rows * kPanelColumns);
+  if (task.residual != nullptr) AddResidual<Sums>(task, row, rows, column, tile);
+  if (!task.activation_first && task.activate != nullptr) task.activate(tile.numbers, rows * kPanelColumns);
+  auto* y = static_cast<typename Sums::Element*>(task.y);
   for (int r = 0; r < rows; ++r) {
     for (int v = 0; v < kVectors; ++v) {
       const __mmask16 mask = MaskOf(task.columns, column + v * kLanes);
@@ -137,9 +155,22 @@ void Panels(const DenseTask& task, int64_t first, int64_t last) {
       if (!more || pass * fetched >= task.panel_bytes) fetch.lines = 0;
       const int rows = static_cast<int>(end - row);
       FetchRows<Sums>(task, row, rows, panel * kPanelColumns);
-      kPasses<Sums>[rows](x + row * task.x_stride, task.x_stride, weights, steps, fetch, tile);
+      kPasses<Sums>[rows](x + row * task.x_stride, task.x_stride, weights, steps, fetch, tile.numbers, kPanelColumns);
       Finish<Sums>(task, row, rows, panel * kPanelColumns, tile);
     }
+  }
+}
+
+// See BlockProduct: rows of x by one panel, all of which is in a cache.
+template <typename Sums>
+void MultiplyRows(const void* x, int64_t stride, int64_t rows, const void* panel, int64_t steps, float* to,
+                  int64_t to_stride) {
+  const auto* elements = static_cast<const typename Sums::Element*>(x);
+  const int64_t passes = (rows + kRows - 1) / kRows;
+  for (int64_t pass = 0; pass < passes; ++pass) {
+    const int64_t row = rows * pass / passes, end = rows * (pass + 1) / passes;
+    kPasses<Sums>[end - row](elements + row * stride, stride, static_cast<const char*>(panel), steps, Fetch(),
+                             to + row * to_stride, to_stride);
   }
 }
 

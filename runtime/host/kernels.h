@@ -11,6 +11,7 @@
 namespace halftone::host {
 
 std::unique_ptr<Kernel> MakeNormKernel();         // norms.cc: layer_norm with statistics, rms, instance, group, lp norm
+std::unique_ptr<Kernel> MakeChannelsLastNormKernel();  // channels_last_norm.cc: instance_norm
 std::unique_ptr<Kernel> MakeChannelNormKernel();  // channel_norms.cc: batch_norm in training mode, mean_variance_norm
 std::unique_ptr<Kernel> MakePoolKernel();         // pools.cc: what oneDNN does not pool
 std::unique_ptr<Kernel> MakeGridSampleKernel();   // grid_sample.cc
@@ -26,12 +27,14 @@ std::unique_ptr<Kernel> MakeSoftmaxKernel();        // softmax.cc: with a scale 
 
 std::unique_ptr<Kernel> MakeUnaryKernel();     // unary.cc: elementwise of one
 std::unique_ptr<Kernel> MakeBinaryKernel();    // binary.cc: elementwise of two
+std::unique_ptr<Kernel> MakeCompareKernel();   // compare.cc: equal, less and their like
 std::unique_ptr<Kernel> MakeManyKernel();      // many.cc: where, add_n and its like
 std::unique_ptr<Kernel> MakeCastKernel();      // cast.cc: between types that oneDNN does not convert
 std::unique_ptr<Kernel> MakeQuantizeKernel();  // quantize.cc: to integers by scale and zero point, and back
 
 std::unique_ptr<Kernel> MakeGatherKernel();      // gather.cc: gather, gather_nd, gather_elements
 std::unique_ptr<Kernel> MakeScatterKernel();     // scatter.cc: scatter_nd, scatter_elements, scatter_nd_new
+std::unique_ptr<Kernel> MakeL2LossKernel();      // l2_loss.cc
 std::unique_ptr<Kernel> MakeReduceKernel();      // reduce.cc: reductions that oneDNN does not have
 std::unique_ptr<Kernel> MakeAccumulateKernel();  // accumulate.cc: arg_max, cum_sum, top_k and their like
 std::unique_ptr<Kernel> MakeFillKernel();        // fill.cc: fill, range, one_hot, trilu, matrix_band_part

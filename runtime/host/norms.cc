@@ -1,5 +1,5 @@
-// layer_norm with statistics, rms_norm; instance_norm, group_norm; lp_norm: two or three passes over rows that stay in
-// the cache.
+// layer_norm with statistics, rms_norm; instance_norm with its activation, group_norm; lp_norm: two or three passes
+// over rows that stay in the cache.
 #include <algorithm>
 #include <cmath>
 
@@ -7,6 +7,7 @@
 #include "runtime/host/kernels.h"
 #include "runtime/host/loop_step.h"
 #include "runtime/host/parallel.h"
+#include "runtime/host/row_activation.h"
 #include "runtime/host/simd.h"
 
 namespace halftone::host {
@@ -94,7 +95,25 @@ struct GroupNorm {
   int64_t groups = 0, members = 0, plane = 0;
   float epsilon = 0;
   bool per_group = false;
+  ActivateRow activate = nullptr;  // of instance_norm
+  float alpha = 0, beta = 0;
 };
+
+// ScaleRow, then the activation, of pieces that stay in the nearest cache.
+template <typename T>
+HALFTONE_INLINE void ScaleAndActivate(const GroupNorm& n, const T* x, T* y, int64_t count, float mean, float factor,
+                                      float offset) {
+  constexpr int64_t kPiece = 1024;
+  float numbers[kPiece];
+  for (int64_t begin = 0; begin < count; begin += kPiece) {
+    const int64_t size = std::min(kPiece, count - begin);
+#pragma omp simd
+    for (int64_t i = 0; i < size; ++i) numbers[i] = (Load(x + begin + i) - mean) * factor + offset;
+    n.activate(numbers, size, n.alpha, n.beta);
+#pragma omp simd
+    for (int64_t i = 0; i < size; ++i) Store(y + begin + i, numbers[i]);
+  }
+}
 
 template <typename T>
 HALFTONE_INLINE void NormGroups(const GroupNorm& n, const T* x, T* y, const float* scale, const float* offset,
@@ -107,8 +126,13 @@ HALFTONE_INLINE void NormGroups(const GroupNorm& n, const T* x, T* y, const floa
     const float inverse = static_cast<float>(1 / std::sqrt(variance + static_cast<double>(n.epsilon)));
     for (int64_t c = 0; c < n.members; ++c) {
       const int64_t parameter = n.per_group ? g % n.groups : g % n.groups * n.members + c;
-      ScaleRow(group + c * n.plane, y + g * size + c * n.plane, n.plane, mean, inverse * scale[parameter],
-               offset[parameter]);
+      const T* from = group + c * n.plane;
+      T* to = y + g * size + c * n.plane;
+      if (n.activate == nullptr) {
+        ScaleRow(from, to, n.plane, mean, inverse * scale[parameter], offset[parameter]);
+      } else {
+        ScaleAndActivate(n, from, to, n.plane, mean, inverse * scale[parameter], offset[parameter]);
+      }
     }
   }
 }
@@ -235,7 +259,6 @@ absl::StatusOr<Prepared> PrepareGroups(const NodeContext& context) {
   absl::StatusOr<Prepared> prepared = Start(context, 2);
   if (!prepared.ok()) return prepared;
   const Attributes& attributes = context.node().attributes;
-  if (attributes.has("activation")) return absl::UnimplementedError("an activation");
   const Dims dims = context.InputDims(0);
   if (dims.size() < 2 || (IsChannelsLast(attributes) && dims.size() > 2))
     return absl::UnimplementedError("for channels first");
@@ -244,6 +267,10 @@ absl::StatusOr<Prepared> PrepareGroups(const NodeContext& context) {
                  .plane = Count(std::span(dims).subspan(2)),
                  .epsilon = attributes.Float("epsilon", 1e-5f),
                  .per_group = !instance && attributes.Bool("per_group", false)};
+  const Activation activation = ActivationFromName(attributes.String("activation", "")).value_or(Activation::kNone);
+  norm.activate = RowActivation(activation);
+  norm.alpha = attributes.Float("activation_alpha", ParametersOf(activation).alpha);
+  norm.beta = attributes.Float("activation_beta", ParametersOf(activation).beta);
   if (norm.groups < 1 || dims[1] % norm.groups != 0 || Count(dims) == 0)
     return absl::UnimplementedError("nothing to normalize, or groups of different sizes");
   norm.members = dims[1] / norm.groups;

@@ -48,6 +48,32 @@ HALFTONE_INLINE void StorePair(uint16_t* x, Pair pair) {
   StoreExactPair(x, {RoundToBf16(pair.even), RoundToBf16(pair.odd)});
 }
 
+inline constexpr float kLog2E = 1.44269504f;
+
+// 2^t: 2^n times a polynomial of the rest. Relative errors of 1.2e-7 and 5e-4 (a sixth of bf16's last digit). Below 2^-127
+// 0, from 2^128 on infinity.
+template <bool kRough>
+HALFTONE_INLINE Floats Exp2(Floats t) {
+  constexpr float kShift = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer
+  t = t < -127.0f ? Floats{} - 127.0f : t;
+  t = t > 128.0f ? Floats{} + 128.0f : t;
+  const Floats shifted = t + kShift;
+  const Floats r = t - (shifted - kShift);
+  Floats p;
+  if constexpr (kRough) {
+    p = 0.0555f * r + 0.2413f;
+    p = p * r + 0.6932f;
+  } else {
+    p = 1.5403530e-4f * r + 1.33335581e-3f;
+    p = p * r + 9.61812911e-3f;
+    p = p * r + 5.55041087e-2f;
+    p = p * r + 2.40226507e-1f;
+    p = p * r + 6.93147182e-1f;
+  }
+  p = p * r + 1.0f;
+  return std::bit_cast<Floats>(std::bit_cast<Ints>(p) + (std::bit_cast<Ints>(shifted) << 23));
+}
+
 }  // namespace halftone::host
 
 #endif  // HALFTONE_RUNTIME_HOST_VECTOR16_H_

@@ -22,19 +22,21 @@ struct Choice {
   Epilogue epilogue;
 };
 
-// The convolution, then an activation of our own over its result.
+// The convolution, then an activation of our own over its result, and a residual behind that.
 class ActivatedStep final : public Step {
  public:
-  ActivatedStep(std::unique_ptr<Step> conv, host::Activate activate, int64_t count, float alpha)
-      : conv_(std::move(conv)), activate_(activate), count_(count), alpha_(alpha) {}
+  // residual: which of the inputs; -1: none.
+  ActivatedStep(std::unique_ptr<Step> conv, host::Activate activate, int64_t count, float alpha, int residual)
+      : conv_(std::move(conv)), activate_(activate), count_(count), alpha_(alpha), residual_index_(residual) {}
 
   void Bind(std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, std::byte* scratch) override {
     conv_->Bind(inputs, outputs, scratch);
+    residual_ = residual_index_ < 0 ? nullptr : inputs[residual_index_];
     y_ = outputs[0];
   }
   absl::Status Run() override {
     if (absl::Status status = conv_->Run(); !status.ok()) return status;
-    activate_(y_, count_, alpha_);
+    activate_(y_, residual_, count_, alpha_);
     return absl::OkStatus();
   }
   StepFacts facts() const override { return conv_->facts(); }
@@ -44,6 +46,8 @@ class ActivatedStep final : public Step {
   const host::Activate activate_;
   const int64_t count_;
   const float alpha_;
+  const int residual_index_;
+  const std::byte* residual_ = nullptr;
   std::byte* y_ = nullptr;
 };
 
@@ -90,8 +94,10 @@ std::optional<Choice> ConvKernel::Choose(const NodeContext& context, const ConvP
   if (!chosen && !consider(src_there, dst_there)) consider(src_there, any_dst);
 
   // A residual that others read, too, is added from where it is; one in another layout is converted, and then it is
-  // ours.
-  if (residual.has_value() && same_type && SameLayout(dst_there, best.dst_desc()) && !context.DiesHere(kResidual)) {
+  // ours. Behind an activation some implementations add no memory of their own.
+  const bool shared =
+      residual.has_value() && same_type && SameLayout(dst_there, best.dst_desc()) && !context.DiesHere(kResidual);
+  if (shared || (residual.has_value() && IsSlow(ImplementationName(best)))) {
     epilogue.residual = ResidualMode::kBinary;
     best = MakeConv(problem, types, epilogue, {best.src_desc(), best.dst_desc()});
     if (!best) return std::nullopt;
@@ -112,6 +118,8 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
     return absl::UnimplementedError("no faster activation of our own");
   }
   if (own_activation_) epilogue.activation = Activation::kNone;
+  // Ours adds a residual that follows the activation itself.
+  const bool own_residual = own_activation_ && epilogue.activation_first && context.HasInput(kResidual);
   HALFTONE_ASSIGN_OR_RETURN(const ConvProblem problem,
                             MakeConvProblem(node.attributes, context.InputDims(0), context.InputDims(kWeights)));
   const bool has_bias = context.HasInput(kBias);
@@ -119,7 +127,7 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
   ProductTypes types{.src = src_type, .weights = weights_type, .dst = dst_type};
   if (has_bias) types.bias = constant_bias != nullptr ? DataType::kFloat32 : context.InputType(kBias);
   std::optional<Placement> residual;
-  if (context.HasInput(kResidual)) residual = context.InputPlacement(kResidual);
+  if (context.HasInput(kResidual) && !own_residual) residual = context.InputPlacement(kResidual);
   const Placement src = context.InputPlacement(0);
 
   std::optional<Choice> choice = Choose(context, problem, epilogue, types, src, residual);
@@ -191,7 +199,7 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
     if (choice->epilogue.residual == ResidualMode::kSum) {
       prepared.overwrites = index;
     } else {
-      step->AddInput(DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, primitive.dst_desc(), index);
+      step->AddInput(ResidualArgument(choice->epilogue), primitive.dst_desc(), index);
     }
   }
   step->AddOutput(DNNL_ARG_DST, primitive.dst_desc());
@@ -199,7 +207,8 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
   if (own_activation_) {
     const int64_t count = static_cast<int64_t>(primitive.dst_desc().get_size() / ElementSize(choice->types.dst));
     const host::Activate activate = host::FastActivation(activation, choice->types.dst);
-    prepared.step = std::make_unique<ActivatedStep>(std::move(prepared.step), activate, count, epilogue.alpha);
+    const int index = own_residual ? need(kResidual, dst) : -1;
+    prepared.step = std::make_unique<ActivatedStep>(std::move(prepared.step), activate, count, epilogue.alpha, index);
     prepared.kernel += Concat(" + ", ActivationName(activation));
   }
   return prepared;

@@ -68,8 +68,6 @@ class DenseKernel final : public Kernel {
     if (attributes.Bool("transpose_a", false)) return absl::UnimplementedError("columns for rows");
     HALFTONE_ASSIGN_OR_RETURN(const Epilogue epilogue, EpilogueOf(attributes));
     if (!host::HasDenseActivation(epilogue.activation)) return absl::UnimplementedError("no such activation");
-    if (attributes.Float("scale", 1) != 1 || attributes.Bool("activation_first", false))
-      return absl::UnimplementedError("a factor, or the activation in front of the residual");
 
     const bool transposed = attributes.Bool("transpose_b", false);
     const Dims x = context.InputDims(0), given = weights->dims();
@@ -80,7 +78,9 @@ class DenseKernel final : public Kernel {
     if (task.rows < kFewestRows || task.rows > kMostRows || weights->byte_size() < kFewestBytes)
       return absl::UnimplementedError("few or many rows, or small weights");
     if (type == DataType::kBFloat16 && task.depth % 2 != 0) return absl::UnimplementedError("an odd depth");
+    task.scale = epilogue.scale;
     task.activate = host::DenseActivation(epilogue.activation);
+    task.activation_first = epilogue.activation_first;
 
     HALFTONE_ASSIGN_OR_RETURN(std::vector<float> bias, BiasOf(context, task.columns));
     const Dims strides = transposed ? Dims{1, given[1]} : PlainStrides(given);

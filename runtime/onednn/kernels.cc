@@ -41,6 +41,7 @@ class KernelTable {
     const Kernel* unary = onednn::MakeUnaryKernel().release();
     const Kernel* scale_channels = onednn::MakeScaleChannelsKernel().release();
     const Kernel* binary = onednn::MakeBinaryKernel().release();
+    const Kernel* binary_chain = onednn::MakeBinaryChainKernel().release();
     const Kernel* image_pool = onednn::MakeImagePoolKernel().release();
     const Kernel* pool = onednn::MakePoolKernel().release();
     const Kernel* reduce = onednn::MakeReduceKernel().release();
@@ -54,6 +55,7 @@ class KernelTable {
     const Kernel* copy_blocks = onednn::MakeCopyBlocksKernel().release();
     const Kernel* gather = host::MakeGatherKernel().release();
     const Kernel* scatter = host::MakeScatterKernel().release();
+    const Kernel* l2_loss = host::MakeL2LossKernel().release();
     const Kernel* reduce_loop = host::MakeReduceKernel().release();
     const Kernel* accumulate = host::MakeAccumulateKernel().release();
     const Kernel* fill = host::MakeFillKernel().release();
@@ -65,6 +67,7 @@ class KernelTable {
     const Kernel* lrn = onednn::MakeLrnKernel().release();
     const Kernel* unary_loop = host::MakeUnaryKernel().release();
     const Kernel* binary_loop = host::MakeBinaryKernel().release();
+    const Kernel* compare = host::MakeCompareKernel().release();
     const Kernel* many_loop = host::MakeManyKernel().release();
     const Kernel* cast_loop = host::MakeCastKernel().release();
     const Kernel* quantize = host::MakeQuantizeKernel().release();
@@ -72,6 +75,7 @@ class KernelTable {
     const Kernel* prelu = onednn::MakePReluKernel().release();
     const Kernel* host_lrn = host::MakeLrnKernel().release();
     const Kernel* norm = host::MakeNormKernel().release();
+    const Kernel* channels_last_norm = host::MakeChannelsLastNormKernel().release();
     const Kernel* channel_norm = host::MakeChannelNormKernel().release();
     const Kernel* host_pool = host::MakePoolKernel().release();
     const Kernel* grid_sample = host::MakeGridSampleKernel().release();
@@ -83,6 +87,8 @@ class KernelTable {
     const Kernel* skip_layer_norm = host::MakeSkipLayerNormKernel().release();
     const Kernel* softmax_loop = host::MakeSoftmaxKernel().release();
     const Kernel* attention = onednn::MakeAttentionKernel().release();
+    const Kernel* blocked_attention = onednn::MakeBlockedAttentionKernel().release();
+    const Kernel* whole_attention = onednn::MakeWholeAttentionKernel().release();
     const Kernel* dft = onednn::MakeDftKernel().release();
     const Kernel* stft = onednn::MakeStftKernel().release();
     const Kernel* einsum = onednn::MakeEinsumKernel().release();
@@ -96,12 +102,14 @@ class KernelTable {
          OpKind::kSquaredDifference},
         {binary, binary_loop});
     Add({OpKind::kFloorDiv, OpKind::kDivNoNan, OpKind::kAtan2, OpKind::kMod, OpKind::kBitShift, OpKind::kBitwiseAnd,
-         OpKind::kBitwiseOr, OpKind::kBitwiseXor, OpKind::kEqual, OpKind::kNotEqual, OpKind::kLess, OpKind::kLessEqual,
-         OpKind::kGreater, OpKind::kGreaterEqual, OpKind::kAnd, OpKind::kOr, OpKind::kXor},
+         OpKind::kBitwiseOr, OpKind::kBitwiseXor, OpKind::kAnd, OpKind::kOr, OpKind::kXor},
         {binary_loop});
+    Add({OpKind::kEqual, OpKind::kNotEqual, OpKind::kLess, OpKind::kLessEqual, OpKind::kGreater, OpKind::kGreaterEqual},
+        {compare});
     Add({OpKind::kPRelu}, {prelu, binary_loop});
     Add({OpKind::kWhere, OpKind::kAddN, OpKind::kMaxN, OpKind::kMinN, OpKind::kMeanN}, {many_loop});
     Add({OpKind::kBiasAdd}, {binary});
+    Add({OpKind::kBinaryChain}, {binary_chain});
     Add({OpKind::kAbs, OpKind::kNeg, OpKind::kExp, OpKind::kSqrt, OpKind::kSquare, OpKind::kRelu, OpKind::kRelu6,
          OpKind::kTanh, OpKind::kSigmoid, OpKind::kElu, OpKind::kLeakyRelu, OpKind::kGelu, OpKind::kHardSwish,
          OpKind::kHardSigmoid, OpKind::kMish},
@@ -153,6 +161,7 @@ class KernelTable {
     Add({OpKind::kReduceMin, OpKind::kReduceProd, OpKind::kReduceL1, OpKind::kReduceL2, OpKind::kReduceLogSum,
          OpKind::kReduceLogSumExp, OpKind::kReduceSumSquare, OpKind::kReduceAll, OpKind::kReduceAny},
         {reduce_loop});
+    Add({OpKind::kL2Loss}, {l2_loss});
     Add({OpKind::kArgMax, OpKind::kArgMin, OpKind::kCumSum, OpKind::kCumProd, OpKind::kTopK}, {accumulate});
     Add({OpKind::kBatchNorm}, {batch_norm, channel_norm});
     Add({OpKind::kMeanVarianceNorm}, {channel_norm});
@@ -165,7 +174,8 @@ class KernelTable {
     Add({OpKind::kLogSoftmax}, {softmax});
     Add({OpKind::kConvTranspose}, {deconv});
     Add({OpKind::kLayerNorm}, {layer_norm, norm});
-    Add({OpKind::kRmsNorm, OpKind::kInstanceNorm, OpKind::kGroupNorm, OpKind::kLpNorm}, {norm});
+    Add({OpKind::kInstanceNorm}, {channels_last_norm, norm});
+    Add({OpKind::kRmsNorm, OpKind::kGroupNorm, OpKind::kLpNorm}, {norm});
     Add({OpKind::kLrn}, {lrn, host_lrn});
     Add({OpKind::kConcat}, {concat_channels, concat, copy});
     Add({OpKind::kIdentity, OpKind::kDropout, OpKind::kReshape, OpKind::kFlatten, OpKind::kSqueeze, OpKind::kUnsqueeze},
@@ -186,6 +196,7 @@ class KernelTable {
     Add({OpKind::kEinsum}, {einsum});
     Add({OpKind::kSkipLayerNorm}, {skip_layer_norm});
     Add({OpKind::kAttention}, {attention});
+    Add({OpKind::kScaledDotProductAttention}, {blocked_attention, whole_attention});
     Add({OpKind::kDft}, {dft});
     Add({OpKind::kStft}, {stft});
     Add({OpKind::kLstm, OpKind::kGru, OpKind::kRnn}, {recurrent});

@@ -16,6 +16,7 @@ std::unique_ptr<Kernel> MakeFastActivationKernel();  // unary.cc: swish by a loo
 std::unique_ptr<Kernel> MakeUnaryKernel();          // unary.cc: elementwise of one
 std::unique_ptr<Kernel> MakeScaleChannelsKernel();  // scale_channels.cc: mul of images by a number a channel
 std::unique_ptr<Kernel> MakeBinaryKernel();         // binary.cc: elementwise of two, bias_add
+std::unique_ptr<Kernel> MakeBinaryChainKernel();    // binary_chain.cc
 std::unique_ptr<Kernel> MakePReluKernel();          // prelu.cc
 std::unique_ptr<Kernel> MakeIntegerMatMulKernel();  // integer_matmul.cc: matmul_integer
 std::unique_ptr<Kernel> MakeImagePoolKernel();      // pool.cc: loops of our own
@@ -37,6 +38,8 @@ std::unique_ptr<Kernel> MakeLrnKernel();            // layer_norm.cc
 std::unique_ptr<Kernel> MakeRecurrentKernel();      // recurrent.cc: lstm, gru, rnn with every option
 std::unique_ptr<Kernel> MakeEinsumKernel();         // einsum.cc
 std::unique_ptr<Kernel> MakeAttentionKernel();      // attention.cc
+std::unique_ptr<Kernel> MakeBlockedAttentionKernel();  // scaled_attention.cc: scores of some queries at a time
+std::unique_ptr<Kernel> MakeWholeAttentionKernel();    // scaled_attention.cc: all scores at once
 std::unique_ptr<Kernel> MakeDftKernel();            // signal.cc
 std::unique_ptr<Kernel> MakeStftKernel();           // signal.cc
 std::unique_ptr<Kernel> MakeReferenceKernel();      // reference.cc: any op with a reference function

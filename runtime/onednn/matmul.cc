@@ -2,8 +2,8 @@
 //
 // Transposes are strides, also those that other nodes left behind: operands that are no constants are read as they lie
 // (the heads of an attention), and a result that is only read transposed is written that way. Constant weights are
-// packed once; leading dimensions of src are folded into its rows where the weights have none. gemm(a, b, c) = alpha a
-// b + beta c: c is the bias, or a binary post-op between two factors.
+// packed once; leading dimensions of src are folded into its rows where the weights have none and a residual does not
+// tell them apart. gemm(a, b, c) = alpha a b + beta c: c is the bias, or a binary post-op between two factors.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "runtime/onednn/kernels.h"
 #include "runtime/onednn/problem.h"
+#include "runtime/onednn/strides.h"
 
 namespace halftone::onednn {
 namespace {
@@ -34,6 +35,7 @@ struct Product {
   bool has_bias = false;    // input 2 is a vector over the last dimension, added as it is
   bool has_addend = false;  // gemm's c in any other form: a binary post-op
   Dims addend_dims;
+  Dims residual_dims;  // of problem.dst's rank; empty: no residual
   float scale = 1;
   float addend_scale = 1;
   float bias_factor = 1;  // by which a constant bias is multiplied
@@ -76,38 +78,34 @@ bool FoldRows(View& view) {
   return true;
 }
 
-// The strides of input `i` as it lies; nullopt where it lies in blocks or has another type than the node reads.
-std::optional<Dims> StridesAsItLies(const NodeContext& context, int i) {
-  const Dims dims = context.InputDims(i);
-  const Placement there = context.InputPlacement(i);
-  if (there.plain() || there.type != context.InputType(i)) return std::nullopt;
-  const Desc desc = DescOf(dims, there);
-  if (desc.get_inner_nblks() != 0 || desc.get_padded_dims() != dims) return std::nullopt;
-  return desc.get_strides();
-}
-
 // Where the operands lie: plain, or as other nodes left them.
 struct OperandStrides {
   Dims src, weights;
 };
 
-// Plain strides of the result, in the order of memory that its only reader, a transpose, wants; nullopt if there is no
-// such reader or the last dimension would not be the innermost.
-std::optional<Dims> StridesForTranspose(const NodeContext& context, const Dims& dst) {
-  const Graph& graph = context.graph();
-  const ValueId y = graph.output(context.id());
-  const std::vector<Use>& uses = graph.uses(y);
-  if (uses.size() != 1 || graph.IsOutput(y) || graph.op(uses[0].node) != OpKind::kTranspose) return std::nullopt;
-  const std::optional<std::vector<int64_t>> perm = graph.ConstantInts(graph.input(uses[0].node, 1));
-  if (!perm.has_value() || perm->size() != dst.size() || perm->back() + 1 != static_cast<int64_t>(dst.size()))
-    return std::nullopt;
-  Dims strides(dst.size(), 0);
-  int64_t stride = 1;
-  for (size_t i = perm->size(); i-- > 0;) {
-    strides[(*perm)[i]] = stride;
-    stride *= dst[(*perm)[i]];
+bool HasResidual(const NodeContext& context) {
+  return context.node().op == OpKind::kMatMul && context.HasInput(kResidual);
+}
+
+// The residual's dimensions with those that a and b of rank 1 take from the result.
+Dims ResidualDims(const NodeContext& context, const Dims& a, const Dims& b) {
+  Dims dims = context.InputDims(kResidual);
+  dims.insert(dims.begin(), context.OutputDims().size() - dims.size(), 1);
+  if (b.size() == 1) dims.push_back(1);
+  if (a.size() == 1) dims.insert(dims.end() - 1, 1);
+  return dims;
+}
+
+// Dimensions of the residual with all but the last folded into one, as those of the result [a, b, M, N] are; nullopt
+// where it is broadcast along some of them only.
+std::optional<Dims> FoldResidual(const Dims& residual, const Dims& result) {
+  int64_t rows = 1, all = 1;
+  for (size_t i = 0; i + 1 < result.size(); ++i) {
+    rows *= residual[i];
+    all *= result[i];
   }
-  return strides;
+  if (rows != 1 && rows != all) return std::nullopt;
+  return Dims{rows, residual.back()};
 }
 
 absl::StatusOr<Product> Describe(const NodeContext& context, const OperandStrides& strides) {
@@ -118,8 +116,16 @@ absl::StatusOr<Product> Describe(const NodeContext& context, const OperandStride
   const bool transpose_a = attributes.Bool("transpose_a", false);
   product.src = Operand(a, strides.src, transpose_a, /*is_left=*/true);
   product.weights = Operand(b, strides.weights, attributes.Bool("transpose_b", false), /*is_left=*/false);
-  if (b.size() <= 2 && a.size() > 2 && !transpose_a && !FoldRows(product.src))
-    return absl::UnimplementedError("the rows do not lie at equal distances");
+  if (HasResidual(context)) product.residual_dims = ResidualDims(context, a, b);
+  bool folds = b.size() <= 2 && a.size() > 2 && !transpose_a;
+  if (folds && HasResidual(context)) {
+    Dims result = context.OutputDims();
+    if (b.size() == 1) result.push_back(1);
+    const std::optional<Dims> folded = FoldResidual(product.residual_dims, result);
+    folds = folded.has_value();
+    if (folds) product.residual_dims = *folded;
+  }
+  if (folds && !FoldRows(product.src)) return absl::UnimplementedError("the rows do not lie at equal distances");
   const size_t rank = std::max(product.src.dims.size(), product.weights.dims.size());
   Widen(product.src, rank);
   Widen(product.weights, rank);
@@ -155,7 +161,9 @@ absl::StatusOr<Product> Describe(const NodeContext& context, const OperandStride
         return absl::UnimplementedError("gemm with an alpha of 0");
     }
   } else {
+    product.scale = attributes.Float("scale", 1);
     product.has_bias = context.HasInput(kBias);
+    product.bias_factor = 1 / product.scale;  // the bias is added before the factor multiplies
     if (product.has_bias && b.size() == 1)
       return absl::UnimplementedError("a bias over the rows of a product with a vector");
   }
@@ -200,13 +208,31 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const P
   const MatMulProblem& problem = product.problem;
   const Tensor* weights = context.Constant(kWeights);
   const Tensor* bias = product.has_bias ? context.Constant(kBias) : nullptr;
-  const bool residual = context.node().op == OpKind::kMatMul && context.HasInput(kResidual);
+  const bool residual = HasResidual(context);
   if (residual) {
     const bool ours = context.DiesHere(kResidual) || context.InputType(kResidual) != types.dst;
     epilogue.residual = ours ? ResidualMode::kSum : ResidualMode::kBinary;
+    if (product.residual_dims != problem.dst) {
+      epilogue.residual = ResidualMode::kBinary;
+      epilogue.residual_desc = PlainDesc(product.residual_dims, types.dst);
+    }
   }
-  if (product.has_bias)
-    types.bias = bias != nullptr || types.src == DataType::kFloat32 ? DataType::kFloat32 : context.InputType(kBias);
+  Dims bias_dims(problem.dst.size(), 1);
+  bias_dims.back() = problem.dst.back();
+  const DataType bias_type = !product.has_bias ? DataType::kUnknown
+                             : context.Constant(kBias) != nullptr || types.src == DataType::kFloat32
+                                 ? DataType::kFloat32
+                                 : context.InputType(kBias);
+  // A bias that cannot be divided by the factor is added behind it.
+  const bool behind =
+      product.has_bias && product.bias_factor != 1 && (bias == nullptr || !std::isfinite(product.bias_factor));
+  if (behind) {
+    epilogue.bias = PlainDesc(bias_dims, bias_type);
+    bias = nullptr;
+  } else {
+    types.bias = bias_type;
+  }
+  epilogue.scale = product.scale;
 
   // A constant column is written out: oneDNN adds a matrix fast.
   const Tensor* addend = product.has_addend ? context.Constant(kBias) : nullptr;
@@ -232,7 +258,7 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const P
     attributes.set_post_ops(post_ops);
     primitive = Primitive(CpuEngine(), layouts.src, layouts.weights, layouts.dst, attributes, /*allow_empty=*/true);
   } else {
-    primitive = MakeMatMul(problem, types, epilogue, layouts, product.scale);
+    primitive = MakeMatMul(problem, types, epilogue, layouts);
   }
   if (!primitive) return absl::UnimplementedError("oneDNN has no such matrix product");
 
@@ -258,16 +284,13 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const P
     step->AddInput(DNNL_ARG_WEIGHTS, primitive.weights_desc(), need(kWeights, types.weights, lie.weights));
   }
   if (bias != nullptr) {
-    Dims dims(problem.dst.size(), 1);
-    dims.back() = problem.dst.back();
     HALFTONE_ASSIGN_OR_RETURN(const Tensor scaled, Scaled(*bias, product.bias_factor));
     HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed,
-                              Pack(scaled, PlainDesc(dims, scaled.type()), PlainDesc(dims, types.bias)));
+                              Pack(scaled, PlainDesc(bias_dims, scaled.type()), PlainDesc(bias_dims, types.bias)));
     step->AddFixed(DNNL_ARG_BIAS, std::move(packed));
   } else if (product.has_bias) {
-    Dims dims(problem.dst.size(), 1);
-    dims.back() = problem.dst.back();
-    step->AddInput(DNNL_ARG_BIAS, PlainDesc(dims, types.bias), need(kBias, types.bias));
+    step->AddInput(behind ? BiasArgument(epilogue) : DNNL_ARG_BIAS, PlainDesc(bias_dims, bias_type),
+                   need(kBias, bias_type));
   }
   if (product.has_addend) {
     const int argument =
@@ -286,7 +309,7 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const P
     if (epilogue.residual == ResidualMode::kSum) {
       prepared.overwrites = index;
     } else {
-      step->AddInput(DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, PlainDesc(problem.dst, types.dst), index);
+      step->AddInput(ResidualArgument(epilogue), PlainDesc(product.residual_dims, types.dst), index);
     }
   }
   step->AddOutput(DNNL_ARG_DST, primitive.dst_desc());

@@ -7,17 +7,7 @@
 namespace halftone::onednn {
 namespace {
 
-// ---- The residual, then the activation.
-dnnl::primitive_attr AttributesOf(const Epilogue& epilogue, const Desc& dst, DataType dst_type,
-                                  std::span<const int64_t> dst_dims, float scale) {
-  dnnl::primitive_attr attributes = UserScratch();
-  dnnl::post_ops post_ops;
-  if (scale != 1) post_ops.append_eltwise(dnnl::algorithm::eltwise_linear, scale, 0);
-  if (epilogue.residual == ResidualMode::kSum) post_ops.append_sum(1.0f);
-  if (epilogue.residual == ResidualMode::kBinary) {
-    const bool chosen = dst.get_format_kind() != dnnl::memory::format_kind::any;
-    post_ops.append_binary(dnnl::algorithm::binary_add, chosen ? dst : AnyDesc(dst_dims, dst_type));
-  }
+void AddActivation(const Epilogue& epilogue, dnnl::post_ops& post_ops) {
   const auto add = [&](dnnl::algorithm algorithm, float alpha = 0, float beta = 0) {
     post_ops.append_eltwise(algorithm, alpha, beta);
   };
@@ -64,14 +54,42 @@ dnnl::primitive_attr AttributesOf(const Epilogue& epilogue, const Desc& dst, Dat
       add(dnnl::algorithm::eltwise_mish);
       break;
   }
+}
+
+dnnl::primitive_attr AttributesOf(const Epilogue& epilogue, const Desc& dst, DataType dst_type,
+                                  std::span<const int64_t> dst_dims) {
+  dnnl::primitive_attr attributes = UserScratch();
+  dnnl::post_ops post_ops;
+  if (epilogue.scale != 1) post_ops.append_eltwise(dnnl::algorithm::eltwise_linear, epilogue.scale, 0);
+  if (!IsEmpty(epilogue.bias)) post_ops.append_binary(dnnl::algorithm::binary_add, epilogue.bias);
+  if (epilogue.activation_first) AddActivation(epilogue, post_ops);
+  if (epilogue.residual == ResidualMode::kSum) post_ops.append_sum(1.0f);
+  if (epilogue.residual == ResidualMode::kBinary) {
+    const bool chosen = dst.get_format_kind() != dnnl::memory::format_kind::any;
+    post_ops.append_binary(dnnl::algorithm::binary_add, !IsEmpty(epilogue.residual_desc) ? epilogue.residual_desc
+                                                        : chosen                         ? dst
+                                                                                         : AnyDesc(dst_dims, dst_type));
+  }
+  if (!epilogue.activation_first) AddActivation(epilogue, post_ops);
   attributes.set_post_ops(post_ops);
   return attributes;
 }
 
+int PostOpArgument(int place) { return DNNL_ARG_ATTR_MULTIPLE_POST_OP(place) | DNNL_ARG_SRC_1; }
+
 }  // namespace
+
+int BiasArgument(const Epilogue& epilogue) { return PostOpArgument(epilogue.scale != 1 ? 1 : 0); }
+
+int ResidualArgument(const Epilogue& epilogue) {
+  const bool activated = epilogue.activation_first && epilogue.activation != Activation::kNone;
+  return PostOpArgument((epilogue.scale != 1 ? 1 : 0) + (IsEmpty(epilogue.bias) ? 0 : 1) + (activated ? 1 : 0));
+}
 
 absl::StatusOr<Epilogue> EpilogueOf(const Attributes& attributes) {
   Epilogue epilogue;
+  epilogue.scale = attributes.Float("scale", 1);
+  epilogue.activation_first = attributes.Bool("activation_first", false);
   const std::string word = attributes.String("activation", "");
   if (word.empty()) return epilogue;
   const std::optional<Activation> activation = ActivationFromName(word);
@@ -148,7 +166,7 @@ absl::StatusOr<ConvProblem> MakeConvProblem(const Attributes& attributes, std::s
 dnnl::convolution_forward::primitive_desc MakeConv(const ConvProblem& problem, const ProductTypes& types,
                                                    const Epilogue& epilogue, const ConvLayouts& layouts) {
   using Primitive = dnnl::convolution_forward::primitive_desc;
-  const dnnl::primitive_attr attributes = AttributesOf(epilogue, layouts.dst, types.dst, problem.dst, 1);
+  const dnnl::primitive_attr attributes = AttributesOf(epilogue, layouts.dst, types.dst, problem.dst);
   const Desc weights = AnyDesc(problem.weights, types.weights);
   constexpr auto kKind = dnnl::prop_kind::forward_inference;
   constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
@@ -162,9 +180,9 @@ dnnl::convolution_forward::primitive_desc MakeConv(const ConvProblem& problem, c
 }
 
 dnnl::matmul::primitive_desc MakeMatMul(const MatMulProblem& problem, const ProductTypes& types,
-                                        const Epilogue& epilogue, const MatMulLayouts& layouts, float scale) {
+                                        const Epilogue& epilogue, const MatMulLayouts& layouts) {
   using Primitive = dnnl::matmul::primitive_desc;
-  const dnnl::primitive_attr attributes = AttributesOf(epilogue, layouts.dst, types.dst, problem.dst, scale);
+  const dnnl::primitive_attr attributes = AttributesOf(epilogue, layouts.dst, types.dst, problem.dst);
   if (types.bias == DataType::kUnknown) {
     return Primitive(CpuEngine(), layouts.src, layouts.weights, layouts.dst, attributes, /*allow_empty=*/true);
   }

@@ -15,18 +15,26 @@ namespace halftone::onednn {
 enum class ResidualMode {
   kNone,
   kSum,     // the residual lies where the result is written
-  kBinary,  // it lies elsewhere, in the result's layout
+  kBinary,  // it lies elsewhere
 };
 
-// What is fused behind the product.
+// What is fused behind the product and its bias: a factor, another bias, then activation(y + residual) or, with
+// activation_first, activation(y) + residual.
 struct Epilogue {
+  float scale = 1;
+  Desc bias;  // empty: none
   ResidualMode residual = ResidualMode::kNone;
+  Desc residual_desc;  // of kBinary; empty: in the result's layout
+  bool activation_first = false;
   Activation activation = Activation::kNone;
   float alpha = 0;
   float beta = 0;
 };
+// Arguments of the post-ops that read memory; REQUIRES: there is one.
+int BiasArgument(const Epilogue& epilogue);
+int ResidualArgument(const Epilogue& epilogue);
 
-// The node's own activation. INVALID_ARGUMENT for a word that we do not know.
+// The node's own activation and factor. INVALID_ARGUMENT for a word that we do not know.
 absl::StatusOr<Epilogue> EpilogueOf(const Attributes& attributes);
 
 // The element types of one attempt. Where there is no kernel for the types as written, all floats are computed in f32.
@@ -55,7 +63,7 @@ struct ConvLayouts {
   Desc src;
   Desc dst;
 };
-// Empty if there is no implementation. In mode kBinary the residual has dst's layout and is the first post-op.
+// Empty if there is no implementation.
 dnnl::convolution_forward::primitive_desc MakeConv(const ConvProblem& problem, const ProductTypes& types,
                                                    const Epilogue& epilogue, const ConvLayouts& layouts);
 
@@ -75,7 +83,7 @@ struct MatMulLayouts {
   Desc dst;
 };
 dnnl::matmul::primitive_desc MakeMatMul(const MatMulProblem& problem, const ProductTypes& types,
-                                        const Epilogue& epilogue, const MatMulLayouts& layouts, float scale = 1);
+                                        const Epilogue& epilogue, const MatMulLayouts& layouts);
 
 }  // namespace halftone::onednn
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/status.h"
 #include "base/strings.h"
 #include "ir/window.h"
 #include "runtime/onednn/backend.h"
@@ -71,6 +72,26 @@ class OneDnnTarget final : public Target {
   }
 };
 
+// Whether these parts have a place behind what the contraction has.
+absl::Status CanFollow(const Graph& graph, NodeId id, const onednn::Epilogue& epilogue, const FusedParts& parts) {
+  const bool has_bias = graph.input(id, 2).valid(), has_residual = graph.input(id, 3).valid();
+  const bool has_activation = epilogue.activation != Activation::kNone;
+  const bool more = parts.bias || parts.residual || parts.scale || parts.activation != Activation::kNone;
+  const bool only_behind =
+      parts.residual && parts.activation_first && !parts.bias && !parts.scale && parts.activation == Activation::kNone;
+  if (has_activation && more && !only_behind) {
+    return absl::UnimplementedError(Concat("nothing can follow the activation ", ActivationName(epilogue.activation)));
+  }
+  if (parts.bias && has_bias) return absl::UnimplementedError("it has a bias already");
+  if (parts.residual && has_residual) return absl::UnimplementedError("it has a residual already");
+  if (parts.scale && epilogue.scale != 1) return absl::UnimplementedError("it has a scale already");
+  if (parts.activation_first && !has_activation && parts.activation == Activation::kNone)
+    return absl::UnimplementedError("there is no activation that could come first");
+  if (graph.op(id) == OpKind::kConv && (parts.scale || parts.broadcast_residual))
+    return absl::UnimplementedError("a convolution has no scale and no broadcast residual");
+  return absl::OkStatus();
+}
+
 absl::Status OneDnnTarget::SupportsFused(const Graph& graph, NodeId id, const FusedParts& parts) const {
   const Node& node = graph.node(id);
   if (node.op == OpKind::kBatchNorm) {
@@ -82,22 +103,21 @@ absl::Status OneDnnTarget::SupportsFused(const Graph& graph, NodeId id, const Fu
     if (!IsFloatOrUnknown(graph.type(graph.input(id, 0)))) return absl::UnimplementedError("softmax of no floats");
     return absl::OkStatus();
   }
+  if (node.op == OpKind::kInstanceNorm) {  // all activations: runtime/host/norms.cc, channels_last_norm.cc
+    if (!IsFloatOrUnknown(graph.type(graph.input(id, 0))))
+      return absl::UnimplementedError("instance norm of no floats");
+    return absl::OkStatus();
+  }
   if (node.op != OpKind::kConv && node.op != OpKind::kMatMul) {
     return absl::UnimplementedError(Concat("nothing is fused into ", OpName(node.op)));
   }
-  if (parts.scale || parts.broadcast_residual || parts.activation_first) {
-    return absl::UnimplementedError("no kernel with a scale, a broadcast residual or the activation before it");
-  }
   absl::StatusOr<onednn::Epilogue> epilogue = onednn::EpilogueOf(node.attributes);
   if (!epilogue.ok()) return absl::UnimplementedError(epilogue.status().message());
-  const bool more = parts.bias || parts.residual || parts.activation != Activation::kNone;
-  if (epilogue->activation != Activation::kNone && more) {
-    return absl::UnimplementedError(Concat("nothing can follow the activation ", ActivationName(epilogue->activation)));
-  }
   const bool has_bias = graph.input(id, 2).valid(), has_residual = graph.input(id, 3).valid();
-  if (parts.bias && has_bias) return absl::UnimplementedError("it has a bias already");
-  if (parts.residual && has_residual) return absl::UnimplementedError("it has a residual already");
+  HALFTONE_RETURN_IF_ERROR(CanFollow(graph, id, *epilogue, parts));
   if (parts.activation != Activation::kNone) epilogue->activation = parts.activation;
+  if (parts.activation_first) epilogue->activation_first = true;
+  if (parts.scale) epilogue->scale = 0.5f;
   if (has_residual || parts.residual) epilogue->residual = onednn::ResidualMode::kBinary;
 
   const DataType src_type = graph.type(graph.input(id, 0)), weights_type = graph.type(graph.input(id, 1));
@@ -141,6 +161,11 @@ absl::Status OneDnnTarget::SupportsFused(const Graph& graph, NodeId id, const Fu
   if (rank > DNNL_MAX_NDIMS) return absl::UnimplementedError("no kernel for this rank");
   constexpr int64_t kSize = 16;
   const onednn::MatMulProblem problem{Dims(rank, kSize), Dims(rank, kSize), Dims(rank, kSize)};
+  if (parts.broadcast_residual) {
+    Dims columns(rank, 1);
+    columns.back() = kSize;
+    epilogue->residual_desc = onednn::PlainDesc(columns, types.dst);
+  }
   const auto primitive =
       onednn::MakeMatMul(problem, types, *epilogue,
                          {onednn::PlainDesc(problem.src, types.src), onednn::PlainDesc(problem.weights, types.weights),

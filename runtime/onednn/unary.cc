@@ -127,7 +127,7 @@ class FastActivationKernel final : public Kernel {
         .inputs = {{0, placement}}, .outputs = {placement}, .may_overwrite = 0, .kernel = "fast activation"};
     prepared.step = std::make_unique<host::LoopStep>([=](const host::Memory& memory) {
       if (memory.outputs[0] != memory.inputs[0]) std::memcpy(memory.outputs[0], memory.inputs[0], bytes);
-      activate(memory.outputs[0], static_cast<int64_t>(bytes / ElementSize(type)), alpha);
+      activate(memory.outputs[0], nullptr, static_cast<int64_t>(bytes / ElementSize(type)), alpha);
       return absl::OkStatus();
     });
     return prepared;

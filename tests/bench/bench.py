@@ -3,8 +3,10 @@
 
     dev bench [--models resnet50,...] [--batch N] [--threads N] [--profile quick|standard] [--rounds N] [--resume] [--json FILE]
               [--markdown FILE]
-    dev bench --list         the scenarios and their bars, and the races of --kernels
+    dev bench --list         the scenarios and their bars, the races of --kernels and --fusions
     dev bench --kernels      for nodes as these models have them: all kernels that take the node, ours and oneDNN's, against each other
+    dev bench --fusions      each fused node against the nodes that it stands for
+    dev bench --passes       the passes alone on graphs of 10 000 and 100 000 nodes, beside ONNX Runtime's optimization of the same files
 
 Without arguments: all scenarios, quick profile. Each round runs every side once, in random order, each in a fresh process: ONNX
 Runtime (fp32), Halftone's fused fp32 file, Halftone's bf16 file. A side's time in a round is the median of its inferences; times are
@@ -21,7 +23,9 @@ import pathlib
 import sys
 import time
 
+import fusions
 import kernels
+import passes
 from answers import fidelity
 from files import Files, forget_old_builds, our_build
 from intervals import median
@@ -53,6 +57,8 @@ def parse(arguments):
     parser.add_argument("--markdown", type=pathlib.Path, help="write a page with the results to this file")
     parser.add_argument("--list", action="store_true", help="print the scenarios and their bars, measure nothing")
     parser.add_argument("--kernels", action="store_true", help="race kernels that take the same node against each other, no models")
+    parser.add_argument("--fusions", nargs="?", const="", metavar="WORDS", help="race fused nodes against their parts (those patterns that have these words), no models")
+    parser.add_argument("--passes", action="store_true", help="time the passes on large synthetic graphs, no models")
     options = parser.parse_args(arguments)
     rounds, seconds, options.again = PROFILES[options.profile]
     options.rounds = options.rounds or rounds
@@ -170,9 +176,15 @@ def main():
         list_bars(options)
         print()
         kernels.listed()
+        print()
+        fusions.listed()
         return 0
     if options.kernels:
         return 0 if kernels.race_all(options.round_seconds, options.seed) else 1
+    if options.fusions is not None:
+        return 0 if fusions.race_all(options.round_seconds, options.seed, options.fusions) else 1
+    if options.passes:
+        return 0 if passes.measure_all() else 1
     results, skipped = run_all(options)
     print(text(results))
     for line in skipped:

@@ -1,6 +1,7 @@
 // What is fused into a contraction, as a product of tables: every form of conv and matmul x bias and residual, each
-// with the ways in which they come x every activation x f32 and bf16; and gemm's forms x alpha and beta x every shape
-// of c. Odd sizes. Compared with the reference functions; a step that runs by a reference function fails, too.
+// with the ways in which they come x every activation x f32 and bf16; matmul x a scale, x a residual that is broadcast
+// along every set of dimensions; and gemm's forms x alpha and beta x every shape of c. Odd sizes. Compared with the
+// reference functions; a step that runs by a reference function fails, too.
 #include <algorithm>
 #include <iterator>
 #include <span>
@@ -10,6 +11,7 @@
 
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "base/strings.h"
 #include "gtest/gtest.h"
 #include "ir/reference/reference.h"
@@ -106,18 +108,21 @@ constexpr std::string_view kBiasNames[] = {"none", "a constant", "computed"},
 struct Additions {
   Bias bias;
   Residual residual;
+  bool activation_first = false;
 };
 constexpr Additions kAdditions[] = {
-    {Bias::kNone, Residual::kNone},      {Bias::kNone, Residual::kInput},      {Bias::kNone, Residual::kDies},
-    {Bias::kConstant, Residual::kNone},  {Bias::kConstant, Residual::kInput},  {Bias::kConstant, Residual::kConstant},
-    {Bias::kConstant, Residual::kDies},  {Bias::kConstant, Residual::kIsRead}, {Bias::kComputed, Residual::kNone},
-    {Bias::kComputed, Residual::kInput}, {Bias::kComputed, Residual::kIsRead},
+    {Bias::kNone, Residual::kNone},           {Bias::kNone, Residual::kInput},
+    {Bias::kNone, Residual::kDies},           {Bias::kConstant, Residual::kNone},
+    {Bias::kConstant, Residual::kInput},      {Bias::kConstant, Residual::kConstant},
+    {Bias::kConstant, Residual::kDies},       {Bias::kConstant, Residual::kIsRead},
+    {Bias::kComputed, Residual::kNone},       {Bias::kComputed, Residual::kInput},
+    {Bias::kComputed, Residual::kIsRead},     {Bias::kNone, Residual::kInput, true},
+    {Bias::kConstant, Residual::kDies, true}, {Bias::kConstant, Residual::kIsRead, true},
 };
-constexpr Additions kFewAdditions[] = {{Bias::kNone, Residual::kNone},
-                                       {Bias::kNone, Residual::kIsRead},
-                                       {Bias::kConstant, Residual::kNone},
-                                       {Bias::kConstant, Residual::kDies},
-                                       {Bias::kComputed, Residual::kInput}};
+constexpr Additions kFewAdditions[] = {{Bias::kNone, Residual::kNone},          {Bias::kNone, Residual::kIsRead},
+                                       {Bias::kConstant, Residual::kNone},      {Bias::kConstant, Residual::kDies},
+                                       {Bias::kComputed, Residual::kInput},     {Bias::kNone, Residual::kInput, true},
+                                       {Bias::kConstant, Residual::kDies, true}};
 
 struct FusedActivation {
   std::string_view what, name, parameters;
@@ -177,7 +182,8 @@ std::string ResultDims(const Form& form, const std::string& call) {
 }
 
 // All activations behind one form with one bias and one residual: a graph with a result each.
-std::string GraphOf(const Form& form, bool constant_weights, Bias bias, Residual residual) {
+std::string GraphOf(const Form& form, bool constant_weights, const Additions& additions) {
+  const auto& [bias, residual, activation_first] = additions;
   const std::string plain = Concat(form.op, "(x, w) {", form.attributes, "}"), y = TypeText(ResultDims(form, plain));
   std::string inputs = Concat("x: ", TypeText(form.x)), body, outputs;
   const auto give = [&](bool constant, std::string_view name, const std::string& type) {
@@ -193,6 +199,7 @@ std::string GraphOf(const Form& form, bool constant_weights, Bias bias, Residual
   const std::string second = bias == Bias::kNone ? "_" : "b";
   int k = 0;
   for (const FusedActivation& activation : Activations()) {
+    if (activation_first && activation.name.empty()) continue;
     std::string arguments = Concat("x, w, ", second);
     if (residual == Residual::kDies || residual == Residual::kIsRead) {
       body += Concat("  s", k, " = ", plain, "\n");
@@ -202,7 +209,7 @@ std::string GraphOf(const Form& form, bool constant_weights, Bias bias, Residual
       arguments += ", r";
     }
     body += Concat("  y", k, " = ", form.op, "(", arguments, ") {", form.attributes, AttributesText(activation),
-                   "}  # ", activation.what, "\n");
+                   activation_first ? ", activation_first=true" : "", "}  # ", activation.what, "\n");
     outputs += Concat("y", k, ", ");
     ++k;
   }
@@ -231,7 +238,7 @@ void Check(const std::string& text, std::string_view type, int inner) {
   const absl::StatusOr<std::unique_ptr<Plan>> plan = CompilePlan(*graph, {.threads = 1});
   ASSERT_TRUE(plan.ok()) << plan.status();
   Tolerance tolerance = ToleranceOf(*graph, type);
-  tolerance.absolute *= kScale * kScale;  // of sums of products
+  tolerance.absolute *= kScale * kScale;                 // of sums of products
   if (type == "bf16") tolerance.absolute += 1.0f / 512;  // our own swish follows a result that was rounded
   if (inner > 0 && type == "bf16") {
     float largest = 0;
@@ -251,13 +258,14 @@ void Check(const std::string& text, std::string_view type, int inner) {
 }
 
 void CheckForm(const Form& form, bool constant_weights, std::span<const Additions> additions) {
-  for (const auto& [bias, residual] : additions) {
+  for (const Additions& row : additions) {
+    const auto& [bias, residual, activation_first] = row;
     if (bias != Bias::kNone && form.channels == 0) continue;
-    SCOPED_TRACE(Concat("bias: ", kBiasNames[static_cast<int>(bias)],
-                        ", residual: ", kResidualNames[static_cast<int>(residual)]));
-    const std::string text = GraphOf(form, constant_weights, bias, residual);
+    SCOPED_TRACE(Concat("bias: ", kBiasNames[static_cast<int>(bias)], ", residual: ",
+                        kResidualNames[static_cast<int>(residual)], activation_first ? ", behind the activation" : ""));
+    const std::string text = GraphOf(form, constant_weights, row);
     const bool computed = residual == Residual::kDies || residual == Residual::kIsRead;
-    for (const std::string_view type : {"f32", "bf16"}) Check(text, type, computed ? 1 : 0);
+    for (const std::string_view type : {"f32", "bf16"}) Check(text, type, (computed ? 1 : 0) + (activation_first ? 1 : 0));
   }
 }
 
@@ -288,6 +296,56 @@ TEST(PostOpsTest, ConvolutionsWithComputedWeights) {
 TEST(PostOpsTest, MatrixProducts) {
   for (const Form& form : MatMulForms()) {
     for (const bool constant_weights : {true, false}) CheckForm(form, constant_weights, kAdditions);
+  }
+}
+
+TEST(PostOpsTest, MatrixProductsWithAScale) {
+  for (Form form : MatMulForms()) {
+    form.attributes += ", scale=-0.375";
+    for (const bool constant_weights : {true, false}) CheckForm(form, constant_weights, kFewAdditions);
+  }
+}
+
+// Residuals with 1 for any of the result's dimensions, with and without dimensions of 1 in front.
+std::vector<std::string> BroadcastDims(const std::string& dims) {
+  const std::vector<std::string> sizes = absl::StrSplit(dims, ',', absl::SkipEmpty());
+  std::vector<std::string> all;
+  for (size_t kept = 0; kept < (size_t{1} << sizes.size()); ++kept) {
+    std::vector<std::string> broadcast = sizes;
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      if ((kept >> i & 1) == 0) broadcast[i] = "1";
+    }
+    all.push_back(absl::StrJoin(broadcast, ","));
+    while (!broadcast.empty() && broadcast[0] == "1") {
+      broadcast.erase(broadcast.begin());
+      all.push_back(absl::StrJoin(broadcast, ","));
+    }
+  }
+  return all;
+}
+
+TEST(PostOpsTest, MatrixProductsWithABroadcastResidual) {
+  std::vector<Form> forms = MatMulForms();
+  forms.push_back({"matmul", "2,3,5,7", "2,3,7,17", 17, "transpose_a=false"});
+  forms.push_back({"matmul", "2,3,5,7", "2,3,17,7", 17, "transpose_b=true"});
+  for (const Form& form : forms) {
+    const std::string plain = Concat("matmul(x, w) {", form.attributes, "}");
+    for (const std::string& residual : BroadcastDims(ResultDims(form, plain))) {
+      for (const bool constant_weights : {true, false}) {
+        const std::string weights = TypeText(form.weights);
+        const std::string bias = form.channels > 0 ? "b" : "_";
+        const auto call = [&](std::string_view second, std::string_view more) {
+          return Concat("matmul(x, w, ", second, ", r) {", form.attributes, more, "}");
+        };
+        const std::string text =
+            Concat("graph (x: ", TypeText(form.x), constant_weights ? "" : Concat(", w: ", weights),
+                   ", r: ", TypeText(residual), ") {\n", constant_weights ? Concat("  w = const ", weights, "\n") : "",
+                   form.channels > 0 ? Concat("  b = const ", TypeText(Concat(form.channels)), "\n") : "", "  return ",
+                   call("_", ""), ", ", call(bias, ", activation=\"tanh\""), ", ",
+                   call(bias, ", scale=0.625, activation=\"gelu\", activation_first=true"), "\n}");
+        for (const std::string_view type : {"f32", "bf16"}) Check(text, type, /*inner=*/0);
+      }
+    }
   }
 }
 

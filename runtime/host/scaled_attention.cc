@@ -1,0 +1,268 @@
+#include "runtime/host/scaled_attention.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "runtime/host/attention_panels.h"
+#include "runtime/host/parallel.h"
+#include "runtime/host/simd.h"
+#include "runtime/host/vector16.h"
+
+namespace halftone::host {
+namespace {
+
+constexpr int64_t kLanes = 16;
+constexpr int64_t kScoreBytes = 64 << 10;  // of a block: they stay in the nearest caches
+constexpr int64_t kPassRows = 6;           // that BlockProduct takes at once
+constexpr int64_t kMostRows = 48;
+
+using Halves [[gnu::vector_size(32)]] = uint16_t;
+
+HALFTONE_INLINE Floats LoadAs(const float* x) { return LoadFloats(x); }
+HALFTONE_INLINE Floats LoadAs(const uint16_t* x) {
+  Halves halves;
+  std::memcpy(&halves, x, sizeof(halves));
+  return std::bit_cast<Floats>(__builtin_convertvector(halves, Words) << 16);
+}
+HALFTONE_INLINE void StoreAs(float* y, Floats v) { StoreFloats(y, v); }
+HALFTONE_INLINE void StoreAs(uint16_t* y, Floats v) {
+  const Halves halves = __builtin_convertvector(std::bit_cast<Words>(RoundToBf16(v)) >> 16, Halves);
+  std::memcpy(y, &halves, sizeof(halves));
+}
+
+HALFTONE_INLINE Floats Larger(Floats a, Floats b) { return a > b ? a : b; }
+HALFTONE_INLINE float LargestOf(Floats v) {
+  float largest = v[0];
+  for (int i = 1; i < kLanes; ++i) largest = v[i] > largest ? v[i] : largest;
+  return largest;
+}
+HALFTONE_INLINE float SumOf(Floats v) {
+  float sum = 0;
+  for (int i = 0; i < kLanes; ++i) sum += v[i];
+  return sum;
+}
+
+// scores = scale * scores + mask, and behind the last of `count` numbers minus infinity up to a whole vector; gives
+// the largest. A mask of step 0 is one number.
+template <typename T>
+HALFTONE_INLINE float ScaleRow(float* scores, int64_t count, float scale, const T* mask, int64_t mask_step) {
+  const Floats none = Floats{} - std::numeric_limits<float>::infinity();
+  const float offset = mask != nullptr && mask_step == 0 ? Load(mask) : 0.0f;
+  const bool added = mask != nullptr && mask_step != 0;
+  const int64_t whole = count / kLanes * kLanes;
+  Floats largest = none;
+  if (added) {
+    for (int64_t i = 0; i < whole; i += kLanes) {
+      const Floats v = LoadFloats(scores + i) * scale + LoadAs(mask + i);
+      StoreFloats(scores + i, v);
+      largest = Larger(v, largest);
+    }
+  } else {
+    for (int64_t i = 0; i < whole; i += kLanes) {
+      const Floats v = LoadFloats(scores + i) * scale + offset;
+      StoreFloats(scores + i, v);
+      largest = Larger(v, largest);
+    }
+  }
+  if (whole < count) {
+    Floats rest = none;
+    for (int64_t i = whole; i < count; ++i) rest[i - whole] = scores[i] * scale + (added ? Load(mask + i) : offset);
+    StoreFloats(scores + whole, rest);
+    largest = Larger(rest, largest);
+  }
+  return LargestOf(largest);
+}
+
+// to = exp(scores - largest), a whole number of vectors; gives their sum.
+template <typename To>
+HALFTONE_INLINE float ExpRow(const float* scores, int64_t count, float largest, To* to) {
+  constexpr bool kRough = sizeof(To) == sizeof(uint16_t);
+  Floats sum = {};
+  for (int64_t i = 0; i < count; i += kLanes) {
+    const Floats e = Exp2<kRough>((LoadFloats(scores + i) - largest) * kLog2E);
+    StoreAs(to + i, e);
+    sum += e;
+  }
+  return SumOf(sum);
+}
+
+struct Rows {
+  int64_t count, keys, stride;  // of scores
+  float scale;
+  int64_t mask_row, mask_step;
+};
+
+// The softmax of each row but for its sum, whose inverse goes to `inverses`.
+template <typename T, typename To>
+HALFTONE_INLINE void SoftmaxRows(const Rows& rows, float* scores, const T* mask, To* to, float* inverses) {
+  for (int64_t r = 0; r < rows.count; ++r) {
+    float* row = scores + r * rows.stride;
+    const T* with = mask == nullptr ? nullptr : mask + r * rows.mask_row;
+    const float largest = ScaleRow(row, rows.keys, rows.scale, with, rows.mask_step);
+    const int64_t vectors = (rows.keys + kLanes - 1) / kLanes;
+    inverses[r] = 1.0f / ExpRow(row, vectors * kLanes, largest, to + r * rows.stride);
+  }
+}
+
+// y = tile [rows][64] times the factor of each row, `columns` of them.
+template <typename T>
+HALFTONE_INLINE void StoreRows(const float* tile, const float* factors, int64_t rows, int64_t columns, T* y,
+                               int64_t y_row) {
+  const int64_t whole = columns / kLanes * kLanes;
+  for (int64_t r = 0; r < rows; ++r) {
+    const float* from = tile + r * kPanelWidth;
+    T* to = y + r * y_row;
+    for (int64_t i = 0; i < whole; i += kLanes) StoreAs(to + i, LoadFloats(from + i) * factors[r]);
+    for (int64_t i = whole; i < columns; ++i) Store(to + i, from[i] * factors[r]);
+  }
+}
+
+// For one kind of CPU. Softmax: of a type of mask to a type of weights.
+struct Functions {
+  void (*softmax_f32)(const Rows&, float*, const float*, float*, float*);
+  void (*softmax_mixed)(const Rows&, float*, const uint16_t*, float*, float*);  // bf16 multiplied in f32
+  void (*softmax_bf16)(const Rows&, float*, const uint16_t*, uint16_t*, float*);
+  void (*store_f32)(const float*, const float*, int64_t, int64_t, float*, int64_t);
+  void (*store_bf16)(const float*, const float*, int64_t, int64_t, uint16_t*, int64_t);
+};
+
+#define HALFTONE_FOR_CPU(name, attribute)                                                                             \
+  struct name {                                                                                                       \
+    attribute static void F32(const Rows& r, float* s, const float* m, float* to, float* i) {                         \
+      SoftmaxRows(r, s, m, to, i);                                                                                    \
+    }                                                                                                                 \
+    attribute static void Mixed(const Rows& r, float* s, const uint16_t* m, float* to, float* i) {                    \
+      SoftmaxRows(r, s, m, to, i);                                                                                    \
+    }                                                                                                                 \
+    attribute static void Bf16(const Rows& r, float* s, const uint16_t* m, uint16_t* to, float* i) {                  \
+      SoftmaxRows(r, s, m, to, i);                                                                                    \
+    }                                                                                                                 \
+    attribute static void StoreF32(const float* t, const float* f, int64_t r, int64_t c, float* y, int64_t row) {     \
+      StoreRows(t, f, r, c, y, row);                                                                                  \
+    }                                                                                                                 \
+    attribute static void StoreBf16(const float* t, const float* f, int64_t r, int64_t c, uint16_t* y, int64_t row) { \
+      StoreRows(t, f, r, c, y, row);                                                                                  \
+    }                                                                                                                 \
+    static constexpr Functions kAll = {F32, Mixed, Bf16, StoreF32, StoreBf16};                                        \
+  };
+
+HALFTONE_FOR_CPU(Avx512, HALFTONE_FOR_AVX512)
+HALFTONE_FOR_CPU(Avx2, HALFTONE_FOR_AVX2)
+HALFTONE_FOR_CPU(Plain, )
+
+const Functions& ForCpu() {
+  static const Functions& functions = ForThisCpu(Avx512::kAll, Avx2::kAll, Plain::kAll);
+  return functions;
+}
+
+const std::byte* At(const std::byte* base, int64_t element, DataType type) {
+  return base + element * static_cast<int64_t>(ElementSize(type));
+}
+
+}  // namespace
+
+// The scratch memory of one thread.
+struct ScaledAttention::Thread {
+  std::byte *keys, *values;  // panels
+  std::byte* queries;        // of a block, where they are not multiplied as they lie
+  float* scores;             // of a block; then the weights in f32
+  std::byte* weights;        // in bf16
+  float* tile;               // [rows][64]
+  float* inverses;           // of the sums of rows
+  size_t bytes = 0;
+  int64_t packed_keys = -1, packed_values = -1;  // where those in panels begin
+};
+
+ScaledAttention::Thread ScaledAttention::ThreadAt(std::byte* scratch) const {
+  Thread thread{};
+  const auto part = [&](int64_t bytes) {
+    std::byte* begin = scratch + thread.bytes;
+    thread.bytes += static_cast<size_t>((bytes + 63) / 64 * 64);
+    return begin;
+  };
+  const bool bf16 = product_.type == DataType::kBFloat16;
+  thread.packed_keys = thread.packed_values = -1;
+  thread.keys = part(PanelBytes(shape_.depth, shape_.keys, product_));
+  thread.values = part(PanelBytes(shape_.keys, shape_.width, product_));
+  thread.queries = part(rows_ * depth_steps_ * 4);
+  thread.scores = reinterpret_cast<float*>(part(rows_ * score_stride_ * 4));
+  thread.weights = part(bf16 ? rows_ * score_stride_ * 2 : 0);
+  thread.tile = reinterpret_cast<float*>(part(rows_ * kPanelWidth * 4));
+  thread.inverses = reinterpret_cast<float*>(part(rows_ * 4));
+  return thread;
+}
+
+ScaledAttention::ScaledAttention(const AttentionShape& shape, std::vector<AttentionItem> items)
+    : shape_(shape), items_(std::move(items)), product_(BlockProductFor(shape.type)) {
+  depth_steps_ = StepsOf(shape.depth, product_);
+  key_steps_ = StepsOf(shape.keys, product_);
+  score_stride_ = PanelsOf(shape.keys) * kPanelWidth;
+  const int64_t fitting = kScoreBytes / (score_stride_ * 4) / kPassRows * kPassRows;
+  rows_ = std::min(shape.queries, std::clamp(fitting, kPassRows, kMostRows));
+  scratch_bytes_ = ThreadAt(nullptr).bytes;
+}
+
+void ScaledAttention::Run(const std::byte* q, const std::byte* k, const std::byte* v, const std::byte* mask,
+                          std::byte* y, std::byte* scratch) const {
+  const AttentionShape& s = shape_;
+  const Functions& functions = ForCpu();
+  const bool same = product_.type == s.type, bf16 = product_.type == DataType::kBFloat16;
+  const bool as_it_lies = same && s.depth % product_.depth == 0;
+  const int64_t blocks = (s.queries + rows_ - 1) / rows_;
+  const auto run_block = [&](Thread& t, const AttentionItem& item, int64_t first, int64_t count) {
+    if (t.packed_keys != item.k) {
+      const MatrixView matrix{At(k, item.k, s.type), s.type, s.depth, s.keys, s.k_column, s.k_row};
+      PackPanels(matrix, product_, t.keys);
+      t.packed_keys = item.k;
+    }
+    if (t.packed_values != item.v) {
+      PackPanels({At(v, item.v, s.type), s.type, s.keys, s.width, s.v_row, 1}, product_, t.values);
+      t.packed_values = item.v;
+    }
+    const std::byte* queries = At(q, item.q + first * s.q_row, s.type);
+    int64_t q_row = s.q_row;
+    if (!as_it_lies) {
+      PackRows({queries, s.type, count, s.depth, s.q_row, 1}, product_, t.queries);
+      queries = t.queries;
+      q_row = depth_steps_ * product_.depth;
+    }
+    for (int64_t panel = 0; panel < PanelsOf(s.keys); ++panel) {
+      product_.multiply(queries, q_row, count, t.keys + panel * depth_steps_ * kPanelStepBytes, depth_steps_,
+                        t.scores + panel * kPanelWidth, score_stride_);
+    }
+    const Rows rows{count, s.keys, score_stride_, s.scale, s.mask_row, s.mask_column};
+    const std::byte* with = s.has_mask ? At(mask, item.mask + first * s.mask_row, s.type) : nullptr;
+    if (s.type == DataType::kFloat32) {
+      functions.softmax_f32(rows, t.scores, reinterpret_cast<const float*>(with), t.scores, t.inverses);
+    } else if (!bf16) {
+      functions.softmax_mixed(rows, t.scores, reinterpret_cast<const uint16_t*>(with), t.scores, t.inverses);
+    } else {
+      functions.softmax_bf16(rows, t.scores, reinterpret_cast<const uint16_t*>(with),
+                             reinterpret_cast<uint16_t*>(t.weights), t.inverses);
+    }
+    const void* weights = bf16 ? static_cast<const void*>(t.weights) : t.scores;
+    for (int64_t panel = 0; panel < PanelsOf(s.width); ++panel) {
+      product_.multiply(weights, score_stride_, count, t.values + panel * key_steps_ * kPanelStepBytes, key_steps_,
+                        t.tile, kPanelWidth);
+      const int64_t column = panel * kPanelWidth, columns = std::min(kPanelWidth, s.width - column);
+      std::byte* to = const_cast<std::byte*>(At(y, item.y + first * s.y_row + column, s.type));
+      if (s.type == DataType::kFloat32) {
+        functions.store_f32(t.tile, t.inverses, count, columns, reinterpret_cast<float*>(to), s.y_row);
+      } else {
+        functions.store_bf16(t.tile, t.inverses, count, columns, reinterpret_cast<uint16_t*>(to), s.y_row);
+      }
+    }
+  };
+  ParallelFor(static_cast<int64_t>(items_.size()) * blocks, 1, [&](int64_t first, int64_t last) {
+    Thread thread = ThreadAt(scratch + static_cast<size_t>(omp_get_thread_num()) * scratch_bytes_);
+    for (int64_t i = first; i < last; ++i) {
+      const int64_t row = i % blocks * rows_;
+      run_block(thread, items_[i / blocks], row, std::min(rows_, s.queries - row));
+    }
+  });
+}
+
+}  // namespace halftone::host

@@ -1,0 +1,210 @@
+"""dev bench --fusions: each fused node against the nodes that it stands for, on shapes of real models (race_graphs.cc).
+
+A row has the parts and the fused form of one pattern as graphs with the same inputs, constants and result; $T is replaced by each
+type. Steps of values named "given..." are not counted: they say how inputs lie (behind a convolution, as convolutions like it).
+"""
+
+import dataclasses
+import json
+import os
+import random
+import subprocess
+
+from cores import choose
+from programs import BenchError, program
+
+TIE = 1.02  # a fusion that is nearer than that to its parts neither wins nor loses
+
+
+@dataclasses.dataclass(frozen=True)
+class Fusion:
+    pattern: str
+    shapes: str
+    inputs: str
+    constants: str
+    parts: str  # lines, the last one "return ..."
+    fused: str
+    types: tuple = ("f32", "bf16")
+
+    def graphs(self, element):
+        """The parts, then the fused form."""
+        return [f"graph ({self.inputs}) {{ {self.constants}\n{body} }}".replace("$T", element) for body in (self.parts, self.fused)]
+
+
+GELU = "d = div({x}, 1.4142135:$T)  e = erf(d)  f = add(e, 1.0:$T)  g = mul({x}, f)  y = mul(g, 0.5:$T)"
+GELU_TANH = ("p = pow({x}, 3.0:$T)  q = mul(p, 0.044715:$T)  s = add({x}, q)  t = mul(s, 0.7978846:$T)  u = tanh(t)  v = add(u, 1.0:$T)  "
+             "h = mul({x}, 0.5:$T)  y = mul(h, v)")
+LAYER_NORM = ("m = reduce_mean(x, [2])  d = sub(x, m)  q = mul(d, d)  v = reduce_mean(q, [2])  e = add(v, 0.00001:$T)  r = sqrt(e)  "
+              "n = div(d, r)  t = mul(n, s)  y = add(t, o)")
+INSTANCE_NORM = ("m = reduce_mean(x, [2, 3])  d = sub(x, m)  q = mul(d, d)  v = reduce_mean(q, [2, 3])  e = add(v, 0.00001:$T)  r = sqrt(e)  "
+                 "n = div(d, r)  t = mul(n, s4)  y = add(t, o4)")
+
+
+def conv(pattern, parts, fused, channels=64, size=56, kernel=3, more="", attributes="", residual=False, types=("f32", "bf16")):
+    """`parts` and `fused` read the convolution's operands x, w, b; {a}: its attributes."""
+    pad = kernel // 2
+    a = f"pads=[{pad},{pad},{pad},{pad}]{attributes}"
+    inputs = f"i: $T[1,8,{size},{size}]" + (f", j: $T[1,8,{size},{size}]" if residual else "")
+    constants = (f"g = const $T[{channels},8,1,1]  given = conv(i, g)  w = const $T[{channels},{1 if 'group' in attributes else channels},"
+                 f"{kernel},{kernel}]  b = const $T[{channels}]  {more}")
+    if residual:
+        constants += f"  k = const $T[{channels},8,1,1]  given_r = conv(j, k)"
+    return Fusion(pattern, f"{channels}x{size}x{size}, kernel {kernel}", inputs, constants, parts.replace("{a}", a), fused.replace("{a}", a), types)
+
+
+def dense(pattern, rows, depth, columns, parts, fused, residual=""):
+    inputs = f"x: $T[1,{rows},{depth}]" + (f", r: $T[{residual}]" if residual else "")
+    return Fusion(pattern, f"{rows}x{depth} x {depth}x{columns}", inputs, f"w = const $T[{depth},{columns}]  b = const $T[{columns}]", parts, fused)
+
+
+def plain(pattern, dims, parts, fused, constants="", more="", types=("f32", "bf16")):
+    return Fusion(pattern, dims.replace(",", "x"), f"x: $T[{dims}]{more}", constants, parts, fused, types)
+
+
+def behind_conv(pattern, channels, size, parts, fused, constants="", images=1, types=("f32", "bf16")):
+    """Elementwise nodes of images that convolutions made: given0, given1, ..."""
+    inputs = ", ".join(f"i{k}: $T[1,8,{size},{size}]" for k in range(images))
+    given = "  ".join(f"g{k} = const $T[{channels},8,1,1]  given{k} = conv(i{k}, g{k})" for k in range(images))
+    return Fusion(pattern, f"{channels}x{size}x{size}", inputs, f"{given}  {constants}", parts, fused, types)
+
+
+def attention(heads, steps, head, masked):
+    mask, more = (", m: $T[1,1,1,{0}]".format(steps), ", m") if masked else ("", "")
+    parts = "a = matmul(q, k) {scale=0.125}  p = softmax(a" + more + ")  y = matmul(p, v)  return y"
+    return Fusion("attention: product, softmax" + (" with a mask" if masked else "") + ", product", f"{heads} heads, {steps} steps, {head}",
+                  f"q: $T[1,{heads},{steps},{head}], k: $T[1,{heads},{head},{steps}], v: $T[1,{heads},{steps},{head}]{mask}", "", parts,
+                  "return scaled_dot_product_attention(q, k, v" + more + ") {scale=0.125, k_transposed=true}")
+
+
+def bert_attention(steps):
+    heads = (f"q = transpose(reshape(x, [1,{steps},12,64]), [0,2,1,3])  k = transpose(reshape(z, [1,{steps},12,64]), [0,2,3,1])  "
+             f"v = transpose(reshape(u, [1,{steps},12,64]), [0,2,1,3])")
+    back = f"return reshape(transpose(y, [0,2,1,3]), [1,{steps},768])"
+    return Fusion("attention of BERT with its transposes and mask", f"12 heads, {steps} steps, 64",
+                  f"x: $T[1,{steps},768], z: $T[1,{steps},768], u: $T[1,{steps},768], m: $T[1,1,1,{steps}]", heads,
+                  f"a = matmul(q, k)  p = softmax(a, m) {{scale=0.125}}  y = matmul(p, v)  {back}",
+                  f"y = scaled_dot_product_attention(q, k, v, m) {{scale=0.125, k_transposed=true}}  {back}")
+
+
+def products(pattern, parts, fused):
+    return Fusion(pattern, "12 x 128x64 x 64x128", "q: $T[1,12,128,64], k: $T[1,12,128,64], m: $T[1,1,1,128]", "", parts, fused)
+
+
+FUSIONS = [
+    conv("conv + bias", "c = conv(given, w) {{a}}  y = bias_add(c, b)  return y", "return conv(given, w, b) {{a}}"),
+    conv("conv + bias + relu", "c = conv(given, w, b) {{a}}  return relu(c)", "return conv(given, w, b) {{a}, activation=\"relu\"}"),
+    conv("conv + bias + relu, kernel 1", "c = conv(given, w, b) {{a}}  return relu(c)", "return conv(given, w, b) {{a}, activation=\"relu\"}",
+         channels=256, size=14, kernel=1),
+    conv("conv + bias + leaky relu as max(x, alpha x)", "c = conv(given, w, b) {{a}}  d = mul(c, 0.125:$T)  return maximum(c, d)",
+         "return conv(given, w, b) {{a}, activation=\"leaky_relu\", activation_alpha=0.125}"),
+    conv("conv + bias + swish", "c = conv(given, w, b) {{a}}  s = sigmoid(c)  return mul(c, s)", "return conv(given, w, b) {{a}, activation=\"swish\"}"),
+    conv("conv + bias + hard swish", "c = conv(given, w, b) {{a}}  return hard_swish(c)", "return conv(given, w, b) {{a}, activation=\"hard_swish\"}"),
+    conv("conv + bias + mish", "c = conv(given, w, b) {{a}}  s = softplus(c)  t = tanh(s)  return mul(c, t)",
+         "return conv(given, w, b) {{a}, activation=\"mish\"}"),
+    conv("depthwise conv + bias + relu6", "c = conv(given, w, b) {{a}}  return relu6(c)", "return conv(given, w, b) {{a}, activation=\"relu6\"}",
+         channels=144, attributes=", group=144"),
+    conv("conv + bias + residual", "c = conv(given, w, b) {{a}}  return add(c, given_r)", "return conv(given, w, b, given_r) {{a}}", residual=True),
+    conv("conv + bias + residual + relu", "c = conv(given, w, b) {{a}}  s = add(c, given_r)  return relu(s)",
+         "return conv(given, w, b, given_r) {{a}, activation=\"relu\"}", residual=True),
+    conv("conv + bias + relu + residual (activation first)", "c = conv(given, w, b) {{a}, activation=\"relu\"}  return add(c, given_r)",
+         "return conv(given, w, b, given_r) {{a}, activation=\"relu\", activation_first=true}", residual=True),
+    conv("conv + bias + swish + residual (activation first)", "c = conv(given, w, b) {{a}, activation=\"swish\"}  return add(c, given_r)",
+         "return conv(given, w, b, given_r) {{a}, activation=\"swish\", activation_first=true}", residual=True),
+    conv("conv + batch norm", "c = conv(given, w, z) {{a}}  return batch_norm(c, s, z, z, s) {epsilon=0.0}", "return conv(given, w, z) {{a}}",
+         more=f"s = const $T[64] {{{', '.join(['1'] * 64)}}}  z = const $T[64] {{{', '.join(['0'] * 64)}}}", types=("f32",)),
+    conv("pad + conv", "p = pad(given, [0,0,1,1,0,0,1,1])  return conv(p, w, b)", "return conv(given, w, b) {{a}}"),
+    behind_conv("batch norm + relu", 256, 28, "n = batch_norm(given0, s, o, o, v)  return relu(n)",
+                "return batch_norm(given0, s, o, o, v) {activation=\"relu\"}", "s = const $T[256]  o = const $T[256]  v = exp(o)"),
+    behind_conv("swish as x sigmoid(x)", 96, 56, "s = sigmoid(given0)  return mul(given0, s)", "return swish(given0)"),
+    behind_conv("mish as x tanh(softplus(x))", 96, 56, "s = softplus(given0)  t = tanh(s)  return mul(given0, t)", "return mish(given0)"),
+    behind_conv("hard swish as x relu6(x + 3) / 6", 96, 56, "a = add(given0, 3.0:$T)  r = relu6(a)  m = mul(given0, r)  return div(m, 6.0:$T)",
+                "return hard_swish(given0)"),
+    behind_conv("hard sigmoid as clip(0.2 x + 0.5, 0, 1)", 96, 56, "m = mul(given0, 0.2:$T)  a = add(m, 0.5:$T)  return clip(a, 0.0:$T, 1.0:$T)",
+                "return hard_sigmoid(given0)"),
+    behind_conv("channel shuffle", 58, 28,
+                "c = concat(given0, given1, 1)  a = reshape(c, [1,2,58,28,28])  t = transpose(a, [0,2,1,3,4])  return reshape(t, [1,116,28,28])",
+                "a = unsqueeze(given0, [2])  c = unsqueeze(given1, [2])  t = concat(a, c, 2)  return reshape(t, [1,116,28,28])", images=2),
+    behind_conv("add + add + relu", 256, 56, "a = add(given0, given1)  c = add(a, given2)  return relu(c)",
+                "return binary_chain(given0, given1, given2) {ops=[\"add\", \"add\"], activation=\"relu\"}", images=3),
+    behind_conv("add + add + relu, small", 64, 14, "a = add(given0, given1)  c = add(a, given2)  return relu(c)",
+                "return binary_chain(given0, given1, given2) {ops=[\"add\", \"add\"], activation=\"relu\"}", images=3),
+    behind_conv("mul + add, one a channel", 256, 28, "a = mul(given0, s)  return add(a, o)",
+                "return binary_chain(given0, s, o) {ops=[\"mul\", \"add\"]}", "s = const $T[256,1,1]  o = const $T[256,1,1]"),
+    plain("mul + add, one a column", "1,128,768", "a = mul(x, s)  return add(a, o)", "return binary_chain(x, s, o) {ops=[\"mul\", \"add\"]}",
+          "s = const $T[768]  o = const $T[768]"),
+    plain("sub + mul + add of scalars", "1,3,224,224", "a = sub(x, 0.5:$T)  c = mul(a, 4.5:$T)  return add(c, 0.25:$T)",
+          "return binary_chain(x, 0.5:$T, 4.5:$T, 0.25:$T) {ops=[\"sub\", \"mul\", \"add\"]}"),
+    plain("add + relu", "1,256,28,28", "a = add(x, z)  return relu(a)", "return binary_chain(x, z) {ops=[\"add\"], activation=\"relu\"}",
+          more=", z: $T[1,256,28,28]"),
+    plain("add + relu, general broadcast", "64,1,56,17", "a = add(x, z)  return relu(a)", "return binary_chain(x, z) {ops=[\"add\"], activation=\"relu\"}",
+          more=", z: $T[1,32,56,1]"),
+    plain("gelu", "1,128,3072", GELU.format(x="x") + "  return y", "return gelu(x)"),
+    plain("gelu by tanh", "1,128,3072", GELU_TANH.format(x="x") + "  return y", "return gelu(x) {approximate=\"tanh\"}"),
+    plain("layer norm", "1,128,768", LAYER_NORM + "  return y", "return layer_norm(x, s, o)", "s = const $T[768]  o = const $T[768]"),
+    plain("instance norm", "1,64,56,56", INSTANCE_NORM + "  return y", "return instance_norm(x, s, o)",
+          "s = const $T[64]  o = const $T[64]  s4 = reshape(s, [64,1,1])  o4 = reshape(o, [64,1,1])"),
+    plain("instance norm + relu", "1,64,56,56", "n = instance_norm(x, s, o)  return relu(n)", "return instance_norm(x, s, o) {activation=\"relu\"}",
+          "s = const $T[64]  o = const $T[64]"),
+    plain("instance norm + leaky relu", "1,64,56,56", "n = instance_norm(x, s, o)  return leaky_relu(n)",
+          "return instance_norm(x, s, o) {activation=\"leaky_relu\"}", "s = const $T[64]  o = const $T[64]"),
+    plain("scale + softmax", "1,12,128,128", "a = mul(x, 0.125:$T)  return softmax(a)", "return softmax(x) {scale=0.125}"),
+    plain("add + softmax", "1,12,128,128", "a = add(x, m)  return softmax(a)", "return softmax(x, m)", more=", m: $T[1,1,1,128]"),
+    plain("comparison + cast", "1,256,56,56", "c = greater(x, 0.125:$T)  y: $T[1,256,56,56] = cast(c)  return y",
+          "y: $T[1,256,56,56] = greater(x, 0.125:$T)  return y"),
+    plain("l2 loss of two + add", "512,512", "a = l2_loss(x)  c = l2_loss(z)  return add(a, c)", "return l2_loss(x, z)", more=", z: $T[2048,128]"),
+    plain("l2 loss as sum of squares", "512,512", "a = square(x)  s = reduce_sum(a, [0,1]) {keepdims=false}  return mul(s, 0.5:$T)", "return l2_loss(x)"),
+    dense("matmul + bias", 128, 768, 768, "m = matmul(x, w)  return add(m, b)", "return matmul(x, w, b)"),
+    dense("matmul + bias + relu", 128, 768, 3072, "m = matmul(x, w, b)  return relu(m)", "return matmul(x, w, b) {activation=\"relu\"}"),
+    dense("matmul + bias + relu, one row", 1, 2048, 1000, "m = matmul(x, w, b)  return relu(m)", "return matmul(x, w, b) {activation=\"relu\"}"),
+    dense("matmul + bias + gelu", 128, 768, 3072, "m = matmul(x, w, b)  " + GELU.format(x="m") + "  return y", "return matmul(x, w, b) {activation=\"gelu\"}"),
+    dense("matmul + bias + gelu (one node)", 128, 768, 3072, "m = matmul(x, w, b)  return gelu(m)", "return matmul(x, w, b) {activation=\"gelu\"}"),
+    dense("matmul + bias + gelu by tanh (one node)", 128, 768, 3072, "m = matmul(x, w, b)  return gelu(m) {approximate=\"tanh\"}",
+          "return matmul(x, w, b) {activation=\"gelu_tanh\"}"),
+    dense("matmul + bias + tanh, one row", 1, 768, 768, "m = matmul(x, w, b)  return tanh(m)", "return matmul(x, w, b) {activation=\"tanh\"}"),
+    dense("matmul + bias + residual", 128, 3072, 768, "m = matmul(x, w, b)  return add(m, r)", "return matmul(x, w, b, r)", residual="1,128,768"),
+    dense("matmul + bias + residual + relu", 128, 768, 768, "m = matmul(x, w, b)  a = add(m, r)  return relu(a)",
+          "return matmul(x, w, b, r) {activation=\"relu\"}", residual="1,128,768"),
+    dense("matmul + bias + relu + residual (activation first)", 128, 768, 768, "m = matmul(x, w, b) {activation=\"relu\"}  return add(m, r)",
+          "return matmul(x, w, b, r) {activation=\"relu\", activation_first=true}", residual="1,128,768"),
+    dense("matmul + bias + swish + residual (activation first)", 512, 256, 256, "m = matmul(x, w, b) {activation=\"swish\"}  return add(m, r)",
+          "return matmul(x, w, b, r) {activation=\"swish\", activation_first=true}", residual="1,512,256"),
+    products("scale behind a product", "a = matmul(q, k) {transpose_b=true}  return mul(a, 0.125:$T)", "return matmul(q, k) {transpose_b=true, scale=0.125}"),
+    products("scale and broadcast addend behind a product", "a = matmul(q, k) {transpose_b=true}  c = mul(a, 0.125:$T)  return add(c, m)",
+             "return matmul(q, k, _, m) {transpose_b=true, scale=0.125}"),
+    products("broadcast addend behind a product", "a = matmul(q, k) {transpose_b=true}  return add(a, m)", "return matmul(q, k, _, m) {transpose_b=true}"),
+    *[attention(12, steps, 64, masked) for steps in (16, 32, 64, 128, 512, 1024) for masked in (False, True)],
+    attention(1, 49, 32, False), attention(8, 256, 40, False), attention(16, 1, 64, False), attention(12, 8, 64, False),
+    *[bert_attention(steps) for steps in (128, 512)],
+]
+
+
+def race(graphs, seconds):
+    """The microseconds of each graph."""
+    core = int(choose(1))
+    done = subprocess.run([program("race_graphs"), "--seconds", str(seconds)], input="\n---\n".join(graphs), capture_output=True, text=True,
+                          env=dict(os.environ, OMP_NUM_THREADS="1"), preexec_fn=lambda: os.sched_setaffinity(0, {core}))
+    if done.returncode != 0:
+        raise BenchError(f"race_graphs: exit code {done.returncode}: {done.stderr.strip()}\n" + "\n---\n".join(graphs))
+    return json.loads(done.stdout)["graphs"]
+
+
+def listed():
+    for f in FUSIONS:
+        print(f"{f.pattern:52} {f.shapes:30} {', '.join(f.types)}")
+
+
+def race_all(seconds, seed, only=""):
+    """Prints a line a fusion and type; whether none is slower than its parts."""
+    todo, fine = [(f, element) for f in FUSIONS for element in f.types if only in f.pattern], True
+    times = {}
+    for f, element in random.Random(seed).sample(todo, len(todo)):
+        times[f, element] = race(f.graphs(element), seconds)
+    print(f"       {'pattern':52} {'shapes':30} type     fused ms   parts ms  parts / fused")
+    for f, element in todo:
+        parts, fused = times[f, element]
+        ratio = parts["us"] / fused["us"]
+        word = "PASS" if ratio >= TIE else "EVEN" if ratio >= 1 / TIE else "SLOW"
+        fine = fine and word != "SLOW"
+        print(f"{word:6} {f.pattern:52} {f.shapes:30} {element:5} {fused['us'] / 1000:11.4f} {parts['us'] / 1000:10.4f} {ratio:8.2f}  "
+              f"{', '.join(fused['steps'])}")
+    return fine

@@ -1,0 +1,127 @@
+// Graphs that compute the same, against each other: is a fused node faster than what it stands for?
+//
+//   race_graphs --seconds S --threads K < graphs
+//
+// The graphs are text (ir/text.h) with a line "---" between two. Their plans are profiled in turns; the time of a graph
+// is that of all its steps but those of nodes named "given...", which only say how inputs lie. All graphs must give the
+// results of the first one, by the reference functions' tolerance. Prints one line of JSON:
+//   {"graphs": [{"us": 12.5, "steps": ["matmul+bias brgemm:avx512_core", ...]}, ...]}
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/str_split.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "ir/reference/reference.h"
+#include "ir/text.h"
+#include "runtime/engine.h"
+#include "runtime/plan.h"
+#include "runtime/statistics.h"
+
+namespace halftone {
+namespace {
+
+constexpr int kTurns = 9;
+constexpr int kWarmUps = 3;
+constexpr int kMostRepetitions = 20'000;
+constexpr double kTolerance = 0.03;  // of results, where types are narrow or sums are made in another order
+
+struct Racer {
+  std::unique_ptr<Plan> plan;
+  std::vector<std::string> steps;
+  std::vector<double> turns_us;
+};
+
+struct Race {
+  std::vector<Tensor> inputs;
+  std::vector<Racer> racers;
+};
+
+absl::StatusOr<double> Turn(const Race& race, Racer& racer, int repetitions) {
+  HALFTONE_ASSIGN_OR_RETURN(const std::vector<StepInfo> steps, racer.plan->Profile(race.inputs, repetitions));
+  double us = 0;
+  racer.steps.clear();
+  for (const StepInfo& step : steps) {
+    if (step.label.starts_with("given") || !step.median_us.has_value()) continue;
+    us += *step.median_us;
+    racer.steps.push_back(Concat(step.op, " ", step.kernel));
+  }
+  return us;
+}
+
+absl::Status CheckAnswers(const Race& race, const std::vector<Tensor>& expected, const Racer& racer) {
+  HALFTONE_ASSIGN_OR_RETURN(const std::vector<Tensor> results, racer.plan->Run(race.inputs));
+  if (results.size() != expected.size()) return absl::InternalError("another number of results");
+  for (size_t i = 0; i < results.size(); ++i) {
+    const std::string difference = reference::Compare(results[i], expected[i], kTolerance, kTolerance);
+    if (!difference.empty()) return absl::InternalError(Concat("the graphs do not give the same: ", difference));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Run(Race& race, double seconds) {
+  double once_us = 0.1;
+  for (Racer& racer : race.racers) {
+    HALFTONE_ASSIGN_OR_RETURN(const double us, Turn(race, racer, kWarmUps));
+    once_us = std::max(once_us, us);
+  }
+  const int repetitions =
+      static_cast<int>(std::clamp<double>(seconds * 1e6 / kTurns / once_us, kWarmUps, kMostRepetitions));
+  for (int turn = 0; turn < kTurns; ++turn) {
+    for (Racer& racer : race.racers) {
+      HALFTONE_ASSIGN_OR_RETURN(const double us, Turn(race, racer, repetitions));
+      racer.turns_us.push_back(us);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> RaceText(const std::string& text, int threads, double seconds) {
+  Race race;
+  std::vector<Tensor> expected;
+  for (const std::string& one : std::vector<std::string>(absl::StrSplit(text, "\n---\n"))) {
+    HALFTONE_ASSIGN_OR_RETURN(const Graph graph, ParseGraph(one));
+    Racer& racer = race.racers.emplace_back();
+    HALFTONE_ASSIGN_OR_RETURN(racer.plan, CompilePlan(graph, {.threads = threads}));
+    if (race.racers.size() == 1) {
+      race.inputs = reference::RandomInputs(graph, /*seed=*/1);
+      HALFTONE_ASSIGN_OR_RETURN(expected, racer.plan->Run(race.inputs));
+    }
+    HALFTONE_RETURN_IF_ERROR(CheckAnswers(race, expected, racer));
+  }
+  HALFTONE_RETURN_IF_ERROR(Run(race, seconds));
+  nlohmann::json out;
+  out["graphs"] = nlohmann::json::array();
+  for (const Racer& racer : race.racers) out["graphs"].push_back({{"us", Median(racer.turns_us)}, {"steps", racer.steps}});
+  return out.dump();
+}
+
+int Main(int argc, char** argv) {
+  double seconds = 1;
+  int threads = 1;
+  CLI::App app("races graphs that compute the same");
+  app.add_option("--seconds", seconds);
+  app.add_option("--threads", threads);
+  CLI11_PARSE(app, argc, argv);
+  const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
+  const absl::StatusOr<std::string> line = RaceText(text, threads, seconds);
+  if (!line.ok()) {
+    std::fprintf(stderr, "race_graphs: %s\n", std::string(line.status().message()).c_str());
+    return 1;
+  }
+  std::printf("%s\n", line->c_str());
+  return 0;
+}
+
+}  // namespace
+}  // namespace halftone
+
+int main(int argc, char** argv) { return halftone::Main(argc, argv); }
