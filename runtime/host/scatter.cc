@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <type_traits>
+#include <vector>
 
 #include "base/status.h"
 #include "runtime/host/indices.h"
@@ -133,6 +135,16 @@ absl::StatusOr<Indexed> IndexedBlocks(const NodeContext& context, const Dims& y,
                  elements.count, 1};
 }
 
+// Of constant indices, once; null where they are computed, or wrong, which is said when they are used.
+std::shared_ptr<const std::vector<int64_t>> KnownOffsets(const NodeContext& context, int input,
+                                                         const Indexed& indexed) {
+  const Tensor* indices = context.Constant(input);
+  if (indices == nullptr) return nullptr;
+  std::vector<int64_t> offsets(static_cast<size_t>(indexed.count));
+  if (!indexed.offsets(indices->raw(), indices->type(), offsets.data()).ok()) return nullptr;
+  return std::make_shared<const std::vector<int64_t>>(std::move(offsets));
+}
+
 class ScatterKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
@@ -156,21 +168,30 @@ class ScatterKernel final : public Kernel {
       prepared.inputs.push_back({0, Placement{*type}});
       prepared.may_overwrite = 0;
     }
-    prepared.inputs.push_back({index_input, Placement{index_type}});
+    const std::shared_ptr<const std::vector<int64_t>> known = KnownOffsets(context, index_input, indexed);
+    if (known == nullptr) {
+      prepared.inputs.push_back({index_input, Placement{index_type}});
+      prepared.scratch_bytes = static_cast<size_t>(std::max<int64_t>(indexed.count, 1)) * sizeof(int64_t);
+    }
     prepared.inputs.push_back({update_input, Placement{*type}});
-    prepared.scratch_bytes = static_cast<size_t>(std::max<int64_t>(indexed.count, 1)) * sizeof(int64_t);
+    const size_t updates_at = prepared.inputs.size() - 1;
     const Offsets find = indexed.offsets;
     const DataType computed = *type;
     prepared.step = std::make_unique<LoopStep>([=](const Memory& memory) -> absl::Status {
-      int64_t* const offsets = reinterpret_cast<int64_t*>(memory.scratch);
+      const int64_t* offsets = reinterpret_cast<int64_t*>(memory.scratch);
       std::byte* const out = memory.outputs[0];
-      HALFTONE_RETURN_IF_ERROR(find(memory.inputs[index_input], index_type, offsets));
+      if (known != nullptr) {
+        offsets = known->data();
+      } else {
+        HALFTONE_RETURN_IF_ERROR(
+            find(memory.inputs[index_input], index_type, reinterpret_cast<int64_t*>(memory.scratch)));
+      }
       if (is_new) {
         std::memset(out, 0, problem.y_bytes);
       } else if (out != memory.inputs[0] && problem.y_bytes > 0) {
         std::memcpy(out, memory.inputs[0], problem.y_bytes);
       }
-      problem.Run(computed, offsets, memory.inputs[update_input], out);
+      problem.Run(computed, offsets, memory.inputs[updates_at], out);
       return absl::OkStatus();
     });
     return prepared;
