@@ -8,8 +8,8 @@
 
 namespace halftone {
 
-// Node::spelling and domain of a node that the dialect writes by an op of its own are that op; of a node that was read as such an
-// op and is not written as one any more it is "". Bit-exact: only names change.
+// Node::spelling and domain of a node that the dialect writes by an op of its own are that op; of a node that was read
+// as such an op and is not written as one any more they are "". Bit-exact: only names change.
 class SpellDialect final : public Pass {
  public:
   SpellDialect(GraphFormat format, Dialect dialect) : format_(format), dialect_(dialect) {}

@@ -21,8 +21,8 @@ namespace {
 
 namespace tf = ::halftone::tensorflow;
 
-// Nodes in text: "name op input,input attr=value ...". Values: 1 (int), 0.5 (float), true, DT_..., "word", [1,2], ["a"],
-// [DT_...]. A Const has a seeded value of dims=[...]; consts of integers have ints=[...].
+// Nodes in text: "name op input,input attr=value ...". Values: 1 (int), 0.5 (float), true, DT_..., "word", [1,2],
+// ["a"], [DT_...]. A Const has a seeded value of dims=[...]; consts of integers have ints=[...].
 std::string ValueText(const std::string& text) {
   const auto quoted = [](const std::string& item) { return item.starts_with('"'); };
   const auto field = [&](const std::string& item) {
@@ -89,13 +89,15 @@ tf::GraphDef Graphdef(const std::vector<std::string>& nodes) {
       const std::vector<std::string> list =
           value.starts_with('[') ? SplitAt(value.substr(1, value.size() - 2), ',') : std::vector<std::string>();
       if (words[1] == "Const" && key == "dims") {
-        text += "attr { key: \"dtype\" value { type: DT_FLOAT } } attr { key: \"value\" value { tensor { dtype: DT_FLOAT "
-                "tensor_shape { " +
-                TensorText(words[0], list, /*ints=*/false) + "} } } ";
+        text +=
+            "attr { key: \"dtype\" value { type: DT_FLOAT } } attr { key: \"value\" value { tensor { dtype: DT_FLOAT "
+            "tensor_shape { " +
+            TensorText(words[0], list, /*ints=*/false) + "} } } ";
       } else if (words[1] == "Const" && key == "paddings") {
-        text += "attr { key: \"dtype\" value { type: DT_INT32 } } attr { key: \"value\" value { tensor { dtype: DT_INT32 "
-                "tensor_shape { dim { size: " +
-                std::to_string(list.size() / 2) + " } dim { size: 2 } } ";
+        text +=
+            "attr { key: \"dtype\" value { type: DT_INT32 } } attr { key: \"value\" value { tensor { dtype: DT_INT32 "
+            "tensor_shape { dim { size: " +
+            std::to_string(list.size() / 2) + " } dim { size: 2 } } ";
         for (const std::string& number : list) text += "int_val: " + number + " ";
         text += "} } } ";
       } else if (key == "shape") {
@@ -199,10 +201,12 @@ TEST(ForeignOps, ABatchNormBehindAConv) {
     std::vector<std::string> fused = {kX, kW}, parts = {kX, kW};
     fused.insert(fused.end(), constants.begin(), constants.end());
     parts.insert(parts.end(), constants.begin(), constants.end());
-    fused.push_back("y _FusedConv2D x,w,s,o,m,v T=DT_FLOAT " + form +
-                    "num_args=4 strides=[1,1,1,1] padding=\"VALID\" fused_ops=[\"FusedBatchNorm\",\"Relu\"] epsilon=0.01");
-    parts.insert(parts.end(), {kConv, "n FusedBatchNormV3 c,s,o,m,v T=DT_FLOAT U=DT_FLOAT epsilon=0.01 is_training=false",
-                               "y Relu n T=DT_FLOAT"});
+    fused.push_back(
+        "y _FusedConv2D x,w,s,o,m,v T=DT_FLOAT " + form +
+        "num_args=4 strides=[1,1,1,1] padding=\"VALID\" fused_ops=[\"FusedBatchNorm\",\"Relu\"] epsilon=0.01");
+    parts.insert(parts.end(),
+                 {kConv, "n FusedBatchNormV3 c,s,o,m,v T=DT_FLOAT U=DT_FLOAT epsilon=0.01 is_training=false",
+                  "y Relu n T=DT_FLOAT"});
     ExpectSame(fused, parts);
   }
 }
@@ -219,9 +223,9 @@ TEST(ForeignOps, APadBeforeAConv) {
   // Of the channels, too: no pads of a convolution.
   const std::string all = "p Const paddings=[0,0,1,0,2,1,1,1]";
   const char wide[] = "w Const dims=[3,2,5,4]";
-  ExpectSame({kX, wide, all,
-              "y _ITEXPadWithConv2D x,w,p T=DT_FLOAT Tpaddings=DT_INT32 strides=[1,1,1,1] padding=\"VALID\""},
-             {kX, wide, all, pad, "y Conv2D q,w T=DT_FLOAT strides=[1,1,1,1] padding=\"VALID\""});
+  ExpectSame(
+      {kX, wide, all, "y _ITEXPadWithConv2D x,w,p T=DT_FLOAT Tpaddings=DT_INT32 strides=[1,1,1,1] padding=\"VALID\""},
+      {kX, wide, all, pad, "y Conv2D q,w T=DT_FLOAT strides=[1,1,1,1] padding=\"VALID\""});
 }
 
 TEST(ForeignOps, AnAttention) {
