@@ -1,8 +1,10 @@
-// Real GraphDefs after the passes: fused and lowered to bf16 as TensorFlow's lists say, then written. TensorFlow's
-// registry must accept the file, the importer must read it, and its inputs and outputs must be those of the model.
+// Real GraphDefs after the passes: fused and lowered to bf16 as TensorFlow's lists say, then written in each dialect.
+// TensorFlow's registry, with the dialect's own ops, must accept the file, the importer must read it, and its inputs and
+// outputs must be those of the model.
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/files.h"
@@ -10,11 +12,13 @@
 #include "formats/tensorflow/exporter.h"
 #include "formats/tensorflow/importer.h"
 #include "gtest/gtest.h"
+#include "ir/dialect.h"
 #include "ir/reference/reference.h"
 #include "ir/shape_inference.h"
 #include "passes/core/permissive_target.h"
 #include "passes/pipelines.h"
 #include "passes/precision/lists_planner.h"
+#include "tests/formats/tensorflow/internal_ops.h"
 #include "tests/formats/tensorflow/registry_check.h"
 #include "tests/formats/tensorflow/shared_data.h"
 
@@ -62,9 +66,17 @@ TEST_P(OptimizedGraphDef, IsAcceptedByTheRegistry) {
   const absl::StatusOr<ListsPlan> plan = PlanByLists(*imported);
   ASSERT_TRUE(plan.ok()) << plan.status();
 
+  tf::OpList with_tensorflow = *registry, with_itex = *registry;
+  with_tensorflow.MergeFrom(testing::InternalOps(testing::InternalOpsOf::kTensorFlow));
+  with_itex.MergeFrom(testing::InternalOps(testing::InternalOpsOf::kItex));
+  const std::pair<Dialect, const tf::OpList&> dialects[] = {
+      {Dialect::kPortable, *registry}, {Dialect::kTensorFlow, with_tensorflow}, {Dialect::kItex, with_itex}};
+
   const PermissiveTarget target;
-  for (const bool lowered : {false, true}) {
-    SCOPED_TRACE(lowered ? "bf16" : "fp32");
+  for (int run = 0; run < 6; ++run) {
+    const auto& [dialect, known] = dialects[run / 2];
+    const bool lowered = run % 2 == 1;
+    SCOPED_TRACE(std::string(DialectName(dialect)) + (lowered ? ", bf16" : ", fp32"));
     Graph graph = *imported;
     PassContext context{.target = target};
     if (lowered) context.plan = &plan->plan;
@@ -72,12 +84,17 @@ TEST_P(OptimizedGraphDef, IsAcceptedByTheRegistry) {
     if (lowered) {
       ASSERT_EQ(MakePrecisionPipeline(plan->plan).Run(graph, context), absl::OkStatus());
     }
-    ASSERT_EQ(MakeExportPipeline(GraphFormat::kGraphDef).Run(graph, context), absl::OkStatus());
+    ASSERT_EQ(MakeExportPipeline(GraphFormat::kGraphDef, dialect).Run(graph, context), absl::OkStatus());
     const absl::StatusOr<std::string> bytes = ExportGraphDef(graph, /*as_text=*/false);
     ASSERT_TRUE(bytes.ok()) << bytes.status();
     tf::GraphDef def;
     ASSERT_TRUE(def.ParseFromString(*bytes));
-    EXPECT_EQ(testing::RegistryViolations(def, *registry), std::vector<std::string>());
+    EXPECT_EQ(testing::RegistryViolations(def, known), std::vector<std::string>());
+    if (GetParam().starts_with("imagenet/")) {
+      EXPECT_EQ(std::any_of(def.node().begin(), def.node().end(),
+                            [](const tf::NodeDef& node) { return IsDialectOp(node.op(), GraphFormat::kGraphDef); }),
+                dialect != Dialect::kPortable);
+    }
     if (lowered) {
       EXPECT_NE(def.ShortDebugString().find("DT_BFLOAT16"), std::string::npos);
     }
