@@ -87,7 +87,7 @@ absl::Status WriteInstanceNorm(GraphWriter& out, NodeId id, const OpRow& row) {
   }
   if (row.tf_op == "_MklFusedInstanceNorm") {
     const std::optional<int> rank = RankOf(graph, node.inputs[0]);
-    if (!rank.has_value()) return Cannot("an instance norm of unknown rank");
+    if (!rank.has_value() || *rank < 3) return Cannot("an instance norm of unknown rank or without spatial dimensions");
     std::vector<int64_t> axes(*rank - 2);
     std::iota(axes.begin(), axes.end(), node.attributes.String("layout", "NCHW") == "NHWC" ? 1 : 2);
     by_rule["reduction_axes"] = IntsAttr(axes);

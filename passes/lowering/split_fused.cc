@@ -182,8 +182,7 @@ absl::Status SplitTransposes(GraphEditor& edit, NodeId fused, NodeId matmul) {
     transpose.inputs = {x, edit.AddConstant("", Tensor::Ints(perm, DataType::kInt64))};
     transpose.device = g.node(fused).device;
     transpose.origin = g.node(fused).origin;
-    edit.SetInput(matmul, operand,
-                  g.output(edit.AddNode(std::move(transpose), {{g.type(x), std::move(shape), ""}})));
+    edit.SetInput(matmul, operand, g.output(edit.AddNode(std::move(transpose), {{g.type(x), std::move(shape), ""}})));
     edit.EraseAttribute(matmul, attribute);
   }
   return absl::OkStatus();

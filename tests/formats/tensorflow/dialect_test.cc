@@ -145,6 +145,54 @@ TEST_P(DialectTest, BecomesPortable) {
   ExpectSameAnswers(graph_, *again, half ? 0.05f : 1e-5f);
 }
 
+// An op of the dialect without an attribute or an input, or with one of another kind, is refused or carried: no crash.
+TEST_P(DialectTest, SurvivesDamage) {
+  const tf::GraphDef def = Parse(Written(GetParam().dialect));
+  const auto check = [&](const tf::GraphDef& damaged) {
+    absl::StatusOr<Graph> graph = Read(damaged.SerializeAsString());
+    if (!graph.ok()) return;
+    static_cast<void>(ExportGraphDef(*graph, /*as_text=*/false));
+    const PermissiveTarget target;
+    PassContext context{.target = target};
+    if (!MakeExportPipeline(GraphFormat::kGraphDef, GetParam().dialect).Run(*graph, context).ok()) return;
+    static_cast<void>(ExportGraphDef(*graph, /*as_text=*/false));
+  };
+  std::vector<tf::AttrValue> values(7);
+  values[0].set_s("Relu");
+  values[1].set_i(-3);
+  values[2].set_f(-2.0f);
+  values[3].set_type(tf::DT_STRING);
+  values[4].mutable_list();
+  for (const int i : {7, -1, 0}) values[5].mutable_list()->add_i(i);
+  for (const char* const word : {"Relu", "BiasAdd", "Add"}) values[6].mutable_list()->add_s(word);
+  for (int n = 0; n < def.node_size(); ++n) {
+    if (!IsDialectOp(def.node(n).op(), GraphFormat::kGraphDef)) continue;
+    for (int i = 0; i < def.node(n).attr_size(); ++i) {
+      tf::GraphDef damaged = def;
+      damaged.mutable_node(n)->mutable_attr()->DeleteSubrange(i, 1);
+      check(damaged);
+      for (const tf::AttrValue& value : values) {
+        damaged = def;
+        *damaged.mutable_node(n)->mutable_attr(i)->mutable_value() = value;
+        check(damaged);
+      }
+    }
+    for (int i = 0; i < def.node(n).input_size(); ++i) {
+      tf::GraphDef damaged = def;
+      damaged.mutable_node(n)->mutable_input()->DeleteSubrange(i, 1);
+      check(damaged);
+      for (int j = 0; j < def.node(n).input_size(); ++j) {
+        damaged = def;
+        damaged.mutable_node(n)->set_input(i, def.node(n).input(j));
+        check(damaged);
+      }
+      damaged = def;
+      damaged.mutable_node(n)->add_input(def.node(n).input(i));
+      check(damaged);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Cases, DialectTest, ::testing::ValuesIn(testing::kDialectCases),
                          [](const auto& info) { return std::string(info.param.name); });
 
