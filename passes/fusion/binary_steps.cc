@@ -17,8 +17,8 @@ bool IsStep(const Graph& g, NodeId id) {
 bool GoesThrough(const Graph& g, ValueId value, NodeId user) {
   const NodeId node = g.producer(value);
   const ValueId y = g.output(user);
-  return IsStep(g, node) && g.HasOneUser(value) && g.type(value) == g.type(y) && SameShape(g.shape(value), g.shape(y)) &&
-         g.node(node).device == g.node(user).device;
+  return IsStep(g, node) && g.HasOneUser(value) && g.type(value) == g.type(y) &&
+         SameShape(g.shape(value), g.shape(y)) && g.node(node).device == g.node(user).device;
 }
 
 void Append(std::vector<ValueId> inputs, std::vector<std::string> ops, BinarySteps& steps) {
@@ -28,9 +28,7 @@ void Append(std::vector<ValueId> inputs, std::vector<std::string> ops, BinarySte
 
 }  // namespace
 
-OpSet StepOps() {
-  return {OpKind::kAdd, OpKind::kSub, OpKind::kMul, OpKind::kDiv, OpKind::kMaximum, OpKind::kMinimum};
-}
+OpSet StepOps() { return {OpKind::kAdd, OpKind::kSub, OpKind::kMul, OpKind::kDiv, OpKind::kMaximum, OpKind::kMinimum}; }
 
 BinarySteps ReadBinarySteps(const Graph& g, NodeId last) {
   BinarySteps steps;  // gathered from the last step to the first, turned round at the end

@@ -4,6 +4,8 @@
 // moved: Keras' Dense of more than two dimensions, 1-D convolutions. Legal when nobody else reads product or view, the
 // contraction has no activation yet, and the target has the kernel. Bit-exact as fuse-activation is.
 
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/activation.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
@@ -31,9 +33,10 @@ class FuseActivationBehindView final : public RewriteRule {
     if (HasActivation(g, contraction)) return No("there is an activation already");
     const std::optional<ActivationSpec> spec = ActivationOf(g, activation);
     if (!spec.has_value()) return Kept("the bounds are not constant");
-    if (spec->kind == Activation::kClip && !(spec->alpha <= spec->beta)) return Kept("the bounds are not in order");
+    if (spec->kind == Activation::kClip && !(spec->alpha <= spec->beta))
+      return Kept(Concat("the bounds are not in order: ", spec->alpha, " and ", spec->beta));
     const absl::Status supported = target.SupportsFused(g, contraction, {.activation = spec->kind});
-    if (!supported.ok()) return Kept(std::string(supported.message()));
+    if (!supported.ok()) return Kept(Describe(g, contraction, supported));
     return Match({activation, view, contraction});
   }
 

@@ -4,9 +4,11 @@
 // transposed by the matmul or by whoever made it, scale and mask in the softmax (fuse-softmax-scale,
 // fuse-softmax-addend) or in the first matmul (fuse-matmul-scale, fuse-matmul-mask), whose mask a scale of the softmax
 // multiplies, so that only one of the two may have one. Legal over the last axis, when the matmuls have no activation,
-// the second nothing at all, q is not transposed, nobody else reads the probabilities, and the target has the kernel. Not bit-exact:
-// below f32 it rounds once where the parts round four times.
+// the second nothing at all, q is not transposed, nobody else reads the probabilities, and the target has the kernel.
+// Not bit-exact: below f32 it rounds once where the parts round four times.
 
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
 #include "passes/fusion/softmax.h"
@@ -25,7 +27,8 @@ std::optional<Refusal> Read(const Graph& g, NodeId softmax, NodeId scores, Besid
   const float outer = g.node(softmax).attributes.Float("scale", 1);
   const float inner = g.node(scores).attributes.Float("scale", 1);
   beside.scale = outer * inner;
-  for (const ValueId added : {g.input(softmax, kSoftmaxAddend), g.input(scores, kResidualInput), g.input(scores, kBiasInput)}) {
+  for (const ValueId added :
+       {g.input(softmax, kSoftmaxAddend), g.input(scores, kResidualInput), g.input(scores, kBiasInput)}) {
     if (!added.valid()) continue;
     if (beside.mask.valid()) return Kept("there are two masks");
     beside.mask = added;
@@ -61,15 +64,17 @@ class FuseAttention final : public RewriteRule {
       return Kept("the second matmul transposes, scales or adds");
     const auto [q, k] = g.inputs<2>(scores);
     for (const ValueId part : {q, k, v}) {
-      if (!g.shape(part).has_rank() || g.shape(part).rank() < 2) return Kept("the rank of q, k or v is not known");
-      if (g.type(part) != g.type(g.output(root)) || !IsFloatingPoint(g.type(part))) return Kept("the types differ");
+      if (!g.shape(part).has_rank() || g.shape(part).rank() < 2)
+        return Kept(Concat("the rank of q, k or v is not known: ", Describe(g, part)));
+      if (g.type(part) != g.type(g.output(root)) || !IsFloatingPoint(g.type(part)))
+        return Kept(DescribeBoth("different types", g, part, g.output(root)));
     }
     Beside beside;
     if (std::optional<Refusal> refusal = Read(g, softmax, scores, beside)) return *std::move(refusal);
     std::vector<ValueId> inputs = {q, k, v};
     if (beside.mask.valid()) inputs.push_back(beside.mask);
     const absl::Status supported = target.SupportsOp(g, OpKind::kScaledDotProductAttention, inputs);
-    if (!supported.ok()) return Kept(std::string(supported.message()));
+    if (!supported.ok()) return Kept(Describe(g, root, supported));
     return Match({root, softmax, scores}, {v});
   }
 

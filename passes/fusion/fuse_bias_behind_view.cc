@@ -5,6 +5,8 @@
 // a vector along it, the contraction has neither bias, residual nor activation, nobody else reads product or view, and
 // the target has the kernel. Not bit-exact: in f32 the order of the sum may differ.
 
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
 #include "passes/fusion/views.h"
@@ -44,17 +46,23 @@ class FuseBiasBehindView final : public RewriteRule {
     if (HasBias(g, contraction)) return No("the contraction has a bias");
     if (HasResidual(g, contraction) || HasActivation(g, contraction))
       return No("the contraction already ends in a residual or an activation");
-    if (!IsFloatingPoint(g.type(bias)) || g.type(bias) != g.type(sum)) return Kept("the bias has another type");
+    if (!IsFloatingPoint(g.type(bias)) || g.type(bias) != g.type(sum))
+      return Kept(DescribeBoth("different types", g, bias, sum));
     const std::optional<int> rank = ResultRank(g, contraction);
     const std::optional<int64_t> channels = OutputChannels(g, contraction);
-    if (!rank.has_value() || *rank < 2 || !channels.has_value()) return Kept("the number of channels is not known");
+    if (!rank.has_value() || *rank < 2 || !channels.has_value())
+      return Kept(Concat("the number of channels is not known: ", Describe(g, g.input(view, 0))));
     const std::optional<int> axis = AxisBehindView(g, view, ChannelAxis(g, contraction, *rank), *channels);
-    if (!axis.has_value()) return Kept("no dimension behind the view is known to run over the channels alone");
+    if (!axis.has_value()) {
+      return Kept(DescribeBoth("no dimension behind the view is known to run over the channels alone", g,
+                               g.input(view, 0), sum));
+    }
     if (!RunsAlong(g, root, bias, *channels, *axis, g.shape(sum).rank())) {
-      return g.IsConstant(bias) ? Kept("the bias runs along another dimension") : No("the other operand is no bias");
+      if (!g.IsConstant(bias)) return No("the other operand is no bias");
+      return Kept(DescribeBoth("the bias runs along another dimension", g, bias, sum));
     }
     const absl::Status supported = target.SupportsFused(g, contraction, {.bias = true});
-    if (!supported.ok()) return Kept(std::string(supported.message()));
+    if (!supported.ok()) return Kept(Describe(g, contraction, supported));
     return Match({root, view, contraction}, {bias});
   }
 

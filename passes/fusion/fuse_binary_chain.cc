@@ -4,6 +4,8 @@
 // type and one reader, and the target has the kernel. From where the chain goes on nothing is taken before its end.
 // Bit-exact in f32: the same steps in the same order; below f32 it rounds once where the steps round each.
 
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/binary_steps.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
@@ -25,14 +27,14 @@ class FuseBinaryChain final : public RewriteRule {
     if (steps.nodes.size() < 2) return No("no operand is a step of its own");
     if (GoesOn(g, root)) return No("the chain goes on");
     for (const ValueId input : steps.inputs) {
-      if (g.type(input) != g.type(y)) return Kept("the operands have different types");
-      if (!g.shape(input).has_rank()) return Kept("the rank of an operand is not known");
+      if (g.type(input) != g.type(y)) return Kept(DescribeBoth("different types", g, input, y));
+      if (!g.shape(input).has_rank()) return Kept(Concat("the rank of an operand is not known: ", Describe(g, input)));
     }
     const std::optional<Shape> first = BroadcastShapes(g.shape(steps.inputs[0]), g.shape(steps.inputs[1]));
     if (!first.has_value() || !SameShape(*first, g.shape(y)))
       return Kept("the first step is not known to have the result's shape");
     const absl::Status supported = target.SupportsOp(g, OpKind::kBinaryChain, steps.inputs);
-    if (!supported.ok()) return Kept(std::string(supported.message()));
+    if (!supported.ok()) return Kept(Describe(g, root, supported));
     return Match(steps.nodes);
   }
 

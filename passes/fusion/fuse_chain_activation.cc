@@ -4,7 +4,9 @@
 // norms. Legal for floats, when nobody else reads the op's result, which has no activation yet, and the target has the
 // kernel. Bit-exact in f32; below f32 it rounds once where the ops round each.
 
+#include "base/strings.h"
 #include "ir/binary_chain.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/activation.h"
 #include "passes/fusion/binary_steps.h"
 #include "passes/fusion/contraction.h"
@@ -31,12 +33,14 @@ class FuseChainActivation final : public RewriteRule {
     if (!IsFloatingPoint(g.type(x))) return No("it is not of floats");
     const std::optional<ActivationSpec> spec = ActivationOf(g, activation);
     if (!spec.has_value()) return Kept("the bounds are not constant");
-    if (spec->kind == Activation::kClip && !(spec->alpha <= spec->beta)) return Kept("the bounds are not in order");
+    if (spec->kind == Activation::kClip && !(spec->alpha <= spec->beta))
+      return Kept(Concat("the bounds are not in order: ", spec->alpha, " and ", spec->beta));
     for (const ValueId input : g.node(op).inputs) {
-      if (!input.valid() || g.type(input) != g.type(x)) return Kept("the operands have different types");
+      if (!input.valid() || g.type(input) != g.type(x))
+        return Kept(Concat("an operand has another type than ", Describe(g, x)));
     }
     const absl::Status supported = target.SupportsOp(g, OpKind::kBinaryChain, g.node(op).inputs);
-    if (!supported.ok()) return Kept(std::string(supported.message()));
+    if (!supported.ok()) return Kept(Describe(g, op, supported));
     return Match({activation, op});
   }
 

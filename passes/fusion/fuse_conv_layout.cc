@@ -47,7 +47,8 @@ class FuseConvLayout final : public RewriteRule {
     const std::optional<int> rank = ResultRank(g, conv);
     if (!rank.has_value() || *rank < 3) return Kept("the conv's rank is not known");
     const std::string inside = g.node(conv).attributes.String("layout", "NCHW");
-    if (PermutationOf(g, there) != PermutationTo(inside, *rank)) return Kept("x is not transposed to the conv's layout");
+    if (PermutationOf(g, there) != PermutationTo(inside, *rank))
+      return Kept("x is not transposed to the conv's layout");
     if (PermutationOf(g, root) != PermutationTo(Other(inside), *rank))
       return Kept("the result is not transposed to the other layout");
     if (!HasResidual(g, conv)) return Match({root, conv, there}, {g.input(there, 0)});

@@ -75,7 +75,8 @@ class FuseGroupedConv final : public RewriteRule {
       const NodeId other = g.producer(y);
       nodes.push_back(other);
       if (g.input(other, 0) != g.output(split, i)) return Kept("a conv is not of the part of its place");
-      if (!(g.node(other).attributes == one.attributes) || HasResidual(g, other)) return Kept("the convs are not alike");
+      if (!(g.node(other).attributes == one.attributes) || HasResidual(g, other))
+        return Kept("the convs are not alike");
       for (const int input : {kWeightsInput, kBiasInput}) {
         if (!SameConstant(g, g.input(other, input), g.input(conv, input)))
           return Kept("weights or biases are not constants of one shape");

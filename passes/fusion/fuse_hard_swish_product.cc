@@ -29,8 +29,7 @@ std::vector<NodeId> RaisedClip(const Graph& g, ValueId value, ValueId x) {
   const NodeId clip = g.producer(value);
   if (g.op(clip) != OpKind::kClip && g.op(clip) != OpKind::kRelu6) return {};
   const std::optional<ActivationSpec> spec = ActivationOf(g, clip);
-  const bool six = spec.has_value() &&
-                   (spec->kind == Activation::kRelu6 || (spec->alpha == 0 && spec->beta == 6));
+  const bool six = spec.has_value() && (spec->kind == Activation::kRelu6 || (spec->alpha == 0 && spec->beta == 6));
   const auto sum = NumberOperand(g, g.input(clip, 0), OpKind::kAdd);
   if (!six || !sum.has_value() || sum->x != x || sum->number != 3) return {};
   return {clip, sum->node};

@@ -3,13 +3,14 @@
 // In the spellings of normalization.h, over the spatial dimensions of each image and channel. Legal when those are all
 // dimensions between batch and channel (layout NHWC) or behind the channel (NCHW; there something must run along the
 // channel, else it is a layer norm as well), and scale and offset are constants over the channels, or vectors of NHWC.
-// ONNX has the op for NCHW alone. Not bit-exact: the sums have another order, and below f32 it rounds once where the ops
-// round nine times.
+// ONNX has the op for NCHW alone. Not bit-exact: the sums have another order, and below f32 it rounds once where the
+// ops round nine times.
 
 #include <numeric>
 #include <utility>
 
 #include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/normalization.h"
 #include "passes/fusion/rules.h"
@@ -49,15 +50,15 @@ class FuseInstanceNorm final : public RewriteRule {
     const int channel = ChannelBeside(norm.axes, shape.rank());
     if (channel < 0) return No("the means are not over the spatial dimensions");
     if (channel == 1 && !norm.scale.valid() && !norm.offset.valid()) return No("it is a layer norm without parameters");
-    if (g.type(norm.x) != DataType::kFloat32) return Kept("it is not of f32");
-    if (!shape.dim(channel).known()) return Kept("the number of channels is not known");
+    if (g.type(norm.x) != DataType::kFloat32) return Kept(Concat("it is not of f32: ", Describe(g, norm.x)));
+    if (!shape.dim(channel).known()) return Kept(Concat("the number of channels is not known: ", Describe(g, norm.x)));
     if (channel != 1 && g.format() == GraphFormat::kOnnx)
       return Kept("ONNX has no instance norm with the channels last");
     for (const ValueId parameter : {norm.scale, norm.offset}) {
       if (!parameter.valid()) continue;
       const bool vector = channel == shape.rank() - 1 && IsVector(g.shape(parameter), shape.dim(channel).value);
       if (!vector && !ChannelVector(g, parameter, shape.dim(channel).value, channel, shape.rank()).has_value())
-        return Kept("scale or offset is no vector over the channels");
+        return Kept(DescribeBoth("scale or offset is no vector over the channels", g, parameter, norm.x));
     }
     if (const NodeId user = NormalizationMayEndIn(g, root); user.valid()) {
       if (std::holds_alternative<Match>(Find(g, user, target))) return No("what follows belongs to it");
@@ -77,9 +78,8 @@ class FuseInstanceNorm final : public RewriteRule {
         // One that lies along the last dimension: of NCHW with as many columns as channels it was refused.
         if (channel == shape.rank() - 1) return parameter;
       }
-      const Tensor tensor =
-          parameter.valid() ? *ChannelVector(g, parameter, channels, channel, shape.rank())
-                            : Tensor::Of<float>({channels}, std::vector<float>(channels, otherwise));
+      const Tensor tensor = parameter.valid() ? *ChannelVector(g, parameter, channels, channel, shape.rank())
+                                              : Tensor::Of<float>({channels}, std::vector<float>(channels, otherwise));
       return edit.AddConstant(FreshName(g, Concat(label, "/", word)), tensor);
     };
     Node node;

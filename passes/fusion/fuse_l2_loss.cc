@@ -3,6 +3,7 @@
 // The regularization of a model whose losses were exported with it. Legal when every operand is an l2_loss that nobody
 // else reads, and all have one type. Not bit-exact: the sums have another order.
 
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
 
@@ -36,7 +37,7 @@ class FuseL2Loss final : public RewriteRule {
     if (nodes.size() == 1) return No("no operand is an l2_loss");
     if (others || nodes.size() == 2) return Kept("an operand is no l2_loss");
     const absl::Status supported = target.SupportsOp(g, OpKind::kL2Loss, parts);
-    if (!supported.ok()) return Kept(std::string(supported.message()));
+    if (!supported.ok()) return Kept(Describe(g, sum, supported));
     return Match(std::move(nodes));
   }
 

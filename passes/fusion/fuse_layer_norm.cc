@@ -1,13 +1,15 @@
 // (x - mean(x)) / sqrt(variance(x) + epsilon) * scale + offset  =>  layer_norm(x, scale, offset)
 //
-// In the spellings of normalization.h: PyTorch's exporter before opset 17, TensorFlow's moments and batch_normalization,
-// Keras' reshaped batch norm; without offset or scale too. Legal over the last axes, when epsilon is a constant number,
-// and scale and offset have one element for each of a row. Not bit-exact: the sums have another order, and below f32 it
-// rounds once where the ops round nine times.
+// In the spellings of normalization.h: PyTorch's exporter before opset 17, TensorFlow's moments and
+// batch_normalization, Keras' reshaped batch norm; without offset or scale too. Legal over the last axes, when epsilon
+// is a constant number, and scale and offset have one element for each of a row. Not bit-exact: the sums have another
+// order, and below f32 it rounds once where the ops round nine times.
 
 #include <numeric>
 #include <utility>
 
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/normalization.h"
 #include "passes/fusion/rules.h"
@@ -44,14 +46,16 @@ class FuseLayerNorm final : public RewriteRule {
     const int64_t axis = shape.rank() - static_cast<int64_t>(norm.axes.size());
     std::vector<int64_t> last(norm.axes.size());
     std::iota(last.begin(), last.end(), axis);
-    if (norm.axes != last) return Kept("the means are not over the last axes");
+    if (norm.axes != last) return Kept(Concat("the means are not over the last axes of ", Describe(g, norm.x)));
     if (!IsFloatingPoint(g.type(norm.x))) return Kept("it is not of floats");
     for (const ValueId parameter : {norm.scale, norm.offset}) {
       if (!parameter.valid()) continue;
-      if (!IsOneARow(g, parameter, shape, axis)) return Kept("scale or offset is no vector over the last axes");
-      if (g.type(parameter) != g.type(norm.x)) return Kept("the types differ");
+      if (!IsOneARow(g, parameter, shape, axis))
+        return Kept(DescribeBoth("scale or offset is no vector over the last axes", g, parameter, norm.x));
+      if (g.type(parameter) != g.type(norm.x)) return Kept(DescribeBoth("different types", g, parameter, norm.x));
     }
-    if (!norm.scale.valid() && !RowDims(shape, axis).has_value()) return Kept("the size of a row is not known");
+    if (!norm.scale.valid() && !RowDims(shape, axis).has_value())
+      return Kept(Concat("the size of a row is not known: ", Describe(g, norm.x)));
     if (const NodeId user = NormalizationMayEndIn(g, root); user.valid()) {
       if (std::holds_alternative<Match>(Find(g, user, target))) return No("what follows belongs to it");
     }

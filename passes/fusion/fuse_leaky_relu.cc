@@ -3,6 +3,7 @@
 // Legal when a is a constant number above 0 and not above 1: then a * x is the larger one exactly where x is negative.
 // The product may have either order and be a quotient. Bit-exact, but for NaN: both give NaN.
 
+#include "base/strings.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/gelu.h"
 #include "passes/fusion/rules.h"
@@ -31,7 +32,8 @@ class FuseLeakyRelu final : public RewriteRule {
       const std::optional<WithNumber> multiple = Multiple(g, g.input(maximum, i));
       if (!multiple.has_value() || multiple->x != x) continue;
       if (!IsFloatingPoint(g.type(x))) return Kept("it is of integers");
-      if (!(multiple->number > 0 && multiple->number <= 1)) return Kept("the factor is not between 0 and 1");
+      if (!(multiple->number > 0 && multiple->number <= 1))
+        return Kept(Concat("the factor is not between 0 and 1: ", multiple->number));
       if (g.shape(g.output(maximum)) != g.shape(x)) return Kept("the factor is broadcast to another shape");
       return Match({maximum, multiple->node}, {x});
     }

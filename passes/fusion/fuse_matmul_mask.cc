@@ -5,6 +5,7 @@
 // the kernel. One of the product's own shape is a residual (fuse-residual). Not bit-exact below f32: it rounds once
 // where the two ops round twice.
 
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
 
@@ -27,12 +28,11 @@ class FuseMatMulMask final : public RewriteRule {
     if (HasResidual(g, matmul) || HasActivation(g, matmul))
       return No("the matmul already ends in a residual or an activation");
     if (SameShape(g.shape(product), g.shape(mask))) return No("the other operand is not broadcast");
-    if (g.type(product) != g.type(mask)) return Kept("the operands have different types");
+    if (g.type(product) != g.type(mask)) return Kept(DescribeBoth("different types", g, product, mask));
     if (!g.shape(mask).has_rank() || !SameShape(g.shape(product), g.shape(g.output(add))))
-      return Kept("the other operand is not known to broadcast to the product");
-    const absl::Status supported =
-        target.SupportsFused(g, matmul, {.residual = true, .broadcast_residual = true});
-    if (!supported.ok()) return Kept(std::string(supported.message()));
+      return Kept(DescribeBoth("not known to broadcast to the product", g, mask, product));
+    const absl::Status supported = target.SupportsFused(g, matmul, {.residual = true, .broadcast_residual = true});
+    if (!supported.ok()) return Kept(Describe(g, matmul, supported));
     return Match({add, matmul}, {mask});
   }
 

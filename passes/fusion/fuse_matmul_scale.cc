@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/gelu.h"
 #include "passes/fusion/rules.h"
@@ -38,7 +39,7 @@ class FuseMatMulScale final : public RewriteRule {
     if (!std::isnormal(Together(g, matmul, scaled->number))) return Kept("the scale is no normal number");
     if (g.shape(scaled->x) != g.shape(g.output(root))) return Kept("the number is broadcast to another shape");
     const absl::Status supported = target.SupportsFused(g, matmul, {.scale = true});
-    if (!supported.ok()) return Kept(std::string(supported.message()));
+    if (!supported.ok()) return Kept(Describe(g, matmul, supported));
     return Match({root, matmul});
   }
 

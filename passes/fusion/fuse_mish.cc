@@ -2,6 +2,7 @@
 //
 // Legal when all three have x's type. Not bit-exact: it rounds once where the ops round three times.
 
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
 
@@ -24,7 +25,7 @@ class FuseMish final : public RewriteRule {
     if (g.input(softplus, 0) != x) {  // x may be the tanh of a softplus itself
       std::swap(x, gate);
       if (!IsGate(g, gate) || g.input(g.producer(g.input(g.producer(gate), 0)), 0) != x)
-        return Kept("the gate is of another value");
+        return Kept(DescribeBoth("the gate is of another value", g, x, g.input(g.producer(g.input(tanh, 0)), 0)));
     }
     const NodeId gate_node = g.producer(gate);
     return Match({mul, gate_node, g.producer(g.input(gate_node, 0))}, {x});

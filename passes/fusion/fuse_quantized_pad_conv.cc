@@ -42,7 +42,8 @@ class FuseQuantizedPadConv final : public RewriteRule {
     if (scale.rank() > 0) {
       const int64_t axis = in.Int("axis", 1);
       if (axis != out.Int("axis", 1)) return Kept("quantize and dequantize have other axes");
-      if ((axis < 0 ? axis + *rank : axis) != ChannelAxis(g, conv, *rank)) return Kept("the scale is not one a channel");
+      if ((axis < 0 ? axis + *rank : axis) != ChannelAxis(g, conv, *rank))
+        return Kept("the scale is not one a channel");
     }
     if (std::string reason = CannotPad(g, conv, pad); !reason.empty()) return Kept(std::move(reason));
     return Match({conv, dequantize, quantize, pad}, {g.input(pad, 0)});

@@ -1,10 +1,11 @@
 // contraction(x, w, b) {activation} + r  =>  contraction(x, w, b, r) {activation, activation_first}
 //
-// The short cuts of YOLO: activated first, added then (ITEX's BiasAdd + Activation + Add). Legal when r is computed, has
-// exactly the shape and type of the result, the contraction has an activation and no residual, nobody else reads it,
-// and the target has the kernel. Of two such contractions the right one is tried first. Not bit-exact below f32: it
+// The short cuts of YOLO: activated first, added then (ITEX's BiasAdd + Activation + Add). Legal when r is computed,
+// has exactly the shape and type of the result, the contraction has an activation and no residual, nobody else reads
+// it, and the target has the kernel. Of two such contractions the right one is tried first. Not bit-exact below f32: it
 // rounds once where the ops round twice.
 
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
 
@@ -47,12 +48,11 @@ class FuseResidualBehindActivation final : public RewriteRule {
     if (HasResidual(g, contraction)) return No("the contraction has a residual");
     if (g.IsConstant(residual)) return No("the other operand is a constant");
     if (!g.HasOneUser(product)) return Kept("the contraction has another user");
-    if (g.type(product) != g.type(residual)) return Kept("the operands have different types");
+    if (g.type(product) != g.type(residual)) return Kept(DescribeBoth("different types", g, product, residual));
     if (!SameShape(g.shape(product), g.shape(residual)))
-      return Kept("the operands are not known to have the same shape");
-    const absl::Status supported =
-        target.SupportsFused(g, contraction, {.residual = true, .activation_first = true});
-    if (!supported.ok()) return Kept(std::string(supported.message()));
+      return Kept(DescribeBoth("not known to have the same shape", g, product, residual));
+    const absl::Status supported = target.SupportsFused(g, contraction, {.residual = true, .activation_first = true});
+    if (!supported.ok()) return Kept(Describe(g, contraction, supported));
     return Match({add, contraction}, {residual});
   }
 };

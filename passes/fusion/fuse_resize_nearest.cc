@@ -1,7 +1,7 @@
 // concat(x_0, x_0, x_1, x_1, ..)  with  x_0, x_1, .. = split(x) into single rows   =>   resize(x) {nearest}
 //
-// How Keras repeats rows and columns (UpSampling2D, repeat_elements). Legal over a spatial dimension of an image of rank
-// 4 with known sizes, when the split gives parts of one row each and the concat has each of them equally often, in
+// How Keras repeats rows and columns (UpSampling2D, repeat_elements). Legal over a spatial dimension of an image of
+// rank 4 with known sizes, when the split gives parts of one row each and the concat has each of them equally often, in
 // order, along the same dimension. Bit-exact: row i is x's row i / n.
 
 #include <vector>

@@ -119,7 +119,8 @@ class Reader {
     return std::nullopt;
   }
 
-  std::optional<Normalization> Complete(std::vector<NodeId> nodes, ValueId x, ValueId mean, const Deviation& deviation) {
+  std::optional<Normalization> Complete(std::vector<NodeId> nodes, ValueId x, ValueId mean,
+                                        const Deviation& deviation) {
     Normalization result;
     result.x = x;
     result.epsilon = static_cast<float>(deviation.epsilon);
@@ -145,9 +146,7 @@ class Reader {
 
 }  // namespace
 
-OpSet NormalizationRoots() {
-  return {OpKind::kAdd, OpKind::kSub, OpKind::kMul, OpKind::kDiv, OpKind::kReshape};
-}
+OpSet NormalizationRoots() { return {OpKind::kAdd, OpKind::kSub, OpKind::kMul, OpKind::kDiv, OpKind::kReshape}; }
 
 std::variant<Normalization, Refusal> ReadNormalization(const Graph& g, NodeId root) {
   Reader reader(g);

@@ -9,8 +9,8 @@
 namespace halftone {
 
 //   conv(x, w) {layout="NHWC"}  =>  ONNX  transpose(conv(transpose(x), w))
-// as fuse-conv-layout reads it; a residual is transposed as x is, everything else stays in the conv. TensorFlow has both
-// layouts. The last transpose keeps the name. Bit-exact.
+// as fuse-conv-layout reads it; a residual is transposed as x is, everything else stays in the conv. TensorFlow has
+// both layouts. The last transpose keeps the name. Bit-exact.
 class SplitConvLayout final : public Pass {
  public:
   explicit SplitConvLayout(GraphFormat format, Dialect dialect = Dialect::kPortable)

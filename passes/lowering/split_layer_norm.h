@@ -9,9 +9,9 @@
 namespace halftone {
 
 //   layer_norm(x, scale, offset)  =>  d / sqrt(mean(d * d) + epsilon) * scale + offset   with  d = x - mean(x)
-// over the last axes, as the fusion reads it, unless the dialect has an op for it; without the sum where there is no offset.
-// The last part keeps the name. Rounds in another order. One whose statistics are read stays, and the exporter says that
-// there is no such op.
+// over the last axes, as the fusion reads it, unless the dialect has an op for it; without the sum where there is no
+// offset. The last part keeps the name. Rounds in another order. One whose statistics are read stays, and the exporter
+// says that there is no such op.
 class SplitLayerNorm final : public Pass {
  public:
   explicit SplitLayerNorm(Dialect dialect = Dialect::kPortable) : dialect_(dialect) {}
