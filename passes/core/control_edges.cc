@@ -10,35 +10,37 @@ namespace halftone {
 namespace {
 
 // How many nodes are looked at before an edge is called unsafe.
-constexpr size_t kMostAncestors = 10'000;
+constexpr size_t kMostAncestors = 2000;
 
 bool Has(const std::vector<NodeId>& nodes, NodeId id) {
   return std::find(nodes.begin(), nodes.end(), id) != nodes.end();
 }
 
-bool MayBeDead(const Graph& graph) {
+bool MayBeDead(const Graph& graph, const RuleSchedule* schedule) {
+  if (schedule != nullptr) return schedule->Has(graph, OpKind::kSwitch) || schedule->Has(graph, OpKind::kMerge);
   for (const NodeId id : graph.nodes()) {
     if (graph.op(id) == OpKind::kSwitch || graph.op(id) == OpKind::kMerge) return true;
   }
   return false;
 }
 
-// Whether one of the matched nodes needs `wanted`, which is not matched, by whatever edges.
-bool Needs(const Graph& graph, const Match& match, NodeId wanted) {
+// Whether one of the matched nodes needs `wanted`, which is not matched, by whatever edges; true where that would take
+// too long to find out.
+bool Needs(const Graph& graph, const Match& match, NodeId wanted, const RuleSchedule* schedule) {
   std::set<NodeId> known(match.nodes().begin(), match.nodes().end());
   std::vector<NodeId> work(match.nodes());
+  const auto look_at = [&](NodeId id) {
+    if (schedule != nullptr && schedule->IsBefore(id, wanted)) return;  // it cannot need it
+    if (known.insert(id).second) work.push_back(id);
+  };
   while (!work.empty()) {
     const Node& node = graph.node(work.back());
     work.pop_back();
-    std::vector<NodeId> before = node.control_inputs;
+    for (const NodeId control : node.control_inputs) look_at(control);
     for (const ValueId input : node.inputs) {
-      if (input.valid()) before.push_back(graph.producer(input));
+      if (input.valid()) look_at(graph.producer(input));
     }
-    for (const NodeId id : before) {
-      if (id == wanted) return true;
-      if (known.insert(id).second) work.push_back(id);
-    }
-    if (known.size() > kMostAncestors) return true;
+    if (known.contains(wanted) || known.size() > kMostAncestors) return true;
   }
   return false;
 }
@@ -50,7 +52,8 @@ bool IsNeeded(const Graph& graph, NodeId root) {
 
 }  // namespace
 
-std::string GuardControlEdges(const Graph& graph, const RewriteRule& rule, const Match& match) {
+std::string GuardControlEdges(const Graph& graph, const RewriteRule& rule, const Match& match,
+                              const RuleSchedule* schedule) {
   const bool movable = rule.makes_one_node() && IsNeeded(graph, match.root());
   std::optional<bool> dead;  // asked at most once
   for (const NodeId id : match.nodes()) {
@@ -59,7 +62,7 @@ std::string GuardControlEdges(const Graph& graph, const RewriteRule& rule, const
     };
     const auto fixed = [&]() -> std::string_view {
       if (!movable) return " ";
-      if (!dead.has_value()) dead = MayBeDead(graph);
+      if (!dead.has_value()) dead = MayBeDead(graph, schedule);
       return *dead ? ", and values may be dead here" : "";
     };
     for (const NodeId from : graph.node(id).control_inputs) {
@@ -67,27 +70,27 @@ std::string GuardControlEdges(const Graph& graph, const RewriteRule& rule, const
     }
     for (const NodeId to : graph.control_users(id)) {
       if (const std::string_view why = fixed(); !why.empty()) return has("it runs before", to, why == " " ? "" : why);
-      if (id == match.root() || Has(match.nodes(), to) || !Needs(graph, match, to)) continue;
+      if (id == match.root() || Has(match.nodes(), to) || !Needs(graph, match, to, schedule)) continue;
       return has("it runs before", to, ", which the pattern needs");
     }
   }
   return "";
 }
 
-DetachedControl::DetachedControl(GraphEditor& edit, const Match& match) : root_(match.root()) {
+DetachedControl::DetachedControl(GraphEditor& edit, const Match& match) : matched_(match.nodes()) {
   const Graph& graph = edit.graph();
   values_before_ = graph.num_values();
-  const ValueId y = graph.output(root_);
+  const ValueId y = graph.output(match.root());
   if (y.valid() && !graph.uses(y).empty()) reader_ = graph.uses(y).front();
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     if (graph.outputs()[i].value == y) output_ = static_cast<int>(i);
   }
   for (const NodeId id : match.nodes()) {
     for (const NodeId from : graph.node(id).control_inputs) {
-      if (!Has(match.nodes(), from)) into_.push_back({from, id, id == root_, graph.Label(from)});
+      if (!Has(match.nodes(), from)) into_.push_back({from, id, id == match.root(), graph.Label(from)});
     }
     for (const NodeId to : graph.control_users(id)) {
-      if (!Has(match.nodes(), to)) out_of_.push_back({id, to, id == root_, graph.Label(id)});
+      if (!Has(match.nodes(), to)) out_of_.push_back({id, to, id == match.root(), graph.Label(id)});
     }
     edit.SetControlInputs(id, {});
   }
@@ -108,10 +111,10 @@ NodeId DetachedControl::Replacement(const Graph& graph) const {
 absl::StatusOr<std::vector<std::string>> DetachedControl::Attach(GraphEditor& edit) const {
   const Graph& graph = edit.graph();
   std::vector<std::string> moved;
-  if (into_.empty() && out_of_.empty()) return moved;
+  if (empty()) return moved;
   const NodeId node = Replacement(graph);
-  if (!node.valid() || (node != root_ && graph.output(node).index < values_before_)) {
-    return absl::InternalError("makes_one_node() says that one new node takes the root's place, but none did");
+  if (!node.valid() || (graph.output(node).index < values_before_ && !Has(matched_, node))) {
+    return absl::InternalError("makes_one_node() says that one node takes the root's place, but another makes its value");
   }
   const std::string label = graph.Label(node);
   std::vector<NodeId> before = graph.node(node).control_inputs;

@@ -14,11 +14,14 @@
 #include "ir/editor.h"
 #include "ir/graph.h"
 #include "passes/core/rewrite_rule.h"
+#include "passes/core/rule_schedule.h"
 
 namespace halftone {
 
-// "" if the matched nodes have no control edges or all of these may move, else which may not and why.
-std::string GuardControlEdges(const Graph& graph, const RewriteRule& rule, const Match& match);
+// "" if the matched nodes have no control edges or all of these may move, else which may not and why. With a schedule of
+// the graph it need not look at all of it.
+std::string GuardControlEdges(const Graph& graph, const RewriteRule& rule, const Match& match,
+                              const RuleSchedule* schedule);
 
 // The control edges between matched nodes and others, while the match is replaced.
 //
@@ -34,6 +37,7 @@ class DetachedControl {
   // A sentence for each edge that did not belong to the root: "control input '^init' moved to 'y'". INTERNAL where an
   // old node makes the root's value, to which edges must not move.
   absl::StatusOr<std::vector<std::string>> Attach(GraphEditor& edit) const;
+  bool empty() const { return into_.empty() && out_of_.empty(); }
 
  private:
   struct Edge {
@@ -44,7 +48,7 @@ class DetachedControl {
   NodeId Replacement(const Graph& graph) const;
 
   std::vector<Edge> into_, out_of_;
-  NodeId root_;
+  std::vector<NodeId> matched_;
   int values_before_ = 0;
   // A place where the root's value is read: an input of a node, or an output of the graph.
   Use reader_;

@@ -83,7 +83,8 @@ std::string OtherNeed(const Graph& graph, ValueId value) {
                 Quoted(graph, uses[1].node));
 }
 
-std::string GuardAgainst(const Graph& graph, const RewriteRule& rule, const Match& match, const PrecisionPlan* plan) {
+std::string GuardAgainst(const Graph& graph, const RewriteRule& rule, const Match& match, const PrecisionPlan* plan,
+                         const RuleSchedule* schedule) {
   if (std::string reason = GuardUsers(graph, match); !reason.empty()) return reason;
   const std::string& device = graph.node(match.root()).device;
   for (const NodeId id : match.nodes()) {
@@ -91,7 +92,7 @@ std::string GuardAgainst(const Graph& graph, const RewriteRule& rule, const Matc
     return Concat(Quoted(graph, id), " is on another device ('", graph.node(id).device, "') than ",
                   Quoted(graph, match.root()), " ('", device, "')");
   }
-  if (std::string reason = GuardControlEdges(graph, rule, match); !reason.empty()) return reason;
+  if (std::string reason = GuardControlEdges(graph, rule, match, schedule); !reason.empty()) return reason;
   return plan == nullptr ? "" : GuardPlan(graph, match, *plan);
 }
 

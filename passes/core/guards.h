@@ -7,6 +7,7 @@
 #include "ir/graph.h"
 #include "ir/precision_plan.h"
 #include "passes/core/rewrite_rule.h"
+#include "passes/core/rule_schedule.h"
 
 namespace halftone {
 
@@ -19,7 +20,9 @@ std::string OtherNeed(const Graph& graph, ValueId value);
 //   - a matched node stands on another device than the root,
 //   - a matched node has control edges, unless `rule` makes one node to which they can move (control_edges.h),
 //   - the plan gives the matched nodes that compute (not those that only move values) different precisions.
-std::string GuardAgainst(const Graph& graph, const RewriteRule& rule, const Match& match, const PrecisionPlan* plan);
+// `schedule` is the graph's, or nullptr.
+std::string GuardAgainst(const Graph& graph, const RewriteRule& rule, const Match& match, const PrecisionPlan* plan,
+                         const RuleSchedule* schedule);
 
 }  // namespace halftone
 

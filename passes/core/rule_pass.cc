@@ -36,7 +36,7 @@ std::vector<NodeId> Roots(const Graph& graph, const OpSet& ops) {
 FindResult FindGuarded(const RewriteRule& rule, const Graph& graph, NodeId id, const PassContext& context) {
   FindResult found = rule.Find(graph, id, context.target);
   if (const Match* match = std::get_if<Match>(&found)) {
-    if (std::string reason = GuardAgainst(graph, rule, *match, context.plan); !reason.empty()) {
+    if (std::string reason = GuardAgainst(graph, rule, *match, context.plan, context.schedule); !reason.empty()) {
       return Kept(std::move(reason));
     }
   }
@@ -71,6 +71,7 @@ absl::Status RulePass::Apply(const Match& match, GraphEditor& edit, PassContext&
   const DetachedControl control(edit, match);
   HALFTONE_RETURN_IF_ERROR(Annotate(rule_->Apply(match, edit), AbslView(Concat("node '", label, "'"))));
   HALFTONE_ASSIGN_OR_RETURN(const std::vector<std::string> moved, control.Attach(edit));
+  if (!control.empty() && context.schedule != nullptr) context.schedule->ForgetOrder();
   if (context.log != nullptr) {
     for (const std::string& sentence : moved) context.log->Remark(name(), label, origin, sentence);
   }

@@ -24,6 +24,7 @@ void RuleSchedule::BeginRound(const Graph& graph, bool everything) {
   if (!std::exchange(stale_, false)) return;
   for (std::vector<NodeId>& list : by_op_) list.clear();
   holders_.clear();
+  ordered_ = true;
   int64_t position = 0;
   for (const NodeId id : graph.TopologicalOrder()) {
     Grow(id);
@@ -50,6 +51,11 @@ bool RuleSchedule::HasWork(const Graph& graph, int rule, const OpSet& roots) con
     }
   }
   return false;
+}
+
+bool RuleSchedule::Has(const Graph& graph, OpKind op) const {
+  const std::vector<NodeId>& listed = by_op_[static_cast<size_t>(op)];
+  return std::any_of(listed.begin(), listed.end(), [&](NodeId id) { return IsOn(graph, id, op); });
 }
 
 std::vector<NodeId> RuleSchedule::Take(const Graph& graph, int rule, const OpSet& roots) {

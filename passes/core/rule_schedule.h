@@ -39,6 +39,13 @@ class RuleSchedule {
   // These changed: they and what is behind them are due for every rule, the one that changed them too.
   void Touch(const Graph& graph, std::vector<NodeId> touched);
 
+  // Whether `a` stands before `b` in an order that still holds: then it cannot need it.
+  bool IsBefore(NodeId a, NodeId b) const { return ordered_ && PositionOf(a) >= 0 && PositionOf(a) < PositionOf(b); }
+  // An edge was drawn that the order does not know: until the next round nothing is said about it.
+  void ForgetOrder() { ordered_ = false; }
+  // Whether the graph has a node of this op.
+  bool Has(const Graph& graph, OpKind op) const;
+
   // Nodes with nested graphs.
   const std::vector<NodeId>& holders() const { return holders_; }
   // The schedule of a nested graph of `holder`, in this round; made anew where the graph is not the one that Keep told.
@@ -56,6 +63,7 @@ class RuleSchedule {
 
   void Grow(NodeId id);
   void List(const Graph& graph, NodeId id);
+  int64_t PositionOf(NodeId id) const { return static_cast<size_t>(id.index) < position_.size() ? position_[id.index] : -1; }
   int64_t SeenBy(int rule) const { return static_cast<size_t>(rule) < seen_.size() ? seen_[rule] : 0; }
   bool IsOn(const Graph& graph, NodeId id, OpKind op) const { return graph.alive(id) && graph.op(id) == op; }
 
@@ -69,6 +77,7 @@ class RuleSchedule {
   int64_t tick_ = 1;
   int64_t round_ = 0;
   bool everything_ = false;
+  bool ordered_ = true;
   bool stale_ = true;  // something was touched since the order was made
   std::map<std::pair<NodeId, std::string>, Inner> nested_;
 };
