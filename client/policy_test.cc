@@ -148,7 +148,8 @@ const Wrong kWrong[] = {
     {"NotAMap", "- a\n- b", "p.yaml:1:1: the policy: a map of keys is wanted, this is a list"},
     {"JustAWord", "bf16", "p.yaml:1:1: the policy: a map of keys is wanted, this is a single value"},
     {"ControlCharacters", "\"a\\eb\": 1",
-     "p.yaml:1:1: unknown key 'a\\x1bb' in the policy; known are planner, precisions, lists, nodes, force"},
+     "p.yaml:1:1: unknown key 'a\\x1bb' in the policy; known are planner, precisions, lists, nodes, force, "
+     "dialect, passes, verify_passes"},
 };
 
 class PolicyWrong : public ::testing::TestWithParam<Wrong> {};

@@ -33,7 +33,7 @@ void AddRewrites(const PassContext& context, RewriteSummary& summary) {
     if (!entry.applied) continue;
     applied.emplace(entry.pass, entry.node);
     summary.applied.push_back({entry.pass, entry.node, entry.text});
-    Count(entry.pass, 1, entry.text, summary);
+    if (!entry.remark) Count(entry.pass, 1, entry.text, summary);
   }
   for (const RewriteLogEntry& entry : context.log->entries()) {
     if (entry.applied || applied.contains({entry.pass, entry.node})) continue;

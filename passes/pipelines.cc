@@ -9,10 +9,13 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "passes/fusion/rules.h"
+#include "passes/lowering/merges.h"
+#include "passes/lowering/spell_dialect.h"
 #include "passes/lowering/split_activations.h"
 #include "passes/lowering/split_fused.h"
 #include "passes/lowering/split_layer_norm.h"
 #include "passes/lowering/split_softmax.h"
+#include "passes/lowering/splits.h"
 #include "passes/precision/apply_precision.h"
 #include "passes/precision/conversions.h"
 #include "passes/simplify/passes.h"
@@ -41,6 +44,7 @@ Pipeline MakeOptimizePipeline() {
   p.AddFixedPoint("sink", SinkRules());    // after folding: what nested graphs capture is constant only now
   p.Add<MergeDuplicates>();                // after folding: equal constants make equal nodes
   p.AddFixedPoint("fuse", FusionRules());  // after folding: biases are constants only now
+  p.AddFixedPoint("fuse-last", LastFusionRules());
   p.Add<FoldConstants>();
   p.Add<RemoveDeadNodes>();
   p.Add<InferShapesPass>();
@@ -58,13 +62,16 @@ Pipeline MakePrecisionPipeline(const PrecisionPlan& plan) {
   return p;
 }
 
-Pipeline MakeExportPipeline(GraphFormat format, [[maybe_unused]] Dialect dialect) {
+Pipeline MakeExportPipeline(GraphFormat format, Dialect dialect) {
   Pipeline p(format == GraphFormat::kGraphDef ? "export-graphdef" : "export-onnx");
-  p.Add<SplitFused>(format);
-  if (format == GraphFormat::kGraphDef) p.Add<SplitActivations>();  // after it: it makes them
-  if (format == GraphFormat::kGraphDef) p.Add<SplitLayerNorm>();
-  p.Add<SplitSoftmax>(format);
+  for (std::unique_ptr<Pass>& split : SplitsOfOps(format, dialect)) p.Add(std::move(split));
+  p.Add<SplitFused>(format, dialect);
+  if (format == GraphFormat::kGraphDef) p.Add<SplitActivations>(dialect);  // after it: it makes them
+  if (format == GraphFormat::kGraphDef) p.Add<SplitLayerNorm>(dialect);
+  p.Add<SplitSoftmax>(format, dialect);
   p.Add<RemoveDeadNodes>();
+  if (Rules merges = MergeRules(dialect); !merges.empty()) p.AddFixedPoint("merge", std::move(merges));
+  p.Add<SpellDialect>(format, dialect);
   return p;
 }
 
@@ -87,18 +94,41 @@ bool AddRule(Rules rules, std::string_view name, Pipeline& pipeline) {
   return false;
 }
 
+constexpr std::pair<GraphFormat, std::string_view> kFormatWords[] = {{GraphFormat::kOnnx, "-onnx"},
+                                                                    {GraphFormat::kGraphDef, "-graphdef"}};
+
+// "split-l2-loss-onnx" and its like.
+bool AddSplit(std::string_view name, Pipeline& pipeline) {
+  for (const auto& [format, word] : kFormatWords) {
+    for (std::unique_ptr<Pass>& split : SplitsOfOps(format)) {
+      if (name != Concat(split->name(), word)) continue;
+      pipeline.Add(std::move(split));
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string_view> PipelineNames() {
   std::vector<std::string_view> names = {"optimize",          "precision",
                                          "export-onnx",       "export-graphdef",
+                                         "export-tensorflow", "export-itex",
+                                         "export-onnxruntime",
                                          "simplify",          "fuse",
                                          "conversions",       "infer-shapes",
                                          "fold-constants",    "merge-duplicates",
                                          "remove-dead-nodes", "apply-precision", "sink-constants",
                                          "split-fused-onnx",  "split-fused-graphdef",
                                          "split-activations", "split-softmax", "split-layer-norm"};
-  for (const Rules& rules : {SimplifyRules(), FusionRules(), ConversionRules()}) {
+  for (const char* split : {"split-binary-chain-onnx", "split-comparisons-onnx", "split-gru-attention-onnx",
+                            "split-l2-loss-onnx", "split-scaled-attention-onnx", "split-conv-layout-onnx",
+                            "split-instance-norm-graphdef", "split-prelu-graphdef", "split-conv-groups-graphdef", "split-binary-chain-graphdef",
+                            "split-comparisons-graphdef", "split-gru-attention-graphdef", "split-l2-loss-graphdef",
+                            "split-scaled-attention-graphdef"})
+    names.push_back(split);
+  for (const Rules& rules : {SimplifyRules(), FusionRules(), LastFusionRules(), ConversionRules(), MergeRules(Dialect::kOnnxRuntime)}) {
     for (const std::unique_ptr<RewriteRule>& rule : rules) names.push_back(rule->name());
   }
   return names;
@@ -110,6 +140,9 @@ absl::StatusOr<Pipeline> MakePipelineByName(std::string_view name, const Precisi
   if (name == "precision") return MakePrecisionPipeline(the_plan);
   if (name == "export-onnx") return MakeExportPipeline(GraphFormat::kOnnx);
   if (name == "export-graphdef") return MakeExportPipeline(GraphFormat::kGraphDef);
+  if (name == "export-tensorflow") return MakeExportPipeline(GraphFormat::kGraphDef, Dialect::kTensorFlow);
+  if (name == "export-onnxruntime") return MakeExportPipeline(GraphFormat::kOnnx, Dialect::kOnnxRuntime);
+  if (name == "export-itex") return MakeExportPipeline(GraphFormat::kGraphDef, Dialect::kItex);
 
   Pipeline p{std::string(name)};
   if (name == "simplify") {
@@ -145,13 +178,19 @@ absl::StatusOr<Pipeline> MakePipelineByName(std::string_view name, const Precisi
   } else if (IsNamedPass(name)) {
     HALFTONE_ASSIGN_OR_RETURN(std::unique_ptr<Pass> pass, ParseNamedPass(name));
     p.Add(std::move(pass));
-  } else if (!AddRule(SimplifyRules(), name, p) && !AddRule(FusionRules(), name, p) &&
-             !AddRule(ConversionRules(), name, p)) {
+  } else if (!AddSplit(name, p) && !AddRule(SimplifyRules(), name, p) && !AddRule(FusionRules(), name, p) &&
+             !AddRule(LastFusionRules(), name, p) && !AddRule(ConversionRules(), name, p) && !AddRule(MergeRules(Dialect::kOnnxRuntime), name, p)) {
     std::string known;
     for (const std::string_view other : PipelineNames()) known += Concat(known.empty() ? "" : ", ", other);
     return absl::NotFoundError(Concat("no pipeline '", name, "'; there are: ", known));
   }
   return p;
+}
+
+absl::StatusOr<Pipeline> MakePipelineOf(const Reproducer& reproducer) {
+  const PrecisionPlan* plan = reproducer.planned ? &reproducer.plan : nullptr;
+  absl::StatusOr<Pipeline> alone = MakePipelineByName(reproducer.pass, plan);
+  return alone.ok() ? std::move(alone) : MakePipelineByName(reproducer.pipeline, plan);
 }
 
 }  // namespace halftone

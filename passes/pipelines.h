@@ -10,6 +10,7 @@
 #include "ir/graph.h"
 #include "ir/precision_plan.h"
 #include "passes/core/pipeline.h"
+#include "passes/core/reproducer.h"
 
 namespace halftone {
 
@@ -30,6 +31,10 @@ Pipeline MakeExportPipeline(GraphFormat format, Dialect dialect = Dialect::kPort
 // names. `plan` is for "precision" and "apply-precision" (an empty one if nullptr).
 absl::StatusOr<Pipeline> MakePipelineByName(std::string_view name, const PrecisionPlan* plan = nullptr);
 std::vector<std::string_view> PipelineNames();
+
+// The pass that the reproducer names, alone, where it has a name of its own; else its whole pipeline. NOT_FOUND. The
+// reproducer's plan must outlive the pipeline.
+absl::StatusOr<Pipeline> MakePipelineOf(const Reproducer& reproducer);
 
 }  // namespace halftone
 

@@ -117,6 +117,12 @@ constexpr char kFull[] = R"pb(
     opaque_ops: "Foo (2)"
     reference_share: 0.25
     reference_nodes: "lrn1 (lrn)"
+    nodes_before: 60
+    nodes_after: 35
+    nodes_written: 40
+    fusions { pass: "fuse-activation" count: 20 equation: "relu(conv(x)) => conv(x) {relu}" }
+    unfused { pass: "fuse-activation" node: "relu3" reason: "'conv3' has another user" }
+    passes_verified: 7
   }
   evaluation_samples: 100
   seed: 18446744073709551615
@@ -170,6 +176,7 @@ constexpr char kFull[] = R"pb(
   }
   policy_sha256: "ef"
   samples { sha256: "12" size_bytes: 3 }
+  dialect: ITEX
 )pb";
 
 constexpr char kFullJson[] = R"json({
@@ -315,7 +322,25 @@ constexpr char kFullJson[] = R"json({
       "reference_share": 0.25,
       "reference_nodes": [
         "lrn1 (lrn)"
-      ]
+      ],
+      "nodes_before": 60,
+      "nodes_after": 35,
+      "nodes_written": 40,
+      "fusions": [
+        {
+          "pass": "fuse-activation",
+          "count": 20,
+          "equation": "relu(conv(x)) => conv(x) {relu}"
+        }
+      ],
+      "unfused": [
+        {
+          "pass": "fuse-activation",
+          "node": "relu3",
+          "reason": "'conv3' has another user"
+        }
+      ],
+      "passes_verified": 7
     }
   ],
   "evaluation_samples": 100,
@@ -389,7 +414,8 @@ constexpr char kFullJson[] = R"json({
       "sha256": "12",
       "size_bytes": 3
     }
-  ]
+  ],
+  "dialect": "ITEX"
 }
 )json";
 

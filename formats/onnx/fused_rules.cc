@@ -119,7 +119,11 @@ absl::Status FinishFusedConv(const NodeInFile& node, GraphEditor& edit, Node& ca
 }
 
 absl::Status FinishFusedMatMul(const NodeInFile&, GraphEditor&, Node& canonical) {
-  MakePlain(canonical);
+  const Attributes& attributes = canonical.attributes;
+  const bool plain = attributes.Float("scale", 1) == 1 && !attributes.Bool("transpose_a", false) &&
+                     !attributes.Bool("transpose_b", false);
+  if (plain || canonical.spelling != "FusedMatMul") MakePlain(canonical);
+  if (!plain) canonical.spelling = "FusedMatMul", canonical.domain = kMicrosoft;
   return absl::OkStatus();
 }
 
@@ -269,7 +273,8 @@ onnx::NodeProto& AddProduct(NodeWriter& writer, NodeId id, std::string_view op_t
 }  // namespace
 
 absl::Status WriteFusedMatMul(NodeWriter& writer, NodeId id) {
-  HALFTONE_RETURN_IF_ERROR(CheckSaid(writer, id));
+  const Node& node = writer.graph().node(id);
+  if (node.inputs.size() > 2 || node.attributes.has("activation")) return CheckSaid(writer, id);
   AddProduct(writer, id, "FusedMatMul");
   return absl::OkStatus();
 }

@@ -1,4 +1,4 @@
-// Import and export of recurrent ops, signals, random numbers and com.microsoft's fused contractions.
+// Import and export of recurrent ops, signals and random numbers.
 #include <string>
 
 #include "formats/onnx/test_models.h"
@@ -10,15 +10,6 @@ namespace halftone::onnx_format {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
-
-onnx::ModelProto MicrosoftModel(const std::string& graph) {
-  onnx::ModelProto model;
-  const std::string header = "<ir_version: 8, opset_import: [\"\" : 17, \"com.microsoft\" : 1]>\n";
-  const onnx::Common::Status status = onnx::OnnxParser::Parse(model, (header + graph).c_str());
-  EXPECT_TRUE(status.IsOK()) << status.ErrorMessage();
-  return model;
-}
 
 // What the file becomes here, and what comes out again.
 std::string There(const onnx::ModelProto& model) { return PrintGraph(Imported(model)); }
@@ -59,31 +50,6 @@ TEST(RecurrentRules, RandomNumbersKeepSeedAndShape) {
   const auto like = Model(17, "g (float[N,3] x) => (float[N,3] y) { y = RandomUniformLike<high=4.0>(x) }");
   EXPECT_THAT(There(like), HasSubstr("s64[2] = shape(x)\n  y: f32[N,3] = random_uniform("));
   EXPECT_THAT(Back(like), HasSubstr("RandomUniformLike("));
-}
-
-TEST(RecurrentRules, FusedConvIsAConv) {
-  const auto model = MicrosoftModel(
-      "g (float[1,3,8,8] x, float[4,3,3,3] w, float[4] b, float[1,4,6,6] z) => (float[1,4,6,6] y) { "
-      "y = com.microsoft.FusedConv<activation=\"LeakyRelu\", activation_params=[0.125]>(x, w, b, z) }");
-  EXPECT_THAT(There(model), HasSubstr("activation=\"leaky_relu\", activation_alpha=0.125"));
-  EXPECT_THAT(Back(model), HasSubstr("FusedConv(x,w,b,z)->y"));
-  EXPECT_THAT(Back(model), HasSubstr("activation=LeakyRelu"));
-  const auto other = MicrosoftModel(
-      "g (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,6,6] y) { "
-      "y = com.microsoft.FusedConv<activation=\"HardSigmoid\">(x, w) }");
-  EXPECT_THAT(There(other), HasSubstr("opaque \"FusedConv\""));
-}
-
-TEST(RecurrentRules, FusedProductsComeApart) {
-  const auto product = MicrosoftModel(
-      "g (float[2,5,3] a, float[2,5,7] b) => (float[2,3,7] y) { y = com.microsoft.FusedMatMul<alpha=0.5, transA=1>(a, "
-      "b) }");
-  EXPECT_THAT(There(product), HasSubstr("f32[2,3,7] = matmul(a, b) {transpose_a=true}\n  y: f32[2,3,7] = mul("));
-  EXPECT_THAT(Back(product), Not(HasSubstr("Fused")));
-  const auto gemm = MicrosoftModel(
-      "g (float[2,5] a, float[5,7] b, float[7] c) => (float[2,7] y) { "
-      "y = com.microsoft.FusedGemm<alpha=0.5, activation=\"LeakyRelu\", activation_alpha=0.25>(a, b, c) }");
-  EXPECT_THAT(There(gemm), HasSubstr("f32[2,7] = gemm(a, b, c) {alpha=0.5}\n  y: f32[2,7] = leaky_relu("));
 }
 
 }  // namespace

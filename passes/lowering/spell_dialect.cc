@@ -15,6 +15,8 @@ absl::Status SpellDialect::Run(GraphEditor& edit, PassContext&) const {
     } else if (IsDialectOp(g.node(id).spelling, format_)) {
       edit.SetSpelling(id, "");
       edit.SetDomain(id, "");
+    } else if (g.node(id).spelling.empty()) {
+      edit.SetDomain(id, "");  // a pass has made another op of it
     }
   }
   return absl::OkStatus();

@@ -15,6 +15,7 @@
 #include "base/files.h"
 #include "gtest/gtest.h"
 #include "passes/fusion/rules.h"
+#include "passes/lowering/merges.h"
 #include "passes/precision/conversions.h"
 #include "passes/simplify/rules.h"
 
@@ -54,7 +55,8 @@ INSTANTIATE_TEST_SUITE_P(All, Golden, testing::ValuesIn(Files()), [](const auto&
 
 // A rule without cases is a rule that nobody knows to be right.
 TEST(GoldenFiles, EveryRuleHasOne) {
-  for (const Rules& rules : {SimplifyRules(), FusionRules(), ConversionRules()}) {
+  for (const Rules& rules :
+       {SimplifyRules(), FusionRules(), LastFusionRules(), ConversionRules(), MergeRules(Dialect::kOnnxRuntime)}) {
     for (const std::unique_ptr<RewriteRule>& rule : rules) {
       const std::string path = Folder() + "/" + std::string(rule->name()) + ".graph";
       const absl::StatusOr<std::string> text = ReadFile(path);
