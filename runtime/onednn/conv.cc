@@ -2,10 +2,14 @@
 //
 // The plan chooses the layout of images (conv_layouts.cc). Where it has none that is fast the implementation chooses
 // (`any`), and those that the values already have are taken instead where the same implementation runs on them. bf16
-// that the CPU's instruction set has no kernel for is computed in f32.
+// that the CPU's instruction set has no kernel for is computed in f32. A residual behind the activation that oneDNN has
+// only reference loops for is added by a loop of ours.
 #include "base/status.h"
 #include "base/strings.h"
 #include "runtime/host/activation.h"
+#include "runtime/host/chain.h"
+#include "runtime/host/loop_step.h"
+#include "runtime/onednn/finished_step.h"
 #include "runtime/onednn/kernels.h"
 #include "runtime/onednn/problem.h"
 
@@ -20,35 +24,6 @@ struct Choice {
   Primitive primitive;
   ProductTypes types;
   Epilogue epilogue;
-};
-
-// The convolution, then an activation of our own over its result, and a residual behind that.
-class ActivatedStep final : public Step {
- public:
-  // residual: which of the inputs; -1: none.
-  ActivatedStep(std::unique_ptr<Step> conv, host::Activate activate, int64_t count, float alpha, int residual)
-      : conv_(std::move(conv)), activate_(activate), count_(count), alpha_(alpha), residual_index_(residual) {}
-
-  void Bind(std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, std::byte* scratch) override {
-    conv_->Bind(inputs, outputs, scratch);
-    residual_ = residual_index_ < 0 ? nullptr : inputs[residual_index_];
-    y_ = outputs[0];
-  }
-  absl::Status Run() override {
-    if (absl::Status status = conv_->Run(); !status.ok()) return status;
-    activate_(y_, residual_, count_, alpha_);
-    return absl::OkStatus();
-  }
-  StepFacts facts() const override { return conv_->facts(); }
-
- private:
-  const std::unique_ptr<Step> conv_;
-  const host::Activate activate_;
-  const int64_t count_;
-  const float alpha_;
-  const int residual_index_;
-  const std::byte* residual_ = nullptr;
-  std::byte* y_ = nullptr;
 };
 
 class ConvKernel final : public Kernel {
@@ -118,27 +93,34 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
     return absl::UnimplementedError("no faster activation of our own");
   }
   if (own_activation_) epilogue.activation = Activation::kNone;
-  // Ours adds a residual that follows the activation itself.
-  const bool own_residual = own_activation_ && epilogue.activation_first && context.HasInput(kResidual);
   HALFTONE_ASSIGN_OR_RETURN(const ConvProblem problem,
                             MakeConvProblem(node.attributes, context.InputDims(0), context.InputDims(kWeights)));
   const bool has_bias = context.HasInput(kBias);
   const Tensor* constant_bias = has_bias ? context.Constant(kBias) : nullptr;
   ProductTypes types{.src = src_type, .weights = weights_type, .dst = dst_type};
   if (has_bias) types.bias = constant_bias != nullptr ? DataType::kFloat32 : context.InputType(kBias);
-  std::optional<Placement> residual;
-  if (context.HasInput(kResidual) && !own_residual) residual = context.InputPlacement(kResidual);
+  const bool has_residual = context.HasInput(kResidual), behind = has_residual && epilogue.activation_first;
+  bool own_residual = own_activation_ && behind;  // our activation adds it
   const Placement src = context.InputPlacement(0);
 
-  std::optional<Choice> choice = Choose(context, problem, epilogue, types, src, residual);
-  if (!choice.has_value() || IsSlow(ImplementationName(choice->primitive))) {
+  const auto choose = [&]() -> std::optional<Choice> {
+    std::optional<Placement> residual;
+    if (has_residual && !own_residual) residual = context.InputPlacement(kResidual);
+    std::optional<Choice> choice = Choose(context, problem, epilogue, types, src, residual);
+    if (choice.has_value() && !IsSlow(ImplementationName(choice->primitive))) return choice;
     ProductTypes f32;
     if (has_bias) f32.bias = DataType::kFloat32;
     std::optional<Choice> other = Choose(context, problem, epilogue, f32, src, residual);
     const bool better = other.has_value() && (!choice.has_value() || !IsSlow(ImplementationName(other->primitive)));
-    if (better) choice = std::move(other);
+    return better ? other : choice;
+  };
+  std::optional<Choice> choice = choose();
+  if (behind && !own_residual && (!choice.has_value() || IsSlow(ImplementationName(choice->primitive)))) {
+    own_residual = true;
+    choice = choose();
   }
   if (!choice.has_value()) return absl::UnimplementedError("oneDNN has no such convolution");
+  if (own_residual && choice->types.dst == DataType::kFloat16) return absl::UnimplementedError("no loop for f16");
 
   const Primitive& primitive = choice->primitive;
   const int rank = static_cast<int>(problem.src.size());
@@ -194,7 +176,7 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
   } else if (has_bias) {
     step->AddInput(DNNL_ARG_BIAS, primitive.bias_desc(), need(kBias, Placement{choice->types.bias}));
   }
-  if (residual.has_value()) {
+  if (has_residual && !own_residual) {
     const int index = need(kResidual, dst);
     if (choice->epilogue.residual == ResidualMode::kSum) {
       prepared.overwrites = index;
@@ -204,12 +186,23 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
   }
   step->AddOutput(DNNL_ARG_DST, primitive.dst_desc());
   prepared.step = std::move(step);
-  if (own_activation_) {
-    const int64_t count = static_cast<int64_t>(primitive.dst_desc().get_size() / ElementSize(choice->types.dst));
-    const host::Activate activate = host::FastActivation(activation, choice->types.dst);
+  if (own_activation_ || own_residual) {
+    const DataType type = choice->types.dst;
+    const int64_t count = static_cast<int64_t>(primitive.dst_desc().get_size() / ElementSize(type));
     const int index = own_residual ? need(kResidual, dst) : -1;
-    prepared.step = std::make_unique<ActivatedStep>(std::move(prepared.step), activate, count, epilogue.alpha, index);
-    prepared.kernel += Concat(" + ", ActivationName(activation));
+    std::unique_ptr<Step> finish;
+    if (own_activation_) {
+      const host::Activate activate = host::FastActivation(activation, type);
+      finish = std::make_unique<host::LoopStep>([activate, count, alpha = epilogue.alpha](const host::Memory& m) {
+        activate(m.outputs[0], m.inputs.size() > 1 ? m.inputs[1] : nullptr, count, alpha);
+        return absl::OkStatus();
+      });
+      prepared.kernel += Concat(" + ", ActivationName(activation));
+    } else {
+      finish = host::MakeChainStep({.type = type, .steps = {{OpKind::kAdd}}, .dims = {count}, .strides = {{1}, {1}}});
+      prepared.kernel += " + add";
+    }
+    prepared.step = std::make_unique<FinishedStep>(std::move(prepared.step), std::move(finish), index);
   }
   return prepared;
 }

@@ -3,13 +3,16 @@
 // Transposes are strides, also those that other nodes left behind: operands that are no constants are read as they lie
 // (the heads of an attention), and a result that is only read transposed is written that way. Constant weights are
 // packed once; leading dimensions of src are folded into its rows where the weights have none and a residual does not
-// tell them apart. gemm(a, b, c) = alpha a b + beta c: c is the bias, or a binary post-op between two factors.
+// tell them apart. A residual that is broadcast in a way that oneDNN has only reference loops for is added by a loop of
+// ours. gemm(a, b, c) = alpha a b + beta c: c is the bias, or a binary post-op between two factors.
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
 
 #include "base/status.h"
+#include "runtime/host/chain.h"
+#include "runtime/onednn/finished_step.h"
 #include "runtime/onednn/kernels.h"
 #include "runtime/onednn/problem.h"
 #include "runtime/onednn/strides.h"
@@ -108,7 +111,7 @@ std::optional<Dims> FoldResidual(const Dims& residual, const Dims& result) {
   return Dims{rows, residual.back()};
 }
 
-absl::StatusOr<Product> Describe(const NodeContext& context, const OperandStrides& strides) {
+absl::StatusOr<Product> Describe(const NodeContext& context, const OperandStrides& strides, bool with_residual) {
   const Attributes& attributes = context.node().attributes;
   Product product;
   const Dims a = context.InputDims(0), b = context.InputDims(kWeights);
@@ -116,9 +119,9 @@ absl::StatusOr<Product> Describe(const NodeContext& context, const OperandStride
   const bool transpose_a = attributes.Bool("transpose_a", false);
   product.src = Operand(a, strides.src, transpose_a, /*is_left=*/true);
   product.weights = Operand(b, strides.weights, attributes.Bool("transpose_b", false), /*is_left=*/false);
-  if (HasResidual(context)) product.residual_dims = ResidualDims(context, a, b);
+  if (with_residual) product.residual_dims = ResidualDims(context, a, b);
   bool folds = b.size() <= 2 && a.size() > 2 && !transpose_a;
-  if (folds && HasResidual(context)) {
+  if (folds && with_residual) {
     Dims result = context.OutputDims();
     if (b.size() == 1) result.push_back(1);
     const std::optional<Dims> folded = FoldResidual(product.residual_dims, result);
@@ -200,7 +203,11 @@ class MatMulKernel final : public Kernel {
   static absl::StatusOr<Prepared> Build(const NodeContext& context, const Product& product, Epilogue epilogue,
                                         ProductTypes types, const Layouts& lie);
   static absl::StatusOr<Prepared> AsItLies(const NodeContext& context, const Epilogue& epilogue,
-                                           const ProductTypes& types, const OperandStrides& plain);
+                                           const ProductTypes& types, const OperandStrides& plain, bool with_residual);
+  static absl::StatusOr<Prepared> Fastest(const NodeContext& context, const Epilogue& epilogue,
+                                          const ProductTypes& types, bool with_residual);
+  static absl::StatusOr<Prepared> WithOwnResidual(const NodeContext& context, Epilogue epilogue,
+                                                  const ProductTypes& types);
 };
 
 absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const Product& product, Epilogue epilogue,
@@ -208,7 +215,7 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const P
   const MatMulProblem& problem = product.problem;
   const Tensor* weights = context.Constant(kWeights);
   const Tensor* bias = product.has_bias ? context.Constant(kBias) : nullptr;
-  const bool residual = HasResidual(context);
+  const bool residual = !product.residual_dims.empty();
   if (residual) {
     const bool ours = context.DiesHere(kResidual) || context.InputType(kResidual) != types.dst;
     epilogue.residual = ours ? ResidualMode::kSum : ResidualMode::kBinary;
@@ -324,13 +331,52 @@ absl::StatusOr<Prepared> MatMulKernel::Prepare(const NodeContext& context) const
     return absl::UnimplementedError("oneDNN multiplies matrices of floats only");
   }
   HALFTONE_ASSIGN_OR_RETURN(const Epilogue epilogue, EpilogueOf(context.node().attributes));
+  absl::StatusOr<Prepared> fused = Fastest(context, epilogue, types, HasResidual(context));
+  const bool broadcast = HasResidual(context) && context.InputDims(kResidual) != context.OutputDims();
+  if (!broadcast || (fused.ok() && !IsSlow(fused->kernel))) return fused;
+  absl::StatusOr<Prepared> own = WithOwnResidual(context, epilogue, types);
+  return own.ok() && !IsSlow(own->kernel) ? std::move(own) : std::move(fused);
+}
+
+// Strides of `dims` over a result of these dimensions: 0 where it is broadcast.
+std::vector<int64_t> BroadcastStrides(Dims dims, const Dims& out) {
+  dims.insert(dims.begin(), out.size() - dims.size(), 1);
+  Dims strides = PlainStrides(dims);
+  for (size_t i = 0; i < dims.size(); ++i) strides[i] = dims[i] == 1 ? 0 : strides[i];
+  return strides;
+}
+
+absl::StatusOr<Prepared> MatMulKernel::WithOwnResidual(const NodeContext& context, Epilogue epilogue,
+                                                       const ProductTypes& types) {
+  const Dims out = context.OutputDims();
+  host::ChainTask task{.steps = {{OpKind::kAdd}}, .dims = out};
+  task.strides = {PlainStrides(out), BroadcastStrides(context.InputDims(kResidual), out)};
+  if (!epilogue.activation_first) {
+    task.activation = std::exchange(epilogue.activation, Activation::kNone);
+    task.alpha = epilogue.alpha;
+    task.beta = epilogue.beta;
+  }
+  HALFTONE_ASSIGN_OR_RETURN(Prepared prepared, Fastest(context, epilogue, types, /*with_residual=*/false));
+  task.type = prepared.outputs[0].type;
+  if (task.type == DataType::kFloat16) return absl::UnimplementedError("no loop for f16");
+  prepared.inputs.push_back({kResidual, Placement{task.type}});
+  const int residual = static_cast<int>(prepared.inputs.size()) - 1;
+  prepared.step =
+      std::make_unique<FinishedStep>(std::move(prepared.step), host::MakeChainStep(std::move(task)), residual);
+  prepared.kernel += " + add";
+  return prepared;
+}
+
+// As the operands lie if that can be, else plain; else in f32.
+absl::StatusOr<Prepared> MatMulKernel::Fastest(const NodeContext& context, const Epilogue& epilogue,
+                                               const ProductTypes& types, bool with_residual) {
   const Dims a = context.InputDims(0), b = context.InputDims(kWeights);
   const OperandStrides plain = {PlainStrides(a), PlainStrides(b)};
-  if (absl::StatusOr<Prepared> strided = AsItLies(context, epilogue, types, plain);
+  if (absl::StatusOr<Prepared> strided = AsItLies(context, epilogue, types, plain, with_residual);
       strided.ok() && !IsSlow(strided->kernel)) {
     return strided;
   }
-  HALFTONE_ASSIGN_OR_RETURN(const Product product, Describe(context, plain));
+  HALFTONE_ASSIGN_OR_RETURN(const Product product, Describe(context, plain, with_residual));
   absl::StatusOr<Prepared> as_written = Build(context, product, epilogue, types, Layouts());
   if (as_written.ok() && !IsSlow(as_written->kernel)) return as_written;
   absl::StatusOr<Prepared> in_f32 = Build(context, product, epilogue, ProductTypes(), Layouts());
@@ -340,7 +386,8 @@ absl::StatusOr<Prepared> MatMulKernel::Prepare(const NodeContext& context) const
 
 // With strides where somebody left or wants them; UNIMPLEMENTED where all is plain.
 absl::StatusOr<Prepared> MatMulKernel::AsItLies(const NodeContext& context, const Epilogue& epilogue,
-                                                const ProductTypes& types, const OperandStrides& plain) {
+                                                const ProductTypes& types, const OperandStrides& plain,
+                                                bool with_residual) {
   const std::optional<Dims> src = StridesAsItLies(context, 0), weights = StridesAsItLies(context, kWeights);
   Layouts lie;
   OperandStrides strides = plain;
@@ -352,7 +399,7 @@ absl::StatusOr<Prepared> MatMulKernel::AsItLies(const NodeContext& context, cons
     strides.weights = *weights;
     lie.weights = context.InputPlacement(kWeights);
   }
-  HALFTONE_ASSIGN_OR_RETURN(const Product product, Describe(context, strides));
+  HALFTONE_ASSIGN_OR_RETURN(const Product product, Describe(context, strides, with_residual));
   const Dims& dst = product.problem.dst;
   for (size_t i = 0; i + 2 < dst.size(); ++i) {  // oneDNN 3.7 reads wrong batches then
     if (product.problem.src[i] != product.problem.weights[i]) return absl::UnimplementedError("broadcast batches");

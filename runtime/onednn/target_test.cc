@@ -84,6 +84,34 @@ TEST(TargetTest, Refusals) {
             "nothing is fused into relu");
 }
 
+TEST(TargetTest, PartsBehindAnActivation) {
+  const std::unique_ptr<Target> target = MakeOneDnnTarget();
+  const Graph graph = Parse(R"(graph (x: f32[1,3,7,5], r: f32[1,5,5,3], p: f32[2,3], q: f32[3,4]) {
+    w = const f32[5,3,3,3]
+    y = conv(x, w) {activation="relu"}
+    z = conv(x, w, _, r) {activation="relu", activation_first=true}
+    m = matmul(p, q)
+    return y, z, m
+  })");
+  const NodeId y = graph.producer(graph.FindValue("y")), z = graph.producer(graph.FindValue("z"));
+  const NodeId m = graph.producer(graph.FindValue("m"));
+  EXPECT_TRUE(target->SupportsFused(graph, y, {.residual = true, .activation_first = true}).ok());
+  EXPECT_EQ(target->SupportsFused(graph, y, {.bias = true, .activation_first = true}).message(),
+            "nothing can follow the activation relu");
+  EXPECT_EQ(target->SupportsFused(graph, z, {.residual = true, .activation_first = true}).message(),
+            "it has a residual already");
+  EXPECT_EQ(target->SupportsFused(graph, m, {.residual = true, .activation_first = true}).message(),
+            "there is no activation that could come first");
+  EXPECT_EQ(target->SupportsFused(graph, y, {.residual = true, .broadcast_residual = true, .activation_first = true})
+                .message(),
+            "a convolution has no scale and no broadcast residual");
+  EXPECT_TRUE(target->SupportsFused(graph, m, {.scale = true}).ok());
+  EXPECT_TRUE(target->SupportsFused(graph, m, {.residual = true, .broadcast_residual = true}).ok());
+  EXPECT_TRUE(
+      target->SupportsFused(graph, m, {.residual = true, .activation = Activation::kGelu, .activation_first = true})
+          .ok());
+}
+
 TEST(TargetTest, SymbolicShapesAreNoObstacle) {
   const std::unique_ptr<Target> target = MakeOneDnnTarget();
   const Graph graph = Parse(R"(graph (x: f32[N,3,H,W], t: f32[N,T,16], u: f32[?,?,?,?]) {

@@ -324,6 +324,7 @@ std::vector<std::string> BroadcastDims(const std::string& dims) {
   return all;
 }
 
+// Where oneDNN only has reference loops for the sum, a loop of ours reads a product that was rounded.
 TEST(PostOpsTest, MatrixProductsWithABroadcastResidual) {
   std::vector<Form> forms = MatMulForms();
   forms.push_back({"matmul", "2,3,5,7", "2,3,7,17", 17, "transpose_a=false"});
@@ -343,7 +344,7 @@ TEST(PostOpsTest, MatrixProductsWithABroadcastResidual) {
                    form.channels > 0 ? Concat("  b = const ", TypeText(Concat(form.channels)), "\n") : "", "  return ",
                    call("_", ""), ", ", call(bias, ", activation=\"tanh\""), ", ",
                    call(bias, ", scale=0.625, activation=\"gelu\", activation_first=true"), "\n}");
-        for (const std::string_view type : {"f32", "bf16"}) Check(text, type, /*inner=*/0);
+        for (const std::string_view type : {"f32", "bf16"}) Check(text, type, /*inner=*/1);
       }
     }
   }
