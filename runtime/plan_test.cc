@@ -56,6 +56,27 @@ TEST(PlanTest, InputsMustBeAsPlanned) {
   EXPECT_EQ((*plan)->Run(wrong).status().message(), "input 'x' is f32[3,2], the plan was made for f32[2,3]");
 }
 
+// What other optimizers need passes for: unsqueeze or reshape behind an op, squeeze in front of a transpose, and a
+// transpose in front of a matmul that the matmul says itself.
+TEST(PlanTest, ViewsCopyNothing) {
+  const Graph graph = Parse(R"(graph (x: f32[2,3,4], z: f32[2,1,6,3]) {
+    w = const f32[4,5]
+    a = unsqueeze(matmul(x, w), [1])
+    b = exp(reshape(a, [2, 15]))
+    t = exp(transpose(squeeze(z, [1]), [0, 2, 1]))
+    m = exp(matmul(x, squeeze(z, [1])) {transpose_a=true, transpose_b=true})
+    return b, t, m
+  })");
+  const auto plan = CompilePlan(graph);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  std::vector<std::string> moved;
+  for (const StepInfo& step : (*plan)->steps()) {
+    const bool computes = step.op == "matmul" || step.op == "exp";
+    if (!computes && step.kernel != "constant" && step.kernel != "view") moved.push_back(step.op);
+  }
+  EXPECT_THAT(moved, ElementsAre("transpose"));
+}
+
 TEST(PlanTest, ConstantsAndShapesAreFolded) {
   const Graph graph = Parse(R"(graph (x: f32[2,3]) {
     w = const f32[5,3]   t = transpose(w, [1,0])

@@ -101,6 +101,7 @@ float AllowedDifference(float declared, const Graph& before, const Graph& after)
 }
 
 absl::Status CheckEquivalence(const Pass& pass, const Graph& before, const Graph& after, PassContext& context) {
+  if (std::isinf(pass.tolerance())) return absl::OkStatus();  // another answer is what its owner asked for
   const float allowed = AllowedDifference(pass.tolerance(), before, after);
   absl::StatusOr<std::string> difference = CompareAnswers(before, after, context.equivalence.seed, allowed);
   if (!difference.ok()) {

@@ -50,7 +50,8 @@ class ConvertTransposeToReshape final : public RewriteRule {
     const Graph& g = edit.graph();
     const Shape& shape = g.shape(m.value(0));
     std::vector<int64_t> dims;
-    for (const int64_t axis : *g.ConstantInts(g.input(m.root(), 1))) {
+    const std::vector<int64_t> perm = *g.ConstantInts(g.input(m.root(), 1));
+    for (const int64_t axis : perm) {
       const Dim& dim = shape.dim(static_cast<int>(axis));
       dims.push_back(dim.known() ? dim.value : -1);
     }

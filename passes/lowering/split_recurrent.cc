@@ -188,7 +188,7 @@ absl::Status SplitRecurrent::Run(GraphEditor& edit, PassContext&) const {
   const Graph& g = edit.graph();
   bool any = false;
   for (const NodeId id : g.nodes()) {
-    if (g.op(id) != OpKind::kLstm && g.op(id) != OpKind::kGru) continue;
+    if (!g.alive(id) || (g.op(id) != OpKind::kLstm && g.op(id) != OpKind::kGru)) continue;
     const std::optional<Sizes> sizes = SizesOfOneStep(g, id);
     if (!sizes.has_value()) continue;
     Writer writer(edit, id, *sizes);

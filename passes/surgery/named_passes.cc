@@ -111,7 +111,7 @@ Made MakeStrip(const PassArguments& arguments) {
     }
     cuts.push_back(std::move(cut));
   }
-  return MakeStripUnusedNodes(std::move(cuts));
+  return WithShapes(MakeStripUnusedNodes(std::move(cuts)));
 }
 
 constexpr NamedPass kPasses[] = {
@@ -144,7 +144,7 @@ constexpr NamedPass kPasses[] = {
     {"rename_node", "a node gets another name", kRenameArguments,
      [](const PassArguments& a) -> Made { return MakeRenameNode(a.Text("old"), a.Text("new")); }},
     {"rename_op", "nodes of one op become nodes of another", kRenameArguments,
-     [](const PassArguments& a) -> Made { return MakeRenameOp(a.Text("old"), a.Text("new")); }},
+     [](const PassArguments& a) -> Made { return WithShapes(MakeRenameOp(a.Text("old"), a.Text("new"))); }},
     {"round_weights", "f32 weights take few values, so that the file compresses", kRoundArguments,
      [](const PassArguments& a) -> Made {
        if (a.Count("num_steps") < 2) return absl::InvalidArgumentError("num_steps is 1; it must be at least 2");
@@ -166,7 +166,8 @@ constexpr AbsentPass kAbsent[] = {
      "no op of ours prints; `halftone profile` shows the nodes of a run, dumps of HALFTONE_DEBUG those of a pass"},
     {"quantize_nodes",
      "computing in 8 bits is not a pass over names: it needs ranges, and is asked for as a precision"},
-    {"sparsify_gather", "its hash tables are resources with an initializer, which a graph that only computes does not have"},
+    {"sparsify_gather",
+     "its hash tables are resources with an initializer, which a graph that only computes does not have"},
     {"summarize_graph", "`halftone inspect` lists inputs, outputs, ops and weights of a model"},
 };
 

@@ -20,6 +20,7 @@ class PassSequence final : public Pass {
 
   std::string_view name() const override { return name_; }
   bool enters_nested() const override { return false; }  // each of its passes does, or does not
+  float tolerance() const override;                      // the largest of its passes
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
 
   static constexpr int kMaxRounds = 64;
@@ -29,6 +30,9 @@ class PassSequence final : public Pass {
   std::vector<std::unique_ptr<Pass>> passes_;
   bool repeat_;
 };
+
+// The pass, and where it edited, the shapes of computed values anew. Under the pass's own name.
+std::unique_ptr<Pass> WithShapes(std::unique_ptr<Pass> pass);
 
 // Types, shapes and constants first, then the fusing rules of these names until they have nothing to do, then what is
 // dead is removed. REQUIRES: rules of these names exist
