@@ -53,6 +53,7 @@ absl::Status RunInside(const Pass& pass, GraphEditor& edit, NodeId id, std::stri
                     .matches = context.matches,
                     .fuel_used = std::move(context.fuel_used),
                     .touched = &touched,
+                    .memo = context.memo,
                     .schedule = schedule,
                     .rule = context.rule,
                     .roots = context.roots,

@@ -98,6 +98,7 @@ struct PassContext {
   int64_t matches = 0;  // of the running pass
   std::map<std::string, int64_t, std::less<>> fuel_used = {};
   const std::vector<NodeId>* touched = nullptr;  // by the running pass, so far
+  const Target* memo = nullptr;                  // remembers what `target` said, for the running fixed point
   RuleSchedule* schedule = nullptr;              // of the running fixed point of rules; without one a rule looks at all
   int rule = 0;                                  // the running rule's number in it, and
   const OpSet* roots = nullptr;                  // its roots

@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "ir/verifier.h"
 #include "passes/core/gate.h"
+#include "passes/core/memo_target.h"
 #include "passes/core/rule_pass.h"
 #include "passes/core/rule_schedule.h"
 
@@ -77,10 +78,13 @@ absl::Status Pipeline::RunFixedPoint(const Step& step, Graph& graph, PassContext
   if (context.debug.Skips(step.name)) return absl::OkStatus();
   if (step.rules.empty()) return Settle(step, graph, context);
   RuleSchedule schedule(graph);
+  const MemoTarget memo(context.target);
   context.schedule = &schedule;
+  context.memo = &memo;
   context.explains = false;
   const absl::Status status = Settle(step, graph, context);
   context.schedule = nullptr;
+  context.memo = nullptr;
   context.explains = true;
   return status;
 }

@@ -34,7 +34,7 @@ std::vector<NodeId> Roots(const Graph& graph, const OpSet& ops) {
 }  // namespace
 
 FindResult FindGuarded(const RewriteRule& rule, const Graph& graph, NodeId id, const PassContext& context) {
-  FindResult found = rule.Find(graph, id, context.target);
+  FindResult found = rule.Find(graph, id, context.memo == nullptr ? context.target : *context.memo);
   if (const Match* match = std::get_if<Match>(&found)) {
     if (std::string reason = GuardAgainst(graph, rule, *match, context.plan, context.schedule); !reason.empty()) {
       return Kept(std::move(reason));
