@@ -1,4 +1,4 @@
-// Products of some rows with 64 columns that a cache holds: what an attention of blocks is made of.
+// Products of some rows with up to 64 columns that a cache holds: what an attention of blocks is made of.
 #ifndef HALFTONE_RUNTIME_HOST_BLOCK_PRODUCT_H_
 #define HALFTONE_RUNTIME_HOST_BLOCK_PRODUCT_H_
 
@@ -8,13 +8,25 @@
 
 namespace halftone::host {
 
+// to [rows][columns], in f32, = x [rows][steps * depth] times the panel [steps][columns][depth]. `to` and the steps of
+// the panel are 64-byte aligned and have room for whole vectors of 16 columns.
+struct BlockTask {
+  const void* x = nullptr;
+  int64_t x_stride = 0;  // elements from row to row
+  int64_t rows = 0;
+  const void* panel = nullptr;
+  int64_t step_bytes = 0;  // from step to step
+  int64_t steps = 0;
+  int64_t columns = 0;  // 1 to 64
+  float* to = nullptr;
+  int64_t to_stride = 0;  // a multiple of 16
+};
+
 struct BlockProduct {
   DataType type = DataType::kFloat32;  // of x and the panel
   int64_t depth = 1;                   // elements of a row of x in a step
-  // to [rows][64] = x [rows][steps * depth] times the panel [steps][64][depth], in f32. Rows of x lie `stride` elements
-  // apart, rows of `to` to_stride, a multiple of 16; `to` and the panel are 64-byte aligned.
-  void (*multiply)(const void* x, int64_t stride, int64_t rows, const void* panel, int64_t steps, float* to,
-                   int64_t to_stride) = nullptr;
+  void (*multiply)(const BlockTask& task) = nullptr;
+  bool wide = false;  // by AVX-512: as fast as oneDNN's
 };
 
 // For elements of this type, f32 or bf16, on this CPU: bf16 without instructions for it is multiplied in f32.

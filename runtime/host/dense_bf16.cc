@@ -37,10 +37,7 @@ void DenseBf16(const DenseTask& task, int64_t first_panel, int64_t last_panel) {
   Panels<Bf16Sums>(task, first_panel, last_panel);
 }
 
-void MultiplyBf16(const void* x, int64_t stride, int64_t rows, const void* panel, int64_t steps, float* to,
-                  int64_t to_stride) {
-  MultiplyRows<Bf16Sums>(x, stride, rows, panel, steps, to, to_stride);
-}
+void MultiplyBf16(const BlockTask& task) { MultiplyRows<Bf16Sums>(task); }
 
 }  // namespace halftone::host
 #endif

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "runtime/host/vector16.h"
 #include "runtime/host/vector_math.h"
 
 #pragma GCC target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi,bmi2,prefer-vector-width=512")
@@ -30,10 +31,7 @@ void DenseF32(const DenseTask& task, int64_t first_panel, int64_t last_panel) {
   Panels<F32Sums>(task, first_panel, last_panel);
 }
 
-void MultiplyF32(const void* x, int64_t stride, int64_t rows, const void* panel, int64_t steps, float* to,
-                 int64_t to_stride) {
-  MultiplyRows<F32Sums>(x, stride, rows, panel, steps, to, to_stride);
-}
+void MultiplyF32(const BlockTask& task) { MultiplyRows<F32Sums>(task); }
 
 void ReluOfRow(float* numbers, int64_t count) {
   for (int64_t i = 0; i < count; ++i) numbers[i] = numbers[i] < 0 ? 0 : numbers[i];
@@ -41,8 +39,13 @@ void ReluOfRow(float* numbers, int64_t count) {
 void GeluOfRow(float* numbers, int64_t count) {
   for (int64_t i = 0; i < count; ++i) numbers[i] = GeluOf(numbers[i]);
 }
+// With the tanh written as a sigmoid. `count` is a multiple of 16, as rows of a tile are.
 void GeluTanhOfRow(float* numbers, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) numbers[i] = GeluTanhOf(numbers[i]);
+  constexpr float kFactor = -1.5957691216f * kLog2E;  // -2 sqrt(2 / pi), for a power of 2
+  for (int64_t i = 0; i < count; i += kLanes) {
+    const Floats x = LoadFloats(numbers + i);
+    StoreFloats(numbers + i, x / (1.0f + Exp2<false>(kFactor * (x + 0.044715f * x * x * x))));
+  }
 }
 
 }  // namespace halftone::host

@@ -3,6 +3,7 @@
 #ifndef HALFTONE_RUNTIME_HOST_DENSE_KINDS_H_
 #define HALFTONE_RUNTIME_HOST_DENSE_KINDS_H_
 
+#include "runtime/host/block_product.h"
 #include "runtime/host/dense.h"
 
 namespace halftone::host {
@@ -11,10 +12,8 @@ void DenseF32(const DenseTask& task, int64_t first_panel, int64_t last_panel);  
 void DenseBf16(const DenseTask& task, int64_t first_panel, int64_t last_panel);  // dense_bf16.cc
 
 // As BlockProduct::multiply.
-void MultiplyF32(const void* x, int64_t stride, int64_t rows, const void* panel, int64_t steps, float* to,
-                 int64_t to_stride);  // dense_f32.cc
-void MultiplyBf16(const void* x, int64_t stride, int64_t rows, const void* panel, int64_t steps, float* to,
-                  int64_t to_stride);  // dense_bf16.cc
+void MultiplyF32(const BlockTask& task);   // dense_f32.cc
+void MultiplyBf16(const BlockTask& task);  // dense_bf16.cc
 
 void ReluOfRow(float* numbers, int64_t count);
 void GeluOfRow(float* numbers, int64_t count);

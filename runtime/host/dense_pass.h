@@ -30,51 +30,58 @@ inline __mmask16 MaskOf(int64_t columns, int64_t column) {
 }
 
 // `Sums`: Element, kDepth (elements of x in a step), Load and Add, and LoadRow and StoreRow of 16 elements.
-template <typename Sums, int R>
+template <typename Sums, int R, int V>
 inline __attribute__((always_inline)) void Step(const typename Sums::Element* x, int64_t stride, const char* weights,
-                                                __m512 (&sums)[R][kVectors]) {
-  const auto w0 = Sums::Load(weights), w1 = Sums::Load(weights + kLine);
-  const auto w2 = Sums::Load(weights + 2 * kLine), w3 = Sums::Load(weights + 3 * kLine);
+                                                __m512 (&sums)[R][V]) {
+  decltype(Sums::Load(weights)) w[V];
+#pragma GCC unroll 4
+  for (int v = 0; v < V; ++v) w[v] = Sums::Load(weights + v * kLine);
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r) {
     const auto element = Sums::Spread(x + r * stride);
-    sums[r][0] = Sums::Add(sums[r][0], element, w0);
-    sums[r][1] = Sums::Add(sums[r][1], element, w1);
-    sums[r][2] = Sums::Add(sums[r][2], element, w2);
-    sums[r][3] = Sums::Add(sums[r][3], element, w3);
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) sums[r][v] = Sums::Add(sums[r][v], element, w[v]);
   }
 }
 
-// The whole depth of one panel for R rows; the sums of a row lie `to_stride` behind those of the one before.
-template <typename Sums, int R>
-void Pass(const typename Sums::Element* x, int64_t stride, const char* weights, int64_t steps, Fetch fetch, float* to,
-          int64_t to_stride) {
-  __m512 sums[R][kVectors];
+// The whole depth of one panel for R rows, 16 V columns of it; the sums of a row lie `to_stride` behind those of the
+// one before. Steps of a panel that is not packed lie step_bytes apart.
+template <typename Sums, int R, int V, bool kPacked>
+void Pass(const typename Sums::Element* x, int64_t stride, const char* weights, int64_t step_bytes, int64_t steps,
+          Fetch fetch, float* to, int64_t to_stride) {
+  if (kPacked) step_bytes = kStepBytes;
+  __m512 sums[R][V];
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) sums[r][v] = _mm512_setzero_ps();
+    for (int v = 0; v < V; ++v) sums[r][v] = _mm512_setzero_ps();
   }
   int64_t k = 0;
   for (; k + kStepsOfFetch <= steps; k += kStepsOfFetch) {
     for (int64_t i = 0; i < fetch.lines; ++i, fetch.next += kLine) _mm_prefetch(fetch.next, _MM_HINT_T1);
 #pragma GCC unroll 4
     for (int64_t i = 0; i < kStepsOfFetch; ++i)
-      Step<Sums, R>(x + (k + i) * Sums::kDepth, stride, weights + (k + i) * kStepBytes, sums);
+      Step<Sums, R, V>(x + (k + i) * Sums::kDepth, stride, weights + (k + i) * step_bytes, sums);
   }
-  for (; k < steps; ++k) Step<Sums, R>(x + k * Sums::kDepth, stride, weights + k * kStepBytes, sums);
+  for (; k < steps; ++k) Step<Sums, R, V>(x + k * Sums::kDepth, stride, weights + k * step_bytes, sums);
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) _mm512_store_ps(to + r * to_stride + v * kLanes, sums[r][v]);
+    for (int v = 0; v < V; ++v) _mm512_store_ps(to + r * to_stride + v * kLanes, sums[r][v]);
   }
 }
 
 template <typename Sums>
-using PassFunction = void (*)(const typename Sums::Element*, int64_t, const char*, int64_t, Fetch, float*, int64_t);
-template <typename Sums>
-constexpr PassFunction<Sums> kPasses[] = {nullptr,       Pass<Sums, 1>, Pass<Sums, 2>, Pass<Sums, 3>,
-                                          Pass<Sums, 4>, Pass<Sums, 5>, Pass<Sums, 6>};
+using PassFunction = void (*)(const typename Sums::Element*, int64_t, const char*, int64_t, int64_t, Fetch, float*,
+                              int64_t);
+template <typename Sums, int V = kVectors, bool kPacked = true>
+constexpr PassFunction<Sums> kPasses[] = {nullptr,
+                                          Pass<Sums, 1, V, kPacked>,
+                                          Pass<Sums, 2, V, kPacked>,
+                                          Pass<Sums, 3, V, kPacked>,
+                                          Pass<Sums, 4, V, kPacked>,
+                                          Pass<Sums, 5, V, kPacked>,
+                                          Pass<Sums, 6, V, kPacked>};
 
 // numbers = scale * numbers + bias, of columns from `column` on.
 inline void AddBias(const DenseTask& task, int rows, int64_t column, Tile& tile) {
@@ -155,22 +162,29 @@ void Panels(const DenseTask& task, int64_t first, int64_t last) {
       if (!more || pass * fetched >= task.panel_bytes) fetch.lines = 0;
       const int rows = static_cast<int>(end - row);
       FetchRows<Sums>(task, row, rows, panel * kPanelColumns);
-      kPasses<Sums>[rows](x + row * task.x_stride, task.x_stride, weights, steps, fetch, tile.numbers, kPanelColumns);
+      kPasses<Sums>[rows](x + row * task.x_stride, task.x_stride, weights, kStepBytes, steps, fetch, tile.numbers,
+                          kPanelColumns);
       Finish<Sums>(task, row, rows, panel * kPanelColumns, tile);
     }
   }
 }
 
-// See BlockProduct: rows of x by one panel, all of which is in a cache.
+// See BlockProduct.
 template <typename Sums>
-void MultiplyRows(const void* x, int64_t stride, int64_t rows, const void* panel, int64_t steps, float* to,
-                  int64_t to_stride) {
-  const auto* elements = static_cast<const typename Sums::Element*>(x);
-  const int64_t passes = (rows + kRows - 1) / kRows;
+void MultiplyRows(const BlockTask& task) {
+  using Functions = const PassFunction<Sums>*;
+  static constexpr Functions kPacked[] = {nullptr, kPasses<Sums, 1>, kPasses<Sums, 2>, kPasses<Sums, 3>,
+                                          kPasses<Sums, 4>};
+  static constexpr Functions kAsItLies[] = {nullptr, kPasses<Sums, 1, false>, kPasses<Sums, 2, false>,
+                                            kPasses<Sums, 3, false>, kPasses<Sums, 4, false>};
+  const int64_t vectors = (task.columns + kLanes - 1) / kLanes;
+  const Functions functions = (task.step_bytes == kStepBytes ? kPacked : kAsItLies)[vectors];
+  const auto* x = static_cast<const typename Sums::Element*>(task.x);
+  const int64_t passes = (task.rows + kRows - 1) / kRows;
   for (int64_t pass = 0; pass < passes; ++pass) {
-    const int64_t row = rows * pass / passes, end = rows * (pass + 1) / passes;
-    kPasses<Sums>[end - row](elements + row * stride, stride, static_cast<const char*>(panel), steps, Fetch(),
-                             to + row * to_stride, to_stride);
+    const int64_t row = task.rows * pass / passes, end = task.rows * (pass + 1) / passes;
+    functions[end - row](x + row * task.x_stride, task.x_stride, static_cast<const char*>(task.panel), task.step_bytes,
+                         task.steps, Fetch(), task.to + row * task.to_stride, task.to_stride);
   }
 }
 

@@ -17,6 +17,7 @@ using Dims = std::vector<int64_t>;
 
 constexpr int64_t kBlock = 4096;   // f32 sums of so many elements are exact enough; blocks are summed in f64
 constexpr int64_t kGrain = 16384;  // elements
+constexpr int64_t kPiece = 1024;   // elements between which an activation changes with what stands before it
 
 // Sum of (x - shift)^2, or of x where `square` is false.
 template <typename T>
@@ -95,15 +96,22 @@ struct GroupNorm {
   int64_t groups = 0, members = 0, plane = 0;
   float epsilon = 0;
   bool per_group = false;
-  ActivateRow activate = nullptr;  // of instance_norm
+  std::optional<ActivationClamp> clamp;  // the activation of instance_norm, if it is one
+  ActivateRow activate = nullptr;        // else
   float alpha = 0, beta = 0;
 };
 
 // ScaleRow, then the activation, of pieces that stay in the nearest cache.
-template <typename T>
-HALFTONE_INLINE void ScaleAndActivate(const GroupNorm& n, const T* x, T* y, int64_t count, float mean, float factor,
-                                      float offset) {
-  constexpr int64_t kPiece = 1024;
+HALFTONE_INLINE void ScaleAndActivate(const GroupNorm& n, const float* x, float* y, int64_t count, float mean,
+                                      float factor, float offset) {
+  for (int64_t begin = 0; begin < count; begin += kPiece) {
+    const int64_t size = std::min(kPiece, count - begin);
+    ScaleRow(x + begin, y + begin, size, mean, factor, offset);
+    n.activate(y + begin, size, n.alpha, n.beta);
+  }
+}
+HALFTONE_INLINE void ScaleAndActivate(const GroupNorm& n, const uint16_t* x, uint16_t* y, int64_t count, float mean,
+                                      float factor, float offset) {
   float numbers[kPiece];
   for (int64_t begin = 0; begin < count; begin += kPiece) {
     const int64_t size = std::min(kPiece, count - begin);
@@ -112,6 +120,18 @@ HALFTONE_INLINE void ScaleAndActivate(const GroupNorm& n, const T* x, T* y, int6
     n.activate(numbers, size, n.alpha, n.beta);
 #pragma omp simd
     for (int64_t i = 0; i < size; ++i) Store(y + begin + i, numbers[i]);
+  }
+}
+
+// relu and its like, as a clamp: no pass of its own.
+template <typename T>
+HALFTONE_INLINE void ScaleAndClamp(const T* x, T* y, int64_t count, float mean, float factor, float offset, float low,
+                                   float high) {
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) {
+    float number = (Load(x + i) - mean) * factor + offset;
+    number = number < low ? low : number;
+    Store(y + i, number > high ? high : number);
   }
 }
 
@@ -128,7 +148,10 @@ HALFTONE_INLINE void NormGroups(const GroupNorm& n, const T* x, T* y, const floa
       const int64_t parameter = n.per_group ? g % n.groups : g % n.groups * n.members + c;
       const T* from = group + c * n.plane;
       T* to = y + g * size + c * n.plane;
-      if (n.activate == nullptr) {
+      if (n.clamp.has_value()) {
+        ScaleAndClamp(from, to, n.plane, mean, inverse * scale[parameter], offset[parameter], n.clamp->low,
+                      n.clamp->high);
+      } else if (n.activate == nullptr) {
         ScaleRow(from, to, n.plane, mean, inverse * scale[parameter], offset[parameter]);
       } else {
         ScaleAndActivate(n, from, to, n.plane, mean, inverse * scale[parameter], offset[parameter]);
@@ -268,9 +291,10 @@ absl::StatusOr<Prepared> PrepareGroups(const NodeContext& context) {
                  .epsilon = attributes.Float("epsilon", 1e-5f),
                  .per_group = !instance && attributes.Bool("per_group", false)};
   const Activation activation = ActivationFromName(attributes.String("activation", "")).value_or(Activation::kNone);
-  norm.activate = RowActivation(activation);
   norm.alpha = attributes.Float("activation_alpha", ParametersOf(activation).alpha);
   norm.beta = attributes.Float("activation_beta", ParametersOf(activation).beta);
+  norm.clamp = ClampOf(activation, norm.alpha, norm.beta);
+  if (!norm.clamp.has_value()) norm.activate = RowActivation(activation);
   if (norm.groups < 1 || dims[1] % norm.groups != 0 || Count(dims) == 0)
     return absl::UnimplementedError("nothing to normalize, or groups of different sizes");
   norm.members = dims[1] / norm.groups;

@@ -1,12 +1,14 @@
 #include "runtime/host/row_activation.h"
 
+#include <limits>
+
 #include "runtime/host/vector_math.h"
 
 namespace halftone::host {
 namespace {
 
 // NaN stays NaN.
-HALFTONE_INLINE float ClampOf(float x, float low, float high) {
+HALFTONE_INLINE float Clamped(float x, float low, float high) {
   x = x < low ? low : x;
   return x > high ? high : x;
 }
@@ -36,15 +38,15 @@ HALFTONE_INLINE float MishOf(float x) {
     }                                                                                                     \
   };
 HALFTONE_FUNCTION(Relu, x < 0 ? 0.0f : x)
-HALFTONE_FUNCTION(Relu6, ClampOf(x, 0.0f, 6.0f))
-HALFTONE_FUNCTION(Clip, ClampOf(x, alpha, beta))
+HALFTONE_FUNCTION(Relu6, Clamped(x, 0.0f, 6.0f))
+HALFTONE_FUNCTION(Clip, Clamped(x, alpha, beta))
 HALFTONE_FUNCTION(Elu, x < 0 ? alpha * Expm1Of(x) : x)
 HALFTONE_FUNCTION(LeakyRelu, x < 0 ? alpha * x : x)
 HALFTONE_FUNCTION(Tanh, TanhOf(x))
 HALFTONE_FUNCTION(Sigmoid, SigmoidOf(x))
 HALFTONE_FUNCTION(Swish, x* SigmoidOf(alpha* x))
-HALFTONE_FUNCTION(HardSwish, x* ClampOf(x * (1.0f / 6) + 0.5f, 0.0f, 1.0f))
-HALFTONE_FUNCTION(HardSigmoid, ClampOf(alpha* x + beta, 0.0f, 1.0f))
+HALFTONE_FUNCTION(HardSwish, x* Clamped(x * (1.0f / 6) + 0.5f, 0.0f, 1.0f))
+HALFTONE_FUNCTION(HardSigmoid, Clamped(alpha* x + beta, 0.0f, 1.0f))
 HALFTONE_FUNCTION(Gelu, GeluOf(x))
 HALFTONE_FUNCTION(GeluTanh, GeluTanhOf(x))
 HALFTONE_FUNCTION(Mish, MishOf(x))
@@ -97,6 +99,19 @@ ActivateRow RowActivation(Activation activation) {
       return Rows<Mish>::Choose();
   }
   return nullptr;
+}
+
+std::optional<ActivationClamp> ClampOf(Activation activation, float alpha, float beta) {
+  switch (activation) {
+    case Activation::kRelu:
+      return ActivationClamp{0, std::numeric_limits<float>::infinity()};
+    case Activation::kRelu6:
+      return ActivationClamp{0, 6};
+    case Activation::kClip:
+      return ActivationClamp{alpha, beta};
+    default:
+      return std::nullopt;
+  }
 }
 
 }  // namespace halftone::host

@@ -4,6 +4,7 @@
 #define HALFTONE_RUNTIME_HOST_ROW_ACTIVATION_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "ir/ops.h"
 
@@ -14,6 +15,12 @@ using ActivateRow = void (*)(float* numbers, int64_t count, float alpha, float b
 
 // For this CPU; null for kNone.
 ActivateRow RowActivation(Activation activation);
+
+// relu, relu6 and clip as what they are, for loops that clamp themselves; nullopt for the others. NaN stays NaN.
+struct ActivationClamp {
+  float low = 0, high = 0;
+};
+std::optional<ActivationClamp> ClampOf(Activation activation, float alpha, float beta);
 
 }  // namespace halftone::host
 

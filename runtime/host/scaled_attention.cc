@@ -34,15 +34,24 @@ HALFTONE_INLINE void StoreAs(uint16_t* y, Floats v) {
 }
 
 HALFTONE_INLINE Floats Larger(Floats a, Floats b) { return a > b ? a : b; }
+// Each lane with that `distance` beside it.
+template <int kDistance>
+HALFTONE_INLINE Floats Beside(Floats v) {
+  Ints lanes;
+  for (int i = 0; i < kLanes; ++i) lanes[i] = i ^ kDistance;
+  return __builtin_shuffle(v, lanes);
+}
 HALFTONE_INLINE float LargestOf(Floats v) {
-  float largest = v[0];
-  for (int i = 1; i < kLanes; ++i) largest = v[i] > largest ? v[i] : largest;
-  return largest;
+  v = Larger(v, Beside<8>(v));
+  v = Larger(v, Beside<4>(v));
+  v = Larger(v, Beside<2>(v));
+  return Larger(v, Beside<1>(v))[0];
 }
 HALFTONE_INLINE float SumOf(Floats v) {
-  float sum = 0;
-  for (int i = 0; i < kLanes; ++i) sum += v[i];
-  return sum;
+  v += Beside<8>(v);
+  v += Beside<4>(v);
+  v += Beside<2>(v);
+  return (v + Beside<1>(v))[0];
 }
 
 // scores = scale * scores + mask, and behind the last of `count` numbers minus infinity up to a whole vector; gives
@@ -164,17 +173,38 @@ const std::byte* At(const std::byte* base, int64_t element, DataType type) {
 
 }  // namespace
 
-// The scratch memory of one thread.
-struct ScaledAttention::Thread {
-  std::byte *keys, *values;  // panels
-  std::byte* queries;        // of a block, where they are not multiplied as they lie
-  float* scores;             // of a block; then the weights in f32
-  std::byte* weights;        // in bf16
-  float* tile;               // [rows][64]
-  float* inverses;           // of the sums of rows
-  size_t bytes = 0;
-  int64_t packed_keys = -1, packed_values = -1;  // where those in panels begin
+// Where the panels of a matrix are.
+struct ScaledAttention::Panels {
+  const std::byte* from = nullptr;
+  int64_t panel_bytes = 0, step_bytes = 0;
 };
+
+// What one thread works on, in its scratch memory.
+struct ScaledAttention::Thread {
+  std::byte *key_memory, *value_memory;  // for panels
+  std::byte* queries;                    // of a block, where they are not multiplied as they lie
+  float* scores;                         // of a block; then the weights in f32
+  std::byte* weights;                    // in bf16
+  float* tile;                           // [rows][64]
+  float* inverses;                       // of the sums of rows
+  size_t bytes = 0;
+  Panels keys, values;
+  int64_t keys_of = -1, values_of = -1;  // where those in panels begin
+};
+
+// Where the matrix is one panel after the other already, it is taken as it lies.
+ScaledAttention::Panels ScaledAttention::PanelsFor(const MatrixView& matrix, std::byte* memory) const {
+  constexpr int64_t kWidestRow = 128;  // else the steps of a panel meet in few places of the nearest cache
+  const bool lies = matrix.type == DataType::kFloat32 && matrix.column_stride == 1 && matrix.columns % kLanes == 0 &&
+                    matrix.row_stride % kLanes == 0 && matrix.row_stride <= kWidestRow &&
+                    reinterpret_cast<uintptr_t>(matrix.from) % kPanelWidth == 0;
+  if (lies) {
+    return {static_cast<const std::byte*>(matrix.from), kPanelStepBytes,
+            matrix.row_stride * static_cast<int64_t>(sizeof(float))};
+  }
+  PackPanels(matrix, product_, memory);
+  return {memory, StepsOf(matrix.rows, product_) * kPanelStepBytes, kPanelStepBytes};
+}
 
 ScaledAttention::Thread ScaledAttention::ThreadAt(std::byte* scratch) const {
   Thread thread{};
@@ -184,9 +214,9 @@ ScaledAttention::Thread ScaledAttention::ThreadAt(std::byte* scratch) const {
     return begin;
   };
   const bool bf16 = product_.type == DataType::kBFloat16;
-  thread.packed_keys = thread.packed_values = -1;
-  thread.keys = part(PanelBytes(shape_.depth, shape_.keys, product_));
-  thread.values = part(PanelBytes(shape_.keys, shape_.width, product_));
+  thread.keys_of = thread.values_of = -1;
+  thread.key_memory = part(PanelBytes(shape_.depth, shape_.keys, product_));
+  thread.value_memory = part(PanelBytes(shape_.keys, shape_.width, product_));
   thread.queries = part(rows_ * depth_steps_ * 4);
   thread.scores = reinterpret_cast<float*>(part(rows_ * score_stride_ * 4));
   thread.weights = part(bf16 ? rows_ * score_stride_ * 2 : 0);
@@ -213,14 +243,13 @@ void ScaledAttention::Run(const std::byte* q, const std::byte* k, const std::byt
   const bool as_it_lies = same && s.depth % product_.depth == 0;
   const int64_t blocks = (s.queries + rows_ - 1) / rows_;
   const auto run_block = [&](Thread& t, const AttentionItem& item, int64_t first, int64_t count) {
-    if (t.packed_keys != item.k) {
-      const MatrixView matrix{At(k, item.k, s.type), s.type, s.depth, s.keys, s.k_column, s.k_row};
-      PackPanels(matrix, product_, t.keys);
-      t.packed_keys = item.k;
+    if (t.keys_of != item.k) {
+      t.keys = PanelsFor({At(k, item.k, s.type), s.type, s.depth, s.keys, s.k_column, s.k_row}, t.key_memory);
+      t.keys_of = item.k;
     }
-    if (t.packed_values != item.v) {
-      PackPanels({At(v, item.v, s.type), s.type, s.keys, s.width, s.v_row, 1}, product_, t.values);
-      t.packed_values = item.v;
+    if (t.values_of != item.v) {
+      t.values = PanelsFor({At(v, item.v, s.type), s.type, s.keys, s.width, s.v_row, 1}, t.value_memory);
+      t.values_of = item.v;
     }
     const std::byte* queries = At(q, item.q + first * s.q_row, s.type);
     int64_t q_row = s.q_row;
@@ -229,9 +258,16 @@ void ScaledAttention::Run(const std::byte* q, const std::byte* k, const std::byt
       queries = t.queries;
       q_row = depth_steps_ * product_.depth;
     }
-    for (int64_t panel = 0; panel < PanelsOf(s.keys); ++panel) {
-      product_.multiply(queries, q_row, count, t.keys + panel * depth_steps_ * kPanelStepBytes, depth_steps_,
-                        t.scores + panel * kPanelWidth, score_stride_);
+    for (int64_t column = 0; column < s.keys; column += kPanelWidth) {
+      product_.multiply({.x = queries,
+                         .x_stride = q_row,
+                         .rows = count,
+                         .panel = t.keys.from + column / kPanelWidth * t.keys.panel_bytes,
+                         .step_bytes = t.keys.step_bytes,
+                         .steps = depth_steps_,
+                         .columns = std::min(kPanelWidth, s.keys - column),
+                         .to = t.scores + column,
+                         .to_stride = score_stride_});
     }
     const Rows rows{count, s.keys, score_stride_, s.scale, s.mask_row, s.mask_column};
     const std::byte* with = s.has_mask ? At(mask, item.mask + first * s.mask_row, s.type) : nullptr;
@@ -243,11 +279,17 @@ void ScaledAttention::Run(const std::byte* q, const std::byte* k, const std::byt
       functions.softmax_bf16(rows, t.scores, reinterpret_cast<const uint16_t*>(with),
                              reinterpret_cast<uint16_t*>(t.weights), t.inverses);
     }
-    const void* weights = bf16 ? static_cast<const void*>(t.weights) : t.scores;
-    for (int64_t panel = 0; panel < PanelsOf(s.width); ++panel) {
-      product_.multiply(weights, score_stride_, count, t.values + panel * key_steps_ * kPanelStepBytes, key_steps_,
-                        t.tile, kPanelWidth);
-      const int64_t column = panel * kPanelWidth, columns = std::min(kPanelWidth, s.width - column);
+    for (int64_t column = 0; column < s.width; column += kPanelWidth) {
+      const int64_t columns = std::min(kPanelWidth, s.width - column);
+      product_.multiply({.x = bf16 ? static_cast<const void*>(t.weights) : t.scores,
+                         .x_stride = score_stride_,
+                         .rows = count,
+                         .panel = t.values.from + column / kPanelWidth * t.values.panel_bytes,
+                         .step_bytes = t.values.step_bytes,
+                         .steps = key_steps_,
+                         .columns = columns,
+                         .to = t.tile,
+                         .to_stride = kPanelWidth});
       std::byte* to = const_cast<std::byte*>(At(y, item.y + first * s.y_row + column, s.type));
       if (s.type == DataType::kFloat32) {
         functions.store_f32(t.tile, t.inverses, count, columns, reinterpret_cast<float*>(to), s.y_row);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ir/types.h"
+#include "runtime/host/attention_panels.h"
 #include "runtime/host/block_product.h"
 
 namespace halftone::host {
@@ -40,7 +41,9 @@ class ScaledAttention {
            std::byte* scratch) const;
 
  private:
+  struct Panels;
   struct Thread;
+  Panels PanelsFor(const MatrixView& matrix, std::byte* memory) const;
   Thread ThreadAt(std::byte* scratch) const;
 
   const AttentionShape shape_;

@@ -87,7 +87,8 @@ class KernelTable {
     const Kernel* skip_layer_norm = host::MakeSkipLayerNormKernel().release();
     const Kernel* softmax_loop = host::MakeSoftmaxKernel().release();
     const Kernel* attention = onednn::MakeAttentionKernel().release();
-    const Kernel* blocked_attention = onednn::MakeBlockedAttentionKernel().release();
+    const Kernel* blocked_attention = onednn::MakeBlockedAttentionKernel(/*always=*/false).release();
+    const Kernel* any_attention = onednn::MakeBlockedAttentionKernel(/*always=*/true).release();
     const Kernel* whole_attention = onednn::MakeWholeAttentionKernel().release();
     const Kernel* dft = onednn::MakeDftKernel().release();
     const Kernel* stft = onednn::MakeStftKernel().release();
@@ -196,7 +197,7 @@ class KernelTable {
     Add({OpKind::kEinsum}, {einsum});
     Add({OpKind::kSkipLayerNorm}, {skip_layer_norm});
     Add({OpKind::kAttention}, {attention});
-    Add({OpKind::kScaledDotProductAttention}, {blocked_attention, whole_attention});
+    Add({OpKind::kScaledDotProductAttention}, {blocked_attention, whole_attention, any_attention});
     Add({OpKind::kDft}, {dft});
     Add({OpKind::kStft}, {stft});
     Add({OpKind::kLstm, OpKind::kGru, OpKind::kRnn}, {recurrent});
@@ -237,8 +238,7 @@ class TableBackend final : public Backend {
     return onednn::WithType(dims, placement, type);
   }
 
-  std::vector<std::optional<LayoutSeconds>> SecondsByLayout(
-      std::span<const NodeContext* const> convs) const override {
+  std::vector<std::optional<LayoutSeconds>> SecondsByLayout(std::span<const NodeContext* const> convs) const override {
     return onednn::ConvSecondsByLayout(convs);
   }
 

@@ -8,41 +8,42 @@
 
 namespace halftone::onednn {
 
-std::unique_ptr<Kernel> MakeConvKernel();           // conv.cc
-std::unique_ptr<Kernel> MakeActivatedConvKernel();  // conv.cc: with an activation of our own
-std::unique_ptr<Kernel> MakeDenseKernel();          // dense.cc: matmul, gemm with large constant weights
-std::unique_ptr<Kernel> MakeMatMulKernel();         // matmul.cc: matmul, gemm
+std::unique_ptr<Kernel> MakeConvKernel();            // conv.cc
+std::unique_ptr<Kernel> MakeActivatedConvKernel();   // conv.cc: with an activation of our own
+std::unique_ptr<Kernel> MakeDenseKernel();           // dense.cc: matmul, gemm with large constant weights
+std::unique_ptr<Kernel> MakeMatMulKernel();          // matmul.cc: matmul, gemm
 std::unique_ptr<Kernel> MakeFastActivationKernel();  // unary.cc: swish by a loop of our own
-std::unique_ptr<Kernel> MakeUnaryKernel();          // unary.cc: elementwise of one
-std::unique_ptr<Kernel> MakeScaleChannelsKernel();  // scale_channels.cc: mul of images by a number a channel
-std::unique_ptr<Kernel> MakeBinaryKernel();         // binary.cc: elementwise of two, bias_add
-std::unique_ptr<Kernel> MakeBinaryChainKernel();    // binary_chain.cc
-std::unique_ptr<Kernel> MakePReluKernel();          // prelu.cc
-std::unique_ptr<Kernel> MakeIntegerMatMulKernel();  // integer_matmul.cc: matmul_integer
-std::unique_ptr<Kernel> MakeImagePoolKernel();      // pool.cc: loops of our own
-std::unique_ptr<Kernel> MakePoolKernel();           // pool.cc: max, average, global average
-std::unique_ptr<Kernel> MakeReduceKernel();         // reduce.cc
-std::unique_ptr<Kernel> MakeBatchNormKernel();      // normalize.cc
-std::unique_ptr<Kernel> MakeSoftmaxKernel();        // normalize.cc
+std::unique_ptr<Kernel> MakeUnaryKernel();           // unary.cc: elementwise of one
+std::unique_ptr<Kernel> MakeScaleChannelsKernel();   // scale_channels.cc: mul of images by a number a channel
+std::unique_ptr<Kernel> MakeBinaryKernel();          // binary.cc: elementwise of two, bias_add
+std::unique_ptr<Kernel> MakeBinaryChainKernel();     // binary_chain.cc
+std::unique_ptr<Kernel> MakePReluKernel();           // prelu.cc
+std::unique_ptr<Kernel> MakeIntegerMatMulKernel();   // integer_matmul.cc: matmul_integer
+std::unique_ptr<Kernel> MakeImagePoolKernel();       // pool.cc: loops of our own
+std::unique_ptr<Kernel> MakePoolKernel();            // pool.cc: max, average, global average
+std::unique_ptr<Kernel> MakeReduceKernel();          // reduce.cc
+std::unique_ptr<Kernel> MakeBatchNormKernel();       // normalize.cc
+std::unique_ptr<Kernel> MakeSoftmaxKernel();         // normalize.cc
 std::unique_ptr<Kernel> MakeConcatChannelsKernel();  // concat_channels.cc: of images with channels last
-std::unique_ptr<Kernel> MakeConcatKernel();         // concat.cc
-std::unique_ptr<Kernel> MakeViewKernel();           // view.cc: reshape and its like, transpose
-std::unique_ptr<Kernel> MakeCopyKernel();           // copy.cc: slice, pad, transpose, depth_to_space, concat
-std::unique_ptr<Kernel> MakeCopyBlocksKernel();       // copy_blocks.cc: space_to_batch, batch_to_space
-std::unique_ptr<Kernel> MakeCopyPartsKernel();      // copy_parts.cc: split, stack, expand, tile, strided_slice
-std::unique_ptr<Kernel> MakeCastKernel();           // convert.cc
-std::unique_ptr<Kernel> MakeResizeKernel();         // resize.cc
-std::unique_ptr<Kernel> MakeDeconvKernel();         // deconv.cc: conv_transpose
-std::unique_ptr<Kernel> MakeLayerNormKernel();      // layer_norm.cc
-std::unique_ptr<Kernel> MakeLrnKernel();            // layer_norm.cc
-std::unique_ptr<Kernel> MakeRecurrentKernel();      // recurrent.cc: lstm, gru, rnn with every option
-std::unique_ptr<Kernel> MakeEinsumKernel();         // einsum.cc
-std::unique_ptr<Kernel> MakeAttentionKernel();      // attention.cc
-std::unique_ptr<Kernel> MakeBlockedAttentionKernel();  // scaled_attention.cc: scores of some queries at a time
-std::unique_ptr<Kernel> MakeWholeAttentionKernel();    // scaled_attention.cc: all scores at once
-std::unique_ptr<Kernel> MakeDftKernel();            // signal.cc
-std::unique_ptr<Kernel> MakeStftKernel();           // signal.cc
-std::unique_ptr<Kernel> MakeReferenceKernel();      // reference.cc: any op with a reference function
+std::unique_ptr<Kernel> MakeConcatKernel();          // concat.cc
+std::unique_ptr<Kernel> MakeViewKernel();            // view.cc: reshape and its like, transpose
+std::unique_ptr<Kernel> MakeCopyKernel();            // copy.cc: slice, pad, transpose, depth_to_space, concat
+std::unique_ptr<Kernel> MakeCopyBlocksKernel();      // copy_blocks.cc: space_to_batch, batch_to_space
+std::unique_ptr<Kernel> MakeCopyPartsKernel();       // copy_parts.cc: split, stack, expand, tile, strided_slice
+std::unique_ptr<Kernel> MakeCastKernel();            // convert.cc
+std::unique_ptr<Kernel> MakeResizeKernel();          // resize.cc
+std::unique_ptr<Kernel> MakeDeconvKernel();          // deconv.cc: conv_transpose
+std::unique_ptr<Kernel> MakeLayerNormKernel();       // layer_norm.cc
+std::unique_ptr<Kernel> MakeLrnKernel();             // layer_norm.cc
+std::unique_ptr<Kernel> MakeRecurrentKernel();       // recurrent.cc: lstm, gru, rnn with every option
+std::unique_ptr<Kernel> MakeEinsumKernel();          // einsum.cc
+std::unique_ptr<Kernel> MakeAttentionKernel();       // attention.cc
+// scaled_attention.cc: the scores of some queries at a time; where that is the fastest, or always
+std::unique_ptr<Kernel> MakeBlockedAttentionKernel(bool always);
+std::unique_ptr<Kernel> MakeWholeAttentionKernel();  // scaled_attention.cc: all scores at once
+std::unique_ptr<Kernel> MakeDftKernel();             // signal.cc
+std::unique_ptr<Kernel> MakeStftKernel();            // signal.cc
+std::unique_ptr<Kernel> MakeReferenceKernel();       // reference.cc: any op with a reference function
 
 // A step that copies from one placement to another (convert.cc).
 absl::StatusOr<Prepared> MakeConversion(std::span<const int64_t> dims, const Placement& from, const Placement& to);

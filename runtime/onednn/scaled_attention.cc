@@ -125,9 +125,15 @@ Prepared StartOf(const Problem& p, DataType mask_type) {
 
 class BlockedKernel final : public Kernel {
  public:
+  // Else only where it is the fastest.
+  explicit BlockedKernel(bool always) : always_(always) {}
+
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     HALFTONE_ASSIGN_OR_RETURN(const Problem p, Describe(context));
-    if (p.queries < kFewestQueries) return absl::UnimplementedError("few queries: packing the keys does not pay");
+    if (!always_ && p.queries < kFewestQueries)
+      return absl::UnimplementedError("few queries: packing the keys does not pay");
+    if (!always_ && !host::BlockProductFor(p.type).wide)
+      return absl::UnimplementedError("oneDNN multiplies faster here");
     const host::AttentionShape shape{.type = p.type,
                                      .queries = p.queries,
                                      .keys = p.keys,
@@ -153,6 +159,9 @@ class BlockedKernel final : public Kernel {
     });
     return prepared;
   }
+
+ private:
+  const bool always_;
 };
 
 // A product, the softmax, a product.
@@ -262,7 +271,7 @@ class WholeKernel final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> MakeBlockedAttentionKernel() { return std::make_unique<BlockedKernel>(); }
+std::unique_ptr<Kernel> MakeBlockedAttentionKernel(bool always) { return std::make_unique<BlockedKernel>(always); }
 std::unique_ptr<Kernel> MakeWholeAttentionKernel() { return std::make_unique<WholeKernel>(); }
 
 }  // namespace halftone::onednn

@@ -3,8 +3,9 @@
 //   race_graphs --seconds S --threads K < graphs
 //
 // The graphs are text (ir/text.h) with a line "---" between two. Their plans are profiled in turns; the time of a graph
-// is that of all its steps but those of nodes named "given...", which only say how inputs lie. All graphs must give the
-// results of the first one, by the reference functions' tolerance. Prints one line of JSON:
+// is that of all its steps but those of nodes named "given...", which only say how inputs lie, and the changes of
+// layout at the very end, which results need that nobody else reads. All graphs must give the results of the first one,
+// by the reference functions' tolerance. Prints one line of JSON:
 //   {"graphs": [{"us": 12.5, "steps": ["matmul+bias brgemm:avx512_core", ...]}, ...]}
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,7 +51,8 @@ absl::StatusOr<double> Turn(const Race& race, Racer& racer, int repetitions) {
   HALFTONE_ASSIGN_OR_RETURN(const std::vector<StepInfo> steps, racer.plan->Profile(race.inputs, repetitions));
   double us = 0;
   racer.steps.clear();
-  for (const StepInfo& step : steps) {
+  const auto last = std::find_if(steps.rbegin(), steps.rend(), [](const StepInfo& s) { return s.op != "reorder"; });
+  for (const StepInfo& step : std::span(steps).first(steps.rend() - last)) {
     if (step.label.starts_with("given") || !step.median_us.has_value()) continue;
     us += *step.median_us;
     racer.steps.push_back(Concat(step.op, " ", step.kernel));
@@ -100,7 +103,8 @@ absl::StatusOr<std::string> RaceText(const std::string& text, int threads, doubl
   HALFTONE_RETURN_IF_ERROR(Run(race, seconds));
   nlohmann::json out;
   out["graphs"] = nlohmann::json::array();
-  for (const Racer& racer : race.racers) out["graphs"].push_back({{"us", Median(racer.turns_us)}, {"steps", racer.steps}});
+  for (const Racer& racer : race.racers)
+    out["graphs"].push_back({{"us", Median(racer.turns_us)}, {"steps", racer.steps}});
   return out.dump();
 }
 

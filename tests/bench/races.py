@@ -47,6 +47,8 @@ RACES = [
     Race("softmax 12x128x128", of_plain("1,12,128,128", "softmax(y) {axis=-1}")),
     Race("softmax 1000", of_plain("1,1000", "softmax(y) {axis=-1}")),
     Race("layer norm 128x768", of_plain("1,128,768", "layer_norm(y, s, o)", "s = const $T[768]  o = const $T[768] ")),
+    *[Race(f"attention of {h} heads, {n} steps, 64", f"graph (q: $T[1,{h},{n},64], k: $T[1,{h},{n},64], v: $T[1,{h},{n},64], m: $T[1,1,1,{n}]) {{ "
+           "return scaled_dot_product_attention(q, k, v, m) }") for h, n in ((12, 8), (12, 16), (12, 32), (12, 128), (12, 512), (12, 1024))],
     Race("concat 64+32 at 28x28", concat(28, 64, 32)),
     Race("concat 256+320+128+128 at 14x14", concat(14, 256, 320, 128, 128)),
     Race("max pool 3x3/2 64x112x112", after_conv(64, 112, "max_pool(y) {kernel=[3,3], strides=[2,2], pads=[1,1,1,1]}")),

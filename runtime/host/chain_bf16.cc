@@ -1,0 +1,56 @@
+// chain.h in bf16 by AVX-512 BF16, which rounds sixteen or 32 numbers at once.
+#include "runtime/host/chain_kinds.h"
+
+#if defined(__x86_64__) && !defined(__clang__)
+#include <immintrin.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "runtime/host/simd.h"
+#include "runtime/host/vector16.h"
+
+#pragma GCC target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512bf16,avx2,fma,bmi,bmi2,prefer-vector-width=512")
+#include "runtime/host/chain_loops.h"
+
+namespace halftone::host {
+namespace {
+
+struct OfNativeBf16 {
+  using Stored = uint16_t;
+  static constexpr int kVectors = 1;
+  template <int V>
+  static HALFTONE_INLINE void LoadAll(const uint16_t* x, Floats (&to)[V]) {
+    for (int v = 0; v < V; ++v) {
+      const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + 16 * v));
+      to[v] = std::bit_cast<Floats>(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
+    }
+  }
+  template <int V>
+  static HALFTONE_INLINE void StoreAll(uint16_t* y, const Floats (&from)[V]) {
+    int v = 0;
+    for (; v + 2 <= V; v += 2) {
+      const __m512bh both = _mm512_cvtne2ps_pbh(std::bit_cast<__m512>(from[v + 1]), std::bit_cast<__m512>(from[v]));
+      std::memcpy(y + 16 * v, &both, sizeof(both));
+    }
+    if (v == V) return;
+    const __m256bh last = _mm512_cvtneps_pbh(std::bit_cast<__m512>(from[v]));
+    std::memcpy(y + 16 * v, &last, sizeof(last));
+  }
+};
+
+void Rows(const ChainCode& chain, const ChainPieces& pieces) { Body<OfNativeBf16>(chain, pieces); }
+
+}  // namespace
+
+ChainRows NativeBf16Chain() {
+  return __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512bf16") ? Rows : nullptr;
+}
+
+}  // namespace halftone::host
+#else
+namespace halftone::host {
+ChainRows NativeBf16Chain() { return nullptr; }
+}  // namespace halftone::host
+#endif

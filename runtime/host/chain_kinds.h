@@ -1,0 +1,41 @@
+// What the loops of chain.cc and chain_bf16.cc have in common with those who call them.
+#ifndef HALFTONE_RUNTIME_HOST_CHAIN_KINDS_H_
+#define HALFTONE_RUNTIME_HOST_CHAIN_KINDS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/host/row_activation.h"
+
+namespace halftone::host {
+
+inline constexpr int kMostOperands = 16;
+
+enum class ChainFunction : uint8_t { kAdd, kSub, kReverseSub, kMul, kDiv, kReverseDiv, kMax, kMin };
+
+// What the loops know of a chain.
+struct ChainCode {
+  int operands = 0;
+  ChainFunction functions[kMostOperands] = {};  // of operand i: with what stands before it
+  bool clamps = false;                          // the activation is a clamp
+  float low = 0, high = 0;
+  ActivateRow activate = nullptr;  // else
+  float alpha = 0, beta = 0;
+};
+
+// Rows of `count` elements. Of an operand: from element to element, 0 or more; from row to row.
+struct ChainPieces {
+  int64_t rows = 0, count = 0;
+  const std::byte* from[kMostOperands] = {};
+  int64_t step[kMostOperands] = {}, row_step[kMostOperands] = {};
+  std::byte* y = nullptr;
+};
+
+using ChainRows = void (*)(const ChainCode& chain, const ChainPieces& pieces);
+
+// bf16 by AVX-512 BF16; nullptr: not on this CPU (chain_bf16.cc).
+ChainRows NativeBf16Chain();
+
+}  // namespace halftone::host
+
+#endif  // HALFTONE_RUNTIME_HOST_CHAIN_KINDS_H_

@@ -1,0 +1,147 @@
+// The inner loops of chain.h: T says how numbers come from memory and go back, 16 of them a vector. Included by
+// chain.cc and chain_bf16.cc, each for its own instructions; no other file may include it.
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/host/chain_kinds.h"
+#include "runtime/host/simd.h"
+#include "runtime/host/vector16.h"
+
+namespace halftone::host {
+namespace {
+
+constexpr int kMostVectors = 4;  // in registers at a time
+
+// acc = function(acc, next)
+template <int V>
+HALFTONE_INLINE void Apply(ChainFunction function, const Floats (&next)[V], Floats (&acc)[V]) {
+  switch (function) {
+    case ChainFunction::kAdd:
+      for (int v = 0; v < V; ++v) acc[v] += next[v];
+      break;
+    case ChainFunction::kSub:
+      for (int v = 0; v < V; ++v) acc[v] -= next[v];
+      break;
+    case ChainFunction::kReverseSub:
+      for (int v = 0; v < V; ++v) acc[v] = next[v] - acc[v];
+      break;
+    case ChainFunction::kMul:
+      for (int v = 0; v < V; ++v) acc[v] *= next[v];
+      break;
+    case ChainFunction::kDiv:
+      for (int v = 0; v < V; ++v) acc[v] /= next[v];
+      break;
+    case ChainFunction::kReverseDiv:
+      for (int v = 0; v < V; ++v) acc[v] = next[v] / acc[v];
+      break;
+    case ChainFunction::kMax:  // NaN stays NaN
+      for (int v = 0; v < V; ++v) acc[v] = (acc[v] != acc[v]) | (acc[v] > next[v]) ? acc[v] : next[v];
+      break;
+    case ChainFunction::kMin:
+      for (int v = 0; v < V; ++v) acc[v] = (acc[v] != acc[v]) | (acc[v] < next[v]) ? acc[v] : next[v];
+      break;
+  }
+}
+
+template <typename T, int V>
+HALFTONE_INLINE void LoadOperand(const typename T::Stored* x, int64_t step, Floats (&to)[V]) {
+  if (step == 1) {
+    T::template LoadAll<V>(x, to);
+  } else if (step == 0) {
+    for (int v = 0; v < V; ++v) to[v] = Floats{} + Load(x);
+  } else {
+    typename T::Stored picked[16 * V];
+    for (int i = 0; i < 16 * V; ++i) picked[i] = x[i * step];
+    T::template LoadAll<V>(picked, to);
+  }
+}
+
+template <int V>
+HALFTONE_INLINE void Activate(const ChainCode& chain, Floats (&numbers)[V]) {
+  if (chain.clamps) {
+    for (int v = 0; v < V; ++v) {
+      Floats x = numbers[v];
+      x = x < chain.low ? Floats{} + chain.low : x;
+      numbers[v] = x > chain.high ? Floats{} + chain.high : x;
+    }
+  } else if (chain.activate != nullptr) {
+    float memory[16 * V];
+    for (int v = 0; v < V; ++v) StoreFloats(memory + 16 * v, numbers[v]);
+    chain.activate(memory, 16 * V, chain.alpha, chain.beta);
+    for (int v = 0; v < V; ++v) numbers[v] = LoadFloats(memory + 16 * v);
+  }
+}
+
+// The results of 16 V elements from element i of a row on.
+template <typename T, int V>
+HALFTONE_INLINE void Compute(const ChainCode& chain, const ChainPieces& p, int64_t i, Floats (&acc)[V]) {
+  const auto at = [&](int k) { return reinterpret_cast<const typename T::Stored*>(p.from[k]) + i * p.step[k]; };
+  LoadOperand<T, V>(at(0), p.step[0], acc);
+  for (int k = 1; k < chain.operands; ++k) {
+    Floats next[V];
+    LoadOperand<T, V>(at(k), p.step[k], next);
+    Apply<V>(chain.functions[k], next, acc);
+  }
+  Activate<V>(chain, acc);
+}
+
+// A row of at least 16 V elements. What the last vectors have in common with those before is computed twice, before it
+// is written.
+template <typename T, int V>
+HALFTONE_INLINE void LongRow(const ChainCode& chain, const ChainPieces& p) {
+  auto* y = reinterpret_cast<typename T::Stored*>(p.y);
+  const int64_t last = p.count - 16 * V;
+  Floats end[V];
+  Compute<T, V>(chain, p, last, end);
+  for (int64_t i = 0; i < last; i += 16 * V) {
+    Floats acc[V];
+    Compute<T, V>(chain, p, i, acc);
+    T::template StoreAll<V>(y + i, acc);
+  }
+  T::template StoreAll<V>(y + last, end);
+}
+
+// A row of fewer elements than the least that is loaded at once.
+template <typename T>
+HALFTONE_INLINE void ShortRow(const ChainCode& chain, const ChainPieces& p) {
+  using Stored = typename T::Stored;
+  constexpr int V = T::kVectors;
+  Stored copies[kMostOperands][16 * V];
+  ChainPieces whole;
+  const size_t bytes = static_cast<size_t>(p.count) * sizeof(Stored);
+  for (int k = 0; k < chain.operands; ++k) {
+    const Stored* from = reinterpret_cast<const Stored*>(p.from[k]);
+    if (p.step[k] == 1) {
+      std::memcpy(copies[k], from, bytes);
+    } else {
+      for (int64_t i = 0; i < p.count; ++i) copies[k][i] = from[i * p.step[k]];
+    }
+    std::fill(copies[k] + p.count, copies[k] + 16 * V, Stored{0});
+    whole.from[k] = reinterpret_cast<const std::byte*>(copies[k]);
+    whole.step[k] = 1;
+  }
+  Floats acc[V];
+  Compute<T, V>(chain, whole, 0, acc);
+  Stored results[16 * V];
+  T::template StoreAll<V>(results, acc);
+  std::memcpy(p.y, results, bytes);
+}
+
+template <typename T>
+HALFTONE_INLINE void Body(const ChainCode& chain, ChainPieces p) {
+  constexpr int64_t kBytes = sizeof(typename T::Stored);
+  for (int64_t row = 0; row < p.rows; ++row) {
+    if (p.count >= 16 * kMostVectors) {
+      LongRow<T, kMostVectors>(chain, p);
+    } else if (p.count >= 16 * T::kVectors) {
+      LongRow<T, T::kVectors>(chain, p);
+    } else {
+      ShortRow<T>(chain, p);
+    }
+    for (int k = 0; k < chain.operands; ++k) p.from[k] += p.row_step[k] * kBytes;
+    p.y += p.count * kBytes;
+  }
+}
+
+}  // namespace
+}  // namespace halftone::host
