@@ -6,6 +6,16 @@
 #include "absl/log/check.h"
 
 namespace halftone {
+namespace {
+
+// Large tables get a quarter more room when they are full, not as much again: while they are copied there are two.
+template <typename T>
+void GrowSlowly(std::vector<T>& table) {
+  constexpr size_t kLarge = 4096;
+  if (table.size() == table.capacity() && table.size() > kLarge) table.reserve(table.size() + table.size() / 4);
+}
+
+}  // namespace
 
 Node& GraphEditor::Mutable(NodeId id) {
   CHECK(graph_.alive(id)) << "node #" << id.index << " was removed";
@@ -70,6 +80,7 @@ NodeId GraphEditor::AddNode(Node node, std::vector<ValueSpec> outputs) {
   node.outputs.clear();
   const bool is_input = node.op == OpKind::kInput;
   graph_.names_.Add(node.name);
+  GrowSlowly(graph_.nodes_);
   graph_.nodes_.push_back(std::make_shared<Node>(std::move(node)));
   ++graph_.num_alive_;
   ++edits_;
@@ -225,6 +236,8 @@ ValueId GraphEditor::AddOutput(NodeId id, ValueSpec spec) {
   const ValueId value{static_cast<int32_t>(graph_.values_.size())};
   Node& node = Mutable(id);
   graph_.names_.Add(spec.name);
+  GrowSlowly(graph_.values_);
+  GrowSlowly(graph_.uses_);
   graph_.values_.push_back(
       {std::move(spec.name), spec.type, std::move(spec.shape), id, static_cast<int>(node.outputs.size())});
   graph_.uses_.emplace_back();

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -30,20 +31,23 @@ inline constexpr float kBitExact = 0;      // every answer stays the same number
 inline constexpr float kRounding = 1e-4f;  // sums in another order, numbers rounded elsewhere. Where a graph has types
                                            // below f32: by as much as these round (equivalence.h)
 
-// What happened to one node, or why it did not.
+// What happened to one node, or why it did not. Lives as long as its log, which keeps the texts.
 struct RewriteLogEntry {
-  std::string pass;  // name of the pass or rule
-  std::string node;  // Graph::Label
-  NodeId origin;     // the node of the imported graph
+  const std::string& pass;  // name of the pass or rule
+  std::string node;         // Graph::Label
+  NodeId origin;            // the node of the imported graph
   bool applied = false;
-  std::string text;  // applied: the equation; else the reason of the refusal
-  bool remark =
-      false;  // applied: no change of its own, but what else the one before did ("control input '^x' moved to 'y'")
+  const std::string& text;  // applied: the equation; else the reason of the refusal
+  bool remark = false;  // applied: no change of its own, but what else the one before did ("control input '^x' moved to 'y'")
 };
 
 // The reasons of a run, in order; each refusal once. Not thread-safe.
 class RewriteLog {
  public:
+  RewriteLog() = default;
+  RewriteLog(const RewriteLog&) = delete;
+  RewriteLog& operator=(const RewriteLog&) = delete;
+
   void Applied(std::string_view pass, const Graph& graph, NodeId node, std::string_view equation);
   void Applied(std::string_view pass, std::string label, NodeId origin, std::string_view equation);
   void Remark(std::string_view pass, std::string label, NodeId origin, std::string_view sentence);
@@ -53,8 +57,12 @@ class RewriteLog {
   const std::vector<RewriteLogEntry>& entries() const { return entries_; }
 
  private:
+  const std::string& Shared(std::string_view text);
+  void Refuse(std::string_view pass, std::string label, NodeId origin, std::string_view reason);
+
   std::vector<RewriteLogEntry> entries_;
-  std::set<std::pair<std::string, std::string>> refused_;  // (pass, node + reason)
+  std::set<std::string, std::less<>> texts_;  // many entries have the same pass and text
+  std::set<std::tuple<const std::string*, const std::string*, size_t>> refused_;  // pass, text, hash of the node's name
 };
 
 // One execution of one pass.

@@ -20,6 +20,12 @@ void RuleSchedule::Grow(NodeId id) {
 void RuleSchedule::BeginRound(const Graph& graph, bool everything) {
   ++round_;
   everything_ = everything;
+  if (!changed_.empty()) {
+    ++tick_;
+    std::vector<NodeId> marked;
+    for (const NodeId id : std::exchange(changed_, {})) Mark(graph, id, marked);
+    MarkBehind(graph, std::move(marked));
+  }
   if (everything) seen_.clear();
   if (!std::exchange(stale_, false)) return;
   for (std::vector<NodeId>& list : by_op_) list.clear();
@@ -85,28 +91,38 @@ void RuleSchedule::Place(NodeId root, const std::vector<NodeId>& touched, size_t
   }
 }
 
-void RuleSchedule::Touch(const Graph& graph, std::vector<NodeId> touched) {
+void RuleSchedule::Mark(const Graph& graph, NodeId id, std::vector<NodeId>& marked) {
+  Grow(id);
+  if (!graph.alive(id) || due_[id.index] == tick_) return;
+  due_[id.index] = tick_;
+  marked.push_back(id);
+  if (list_[id.index] != static_cast<int16_t>(graph.op(id))) List(graph, id);
+}
+
+void RuleSchedule::MarkBehind(const Graph& graph, std::vector<NodeId> level) {
+  for (int distance = 0; distance < kReach && !level.empty(); ++distance) {
+    std::vector<NodeId> next;
+    for (const NodeId id : level) {
+      if (Info(graph.op(id)).group == OpGroup::kSource) continue;  // weights that all share: their readers are touched too
+      for (const ValueId output : graph.node(id).outputs) {
+        if (!output.valid()) continue;
+        for (const Use& use : graph.uses(output)) Mark(graph, use.node, next);
+      }
+    }
+    level = std::move(next);
+  }
+}
+
+void RuleSchedule::Touch(const Graph& graph, const std::vector<NodeId>& touched) {
   if (touched.empty()) return;
   ++tick_;
   stale_ = true;
-  std::vector<NodeId> next;
-  const auto mark = [&](NodeId id) {
-    Grow(id);
-    if (!graph.alive(id) || due_[id.index] == tick_) return;
-    due_[id.index] = tick_;
-    next.push_back(id);
-    if (list_[id.index] != static_cast<int16_t>(graph.op(id))) List(graph, id);
-  };
-  for (const NodeId id : touched) mark(id);
-  for (int distance = 0; distance < kReach && !next.empty(); ++distance) {
-    for (const NodeId id : std::exchange(next, {})) {
-      if (Info(graph.op(id)).group == OpGroup::kSource)
-        continue;  // weights that all share: who reads them is touched too
-      for (const ValueId output : graph.node(id).outputs) {
-        if (!output.valid()) continue;
-        for (const Use& use : graph.uses(output)) mark(use.node);
-      }
-    }
+  std::vector<NodeId> marked;
+  for (const NodeId id : touched) Mark(graph, id, marked);
+  if (everything_) {
+    changed_.insert(changed_.end(), marked.begin(), marked.end());
+  } else {
+    MarkBehind(graph, std::move(marked));
   }
 }
 

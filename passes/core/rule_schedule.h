@@ -36,8 +36,9 @@ class RuleSchedule {
 
   // Those of `touched` that are new stand where `root` stood.
   void Place(NodeId root, const std::vector<NodeId>& touched, size_t first);
-  // These changed: they and what is behind them are due for every rule, the one that changed them too.
-  void Touch(const Graph& graph, std::vector<NodeId> touched);
+  // These changed: they are due for every rule, the one that changed them too, and so is what is behind them; that, in a
+  // round in which everything is due, from the next round on.
+  void Touch(const Graph& graph, const std::vector<NodeId>& touched);
 
   // Whether `a` stands before `b` in an order that still holds: then it cannot need it.
   bool IsBefore(NodeId a, NodeId b) const { return ordered_ && PositionOf(a) >= 0 && PositionOf(a) < PositionOf(b); }
@@ -61,6 +62,8 @@ class RuleSchedule {
     std::unique_ptr<RuleSchedule> schedule;
   };
 
+  void Mark(const Graph& graph, NodeId id, std::vector<NodeId>& marked);
+  void MarkBehind(const Graph& graph, std::vector<NodeId> level);
   void Grow(NodeId id);
   void List(const Graph& graph, NodeId id);
   int64_t PositionOf(NodeId id) const { return static_cast<size_t>(id.index) < position_.size() ? position_[id.index] : -1; }
@@ -77,6 +80,7 @@ class RuleSchedule {
   int64_t tick_ = 1;
   int64_t round_ = 0;
   bool everything_ = false;
+  std::vector<NodeId> changed_;  // in a round in which everything is due
   bool ordered_ = true;
   bool stale_ = true;  // something was touched since the order was made
   std::map<std::pair<NodeId, std::string>, Inner> nested_;

@@ -18,7 +18,7 @@
 namespace halftone {
 namespace {
 
-constexpr uint64_t kSeeds = 8;
+constexpr uint64_t kSeeds = 32;
 constexpr uint64_t kSeedsOfModels = 2;
 constexpr uint64_t kInputs = 7;
 

@@ -42,11 +42,24 @@ bool HasOpaque(const Graph& graph) {
   return std::any_of(nodes.begin(), nodes.end(), [&](NodeId id) { return graph.op(id) == OpKind::kOpaque; });
 }
 
+// A GraphDef does not say which its outputs are: they are asked for by name.
+void NameOutputs(Graph& graph) {
+  GraphEditor edit(graph);
+  for (const GraphOutput& output : std::vector<GraphOutput>(graph.outputs())) {
+    const NodeId id = graph.producer(output.value);
+    if (!graph.node(id).name.empty()) continue;
+    std::string name = Concat("output", id.index);
+    while (graph.HasName(name)) name += "_";
+    edit.SetName(id, name);
+  }
+}
+
 // UNIMPLEMENTED where the format has no word for something in it; any other error is a finding.
 absl::Status ThroughFile(Graph& graph) {
   const PermissiveTarget target;
   PassContext context{.target = target};
   HALFTONE_RETURN_IF_ERROR(MakeExportPipeline(graph.format()).Run(graph, context));
+  if (graph.format() == GraphFormat::kGraphDef) NameOutputs(graph);
   HALFTONE_ASSIGN_OR_RETURN(const std::string bytes, ExportModel(graph));
   const std::vector<GraphOutput> outputs = graph.outputs();
   ImportOptions options{.format = graph.format() == GraphFormat::kOnnx ? ModelFormat::kOnnx : ModelFormat::kGraphDef};
@@ -85,7 +98,7 @@ Result RunThroughFiles(Graph in) {
   PassContext context{.target = target};
   context.after_step = [&](Graph& g) { return Annotate(ThroughFile(g), AbslView(Concat("after step ", ++step))); };
   if (const absl::Status status = MakeOptimizePipeline().Run(graph, context); !status.ok()) {
-    return {std::string(status.message()), ""};
+    return {std::string(status.message()), ""};  // what could be written before must be so after, in whatever words
   }
   const absl::StatusOr<std::string> moved = CompareAnswers(in, graph, kInputs, AllowedDifference(kRounding, in, graph));
   return {moved.ok() ? *moved : std::string(moved.status().message()), ""};

@@ -43,6 +43,7 @@ class Reducer {
   Reduction Run() {
     for (bool smaller = true; smaller && tries_ < options_.max_tries;) {
       smaller = DropOutputs();
+      smaller = PullOutputs() || smaller;
       smaller = CutNodes() || smaller;
       smaller = BypassNodes() || smaller;
       smaller = DropParts() || smaller;
@@ -88,6 +89,29 @@ class Reducer {
       Reduction less = best_;
       GraphEditor(less.graph).SetGraphOutputs(std::move(fewer));
       smaller = Try(std::move(less), Concat("without output '", name, "'")) || smaller;
+    }
+    return smaller;
+  }
+
+  // An output is what its last node reads.
+  bool PullOutputs() {
+    bool smaller = false;
+    for (size_t i = 0; i < best_.graph.outputs().size(); ++i) {
+      for (bool pulled = true; pulled;) {
+        pulled = false;
+        const GraphOutput output = best_.graph.outputs()[i];
+        const NodeId last = best_.graph.producer(output.value);
+        for (const ValueId x : std::vector<ValueId>(best_.graph.node(last).inputs)) {
+          if (!x.valid() || !Computes(best_.graph, best_.graph.producer(x))) continue;
+          std::vector<GraphOutput> outputs = best_.graph.outputs();
+          outputs[i].value = x;
+          Reduction less = best_;
+          GraphEditor(less.graph).SetGraphOutputs(std::move(outputs));
+          pulled = Try(std::move(less), Concat("output '", output.name, "' before its ", OpName(best_.graph.op(last))));
+          if (pulled) break;
+        }
+        smaller = smaller || pulled;
+      }
     }
     return smaller;
   }
