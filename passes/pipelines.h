@@ -2,6 +2,7 @@
 #ifndef HALFTONE_PASSES_PIPELINES_H_
 #define HALFTONE_PASSES_PIPELINES_H_
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,7 +31,7 @@ Pipeline MakeExportPipeline(GraphFormat format, Dialect dialect = Dialect::kPort
 // the fixed points "simplify", "fuse" and "conversions", or a single pass or rule ("fuse-conv-bias"). NOT_FOUND lists the
 // names. `plan` is for "precision" and "apply-precision" (an empty one if nullptr).
 absl::StatusOr<Pipeline> MakePipelineByName(std::string_view name, const PrecisionPlan* plan = nullptr);
-std::vector<std::string_view> PipelineNames();
+std::vector<std::string> PipelineNames();
 
 // The pass that the reproducer names, alone, where it has a name of its own; else its whole pipeline. NOT_FOUND. The
 // reproducer's plan must outlive the pipeline.
