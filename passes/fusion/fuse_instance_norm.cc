@@ -42,28 +42,14 @@ class FuseInstanceNorm final : public RewriteRule {
   bool makes_one_node() const override { return true; }
   OpSet root() const override { return NormalizationRoots(); }
 
-  FindResult Find(const Graph& g, NodeId root, const Target& target) const override {
-    auto read = ReadNormalization(g, root);
-    if (Refusal* refusal = std::get_if<Refusal>(&read)) return std::move(*refusal);
-    const Normalization& norm = std::get<Normalization>(read);
-    const Shape& shape = g.shape(norm.x);
-    const int channel = ChannelBeside(norm.axes, shape.rank());
-    if (channel < 0) return No("the means are not over the spatial dimensions");
-    if (channel == 1 && !norm.scale.valid() && !norm.offset.valid()) return No("it is a layer norm without parameters");
-    if (g.type(norm.x) != DataType::kFloat32) return Kept(Concat("it is not of f32: ", Describe(g, norm.x)));
-    if (!shape.dim(channel).known()) return Kept(Concat("the number of channels is not known: ", Describe(g, norm.x)));
-    if (channel != 1 && g.format() == GraphFormat::kOnnx)
-      return Kept("ONNX has no instance norm with the channels last");
-    for (const ValueId parameter : {norm.scale, norm.offset}) {
-      if (!parameter.valid()) continue;
-      const bool vector = channel == shape.rank() - 1 && IsVector(g.shape(parameter), shape.dim(channel).value);
-      if (!vector && !ChannelVector(g, parameter, shape.dim(channel).value, channel, shape.rank()).has_value())
-        return Kept(DescribeBoth("scale or offset is no vector over the channels", g, parameter, norm.x));
+  FindResult Find(const Graph& g, NodeId root, const Target&) const override {
+    FindResult found = Check(g, root);
+    if (!std::holds_alternative<Match>(found)) return found;
+    NodeId user = NormalizationMayEndIn(g, root);
+    for (int i = 0; i < 2 && user.valid(); ++i, user = NormalizationMayEndIn(g, user)) {  // scale and offset
+      if (std::holds_alternative<Match>(Check(g, user))) return No("what follows belongs to it");
     }
-    if (const NodeId user = NormalizationMayEndIn(g, root); user.valid()) {
-      if (std::holds_alternative<Match>(Find(g, user, target))) return No("what follows belongs to it");
-    }
-    return Match(norm.nodes);
+    return found;
   }
 
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {
@@ -89,6 +75,29 @@ class FuseInstanceNorm final : public RewriteRule {
     node.attributes.Set("epsilon", norm.epsilon);
     ReplaceByNode(edit, m.root(), std::move(node));
     return absl::OkStatus();
+  }
+
+ private:
+  // Find for this end of it, whatever follows.
+  static FindResult Check(const Graph& g, NodeId root) {
+    auto read = ReadNormalization(g, root);
+    if (Refusal* refusal = std::get_if<Refusal>(&read)) return std::move(*refusal);
+    const Normalization& norm = std::get<Normalization>(read);
+    const Shape& shape = g.shape(norm.x);
+    const int channel = ChannelBeside(norm.axes, shape.rank());
+    if (channel < 0) return No("the means are not over the spatial dimensions");
+    if (channel == 1 && !norm.scale.valid() && !norm.offset.valid()) return No("it is a layer norm without parameters");
+    if (g.type(norm.x) != DataType::kFloat32) return Kept(Concat("it is not of f32: ", Describe(g, norm.x)));
+    if (!shape.dim(channel).known()) return Kept(Concat("the number of channels is not known: ", Describe(g, norm.x)));
+    if (channel != 1 && g.format() == GraphFormat::kOnnx)
+      return Kept("ONNX has no instance norm with the channels last");
+    for (const ValueId parameter : {norm.scale, norm.offset}) {
+      if (!parameter.valid()) continue;
+      const bool vector = channel == shape.rank() - 1 && IsVector(g.shape(parameter), shape.dim(channel).value);
+      if (!vector && !ChannelVector(g, parameter, shape.dim(channel).value, channel, shape.rank()).has_value())
+        return Kept(DescribeBoth("scale or offset is no vector over the channels", g, parameter, norm.x));
+    }
+    return Match(norm.nodes);
   }
 };
 

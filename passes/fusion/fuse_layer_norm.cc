@@ -38,28 +38,14 @@ class FuseLayerNorm final : public RewriteRule {
   bool makes_one_node() const override { return true; }
   OpSet root() const override { return NormalizationRoots(); }
 
-  FindResult Find(const Graph& g, NodeId root, const Target& target) const override {
-    auto read = ReadNormalization(g, root);
-    if (Refusal* refusal = std::get_if<Refusal>(&read)) return std::move(*refusal);
-    const Normalization& norm = std::get<Normalization>(read);
-    const Shape& shape = g.shape(norm.x);
-    const int64_t axis = shape.rank() - static_cast<int64_t>(norm.axes.size());
-    std::vector<int64_t> last(norm.axes.size());
-    std::iota(last.begin(), last.end(), axis);
-    if (norm.axes != last) return Kept(Concat("the means are not over the last axes of ", Describe(g, norm.x)));
-    if (!IsFloatingPoint(g.type(norm.x))) return Kept("it is not of floats");
-    for (const ValueId parameter : {norm.scale, norm.offset}) {
-      if (!parameter.valid()) continue;
-      if (!IsOneARow(g, parameter, shape, axis))
-        return Kept(DescribeBoth("scale or offset is no vector over the last axes", g, parameter, norm.x));
-      if (g.type(parameter) != g.type(norm.x)) return Kept(DescribeBoth("different types", g, parameter, norm.x));
+  FindResult Find(const Graph& g, NodeId root, const Target&) const override {
+    FindResult found = Check(g, root);
+    if (!std::holds_alternative<Match>(found)) return found;
+    NodeId user = NormalizationMayEndIn(g, root);
+    for (int i = 0; i < 2 && user.valid(); ++i, user = NormalizationMayEndIn(g, user)) {  // scale and offset
+      if (std::holds_alternative<Match>(Check(g, user))) return No("what follows belongs to it");
     }
-    if (!norm.scale.valid() && !RowDims(shape, axis).has_value())
-      return Kept(Concat("the size of a row is not known: ", Describe(g, norm.x)));
-    if (const NodeId user = NormalizationMayEndIn(g, root); user.valid()) {
-      if (std::holds_alternative<Match>(Find(g, user, target))) return No("what follows belongs to it");
-    }
-    return Match(norm.nodes);
+    return found;
   }
 
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {
@@ -83,6 +69,28 @@ class FuseLayerNorm final : public RewriteRule {
   }
 
  private:
+  // Find for this end of it, whatever follows.
+  static FindResult Check(const Graph& g, NodeId root) {
+    auto read = ReadNormalization(g, root);
+    if (Refusal* refusal = std::get_if<Refusal>(&read)) return std::move(*refusal);
+    const Normalization& norm = std::get<Normalization>(read);
+    const Shape& shape = g.shape(norm.x);
+    const int64_t axis = shape.rank() - static_cast<int64_t>(norm.axes.size());
+    std::vector<int64_t> last(norm.axes.size());
+    std::iota(last.begin(), last.end(), axis);
+    if (norm.axes != last) return Kept(Concat("the means are not over the last axes of ", Describe(g, norm.x)));
+    if (!IsFloatingPoint(g.type(norm.x))) return Kept("it is not of floats");
+    for (const ValueId parameter : {norm.scale, norm.offset}) {
+      if (!parameter.valid()) continue;
+      if (!IsOneARow(g, parameter, shape, axis))
+        return Kept(DescribeBoth("scale or offset is no vector over the last axes", g, parameter, norm.x));
+      if (g.type(parameter) != g.type(norm.x)) return Kept(DescribeBoth("different types", g, parameter, norm.x));
+    }
+    if (!norm.scale.valid() && !RowDims(shape, axis).has_value())
+      return Kept(Concat("the size of a row is not known: ", Describe(g, norm.x)));
+    return Match(norm.nodes);
+  }
+
   static std::optional<std::vector<int64_t>> RowDims(const Shape& shape, int64_t axis) {
     std::vector<int64_t> dims;
     for (int i = static_cast<int>(axis); i < shape.rank(); ++i) {

@@ -12,6 +12,14 @@
 namespace halftone {
 namespace {
 
+// Something that fuse-matmul-bias takes once nothing else stands between.
+bool IsColumnVector(const Graph& g, ValueId bias, NodeId matmul) {
+  const Shape& shape = g.shape(bias);
+  const std::optional<int64_t> columns = OutputChannels(g, matmul);
+  const bool vector = columns.has_value() && shape.has_rank() && shape.rank() == 1 && shape.dim(0).value == *columns;
+  return vector || ChannelVector(g, bias, matmul).has_value();
+}
+
 class FuseMatMulMask final : public RewriteRule {
  public:
   std::string_view name() const override { return "fuse-matmul-mask"; }
@@ -28,6 +36,7 @@ class FuseMatMulMask final : public RewriteRule {
     if (HasResidual(g, matmul) || HasActivation(g, matmul))
       return No("the matmul already ends in a residual or an activation");
     if (SameShape(g.shape(product), g.shape(mask))) return No("the other operand is not broadcast");
+    if (!HasBias(g, matmul) && IsColumnVector(g, mask, matmul)) return No("it is a bias");
     if (g.type(product) != g.type(mask)) return Kept(DescribeBoth("different types", g, product, mask));
     if (!g.shape(mask).has_rank() || !SameShape(g.shape(product), g.shape(g.output(add))))
       return Kept(DescribeBoth("not known to broadcast to the product", g, mask, product));

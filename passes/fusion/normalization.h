@@ -32,7 +32,8 @@ OpSet NormalizationRoots();
 // The normalization that ends in `root`, with as much scale and offset as lies in front of it.
 std::variant<Normalization, Refusal> ReadNormalization(const Graph& g, NodeId root);
 
-// The only node that reads `root` if a longer normalization may end there; kNoNode if there is none.
+// The only node that reads `root`'s value if a longer normalization may end there or behind it, an add or a mul; kNoNode
+// if there is none.
 NodeId NormalizationMayEndIn(const Graph& g, NodeId root);
 
 }  // namespace halftone
