@@ -29,11 +29,15 @@ HALFTONE_INLINE void SwapHalves(Words (&rows)[kLanes]) {
   }
 }
 
-// to [16][64] = the transpose of 16 rows of 16 words.
-HALFTONE_INLINE void Transpose16(const char* from, int64_t row_bytes, uint32_t* to) {
-  Words rows[kLanes];
+// to [16][64] = the transpose of up to 16 rows of 16 words, and zeros.
+HALFTONE_INLINE void Transpose16(const char* from, int64_t row_bytes, int64_t count, uint32_t* to) {
+  Words rows[kLanes] = {};
+  if (count == kLanes) {
 #pragma GCC unroll 16
-  for (int i = 0; i < kLanes; ++i) std::memcpy(&rows[i], from + i * row_bytes, sizeof(Words));
+    for (int i = 0; i < kLanes; ++i) std::memcpy(&rows[i], from + i * row_bytes, sizeof(Words));
+  } else {
+    for (int i = 0; i < count; ++i) std::memcpy(&rows[i], from + i * row_bytes, sizeof(Words));
+  }
   SwapHalves<8>(rows);
   SwapHalves<4>(rows);
   SwapHalves<2>(rows);
@@ -75,16 +79,15 @@ HALFTONE_INLINE void PackTransposed(const MatrixView& m, bool pairs, int64_t ste
   const int64_t step_elements = pairs ? 2 : 1;
   const int64_t element_bytes = pairs ? sizeof(uint16_t) : sizeof(float);
   const int64_t whole_steps = m.rows / step_elements / kLanes * kLanes;
-  int64_t c = first;
-  for (; c + kLanes <= last; c += kLanes) {
+  for (int64_t c = first; c < last; c += kLanes) {
+    const int64_t count = std::min<int64_t>(kLanes, last - c);
     const char* from = static_cast<const char*>(m.from) + c * m.column_stride * element_bytes;
     for (int64_t step = 0; step < whole_steps; step += kLanes) {
-      Transpose16(from + step * sizeof(uint32_t), m.column_stride * element_bytes,
+      Transpose16(from + step * sizeof(uint32_t), m.column_stride * element_bytes, count,
                   panel + step * kPanelWidth + c % kPanelWidth);
     }
-    PackWords(m, pairs, whole_steps, steps, c, c + kLanes, panel);
+    PackWords(m, pairs, whole_steps, steps, c, c + count, panel);
   }
-  PackWords(m, pairs, 0, steps, c, last, panel);
 }
 
 // Columns [first, last) of a matrix whose columns lie together.

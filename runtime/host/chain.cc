@@ -1,6 +1,7 @@
 #include "runtime/host/chain.h"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -11,6 +12,8 @@ namespace halftone::host {
 namespace {
 
 constexpr int64_t kGrain = 16384;  // elements that are worth a thread
+constexpr int64_t kShortRow = 64;  // elements: shorter ones are worth putting together
+constexpr int64_t kLongestTile = 1024;
 
 std::optional<ChainFunction> FunctionOf(const ChainStep& step) {
   switch (step.op) {
@@ -96,14 +99,23 @@ class ChainLoop final : public Step {
       dims_.insert(dims_.begin(), 1);
       for (std::vector<int64_t>& strides : strides_) strides.insert(strides.begin(), 0);
     }
+    Tile();
   }
 
   void Bind(std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, std::byte*) override {
     from_.assign(inputs.begin(), inputs.end());
+    for (const Repeated& repeated : repeated_) from_[repeated.operand] = repeated.memory.data();
+    inputs_.assign(inputs.begin(), inputs.end());
     y_ = outputs[0];
   }
 
   absl::Status Run() override {
+    for (Repeated& repeated : repeated_) {
+      const std::byte* from = inputs_[repeated.operand];
+      const size_t bytes = static_cast<size_t>(repeated.count * bytes_);
+      for (size_t at = 0; at < repeated.memory.size(); at += bytes)
+        std::memcpy(repeated.memory.data() + at, from, bytes);
+    }
     const int64_t count = dims_.back();
     int64_t rows = 1;
     for (size_t i = 0; i + 1 < dims_.size(); ++i) rows *= dims_[i];
@@ -123,6 +135,39 @@ class ChainLoop final : public Step {
   void Remove(size_t i) {
     dims_.erase(dims_.begin() + static_cast<int64_t>(i));
     for (std::vector<int64_t>& strides : strides_) strides.erase(strides.begin() + static_cast<int64_t>(i));
+  }
+
+  // A short operand that all rows read again, as often as a tile of several rows needs it.
+  struct Repeated {
+    size_t operand = 0;
+    int64_t count = 0;
+    std::vector<std::byte> memory;
+  };
+
+  // Several short rows become one long one where each operand either runs on from row to row or is the same for all.
+  void Tile() {
+    const size_t inner = dims_.size() - 1, rows = inner - 1;
+    const int64_t count = dims_[inner];
+    if (count >= kShortRow) return;
+    int64_t together = 0;
+    for (int64_t f = 2; f * count <= kLongestTile; ++f) {
+      if (dims_[rows] % f == 0 && f * count >= kShortRow) together = f;
+    }
+    const auto runs_on = [&](const std::vector<int64_t>& s) { return s[rows] == s[inner] * count; };
+    const auto repeats = [](const std::vector<int64_t>& s) {
+      return s.back() == 1 && std::all_of(s.begin(), s.end() - 1, [](int64_t stride) { return stride == 0; });
+    };
+    if (together == 0 || !std::ranges::all_of(strides_, [&](const auto& s) { return runs_on(s) || repeats(s); }))
+      return;
+    dims_[rows] /= together;
+    dims_[inner] *= together;
+    for (size_t k = 0; k < strides_.size(); ++k) {
+      if (repeats(strides_[k])) {
+        repeated_.push_back({k, count, std::vector<std::byte>(static_cast<size_t>(dims_[inner] * bytes_))});
+      } else {
+        strides_[k][rows] *= together;
+      }
+    }
   }
 
   // Elements [begin, end) of rows [first, last); those that follow each other along the second dimension from the end
@@ -154,7 +199,8 @@ class ChainLoop final : public Step {
   const int64_t bytes_;
   std::vector<int64_t> dims_;
   std::vector<std::vector<int64_t>> strides_;
-  std::vector<const std::byte*> from_;
+  std::vector<Repeated> repeated_;
+  std::vector<const std::byte*> inputs_, from_;
   std::byte* y_ = nullptr;
 };
 

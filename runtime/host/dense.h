@@ -26,6 +26,7 @@ struct DenseTask {
   float scale = 1;
   const float* bias = nullptr;     // one a column, or null
   const void* residual = nullptr;  // as y, or null
+  int64_t residual_stride = 0;     // elements from row to row; 0: all rows have the same
   void* y = nullptr;               // dense
   void (*activate)(float* numbers, int64_t count) = nullptr;
   bool activation_first = false;

@@ -105,7 +105,7 @@ void AddResidual(const DenseTask& task, int64_t row, int rows, int64_t column, T
     for (int v = 0; v < kVectors; ++v) {
       const __mmask16 mask = MaskOf(task.columns, column + v * kLanes);
       float* numbers = tile.numbers + r * kPanelColumns + v * kLanes;
-      const __m512 addend = Sums::LoadRow(mask, residual + (row + r) * task.columns + column + v * kLanes);
+      const __m512 addend = Sums::LoadRow(mask, residual + (row + r) * task.residual_stride + column + v * kLanes);
       _mm512_store_ps(numbers, _mm512_add_ps(_mm512_load_ps(numbers), addend));
     }
   }
@@ -136,9 +136,9 @@ void FetchRows(const DenseTask& task, int64_t row, int rows, int64_t column) {
   auto* y = static_cast<typename Sums::Element*>(task.y);
   for (int r = 0; r < rows; ++r) {
     for (int64_t c = 0; c < kPanelColumns; c += kElements) {
-      const int64_t at = (row + r) * task.columns + column + c;
-      if (residual != nullptr) __builtin_prefetch(residual + at, /*write=*/0);
-      __builtin_prefetch(y + at, /*write=*/1);
+      const int64_t at = column + c;
+      if (residual != nullptr) __builtin_prefetch(residual + (row + r) * task.residual_stride + at, /*write=*/0);
+      __builtin_prefetch(y + (row + r) * task.columns + at, /*write=*/1);
     }
   }
 }

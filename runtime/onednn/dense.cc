@@ -95,9 +95,16 @@ class DenseKernel final : public Kernel {
     Prepared prepared{.inputs = {{0, Placement{type}}}, .outputs = {Placement{type}}, .kernel = "dense loop"};
     int residual = -1;
     if (context.node().op == OpKind::kMatMul && context.HasInput(kResidual)) {
-      if (context.InputDims(kResidual) != context.OutputDims()) return absl::UnimplementedError("a broadcast residual");
+      const Dims dims = context.InputDims(kResidual);
+      const bool whole = dims == context.OutputDims();
+      const bool one_row = !dims.empty() && dims.back() == task.columns &&
+                           std::count(dims.begin(), dims.end() - 1, 1) + 1 == static_cast<int64_t>(dims.size());
+      if (!whole && !one_row)
+        return absl::UnimplementedError("a residual that is broadcast along columns or some rows");
+      task.residual_stride = whole ? task.columns : 0;
       prepared.inputs.push_back({kResidual, Placement{type}});
-      prepared.may_overwrite = residual = 1;
+      residual = 1;
+      if (whole) prepared.may_overwrite = residual;
     }
     prepared.step = std::make_unique<DenseStep>(task, function, std::move(packed), std::move(bias), residual);
     return prepared;

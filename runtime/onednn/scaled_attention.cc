@@ -1,6 +1,6 @@
-// scaled_dot_product_attention: host::ScaledAttention, which never has all scores; and for few queries, for which
-// packing keys and values does not pay, two products of oneDNN with a softmax of ours between them. Heads are strides:
-// q, k and v are read as they lie, y is written as the transpose behind it wants it.
+// scaled_dot_product_attention: host::ScaledAttention, which never has all scores; and where that is slower, two
+// products of oneDNN with a softmax of ours between them. Heads are strides: q, k and v are read as they lie, y is
+// written as the transpose behind it wants it.
 #include "runtime/host/scaled_attention.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace halftone::onednn {
 namespace {
 
 constexpr int kQ = 0, kK = 1, kV = 2, kMask = 3;
-constexpr int64_t kFewestQueries = 16;
+constexpr int64_t kFewQueries = 12, kFewKeys = 64;  // with fewer, oneDNN is faster in f32
 constexpr int64_t kGrainElements = 1 << 13;
 
 // One of q, k, v and y: dimensions [.., rows, columns] and where they lie.
@@ -130,8 +130,8 @@ class BlockedKernel final : public Kernel {
 
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     HALFTONE_ASSIGN_OR_RETURN(const Problem p, Describe(context));
-    if (!always_ && p.queries < kFewestQueries)
-      return absl::UnimplementedError("few queries: packing the keys does not pay");
+    if (!always_ && p.type == DataType::kFloat32 && p.queries < kFewQueries && p.keys < kFewKeys)
+      return absl::UnimplementedError("few queries and keys: packing does not pay");
     if (!always_ && !host::BlockProductFor(p.type).wide)
       return absl::UnimplementedError("oneDNN multiplies faster here");
     const host::AttentionShape shape{.type = p.type,
