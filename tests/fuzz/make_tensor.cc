@@ -87,8 +87,10 @@ void FlattenNode(Maker& m, OpKind op) {
   m.Add(op, {x}, m.Chance(40) ? Attributes() : With({{"axis", Number(m.Int(0, m.rank(x)))}}));
 }
 
+// A cube now and then: there a permutation and its inverse give the same shape.
 void TransposeNode(Maker& m, OpKind op) {
-  const ValueId x = AnyType(m, 2);
+  const int64_t side = m.Int(2, 5);
+  const ValueId x = m.Chance(15) ? m.Fresh(DataType::kFloat32, {side, side, side}, -4, 4) : AnyType(m, 2);
   std::vector<int64_t> perm(static_cast<size_t>(m.rank(x)));
   std::iota(perm.begin(), perm.end(), 0);
   for (size_t i = perm.size(); i-- > 1;)

@@ -211,6 +211,8 @@ for op in ["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"]:
             lambda x, s, o, m, v: norm(x, s, o, m, v, EPS), rest=PARAMS, types=["f32"] if op == "FusedBatchNorm" else None)
     layouts(op, [2, 3, 2, 4], dict(extra), lambda x, s, o, m, v: norm(x, s, o, x.mean((0, 1, 2)), x.var((0, 1, 2)), float(np.float32(1e-4))),
             "training", rest=PARAMS[:2] + [("const", "f32", np.zeros(0))] * 2, types=["f32"])
+case("BatchNormWithGlobalNormalization", [X(2, 3, 2, 4), PARAMS[2], PARAMS[3], PARAMS[1], PARAMS[0]],
+     {"variance_epsilon": F(0.001), "scale_after_normalization": B(1)}, lambda c, x, m, v, o, s: norm(x, s, o, m, v, EPS), types=["f32"])
 
 
 def lrn(x, r, bias, alpha, beta):
