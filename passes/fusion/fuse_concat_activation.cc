@@ -51,14 +51,8 @@ class FuseConcatActivation final : public RewriteRule {
     const Graph& g = edit.graph();
     const auto [activation, concat] = m.nodes<2>();
     const ActivationSpec spec = *ActivationOf(g, activation);
+    for (int i = 0; i < Parts(g, concat); ++i) AttachActivation(edit, g.producer(g.input(concat, i)), spec);
     const NodeId together = edit.Clone(concat);
-    for (int i = 0; i < Parts(g, concat); ++i) {
-      const NodeId part = g.producer(g.input(concat, i));
-      const NodeId fused = edit.Clone(part);
-      AttachActivation(edit, fused, spec);
-      edit.SetInput(together, i, g.output(fused));
-      edit.SetName(fused, FreshName(g, g.Label(part)));
-    }
     edit.ReplaceNode(activation, together);
     return absl::OkStatus();
   }

@@ -74,6 +74,8 @@ bool IsTooMuchWork(const Graph& graph, NodeId id, int64_t result_bytes, const st
   return sum > 0 && result_bytes / 2 > kMostProducts / sum;
 }
 
+bool Dequantizes(OpKind op) { return op == OpKind::kDequantizeLinear || op == OpKind::kDequantizeRange; }
+
 // The results, or nothing where folding is not possible or not wanted.
 absl::StatusOr<std::vector<Tensor>> Fold(const Graph& graph, NodeId id) {
   std::vector<Tensor> nothing;
@@ -93,6 +95,7 @@ absl::StatusOr<std::vector<Tensor>> Fold(const Graph& graph, NodeId id) {
   const std::optional<int64_t> bytes = ResultBytes(graph, id);
   if (!bytes.has_value() || *bytes > kLargestResult) return nothing;
   if (*bytes > kAlwaysSmall && *bytes > kLargestGrowth * input_bytes) return nothing;
+  if (*bytes > kAlwaysSmall && Dequantizes(graph.op(id))) return nothing;
   if (IsTooMuchWork(graph, id, *bytes, inputs)) return nothing;
   absl::StatusOr<std::vector<Tensor>> results = reference::EvaluateNode(graph, id, inputs);
   // What the reference cannot compute is no fault of the model's: the node stays.
