@@ -208,7 +208,7 @@ class ChainLoop final : public Step {
 
 std::unique_ptr<Step> MakeChainStep(ChainTask task) {
   ChainCode chain{.operands = static_cast<int>(task.steps.size()) + 1};
-  if (chain.operands > kMostOperands) return nullptr;
+  if (chain.operands > kMostChainOperands) return nullptr;
   for (int k = 1; k < chain.operands; ++k) {
     const std::optional<ChainFunction> function = FunctionOf(task.steps[k - 1]);
     if (!function.has_value()) return nullptr;

@@ -12,6 +12,8 @@
 
 namespace halftone::host {
 
+inline constexpr int kMostChainOperands = 16;
+
 struct ChainTask {
   DataType type = DataType::kFloat32;  // of all operands and the result: f32 or bf16
   std::vector<ChainStep> steps;        // one fewer than operands

@@ -5,19 +5,18 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/host/chain.h"
 #include "runtime/host/row_activation.h"
 
 namespace halftone::host {
-
-inline constexpr int kMostOperands = 16;
 
 enum class ChainFunction : uint8_t { kAdd, kSub, kReverseSub, kMul, kDiv, kReverseDiv, kMax, kMin };
 
 // What the loops know of a chain.
 struct ChainCode {
   int operands = 0;
-  ChainFunction functions[kMostOperands] = {};  // of operand i: with what stands before it
-  bool clamps = false;                          // the activation is a clamp
+  ChainFunction functions[kMostChainOperands] = {};  // of operand i: with what stands before it
+  bool clamps = false;                               // the activation is a clamp
   float low = 0, high = 0;
   ActivateRow activate = nullptr;  // else
   float alpha = 0, beta = 0;
@@ -26,8 +25,8 @@ struct ChainCode {
 // Rows of `count` elements. Of an operand: from element to element, 0 or more; from row to row.
 struct ChainPieces {
   int64_t rows = 0, count = 0;
-  const std::byte* from[kMostOperands] = {};
-  int64_t step[kMostOperands] = {}, row_step[kMostOperands] = {};
+  const std::byte* from[kMostChainOperands] = {};
+  int64_t step[kMostChainOperands] = {}, row_step[kMostChainOperands] = {};
   std::byte* y = nullptr;
 };
 

@@ -106,7 +106,7 @@ template <typename T>
 HALFTONE_INLINE void ShortRow(const ChainCode& chain, const ChainPieces& p) {
   using Stored = typename T::Stored;
   constexpr int V = T::kVectors;
-  Stored copies[kMostOperands][16 * V];
+  Stored copies[kMostChainOperands][16 * V];
   ChainPieces whole;
   const size_t bytes = static_cast<size_t>(p.count) * sizeof(Stored);
   for (int k = 0; k < chain.operands; ++k) {

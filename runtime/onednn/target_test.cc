@@ -112,6 +112,19 @@ TEST(TargetTest, PartsBehindAnActivation) {
           .ok());
 }
 
+TEST(TargetTest, WholeOps) {
+  const std::unique_ptr<Target> target = MakeOneDnnTarget();
+  const Graph graph = Parse("graph (x: f32[2,3], i: s32[2,3]) { return x, i }");
+  const ValueId x = graph.FindValue("x"), i = graph.FindValue("i");
+  const std::vector<ValueId> two = {x, x}, many(17, x), integers = {i, i};
+  EXPECT_TRUE(target->SupportsOp(graph, OpKind::kBinaryChain, two).ok());
+  EXPECT_TRUE(target->SupportsOp(graph, OpKind::kL2Loss, two).ok());
+  EXPECT_EQ(target->SupportsOp(graph, OpKind::kBinaryChain, many).message(),
+            "no kernel for a chain of more than 16 operands");
+  EXPECT_EQ(target->SupportsOp(graph, OpKind::kL2Loss, integers).message(), "no kernel for l2_loss of s32");
+  EXPECT_EQ(target->SupportsOp(graph, OpKind::kOpaque, two).message(), "no kernel for opaque");
+}
+
 TEST(TargetTest, SymbolicShapesAreNoObstacle) {
   const std::unique_ptr<Target> target = MakeOneDnnTarget();
   const Graph graph = Parse(R"(graph (x: f32[N,3,H,W], t: f32[N,T,16], u: f32[?,?,?,?]) {
