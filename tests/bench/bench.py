@@ -5,7 +5,7 @@
               [--markdown FILE]
     dev bench --list         the scenarios and their bars, the races of --kernels and --fusions
     dev bench --kernels      for nodes as these models have them: all kernels that take the node, ours and oneDNN's, against each other
-    dev bench --fusions      each fused node against the nodes that it stands for
+    dev bench --fusions      each fused node against the nodes that it stands for (--markdown FILE: as a page)
     dev bench --passes       the passes alone on graphs of 10 000 and 100 000 nodes, beside ONNX Runtime's optimization of the same files
 
 Without arguments: all scenarios, quick profile. Each round runs every side once, in random order, each in a fresh process: ONNX
@@ -182,7 +182,11 @@ def main():
     if options.kernels:
         return 0 if kernels.race_all(options.round_seconds, options.seed) else 1
     if options.fusions is not None:
-        return 0 if fusions.race_all(options.round_seconds, options.seed, options.fusions) else 1
+        rows = fusions.race_all(options.round_seconds, options.seed, options.fusions)
+        if options.markdown:
+            command = f"./dev bench --fusions --round-seconds {options.round_seconds:g}"
+            options.markdown.write_text(fusions.page(rows, command, describe_cpu(cpu_facts())))
+        return 1 if fusions.slow(rows) else 0
     if options.passes:
         return 0 if passes.measure_all() else 1
     results, skipped = run_all(options)

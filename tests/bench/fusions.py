@@ -202,18 +202,37 @@ def listed():
         print(f"{f.pattern:52} {f.shapes:30} {', '.join(f.types)}")
 
 
+def verdict(ratio):
+    return "PASS" if ratio >= TIE else "EVEN" if ratio >= 1 / TIE else "SLOW"
+
+
+def page(rows, command, cpu):
+    """In Markdown: a line a fusion and type."""
+    lines = ["# Fused nodes against their parts", "", f"`{command}`, {cpu}; one thread, one image or sequence. A row's two graphs compute the same and are "
+             "timed in turns, changes of layout between their nodes included; the last column says by which kernel the fused node runs.", "",
+             "| pattern | shapes | type | fused ms | parts ms | parts / fused | kernel |", "|---|---|---|---|---|---|---|"]
+    for f, element, fused, parts in rows:
+        kernels = ", ".join(step.split(" ", 1)[1] for step in fused["steps"])
+        lines.append(f"| {f.pattern} | {f.shapes} | {element} | {fused['us'] / 1000:.4f} | {parts['us'] / 1000:.4f} | {parts['us'] / fused['us']:.2f} | {kernels} |")
+    return "\n".join(lines) + "\n"
+
+
 def race_all(seconds, seed, only=""):
-    """Prints a line a fusion and type; whether none is slower than its parts."""
-    todo, fine = [(f, element) for f in FUSIONS for element in f.types if only in f.pattern], True
+    """[(fusion, type, fused, parts)] in the order of the table; prints a line each."""
+    todo = [(f, element) for f in FUSIONS for element in f.types if only in f.pattern]
     times = {}
     for f, element in random.Random(seed).sample(todo, len(todo)):
         times[f, element] = race(f.graphs(element), seconds)
-    print(f"       {'pattern':52} {'shapes':30} type     fused ms   parts ms  parts / fused")
+    print(f"       {'pattern':56} {'shapes':30} type     fused ms   parts ms  parts / fused")
+    rows = []
     for f, element in todo:
         parts, fused = times[f, element]
+        rows.append((f, element, fused, parts))
         ratio = parts["us"] / fused["us"]
-        word = "PASS" if ratio >= TIE else "EVEN" if ratio >= 1 / TIE else "SLOW"
-        fine = fine and word != "SLOW"
-        print(f"{word:6} {f.pattern:52} {f.shapes:30} {element:5} {fused['us'] / 1000:11.4f} {parts['us'] / 1000:10.4f} {ratio:8.2f}  "
+        print(f"{verdict(ratio):6} {f.pattern:56} {f.shapes:30} {element:5} {fused['us'] / 1000:11.4f} {parts['us'] / 1000:10.4f} {ratio:8.2f}  "
               f"{', '.join(fused['steps'])}")
-    return fine
+    return rows
+
+
+def slow(rows):
+    return [row for row in rows if verdict(row[3]["us"] / row[2]["us"]) == "SLOW"]
