@@ -137,6 +137,8 @@ bool FindCandidate(const Graph& g, ValueId c, Cell& cell) {
   return false;
 }
 
+bool IsConcatenated(const Dense& dense) { return dense.inputs[0].matmul == dense.inputs[1].matmul; }
+
 // "" or why the parts do not belong together.
 std::string Misfit(const Graph& g, Cell& cell) {
   if (cell.update.part.split != cell.reset.part.split) return "the gates are of different products";
@@ -147,9 +149,12 @@ std::string Misfit(const Graph& g, Cell& cell) {
     return "gates and candidate are of different inputs";
   const int64_t hidden = cell.candidate.columns;
   const Shape& rows = g.shape(cell.x);
-  const bool fit = rows.has_rank() && rows.rank() == 2 && cell.update.dense.columns == kGates * hidden &&
-                   IsRows(g, cell.h, rows.dim(0), hidden) && IsRows(g, g.output(cell.nodes[0]), rows.dim(0), hidden);
-  if (!fit) return "input and state are not known to have as many rows";
+  if (!rows.has_rank() || rows.rank() != 2 || cell.update.dense.columns != kGates * hidden)
+    return "the gates have other sizes than the candidate";
+  // What is concatenated has as many rows; two products might be broadcast.
+  const bool together = IsConcatenated(cell.update.dense) && IsConcatenated(cell.candidate);
+  if (!together && !IsRows(g, cell.h, rows.dim(0), hidden)) return "input and state are not known to have as many rows";
+  if (inputs[1 - cell.x_of_gates].rows != hidden) return "the state has another size than the candidate";
   if (cell.attention.valid() && !IsRows(g, cell.attention, rows.dim(0), 1))
     return "the attention is not one number a row";
   return "";

@@ -8,8 +8,8 @@
 namespace halftone {
 namespace {
 
-// No format's symbol begins like this.
-constexpr std::string_view kPrefix = "?";
+// No format's symbol begins like this; nor do those of ir/shape_values.h, which inference does not keep.
+constexpr std::string_view kPrefix = "$?";
 
 }  // namespace
 
