@@ -15,6 +15,7 @@ class FusePadConv final : public RewriteRule {
   std::string_view name() const override { return "fuse-pad-conv"; }
   std::string_view equation() const override { return "conv(pad(x), w) => conv(x, w) {pads}"; }
   float tolerance() const override { return kBitExact; }
+  bool makes_one_node() const override { return true; }
   OpSet root() const override { return OpKind::kConv; }
 
   FindResult Find(const Graph& g, NodeId conv, const Target&) const override {
