@@ -32,11 +32,16 @@ bool HasOneOf(const Activation (&activations)[N], const Graph& g, NodeId node) {
 // A known number, or a symbol, in both places.
 bool SameDim(const Dim& a, const Dim& b) { return a == b && (a.known() || !a.symbol.empty()); }
 
+// A residual only in one and three dimensions: in two, ONNX Runtime lays a convolution out in blocks of channels and
+// reads the residual as if it lay so too, which gives an error or, worse, other numbers.
 bool IsFusedConv(const Graph& g, NodeId conv) {
   const Attributes& attributes = g.node(conv).attributes;
   if (attributes.String("layout", "NCHW") != "NCHW" || attributes.String("weights_layout", "OIHW") != "OIHW")
     return false;
   const std::string parts = PartsOf(g, conv);
+  const std::optional<int> rank = RankOf(g, g.input(conv, 1));
+  const bool residual = parts.find('r') != std::string::npos;
+  if (residual && (!rank.has_value() || *rank == 4)) return false;
   if (parts == "r" || parts == "br") return true;
   const bool activated = parts == "a" || parts == "ba" || parts == "ra" || parts == "bra";
   return activated && HasOneOf(kConvActivations, g, conv);
@@ -77,7 +82,8 @@ std::string_view BiasGeluOp(const Graph& g, NodeId chain) {
 }
 
 // Queries, keys and values of the same numbers of sequences and heads; a mask that can be expanded to ONNX Runtime's
-// form, [1 or batch, 1 or heads, queries, keys].
+// form, [1, 1 or heads, queries, keys] or [batch, heads, queries, keys]. (It takes [batch, 1, queries, keys] too, and
+// computes something else.)
 bool IsMultiHeadAttention(const Graph& g, NodeId attention) {
   const Node& node = g.node(attention);
   const Shape &q = g.shape(node.inputs[0]), &k = g.shape(node.inputs[1]), &v = g.shape(node.inputs[2]);
@@ -95,10 +101,12 @@ bool IsMultiHeadAttention(const Graph& g, NodeId attention) {
     if (dim != one && !SameDim(dim, q.dim(i + 4 - mask.rank()))) return false;
   }
   const Dim& keys = v.dim(2);
-  const bool whole = mask.rank() == 4 && SameDim(mask.dim(-2), q.dim(2)) && SameDim(mask.dim(-1), keys);
-  const bool expandable = q.dim(2).known() && keys.known() && (mask.dim(-2) == one || mask.dim(-2) == q.dim(2)) &&
-                          (mask.dim(-1) == one || mask.dim(-1) == keys);
-  return whole || expandable;
+  if (mask.rank() == 4 && SameDim(mask.dim(2), q.dim(2)) && SameDim(mask.dim(3), keys) &&
+      (mask.dim(0) == one || mask.dim(1) == q.dim(1))) {
+    return true;
+  }
+  return q.dim(2).known() && keys.known() && (mask.dim(-2) == one || mask.dim(-2) == q.dim(2)) &&
+         (mask.dim(-1) == one || mask.dim(-1) == keys);
 }
 
 bool IsSkipLayerNorm(const Graph& g, NodeId norm) {

@@ -309,13 +309,17 @@ std::string JoinHeads(NodeWriter& writer, ValueId value, bool transposed) {
   return whole;
 }
 
-// ONNX Runtime wants queries and keys of the mask in full.
-std::string ReadMask(NodeWriter& writer, ValueId value, const Dim& queries, const Dim& keys) {
+// ONNX Runtime wants queries and keys of the mask in full, and heads where it has batches.
+std::string ReadMask(NodeWriter& writer, ValueId value, const Dim& heads, const Dim& queries, const Dim& keys) {
   const std::string mask = writer.Read(value);
   const Shape& shape = writer.graph().shape(value);
-  if (shape.rank() == 4 && shape.dim(2) == queries && shape.dim(3) == keys) return mask;
+  const bool of_all_batches = shape.rank() < 4 || shape.dim(0) == Dim::Of(1);
+  if (shape.rank() == 4 && shape.dim(2) == queries && shape.dim(3) == keys &&
+      (of_all_batches || shape.dim(1) == heads)) {
+    return mask;
+  }
   const std::string expanded = writer.Fresh(mask + "_expanded");
-  const std::vector<int64_t> dims = {1, 1, queries.value, keys.value};
+  const std::vector<int64_t> dims = {1, of_all_batches ? 1 : heads.value, queries.value, keys.value};
   writer.Add("Expand", {mask, writer.AddConstant(Tensor::Ints(dims), "shape")}, {expanded});
   return expanded;
 }
@@ -335,7 +339,7 @@ absl::Status WriteMultiHeadAttention(NodeWriter& writer, NodeId id) {
                                              : JoinHeads(writer, node.inputs[i], transposed));
   }
   if (const ValueId mask = graph.input(id, 3); mask.valid()) {
-    inputs.insert(inputs.end(), {"", "", ReadMask(writer, mask, q.dim(2), v.dim(2))});
+    inputs.insert(inputs.end(), {"", "", ReadMask(writer, mask, q.dim(1), q.dim(2), v.dim(2))});
   }
   const int64_t heads = q.dim(1).value;
   std::vector<std::string> outputs;

@@ -66,8 +66,8 @@ TEST(FusedRules, FusedMatMulKeepsItsFactor) {
       "b) }");
   EXPECT_THAT(There(product), HasSubstr("{scale=0.5, transpose_a=true}"));
   EXPECT_THAT(Back(product), AllOf(HasSubstr("FusedMatMul(a,b)->y"), HasSubstr("alpha=0.5"), HasSubstr("transA=1")));
-  const auto plain = MicrosoftModel(
-      "g (float[2,3,5] a, float[2,5,7] b) => (float[2,3,7] y) { y = com.microsoft.FusedMatMul(a, b) }");
+  const auto plain =
+      MicrosoftModel("g (float[2,3,5] a, float[2,5,7] b) => (float[2,3,7] y) { y = com.microsoft.FusedMatMul(a, b) }");
   EXPECT_THAT(Back(plain), Not(HasSubstr("Fused")));
 }
 
@@ -78,8 +78,9 @@ TEST(FusedRules, FusedGemmComesApart) {
   EXPECT_THAT(There(gemm), HasSubstr("f32[2,7] = gemm(a, b, c) {alpha=0.5}\n  y: f32[2,7] = leaky_relu("));
   const onnx::ModelProto written = Written(R"(graph onnx (x: f32[2,5]) { w = const f32[7,5]   b = const f32[7]
       return y=matmul "FusedGemm" domain="com.microsoft" (x, w, b) {activation="hard_sigmoid", scale=0.5, transpose_b=true} })");
-  EXPECT_THAT(NodesOf(written), AllOf(HasSubstr("FusedGemm(x,w,b)->y alpha=0.5"), HasSubstr("transB=1"),
-                                      HasSubstr("activation=HardSigmoid activation_alpha=0.2"), HasSubstr("activation_beta=0.5")));
+  EXPECT_THAT(NodesOf(written),
+              AllOf(HasSubstr("FusedGemm(x,w,b)->y alpha=0.5"), HasSubstr("transB=1"),
+                    HasSubstr("activation=HardSigmoid activation_alpha=0.2"), HasSubstr("activation_beta=0.5")));
 }
 
 TEST(FusedRules, GelusWithABias) {
@@ -90,7 +91,7 @@ TEST(FusedRules, GelusWithABias) {
   EXPECT_THAT(There(model), AllOf(HasSubstr("= add(x, b)"), HasSubstr("approximate=\"tanh\"")));
 }
 
-constexpr char kHeads[] = R"(graph onnx (x: f32[N,5,12], z: f32[N,7,12], v: f32[N,7,8], m: f32[N,1,5,7]) {
+constexpr char kHeads[] = R"(graph onnx (x: f32[N,5,12], z: f32[N,7,12], v: f32[N,7,8], m: f32[N,4,5,7]) {
     q = transpose(reshape(x, [0, 0, 4, 3]), [0, 2, 1, 3])
     k = transpose(reshape(z, [0, 0, 4, 3]), [0, 2, 3, 1])
     w = transpose(reshape(v, [0, 0, 4, 2]), [0, 2, 1, 3])
@@ -112,12 +113,13 @@ TEST(FusedRules, WhatOthersReadOfAnAttentionIsWritten) {
   EXPECT_THAT(NodesOf(Written(text)), AllOf(HasSubstr("Transpose("), HasSubstr("MultiHeadAttention(x,z,v,,,m)->y")));
   text = kHeads;
   text.replace(text.find("return y"), 8, "return y, a");  // the heads themselves
-  EXPECT_THAT(NodesOf(Written(text)), AllOf(HasSubstr("MultiHeadAttention(x,z,v,,,m)->a_whole"), HasSubstr("->a perm=0;2;1;3"),
-                                            HasSubstr("->y\n")));
+  EXPECT_THAT(NodesOf(Written(text)), AllOf(HasSubstr("MultiHeadAttention(x,z,v,,,m)->a_whole"),
+                                            HasSubstr("->a perm=0;2;1;3"), HasSubstr("->y\n")));
 }
 
 TEST(FusedRules, HeadsAndMasksOfOtherFormsAreBroughtIntoForm) {
-  const onnx::ModelProto model = Written(R"(graph onnx (q: f32[2,4,5,3], k: f32[2,4,7,3], v: f32[2,4,7,2], m: f32[2,1,1,7]) {
+  const onnx::ModelProto model =
+      Written(R"(graph onnx (q: f32[2,4,5,3], k: f32[2,4,7,3], v: f32[2,4,7,2], m: f32[2,1,1,7]) {
       return y=scaled_dot_product_attention "MultiHeadAttention" domain="com.microsoft" (q, k, v, m) })");
   const std::string nodes = NodesOf(model);
   EXPECT_THAT(nodes, AllOf(HasSubstr("Expand(m,"), HasSubstr("num_heads=4"), HasSubstr("->y perm=0;2;1;3")));
@@ -125,8 +127,9 @@ TEST(FusedRules, HeadsAndMasksOfOtherFormsAreBroughtIntoForm) {
 }
 
 TEST(FusedRules, AttentionsOfOtherKindsStayOpaque) {
-  for (const char* call : {"MultiHeadAttention<num_heads=2>(x)", "MultiHeadAttention<num_heads=2, unidirectional=1>(x, x, x)",
-                           "MultiHeadAttention<num_heads=2>(x, x, x, b)"}) {
+  for (const char* call :
+       {"MultiHeadAttention<num_heads=2>(x)", "MultiHeadAttention<num_heads=2, unidirectional=1>(x, x, x)",
+        "MultiHeadAttention<num_heads=2>(x, x, x, b)"}) {
     const auto model = MicrosoftModel(
         std::string("g (float[2,3,4] x, float[12] b) => (float[2,3,4] y) { y = com.microsoft.") + call + " }");
     EXPECT_THAT(There(model), HasSubstr("opaque \"MultiHeadAttention\"")) << call;

@@ -1,6 +1,7 @@
 #include "formats/onnx/nn_rules.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -200,8 +201,15 @@ absl::Status WriteLayerNorm(NodeWriter& writer, NodeId id) {
   const Graph& graph = writer.graph();
   const Node& node = graph.node(id);
   if (writer.opset() >= kLayerNormSince) return writer.WriteByRow(id, *FindRow("", "LayerNormalization")).status();
-  const bool plain = node.attributes.Int("axis", -1) == -1 && node.outputs.size() == 1 && node.inputs.size() == 3;
-  if (!plain) return absl::UnimplementedError("a layer norm that opsets before 17 have no nodes for");
+  if (node.outputs.size() != 1) {
+    return absl::UnimplementedError("a layer norm with statistics, which opsets before 17 have no nodes for");
+  }
+  const Shape& shape = graph.shape(node.inputs[0]);
+  int64_t axis = node.attributes.Int("axis", -1);
+  if (axis >= 0 && !shape.has_rank()) return absl::UnimplementedError("a layer norm of an unknown rank");
+  if (axis >= 0) axis -= shape.rank();
+  std::vector<int64_t> axes(-axis);
+  std::iota(axes.begin(), axes.end(), shape.has_rank() ? axis + shape.rank() : axis);
   const std::string x = writer.Read(node.inputs[0]);
   const auto part = [&](std::string_view op_type, std::vector<std::string> inputs) {
     const std::string y = writer.Fresh(x + "_norm");
@@ -210,7 +218,7 @@ absl::Status WriteLayerNorm(NodeWriter& writer, NodeId id) {
   };
   const auto mean_of = [&](const std::string& value) {
     const std::string y = writer.Fresh(x + "_mean");
-    SetInts(writer.Add("ReduceMean", {value}, {y}), "axes", {-1});
+    SetInts(writer.Add("ReduceMean", {value}, {y}), "axes", axes);
     return y;
   };
   const std::string centred = part("Sub", {x, mean_of(x)});
@@ -219,8 +227,11 @@ absl::Status WriteLayerNorm(NodeWriter& writer, NodeId id) {
   const std::string variance = mean_of(part("Mul", {centred, centred}));
   const std::string sum = part("Add", {variance, writer.AddConstant(std::move(epsilon), x + "_epsilon")});
   const std::string normal = part("Div", {centred, part("Sqrt", {sum})});
-  const std::string scaled = part("Mul", {normal, writer.Read(node.inputs[1])});
-  onnx::NodeProto& last = writer.Add("Add", {scaled, writer.Read(node.inputs[2])}, writer.Made(id));
+  const bool has_offset = Input(node, 2).valid();
+  const std::string scale = writer.Read(node.inputs[1]);
+  onnx::NodeProto& last =
+      has_offset ? writer.Add("Add", {part("Mul", {normal, scale}), writer.Read(node.inputs[2])}, writer.Made(id))
+                 : writer.Add("Mul", {normal, scale}, writer.Made(id));
   if (!node.name.empty()) last.set_name(node.name);
   return absl::OkStatus();
 }

@@ -6,6 +6,8 @@
 
 #include "formats/onnx/test_models.h"
 #include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ir/text.h"
 
 namespace halftone::onnx_format {
 namespace {
@@ -108,6 +110,20 @@ TEST(NnRows, KeepTheDomainOfRmsNorm) {
   const onnx::ModelProto written = Exported(Imported(model));
   EXPECT_EQ(written.graph().node(0).domain(), "com.microsoft");
   EXPECT_EQ(Imported(model).op(Imported(model).nodes().back()), OpKind::kRmsNorm);
+}
+
+TEST(NnRows, AFusedLayerNormIsWrittenOutBefore17) {
+  const auto nodes = [](const std::string& norm) {
+    const absl::StatusOr<Graph> graph = ParseGraph(
+        "graph onnx (x: f32[2,3,4]) { s = const f32[3,4]   o = const f32[3,4]   v = const f32[4]   y = " + norm +
+        "   return y } header {ir_version=6, opset=[11], opset_domains=[\"\"]}");
+    EXPECT_TRUE(graph.ok()) << graph.status();
+    return graph.ok() ? NodesOf(Exported(*graph)) : "";
+  };
+  EXPECT_THAT(nodes("layer_norm(x, s, o) {axis=1}"), testing::HasSubstr("ReduceMean(x)->x_mean axes=1;2;\n"));
+  EXPECT_THAT(nodes("layer_norm(x, s, o) {axis=-2}"),
+              testing::EndsWith("Mul(x_norm_4,s)->x_norm_5\nAdd(x_norm_5,o)->y\n"));
+  EXPECT_THAT(nodes("layer_norm(x, v)"), testing::EndsWith(",v)->y\n"));
 }
 
 TEST(NnRows, StayOpaqueWhereTheirMeaningIsNotDefined) {

@@ -24,7 +24,7 @@ EXACT = 999
 # Of dimensions behind the first that a model leaves free.
 FREE = 16
 # Inputs of these names have no rank in their files.
-RANKS = {"keep_prob": (), "IteratorGetNext": (1, 96, 96, 1)}
+RANKS = {"keep_prob": (), "X": (2, 784), "IteratorGetNext": (1, 96, 96, 1)}
 
 
 def inspect(model):

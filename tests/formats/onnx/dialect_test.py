@@ -145,7 +145,7 @@ ACTIVATIONS = {"relu": "Relu({x})", "tanh": "Tanh({x})", "sigmoid": "Sigmoid({x}
 BOUNDS = {"low": 0.0, "six": 6.0, "part": -0.25, "whole": 0.75}
 
 
-def conv_case(title, name, dims, weights, attributes, residual="", activation="Relu({x})"):
+def conv_case(title, name, dims, weights, attributes, residual="", activation="Relu({x})", wanted=("FusedConv",)):
 
     @case(title, needs=PEERS)
     def _(t):
@@ -154,13 +154,15 @@ def conv_case(title, name, dims, weights, attributes, residual="", activation="R
         last = activation.format(x="s" if residual else "c")
         path = model(t, name, inputs, f"float[{','.join(f'd{i}' for i in range(len(weights)))}] y",
                      {"w": weights, "b": (weights[0],), **BOUNDS}, f"c = Conv{attributes}(x, w, b) {sum_}y = {last}")
-        check_model(t, path, {"FusedConv"})
+        check_model(t, path, set(wanted))
 
 
 for _name, _activation in ACTIVATIONS.items():
     conv_case(f"a convolution with {_name}", f"conv_{_name}", "2,3,7,5", (4, 3, 3, 2), "<pads=[1,0,0,1], strides=[2,1]>", activation=_activation)
     conv_case(f"a convolution with a residual and {_name}", f"conv_residual_{_name}", "2,3,7,5", (6, 1, 3, 3), "<group=3, pads=[1,1,1,1]>",
-              residual="2,6,7,5", activation=_activation)
+              residual="2,6,7,5", activation=_activation, wanted=())
+# Channels that ONNX Runtime lays out in blocks.
+conv_case("a convolution of 32 channels with a residual", "conv_blocks", "2,16,7,5", (32, 16, 3, 3), "<pads=[1,1,1,1]>", residual="2,32,7,5", wanted=())
 conv_case("a convolution in one dimension with a residual", "conv1", "2,3,7", (4, 3, 3), "<dilations=[2]>", residual="2,4,3")
 conv_case("a convolution in three dimensions with a residual", "conv3", "1,2,5,4,3", (3, 2, 2, 3, 1), "", residual="1,3,4,2,3")
 
@@ -224,12 +226,12 @@ def _(t):
 
 @case("a block of a transformer", needs=PEERS)
 def _(t):
-    weights = {**ATTENTION_WEIGHTS, "wo": (12, 6), "bo": (6,), "s": (6,), "o": (6,), "w1": (6, 24), "b1": (24,), "w2": (24, 6), "b2": (6,),
-               "s2": (6,), "o2": (6,), "r2": 1.41421356, "one": 1.0, "half": 0.5}
+    weights = {**ATTENTION_WEIGHTS, "wo": (12, 6), "bo": (6,), "g": (6,), "o": (6,), "w1": (6, 24), "b1": (24,), "w2": (24, 6), "b2": (6,),
+               "g2": (6,), "o2": (6,), "r2": 1.41421356, "one": 1.0, "half": 0.5}
     body = "z = Identity(x)" + ATTENTION.format(mask="d1 = Add(d, m) ", scores="d1") + """
-        f0 = MatMul(a2, wo) f1 = Add(bo, f0) f2 = Add(f1, x) n = LayerNormalization<axis=-1>(f2, s, o)
+        f0 = MatMul(a2, wo) f1 = Add(bo, f0) f2 = Add(f1, x) n = LayerNormalization<axis=-1>(f2, g, o)
         g0 = MatMul(n, w1) g1 = Add(b1, g0) h = Div(g1, r2) h1 = Erf(h) h2 = Add(h1, one) h3 = Mul(g1, h2) h4 = Mul(h3, half)
-        i0 = MatMul(h4, w2) i1 = Add(b2, i0) i2 = Add(i1, n) y = LayerNormalization<axis=-1>(i2, s2, o2)"""
+        i0 = MatMul(h4, w2) i1 = Add(b2, i0) i2 = Add(i1, n) y = LayerNormalization<axis=-1>(i2, g2, o2)"""
     path = model(t, "block", "float[2,5,6] x, float[2,1,1,5] m", "float[2,5,6] y", weights, body)
     check_model(t, path, {"SkipLayerNormalization", "BiasGelu", "MultiHeadAttention"})
 
