@@ -62,12 +62,24 @@ TEST_F(Schedule, AChangeConcernsWhatIsBehindIt) {
   RuleSchedule schedule(graph_);
   (void)Take(schedule, kFirst, OpKind::kRelu);
   (void)Take(schedule, kFirst, OpKind::kMul);
+  schedule.BeginRound(graph_, /*everything=*/false);
+  EXPECT_THAT(Take(schedule, kFirst, OpKind::kRelu), IsEmpty());
   Change(schedule, [&](GraphEditor& edit) { edit.SetSpelling(Node("v10"), "other"); });
   const std::vector<std::string> due = Take(schedule, kFirst, OpKind::kRelu);
   ASSERT_EQ(due.size(), static_cast<size_t>(RuleSchedule::kReach) + 1);
   EXPECT_EQ(due.front(), "v10");
   EXPECT_EQ(due.back(), "v" + std::to_string(10 + RuleSchedule::kReach));
   EXPECT_THAT(Take(schedule, kFirst, OpKind::kMul), IsEmpty());
+}
+
+// While everything is due anyhow, what is behind a change waits for the next round.
+TEST_F(Schedule, AChangeInTheFirstRoundConcernsTheNext) {
+  RuleSchedule schedule(graph_);
+  (void)Take(schedule, kFirst, OpKind::kRelu);
+  Change(schedule, [&](GraphEditor& edit) { edit.SetSpelling(Node("v10"), "other"); });
+  EXPECT_THAT(Take(schedule, kFirst, OpKind::kRelu), ElementsAre("v10"));
+  schedule.BeginRound(graph_, /*everything=*/false);
+  EXPECT_EQ(Take(schedule, kFirst, OpKind::kRelu).size(), static_cast<size_t>(RuleSchedule::kReach) + 1);
 }
 
 // All who read a weight are not due because one of them does so no longer.
