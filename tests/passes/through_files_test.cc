@@ -86,11 +86,18 @@ struct Result {
 };
 
 Result RunThroughFiles(Graph in) {
-  if (in.format() == GraphFormat::kNone) SetFormat(in, GraphFormat::kOnnx);
   Graph graph = in;
-  if (const absl::Status first = ThroughFile(graph); !first.ok()) {
-    if (absl::IsUnimplemented(first)) return {"", std::string(first.message())};
-    return {std::string(first.message()), ""};
+  const bool any = in.format() == GraphFormat::kNone;  // then either format will do, if one has words for it
+  if (any) SetFormat(graph, GraphFormat::kOnnx);
+  absl::Status first = ThroughFile(graph);
+  if (any && !first.ok()) {
+    graph = in;
+    SetFormat(graph, GraphFormat::kGraphDef);
+    if (ThroughFile(graph).ok()) first = absl::OkStatus();
+  }
+  if (!first.ok()) {
+    const std::string why(first.message());
+    return any || absl::IsUnimplemented(first) ? Result{"", why} : Result{why, ""};
   }
   in = graph;  // a file may say less than a text: what was read is the model
   int step = 0;
