@@ -58,6 +58,7 @@ class FuseResizeNearest final : public RewriteRule {
     node.attributes.Set("coordinate_transformation_mode", std::string("asymmetric"));
     node.attributes.Set("nearest_mode", std::string("floor"));
     if (g.format() == GraphFormat::kGraphDef) {
+      node.spelling = "ResizeNearestNeighbor";  // without one the exporter would not know which resize it is
       std::vector<int64_t> sizes = {g.shape(m.value(0)).dim(1).value, g.shape(m.value(0)).dim(2).value};
       sizes[axis - 1] = count;
       node.spelling = "ResizeNearestNeighbor";  // of TensorFlow's three the one that copies
