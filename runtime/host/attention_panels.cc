@@ -123,8 +123,9 @@ HALFTONE_INLINE void Pack(const MatrixView& m, const BlockProduct& product, uint
     } else {
       PackStraight(m, pairs, steps, first, last, panel);
     }
-    for (int64_t step = 0; last - first < kPanelWidth && step < steps; ++step) {
-      std::fill(panel + step * kPanelWidth + (last - first), panel + (step + 1) * kPanelWidth, 0u);
+    const int64_t count = last - first, whole = (count + kLanes - 1) / kLanes * kLanes;
+    for (int64_t step = 0; count < whole && step < steps; ++step) {
+      std::fill(panel + step * kPanelWidth + count, panel + step * kPanelWidth + whole, 0u);
     }
   }
 }

@@ -27,7 +27,7 @@ inline int64_t PanelBytes(int64_t rows, int64_t columns, const BlockProduct& pro
   return PanelsOf(columns) * StepsOf(rows, product) * kPanelStepBytes;
 }
 
-// Panels of 64 columns, [StepsOf(rows)][64][depth] each, filled up with zeros.
+// Panels of 64 columns, [StepsOf(rows)][64][depth] each, the last column's vector of 16 filled up with zeros.
 void PackPanels(const MatrixView& matrix, const BlockProduct& product, void* panels);
 
 // Rows with columns next to each other, as BlockProduct reads them: [rows][StepsOf(columns) * depth], filled up with

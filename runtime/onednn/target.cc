@@ -175,8 +175,8 @@ absl::Status OneDnnTarget::SupportsFused(const Graph& graph, NodeId id, const Fu
   return absl::OkStatus();
 }
 
-// Ops of floats of our own: each beats its parts on the shapes of `dev bench --fusions`, by oneDNN's products where our
-// blocks do not pay (scaled_attention.cc).
+// Ops of floats of our own. None is slower than its parts on the shapes of `dev bench --fusions`: one that is must be
+// refused here, with a sentence that says so.
 absl::Status OneDnnTarget::SupportsOp(const Graph& graph, OpKind op, std::span<const ValueId> inputs) const {
   if (OneDnnBackend().Kernels(op).empty()) return absl::UnimplementedError(Concat("no kernel for ", OpName(op)));
   if (op != OpKind::kBinaryChain && op != OpKind::kScaledDotProductAttention && op != OpKind::kL2Loss)

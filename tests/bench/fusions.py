@@ -68,11 +68,11 @@ def behind_conv(pattern, channels, size, parts, fused, constants="", images=1, t
     return Fusion(pattern, f"{channels}x{size}x{size}", inputs, f"{given}  {constants}", parts, fused, types)
 
 
-def attention(heads, steps, head, masked):
+def attention(heads, steps, head, masked, queries=None):
     mask, more = (", m: $T[1,1,1,{0}]".format(steps), ", m") if masked else ("", "")
     parts = "a = matmul(q, k) {scale=0.125}  p = softmax(a" + more + ")  y = matmul(p, v)  return y"
-    return Fusion("attention: product, softmax" + (" with a mask" if masked else "") + ", product", f"{heads} heads, {steps} steps, {head}",
-                  f"q: $T[1,{heads},{steps},{head}], k: $T[1,{heads},{head},{steps}], v: $T[1,{heads},{steps},{head}]{mask}", "", parts,
+    return Fusion("attention: product, softmax" + (" with a mask" if masked else "") + ", product", f"{heads} heads, {steps} steps, {head}" + (f", {queries} queries" if queries else ""),
+                  f"q: $T[1,{heads},{queries or steps},{head}], k: $T[1,{heads},{head},{steps}], v: $T[1,{heads},{steps},{head}]{mask}", "", parts,
                   "return scaled_dot_product_attention(q, k, v" + more + ") {scale=0.125, k_transposed=true}")
 
 
@@ -88,6 +88,32 @@ def bert_attention(steps):
 
 def products(pattern, parts, fused):
     return Fusion(pattern, "12 x 128x64 x 64x128", "q: $T[1,12,128,64], k: $T[1,12,128,64], m: $T[1,1,1,128]", "", parts, fused)
+
+
+def lstm_cell(batch, depth, hidden):
+    """One step as a framework writes it out, gates in the order of the weights, against the node."""
+    constants = (f"w = const $T[1,{4 * hidden},{depth}]  r = const $T[1,{4 * hidden},{hidden}]  s = const $T[{4 * hidden}]  "
+                 f"b = unsqueeze(concat(s, mul(s, 0.0:$T), 0), [0])  "
+                 f"k = concat(transpose(reshape(w, [{4 * hidden},{depth}]), [1,0]), transpose(reshape(r, [{4 * hidden},{hidden}]), [1,0]), 0)")
+    return Fusion("lstm cell", f"{batch} rows, {depth} -> {hidden}", f"x: $T[{batch},{depth}], h: $T[{batch},{hidden}], c: $T[{batch},{hidden}]", constants,
+                  "i, o, f, j = split(matmul(concat(x, h, 1), k, s), _, 1)  n = add(mul(c, sigmoid(f)), mul(sigmoid(i), tanh(j)))  "
+                  "return y=mul(tanh(n), sigmoid(o)), n",
+                  "_, y_h, y_c = lstm(unsqueeze(x, [0]), w, r, b, _, unsqueeze(h, [0]), unsqueeze(c, [0]))  "
+                  "return y=squeeze(y_h, [0]), n=squeeze(y_c, [0])", ("f32",))
+
+
+def gru_cell(batch, depth, hidden, attention=False):
+    constants = (f"w = const $T[1,{3 * hidden},{depth}]  r = const $T[1,{3 * hidden},{hidden}]  s = const $T[{2 * hidden}]  t = const $T[{hidden}]  "
+                 f"b = unsqueeze(concat(s, t, mul(s, 0.0:$T), mul(t, 0.0:$T), 0), [0])  "
+                 f"wt = transpose(reshape(w, [{3 * hidden},{depth}]), [1,0])  rt = transpose(reshape(r, [{3 * hidden},{hidden}]), [1,0])  "
+                 f"wg, wc = split(wt, [{2 * hidden},{hidden}], 1)  rg, rc = split(rt, [{2 * hidden},{hidden}], 1)  "
+                 "k = concat(wg, rg, 0)  l = concat(wc, rc, 0)")
+    u, more, read = ("v = mul(sub(1.0:$T, a), u)", f", a: $T[{batch},1]", ", unsqueeze(a, [0])") if attention else ("v = identity(u)", "", "")
+    return Fusion("gru cell" + (" with attention" if attention else ""), f"{batch} rows, {depth} -> {hidden}",
+                  f"x: $T[{batch},{depth}], h: $T[{batch},{hidden}]{more}", constants,
+                  "u, e = split(matmul(concat(x, h, 1), k, s) {activation=\"sigmoid\"}, _, 1)  "
+                  "j = matmul(concat(x, mul(e, h), 1), l, t) {activation=\"tanh\"}  " + u + "  return y=add(mul(v, h), mul(sub(1.0:$T, v), j))",
+                  f"_, y_h = gru(unsqueeze(x, [0]), w, r, b, _, unsqueeze(h, [0]){read})  return y=squeeze(y_h, [0])", ("f32",))
 
 
 FUSIONS = [
@@ -182,8 +208,11 @@ FUSIONS = [
            "a = matmul(q, k) {transpose_b=true}  c = add(a, m)  return relu(c)", "return matmul(q, k, _, m) {transpose_b=true, activation=\"relu\"}"),
     dense("matmul + bias + residual of one row", 128, 768, 768, "m = matmul(x, w, b)  return add(m, r)", "return matmul(x, w, b, r)", residual="768"),
     *[attention(12, steps, 64, masked) for steps in (16, 32, 64, 128, 512, 1024) for masked in (False, True)],
-    attention(1, 49, 32, False), attention(8, 256, 40, False), attention(16, 1, 64, False), attention(12, 8, 64, False),
+    attention(1, 49, 32, False), attention(8, 256, 40, False), attention(12, 8, 64, False), attention(12, 128, 64, True, queries=1),
+    attention(12, 128, 64, True, queries=8),
     *[bert_attention(steps) for steps in (128, 512)],
+    *[lstm_cell(*sizes) for sizes in ((1, 28, 128), (1, 256, 512), (64, 28, 128))],
+    *[gru_cell(*sizes) for sizes in ((1, 28, 128), (1, 256, 512), (64, 28, 128))], gru_cell(64, 36, 36, attention=True),
 ]
 
 
