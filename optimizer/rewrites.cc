@@ -12,6 +12,7 @@ void Count(const std::string& pass, int64_t count, const std::string& equation, 
   auto found = std::find_if(fusions.begin(), fusions.end(), [&](const FusionCount& f) { return f.pass == pass; });
   if (found == fusions.end()) found = fusions.insert(found, {pass, 0, equation});
   found->count += count;
+  if (found->equation != equation) found->equation.clear();
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ struct RewriteResult {
 struct FusionCount {
   std::string pass;
   int64_t count = 0;
-  std::string equation;
+  std::string equation;  // "": not the same everywhere
 };
 
 // How the graph of a variant came about.

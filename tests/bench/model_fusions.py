@@ -108,9 +108,10 @@ def row(name, report):
     return [name, str(fp32["nodes_before"]), str(fp32["nodes_after"]), str(fp32["nodes_written"]), *times(report), answers]
 
 
-def table(header, rows):
-    numbers = ["---"] + ["---:"] * (len(header) - 1)
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in [header, numbers, *rows])
+def table(header, rows, words=(0,)):
+    """`words`: columns that hold no numbers."""
+    line = ["---" if i in words else "---:" for i in range(len(header))]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in [header, line, *rows])
 
 
 def page(reports, failures, options):
@@ -120,10 +121,12 @@ def page(reports, failures, options):
     for name, report in reports.items():
         for fusion in variant(report, "FP32")["fusions"]:
             kinds[fusion["pass"]] += fusion["count"]
-            equations[fusion["pass"]] = fusion["equation"]
+            equations.setdefault(fusion["pass"], fusion["equation"])
+            if equations[fusion["pass"]] != fusion["equation"]:
+                equations[fusion["pass"]] = ""
             models_of[fusion["pass"]].add(name)
     rows = [row(name, report) for name, report in reports.items()]
-    by_kind = [[f"`{k}`", str(n), str(len(models_of[k])), f"`{equations[k]}`".replace("|", "\\|")] for k, n in kinds.most_common()]
+    by_kind = [[f"`{k}`", str(n), str(len(models_of[k])), f"`{equations[k]}`".replace("|", "\\|") if equations[k] else "in several ways"] for k, n in kinds.most_common()]
     by_model = [[name, ", ".join(f"{f['count']} x {f['pass']}" for f in variant(report, "FP32")["fusions"]) or "nothing"]
                 for name, report in reports.items()]
     lines = [
@@ -134,8 +137,8 @@ def page(reports, failures, options):
         "against its fused fp32 file; above 1, fusion wins; the 95 % interval. Answers: of the model as it came against the fused file.",
         "", f"{environment.get('cpu', '')}, {environment.get('isa', '')}, oneDNN {environment.get('onednn_version', '')}.", "",
         table(["model", "nodes", "fused", "in the file", "original ms", "fp32 ms", "original / fp32", "answers"], rows), "",
-        "## By kind", "", table(["rule", "places", "models", "what became what"], by_kind), "",
-        "## By model", "", "\n".join(["| model | fusions |", "| --- | --- |", *(f"| {m} | {f} |" for m, f in by_model)]), ""]
+        "## By kind", "", table(["rule", "places", "models", "what became what"], by_kind, words=(0, 3)), "",
+        "## By model", "", table(["model", "fusions"], by_model, words=(0, 1)), ""]
     if failures:
         lines += ["## Failed", "", *(f"* {name}: {why.splitlines()[-1] if why else ''}" for name, why in failures.items()), ""]
     return "\n".join(lines)
