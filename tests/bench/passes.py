@@ -15,6 +15,7 @@ from programs import HERE, BenchError, program
 BARS = {10_000: 0.4, 100_000: 4.0}
 MEMORY = 3.0
 REPEAT = 3
+SLOW = 50_000  # nodes from which on ONNX Runtime, which takes a minute then, loads the file once
 
 
 def alone(command, what):
@@ -27,9 +28,9 @@ def alone(command, what):
     return json.loads(done.stdout.strip().splitlines()[-1] if what == "onnxruntime" else done.stdout)
 
 
-def onnxruntime_seconds(path):
+def onnxruntime_seconds(path, repeat):
     """Fastest loads without optimization and with all of it, and how much memory the second took beyond the first."""
-    loads = {level: [alone([sys.executable, HERE / "onnxruntime_load.py", path, level], "onnxruntime") for _ in range(REPEAT)]
+    loads = {level: [alone([sys.executable, HERE / "onnxruntime_load.py", path, level], "onnxruntime") for _ in range(repeat)]
              for level in ("none", "all")}
     seconds = {level: min(load["seconds"] for load in each) for level, each in loads.items()}
     memory = min(load["peak_bytes"] for load in loads["all"]) - min(load["peak_bytes"] for load in loads["none"])
@@ -40,7 +41,7 @@ def measure(nodes):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "blocks.onnx"
         ours = alone([program("passes_bench"), "--nodes", nodes, "--repeat", REPEAT, "--write", path], "passes_bench")
-        plain, optimized, memory = onnxruntime_seconds(path)
+        plain, optimized, memory = onnxruntime_seconds(path, REPEAT if nodes < SLOW else 1)
     return {**ours, "ort_load_s": plain, "ort_load_optimized_s": optimized, "ort_memory_bytes": memory}
 
 
