@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""What a job may be told about passes: dialects, passes by name, the check of every pass, and why something did not fuse."""
+
+import json
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from harness import DEMO, case, main, variant  # noqa: E402
+
+ONNX, GRAPHDEF = DEMO / "digits.onnx", DEMO / "digits.pb"
+QUICK = ("--precision", "fp32", "--no-bench")
+
+
+def fused(report):
+    return {f["pass"]: f["count"] for f in variant(report, "FP32")["fusions"]}
+
+
+@case("a dialect of the other format is a usage error that names those of the model's own")
+def _(t):
+    for model, dialect, known in ((GRAPHDEF, "onnxruntime", "'portable', 'tensorflow', 'itex'"), (ONNX, "itex", "'portable', 'onnxruntime'")):
+        run = t.halftone("optimize", model, "--dialect", dialect, "--quiet")
+        t.equal(run.returncode, 2, run.stderr)
+        t.contains(run.stderr, f"dialect '{dialect}': the model is ")
+        t.contains(run.stderr, f"whose dialects are {known}")
+    run = t.halftone("optimize", ONNX, "--dialect", "onnx-runtime")
+    t.equal(run.returncode, 2, run.stderr)
+    t.contains(run.stderr, "did you mean 'onnxruntime'?")
+
+
+@case("the report and the notes say the dialect, the nodes before and after, and the fusions by kind")
+def _(t):
+    for model, dialect in ((ONNX, "onnxruntime"), (GRAPHDEF, "tensorflow"), (GRAPHDEF, "itex")):
+        report, _ = t.optimize(model, *QUICK, "--dialect", dialect)
+        portable, _ = t.optimize(model, *QUICK)
+        t.equal((report["dialect"], portable["dialect"]), (dialect.upper(), "PORTABLE"))
+        mine, plain = variant(report, "FP32"), variant(portable, "FP32")
+        t.equal((mine["nodes_before"], mine["nodes_after"]), (plain["nodes_before"], plain["nodes_after"]))
+        t.check(mine["nodes_after"] <= mine["nodes_written"] < plain["nodes_written"],
+                f"{dialect}: {mine['nodes_after']} nodes, {mine['nodes_written']} written, portable {plain['nodes_written']}")
+        t.check(fused(report).get("fuse-activation", 0) > 0, f"{fused(report)}")
+        t.check(all(row["sqnr_db"] > 80 for v in report["variants"] for row in v["fidelity"]), "the file answers otherwise")
+    run = t.halftone("optimize", ONNX, *QUICK, "--dialect", "onnxruntime", "--out", "out")
+    t.contains(run.stdout, "dialect: onnxruntime\n")
+    t.contains(run.stdout, " x fuse-activation")
+
+
+@case("a pass by name runs before all else; the fused model is what it leaves")
+def _(t):
+    report, _ = t.optimize(ONNX, *QUICK, "--pass", "round_weights(num_steps=4)")
+    t.check(fused(report)["round_weights(num_steps=4)"] > 0, f"{fused(report)}")
+    worst = min(row["sqnr_db"] for row in variant(report, "ORIGINAL")["fidelity"])
+    t.check(worst < 60, f"the weights are others, but the answers agree: {worst} dB")
+
+
+@case("a pass that there is none of is a usage error that lists what there is")
+def _(t):
+    run = t.halftone("optimize", ONNX, "--pass", "round_wights", "--quiet")
+    t.equal(run.returncode, 2, run.stderr)
+    t.contains(run.stderr, "round_weights")
+    run = t.halftone("optimize", ONNX, "--pass", "round_weights(num_step=4)", "--quiet")
+    t.equal(run.returncode, 2, run.stderr)
+    t.contains(run.stderr, "num_steps")
+
+
+@case("dialect, passes and verify_passes of a policy file; flags are over it")
+def _(t):
+    policy = t.folder / "policy.yaml"
+    policy.write_text("dialect: onnxruntime\npasses: [round_weights(num_steps=8)]\nverify_passes: true\n")
+    report, _ = t.optimize(ONNX, *QUICK, "--policy", policy)
+    t.equal(report["dialect"], "ONNXRUNTIME")
+    t.check("round_weights(num_steps=8)" in fused(report), f"{fused(report)}")
+    t.check(variant(report, "FP32")["passes_verified"] > 2, f"{variant(report, 'FP32')['passes_verified']}")
+    report, _ = t.optimize(ONNX, *QUICK, "--policy", policy, "--dialect", "portable", "--pass", "merge_duplicate_nodes")
+    t.equal(report["dialect"], "PORTABLE")
+    t.check("round_weights(num_steps=8)" not in fused(report), f"{fused(report)}")
+
+
+@case("--verify-passes runs on every format and says what it checked")
+def _(t):
+    for model in (ONNX, GRAPHDEF):
+        run = t.halftone("optimize", model, "--no-bench", "--force", "--verify-passes", "--out", "out")
+        t.equal(run.returncode, 0, run.stderr)
+        t.contains(run.stdout, "runs of passes that changed something agree")
+
+
+@case("--why names the node, the rule and the fact; the report has the same")
+def _(t):
+    run = t.halftone("optimize", ONNX, *QUICK, "--why", "--out", "out")
+    t.equal(run.returncode, 0, run.stderr)
+    report = json.loads((t.folder / "out" / "report.json").read_text())
+    rows = variant(report, "FP32")["unfused"]
+    t.contains(run.stdout, "not fused in fp32:" if rows else "not fused: no node of a pattern")
+    for row in rows:
+        t.check(row["pass"] and row["node"] and row["reason"], f"{row}")
+        t.contains(run.stdout, row["reason"])
+
+
+main()
