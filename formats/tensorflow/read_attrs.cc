@@ -258,10 +258,12 @@ absl::StatusOr<bool> NodeReader::ReadOutputShape(const AttrRow& row) {
 
 absl::StatusOr<bool> NodeReader::ReadMustBe(const AttrRow& row) {
   const tf::AttrValue* value = Find(row.name);
+  if (value == nullptr && row.required) return Bad("required attribute '", row.name, "' is missing");
   if (value == nullptr) return true;
   if (value->has_i()) return value->i() == static_cast<int64_t>(row.tf_default);
   if (value->has_b()) return value->b() == (row.tf_default != 0);
-  return Bad("attribute '", row.name, "' must be a number or a bool");
+  if (value->has_type()) return value->type() == static_cast<int>(row.tf_default);
+  return Bad("attribute '", row.name, "' must be a number, a bool or a type");
 }
 
 }  // namespace halftone::graphdef

@@ -35,7 +35,7 @@ constexpr AttrRow kBatchNormAttrs[] = {
 constexpr AttrRow kOldBatchNormAttrs[] = {
     kLastChannel,
     {.name = "variance_epsilon", .form = kFloat, .canonical = "epsilon", .required = true},
-    {.name = "scale_after_normalization", .form = kMustBe, .tf_default = 1}};
+    {.name = "scale_after_normalization", .form = kMustBe, .required = true, .tf_default = 1}};
 constexpr AttrRow kLrnAttrs[] = {kLastChannel};
 constexpr AttrRow kDepthToSpaceAttrs[] = {
     kDataFormat, {.name = "block_size", .form = kInt, .canonical = "block_size", .required = true}};
