@@ -1,13 +1,11 @@
 #include "ir/verifier.h"
 
 #include <algorithm>
-#include <compare>
 #include <cstdint>
-#include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -215,54 +213,21 @@ class Verifier {
     return absl::OkStatus();
   }
 
-  // Who has a name, by its hash: less memory than a table of the names.
-  struct Named {
-    size_t hash;
-    NodeId id;
-    int port;
-    auto operator<=>(const Named&) const = default;
-  };
-
-  // Two in `names`, which it sorts, that have one name; nullopt if there are none.
-  template <typename NameOf>
-  static std::optional<std::pair<Named, Named>> FindTwins(std::vector<Named>& names, NameOf name_of) {
-    std::sort(names.begin(), names.end());
-    for (size_t i = 0; i < names.size(); ++i) {
-      for (size_t j = i + 1; j < names.size() && names[j].hash == names[i].hash; ++j) {
-        if (name_of(names[i]) == name_of(names[j])) return std::pair(names[i], names[j]);
-      }
-    }
-    return std::nullopt;
-  }
-
   absl::Status CheckNames() const {
-    const std::hash<std::string_view> hash;
-    std::vector<Named> names;
-    names.reserve(graph_.num_nodes());
-    const auto value_name = [this](const Named& named) -> const std::string& {
-      return graph_.value(graph_.node(named.id).outputs[named.port]).name;
-    };
+    std::unordered_map<std::string_view, NodeId> values, nodes;
+    values.reserve(graph_.num_nodes());
     for (const NodeId id : graph_.nodes()) {
-      const std::vector<ValueId>& outputs = graph_.node(id).outputs;
-      for (size_t i = 0; i < outputs.size(); ++i) {
-        if (!outputs[i].valid() || graph_.value(outputs[i]).name.empty()) continue;
-        names.push_back({hash(graph_.value(outputs[i]).name), id, static_cast<int>(i)});
+      const Node& node = graph_.node(id);
+      for (const ValueId output : node.outputs) {
+        if (!output.valid() || graph_.value(output).name.empty()) continue;
+        const auto [it, added] = values.emplace(graph_.value(output).name, id);
+        if (!added) return Error(id, "the value name '", it->first, "' is taken by node #", it->second.index);
       }
+      if (node.name.empty() || graph_.format() != GraphFormat::kGraphDef) continue;
+      const auto [it, added] = nodes.emplace(node.name, id);
+      if (!added) return Error(id, "its name is taken by node #", it->second.index);
     }
-    if (const auto twins = FindTwins(names, value_name); twins.has_value()) {
-      const auto& [first, second] = *twins;
-      return Error(second.id, "the value name '", value_name(first), "' is taken by node #", first.id.index);
-    }
-    if (graph_.format() != GraphFormat::kGraphDef) return absl::OkStatus();
-    names.clear();
-    for (const NodeId id : graph_.nodes()) {
-      if (!graph_.node(id).name.empty()) names.push_back({hash(graph_.node(id).name), id, 0});
-    }
-    const auto twins = FindTwins(names, [this](const Named& named) -> const std::string& {
-      return graph_.node(named.id).name;
-    });
-    if (!twins.has_value()) return absl::OkStatus();
-    return Error(twins->second.id, "its name is taken by node #", twins->first.id.index);
+    return absl::OkStatus();
   }
 
   absl::Status WrongUses(int value, size_t read) const {
