@@ -23,7 +23,8 @@ struct AttentionHeads {
 };
 AttentionHeads FindAttentionHeads(const Graph& graph, NodeId attention);
 
-// Of all attentions that are spelled as MultiHeadAttention: nodes that need not be written.
+// Of all attentions that are spelled as MultiHeadAttention: nodes that need not be written, those that only compute
+// their shapes included.
 std::set<NodeId> NodesInsideAttention(const Graph& graph);
 
 }  // namespace halftone::onnx_format

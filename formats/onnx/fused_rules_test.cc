@@ -107,6 +107,17 @@ TEST(FusedRules, AnAttentionSplitsAndJoinsHeadsItself) {
                                   HasSubstr("y: f32[N,5,8] = reshape(")));
 }
 
+TEST(FusedRules, ShapesThatOnlyAnAttentionNeedsAreNotWritten) {
+  const onnx::ModelProto model = Written(R"(graph onnx (x: f32[2,5,12]) {
+    s = concat(gather(shape(x), [0], 0), [5, 4, 3], 0)
+    q = transpose(reshape(x, s), [0, 2, 1, 3])
+    k = transpose(reshape(x, s), [0, 2, 1, 3])
+    v = transpose(reshape(relu(x), s), [0, 2, 1, 3])
+    a = scaled_dot_product_attention "MultiHeadAttention" domain="com.microsoft" (q, k, v)
+    return y=reshape(transpose(a, [0, 2, 1, 3]), [2, 5, 12]) })");
+  EXPECT_EQ(NodesOf(model), "Relu(x)->relu\nMultiHeadAttention(x,x,relu)->y num_heads=4\n");
+}
+
 TEST(FusedRules, WhatOthersReadOfAnAttentionIsWritten) {
   std::string text = kHeads;
   text.replace(text.find("return y"), 8, "return y, k");  // keys, split and transposed
