@@ -144,6 +144,7 @@ absl::StatusOr<Pipeline> MakePipelineByName(std::string_view name, const Precisi
     for (std::unique_ptr<Pass>& split : SplitsOfOps(format.format)) {
       if (name != Concat(split->name(), format.word)) continue;
       p.Add(std::move(split));
+      p.Add<RemoveDeadNodes>();  // constants that it has taken apart
       return p;
     }
   }
