@@ -61,6 +61,7 @@ class FuseResizeNearest final : public RewriteRule {
       node.spelling = "ResizeNearestNeighbor";  // without one the exporter would not know which resize it is
       std::vector<int64_t> sizes = {g.shape(m.value(0)).dim(1).value, g.shape(m.value(0)).dim(2).value};
       sizes[axis - 1] = count;
+      node.attributes.Set("axes", std::vector<int64_t>{1, 2});
       node.inputs = {m.value(0), kNoValue, kNoValue,
                      edit.AddConstant(FreshName(g, label + "/size"), Tensor::Ints(sizes, DataType::kInt32))};
     } else {
