@@ -143,8 +143,8 @@ TEST(Exporter, OpsThatPassesMakeStayInTheOpset) {
   EXPECT_EQ(NodesOf(Exported(tanh, 20)), "Gelu(x)->y approximate=tanh\n");
   const Graph norm = made(13, "layer_norm", "epsilon", 0.25f);
   EXPECT_EQ(NodesOf(Exported(norm)),
-            "ReduceMean(x)->x_mean axes=-1;\nSub(x,x_mean)->x_norm\nMul(x_norm,x_norm)->x_norm_1\n"
-            "ReduceMean(x_norm_1)->x_mean_1 axes=-1;\nAdd(x_mean_1,x_epsilon)->x_norm_2\nSqrt(x_norm_2)->x_norm_3\n"
+            "ReduceMean(x)->x_mean axes=1;\nSub(x,x_mean)->x_norm\nMul(x_norm,x_norm)->x_norm_1\n"
+            "ReduceMean(x_norm_1)->x_mean_1 axes=1;\nAdd(x_mean_1,x_epsilon)->x_norm_2\nSqrt(x_norm_2)->x_norm_3\n"
             "Div(x_norm,x_norm_3)->x_norm_4\nMul(x_norm_4,s)->x_norm_5\nAdd(x_norm_5,s)->y\n");
   EXPECT_EQ(NodesOf(Exported(norm, 17)), "LayerNormalization(x,s,s)->y epsilon=0.250000\n");
 }

@@ -153,7 +153,9 @@ void ExpectSame(const std::vector<std::string>& fused, const std::vector<std::st
   ASSERT_TRUE(again.ok()) << again.status() << "\n" << PrintGraph(graph);
   tf::GraphDef written;
   ASSERT_TRUE(written.ParseFromString(*again));
-  if (same_file) EXPECT_EQ(Difference(def, written), "");
+  if (same_file) {
+    EXPECT_EQ(Difference(def, written), "");
+  }
   EXPECT_EQ(written.node(written.node_size() - 1).op(), def.node(def.node_size() - 1).op());
 
   Graph portable = graph;
