@@ -183,6 +183,9 @@ absl::Status RowAttrs::SetAttr(const AttrRow& attr) {
       return attrs_.contains(std::string(attr.name)) ? absl::OkStatus()
                                                      : Broken("attribute '", attr.name, "' is missing");
     case AttrForm::kMustBe:
+      // A pass may have spelled the node so. Required ones are bools.
+      if (attr.required && !attrs_.contains(std::string(attr.name))) Put(attr.name, BoolAttr(attr.tf_default != 0));
+      return absl::OkStatus();
     case AttrForm::kByRule:
       return absl::OkStatus();  // extra, or absent: the default; what the rule says goes over it
     case AttrForm::kImpliedBool:
