@@ -138,4 +138,14 @@ std::string FreshName(const Graph& g, const std::string& base) {
   return name;
 }
 
+FindResult FindEitherOperand(const Graph& g, NodeId add, const Target& target, FindAddend find) {
+  const auto [left, right] = g.inputs<2>(add);
+  if (!left.valid() || !right.valid() || left == right) return No("it adds a value to itself");
+  FindResult found = find(g, add, right, left, target);
+  if (std::holds_alternative<Match>(found)) return found;
+  FindResult other = find(g, add, left, right, target);
+  if (std::holds_alternative<Match>(other) || std::get<Refusal>(other).matched) return other;
+  return found;
+}
+
 }  // namespace halftone

@@ -13,6 +13,7 @@
 #include "ir/editor.h"
 #include "ir/graph.h"
 #include "ir/target.h"
+#include "passes/core/rewrite_rule.h"
 
 namespace halftone {
 
@@ -54,6 +55,11 @@ std::string FreshName(const Graph& g, const std::string& base);
 
 // `node`, of one output, in the place of `last`, whose device, origin, type and shape it takes over as well.
 void ReplaceByNode(GraphEditor& edit, NodeId last, Node node);
+
+// Find of a sum of a contraction and something else. Either operand may be the contraction; the right one is tried
+// first, because in residual networks the short cut tends to be computed before it.
+using FindAddend = FindResult (*)(const Graph&, NodeId add, ValueId product, ValueId residual, const Target&);
+FindResult FindEitherOperand(const Graph& g, NodeId add, const Target& target, FindAddend find);
 
 // A copy of `contraction` in the place of `last`: it gets the name, the output name and the readers of `last`, which is
 // removed. `attach` is called on the copy before that.

@@ -39,13 +39,7 @@ class FuseLayerNorm final : public RewriteRule {
   OpSet root() const override { return NormalizationRoots(); }
 
   FindResult Find(const Graph& g, NodeId root, const Target&) const override {
-    FindResult found = Check(g, root);
-    if (!std::holds_alternative<Match>(found)) return found;
-    NodeId user = NormalizationMayEndIn(g, root);
-    for (int i = 0; i < 2 && user.valid(); ++i, user = NormalizationMayEndIn(g, user)) {  // scale and offset
-      if (std::holds_alternative<Match>(Check(g, user))) return No("what follows belongs to it");
-    }
-    return found;
+    return FindLongestNormalization(g, root, Check);
   }
 
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {

@@ -21,13 +21,7 @@ class FuseResidual final : public RewriteRule {
   OpSet root() const override { return OpKind::kAdd; }
 
   FindResult Find(const Graph& g, NodeId add, const Target& target) const override {
-    const auto [left, right] = g.inputs<2>(add);
-    if (!left.valid() || !right.valid() || left == right) return No("it adds a value to itself");
-    FindResult found = TryOperand(g, add, right, left, target);
-    if (std::holds_alternative<Match>(found)) return found;
-    FindResult other = TryOperand(g, add, left, right, target);
-    if (std::holds_alternative<Match>(other) || std::get<Refusal>(other).matched) return other;
-    return found;
+    return FindEitherOperand(g, add, target, TryOperand);
   }
 
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {

@@ -144,6 +144,15 @@ class Reader {
   Refusal why_ = No("it is no normalized value");
 };
 
+// The only node that reads `root`'s value if a longer normalization may end there or behind it, an add or a mul;
+// kNoNode if there is none.
+NodeId MayEndIn(const Graph& g, NodeId root) {
+  const ValueId y = g.output(root);
+  if (!g.HasOneUser(y)) return kNoNode;
+  const NodeId user = g.uses(y)[0].node;
+  return g.op(user) == OpKind::kMul || g.op(user) == OpKind::kAdd ? user : kNoNode;
+}
+
 }  // namespace
 
 OpSet NormalizationRoots() { return {OpKind::kAdd, OpKind::kSub, OpKind::kMul, OpKind::kDiv, OpKind::kReshape}; }
@@ -154,11 +163,14 @@ std::variant<Normalization, Refusal> ReadNormalization(const Graph& g, NodeId ro
   return reader.why();
 }
 
-NodeId NormalizationMayEndIn(const Graph& g, NodeId root) {
-  const ValueId y = g.output(root);
-  if (!g.HasOneUser(y)) return kNoNode;
-  const NodeId user = g.uses(y)[0].node;
-  return g.op(user) == OpKind::kMul || g.op(user) == OpKind::kAdd ? user : kNoNode;
+FindResult FindLongestNormalization(const Graph& g, NodeId root, FindResult (*check)(const Graph&, NodeId)) {
+  FindResult found = check(g, root);
+  if (!std::holds_alternative<Match>(found)) return found;
+  NodeId user = MayEndIn(g, root);
+  for (int i = 0; i < 2 && user.valid(); ++i, user = MayEndIn(g, user)) {  // scale and offset
+    if (std::holds_alternative<Match>(check(g, user))) return No("what follows belongs to it");
+  }
+  return found;
 }
 
 }  // namespace halftone

@@ -32,9 +32,9 @@ OpSet NormalizationRoots();
 // The normalization that ends in `root`, with as much scale and offset as lies in front of it.
 std::variant<Normalization, Refusal> ReadNormalization(const Graph& g, NodeId root);
 
-// The only node that reads `root`'s value if a longer normalization may end there or behind it, an add or a mul; kNoNode
-// if there is none.
-NodeId NormalizationMayEndIn(const Graph& g, NodeId root);
+// Find of a rule whose pattern ends in `root`: what `check` says of it, unless it matches and also matches one of the
+// two nodes behind it (scale and offset), whose normalization is longer.
+FindResult FindLongestNormalization(const Graph& g, NodeId root, FindResult (*check)(const Graph&, NodeId));
 
 }  // namespace halftone
 

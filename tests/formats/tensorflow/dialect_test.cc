@@ -11,13 +11,13 @@
 #include "formats/tensorflow/exporter.h"
 #include "formats/tensorflow/importer.h"
 #include "gmock/gmock.h"
-#include "google/protobuf/util/message_differencer.h"
 #include "gtest/gtest.h"
 #include "ir/reference/reference.h"
 #include "ir/text.h"
 #include "passes/core/permissive_target.h"
 #include "passes/pipelines.h"
 #include "tests/formats/tensorflow/dialect_cases.h"
+#include "tests/formats/tensorflow/graph_difference.h"
 #include "tests/formats/tensorflow/internal_ops.h"
 #include "tests/formats/tensorflow/registry_check.h"
 #include "tests/formats/tensorflow/shared_data.h"
@@ -47,17 +47,6 @@ std::string OpsOf(const tf::GraphDef& def) {
     }
   }
   return absl::StrJoin(ops, " ", [](std::string* out, const auto& op) { out->append(op.second); });
-}
-
-std::string Difference(const tf::GraphDef& before, const tf::GraphDef& after) {
-  google::protobuf::util::MessageDifferencer differencer;
-  std::string report;
-  differencer.ReportDifferencesToString(&report);
-  differencer.TreatAsMap(tf::GraphDef::descriptor()->FindFieldByName("node"),
-                         tf::NodeDef::descriptor()->FindFieldByName("name"));
-  differencer.TreatAsMap(tf::NodeDef::descriptor()->FindFieldByName("attr"),
-                         tf::AttrEntry::descriptor()->FindFieldByName("key"));
-  return differencer.Compare(before, after) ? "" : report.substr(0, 2000);
 }
 
 void ExpectRegistered(const tf::GraphDef& def, Dialect dialect) {

@@ -8,13 +8,13 @@
 #include "formats/tensorflow/importer.h"
 #include "formats/tensorflow/proto/graph.pb.h"
 #include "google/protobuf/text_format.h"
-#include "google/protobuf/util/message_differencer.h"
 #include "gtest/gtest.h"
 #include "ir/dialect.h"
 #include "ir/reference/reference.h"
 #include "ir/text.h"
 #include "passes/core/permissive_target.h"
 #include "passes/pipelines.h"
+#include "tests/formats/tensorflow/graph_difference.h"
 
 namespace halftone {
 namespace {
@@ -125,17 +125,6 @@ Graph Imported(const tf::GraphDef& def) {
   const absl::StatusOr<Graph> graph = ImportGraphDef(def.SerializeAsString(), /*is_text=*/false, {{"y"}});
   EXPECT_TRUE(graph.ok()) << graph.status();
   return graph.ok() ? *graph : Graph();
-}
-
-std::string Difference(const tf::GraphDef& before, const tf::GraphDef& after) {
-  google::protobuf::util::MessageDifferencer differencer;
-  std::string report;
-  differencer.ReportDifferencesToString(&report);
-  differencer.TreatAsMap(tf::GraphDef::descriptor()->FindFieldByName("node"),
-                         tf::NodeDef::descriptor()->FindFieldByName("name"));
-  differencer.TreatAsMap(tf::NodeDef::descriptor()->FindFieldByName("attr"),
-                         tf::AttrEntry::descriptor()->FindFieldByName("key"));
-  return differencer.Compare(before, after) ? "" : report.substr(0, 2000);
 }
 
 // `fused` is read as known nodes, has the answers of `parts`, is written as it was, and is portable after the pipeline.

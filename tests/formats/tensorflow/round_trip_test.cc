@@ -9,9 +9,9 @@
 #include "formats/tensorflow/exporter.h"
 #include "formats/tensorflow/importer.h"
 #include "formats/tensorflow/proto/graph.pb.h"
-#include "google/protobuf/util/message_differencer.h"
 #include "gtest/gtest.h"
 #include "ir/text.h"
+#include "tests/formats/tensorflow/graph_difference.h"
 #include "tests/formats/tensorflow/registry_check.h"
 #include "tests/formats/tensorflow/shared_data.h"
 
@@ -33,18 +33,6 @@ std::vector<std::string> AllModels() {
   }
   std::sort(paths.begin(), paths.end());
   return paths;
-}
-
-// "" if both hold the same nodes, whatever their order and that of their attributes.
-std::string Difference(const tf::GraphDef& before, const tf::GraphDef& after) {
-  google::protobuf::util::MessageDifferencer differencer;
-  std::string report;
-  differencer.ReportDifferencesToString(&report);
-  differencer.TreatAsMap(tf::GraphDef::descriptor()->FindFieldByName("node"),
-                         tf::NodeDef::descriptor()->FindFieldByName("name"));
-  differencer.TreatAsMap(tf::NodeDef::descriptor()->FindFieldByName("attr"),
-                         tf::AttrEntry::descriptor()->FindFieldByName("key"));
-  return differencer.Compare(before, after) ? "" : report.substr(0, 2000);
 }
 
 tf::GraphDef Parse(const std::string& bytes) {
