@@ -195,6 +195,7 @@ inline constexpr Names kConvAttributes[] = {
     "auto_pad", "group",          "activation", "activation_alpha", "activation_beta", "activation_first"};
 inline constexpr Names kMatMulAttributes[] = {
     "transpose_a", "transpose_b", "scale", "activation", "activation_alpha", "activation_beta", "activation_first"};
+inline constexpr Names kActivationAttributes[] = {"activation", "activation_alpha", "activation_beta"};
 inline constexpr Names kBinaryChainAttributes[] = {"ops", "activation", "activation_alpha", "activation_beta"};
 inline constexpr Names kGemmAttributes[] = {"alpha", "beta", "transpose_a", "transpose_b"};
 inline constexpr Names kLayout[] = {"layout"};

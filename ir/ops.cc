@@ -47,7 +47,7 @@ constexpr OpInfo kOps[] = {
     {kRelu6, "relu6", G::kUnary, kX, kY, kNone, kExact, SameAsFirst, "Relu6"},
     {kTanh, "tanh", G::kUnary, kX, kY, kNone, kRounded, SameAsFirst, "Tanh"},
     {kSigmoid, "sigmoid", G::kUnary, kX, kY, kNone, kRounded, SameAsFirst, "Sigmoid"},
-    {kSoftplus, "softplus", G::kUnary, kX, kY, kNone, kRounded, SameAsFirst, "Softplus"},
+    {kSoftplus, "softplus", G::kUnary, kX, kY, kActivationAttributes, kRounded, SameAsFirst, "Softplus"},
     {kElu, "elu", G::kUnary, kX, kY, kAlpha, kRounded, SameAsFirst, "Elu"},
     {kLeakyRelu, "leaky_relu", G::kUnary, kX, kY, kAlpha, kRounded, SameAsFirst, "LeakyRelu"},
     {kClip, "clip", G::kUnary, kClipIn, kY, kNone, kExact, SameAsFirst, "ClipByValue"},

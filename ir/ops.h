@@ -53,7 +53,7 @@ enum class OpKind : uint8_t {
   kBiasAdd,            // x, b -> y              {layout}: b has rank 1 and is added along the channel
   kAdd, kSub, kMul, kDiv, kMaximum, kMinimum, kPow, kSquaredDifference,  // a, b -> y   numpy broadcasting
   kAbs, kNeg, kExp, kLog, kSqrt, kRsqrt, kReciprocal, kSquare, kFloor, kErf,                   // x -> y
-  kRelu, kRelu6, kTanh, kSigmoid, kSoftplus,     // x -> y
+  kRelu, kRelu6, kTanh, kSigmoid, kSoftplus,     // x -> y                 softplus: + activation
   kElu, kLeakyRelu,    // x -> y                 {alpha}: default 1 and 0.01 (TensorFlow's 0.2 is written out by its importer)
   kClip,               // x, low?, high? -> y    scalars
   kSoftmax,            // x, addend? -> y        {axis: default -1; flatten: true = ONNX before opset 13: x as a matrix cut at axis;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numbers>
 
+#include "base/status.h"
 #include "ir/reference/arrays_internal.h"
 #include "ir/reference/functions_internal.h"
 #include "ir/reference/math_internal.h"
@@ -165,6 +166,10 @@ Outputs Unary(const Call& call) {
   const double p = value(function.p), q = value(function.q);
   std::vector<double> y = x.ToDoubles();
   for (double& element : y) element = function.of(element, p, q);
+  if (call.attributes().has("activation")) {  // softplus
+    HALFTONE_ASSIGN_OR_RETURN(const FusedActivation activation, FusedActivation::Of(call.attributes()));
+    for (double& element : y) element = activation(element);
+  }
   return std::vector<Tensor>{FromDoubles(call.type(), x.dims(), y)};
 }
 

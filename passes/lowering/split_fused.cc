@@ -241,8 +241,8 @@ absl::Status SplitFused::Run(GraphEditor& edit, PassContext&) const {
   const Graph& g = edit.graph();
   for (const NodeId id : g.nodes()) {
     const OpKind op = g.op(id);
-    const bool activated = (op == OpKind::kBatchNorm || op == OpKind::kInstanceNorm) && HasActivation(g, id);
-    if (!activated && !IsContraction(g, id)) continue;
+    const bool may_have_one = op == OpKind::kBatchNorm || op == OpKind::kInstanceNorm || op == OpKind::kSoftplus;
+    if (!(may_have_one && HasActivation(g, id)) && !IsContraction(g, id)) continue;
     HALFTONE_RETURN_IF_ERROR(SplitNode(edit, id));
   }
   return absl::OkStatus();

@@ -15,7 +15,7 @@ namespace halftone {
 //   it
 //             again
 // What the dialect says as one node stays one; where it says only a part, the outermost parts go until it does. So do
-// the activations of batch_norm and instance_norm.
+// the activations of batch_norm, instance_norm and softplus.
 // The last part keeps the name and the output's name; the others are called NAME/conv, NAME/bias_add, NAME/add. Every
 // part has the fused node's origin and types. Bit-exact in f32 up to the order of sums; below f32 each part rounds.
 // UNIMPLEMENTED: an ONNX matmul of higher rank with a transposed operand.

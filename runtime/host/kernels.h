@@ -26,6 +26,7 @@ std::unique_ptr<Kernel> MakeSkipLayerNormKernel();  // skip_layer_norm.cc
 std::unique_ptr<Kernel> MakeSoftmaxKernel();        // softmax.cc: with a scale or an addend, over the last axis
 
 std::unique_ptr<Kernel> MakeUnaryKernel();     // unary.cc: elementwise of one
+std::unique_ptr<Kernel> MakeSoftplusKernel();  // softplus.cc: with the activation behind it
 std::unique_ptr<Kernel> MakeBinaryKernel();    // binary.cc: elementwise of two
 std::unique_ptr<Kernel> MakeCompareKernel();   // compare.cc: equal, less and their like
 std::unique_ptr<Kernel> MakeManyKernel();      // many.cc: where, add_n and its like

@@ -218,7 +218,7 @@ constexpr Function kFunctions[] = {
     {kRelu6, Floats<Relu6Of>},
     {kTanh, Floats<TanhOfX>},
     {kSigmoid, Floats<LogisticOf>},
-    {kSoftplus, Floats<SoftplusOf>},  // oneDNN's loses all digits below -10
+    {kSoftplus, Floats<SoftplusOf>},
     {kElu, Floats<EluOf>, nullptr, {"alpha", 1}},
     {kLeakyRelu, Floats<LeakyReluOf>, nullptr, {"alpha", 0.01f}},
     {kAcos, Floats<AcosOf>},
@@ -255,6 +255,7 @@ constexpr Function kFunctions[] = {
 
 // The node's row; those with variants by attribute are chosen here.
 Function FunctionOf(const Node& node) {
+  if (node.attributes.has("activation")) return {node.op};  // softplus.cc
   if (node.op == kGelu) {
     const bool tanh = node.attributes.String("approximate", "none") == "tanh";
     return {kGelu, tanh ? Floats<TanhGeluOf> : Floats<GeluOf>};

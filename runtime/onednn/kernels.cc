@@ -66,6 +66,7 @@ class KernelTable {
     const Kernel* layer_norm = onednn::MakeLayerNormKernel().release();
     const Kernel* lrn = onednn::MakeLrnKernel().release();
     const Kernel* unary_loop = host::MakeUnaryKernel().release();
+    const Kernel* softplus = host::MakeSoftplusKernel().release();
     const Kernel* binary_loop = host::MakeBinaryKernel().release();
     const Kernel* compare = host::MakeCompareKernel().release();
     const Kernel* many_loop = host::MakeManyKernel().release();
@@ -116,40 +117,16 @@ class KernelTable {
          OpKind::kHardSigmoid, OpKind::kMish},
         {unary, unary_loop});
     Add({OpKind::kSwish}, {fast_activation, unary, unary_loop});
+    Add({OpKind::kSoftplus}, {softplus, unary_loop});
     Add({OpKind::kClip}, {unary, many_loop});
-    Add({OpKind::kLog,
-         OpKind::kRsqrt,
-         OpKind::kReciprocal,
-         OpKind::kFloor,
-         OpKind::kErf,
-         OpKind::kSoftplus,
-         OpKind::kAcos,
-         OpKind::kAcosh,
-         OpKind::kAsin,
-         OpKind::kAsinh,
-         OpKind::kAtan,
-         OpKind::kAtanh,
-         OpKind::kCos,
-         OpKind::kCosh,
-         OpKind::kSin,
-         OpKind::kSinh,
-         OpKind::kTan,
-         OpKind::kCeil,
-         OpKind::kRound,
-         OpKind::kSign,
-         OpKind::kLog1p,
-         OpKind::kExpm1,
-         OpKind::kErfc,
-         OpKind::kSoftsign,
-         OpKind::kBitwiseNot,
-         OpKind::kNot,
-         OpKind::kSelu,
-         OpKind::kCelu,
-         OpKind::kThresholdedRelu,
-         OpKind::kShrink,
-         OpKind::kIsNaN,
-         OpKind::kIsFinite,
-         OpKind::kIsInf},
+    Add({OpKind::kLog,    OpKind::kRsqrt, OpKind::kReciprocal, OpKind::kFloor,
+         OpKind::kErf,    OpKind::kAcos,  OpKind::kAcosh,      OpKind::kAsin,
+         OpKind::kAsinh,  OpKind::kAtan,  OpKind::kAtanh,      OpKind::kCos,
+         OpKind::kCosh,   OpKind::kSin,   OpKind::kSinh,       OpKind::kTan,
+         OpKind::kCeil,   OpKind::kRound, OpKind::kSign,       OpKind::kLog1p,
+         OpKind::kExpm1,  OpKind::kErfc,  OpKind::kSoftsign,   OpKind::kBitwiseNot,
+         OpKind::kNot,    OpKind::kSelu,  OpKind::kCelu,       OpKind::kThresholdedRelu,
+         OpKind::kShrink, OpKind::kIsNaN, OpKind::kIsFinite,   OpKind::kIsInf},
         {unary_loop});
     Add({OpKind::kQuantizeLinear, OpKind::kDequantizeLinear, OpKind::kDynamicQuantizeLinear, OpKind::kFakeQuant},
         {quantize});

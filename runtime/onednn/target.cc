@@ -109,6 +109,10 @@ absl::Status OneDnnTarget::SupportsFused(const Graph& graph, NodeId id, const Fu
       return absl::UnimplementedError("instance norm of no floats");
     return absl::OkStatus();
   }
+  if (node.op == OpKind::kSoftplus) {  // all activations: runtime/host/softplus.cc
+    if (!IsFloatOrUnknown(graph.type(graph.input(id, 0)))) return absl::UnimplementedError("softplus of no floats");
+    return absl::OkStatus();
+  }
   if (node.op != OpKind::kConv && node.op != OpKind::kMatMul) {
     return absl::UnimplementedError(Concat("nothing is fused into ", OpName(node.op)));
   }
