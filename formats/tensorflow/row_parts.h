@@ -17,6 +17,7 @@ std::span<const OpRow> NeuralRows();
 std::span<const OpRow> MoveRows();
 std::span<const OpRow> ControlRows();
 std::span<const OpRow> CallRows();
+std::span<const OpRow> CellRows();  // behind the calls, as which they are written when they have changed
 std::span<const OpRow> FusedRows();
 
 // --- Type attributes.

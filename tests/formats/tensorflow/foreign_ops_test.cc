@@ -243,5 +243,114 @@ TEST(ForeignOps, AnAttention) {
   EXPECT_EQ(Difference(def, written), "");
 }
 
+// `cell` is read as known nodes, has the answers of `parts`, which have the same inputs, and is written as it was.
+void ExpectCell(const std::vector<std::string>& cell, const std::string& parts) {
+  const tf::GraphDef def = Graphdef(cell);
+  const Graph graph = Imported(def);
+  for (const NodeId id : graph.nodes()) EXPECT_NE(graph.op(id), OpKind::kOpaque) << graph.Label(id);
+  const auto expected_graph = ParseGraph(parts);
+  ASSERT_TRUE(expected_graph.ok()) << expected_graph.status();
+  const std::vector<Tensor> expected = Answers(*expected_graph), actual = Answers(graph);
+  ASSERT_EQ(actual.size(), 1u);
+  ASSERT_EQ(expected.size(), 1u);
+  EXPECT_EQ(reference::Compare(actual[0], expected[0], 1e-5f, 1e-5f), "");
+  const absl::StatusOr<std::string> again = ExportGraphDef(graph, /*as_text=*/false);
+  ASSERT_TRUE(again.ok()) << again.status();
+  tf::GraphDef written;
+  ASSERT_TRUE(written.ParseFromString(*again));
+  EXPECT_EQ(Difference(def, written), "");
+}
+
+// The nodes of this op after the optimizer, which changes no answer.
+int NodesWhenOptimized(const std::vector<std::string>& nodes, OpKind op) {
+  Graph graph = Imported(Graphdef(nodes));
+  const std::vector<Tensor> expected = Answers(graph);
+  const PermissiveTarget target;
+  PassContext context{.target = target};
+  EXPECT_EQ(MakeOptimizePipeline().Run(graph, context), absl::OkStatus());
+  const std::vector<Tensor> answers = Answers(graph);
+  EXPECT_TRUE(answers.size() == 1 && expected.size() == 1);
+  if (answers.size() == 1 && expected.size() == 1) {
+    EXPECT_EQ(reference::Compare(answers[0], expected[0], 1e-5f, 1e-5f), "");
+  }
+  int count = 0;
+  for (const NodeId id : graph.nodes()) count += graph.op(id) == op ? 1 : 0;
+  return count;
+}
+
+TEST(BlockCells, GruBlockCell) {
+  const std::string parts =
+      "graph graphdef (x: f32[2,3], h: f32[2,4], w: f32[7,8], v: f32[7,4], b: f32[8], d: f32[4]) { "
+      "r, u = split(sigmoid(add(matmul(concat(x, h, 1:s32), w), b)), _, 1:s32) "
+      "c = tanh(add(matmul(concat(x, mul(r, h), 1:s32), v), d)) "
+      "return y=";
+  const auto cell = [](const std::string& y) {
+    return std::vector<std::string>{"x Placeholder shape=[2,3]",
+                                    "h Placeholder shape=[2,4]",
+                                    "w Placeholder shape=[7,8]",
+                                    "v Placeholder shape=[7,4]",
+                                    "b Placeholder shape=[8]",
+                                    "d Placeholder shape=[4]",
+                                    "g GRUBlockCell x,h,w,v,b,d T=DT_FLOAT",
+                                    y};
+  };
+  ExpectCell(cell("y Identity g:3 T=DT_FLOAT"), parts + "add(mul(u, h), mul(sub(1.0:f32, u), c)) }");
+  ExpectCell(cell("y Sub g:1,g T=DT_FLOAT"), parts + "sub(u, r) }");
+  ExpectCell(cell("y Identity g:2 T=DT_FLOAT"), parts + "c }");
+
+  std::vector<std::string> nodes = cell("y Identity g:3 T=DT_FLOAT");
+  nodes[2] = "w Const dims=[7,8]";
+  nodes[3] = "v Const dims=[7,4]";
+  nodes[4] = "b Const dims=[8]";
+  nodes[5] = "d Const dims=[4]";
+  EXPECT_EQ(NodesWhenOptimized(nodes, OpKind::kGru), 1);
+  EXPECT_EQ(NodesWhenOptimized(nodes, OpKind::kCall), 0);
+}
+
+TEST(BlockCells, GruBlockCellWithTheResetGateBehindTheProductIsNotRead) {
+  const Graph graph =
+      Imported(Graphdef({"x Placeholder shape=[2,3]", "h Placeholder shape=[2,4]", "w Placeholder shape=[7,8]",
+                         "v Placeholder shape=[7,4]", "b Placeholder shape=[8]", "d Placeholder shape=[8]",
+                         "g GRUBlockCell x,h,w,v,b,d T=DT_FLOAT lbr=true", "y Identity g:3 T=DT_FLOAT"}));
+  int opaque = 0;
+  for (const NodeId id : graph.nodes()) opaque += graph.op(id) == OpKind::kOpaque ? 1 : 0;
+  EXPECT_EQ(opaque, 1);
+}
+
+TEST(BlockCells, LstmBlockCell) {
+  const std::string begin =
+      "graph graphdef (x: f32[2,3], s: f32[2,4], h: f32[2,4], w: f32[7,16], p: f32[4], q: f32[4], r: f32[4], b: "
+      "f32[16]) { "
+      "i, j, f, o = split(add(matmul(concat(x, h, 1:s32), w), b), _, 1:s32) ";
+  const auto cell = [](const std::string& attributes) {
+    return std::vector<std::string>{"x Placeholder shape=[2,3]",
+                                    "s Placeholder shape=[2,4]",
+                                    "h Placeholder shape=[2,4]",
+                                    "w Placeholder shape=[7,16]",
+                                    "p Placeholder shape=[4]",
+                                    "q Placeholder shape=[4]",
+                                    "r Placeholder shape=[4]",
+                                    "b Placeholder shape=[16]",
+                                    "c LSTMBlockCell x,s,h,w,p,q,r,b T=DT_FLOAT" + attributes,
+                                    "y Sub c:6,c:1 T=DT_FLOAT"};
+  };
+  // The defaults: a forget bias of 1, a clip at 3.
+  ExpectCell(cell(""),
+             begin +
+                 "c = clip(add(mul(sigmoid(i), tanh(j)), mul(s, sigmoid(add(f, 1.0:f32)))), -3.0:f32, 3.0:f32) "
+                 "return y=sub(mul(tanh(c), sigmoid(o)), c) }");
+  ExpectCell(cell(" forget_bias=0.5 cell_clip=-1.0 use_peephole=true"),
+             begin +
+                 "c = add(mul(sigmoid(add(i, mul(s, p))), tanh(j)), mul(s, sigmoid(add(add(f, 0.5:f32), mul(s, q))))) "
+                 "return y=sub(mul(tanh(c), sigmoid(add(o, mul(c, r)))), c) }");
+
+  std::vector<std::string> nodes = cell(" cell_clip=-1.0");
+  nodes[3] = "w Const dims=[7,16]";
+  nodes[7] = "b Const dims=[16]";
+  EXPECT_EQ(NodesWhenOptimized(nodes, OpKind::kLstm), 1);
+  nodes[8] += " use_peephole=true";  // no rule yet: its parts run
+  EXPECT_EQ(NodesWhenOptimized(nodes, OpKind::kLstm), 0);
+}
+
 }  // namespace
 }  // namespace halftone
