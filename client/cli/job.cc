@@ -6,7 +6,9 @@
 #include "base/status.h"
 #include "client/cli/console.h"
 #include "client/cli/exit_codes.h"
+#include "client/cli/flags.h"
 #include "client/cli/progress.h"
+#include "client/cli/results.h"
 #include "client/status.h"
 #include "report/names.h"
 
@@ -30,6 +32,20 @@ absl::Status LeaveJob(Session& session, const std::string& name, const std::stri
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<client::Client> client, session.ReconnectIgnoringInterrupts());
   HALFTONE_RETURN_IF_ERROR(client->CancelJob(name).status());
   return Interrupted(absl::StrCat("cancelled ", name));
+}
+
+// What a failed job left. That it cannot be written is said, and changes nothing about the failure.
+void SaveErrorFiles(Session& session, const v1::Job& job, const std::string& out) {
+  for (const v1::File& file : job.error().files()) {
+    if (out.empty()) Say(absl::StrCat(job.name(), " left ", file.path(), " to see the failure again: give --out DIR"));
+  }
+  if (job.error().files().empty() || out.empty()) return;
+  v1::Job left;
+  left.set_name(job.name());
+  *left.mutable_result()->mutable_files() = job.error().files();
+  const absl::StatusOr<std::vector<std::string>> paths = WriteFiles(session.client(), left, out, /*quiet=*/true);
+  if (!paths.ok()) return Say(absl::StrCat("what the failure left cannot be written: ", paths.status().message()));
+  for (const std::string& path : *paths) Say(absl::StrCat("to see it again: graph_opt --reproduce ", ShellQuote(path)));
 }
 
 }  // namespace
@@ -56,7 +72,7 @@ absl::Status StatusOfJob(const v1::Job& job) {
 }
 
 absl::StatusOr<FinishedJob> FollowJob(Session& session, const std::string& name, bool quiet,
-                                      const std::string& resume_flags) {
+                                      const std::string& resume_flags, const std::string& out) {
   FinishedJob finished;
   ProgressDisplay progress(quiet);
   absl::StatusOr<v1::Job> job = session.client().WatchJob(name, 0, [&](const v1::JobEvent& event) {
@@ -72,6 +88,7 @@ absl::StatusOr<FinishedJob> FollowJob(Session& session, const std::string& name,
   const absl::Status status = StatusOfJob(*job);
   if (!status.ok()) {
     PrintWarnings(finished.warnings);
+    SaveErrorFiles(session, *job, out);
     if (ExitCodeFor(status) == kBug && session.is_private()) Say(session.ServerLog());
     return status;
   }
@@ -80,7 +97,7 @@ absl::StatusOr<FinishedJob> FollowJob(Session& session, const std::string& name,
 }
 
 absl::StatusOr<FinishedJob> RunJob(Session& session, const v1::JobSpec& spec, const Blobs& blobs, bool quiet,
-                                   const std::string& resume_flags) {
+                                   const std::string& resume_flags, const std::string& out) {
   {
     ProgressDisplay progress(quiet);
     const absl::Status uploaded =
@@ -93,7 +110,7 @@ absl::StatusOr<FinishedJob> RunJob(Session& session, const v1::JobSpec& spec, co
   if (absl::IsCancelled(job.status())) return Interrupted("interrupted");
   if (!job.ok()) return job.status();
   if (!quiet && !session.is_private()) Say(job->name());
-  return FollowJob(session, job->name(), quiet, resume_flags);
+  return FollowJob(session, job->name(), quiet, resume_flags, out);
 }
 
 }  // namespace halftone::cli

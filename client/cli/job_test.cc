@@ -149,6 +149,22 @@ TEST_F(JobTest, AFailedJobSaysWhy) {
   EXPECT_EQ(std::string(status.message()), "the job failed with MODEL_INVALID: node 'conv1' has no weights");
 }
 
+TEST_F(JobTest, WhatAFailureLeftIsWritten) {
+  AddResult("failure.graph", "graph () {}");
+  *jobs_.job.mutable_error()->mutable_files() = jobs_.job.result().files();
+  jobs_.job.clear_result();
+  jobs_.job.set_state(v1::FAILED);
+  jobs_.job.mutable_error()->set_code(13);
+  jobs_.job.mutable_error()->set_message("pass 'fuse-x' moved an answer");
+  CaptureStderr();
+  EXPECT_FALSE(RunJob(*session_, v1::JobSpec(), {}, /*quiet=*/true, "", out()).ok());
+  EXPECT_THAT(GetCapturedStderr(), HasSubstr("graph_opt --reproduce " + out() + "/failure.graph\n"));
+  EXPECT_EQ(*ReadFile(out() + "/failure.graph"), "graph () {}");
+  CaptureStderr();
+  EXPECT_FALSE(RunJob(*session_, v1::JobSpec(), {}, /*quiet=*/true, "", "").ok());
+  EXPECT_THAT(GetCapturedStderr(), HasSubstr("jobs/1 left failure.graph"));
+}
+
 TEST_F(JobTest, ACancelledJobIsNotDone) {
   jobs_.job.set_state(v1::CANCELLED);
   EXPECT_EQ(ExitCodeFor(Run().status()), 130);

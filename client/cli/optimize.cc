@@ -104,7 +104,7 @@ absl::Status Optimize(const Flags& flags, Interrupts& interrupts) {
   const bool quiet = outcome.quiet;
   const std::string out = std::filesystem::absolute(flags.out).lexically_normal().string();
   HALFTONE_ASSIGN_OR_RETURN(const FinishedJob finished,
-                            RunJob(*session, spec, blobs, quiet, absl::StrCat(" --out ", ShellQuote(out))));
+                            RunJob(*session, spec, blobs, quiet, absl::StrCat(" --out ", ShellQuote(out)), flags.out));
   HALFTONE_ASSIGN_OR_RETURN(const v1::Report report,
                             WriteReportAndFiles(session->client(), finished.job, flags.out, flags.model.path, quiet));
   return ShowOutcome(report, finished.warnings, outcome);

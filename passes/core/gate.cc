@@ -92,6 +92,7 @@ absl::StatusOr<int64_t> RunThroughGate(const Pass& pass, std::string_view pipeli
     if (!context.debug.dump_dir.empty()) {
       WriteDump(context.debug.dump_dir + "/failure.graph", context.reproducer, context);
     }
+    if (context.equivalence.enabled) AttachReproducer(status, context.reproducer);
     return Annotate(std::move(status), AbslView(Concat("pass '", pass.name(), "'")));
   }
   return edit.edits();

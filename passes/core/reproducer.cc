@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/cord.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
@@ -18,6 +19,7 @@
 namespace halftone {
 namespace {
 
+constexpr char kPayload[] = "halftone/reproducer";
 constexpr int kPrinted = 64;                        // elements of a constant that are always printed
 constexpr int64_t kSmallEnough = int64_t{1} << 16;  // bytes of weights that are not worth leaving out
 
@@ -105,6 +107,15 @@ std::string WriteReproducer(const Pass& pass, std::string_view pipeline, const G
     if (filled.ok() && SameFailure(RunAlone(pass, *filled, context), failure)) return Head(reproducer) + light;
   }
   return PrintReproducer(reproducer);
+}
+
+void AttachReproducer(absl::Status& failure, std::string_view text) {
+  if (!failure.ok() && !text.empty()) failure.SetPayload(kPayload, absl::Cord(AbslView(text)));
+}
+
+std::string ReproducerOf(const absl::Status& failure) {
+  const auto text = failure.GetPayload(kPayload);
+  return text.has_value() ? std::string(*text) : "";
 }
 
 absl::StatusOr<Reproducer> ReadReproducer(std::string_view text) {

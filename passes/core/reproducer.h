@@ -37,6 +37,11 @@ std::string WriteReproducer(const Pass& pass, std::string_view pipeline, const G
                             const absl::Status& failure, const PassContext& context);
 std::string PrintReproducer(const Reproducer& reproducer);
 
+// The text travels with the error that it belongs to, as a payload, to whoever can hand it out.
+void AttachReproducer(absl::Status& failure, std::string_view text);
+// "" where there is none.
+std::string ReproducerOf(const absl::Status& failure);
+
 // INVALID_ARGUMENT says what is missing or wrong.
 absl::StatusOr<Reproducer> ReadReproducer(std::string_view text);
 

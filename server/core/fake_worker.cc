@@ -7,6 +7,7 @@
 //   garbage.onnx  writes no protocol                     trailing.onnx  goes on after its answer
 //   outside.onnx  names a file outside its folder        link.onnx      an output that is a link
 //   twice.onnx    one output name twice                  flood.onnx     very much progress
+//   left.onnx     an error that leaves a file            stray.onnx     the same of a file outside its folder
 
 #include <signal.h>
 #include <unistd.h>
@@ -98,6 +99,17 @@ void DoJob(const worker::WorkerRequest& request) {
     message.mutable_error()->set_code(google::rpc::INVALID_ARGUMENT);
     message.mutable_error()->set_reason("MODEL_INVALID");
     message.mutable_error()->set_message(request.inputs(0).local_path() + ": node '/layer1/conv' has no weights");
+    return Send(message);
+  }
+  if (how == "left.onnx" || how == "stray.onnx") {
+    const std::string path = request.work_dir() + (how == "left.onnx" ? "/failure.graph" : "/../../jobs.sqlite");
+    if (how == "left.onnx") WriteText(path, "graph () {}");
+    message.mutable_error()->set_code(google::rpc::INTERNAL);
+    message.mutable_error()->set_message("pass 'fuse-x' moved an answer");
+    message.mutable_error()->add_files()->set_path("not a blob");
+    worker::OutputFile& left = *message.add_error_files();
+    left.set_path("failure.graph");
+    left.set_local_path(path);
     return Send(message);
   }
   message = Answer(request);

@@ -228,6 +228,19 @@ absl::StatusOr<worker::WorkerRequest> JobRunner::Prepare(const v1::Job& job, con
   return request;
 }
 
+// They are a help: without them the job has failed all the same.
+void JobRunner::StoreErrorFiles(const std::string& work_dir, const worker::WorkerMessage& answer, v1::JobError& error) {
+  error.clear_files();
+  worker::WorkerResult files;
+  *files.mutable_files() = answer.error_files();
+  absl::StatusOr<v1::JobResult> stored = StoreOutputs(blobs_, work_dir, std::move(files));
+  if (stored.ok()) {
+    *error.mutable_files() = std::move(*stored->mutable_files());
+  } else {
+    LogError("cannot store the files of a failed job").With("error", stored.status().message());
+  }
+}
+
 JobOutcome JobRunner::ToOutcome(const v1::Job& job, const std::string& work_dir, WorkerEnd end,
                                 const PathNames& names) {
   JobOutcome outcome;
@@ -254,6 +267,7 @@ JobOutcome JobRunner::ToOutcome(const v1::Job& job, const std::string& work_dir,
   }
   if (end.answer.has_error()) {
     outcome.error = end.answer.error();
+    StoreErrorFiles(work_dir, end.answer, outcome.error);
     if (outcome.error.code() == google::rpc::OK) outcome.error.set_code(google::rpc::INTERNAL);
     if (outcome.error.reason().empty()) outcome.error.set_reason("INTERNAL");
     outcome.error.set_message(HidePaths(outcome.error.message(), names));

@@ -60,6 +60,7 @@ class JobRunner {
   std::optional<JobOutcome> RunChild(const v1::Job& job, const worker::WorkerRequest& request, const StopSignal& stop,
                                      const PathNames& names);
   absl::StatusOr<worker::WorkerRequest> Prepare(const v1::Job& job, const std::string& work_dir, PathNames& names);
+  void StoreErrorFiles(const std::string& work_dir, const worker::WorkerMessage& answer, v1::JobError& error);
   JobOutcome ToOutcome(const v1::Job& job, const std::string& work_dir, WorkerEnd end, const PathNames& names);
   void Finish(const v1::Job& job, const JobOutcome& outcome);
 

@@ -133,6 +133,16 @@ TEST_F(JobRunnerTest, DescriptionIsFetchedAtTheStart) {
   EXPECT_EQ(description.ops(0), "conv");
 }
 
+TEST_F(JobRunnerTest, WhatAnErrorLeavesIsStored) {
+  const v1::JobError error = ErrorOf("left.onnx");
+  ASSERT_EQ(error.files_size(), 1);
+  EXPECT_EQ(error.files(0).path(), "failure.graph");
+  EXPECT_EQ(ReadBlob(*blobs_, error.files(0).digest()).value(), "graph () {}");
+  const v1::JobError stray = ErrorOf("stray.onnx");
+  EXPECT_EQ(stray.message(), "pass 'fuse-x' moved an answer") << "the failure stays what it was";
+  EXPECT_EQ(stray.files_size(), 0);
+}
+
 TEST_F(JobRunnerTest, ErrorOfTheWorker) {
   const v1::JobError error = ErrorOf("error.onnx");
   EXPECT_EQ(error.code(), google::rpc::INVALID_ARGUMENT);

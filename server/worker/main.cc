@@ -12,8 +12,11 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/files.h"
 #include "base/frames.h"
 #include "base/logging.h"
+#include "base/strings.h"
+#include "optimizer/failure_files.h"
 #include "server/worker/child_runner.h"
 #include "server/worker/convert.h"
 #include "server/worker/repeat_primitive.h"
@@ -38,6 +41,17 @@ WorkerMessage Describe() {
   return message;
 }
 
+// A disk that is full costs the files, not the answer.
+void AddFailureFiles(const absl::Status& failure, const std::string& work_dir, WorkerMessage& message) {
+  for (const FailureFile& file : FilesOfFailure(failure)) {
+    const std::string path = Concat(work_dir, "/", file.name);
+    if (!WriteFileAtomically(path, file.text).ok()) continue;
+    OutputFile* written = message.add_error_files();
+    written->set_path(file.name);
+    written->set_local_path(path);
+  }
+}
+
 WorkerMessage Final(const WorkerRequest& request, int output) {
   ProcessChildRunner children(std::filesystem::read_symlink("/proc/self/exe").string());
   const ProgressCallback progress = [output](std::string_view stage, int64_t done, int64_t total) {
@@ -51,6 +65,7 @@ WorkerMessage Final(const WorkerRequest& request, int output) {
   absl::StatusOr<WorkOutcome> outcome = DoWork(request, children, progress);
   if (!outcome.ok()) {
     *message.mutable_error() = ToJobError(outcome.status());
+    AddFailureFiles(outcome.status(), request.work_dir(), message);
     return message;
   }
   *message.mutable_result() = std::move(outcome->result);

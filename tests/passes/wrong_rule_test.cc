@@ -119,6 +119,7 @@ TEST_F(WrongRule, IsNamedReproducedAndReduced) {
               AllOf(HasSubstr("pass 'swap-operands': moved an answer beyond what it declares"), HasSubstr("seed 5"),
                     HasSubstr("with inputs of [1,3,8,8], [1,3]"), HasSubstr("output 'y'")));
 
+  EXPECT_EQ(ReproducerOf(failure), context_.reproducer) << "the error takes it along";
   const absl::StatusOr<Reproducer> read = ReadReproducer(context_.reproducer);
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->pass, "swap-operands");
