@@ -30,6 +30,7 @@ class FoldTransposeIntoMatMul final : public RewriteRule {
   std::string_view equation() const override { return "matmul(transpose(x), y) => matmul(x, y) {transpose_a}"; }
   OpSet root() const override { return OpKind::kMatMul; }
   float tolerance() const override { return kBitExact; }
+  bool makes_one_node() const override { return true; }
 
   FindResult Find(const Graph& g, NodeId matmul, const Target&) const override {
     const auto [a, b] = g.inputs<2>(matmul);

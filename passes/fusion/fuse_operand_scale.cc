@@ -26,6 +26,7 @@ class FuseOperandScale final : public RewriteRule {
   std::string_view name() const override { return "fuse-operand-scale"; }
   std::string_view equation() const override { return "matmul(a * s, b) => matmul(a, b) {scale=s}"; }
   OpSet root() const override { return OpKind::kMatMul; }
+  bool makes_one_node() const override { return true; }
 
   FindResult Find(const Graph& g, NodeId matmul, const Target& target) const override {
     const auto [a, b] = g.inputs<2>(matmul);

@@ -71,6 +71,20 @@ TEST(GoldenFiles, EveryRuleHasOne) {
   }
 }
 
+// What is taken apart for export must not be more than what the format has no word for.
+TEST(GoldenFiles, EverySplitKeepsThree) {
+  for (const std::string& file : Files()) {
+    if (!file.starts_with("split-")) continue;
+    const absl::StatusOr<std::string> text = ReadFile(Folder() + "/" + file + ".graph");
+    ASSERT_TRUE(text.ok()) << text.status();
+    const absl::StatusOr<std::vector<GoldenCase>> cases = ParseGoldenCases(*text);
+    ASSERT_TRUE(cases.ok()) << file << ": " << cases.status();
+    int kept = 0;
+    for (const GoldenCase& golden : *cases) kept += golden.kept() ? 1 : 0;
+    EXPECT_GE(kept, 3) << file << " has too few cases that are kept";
+  }
+}
+
 }  // namespace
 }  // namespace halftone
 
