@@ -8,7 +8,6 @@
 #include "report/names.h"
 
 namespace halftone::report {
-namespace {
 
 v1::Verdict ToProto(Verdict verdict) {
   switch (verdict) {
@@ -23,6 +22,8 @@ v1::Verdict ToProto(Verdict verdict) {
   }
   return v1::VERDICT_UNSPECIFIED;
 }
+
+namespace {
 
 using Rounds = google::protobuf::RepeatedPtrField<v1::BenchmarkRound>;
 

@@ -15,6 +15,8 @@ namespace halftone::report {
 
 std::vector<RoundSamples> SamplesOf(const google::protobuf::RepeatedPtrField<v1::BenchmarkRound>& rounds);
 
+v1::Verdict ToProto(Verdict verdict);
+
 // `time_ratio` is time of this / time of the baseline; a Speedup is its inverse.
 v1::Speedup ToSpeedup(const RatioEstimate& time_ratio);
 

@@ -3,25 +3,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "report/figures.h"
+
 namespace halftone::worker {
 namespace {
 
 double Seconds(const google::protobuf::Duration& duration) {
   return static_cast<double>(duration.seconds()) + static_cast<double>(duration.nanos()) * 1e-9;
-}
-
-v1::Verdict ToProto(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kFaster:
-      return v1::FASTER;
-    case Verdict::kSlower:
-      return v1::SLOWER;
-    case Verdict::kSame:
-      return v1::SAME;
-    case Verdict::kUndecided:
-      return v1::UNDECIDED;
-  }
-  return v1::VERDICT_UNSPECIFIED;
 }
 
 v1::BenchmarkProfile ToProto(BenchmarkProfile profile) {
@@ -49,7 +37,7 @@ v1::Speedup ToProto(const SpeedupResult& result) {
   proto.set_median(result.median);
   proto.set_low(result.low);
   proto.set_high(result.high);
-  proto.set_verdict(ToProto(result.verdict));
+  proto.set_verdict(report::ToProto(result.verdict));
   return proto;
 }
 

@@ -9,16 +9,12 @@
 //   {"graphs": [{"us": 12.5, "steps": ["matmul+bias brgemm:avx512_core", ...]}, ...]}
 
 #include <algorithm>
-#include <cstdio>
-#include <iostream>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "absl/strings/str_split.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -27,6 +23,7 @@
 #include "runtime/engine.h"
 #include "runtime/plan.h"
 #include "runtime/statistics.h"
+#include "tests/bench/race_main.h"
 
 namespace halftone {
 namespace {
@@ -108,24 +105,9 @@ absl::StatusOr<std::string> RaceText(const std::string& text, int threads, doubl
   return out.dump();
 }
 
-int Main(int argc, char** argv) {
-  double seconds = 1;
-  int threads = 1;
-  CLI::App app("races graphs that compute the same");
-  app.add_option("--seconds", seconds);
-  app.add_option("--threads", threads);
-  CLI11_PARSE(app, argc, argv);
-  const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
-  const absl::StatusOr<std::string> line = RaceText(text, threads, seconds);
-  if (!line.ok()) {
-    std::fprintf(stderr, "race_graphs: %s\n", std::string(line.status().message()).c_str());
-    return 1;
-  }
-  std::printf("%s\n", line->c_str());
-  return 0;
-}
-
 }  // namespace
 }  // namespace halftone
 
-int main(int argc, char** argv) { return halftone::Main(argc, argv); }
+int main(int argc, char** argv) {
+  return halftone::RaceMain(argc, argv, "race_graphs", "races graphs that compute the same", halftone::RaceText);
+}

@@ -9,15 +9,11 @@
 //   {"op": "softmax", "kernels": [{"kernel": "jit:avx512_core", "us": 12.5}, ...]}
 
 #include <algorithm>
-#include <cstdio>
-#include <iostream>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "base/status.h"
 #include "ir/reference/reference.h"
 #include "ir/text.h"
@@ -25,6 +21,7 @@
 #include "runtime/onednn/backend.h"
 #include "runtime/plan.h"
 #include "runtime/statistics.h"
+#include "tests/bench/race_main.h"
 
 namespace halftone {
 namespace {
@@ -119,24 +116,9 @@ absl::StatusOr<std::string> RaceText(const std::string& text, int threads, doubl
   return out.dump();
 }
 
-int Main(int argc, char** argv) {
-  double seconds = 1;
-  int threads = 1;
-  CLI::App app("races all kernels that take a node");
-  app.add_option("--seconds", seconds);
-  app.add_option("--threads", threads);
-  CLI11_PARSE(app, argc, argv);
-  const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
-  const absl::StatusOr<std::string> line = RaceText(text, threads, seconds);
-  if (!line.ok()) {
-    std::fprintf(stderr, "race_kernels: %s\n", std::string(line.status().message()).c_str());
-    return 1;
-  }
-  std::printf("%s\n", line->c_str());
-  return 0;
-}
-
 }  // namespace
 }  // namespace halftone
 
-int main(int argc, char** argv) { return halftone::Main(argc, argv); }
+int main(int argc, char** argv) {
+  return halftone::RaceMain(argc, argv, "race_kernels", "races all kernels that take a node", halftone::RaceText);
+}

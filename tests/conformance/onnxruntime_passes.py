@@ -12,44 +12,11 @@ import os
 import pathlib
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from wire import fields, varints  # noqa: E402
+
 ROOT = pathlib.Path(os.environ.get("HALFTONE_ONNX_TESTDATA", "/usr/share/libonnx-testdata/data"))
 FOLDERS = ("node", "simple", "pytorch-converted", "pytorch-operator")
-
-
-def fields(data):
-    """(number, wire type, value) of each field of a protobuf message."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(data):
-        key = varint()
-        kind = key & 7
-        if kind == 0:
-            yield key >> 3, kind, varint()
-            continue
-        size = {1: 8, 5: 4}.get(kind) or varint()
-        yield key >> 3, kind, data[at:at + size]
-        at += size
-
-
-def varints(data):
-    value = shift = 0
-    for byte in data:
-        value |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            yield value if value < 1 << 63 else value - (1 << 64)
-            value = shift = 0
 
 
 def read_tensor(path):

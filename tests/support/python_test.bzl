@@ -12,7 +12,7 @@ def python_test(name, script, data = [], size = "medium", tags = [], programs = 
         size = size,
         srcs = ["//tests/support:python_test.sh"],
         args = ["$(location %s)" % script] + ["$(location %s)" % p for p in programs],
-        data = [script, "//tests/support:harness.py"] + programs + data,
+        data = [script, "//tests/support:harness.py", "//tests/support:wire.py"] + programs + data,
         env = env,
         tags = tags,
     )

@@ -8,6 +8,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 from harness import Failure, case, main, program, shared, variant  # noqa: E402
+from wire import fields  # noqa: E402
 
 PEERS = ("numpy", "onnxruntime")
 TOLERANCE = 2e-5  # of the largest magnitude of an output; real models, whose sums are long: 1e-4
@@ -18,37 +19,11 @@ SQNR = 80  # dB, of the model as it came against the file, both run by us
 # Runtime.
 
 
-def fields(data):
-    """(number, wire type, value) of each field of a protobuf message."""
-    at = 0
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(data):
-        key = varint()
-        kind = key & 7
-        if kind == 0:
-            yield key >> 3, varint()
-            continue
-        size = {1: 8, 5: 4}.get(kind) or varint()
-        yield key >> 3, data[at:at + size]
-        at += size
-
-
 def nodes_of(path):
-    graph = dict(fields(path.read_bytes()))[7]
-    for number, node in fields(graph):
+    graph = {number: value for number, _, value in fields(path.read_bytes())}[7]
+    for number, _, node in fields(graph):
         if number == 1:
-            named = dict(fields(node))
+            named = {number: value for number, _, value in fields(node)}
             yield named.get(7, b"").decode(), named[4].decode()
 
 
