@@ -9,11 +9,10 @@
 
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
+#include "passes/fusion/transposed_conv.h"
 
 namespace halftone {
 namespace {
-
-constexpr int kOutputShapeInput = 3;
 
 std::optional<int64_t> Channels(const Graph& g, NodeId conv) {
   const Shape& weights = g.shape(g.input(conv, kWeightsInput));

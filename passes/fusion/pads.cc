@@ -22,6 +22,14 @@ std::vector<int64_t> PadsOf(const Graph& g, NodeId pad, int rank) {
   return result;
 }
 
+// Why the pad does not fill with zeros all around; "" if it does.
+std::string NoZeros(const Graph& g, NodeId pad) {
+  if (g.node(pad).attributes.String("mode", "constant") != "constant") return "the pad does not fill with a constant";
+  const ValueId value = g.input(pad, 2);
+  if (value.valid() && g.ConstantScalar(value).value_or(1) != 0) return "the pad does not fill with zero";
+  return g.input(pad, 3).valid() ? "the pad names its axes" : "";
+}
+
 // Sizes of the kernel over the spatial dimensions, dilated. Empty if they are not known.
 std::vector<int64_t> KernelReach(const Graph& g, NodeId conv, int rank) {
   const Shape& weights = g.shape(g.input(conv, kWeightsInput));
@@ -65,11 +73,15 @@ std::vector<int64_t> Spatial(const Graph& g, NodeId conv, NodeId pad) {
 
 }  // namespace
 
+std::variant<std::vector<int64_t>, std::string> ZeroPads(const Graph& g, NodeId pad, int rank) {
+  if (std::string reason = NoZeros(g, pad); !reason.empty()) return reason;
+  std::vector<int64_t> pads = PadsOf(g, pad, rank);
+  if (pads.empty()) return "the pads are not constant";
+  return pads;
+}
+
 std::string CannotPad(const Graph& g, NodeId conv, NodeId pad) {
-  if (g.node(pad).attributes.String("mode", "constant") != "constant") return "the pad does not fill with a constant";
-  const ValueId value = g.input(pad, 2);
-  if (value.valid() && g.ConstantScalar(value).value_or(1) != 0) return "the pad does not fill with zero";
-  if (g.input(pad, 3).valid()) return "the pad names its axes";
+  if (std::string reason = NoZeros(g, pad); !reason.empty()) return reason;
   const std::string auto_pad = g.node(conv).attributes.String("auto_pad", "NOTSET");
   if (auto_pad != "NOTSET" && auto_pad != "VALID") return "the conv's own padding depends on its input";
   if (Spatial(g, conv, pad).empty()) return "the pad is not constant, or wider than the kernel, or not spatial alone";

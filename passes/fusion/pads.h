@@ -4,11 +4,16 @@
 
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "ir/graph.h"
 
 namespace halftone {
+
+// Begins, then ends, of every dimension of x of `rank` dimensions, of a node that pads with constant zeros; else a
+// sentence that says why there are none.
+std::variant<std::vector<int64_t>, std::string> ZeroPads(const Graph& g, NodeId pad, int rank);
 
 // "" if `conv` can pad as the node `pad` does, in front of it or of nodes that keep shapes and zeros; else why not: it
 // fills with another value than zero, the pads are no constants, not spatial alone or wider than the kernel, or the
