@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "ir/recurrent.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/gelu.h"
 #include "passes/fusion/recurrent_cell.h"
@@ -37,18 +36,6 @@ struct Cell {
 
 using FoundCell = std::variant<Cell, Refusal>;
 
-std::array<std::pair<ValueId, ValueId>, 2> Orders(const Graph& g, ValueId y) {
-  const auto [a, b] = g.inputs<2>(g.producer(y));
-  return {std::pair(a, b), std::pair(b, a)};
-}
-
-// 1 - x
-ValueId OneMinus(const Graph& g, ValueId y) {
-  if (g.op(y) != OpKind::kSub) return kNoValue;
-  const auto [one, x] = g.inputs<2>(g.producer(y));
-  return g.ConstantScalar(one) == 1.0 && g.shape(x) == g.shape(y) ? x : kNoValue;
-}
-
 // Part of sigmoid(dense), or sigmoid(part of dense).
 std::optional<Gate> FindGate(const Graph& g, ValueId y, std::vector<NodeId>& nodes) {
   const bool behind = g.op(y) == OpKind::kSigmoid;
@@ -72,7 +59,7 @@ bool FindUpdate(const Graph& g, ValueId y, Cell& cell) {
     return true;
   }
   if (g.op(y) != OpKind::kMul) return false;
-  for (const auto& [rest, u] : Orders(g, y)) {
+  for (const auto& [rest, u] : OperandOrders(g, y)) {
     const ValueId attention = OneMinus(g, rest);
     nodes = {g.producer(y), g.producer(rest)};
     if (!attention.valid()) continue;
@@ -86,33 +73,6 @@ bool FindUpdate(const Graph& g, ValueId y, Cell& cell) {
   return false;
 }
 
-struct Mix {
-  ValueId u, h, c;
-  std::vector<NodeId> nodes;
-};
-
-// The ways to read y as u h + (1 - u) c.
-std::vector<Mix> Mixes(const Graph& g, NodeId root) {
-  std::vector<Mix> mixes;
-  for (const auto& [left, right] : Orders(g, g.output(root))) {
-    if (!left.valid() || !right.valid()) return mixes;
-    if (g.op(right) != OpKind::kMul) continue;
-    for (const auto& [a, b] : Orders(g, right)) {  // c + u (h - c)
-      if (g.op(b) != OpKind::kSub || g.input(g.producer(b), 1) != left) continue;
-      mixes.push_back({a, g.input(g.producer(b), 0), left, {root, g.producer(right), g.producer(b)}});
-    }
-    if (g.op(left) != OpKind::kMul) continue;
-    for (const auto& [rest, c] : Orders(g, right)) {  // u h + (1 - u) c
-      const ValueId u = OneMinus(g, rest);
-      for (const auto& [a, h] : Orders(g, left)) {
-        if (!u.valid() || a != u) continue;
-        mixes.push_back({u, h, c, {root, g.producer(left), g.producer(right), g.producer(rest)}});
-      }
-    }
-  }
-  return mixes;
-}
-
 // c = tanh(x w + (r h) v + b)
 bool FindCandidate(const Graph& g, ValueId c, Cell& cell) {
   std::optional<Dense> dense = FindDense(g, c);
@@ -120,7 +80,7 @@ bool FindCandidate(const Graph& g, ValueId c, Cell& cell) {
   for (const int of_x : {0, 1}) {
     const ValueId reset = dense->inputs[1 - of_x].x;
     if (g.op(reset) != OpKind::kMul) continue;
-    for (const auto& [r, h] : Orders(g, reset)) {
+    for (const auto& [r, h] : OperandOrders(g, reset)) {
       std::vector<NodeId> nodes = {g.producer(reset)};
       if (h != cell.h) continue;
       std::optional<Gate> gate = FindGate(g, r, nodes);
@@ -162,7 +122,7 @@ std::string Misfit(const Graph& g, Cell& cell) {
 
 FoundCell FindCell(const Graph& g, NodeId root) {
   Refusal refusal = No("it is no mix of a state and a candidate by one gate");
-  for (const Mix& mix : Mixes(g, root)) {
+  for (const StateMix& mix : StateMixes(g, root)) {
     Cell cell;
     cell.nodes = mix.nodes;
     cell.h = mix.h;
@@ -204,33 +164,18 @@ class FuseGruCell final : public RewriteRule {
       const Tensor of_gates = PackGates(g, gates, of_x ? cell.x_of_gates : 1 - cell.x_of_gates, hidden);
       const Tensor rest =
           PackGates(g, std::array{candidate}, of_x ? cell.x_of_candidate : 1 - cell.x_of_candidate, hidden);
-      return Joined(of_gates, rest);
+      return JoinGates(of_gates, rest);
     };
-    Node gru;
-    gru.op = OpKind::kGru;
-    gru.device = g.node(m.root()).device;
-    gru.origin = g.node(m.root()).origin;
-    gru.attributes.Set("hidden_size", hidden);
-    gru.inputs = {AsSteps(edit, m.value(0), m.root()),
-                  SharedConstant(edit, label + "/w", weights(/*of_x=*/true)),
-                  SharedConstant(edit, label + "/r", weights(/*of_x=*/false)),
-                  SharedConstant(edit, label + "/b", PackBiases(g, std::array{update, reset, candidate}, hidden)),
-                  kNoValue,
-                  AsSteps(edit, m.value(1), m.root())};
-    if (m.value(2).valid()) gru.inputs.push_back(AsSteps(edit, m.value(2), m.root()));
-    const ValueSpec state{g.type(m.value(0)), g.shape(gru.inputs[kRecurrentH]), ""};
-    const NodeId id = edit.AddNode(std::move(gru), {{}, state});
-    edit.DropAbsentOutputs(id, {true});
-    edit.ReplaceNode(m.root(), FromSteps(edit, g.output(id, 1), m.root()));
+    GruStep step;
+    step.x = m.value(0);
+    step.h = m.value(1);
+    step.attention = m.value(2);
+    step.w = weights(/*of_x=*/true);
+    step.r = weights(/*of_x=*/false);
+    step.b = PackBiases(g, std::array{update, reset, candidate}, hidden);
+    step.hidden = hidden;
+    ReplaceByGru(edit, m.root(), std::move(step), label);
     return absl::OkStatus();
-  }
-
- private:
-  // Along dimension 1 of [1, rows, columns].
-  static Tensor Joined(const Tensor& a, const Tensor& b) {
-    std::vector<float> all(a.data<float>().begin(), a.data<float>().end());
-    all.insert(all.end(), b.data<float>().begin(), b.data<float>().end());
-    return Tensor::Of<float>({1, a.dims()[1] + b.dims()[1], a.dims()[2]}, all);
   }
 };
 

@@ -52,18 +52,12 @@ std::optional<Gate> FindGate(const Graph& g, ValueId y, OpKind activation, std::
   return gate;
 }
 
-// The two operands of a product, in both orders, as (a, b).
-std::array<std::pair<ValueId, ValueId>, 2> Orders(const Graph& g, ValueId product) {
-  const auto [a, b] = g.inputs<2>(g.producer(product));
-  return {std::pair(a, b), std::pair(b, a)};
-}
-
 // c' = c sigmoid(f) + sigmoid(i) tanh(j)
 bool FindState(const Graph& g, NodeId add, Cell& cell) {
-  for (const auto& [old_part, new_part] : Orders(g, g.output(add))) {
+  for (const auto& [old_part, new_part] : OperandOrders(g, g.output(add))) {
     if (g.op(old_part) != OpKind::kMul || g.op(new_part) != OpKind::kMul) return false;
-    for (const auto& [i, j] : Orders(g, new_part)) {
-      for (const auto& [c, f] : Orders(g, old_part)) {
+    for (const auto& [i, j] : OperandOrders(g, new_part)) {
+      for (const auto& [c, f] : OperandOrders(g, old_part)) {
         std::vector<NodeId> nodes = {g.producer(old_part), g.producer(new_part)};
         const auto input = FindGate(g, i, OpKind::kSigmoid, nodes), candidate = FindGate(g, j, OpKind::kTanh, nodes);
         const auto forget = FindGate(g, f, OpKind::kSigmoid, nodes);
@@ -81,7 +75,7 @@ bool FindState(const Graph& g, NodeId add, Cell& cell) {
 }
 
 FoundCell FindCell(const Graph& g, NodeId root) {
-  for (const auto& [squashed, o] : Orders(g, g.output(root))) {
+  for (const auto& [squashed, o] : OperandOrders(g, g.output(root))) {
     if (!squashed.valid() || !o.valid() || g.op(squashed) != OpKind::kTanh) continue;
     const ValueId state = g.input(g.producer(squashed), 0);
     if (!state.valid() || g.op(state) != OpKind::kAdd) continue;

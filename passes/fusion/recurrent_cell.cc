@@ -4,6 +4,7 @@
 
 #include "absl/log/check.h"
 #include "base/strings.h"
+#include "ir/recurrent.h"
 #include "passes/fusion/contraction.h"
 
 namespace halftone {
@@ -142,6 +143,38 @@ std::optional<Part> FindPart(const Graph& g, ValueId y) {
   return Part{split, x, g.value(y).port, parts};
 }
 
+std::array<std::pair<ValueId, ValueId>, 2> OperandOrders(const Graph& g, ValueId y) {
+  const auto [a, b] = g.inputs<2>(g.producer(y));
+  return {std::pair(a, b), std::pair(b, a)};
+}
+
+ValueId OneMinus(const Graph& g, ValueId y) {
+  if (g.op(y) != OpKind::kSub) return kNoValue;
+  const auto [one, x] = g.inputs<2>(g.producer(y));
+  return g.ConstantScalar(one) == 1.0 && g.shape(x) == g.shape(y) ? x : kNoValue;
+}
+
+std::vector<StateMix> StateMixes(const Graph& g, NodeId add) {
+  std::vector<StateMix> mixes;
+  for (const auto& [left, right] : OperandOrders(g, g.output(add))) {
+    if (!left.valid() || !right.valid()) return mixes;
+    if (g.op(right) != OpKind::kMul) continue;
+    for (const auto& [a, b] : OperandOrders(g, right)) {  // c + u (h - c)
+      if (g.op(b) != OpKind::kSub || g.input(g.producer(b), 1) != left) continue;
+      mixes.push_back({a, g.input(g.producer(b), 0), left, {add, g.producer(right), g.producer(b)}});
+    }
+    if (g.op(left) != OpKind::kMul) continue;
+    for (const auto& [rest, c] : OperandOrders(g, right)) {  // u h + (1 - u) c
+      const ValueId u = OneMinus(g, rest);
+      for (const auto& [a, h] : OperandOrders(g, left)) {
+        if (!u.valid() || a != u) continue;
+        mixes.push_back({u, h, c, {add, g.producer(left), g.producer(right), g.producer(rest)}});
+      }
+    }
+  }
+  return mixes;
+}
+
 Tensor PackGates(const Graph& g, std::span<const GateSource> gates, int input, int64_t hidden) {
   const int64_t rows = gates[0].dense->inputs[input].rows;
   Tensor packed(DataType::kFloat32, {1, static_cast<int64_t>(gates.size()) * hidden, rows});
@@ -194,6 +227,30 @@ NodeId FromSteps(GraphEditor& edit, ValueId x, NodeId like) {
   const Graph& g = edit.graph();
   const ValueSpec spec{g.type(x), Shape({g.shape(x).dim(1), g.shape(x).dim(2)}), ""};
   return edit.AddNode(Like(g, like, OpKind::kSqueeze, {x, FirstAxis(edit)}), {spec});
+}
+
+Tensor JoinGates(const Tensor& a, const Tensor& b) {
+  std::vector<float> all(a.data<float>().begin(), a.data<float>().end());
+  all.insert(all.end(), b.data<float>().begin(), b.data<float>().end());
+  return Tensor::Of<float>({1, a.dims()[1] + b.dims()[1], a.dims()[2]}, all);
+}
+
+void ReplaceByGru(GraphEditor& edit, NodeId root, GruStep step, const std::string& label) {
+  const Graph& g = edit.graph();
+  Node gru = Like(g, root, OpKind::kGru, {});
+  gru.attributes.Set("hidden_size", step.hidden);
+  if (step.linear_before_reset) gru.attributes.Set("linear_before_reset", true);
+  gru.inputs = {AsSteps(edit, step.x, root),
+                SharedConstant(edit, label + "/w", std::move(step.w)),
+                SharedConstant(edit, label + "/r", std::move(step.r)),
+                SharedConstant(edit, label + "/b", std::move(step.b)),
+                kNoValue,
+                AsSteps(edit, step.h, root)};
+  if (step.attention.valid()) gru.inputs.push_back(AsSteps(edit, step.attention, root));
+  const ValueSpec state{g.type(step.x), g.shape(gru.inputs[kRecurrentH]), ""};
+  const NodeId id = edit.AddNode(std::move(gru), {{}, state});
+  edit.DropAbsentOutputs(id, {true});
+  edit.ReplaceNode(root, FromSteps(edit, g.output(id, 1), root));
 }
 
 bool IsRows(const Graph& g, ValueId x, const Dim& rows, int64_t columns) {

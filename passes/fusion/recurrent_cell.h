@@ -3,10 +3,12 @@
 #ifndef HALFTONE_PASSES_FUSION_RECURRENT_CELL_H_
 #define HALFTONE_PASSES_FUSION_RECURRENT_CELL_H_
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ir/editor.h"
@@ -45,6 +47,19 @@ struct Part {
 };
 std::optional<Part> FindPart(const Graph& g, ValueId y);
 
+// The operands of the op of two that makes `y`, in both orders.
+std::array<std::pair<ValueId, ValueId>, 2> OperandOrders(const Graph& g, ValueId y);
+
+// x of y = 1 - x with x's shape; else kNoValue.
+ValueId OneMinus(const Graph& g, ValueId y);
+
+// One way to read an addition as u h + (1 - u) c, which may be written as c + u (h - c), too.
+struct StateMix {
+  ValueId u, h, c;
+  std::vector<NodeId> nodes;
+};
+std::vector<StateMix> StateMixes(const Graph& g, NodeId add);
+
 // The rows of a gate: the columns of input `input` of a Dense from `column` on; `more` is added to its bias.
 struct GateSource {
   const Dense* dense;
@@ -64,6 +79,19 @@ ValueId SharedConstant(GraphEditor& edit, const std::string& name, Tensor tensor
 // x of rank 2 as [1, rows, columns], and back; nodes of the device and origin of `like`.
 ValueId AsSteps(GraphEditor& edit, ValueId x, NodeId like);
 NodeId FromSteps(GraphEditor& edit, ValueId x, NodeId like);
+
+// [1, m, columns] and [1, n, columns] as [1, m + n, columns], of f32.
+Tensor JoinGates(const Tensor& a, const Tensor& b);
+
+// A gru of one step in the place of `root`, whose value is the new state [rows, hidden]. Weights as the op has them;
+// constants are called LABEL/w, LABEL/r, LABEL/b.
+struct GruStep {
+  ValueId x, h, attention;  // of rank 2; the last may be kNoValue
+  Tensor w, r, b;
+  int64_t hidden = 0;
+  bool linear_before_reset = false;
+};
+void ReplaceByGru(GraphEditor& edit, NodeId root, GruStep step, const std::string& label);
 
 // Of rank 2 with as many rows, as far as can be known, and this many columns.
 bool IsRows(const Graph& g, ValueId x, const Dim& rows, int64_t columns);

@@ -28,7 +28,7 @@ struct Sizes {
 std::optional<Sizes> SizesOfOneStep(const Graph& g, NodeId id) {
   const absl::StatusOr<RecurrentOptions> options = ResolveRecurrent(g.op(id), g.node(id).attributes);
   if (!options.ok() || options->directions() != 1 || options->clip != 0 || options->input_forget) return std::nullopt;
-  if (options->linear_before_reset || options->batch_first) return std::nullopt;
+  if (options->batch_first) return std::nullopt;
   const std::vector<GateActivation>& activations = options->activations[0];
   for (size_t i = 0; i < activations.size(); ++i) {
     if (activations[i].kind != (i == 0 ? GateActivation::Kind::kSigmoid : GateActivation::Kind::kTanh))
@@ -75,8 +75,15 @@ class Writer {
     const ValueId x = Row(kRecurrentX, sizes_.input), h = Row(kRecurrentH, sizes_.hidden);
     const ValueId gates = Unary(OpKind::kSigmoid, Product({x, h}, {0, 1}, "w_gates"));
     const std::vector<ValueId> part = Split(gates, 2);  // u, r
-    const ValueId reset = Binary(OpKind::kMul, part[1], h);
-    const ValueId candidate = Unary(OpKind::kTanh, Product({x, reset}, {2}, "w_candidate"));
+    ValueId sum;
+    if (edit_.graph().node(whole_).attributes.Bool("linear_before_reset", false)) {
+      const ValueId from_x = CandidateOf(x, kRecurrentW, "w_candidate"),
+                    from_h = CandidateOf(h, kRecurrentR, "r_candidate");
+      sum = Binary(OpKind::kAdd, from_x, Binary(OpKind::kMul, part[1], from_h));
+    } else {
+      sum = Product({x, Binary(OpKind::kMul, part[1], h)}, {2}, "w_candidate");
+    }
+    const ValueId candidate = Unary(OpKind::kTanh, sum);
     const ValueId one = Shared("one", *Tensor::Scalar(1).ConvertTo(type_));
     const ValueId kept = Binary(OpKind::kMul, part[0], h);
     const ValueId fresh = Binary(OpKind::kMul, Binary(OpKind::kSub, one, part[0]), candidate);
@@ -129,7 +136,29 @@ class Writer {
     for (const int gate : gates) {
       for (int64_t u = 0; u < n; ++u) sums.push_back(all[gate * n + u] + all[half + gate * n + u]);
     }
-    const ValueId b = Shared(Concat(word, "_bias"), *Tensor::Of<float>({columns}, sums).ConvertTo(type_));
+    return WithBias(product, word, sums);
+  }
+
+  // x or h times its rows of a gru's third gate, transposed, plus its own bias.
+  ValueId CandidateOf(ValueId operand, int weights, std::string_view word) {
+    const Graph& g = edit_.graph();
+    const int64_t n = sizes_.hidden, rows = weights == kRecurrentW ? sizes_.input : n;
+    const std::vector<float> all = g.ConstantTensor(g.input(whole_, weights))->ToFloats();
+    std::vector<float> columns;
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t u = 0; u < n; ++u) columns.push_back(all[(2 * n + u) * rows + row]);
+    }
+    const ValueId w = Shared(word, *Tensor::Of<float>({rows, n}, columns).ConvertTo(type_));
+    const ValueId product = parts_.Apply(OpKind::kMatMul, {operand, w}, Rows(n));
+    if (!g.input(whole_, kRecurrentB).valid()) return product;
+    const std::vector<float> biases = g.ConstantTensor(g.input(whole_, kRecurrentB))->ToFloats();
+    const auto first = biases.begin() + (weights == kRecurrentW ? 2 : 5) * n;
+    return WithBias(product, word, {first, first + n});
+  }
+
+  ValueId WithBias(ValueId product, std::string_view word, const std::vector<float>& bias) {
+    const auto columns = static_cast<int64_t>(bias.size());
+    const ValueId b = Shared(Concat(word, "_bias"), *Tensor::Of<float>({columns}, bias).ConvertTo(type_));
     Attributes layout;
     layout.Set("layout", std::string("NHWC"));
     return parts_.Apply(OpKind::kBiasAdd, {product, b}, Rows(columns), std::move(layout));
