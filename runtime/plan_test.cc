@@ -77,6 +77,29 @@ TEST(PlanTest, ViewsCopyNothing) {
   EXPECT_THAT(moved, ElementsAre("reorder"));  // the result t, once: its transpose is a view
 }
 
+// The result is written with the transpose's strides, so that transpose and reshape are views of it.
+TEST(PlanTest, MatMulTransposeReshapeCopyNothing) {
+  const Graph graph = Parse(R"(graph (p: f32[2,4,48,40], v: f32[2,4,40,32], z: f32[2,48,128]) {
+    t = transpose(matmul(p, v), [0, 2, 1, 3])
+    return add(reshape(t, [2, 48, 128]), z), tanh(reshape(transpose(matmul(p, v) {scale=0.5}, [0, 2, 1, 3]), [96, 128]))
+  })");
+  const auto plan = CompilePlan(graph);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  std::vector<std::string> moved;
+  for (const StepInfo& step : (*plan)->steps()) {
+    const bool computes = step.op == "matmul" || step.op == "add" || step.op == "tanh";
+    if (!computes && step.kernel != "view") moved.push_back(step.op + ": " + step.kernel);
+  }
+  EXPECT_THAT(moved, ElementsAre());
+  const std::vector<Tensor> inputs = reference::RandomInputs(graph, 1);
+  const auto answers = (*plan)->Run(inputs);
+  const auto expected = reference::EvaluateGraph(graph, inputs);
+  ASSERT_TRUE(answers.ok() && expected.ok()) << answers.status();
+  for (size_t i = 0; i < expected->size(); ++i) {
+    EXPECT_EQ(reference::Compare((*answers)[i], (*expected)[i], 1e-5f, 1e-5f), "");
+  }
+}
+
 TEST(PlanTest, ConstantsAndShapesAreFolded) {
   const Graph graph = Parse(R"(graph (x: f32[2,3]) {
     w = const f32[5,3]   t = transpose(w, [1,0])

@@ -7,9 +7,9 @@
 namespace halftone {
 
 //   lstm, gru of one step  =>  matmul(concat(x, h), w) + b, split into gates, ..
-// as the fusions read it (fuse_lstm_cell.cc, fuse_gru_cell.cc). The last part keeps the name; cells that shared weights
-// share them. Rounds in another order. Longer sequences and other options stay, and the exporter says that there is no
-// such op.
+// as the fusions read it (fuse_lstm_cell.cc, fuse_gru_cell.cc, fuse_linear_gru_cell.cc). The last part keeps the name;
+// cells that shared weights share them. Rounds in another order. Longer sequences and other options stay, and the
+// exporter says that there is no such op.
 class SplitRecurrent final : public Pass {
  public:
   std::string_view name() const override { return "split-recurrent"; }

@@ -116,6 +116,23 @@ def gru_cell(batch, depth, hidden, attention=False):
                   f"_, y_h = gru(unsqueeze(x, [0]), w, r, b, _, unsqueeze(h, [0]){read})  return y=squeeze(y_h, [0])", ("f32",))
 
 
+def linear_gru_cell(batch, depth, hidden):
+    """As PyTorch writes its GRUCell; gates u, r, c."""
+    constants = (f"w = const $T[1,{3 * hidden},{depth}]  r = const $T[1,{3 * hidden},{hidden}]  s = const $T[{3 * hidden}]  t = const $T[{3 * hidden}]  "
+                 f"b = unsqueeze(concat(s, t, 0), [0])  k = transpose(reshape(w, [{3 * hidden},{depth}]), [1,0])  "
+                 f"l = transpose(reshape(r, [{3 * hidden},{hidden}]), [1,0])")
+    return Fusion("gru cell, reset gate behind the product", f"{batch} rows, {depth} -> {hidden}", f"x: $T[{batch},{depth}], h: $T[{batch},{hidden}]", constants,
+                  "xu, xr, xc = split(matmul(x, k, s), _, 1)  hu, hr, hc = split(matmul(h, l, t), _, 1)  u = sigmoid(add(xu, hu))  e = sigmoid(add(xr, hr))  "
+                  "j = tanh(add(xc, mul(e, hc)))  return y=add(mul(sub(h, j), u), j)",
+                  "_, y_h = gru(unsqueeze(x, [0]), w, r, b, _, unsqueeze(h, [0])) {linear_before_reset=true}  return y=squeeze(y_h, [0])", ("f32",))
+
+
+def deconv(pattern, channels, size, kernel, parts, fused):
+    """`parts` and `fused` read the transposed convolution's operands given, w."""
+    return Fusion(pattern, f"{channels}x{size}x{size}, kernel {kernel}", f"i: $T[1,8,{size},{size}]",
+                  f"g = const $T[{channels},8,1,1]  given = conv(i, g)  w = const $T[{channels},{channels // 2},{kernel},{kernel}]", parts, fused)
+
+
 FUSIONS = [
     conv("conv + bias", "c = conv(given, w) {{a}}  y = bias_add(c, b)  return y", "return conv(given, w, b) {{a}}"),
     conv("conv + bias + relu", "c = conv(given, w, b) {{a}}  return relu(c)", "return conv(given, w, b) {{a}, activation=\"relu\"}"),
@@ -139,6 +156,15 @@ FUSIONS = [
     conv("conv + batch norm", "c = conv(given, w, z) {{a}}  return batch_norm(c, s, z, z, s) {epsilon=0.0}", "return conv(given, w, z) {{a}}",
          more=f"s = const $T[64] {{{', '.join(['1'] * 64)}}}  z = const $T[64] {{{', '.join(['0'] * 64)}}}", types=("f32",)),
     conv("pad + conv", "p = pad(given, [0,0,1,1,0,0,1,1])  return conv(p, w, b)", "return conv(given, w, b) {{a}}"),
+    deconv("conv_transpose + crop of a row and a column", 64, 56, 3,
+           "c = conv_transpose(given, w) {strides=[2,2]}  return slice(c, [0,0], [-1,-1], [2,3])", "return conv_transpose(given, w) {strides=[2,2], pads=[0,0,1,1]}"),
+    deconv("conv_transpose + crop all around", 128, 28, 4,
+           "c = conv_transpose(given, w) {strides=[2,2]}  return slice(c, [1,1], [-1,-1], [2,3])", "return conv_transpose(given, w) {strides=[2,2], pads=[1,1,1,1]}"),
+    deconv("pad + conv_transpose", 128, 28, 4, "p = pad(given, [0,0,1,1,0,0,1,1])  return conv_transpose(p, w) {strides=[2,2], pads=[3,3,3,3]}",
+           "return conv_transpose(given, w) {strides=[2,2], pads=[1,1,1,1]}"),
+    plain("softplus + tanh", "1,96,56,56", "s = softplus(x)  return tanh(s)", "return softplus(x) {activation=\"tanh\"}"),
+    plain("softplus + leaky relu", "1,128,768", "s = softplus(x)  return leaky_relu(s) {alpha=0.25}",
+          "return softplus(x) {activation=\"leaky_relu\", activation_alpha=0.25}"),
     behind_conv("batch norm + relu", 256, 28, "n = batch_norm(given0, s, o, o, v)  return relu(n)",
                 "return batch_norm(given0, s, o, o, v) {activation=\"relu\"}", "s = const $T[256]  o = const $T[256]  v = exp(o)"),
     behind_conv("swish as x sigmoid(x)", 96, 56, "s = sigmoid(given0)  return mul(given0, s)", "return swish(given0)"),
@@ -213,6 +239,7 @@ FUSIONS = [
     *[bert_attention(steps) for steps in (128, 512)],
     *[lstm_cell(*sizes) for sizes in ((1, 28, 128), (1, 256, 512), (64, 28, 128))],
     *[gru_cell(*sizes) for sizes in ((1, 28, 128), (1, 256, 512), (64, 28, 128))], gru_cell(64, 36, 36, attention=True),
+    *[linear_gru_cell(*sizes) for sizes in ((1, 28, 128), (1, 256, 512), (64, 28, 128))],
 ]
 
 
