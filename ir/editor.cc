@@ -83,7 +83,7 @@ NodeId GraphEditor::AddNode(Node node, std::vector<ValueSpec> outputs) {
   GrowSlowly(graph_.nodes_);
   graph_.nodes_.push_back(std::make_shared<Node>(std::move(node)));
   ++graph_.num_alive_;
-  ++edits_;
+  CountEdits();
   Touch(id);
   for (ValueSpec& spec : outputs) AddOutput(id, std::move(spec));
   Link(id);
@@ -135,7 +135,7 @@ void GraphEditor::DropAbsentOutputs(NodeId id, const std::vector<bool>& absent) 
     if (!absent[i] || !output.valid()) continue;
     CHECK(graph_.uses(output).empty() && !graph_.IsOutput(output)) << graph_.Label(id);
     Mutable(id).outputs[i] = kNoValue;
-    ++edits_;
+    CountEdits();
   }
 }
 
@@ -158,7 +158,7 @@ void GraphEditor::SetInputs(NodeId id, std::vector<ValueId> inputs) {
     RemoveUse(before, {id, static_cast<int>(i)});
     AddUse(after, {id, static_cast<int>(i)});
   }
-  ++edits_;
+  CountEdits();
 }
 
 void GraphEditor::SetOp(NodeId id, OpKind op, std::string spelling) {
@@ -166,62 +166,62 @@ void GraphEditor::SetOp(NodeId id, OpKind op, std::string spelling) {
   Node& node = Mutable(id);
   node.op = op;
   node.spelling = std::move(spelling);
-  ++edits_;
+  CountEdits();
 }
 
 void GraphEditor::SetAttribute(NodeId id, std::string name, AttributeValue value) {
   const AttributeValue* old = graph_.node(id).attributes.find(name);
   if (old != nullptr && SameValue(*old, value)) return;
   Mutable(id).attributes.Set(std::move(name), std::move(value));
-  ++edits_;
+  CountEdits();
 }
 
 void GraphEditor::EraseAttribute(NodeId id, std::string_view name) {
   if (!graph_.node(id).attributes.has(name)) return;
   Mutable(id).attributes.Erase(name);
-  ++edits_;
+  CountEdits();
 }
 
 void GraphEditor::SetNestedGraph(NodeId id, std::string_view name, Graph nested, int64_t edits) {
   Mutable(id).attributes.Set(std::string(name), std::shared_ptr<const Graph>(std::make_shared<Graph>(std::move(nested))));
-  edits_ += edits;
+  CountEdits(edits);
 }
 
 void GraphEditor::SetExtra(NodeId id, std::string name, AttributeValue value) {
   const AttributeValue* old = graph_.node(id).extra.find(name);
   if (old != nullptr && SameValue(*old, value)) return;
   Mutable(id).extra.Set(std::move(name), std::move(value));
-  ++edits_;
+  CountEdits();
 }
 
 void GraphEditor::EraseExtra(NodeId id, std::string_view name) {
   if (!graph_.node(id).extra.has(name)) return;
   Mutable(id).extra.Erase(name);
-  ++edits_;
+  CountEdits();
 }
 
 void GraphEditor::SetName(NodeId id, std::string name) {
   if (graph_.node(id).name == name) return;
   Rename(Mutable(id).name, std::move(name));
-  ++edits_;
+  CountEdits();
 }
 
 void GraphEditor::SetDevice(NodeId id, std::string device) {
   if (graph_.node(id).device == device) return;
   Mutable(id).device = std::move(device);
-  ++edits_;
+  CountEdits();
 }
 
 void GraphEditor::SetSpelling(NodeId id, std::string spelling) {
   if (graph_.node(id).spelling == spelling) return;
   Mutable(id).spelling = std::move(spelling);
-  ++edits_;
+  CountEdits();
 }
 
 void GraphEditor::SetDomain(NodeId id, std::string domain) {
   if (graph_.node(id).domain == domain) return;
   Mutable(id).domain = std::move(domain);
-  ++edits_;
+  CountEdits();
 }
 
 void GraphEditor::SetControlInputs(NodeId id, std::vector<NodeId> inputs) {
@@ -229,7 +229,7 @@ void GraphEditor::SetControlInputs(NodeId id, std::vector<NodeId> inputs) {
   UnlinkControl(id);
   Mutable(id).control_inputs = std::move(inputs);
   LinkControl(id);
-  ++edits_;
+  CountEdits();
 }
 
 ValueId GraphEditor::AddOutput(NodeId id, ValueSpec spec) {
@@ -242,7 +242,7 @@ ValueId GraphEditor::AddOutput(NodeId id, ValueSpec spec) {
       {std::move(spec.name), spec.type, std::move(spec.shape), id, static_cast<int>(node.outputs.size())});
   graph_.uses_.emplace_back();
   node.outputs.push_back(value);
-  ++edits_;
+  CountEdits();
   return value;
 }
 
@@ -251,7 +251,7 @@ void GraphEditor::SetType(ValueId id, DataType type) {
   if (value.type == type) return;
   value.type = type;
   Touch(value.producer);
-  ++edits_;
+  CountEdits();
 }
 
 void GraphEditor::SetShape(ValueId id, Shape shape) {
@@ -265,7 +265,7 @@ void GraphEditor::SetValueName(ValueId id, std::string name) {
   if (value.name == name) return;
   Rename(value.name, std::move(name));
   Touch(value.producer);
-  ++edits_;
+  CountEdits();
 }
 
 void GraphEditor::ReplaceUses(ValueId old, ValueId replacement) {
@@ -282,14 +282,14 @@ void GraphEditor::ReplaceUses(ValueId old, ValueId replacement) {
   for (const Use& use : std::exchange(graph_.uses_[old.index], {})) {
     Mutable(use.node).inputs[use.index] = replacement;
     AddUse(replacement, use);
-    ++edits_;
+    CountEdits();
   }
   Touch(from.producer);
   for (GraphOutput& output : graph_.outputs_) {
     if (output.value != old) continue;
     output.value = replacement;
     Touch(to.producer);
-    ++edits_;
+    CountEdits();
   }
 }
 
@@ -328,7 +328,7 @@ void GraphEditor::RemoveNode(NodeId id) {
   if (graph_.op(id) == OpKind::kInput) std::erase(graph_.inputs_, id);
   graph_.nodes_[id.index] = nullptr;
   --graph_.num_alive_;
-  ++edits_;
+  CountEdits();
 }
 
 int GraphEditor::RemoveDeadNodes() {

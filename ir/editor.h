@@ -3,6 +3,7 @@
 #define HALFTONE_IR_EDITOR_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -84,6 +85,8 @@ class GraphEditor {
   void ResetOrigins();
   void SetGraphName(std::string name) { graph_.name_ = std::move(name); }
   void SetFormat(GraphFormat format) { graph_.format_ = format; }
+  // What Graph::source gives until a node or value is edited.
+  void SetSource(std::shared_ptr<const SourceGraph> source) { graph_.source_ = std::move(source); }
   void SetHeader(std::string name, AttributeValue value);
   void AddGraphOutput(std::string name, ValueId value);
   void SetGraphOutputs(std::vector<GraphOutput> outputs);
@@ -91,6 +94,11 @@ class GraphEditor {
 
  private:
   Node& Mutable(NodeId id);
+  // Of nodes and values.
+  void CountEdits(int64_t count = 1) {
+    edits_ += count;
+    if (count > 0) graph_.source_ = nullptr;
+  }
   void Touch(NodeId id) {
     if (touched_ != nullptr && id.valid()) touched_->push_back(id);
   }

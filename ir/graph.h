@@ -78,6 +78,8 @@ struct GraphOutput {
 
 enum class GraphFormat : uint8_t { kNone, kOnnx, kGraphDef };
 
+struct SourceGraph;  // source_graph.h
+
 // Cheap to copy: weights are shared. A const Graph is truly read-only and may be read from many threads; a graph that is
 // being edited may not. Only GraphEditor (editor.h) edits.
 class Graph {
@@ -128,6 +130,9 @@ class Graph {
   // What the file said about itself. ONNX: "ir_version", "opset" (ints, in the order of "opset_domains"), "opset_domains",
   // "producer_name", "metadata_keys", "metadata_values", ...; GraphDef: "producer", "min_consumer", "library" (RawBytes), ...
   const Attributes& header() const { return header_; }
+  // The nodes as the file spelled them; nullptr once a node or value was edited (but for shapes, origins), and of other
+  // graphs.
+  const SourceGraph* source() const { return source_.get(); }
 
   NodeId FindNode(std::string_view name) const;    // linear; kNoNode if there is none
   ValueId FindValue(std::string_view name) const;  // linear; kNoValue if there is none
@@ -156,6 +161,7 @@ class Graph {
   std::string name_;
   GraphFormat format_ = GraphFormat::kNone;
   Attributes header_;
+  std::shared_ptr<const SourceGraph> source_;
   std::vector<std::shared_ptr<const Node>> nodes_;  // null: removed. Shared between copies until one of them edits the node
   std::vector<Value> values_;
   std::vector<std::vector<Use>> uses_;

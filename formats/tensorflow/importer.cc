@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "formats/tensorflow/node_import.h"
 #include "formats/tensorflow/op_map.h"
 #include "formats/tensorflow/parse.h"
+#include "formats/tensorflow/source_node.h"
 #include "formats/tensorflow/tensor_proto.h"
 #include "google/protobuf/message.h"
 #include "google/protobuf/unknown_field_set.h"
@@ -71,6 +73,7 @@ class Importer {
   absl::StatusOr<Graph> Import(const GraphDefOptions& options, bool is_function) {
     edit_.SetFormat(GraphFormat::kGraphDef);
     if (!is_function) ReadHeader();
+    if (!is_function) source_ = BeginSource(def_);
     const std::vector<int> read_outputs = nodes_.CountReadOutputs();
     for (const int i : nodes_.order()) {
       HALFTONE_RETURN_IF_ERROR(Annotate(AddNode(i, read_outputs[i]), Concat("node '", def_.node(i).name(), "'")));
@@ -80,6 +83,7 @@ class Importer {
     HALFTONE_RETURN_IF_ERROR(options.outputs.empty() ? FindOutputs() : SetOutputs(options.outputs));
     if (!is_function && !functions_.names().empty()) edit_.SetHeader(std::string(kHeaderNested), functions_.names());
     HALFTONE_RETURN_IF_ERROR(VerifyGraph(graph_));
+    KeepSource();
     return std::move(graph_);
   }
 
@@ -96,6 +100,7 @@ class Importer {
   absl::Status SettleTypes();
   absl::Status SetOutputs(const std::vector<std::string>& names);
   absl::Status FindOutputs();
+  void KeepSource();
   void AddOutput(int i, int port) {
     const std::string& name = def_.node(i).name();
     edit_.AddGraphOutput(port == 0 ? name : Concat(name, ":", port), ports_[i][port]);
@@ -120,7 +125,8 @@ class Importer {
   std::vector<NodeId> ids_;                  // by index in the file
   std::vector<std::vector<ValueId>> ports_;  // the outputs of each node of the file
   std::vector<TypedInput> typed_inputs_;
-  std::vector<LateInput> late_;  // nodes that read a value that was made after them
+  std::vector<LateInput> late_;          // nodes that read a value that was made after them
+  std::shared_ptr<SourceGraph> source_;  // nullptr in functions
 };
 
 void Importer::ReadHeader() {
@@ -166,6 +172,7 @@ absl::Status Importer::AddNode(int i, int num_read_outputs) {
     return Bad("the nodes of this file have more than ", kMaxValues, " outputs");
   }
 
+  if (source_ != nullptr) source_->nodes[i] = ReadSourceNode(def, edges);
   Node& node = converted.node;
   node.device = def.device();
   KeepRest(i, node);
@@ -345,6 +352,15 @@ absl::Status Importer::FindOutputs() {
   }
   return Bad(
       "the graph computes nothing: every node is a constant, a placeholder, or read by another; name its outputs");
+}
+
+void Importer::KeepSource() {
+  if (source_ == nullptr) return;
+  for (size_t i = 0; i < source_->nodes.size(); ++i) {
+    source_->nodes[i].node = ids_[i];
+    source_->nodes[i].outputs = std::move(ports_[i]);
+  }
+  edit_.SetSource(std::move(source_));
 }
 
 }  // namespace
