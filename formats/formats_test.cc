@@ -1,6 +1,7 @@
 #include "formats/formats.h"
 
 #include "base/files.h"
+#include "formats/node_count.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ir/text.h"
@@ -32,6 +33,25 @@ TEST(Formats, BytesWithoutAnExtension) {
   const absl::Status status = ImportModelBytes("?", "blob-1234").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("'blob-1234' is neither"));
+}
+
+TEST(Formats, NodesAreCountedAsTheFileHasThem) {
+  const absl::StatusOr<int64_t> onnx = CountNodesOfFile(OnnxBytes(), ModelFormat::kOnnx);
+  ASSERT_TRUE(onnx.ok()) << onnx.status();
+  EXPECT_EQ(*onnx, 1);
+  EXPECT_FALSE(CountNodesOfFile("?", ModelFormat::kOnnx).ok());
+  // The pad of a depthwise convolution is a node of its own in a GraphDef; weights and pads are constants.
+  const absl::StatusOr<Graph> graph = ParseGraph(
+      "graph graphdef (x: f32[1,5,4,3]) { w = const f32[3,3,3,1]  "
+      "y = conv(x, w) {layout=\"NHWC\", weights_layout=\"HWCM\", group=3, pads=[1, 1, 1, 1]} name=\"y\"  return y }");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  for (const bool text : {false, true}) {
+    const absl::StatusOr<std::string> bytes = ExportModel(*graph, {.as_text = text});
+    ASSERT_TRUE(bytes.ok()) << bytes.status();
+    const auto nodes = CountNodesOfFile(*bytes, text ? ModelFormat::kGraphDefText : ModelFormat::kGraphDef);
+    ASSERT_TRUE(nodes.ok()) << nodes.status();
+    EXPECT_EQ(*nodes, 2) << *bytes;
+  }
 }
 
 TEST(Formats, ExplicitFormatWins) {
