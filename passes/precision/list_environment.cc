@@ -1,49 +1,69 @@
-// The list edits of TensorFlow's environment variables.
+// The list edits of TensorFlow's environment variables, and of those of Intel's extension.
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
-#include "passes/precision/lists_planner.h"
+#include "base/strings.h"
+#include "passes/precision/lists_options.h"
 
 namespace halftone {
 namespace {
 
+constexpr std::string_view kTensorFlow = "TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_";
+constexpr std::string_view kItex = "ITEX_AUTO_MIXED_PRECISION_";
+
+// In the order in which they are read; later ones edit what earlier ones left.
 struct Word {
-  const char* name;
+  std::string_view name;
   ListEdit ListEdits::* list;
+  bool legacy = false;  // TensorFlow only
 };
 constexpr Word kWords[] = {
-    {"ALLOWLIST", &ListEdits::allow}, {"INFERLIST", &ListEdits::infer}, {"DENYLIST", &ListEdits::deny},
-    {"CLEARLIST", &ListEdits::clear}, {"WHITELIST", &ListEdits::allow}, {"GRAYLIST", &ListEdits::infer},
-    {"BLACKLIST", &ListEdits::deny},
+    {"ALLOWLIST", &ListEdits::allow},       {"INFERLIST", &ListEdits::infer},
+    {"DENYLIST", &ListEdits::deny},         {"CLEARLIST", &ListEdits::clear},
+    {"WHITELIST", &ListEdits::allow, true}, {"GRAYLIST", &ListEdits::infer, true},
+    {"BLACKLIST", &ListEdits::deny, true},
 };
 
-void Append(const std::optional<std::string>& text, std::vector<std::string>& ops) {
-  if (!text.has_value()) return;
+std::vector<std::string> Ops(const std::optional<std::string>& text) {
+  std::vector<std::string> ops;
+  if (!text.has_value()) return ops;
   for (const absl::string_view piece : absl::StrSplit(*text, ',')) {
     const absl::string_view op = absl::StripAsciiWhitespace(piece);
     if (!op.empty()) ops.emplace_back(op);
   }
+  return ops;
+}
+
+std::optional<std::string> FromProcess(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
 }  // namespace
 
-ListEdits ListEditsFromEnvironment(const std::function<std::optional<std::string>(const std::string&)>& lookup) {
+ListEdits ListEditsFromEnvironment(const VariableLookup& lookup, ListsVariant variant) {
   ListEdits edits;
+  const bool itex = variant == ListsVariant::kItex;
   for (const Word& word : kWords) {
-    const std::string prefix = std::string("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_") + word.name;
-    Append(lookup(prefix + "_ADD"), (edits.*word.list).add);
-    Append(lookup(prefix + "_REMOVE"), (edits.*word.list).remove);
+    if (word.legacy && itex) continue;
+    const std::string prefix = Concat(itex ? kItex : kTensorFlow, word.name);
+    ListEdit& edit = edits.*word.list;
+    for (const std::string& op : Ops(lookup(prefix + "_ADD"))) {
+      std::erase(edit.remove, op);  // of a name that was read before
+      edit.add.push_back(op);
+    }
+    for (const std::string& op : Ops(lookup(prefix + "_REMOVE"))) edit.remove.push_back(op);
   }
   return edits;
 }
 
-ListEdits ListEditsFromEnvironment() {
-  return ListEditsFromEnvironment([](const std::string& name) -> std::optional<std::string> {
-    const char* value = std::getenv(name.c_str());
-    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-  });
+ListEdits ListEditsFromEnvironment(ListsVariant variant) { return ListEditsFromEnvironment(FromProcess, variant); }
+
+std::string LevelFromEnvironment(const VariableLookup& lookup) {
+  return absl::AsciiStrToUpper(lookup(Concat(kTensorFlow, "LEVEL")).value_or(""));
 }
 
 }  // namespace halftone

@@ -1,397 +1,291 @@
 #include "passes/precision/lists_planner.h"
 
 #include <algorithm>
-#include <map>
-#include <regex>
+#include <iterator>
 #include <set>
 #include <utility>
 
-#include "absl/strings/ascii.h"
-#include "base/status.h"
 #include "base/strings.h"
+#include "ir/dialect.h"
+#include "ir/source_graph.h"
+#include "passes/precision/lowerable.h"
 #include "passes/precision/op_lists.h"
+#include "passes/precision/type_painter.h"
+#include "passes/precision/type_topology.h"
 #include "passes/precision/type_variables.h"
 
 namespace halftone {
 namespace {
 
-// One painter's work on one graph. A vertex is a node: its painted variable.
-class Painter {
+// What a painted topology says, in the words of a plan.
+class Report {
  public:
-  Painter(const Graph& graph, const PlannerOptions& options, const OpLists& lists)
-      : g_(graph), nodes_(graph.nodes()), facts_(IdBound(nodes_)) {
-    const bool keep_outputs = options.keep_output_nodes.value_or(graph.format() == GraphFormat::kGraphDef);
-    for (const NodeId id : nodes_) Describe(id, lists, keep_outputs);
-    for (const NodeId id : nodes_) Connect(id);
-  }
+  Report(const Graph& graph, const TypeTopology& topology, const TypePainter& painter, DataType type)
+      : g_(graph), topology_(topology), painter_(painter), type_(type), word_(LongTypeName(type)) {}
 
-  void Allow();
-  void PropagateDeny();
-  void PaintBetweenAllow();
-  void PaintInferAfterAllow();
-  void PaintClearNeighbours();
-  void MatchLoopEdges();
-  void PaintCasts();
-  absl::Status ApplyRules(const std::vector<NodeRule>& rules, std::vector<std::string>& warnings);
-
+  std::vector<TypeAttributeColour> Attributes() const;
   PrecisionPlan Plan() const;
-  PlanSummary Summary() const;
+  PlanSummary Summary(bool has_allow_ops) const;
 
  private:
-  struct Fact {
-    std::string_view op;  // TensorFlow's
-    Colour list = Colour::kNone;
-    const OpListRow* row = nullptr;
-    std::string obstacle;  // why it may never be painted; "" if it may
-    bool processed = true;
-    bool denied = false;
-    bool painted = false;
-    bool kept_by_rule = false;  // the caller wants f32
-    std::string step;           // that decided
-    std::string reason;
-    std::vector<NodeId> before, after;  // neighbours along f32 data
-  };
-
-  static size_t IdBound(const std::vector<NodeId>& nodes) {
-    int32_t bound = 0;
-    for (const NodeId id : nodes) bound = std::max(bound, id.index + 1);
-    return static_cast<size_t>(bound);
+  std::string StepOf(int vertex) const {
+    const std::string_view step = painter_.StepOf(vertex);
+    return std::string(step.empty() ? ColourName(painter_.ListOf(vertex)) : step);
   }
-  Fact& fact(NodeId id) { return facts_[id.index]; }
-  const Fact& fact(NodeId id) const { return facts_[id.index]; }
-  void Describe(NodeId id, const OpLists& lists, bool keep_outputs);
-  void Connect(NodeId id);
-  void Paint(NodeId id, std::string step, std::string reason);
-  bool IsSoft(NodeId id) const { return fact(id).list == Colour::kInfer || fact(id).list == Colour::kClear; }
-  bool MayPaint(NodeId id) const { return fact(id).processed && fact(id).obstacle.empty(); }
-  bool IsAllowRoot(NodeId id) const { return fact(id).list == Colour::kAllow && MayPaint(id); }
-  bool ReadsVariable(NodeId id) const;
-  std::vector<NodeId> LoopMerges(NodeId next) const;
-
-  // Everything that can be reached from `roots` through nodes for which `enter` holds; roots included.
-  template <typename Enter>
-  std::vector<bool> Reach(const std::vector<NodeId>& roots, bool forward, bool backward, Enter enter) const {
-    std::vector<bool> reached(facts_.size(), false);
-    std::vector<NodeId> work;
-    const auto visit = [&](NodeId id) {
-      if (reached[id.index]) return;
-      reached[id.index] = true;
-      work.push_back(id);
-    };
-    for (const NodeId root : roots) visit(root);
-    while (!work.empty()) {
-      const NodeId id = work.back();
-      work.pop_back();
-      for (const auto* neighbours : {forward ? &fact(id).after : nullptr, backward ? &fact(id).before : nullptr}) {
-        if (neighbours == nullptr) continue;
-        for (const NodeId next : *neighbours) {
-          if (!reached[next.index] && enter(next)) visit(next);
-        }
-      }
-    }
-    return reached;
-  }
-  template <typename Predicate>
-  std::vector<NodeId> Where(Predicate predicate) const {
-    std::vector<NodeId> result;
-    std::copy_if(nodes_.begin(), nodes_.end(), std::back_inserter(result), predicate);
-    return result;
-  }
+  std::string ReasonOf(int vertex) const;
+  std::string WhyNotPainted(int vertex) const;
+  std::string Obstacle(NodeId id) const;
+  Decision Decide(NodeId id) const;
+  Decision FollowReaders(NodeId id, const PrecisionPlan& plan) const;
+  void TieLoops(PrecisionPlan& plan) const;
 
   const Graph& g_;
-  const std::vector<NodeId> nodes_;
-  std::vector<Fact> facts_;  // by NodeId::index
+  const TypeTopology& topology_;
+  const TypePainter& painter_;
+  const DataType type_;
+  const std::string word_;  // "bfloat16"
 };
 
-bool IsOnCpu(const std::string& device) {
-  return device.empty() || absl::AsciiStrToLower(device).find("cpu") != std::string::npos;
-}
-
-void Painter::Describe(NodeId id, const OpLists& lists, bool keep_outputs) {
-  Fact& f = fact(id);
-  f.op = TensorFlowOp(g_, id);
-  f.list = lists.ListOf(f.op);
-  f.row = FindOpListRow(f.op);
-  const Node& node = g_.node(id);
-  if (node.op == OpKind::kOpaque) {
-    f.obstacle = "opaque: never changed";
-  } else if (node.op == OpKind::kInput || node.op == OpKind::kConstant) {
-    f.obstacle = "inputs and constants are cast where they are read";
-  } else if (!IsFloat32(g_, id)) {
-    f.obstacle = "no f32 data";
-  } else if (f.row == nullptr || !f.row->bf16) {
-    f.obstacle = Concat("TensorFlow's ", f.op.empty() ? "table" : f.op, " allows no bfloat16");
-  } else if (!IsOnCpu(node.device)) {
-    f.obstacle = Concat("device '", node.device, "' is no CPU");
-    f.processed = false;
+std::string Report::ReasonOf(int vertex) const {
+  const TypeTopology::Node& node = topology_.node_of(vertex);
+  const std::string_view list = ColourName(painter_.ListOf(vertex));
+  const std::string_view step = painter_.StepOf(vertex);
+  if (step == "allow") return Concat("allow list: ", node.op);
+  if (step == "deny-propagation") {
+    const int cause = painter_.CauseOf(vertex);
+    if (cause < 0) return Concat("deny list: ", node.op);
+    return Concat("on a path from '", topology_.node_of(cause).name, "' (deny list: ", topology_.node_of(cause).op,
+                  ") to a deny or infer op");
   }
-  for (const ValueId output : node.outputs) {
-    if (!output.valid() || !keep_outputs || !g_.IsOutput(output)) continue;
-    f.processed = false;
-    if (f.obstacle.empty()) f.obstacle = "output of the graph: kept as callers know it";
+  if (step == "infer-between") return Concat(list, " list: ", node.op, ", between allow ops");
+  if (step == "infer-after") return Concat("infer list: ", node.op, ", follows a ", word_, " op");
+  if (step == "clear-adjacent") return Concat("clear list: ", node.op, ", next to a ", word_, " op");
+  if (step == "casts") return Concat("every reader is ", word_);
+  if (step == "tensor-lists") {
+    return painter_.IsPainted(vertex) ? Concat("an op that shares its tensor list is ", word_)
+                                      : "what shares its tensor list stays f32, or cannot be seen";
   }
-}
-
-void Painter::Connect(NodeId id) {
-  const Node& node = g_.node(id);
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    const ValueId value = node.inputs[i];
-    if (!value.valid() || g_.type(value) != DataType::kFloat32) continue;
-    const NodeId from = g_.producer(value);
-    if (InputVariable(g_, id, static_cast<int>(i)) != kData || OutputVariable(g_, from, g_.value(value).port) != kData)
-      continue;
-    fact(id).before.push_back(from);
-    fact(from).after.push_back(id);
+  if (step == "loop-edges") {
+    return painter_.IsPainted(vertex) ? Concat("its Merge is ", word_) : "the other end of the loop edge stays f32";
   }
+  if (step == "not-supported") return Concat("TensorFlow's ", node.op, " allows no ", word_);
+  return WhyNotPainted(vertex);
 }
 
-void Painter::Paint(NodeId id, std::string step, std::string reason) {
-  Fact& f = fact(id);
-  if (f.painted) return;
-  f.painted = true;
-  f.step = std::move(step);
-  f.reason = std::move(reason);
-}
-
-void Painter::Allow() {
-  for (const NodeId id : Where([this](NodeId node) { return IsAllowRoot(node); })) {
-    Paint(id, "allow", Concat("allow list: ", fact(id).op));
+std::string Report::WhyNotPainted(int vertex) const {
+  const TypeTopology::Node& node = topology_.node_of(vertex);
+  const TypeTopology::Vertex& type = topology_.vertices()[vertex];
+  const std::string_view list = ColourName(painter_.ListOf(vertex));
+  if (!type.is_f32) return "no f32 data";
+  if (node.preserved) {
+    return g_.op(node.id) == OpKind::kInput ? "input of the graph: kept as callers know it"
+                                            : "output of the graph: kept as callers know it";
   }
+  if (!node.processed) return Concat("device '", node.device, "' is no CPU");
+  if (list.empty()) return Concat("on no list: ", node.op);
+  if (!type.allows_target) {
+    return type.id.attribute.empty() || type.id.attribute == "T"
+               ? Concat("TensorFlow's ", node.op, " allows no ", word_)
+               : Concat("TensorFlow's ", node.op, " allows no ", word_, " for ", type.id.attribute);
+  }
+  if (painter_.ListOf(vertex) == Colour::kInfer) {
+    return Concat("infer list: ", node.op, ", not between two allow ops");
+  }
+  return Concat(list, " list: ", node.op, ", not next to a ", word_, " op");
 }
 
-void Painter::PropagateDeny() {
-  const std::vector<NodeId> stops =
-      Where([this](NodeId id) { return fact(id).list == Colour::kDeny || fact(id).list == Colour::kInfer; });
-  const std::vector<bool> upstream =
-      Reach(stops, false, true, [this](NodeId id) { return fact(id).list == Colour::kClear; });
-  for (const NodeId root : Where([this](NodeId id) { return fact(id).list == Colour::kDeny; })) {
-    if (fact(root).denied) continue;
-    const std::vector<bool> dangerous = Reach({root}, true, false, [&](NodeId id) {
-      return !fact(id).denied && upstream[id.index] && fact(id).list != Colour::kAllow;
-    });
-    for (const NodeId id : nodes_) {
-      Fact& f = fact(id);
-      if (!dangerous[id.index] || f.denied) continue;
-      f.denied = true;
-      f.step = "deny-propagation";
-      f.reason = f.list == Colour::kDeny ? Concat("deny list: ", f.op)
-                                         : Concat("on a path from '", g_.Label(root), "' (deny list: ", fact(root).op,
-                                                  ") to a deny or infer op");
+std::vector<TypeAttributeColour> Report::Attributes() const {
+  std::vector<TypeAttributeColour> rows;
+  for (const TypeTopology::Node& node : topology_.nodes()) {
+    const OpKind kind = g_.op(node.id);
+    const bool is_source = kind == OpKind::kInput || kind == OpKind::kConstant;
+    if (is_source && g_.format() != GraphFormat::kGraphDef) continue;  // no nodes there
+    for (const int vertex : node.vertices) {
+      const TypeTopology::Vertex& type = topology_.vertices()[vertex];
+      if (!type.is_f32 || type.id.attribute.empty()) continue;
+      TypeAttributeColour row;
+      row.node = node.name;
+      row.op = node.op;
+      row.type_attr = type.id.attribute;
+      row.index = type.id.index;
+      row.list = ColourName(painter_.ListOf(vertex));
+      if (painter_.IsPainted(vertex)) row.colour = type_;
+      row.step = StepOf(vertex);
+      row.reason = ReasonOf(vertex);
+      const std::vector<int>& deciding = topology_.Deciding(node.id);
+      if (std::find(deciding.begin(), deciding.end(), vertex) != deciding.end()) row.id = node.id;
+      rows.push_back(std::move(row));
     }
   }
+  return rows;
 }
 
-void Painter::PaintBetweenAllow() {
-  const std::vector<NodeId> roots = Where([this](NodeId id) { return IsAllowRoot(id); });
-  const std::vector<bool> downstream =
-      Reach(roots, true, false, [this](NodeId id) { return IsSoft(id) && !fact(id).denied && MayPaint(id); });
-  const std::vector<bool> between =
-      Reach(roots, false, true, [&](NodeId id) { return static_cast<bool>(downstream[id.index]); });
-  for (const NodeId id : nodes_) {
-    if (between[id.index]) {
-      Paint(id, "infer-between", Concat(ColourName(fact(id).list), " list: ", fact(id).op, ", between allow ops"));
+// Why this node cannot change here, whatever TensorFlow would do with it; "" if it can.
+std::string Report::Obstacle(NodeId id) const {
+  if (g_.op(id) == OpKind::kOpaque) return "opaque: never changed";
+  if (!IsFloat32(g_, id)) return "no f32 data";
+  return "";
+}
+
+Decision Report::Decide(NodeId id) const {
+  Decision decision;
+  const std::vector<int>& deciding = topology_.Deciding(id);
+  const auto keeps = std::find_if(deciding.begin(), deciding.end(), [this](int v) { return !painter_.IsPainted(v); });
+  const int vertex = keeps == deciding.end() ? deciding.front() : *keeps;
+  const TypeTopology::Vertex& type = topology_.vertices()[vertex];
+  const std::string obstacle = Obstacle(id);
+  decision.type_attribute = type.id.attribute;
+  decision.list = ColourName(painter_.ListOf(vertex));
+  decision.step = StepOf(vertex);
+  decision.reason = ReasonOf(vertex);
+  decision.rule = Concat("lists.", decision.step.empty() ? "on-no-list" : decision.step);
+  if (keeps == deciding.end() && obstacle.empty()) {
+    decision.type = type_;
+  } else if (keeps == deciding.end()) {
+    decision.rule = "lists.not-possible";
+    decision.reason = Concat(obstacle, " (", word_, " in TensorFlow: ", decision.reason, ")");
+  } else if (!obstacle.empty() && (painter_.StepOf(vertex).empty() || !type.is_f32)) {
+    decision.rule = "lists.not-possible";
+    decision.reason = obstacle;
+  } else if (painter_.StepOf(vertex).empty() && !topology_.node_of(vertex).processed) {
+    decision.rule = "lists.not-processed";
+  } else if (painter_.StepOf(vertex).empty() && !decision.list.empty() && !type.allows_target) {
+    decision.rule = "lists.not-supported";
+  }
+  return decision;
+}
+
+// Of a node that the importer made for its reader.
+Decision Report::FollowReaders(NodeId id, const PrecisionPlan& plan) const {
+  Decision decision;
+  decision.type_attribute = "T";
+  decision.step = "importer";
+  decision.rule = "lists.importer";
+  decision.reason = "made by the importer; what reads it is not all lowered";
+  if (!Obstacle(id).empty()) {
+    decision.rule = "lists.not-possible";
+    decision.reason = Obstacle(id);
+    return decision;
+  }
+  std::string reader;
+  for (const ValueId value : g_.node(id).outputs) {
+    if (!value.valid() || g_.IsOutput(value)) continue;
+    for (const Use& use : g_.uses(value)) {
+      const auto it = plan.decisions.find({use.node, PaintedVariable(g_.op(use.node))});
+      const bool lowered = it != plan.decisions.end() && it->second.IsLowered();
+      if (!lowered || InputVariable(g_, use.node, use.index) != kData) return decision;
+      reader = g_.Label(use.node);
     }
   }
+  if (reader.empty()) return decision;
+  decision.type = type_;
+  decision.reason = Concat("made by the importer for '", reader, "', which is ", word_);
+  return decision;
 }
 
-// In order of the nodes, so that one can follow another, as in TensorFlow.
-void Painter::PaintInferAfterAllow() {
-  for (const NodeId id : Where([this](NodeId node) { return fact(node).list == Colour::kInfer; })) {
-    if (fact(id).denied || fact(id).painted || !MayPaint(id)) continue;
-    const std::vector<NodeId>& before = fact(id).before;
-    if (std::any_of(before.begin(), before.end(), [this](NodeId from) { return fact(from).denied; })) continue;
-    if (std::any_of(before.begin(), before.end(), [this](NodeId from) { return fact(from).painted; })) {
-      Paint(id, "infer-after", Concat("infer list: ", fact(id).op, ", follows a bfloat16 op"));
-    }
-  }
-}
-
-// TensorFlow keeps what reads a variable as it is: other tools look at it.
-bool Painter::ReadsVariable(NodeId id) const {
-  for (NodeId node = id; fact(node).op == "Identity" || fact(node).op == "Enter";) {
-    const ValueId input = g_.input(node, 0);
-    if (!input.valid()) return false;
-    const bool identity = fact(node).op == "Identity";
-    node = g_.producer(input);
-    if (identity) return fact(node).op == "Variable" || fact(node).op == "VariableV2";
-  }
-  return false;
-}
-
-void Painter::PaintClearNeighbours() {
-  const std::vector<bool> near =
-      Reach(Where([this](NodeId id) { return fact(id).painted; }), true, true, [this](NodeId id) {
-        return fact(id).list == Colour::kClear && !fact(id).denied && MayPaint(id) && !ReadsVariable(id);
-      });
-  for (const NodeId id : nodes_) {
-    if (near[id.index]) Paint(id, "clear-adjacent", Concat("clear list: ", fact(id).op, ", next to a bfloat16 op"));
-  }
-}
-
-std::vector<NodeId> Painter::LoopMerges(NodeId next) const {
-  std::vector<NodeId> merges;
-  for (const Use& use : g_.uses(g_.output(next))) {
-    if (g_.op(use.node) == OpKind::kMerge) merges.push_back(use.node);
-  }
-  return merges;
-}
-
-void Painter::MatchLoopEdges() {
-  for (const NodeId next : Where([this](NodeId id) { return g_.op(id) == OpKind::kNextIteration; })) {
-    const std::vector<NodeId> merges = LoopMerges(next);
-    const bool all = std::all_of(merges.begin(), merges.end(), [this](NodeId id) { return fact(id).painted; });
-    if (all && !merges.empty() && MayPaint(next) && !fact(next).kept_by_rule) {
-      Paint(next, "loop-edges", "its Merge is bfloat16");
-      continue;
-    }
-    std::vector<NodeId> cleared = merges;
-    cleared.push_back(next);
-    for (const NodeId id : cleared) {
-      if (!fact(id).painted) continue;
-      fact(id).painted = false;
-      fact(id).step = "loop-edges";
-      fact(id).reason = "the other end of the loop edge stays f32";
-    }
-  }
-}
-
-void Painter::PaintCasts() {
-  for (const NodeId id : Where([this](NodeId node) { return g_.op(node) == OpKind::kCast; })) {
-    const ValueId result = g_.output(id);
-    if (!fact(id).obstacle.empty() || g_.uses(result).empty() || g_.IsOutput(result)) continue;
-    const std::vector<Use>& uses = g_.uses(result);
-    const bool all = std::all_of(uses.begin(), uses.end(), [this](const Use& use) {
-      return fact(use.node).painted && InputVariable(g_, use.node, use.index) == kData;
-    });
-    if (all) Paint(id, "casts", "every reader is bfloat16");
-  }
-}
-
-absl::Status Painter::ApplyRules(const std::vector<NodeRule>& rules, std::vector<std::string>& warnings) {
-  constexpr size_t kLongestPattern = 1000;
-  std::vector<std::pair<std::regex, const NodeRule*>> compiled;
-  for (const NodeRule& rule : rules) {
-    if (rule.precision != DataType::kFloat32 && rule.precision != DataType::kBFloat16) {
-      return absl::InvalidArgumentError(Concat("node rule '", rule.match, "': the precision must be f32 or bf16, not ",
-                                               DataTypeName(rule.precision)));
-    }
-    if (rule.match.size() > kLongestPattern) {
-      return absl::InvalidArgumentError(Concat("a node rule is longer than ", kLongestPattern, " characters"));
-    }
-    try {  // the standard library has no other way to say it; the polynomial matcher cannot be made to run for ever
-      compiled.emplace_back(std::regex(rule.match, std::regex::ECMAScript | std::regex_constants::__polynomial), &rule);
-    } catch (const std::regex_error& error) {
-      return absl::InvalidArgumentError(
-          Concat("node rule '", rule.match, "' is no regular expression: ", error.what()));
-    }
-  }
-  std::set<const NodeRule*> used;
-  for (const NodeId id : nodes_) {
-    const std::string label = g_.Label(id);
-    for (const auto& [pattern, rule] : compiled) {
-      if (!std::regex_match(label, pattern)) continue;
-      used.insert(rule);
-      Fact& f = fact(id);
-      const bool lower = rule->precision == DataType::kBFloat16;
-      f.kept_by_rule = !lower;
-      if (lower && !f.obstacle.empty()) {
-        if (g_.op(id) != OpKind::kConstant) {
-          warnings.push_back(
-              Concat("'", label, "' cannot become bfloat16 as the rule '", rule->match, "' asks: ", f.obstacle));
-        }
-      } else if (lower != f.painted) {
-        f.painted = lower;
-        f.step = "node-rule";
-        f.reason = Concat("rule '", rule->match, "' of the policy");
-      }
-      break;  // the first rule that matches decides
-    }
-  }
-  for (const auto& [pattern, rule] : compiled) {
-    if (!used.contains(rule)) warnings.push_back(Concat("node rule '", rule->match, "' matches no node"));
-  }
-  return absl::OkStatus();
-}
-
-PrecisionPlan Painter::Plan() const {
+PrecisionPlan Report::Plan() const {
   PrecisionPlan plan;
   plan.planner = "lists";
-  for (const NodeId id : nodes_) {
+  std::vector<NodeId> order = g_.TopologicalOrder();
+  std::reverse(order.begin(), order.end());  // readers first
+  for (const NodeId id : order) {
     const OpKind op = g_.op(id);
     if (op == OpKind::kInput || op == OpKind::kConstant || op == OpKind::kNoOp) continue;
-    const Fact& f = fact(id);
-    Decision decision;
-    decision.type = f.painted ? DataType::kBFloat16 : DataType::kFloat32;
-    decision.type_attribute = f.row != nullptr ? std::string(f.row->type_attribute) : "T";
-    decision.list = std::string(ColourName(f.list));
-    decision.step = f.step;
-    decision.reason = f.reason;
-    if (decision.reason.empty()) {
-      decision.step = f.list == Colour::kNone ? "" : decision.list;
-      if (!f.obstacle.empty()) {
-        decision.reason = f.obstacle;
-      } else if (f.list == Colour::kNone) {
-        decision.reason = Concat("on no list: ", f.op);
-      } else if (f.list == Colour::kInfer) {
-        decision.reason = Concat("infer list: ", f.op, ", not between two allow ops");
-      } else {
-        decision.reason = Concat(ColourName(f.list), " list: ", f.op, ", not next to a bfloat16 op");
-      }
-    }
+    const bool known = !topology_.Deciding(id).empty();
+    const Decision decision = known ? Decide(id) : FollowReaders(id, plan);
     plan.decisions[{id, PaintedVariable(op)}] = decision;
     if (op != OpKind::kBatchNorm) continue;
-    plan.decisions[{id, 'U'}] = {DataType::kFloat32, "statistics stay f32", "U", decision.list, "statistics"};
+    plan.decisions[{id, 'U'}] = {.reason = "statistics stay f32",
+                                 .type_attribute = "U",
+                                 .list = decision.list,
+                                 .step = "statistics",
+                                 .rule = "lists.statistics"};
   }
+  TieLoops(plan);
   return plan;
 }
 
-PlanSummary Painter::Summary() const {
-  PlanSummary summary;
-  for (const NodeId id : nodes_) {
-    const OpKind op = g_.op(id);
-    const bool source = op == OpKind::kInput || op == OpKind::kConstant;
-    // A GraphDef's constants and inputs are nodes of the file, except those without a name, which the importer made.
-    if (g_.format() == GraphFormat::kGraphDef ? !g_.node(id).name.empty() : !source) ++summary.nodes;
-    if (fact(id).painted) ++summary.painted;
-    for (size_t i = 0; i < g_.node(id).outputs.size(); ++i) {
-      const ValueId value = g_.node(id).outputs[i];
-      if (!value.valid() || g_.type(value) != DataType::kFloat32 || op == OpKind::kConstant) continue;
-      const bool lowered = fact(id).painted && OutputVariable(g_, id, static_cast<int>(i)) == PaintedVariable(op);
-      bool cast = lowered && g_.IsOutput(value);
-      for (const Use& use : g_.uses(value)) {
-        const char variable = InputVariable(g_, use.node, use.index);
-        if (variable == 'S' || g_.op(use.node) == OpKind::kShape) continue;  // these read any type
-        cast = cast || (fact(use.node).painted && variable == kData) != lowered;
-      }
-      if (cast) ++(lowered ? summary.casts_to_f32 : summary.casts_to_bf16);
+// TensorFlow ties both ends of a loop edge; so must we where one of them cannot change.
+void Report::TieLoops(PrecisionPlan& plan) const {
+  for (const NodeId next : g_.nodes()) {
+    if (g_.op(next) != OpKind::kNextIteration || g_.node(next).outputs.empty()) continue;
+    std::vector<Decision*> ends = {&plan.decisions[{next, kData}]};
+    for (const Use& use : g_.uses(g_.output(next))) {
+      if (g_.op(use.node) == OpKind::kMerge) ends.push_back(&plan.decisions[{use.node, kData}]);
+    }
+    if (std::all_of(ends.begin(), ends.end(), [](const Decision* end) { return end->IsLowered(); })) continue;
+    for (Decision* end : ends) {
+      if (!end->IsLowered()) continue;
+      end->type = DataType::kFloat32;
+      end->step = "loop-edges";
+      end->rule = "lists.loop-edges";
+      end->reason = "the other end of the loop edge stays f32";
     }
   }
+}
+
+PlanSummary Report::Summary(bool has_allow_ops) const {
+  PlanSummary summary;
+  summary.type = type_;
+  summary.nothing_to_do = !has_allow_ops;
+  summary.painted = painter_.CountPainted();
+  summary.casts_to_bf16 = painter_.CountCasts(/*to_target=*/true);
+  summary.casts_to_f32 = painter_.CountCasts(/*to_target=*/false);
+  for (const TypeTopology::Node& node : topology_.nodes()) {
+    const OpKind op = g_.op(node.id);
+    const bool is_source = op == OpKind::kInput || op == OpKind::kConstant;
+    // A GraphDef's constants and inputs are nodes of the file, except those without a name, which the importer made.
+    const bool counts = g_.format() == GraphFormat::kGraphDef ? !g_.node(node.id).name.empty() : !is_source;
+    summary.nodes += counts ? 1 : 0;
+  }
   return summary;
+}
+
+// What TensorFlow refuses, or would not do because it never sees it.
+void Warn(const TypeTopology& topology, const OpLists& lists, std::vector<std::string>& warnings) {
+  std::set<std::string> unknown, fused;
+  for (const TypeTopology::Node& node : topology.nodes()) {
+    if (lists.ListOf(node.op) != Colour::kNone) continue;
+    if (!node.is_known) unknown.insert(node.op);
+    if (IsDialectOp(node.op, GraphFormat::kGraphDef)) fused.insert(node.op);
+  }
+  for (const std::string& op : unknown) {
+    warnings.push_back(Concat("'", op, "' is no op of TensorFlow's registry of 2020: it stays as it is"));
+  }
+  for (const std::string& op : fused) {
+    warnings.push_back(Concat("'", op, "' is on no list: TensorFlow lowers before it fuses; add it to a list, or take ",
+                              "the lists 'itex', which have fused ops"));
+  }
 }
 
 }  // namespace
 
 std::string PlanSummary::ToString() const {
-  const int casts = casts_to_bf16 + casts_to_f32;
-  return Concat("converted ", painted, " of ", nodes, " nodes to bfloat16 with ", casts,
-                casts == 1 ? " cast" : " casts");
+  if (nothing_to_do) return "No allowlist ops found, nothing to do";
+  const std::string_view word = LongTypeName(type);
+  return Concat("Converted ", painted, "/", nodes, " nodes to ", word, " precision using ", casts_to_bf16,
+                " cast(s) to ", word, " (excluding Const and Variable casts)");
 }
 
 absl::StatusOr<ListsPlan> PlanByLists(const Graph& graph, const PlannerOptions& options) {
+  const bool fused = PlansFusedGraph(options.lists_variant);
+  const bool as_spelled = graph.source() != nullptr && !fused;
+  const TopologyOptions topology_options = {
+      .target = options.target_type,
+      .keep_outputs = options.keep_output_nodes.value_or(graph.format() == GraphFormat::kGraphDef),
+      .itex_names = fused,
+  };
   ListsPlan result;
-  const OpLists lists(options.edits, result.warnings);
-  Painter painter(graph, options, lists);
-  painter.Allow();
-  painter.PropagateDeny();
-  painter.PaintBetweenAllow();
-  if (options.paint_infer_after_allow) painter.PaintInferAfterAllow();
-  painter.PaintClearNeighbours();
-  painter.MatchLoopEdges();
-  painter.PaintCasts();
-  HALFTONE_RETURN_IF_ERROR(painter.ApplyRules(options.node_rules, result.warnings));
-  if (!options.node_rules.empty()) painter.MatchLoopEdges();  // a rule on one end of a loop edge holds for both
-  result.plan = painter.Plan();
-  result.summary = painter.Summary();
+  const OpLists lists(options, /*with_own=*/!as_spelled, result.warnings);
+  TypeTopology topology = as_spelled ? TypeTopology::OfSource(graph, *graph.source(), topology_options)
+                                     : TypeTopology::OfGraph(graph, topology_options);
+  TypePainter painter(topology, lists);
+  const bool has_allow_ops = painter.Run(options.paint_infer_after_allow.value_or(fused));
+  if (as_spelled) Warn(topology, lists, result.warnings);
+  const Report report(graph, topology, painter, options.target_type);
+  result.attributes = report.Attributes();
+  result.plan = report.Plan();
+  result.summary = report.Summary(has_allow_ops);
   return result;
 }
 

@@ -1,19 +1,24 @@
-// Facts: the lists are those of TensorFlow 2 for oneDNN bfloat16; "bf16" is what its registry of late 2020 allows for
-// the type attribute. One row an op; a user's edits come on top.
+// Facts: the lists are those of TensorFlow for oneDNN bfloat16 on CPUs, and those of Intel's extension for CPUs, whose
+// source forgets a comma between two ops: both are on its list here. A user's edits come on top.
 
 #include "passes/precision/op_lists.h"
 
 #include <algorithm>
+#include <iterator>
 
+#include "absl/strings/ascii.h"
 #include "base/strings.h"
 
 namespace halftone {
 namespace {
 
-constexpr bool kBf16 = true;
-constexpr bool kNoBf16 = false;
+using enum Colour;
+
+constexpr bool kOwn = true;
 
 constexpr std::string_view kHeavy = "most of the arithmetic; sums are kept in f32";
+constexpr std::string_view kRepaired =
+    "most of the arithmetic; sums are kept in f32 (a missing comma keeps it off the list in Intel's source)";
 constexpr std::string_view kSums = "adds up many values";
 constexpr std::string_view kRecurrence = "most of the arithmetic; sums, gates and cell states are kept in f32";
 constexpr std::string_view kLayerNorm = "statistics are computed in f32; rounds its result";
@@ -27,207 +32,9 @@ constexpr std::string_view kMoves = "moves values, makes no new ones";
 constexpr std::string_view kSelects = "selects or cuts values, which rounds nothing";
 constexpr std::string_view kControl = "control flow: passes values on";
 constexpr std::string_view kReads = "reads values or shapes, makes no new ones";
-constexpr std::string_view kUnlisted = "on no list";
 
 constexpr OpListRow kRows[] = {
-    // --- allow: always lowered.
-    {"Conv2D", Colour::kAllow, "T", kBf16, kHeavy},
-    {"Conv2DBackpropFilter", Colour::kAllow, "T", kBf16, kHeavy},
-    {"Conv2DBackpropInput", Colour::kAllow, "T", kBf16, kHeavy},
-    {"Conv3D", Colour::kAllow, "T", kBf16, kHeavy},
-    {"Conv3DBackpropFilterV2", Colour::kAllow, "T", kBf16, kHeavy},
-    {"Conv3DBackpropInputV2", Colour::kAllow, "T", kBf16, kHeavy},
-    {"DepthwiseConv2dNative", Colour::kAllow, "T", kBf16, kHeavy},
-    {"DepthwiseConv2dNativeBackpropFilter", Colour::kAllow, "T", kBf16, kHeavy},
-    {"DepthwiseConv2dNativeBackpropInput", Colour::kAllow, "T", kBf16, kHeavy},
-    {"MatMul", Colour::kAllow, "T", kBf16, kHeavy},
-    {"FusedPadConv2D", Colour::kAllow, "T", kNoBf16, kHeavy},
-    {"BatchMatMul", Colour::kAllow, "T", kBf16, kHeavy},
-    {"BatchMatMulV2", Colour::kAllow, "T", kBf16, kHeavy},
-    {"Einsum", Colour::kAllow, "T", kBf16, kHeavy},
-    // Names of our own for layers that TensorFlow writes as loops or in ops of other libraries; no GraphDef has them.
-    {"_MklGRU", Colour::kAllow, "T", kBf16, kRecurrence},
-    {"_MklLSTM", Colour::kAllow, "T", kBf16, kRecurrence},
-    {"_MklRNN", Colour::kAllow, "T", kBf16, kRecurrence},
-    // Fused ops of Intel's extension, where its own lists have them.
-    {"ScaledDotProductAttentionInference", Colour::kAllow, "T", kBf16, kHeavy},
-    // --- infer: lowered between lowered ops.
-    {"Add", Colour::kInfer, "T", kBf16, kArithmetic},
-    {"AddN", Colour::kInfer, "T", kBf16, kSums},
-    {"AddV2", Colour::kInfer, "T", kBf16, kArithmetic},
-    {"AvgPool", Colour::kInfer, "T", kBf16, kSums},
-    {"AvgPool3D", Colour::kInfer, "T", kBf16, kSums},
-    {"AvgPool3DGrad", Colour::kInfer, "T", kBf16, kSums},
-    {"AvgPoolGrad", Colour::kInfer, "T", kBf16, kSums},
-    {"BiasAdd", Colour::kInfer, "T", kBf16, kArithmetic},
-    {"BiasAddGrad", Colour::kInfer, "T", kBf16, kSums},
-    {"BiasAddV1", Colour::kInfer, "T", kBf16, kArithmetic},
-    {"Erf", Colour::kInfer, "T", kBf16, kFunction},
-    {"Erfc", Colour::kInfer, "T", kBf16, kFunction},
-    {"FusedBatchNormV2", Colour::kInfer, "T", kBf16, kStatistics},
-    {"FusedBatchNormGradV2", Colour::kInfer, "T", kBf16, kStatistics},
-    {"FusedBatchNormV3", Colour::kInfer, "T", kBf16, kStatistics},
-    {"FusedBatchNormGradV3", Colour::kInfer, "T", kBf16, kStatistics},
-    {"LeakyRelu", Colour::kInfer, "T", kBf16, kFunction},
-    {"LeakyReluGrad", Colour::kInfer, "T", kBf16, kFunction},
-    {"Mul", Colour::kInfer, "T", kBf16, kArithmetic},
-    {"Sub", Colour::kInfer, "T", kBf16, kArithmetic},
-    {"Elu", Colour::kInfer, "T", kBf16, kFunction},
-    {"EluGrad", Colour::kInfer, "T", kBf16, kFunction},
-    {"FloorDiv", Colour::kInfer, "T", kBf16, kArithmetic},
-    {"_FusedBatchNormEx", Colour::kInfer, "", kNoBf16, kStatistics},
-    {"Inv", Colour::kInfer, "T", kBf16, kArithmetic},
-    {"Log", Colour::kInfer, "T", kBf16, kFunction},
-    {"Log1p", Colour::kInfer, "T", kBf16, kFunction},
-    {"LogSoftmax", Colour::kInfer, "T", kBf16, kSums},
-    {"Mean", Colour::kInfer, "T", kBf16, kSums},
-    {"Prod", Colour::kInfer, "T", kBf16, kSums},
-    {"RealDiv", Colour::kInfer, "T", kBf16, kArithmetic},
-    {"Reciprocal", Colour::kInfer, "T", kBf16, kArithmetic},
-    {"Rsqrt", Colour::kInfer, "T", kBf16, kFunction},
-    {"Selu", Colour::kInfer, "T", kBf16, kFunction},
-    {"SeluGrad", Colour::kInfer, "T", kBf16, kFunction},
-    {"Sigmoid", Colour::kInfer, "T", kBf16, kFunction},
-    {"SigmoidGrad", Colour::kInfer, "T", kBf16, kFunction},
-    {"Softmax", Colour::kInfer, "T", kBf16, kSums},
-    {"Softplus", Colour::kInfer, "T", kBf16, kFunction},
-    {"SoftplusGrad", Colour::kInfer, "T", kBf16, kFunction},
-    {"Softsign", Colour::kInfer, "T", kBf16, kFunction},
-    {"SoftsignGrad", Colour::kInfer, "T", kBf16, kFunction},
-    {"Sqrt", Colour::kInfer, "T", kBf16, kFunction},
-    {"Square", Colour::kInfer, "T", kBf16, kArithmetic},
-    {"SquaredDifference", Colour::kInfer, "T", kBf16, kArithmetic},
-    {"Sum", Colour::kInfer, "T", kBf16, kSums},
-    {"Tanh", Colour::kInfer, "T", kBf16, kFunction},
-    {"_MklGelu", Colour::kInfer, "T", kBf16, kFunction},
-    {"_MklLayerNorm", Colour::kInfer, "T", kBf16, kLayerNorm},
-    {"_MklFusedInstanceNorm", Colour::kInfer, "T", kBf16, kLayerNorm},
-    {"_ITEXFusedBinary", Colour::kInfer, "T", kBf16, kArithmetic},
-    {"TanhGrad", Colour::kInfer, "T", kBf16, kFunction},
-    // --- deny: never lowered, nor what follows them up to the next deny or infer op.
-    {"Exp", Colour::kDeny, "T", kBf16, kRange},
-    {"Expm1", Colour::kDeny, "T", kBf16, kRange},
-    {"L2Loss", Colour::kDeny, "T", kBf16, kLoss},
-    {"Pow", Colour::kDeny, "T", kBf16, kRange},
-    {"SaveV2", Colour::kDeny, "dtypes", kBf16, kFile},
-    {"SoftmaxCrossEntropyWithLogits", Colour::kDeny, "T", kBf16, kLoss},
-    {"SparseSoftmaxCrossEntropyWithLogits", Colour::kDeny, "T", kBf16, kLoss},
-    // --- clear: safe in either precision; lowered where that saves a cast.
-    {"Abs", Colour::kClear, "T", kBf16, kSelects},
-    {"ArgMax", Colour::kClear, "T", kBf16, kReads},
-    {"ArgMin", Colour::kClear, "T", kBf16, kReads},
-    {"BatchToSpace", Colour::kClear, "T", kBf16, kMoves},
-    {"BatchToSpaceND", Colour::kClear, "T", kBf16, kMoves},
-    {"BroadcastTo", Colour::kClear, "T", kBf16, kMoves},
-    {"Ceil", Colour::kClear, "T", kBf16, kSelects},
-    {"CheckNumerics", Colour::kClear, "T", kBf16, kReads},
-    {"ClipByValue", Colour::kClear, "T", kBf16, kSelects},
-    {"Concat", Colour::kClear, "T", kBf16, kMoves},
-    {"ConcatV2", Colour::kClear, "T", kBf16, kMoves},
-    {"DepthToSpace", Colour::kClear, "T", kBf16, kMoves},
-    {"DynamicPartition", Colour::kClear, "T", kBf16, kMoves},
-    {"DynamicStitch", Colour::kClear, "T", kBf16, kMoves},
-    {"EnsureShape", Colour::kClear, "T", kBf16, kMoves},
-    {"Enter", Colour::kClear, "T", kBf16, kControl},
-    {"Equal", Colour::kClear, "T", kBf16, kReads},
-    {"Exit", Colour::kClear, "T", kBf16, kControl},
-    {"ExpandDims", Colour::kClear, "T", kBf16, kMoves},
-    {"Fill", Colour::kClear, "T", kBf16, kMoves},
-    {"Floor", Colour::kClear, "T", kBf16, kSelects},
-    {"Gather", Colour::kClear, "Tparams", kBf16, kMoves},
-    {"GatherNd", Colour::kClear, "Tparams", kBf16, kMoves},
-    {"GatherV2", Colour::kClear, "Tparams", kBf16, kMoves},
-    {"Greater", Colour::kClear, "T", kBf16, kReads},
-    {"GreaterEqual", Colour::kClear, "T", kBf16, kReads},
-    {"Identity", Colour::kClear, "T", kBf16, kMoves},
-    {"IdentityN", Colour::kClear, "T", kBf16, kMoves},
-    {"IsFinite", Colour::kClear, "T", kBf16, kReads},
-    {"IsInf", Colour::kClear, "T", kBf16, kReads},
-    {"IsNan", Colour::kClear, "T", kBf16, kReads},
-    {"Less", Colour::kClear, "T", kBf16, kReads},
-    {"LessEqual", Colour::kClear, "T", kBf16, kReads},
-    {"Max", Colour::kClear, "T", kBf16, kSelects},
-    {"Maximum", Colour::kClear, "T", kBf16, kSelects},
-    {"MaxPool", Colour::kClear, "T", kBf16, kSelects},
-    {"MaxPool3D", Colour::kClear, "T", kBf16, kSelects},
-    {"MaxPool3DGrad", Colour::kClear, "T", kBf16, kSelects},
-    {"MaxPoolGrad", Colour::kClear, "T", kBf16, kSelects},
-    {"MaxPoolGradGrad", Colour::kClear, "T", kBf16, kSelects},
-    {"MaxPoolGradGradV2", Colour::kClear, "T", kBf16, kSelects},
-    {"MaxPoolGradV2", Colour::kClear, "T", kBf16, kSelects},
-    {"MaxPoolV2", Colour::kClear, "T", kBf16, kSelects},
-    {"Merge", Colour::kClear, "T", kBf16, kControl},
-    {"Min", Colour::kClear, "T", kBf16, kSelects},
-    {"Minimum", Colour::kClear, "T", kBf16, kSelects},
-    {"MirrorPad", Colour::kClear, "T", kBf16, kMoves},
-    {"MirrorPadGrad", Colour::kClear, "T", kBf16, kMoves},
-    {"Neg", Colour::kClear, "T", kBf16, kSelects},
-    {"NextIteration", Colour::kClear, "T", kBf16, kControl},
-    {"NotEqual", Colour::kClear, "T", kBf16, kReads},
-    {"OnesLike", Colour::kClear, "T", kBf16, kReads},
-    {"Pack", Colour::kClear, "T", kBf16, kMoves},
-    {"Pad", Colour::kClear, "T", kBf16, kMoves},
-    {"PadV2", Colour::kClear, "T", kBf16, kMoves},
-    {"PreventGradient", Colour::kClear, "T", kBf16, kMoves},
-    {"Rank", Colour::kClear, "T", kBf16, kReads},
-    {"Relu", Colour::kClear, "T", kBf16, kSelects},
-    {"Relu6", Colour::kClear, "T", kBf16, kSelects},
-    {"Relu6Grad", Colour::kClear, "T", kBf16, kSelects},
-    {"ReluGrad", Colour::kClear, "T", kBf16, kSelects},
-    {"Reshape", Colour::kClear, "T", kBf16, kMoves},
-    {"ResizeNearestNeighbor", Colour::kClear, "T", kNoBf16, kMoves},
-    {"ResizeNearestNeighborGrad", Colour::kClear, "T", kNoBf16, kMoves},
-    // Its result is float32 whatever the type of its input.
-    {"ResizeBilinear", Colour::kClear, "T", kNoBf16, kMoves},
-    {"Reverse", Colour::kClear, "T", kNoBf16, kMoves},
-    {"ReverseSequence", Colour::kClear, "T", kBf16, kMoves},
-    {"ReverseV2", Colour::kClear, "T", kBf16, kMoves},
-    {"Round", Colour::kClear, "T", kBf16, kSelects},
-    {"ScatterNd", Colour::kClear, "T", kBf16, kMoves},
-    {"Select", Colour::kClear, "T", kBf16, kMoves},
-    {"SelectV2", Colour::kClear, "T", kBf16, kMoves},
-    {"Shape", Colour::kClear, "T", kBf16, kReads},
-    {"ShapeN", Colour::kClear, "T", kBf16, kReads},
-    {"Sign", Colour::kClear, "T", kBf16, kSelects},
-    {"Slice", Colour::kClear, "T", kBf16, kMoves},
-    {"Snapshot", Colour::kClear, "T", kBf16, kMoves},
-    {"SpaceToBatch", Colour::kClear, "T", kBf16, kMoves},
-    {"SpaceToBatchND", Colour::kClear, "T", kBf16, kMoves},
-    {"SpaceToDepth", Colour::kClear, "T", kBf16, kMoves},
-    {"Split", Colour::kClear, "T", kBf16, kMoves},
-    {"SplitV", Colour::kClear, "T", kBf16, kMoves},
-    {"Squeeze", Colour::kClear, "T", kBf16, kMoves},
-    {"StatelessWhile", Colour::kClear, "T", kBf16, kControl},
-    {"StopGradient", Colour::kClear, "T", kBf16, kMoves},
-    {"StridedSlice", Colour::kClear, "T", kBf16, kMoves},
-    {"StridedSliceGrad", Colour::kClear, "T", kBf16, kMoves},
-    {"Switch", Colour::kClear, "T", kBf16, kControl},
-    {"Tile", Colour::kClear, "T", kBf16, kMoves},
-    {"TopK", Colour::kClear, "T", kBf16, kSelects},
-    {"TopKV2", Colour::kClear, "T", kBf16, kSelects},
-    {"Transpose", Colour::kClear, "T", kBf16, kMoves},
-    {"Where", Colour::kClear, "T", kBf16, kReads},
-    {"While", Colour::kClear, "T", kBf16, kControl},
-    {"Unpack", Colour::kClear, "T", kBf16, kMoves},
-    {"ZerosLike", Colour::kClear, "T", kBf16, kReads},
-    {"TensorListConcat", Colour::kClear, "element_dtype", kBf16, kMoves},
-    {"TensorListConcatLists", Colour::kClear, "element_dtype", kBf16, kMoves},
-    {"TensorListConcatV2", Colour::kClear, "element_dtype", kBf16, kMoves},
-    {"TensorListGather", Colour::kClear, "element_dtype", kBf16, kMoves},
-    {"TensorListGetItem", Colour::kClear, "element_dtype", kBf16, kMoves},
-    {"TensorListPopBack", Colour::kClear, "element_dtype", kBf16, kMoves},
-    {"TensorListPushBack", Colour::kClear, "element_dtype", kBf16, kMoves},
-    {"TensorListPushBackBatch", Colour::kClear, "element_dtype", kBf16, kMoves},
-    {"TensorListFromTensor", Colour::kClear, "element_dtype", kBf16, kMoves},
-    {"TensorListScatter", Colour::kClear, "element_dtype", kBf16, kMoves},
-    {"TensorListScatterV2", Colour::kClear, "element_dtype", kBf16, kMoves},
-    {"TensorListScatterIntoExistingList", Colour::kClear, "element_dtype", kBf16, kMoves},
-    {"TensorListSetItem", Colour::kClear, "element_dtype", kBf16, kMoves},
-    {"TensorListSplit", Colour::kClear, "element_dtype", kBf16, kMoves},
-    {"TensorListStack", Colour::kClear, "element_dtype", kBf16, kMoves},
-    // --- on no list, but users may put it on one.
-    {"Div", Colour::kNone, "T", kBf16, kUnlisted},
-    {"Cast", Colour::kNone, "DstT", kBf16, kUnlisted},
+#include "passes/precision/op_lists.inc"
 };
 
 constexpr bool EveryOpIsThereOnce() {
@@ -240,6 +47,8 @@ constexpr bool EveryOpIsThereOnce() {
 }
 static_assert(EveryOpIsThereOnce(), "an op is on two lists");
 
+constexpr std::string_view kVariants[] = {"tensorflow", "tensorflow-2.4", "itex"};
+
 struct NamedEdit {
   Colour colour;
   const ListEdit& edit;
@@ -251,45 +60,81 @@ bool Contains(const std::vector<std::string>& names, const std::string& name) {
 
 }  // namespace
 
+std::string_view ListsVariantName(ListsVariant variant) { return kVariants[static_cast<int>(variant)]; }
+
+std::optional<ListsVariant> ListsVariantFromName(std::string_view name) {
+  const auto it = std::find(std::begin(kVariants), std::end(kVariants), name);
+  if (it == std::end(kVariants)) return std::nullopt;
+  return static_cast<ListsVariant>(it - std::begin(kVariants));
+}
+
+Colour OpListRow::Of(ListsVariant variant) const {
+  switch (variant) {
+    case ListsVariant::kTensorFlow:
+      return tensorflow;
+    case ListsVariant::kTensorFlow24:
+      return tensorflow_2_4;
+    case ListsVariant::kItex:
+      return itex;
+  }
+  return kNone;
+}
+
 std::span<const OpListRow> OpListRows() { return kRows; }
 
 const OpListRow* FindOpListRow(std::string_view op) {
-  for (const OpListRow& row : kRows) {
-    if (row.op == op) return &row;
-  }
-  return nullptr;
+  const auto* it = std::find_if(std::begin(kRows), std::end(kRows), [&](const OpListRow& row) { return row.op == op; });
+  return it == std::end(kRows) ? nullptr : it;
 }
 
 std::string_view ColourName(Colour colour) {
   switch (colour) {
-    case Colour::kNone:
+    case kNone:
       return "";
-    case Colour::kAllow:
+    case kAllow:
       return "allow";
-    case Colour::kInfer:
+    case kInfer:
       return "infer";
-    case Colour::kDeny:
+    case kDeny:
       return "deny";
-    case Colour::kClear:
+    case kClear:
       return "clear";
   }
   return "";
 }
 
-OpLists::OpLists(std::span<const ListEdits> edits, std::vector<std::string>& warnings) {
-  for (const OpListRow& row : kRows) list_of_.emplace(row.op, row.list);
-  for (const ListEdits& one : edits) Apply(one, warnings);
+OpLists::OpLists(const PlannerOptions& options, bool with_own, std::vector<std::string>& warnings) {
+  for (const OpListRow& row : kRows) {
+    const Colour colour = row.Of(options.lists_variant);
+    if (colour != kNone && (with_own || !row.own)) list_of_[std::string(row.op)] = colour;
+  }
+  for (const ListEdits& one : options.edits) Apply(one, warnings);
+  ApplyLevel(options, warnings);
+}
+
+void OpLists::ApplyLevel(const PlannerOptions& options, std::vector<std::string>& warnings) {
+  const std::string level = absl::AsciiStrToUpper(options.level);  // as TensorFlow reads it
+  if (level.empty()) return;
+  if (level == "TREAT_INFER_AS_DENY" && options.lists_variant == ListsVariant::kTensorFlow) {
+    for (auto& [op, colour] : list_of_) {
+      if (colour == kInfer) colour = kDeny;
+    }
+    return;
+  }
+  std::string_view why = "there is no such level";
+  if (level == "TREAT_INFER_AS_DENY") why = "these lists do not know it";
+  if (level == "TENSOR_CORES_ONLY") why = "it is one of GPUs";
+  if (level == "UNSAFE_FORCE_ALL") why = "TensorFlow refuses it on CPUs";
+  warnings.push_back(
+      Concat("level '", level, "' changes nothing: ", why, "; the lists 'tensorflow' know TREAT_INFER_AS_DENY"));
 }
 
 void OpLists::Apply(const ListEdits& edits, std::vector<std::string>& warnings) {
-  const NamedEdit named[] = {{Colour::kAllow, edits.allow},
-                             {Colour::kInfer, edits.infer},
-                             {Colour::kDeny, edits.deny},
-                             {Colour::kClear, edits.clear}};
+  const NamedEdit named[] = {{kAllow, edits.allow}, {kInfer, edits.infer}, {kDeny, edits.deny}, {kClear, edits.clear}};
   for (const auto& [colour, edit] : named) {
     for (const std::string& op : edit.remove) {
       if (ListOf(op) == colour) {
-        list_of_[op] = Colour::kNone;
+        list_of_[op] = kNone;
       } else if (!Contains(edit.add, op)) {
         warnings.push_back(Concat("'", op, "' cannot be taken off the ", ColourName(colour), " list: it is not on it"));
       }
@@ -303,7 +148,7 @@ void OpLists::Apply(const ListEdits& edits, std::vector<std::string>& warnings) 
         continue;
       }
       const Colour old = ListOf(op);
-      if (old != Colour::kNone && old != colour) {
+      if (old != kNone && old != colour) {
         warnings.push_back(Concat("'", op, "' was added to the ", ColourName(colour), " list and left the ",
                                   ColourName(old), " list (TensorFlow refuses an op on two lists)"));
       }
@@ -314,7 +159,7 @@ void OpLists::Apply(const ListEdits& edits, std::vector<std::string>& warnings) 
 
 Colour OpLists::ListOf(std::string_view op) const {
   const auto it = list_of_.find(op);
-  return it == list_of_.end() ? Colour::kNone : it->second;
+  return it == list_of_.end() ? kNone : it->second;
 }
 
 }  // namespace halftone

@@ -1,8 +1,10 @@
-// TensorFlow's lists of its auto_mixed_precision for bfloat16 on CPUs, as data, and the edits that users make to them.
+// The lists of TensorFlow's auto_mixed_precision for bfloat16 on CPUs, as data in three variants, and the edits that
+// users make to them.
 #ifndef HALFTONE_PASSES_PRECISION_OP_LISTS_H_
 #define HALFTONE_PASSES_PRECISION_OP_LISTS_H_
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,40 +12,43 @@
 
 #include "ir/graph.h"
 #include "ir/precision_plan.h"
-#include "passes/precision/lists_planner.h"
+#include "passes/precision/lists_options.h"
 
 namespace halftone {
 
-// What is known of one TensorFlow op.
+// One op that is on a list of some variant.
 struct OpListRow {
   std::string_view op;
-  Colour list;
-  std::string_view type_attribute;  // the one that may be painted
-  bool bf16;                        // the registry allows bfloat16 for it (and ties the output to it)
-  std::string_view reason;          // why it is on this list
+  Colour tensorflow;      // newest
+  Colour tensorflow_2_4;  // as of 2.4: Mean and Sum denied, some ops not yet known
+  Colour itex;            // Intel's extension, CPU
+  std::string_view reason;
+  bool own = false;  // a name of ours for an op of our table; counts only where the graph is not TensorFlow's own nodes
+  Colour Of(ListsVariant variant) const;
 };
 std::span<const OpListRow> OpListRows();
-// nullptr if the op is in no row.
+// nullptr if the op is on no list of any variant.
 const OpListRow* FindOpListRow(std::string_view op);
 
 // "allow", "infer", "deny", "clear"; "" for kNone.
 std::string_view ColourName(Colour colour);
 
-// The lists after the users' edits. Immutable, thread-safe.
+// The lists of one variant after the level's change and the users' edits. Immutable, thread-safe.
 class OpLists {
  public:
   // Per ListEdits: first what is removed, then what is added (an op that one list both adds and removes is removed, as
-  // in TensorFlow). Everything odd is a warning.
-  OpLists(std::span<const ListEdits> edits, std::vector<std::string>& warnings);
+  // in TensorFlow). Everything odd is a warning. `with_own`: with the rows that are marked so.
+  OpLists(const PlannerOptions& options, bool with_own, std::vector<std::string>& warnings);
   Colour ListOf(std::string_view op) const;
 
  private:
   void Apply(const ListEdits& edits, std::vector<std::string>& warnings);
+  void ApplyLevel(const PlannerOptions& options, std::vector<std::string>& warnings);
   std::map<std::string, Colour, std::less<>> list_of_;
 };
 
 // The TensorFlow op that a node means: its spelling in a GraphDef, else that of the canonical op. "" for opaque nodes
-// of other formats.
+// of other formats. A dialect's fused op counts as the op that it begins with.
 std::string_view TensorFlowOp(const Graph& graph, NodeId node);
 
 }  // namespace halftone

@@ -1,0 +1,121 @@
+// Tensor lists: a list's elements have the type that the ops around it say, and a handle (a variant) leads from one op
+// to the next. All of them must agree.
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "passes/precision/type_painter.h"
+
+namespace halftone {
+namespace {
+
+template <size_t N>
+bool IsOneOf(std::string_view op, const std::string_view (&ops)[N]) {
+  return std::find(std::begin(ops), std::end(ops), op) != std::end(ops);
+}
+
+bool IsReader(std::string_view op) {
+  constexpr std::string_view kReaders[] = {"TensorListConcat",  "TensorListConcatV2", "TensorListGather",
+                                           "TensorListGetItem", "TensorListPopBack",  "TensorListStack"};
+  return IsOneOf(op, kReaders);
+}
+
+bool IsWriter(std::string_view op) {
+  constexpr std::string_view kWriters[] = {"TensorListFromTensor",
+                                           "TensorListPushBack",
+                                           "TensorListPushBackBatch",
+                                           "TensorListScatter",
+                                           "TensorListScatterIntoExistingList",
+                                           "TensorListScatterV2",
+                                           "TensorListSetItem",
+                                           "TensorListSplit"};
+  return IsOneOf(op, kWriters);
+}
+
+// Where a handle comes from or goes to a place that cannot be seen.
+bool IsBorder(const TypeTopology::Node& node) {
+  constexpr std::string_view kBorders[] = {
+      "OptionalFromValue", "OptionalGetValue",       "PartitionedCall", "Placeholder", "_Arg",
+      "_Retval",           "StatefulPartitionedCall"};
+  return node.is_function || IsOneOf(node.op, kBorders);
+}
+
+bool IsVariant(const TypeTopology::Vertex& vertex) { return vertex.id.fixed == "variant"; }
+
+}  // namespace
+
+// The vertex of the elements' type where that is f32; -1.
+int TypePainter::ListType(int node) const {
+  if (topology_.nodes()[node].op.find("TensorList") == std::string::npos) return -1;
+  for (const int v : topology_.nodes()[node].vertices) {
+    const TypeTopology::Vertex& vertex = topology_.vertices()[v];
+    if (vertex.is_f32 && !vertex.id.attribute.empty() && vertex.id.index < 0) return v;
+  }
+  return -1;
+}
+
+void TypePainter::FindTensorLists() {
+  std::vector<bool> reached(state_.size(), false);
+  std::vector<std::vector<int>> clusters;  // nodes
+  for (int root = 0; root < num_vertices(); ++root) {
+    const TypeTopology::Vertex& vertex = topology_.vertices()[root];
+    if (reached[root] || !IsVariant(vertex) || !IsProcessed(root) || ListType(vertex.node) < 0) continue;
+    std::set<int> members = {vertex.node};
+    std::vector<int> roots;
+    bool is_safe = true;
+    const auto visit = [&](int at) {
+      const int node = topology_.vertices()[at].node;
+      if (ListType(node) < 0) {
+        is_safe = is_safe && !IsBorder(topology_.nodes()[node]);
+        return;
+      }
+      members.insert(node);
+      is_safe = is_safe && IsProcessed(at);
+      if (IsVariant(topology_.vertices()[at]) && IsProcessed(at)) roots.push_back(ListType(node));
+    };
+    Walk(root, true, true, reached, [](int) { return true; }, visit);
+    if (!is_safe) {
+      for (const int type : roots) Deny(type, "tensor-lists");
+    }
+    clusters.emplace_back(members.begin(), members.end());
+  }
+  for (const std::vector<int>& cluster : clusters) {
+    clusters_.emplace_back();
+    for (const int node : cluster) clusters_.back().types.push_back(ListType(node));
+    AddListEdges(cluster);
+  }
+}
+
+// From each op that writes an element to those that may read it: data flows there, though no port shows it.
+void TypePainter::AddListEdges(const std::vector<int>& cluster) {
+  for (const int reader : cluster) {
+    const int handle = topology_.Find(reader, TypeId{.attribute = "", .index = -1, .fixed = "variant"});
+    if (!IsReader(topology_.nodes()[reader].op) || handle < 0 || !IsProcessed(handle)) continue;
+    std::vector<int> writers;
+    std::vector<bool> reached(state_.size(), false);
+    Walk(
+        handle, false, true, reached, [this](int v) { return IsProcessed(v); },
+        [&](int at) {
+          const int node = topology_.vertices()[at].node;
+          if (IsWriter(topology_.nodes()[node].op) && ListType(node) >= 0) writers.push_back(ListType(node));
+        });
+    for (const int writer : writers) topology_.AddEdge(writer, ListType(reader));
+  }
+}
+
+void TypePainter::MatchTensorLists() {
+  for (const TensorListCluster& cluster : clusters_) {
+    const auto any = [&](auto holds) { return std::any_of(cluster.types.begin(), cluster.types.end(), holds); };
+    if (any([this](int type) { return state_[type].denied; })) {
+      for (const int type : cluster.types) {
+        TakeBack(type, "tensor-lists");
+        Deny(type, "tensor-lists");
+      }
+    } else if (any([this](int type) { return state_[type].allowed; })) {
+      for (const int type : cluster.types) Allow(type, "tensor-lists");
+    }
+  }
+}
+
+}  // namespace halftone
