@@ -1,0 +1,67 @@
+// plan_dump [--lists NAME] [--infer-after] [--level LEVEL] < LIST: what the planner "lists" says of GraphDefs. A line
+// of LIST is a path and the names of the outputs, separated by tabs. For each: "model PATH", then "row NODE OP
+// ATTRIBUTE INDEX LIST COLOUR" for each float type attribute and "summary ...", or "error ..."; fields are separated by
+// tabs. Edits of the lists come from the environment.
+
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+#include "formats/formats.h"
+#include "ir/graph.h"
+#include "passes/precision/lists_planner.h"
+
+namespace halftone {
+namespace {
+
+void Dump(const std::string& line, const PlannerOptions& options) {
+  std::vector<std::string> words = absl::StrSplit(line, '\t', absl::SkipEmpty());
+  if (words.empty()) return;
+  ImportOptions wanted;
+  wanted.outputs.assign(words.begin() + 1, words.end());
+  std::cout << "model\t" << words[0] << "\n";
+  const absl::StatusOr<Graph> graph = ImportModel(words[0], wanted);
+  if (!graph.ok()) {
+    std::cout << "error\t" << graph.status().message() << "\n";
+    return;
+  }
+  const absl::StatusOr<ListsPlan> plan = PlanByLists(*graph, options);
+  if (!plan.ok()) {
+    std::cout << "error\t" << plan.status().message() << "\n";
+    return;
+  }
+  for (const GraphOutput& output : graph->outputs()) {
+    std::cout << "output\t" << graph->Label(graph->producer(output.value)) << "\n";
+  }
+  for (const TypeAttributeColour& row : plan->attributes) {
+    std::cout << "row\t" << row.node << "\t" << row.op << "\t" << row.type_attr << "\t" << row.index << "\t" << row.list
+              << "\t" << DataTypeName(row.colour) << "\n";
+  }
+  std::cout << "summary\t" << plan->summary.ToString() << "\n";
+}
+
+int Main(int argc, char** argv) {
+  PlannerOptions options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string flag = argv[i];
+    if (flag == "--infer-after") {
+      options.paint_infer_after_allow = true;
+    } else if (flag == "--lists" && i + 1 < argc && ListsVariantFromName(argv[i + 1]).has_value()) {
+      options.lists_variant = *ListsVariantFromName(argv[++i]);
+    } else if (flag == "--level" && i + 1 < argc) {
+      options.level = argv[++i];
+    } else {
+      std::cerr << "plan_dump [--lists NAME] [--infer-after] [--level LEVEL] < LIST\n";
+      return 2;
+    }
+  }
+  options.edits.push_back(ListEditsFromEnvironment(options.lists_variant));
+  for (std::string line; std::getline(std::cin, line);) Dump(line, options);
+  return 0;
+}
+
+}  // namespace
+}  // namespace halftone
+
+int main(int argc, char** argv) { return halftone::Main(argc, argv); }
