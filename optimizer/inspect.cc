@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/strings.h"
 #include "ir/editor.h"
+#include "ir/provenance.h"
 #include "ir/reference/reference.h"
 #include "ir/shape_inference.h"
 #include "passes/precision/op_lists.h"
+#include "passes/precision/type_variables.h"
 
 namespace halftone {
 namespace {
@@ -25,6 +28,7 @@ ModelSummary Summarize(const Graph& imported) {
       .IgnoreError();  // only for the shapes of outputs; a model that contradicts itself is told about when it is run
   ModelSummary summary;
   summary.format = FormatName(graph.format());
+  summary.provenance = ProvenanceRows(graph);
   summary.opset = graph.header().Ints("opset");
   if (const AttributeValue* domains = graph.header().find("opset_domains")) {
     if (const auto* names = std::get_if<std::vector<std::string>>(domains)) summary.opset_domains = *names;
@@ -66,13 +70,64 @@ std::vector<std::string> RunnableOps() {
   return names;
 }
 
-std::vector<PlanRow> PlanRows(const Graph& graph, const PrecisionPlan& plan) {
+namespace {
+
+void Apply(const Decision& decision, PlanRow& row) {
+  row.applied = DataTypeName(decision.type);
+  row.rule = decision.rule;
+}
+
+// A rule of the policy is over the planner.
+void Override(const Decision& decision, PlanRow& row) {
+  if (!decision.rule.starts_with("policy.")) return;
+  row.colour = DataTypeName(decision.type);
+  row.step = decision.step;
+  row.reason = decision.reason;
+}
+
+std::vector<PlanRow> AttributeRows(const Graph& graph, const PlannedPrecision& planned) {
   std::vector<PlanRow> rows;
+  for (const TypeAttributeColour& from : planned.attributes) {
+    PlanRow row;
+    row.node = from.node;
+    row.op = from.op;
+    row.type_attr = from.type_attr;
+    row.index = from.index;
+    row.list = from.list;
+    row.colour = DataTypeName(from.colour);
+    row.step = from.step;
+    row.reason = from.reason;
+    if (from.id.valid()) {
+      const auto it = planned.plan.decisions.find({from.id, PaintedVariable(graph.op(from.id))});
+      if (it != planned.plan.decisions.end()) {
+        Apply(it->second, row);
+        Override(it->second, row);
+      }
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<PlanRow> PlanRows(const Graph& graph, const PlannedPrecision& planned) {
+  if (!planned.attributes.empty()) return AttributeRows(graph, planned);
+  std::vector<PlanRow> rows;
+  const auto& decisions = planned.plan.decisions;
   for (const NodeId id : graph.nodes()) {
-    for (auto it = plan.decisions.lower_bound({id, '\0'}); it != plan.decisions.end() && it->first.first == id; ++it) {
+    for (auto it = decisions.lower_bound({id, '\0'}); it != decisions.end() && it->first.first == id; ++it) {
       const Decision& decision = it->second;
-      rows.push_back({graph.Label(id), std::string(TensorFlowOp(graph, id)), decision.type_attribute, decision.list,
-                      std::string(DataTypeName(decision.type)), decision.step, decision.reason});
+      PlanRow row;
+      row.node = graph.Label(id);
+      row.op = TensorFlowOp(graph, id);
+      row.type_attr = decision.type_attribute;
+      row.list = decision.list;
+      row.colour = DataTypeName(decision.type);
+      row.step = decision.step;
+      row.reason = decision.reason;
+      Apply(decision, row);
+      rows.push_back(std::move(row));
     }
   }
   return rows;

@@ -4,11 +4,12 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "optimizer/model.h"
-#include "passes/precision/lists_planner.h"
+#include "passes/precision/planned_precision.h"
 
 namespace halftone {
 
@@ -34,25 +35,33 @@ struct ModelSummary {
   int nodes = 0;               // without constants
   int64_t parameters = 0;      // elements of all constants
   int64_t parameter_bytes = 0;
+  std::vector<std::pair<std::string, std::string>> provenance;  // ("halftone.cpu", ...): of a file that we wrote
 };
 
 ModelSummary Summarize(const Graph& graph);
 
-// One row for each type variable that was decided.
+// What a planner says. Of planner lists one row for each float type attribute of each node as the file spells it,
+// before constants are folded; of others, and after a policy's rules, one for each type variable that was decided.
 struct PlanRow {
   std::string node;
   std::string op;         // the TensorFlow op that it counts as
   std::string type_attr;  // "T"
+  int index = -1;         // in a list of types; -1: a single type
   std::string list;       // the list that op is on
-  std::string colour;     // "bf16" or "f32"
+  std::string colour;     // the planner's: "bf16", "f16" or "f32"
   std::string step;       // of the planner, that decided
   std::string reason;
+  // What is done with the node that stands for it: "bf16", "f16" or "f32", and the rule; "" where no node's type is
+  // decided by this row.
+  std::string applied;
+  std::string rule;
 };
 
 // Canonical ops that can run.
 std::vector<std::string> RunnableOps();
 
-std::vector<PlanRow> PlanRows(const Graph& graph, const PrecisionPlan& plan);
+// `graph` is the one that was planned.
+std::vector<PlanRow> PlanRows(const Graph& graph, const PlannedPrecision& planned);
 
 }  // namespace halftone
 

@@ -19,7 +19,8 @@ namespace {
 constexpr char kExample[] = R"(Examples:
   halftone inspect model.onnx                          inputs, outputs, ops, what is not supported
   halftone inspect model.onnx --text > model.graph     the whole graph as text
-  halftone inspect model.pb --precision-plan lists     which node gets which precision, and why)";
+  halftone inspect model.pb --precision-plan lists     which node gets which precision, and why
+  halftone inspect model.pb --precision-plan lists --lists tensorflow-2.4 --json)";
 
 struct Flags {
   ServerFlags server;
@@ -37,6 +38,9 @@ struct Flags {
 absl::Status Inspect(const Flags& flags, Interrupts& interrupts) {
   if (flags.weights && !flags.text) return UsageError("--weights goes with --text");
   if (!flags.policy.file.empty() && flags.planner.empty()) return UsageError("--policy goes with --precision-plan");
+  if (!flags.policy.lists_variant.empty() && flags.planner.empty()) {
+    return UsageError("--lists goes with --precision-plan");
+  }
   Blobs blobs;
   v1::JobSpec spec;
   v1::InspectSpec& inspect = *spec.mutable_inspect();
@@ -72,6 +76,11 @@ void AddInspect(CLI::App& app, Action* action) {
       ->excludes(text);
   command.add_option("--policy", flags->policy.file, "with --precision-plan: YAML or JSON of halftone.v1.Policy")
       ->type_name("FILE");
+  command
+      .add_option("--lists", flags->policy.lists_variant,
+                  "with --precision-plan: edition of the planner's lists: tensorflow, tensorflow-2.4, itex; paddle, "
+                  "paddle-2.x")
+      ->type_name("NAME");
   command.add_flag("--json", flags->json, "the summary, or the plan, as JSON")->excludes(text);
   command.add_flag("--quiet", flags->quiet, "no progress");
   command.add_option("--batch", flags->batch, "value of a free batch dimension (default: 1)")

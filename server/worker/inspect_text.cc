@@ -27,6 +27,11 @@ void ToProto(const std::vector<PortSummary>& ports, google::protobuf::RepeatedPt
   }
 }
 
+// "T", or "T[1]" in a list.
+std::string TypeName(const PlanRow& row) {
+  return row.index < 0 ? row.type_attr : Concat(row.type_attr, "[", row.index, "]");
+}
+
 }  // namespace
 
 std::string SummaryText(const ModelSummary& summary, const std::string& model) {
@@ -41,6 +46,9 @@ std::string SummaryText(const ModelSummary& summary, const std::string& model) {
   out += Concat(Pad("nodes", 12), summary.nodes, "\n");
   out += absl::StrFormat("%s%d in %.2f MB\n", Pad("parameters", 12), summary.parameters,
                          static_cast<double>(summary.parameter_bytes) / 1e6);
+  for (const auto& [key, value] : summary.provenance) {
+    out += Concat(Pad(key, 24), value, "\n");
+  }
   out += "ops\n";
   for (const OpSummary& op : summary.ops) {
     out += absl::StrFormat("%8d  %s%s\n", op.count, op.op, op.runs ? "" : "   (opaque: kept as it is, cannot run)");
@@ -59,6 +67,7 @@ std::string SummaryJson(const ModelSummary& summary, const std::string& model) {
   proto.set_nodes(summary.nodes);
   proto.set_parameters(summary.parameters);
   proto.set_parameter_bytes(summary.parameter_bytes);
+  for (const auto& [key, value] : summary.provenance) (*proto.mutable_provenance())[key] = value;
   for (const OpSummary& op : summary.ops) {
     InspectedOp* row = proto.add_ops();
     row->set_op(op.op);
@@ -71,13 +80,15 @@ std::string SummaryJson(const ModelSummary& summary, const std::string& model) {
 std::string PlanText(const std::vector<PlanRow>& rows, const std::string& summary) {
   size_t name = 4;
   size_t op = 2;
+  size_t type = 2;
   for (const PlanRow& row : rows) {
     name = std::max(name, row.node.size());
     op = std::max(op, row.op.size());
+    type = std::max(type, TypeName(row).size());
   }
   std::string out;
   for (const PlanRow& row : rows) {
-    out += Concat(Pad(row.colour, 6), Pad(row.node, name + 2), Pad(row.op, op + 2), Pad(row.type_attr, 4),
+    out += Concat(Pad(row.colour, 6), Pad(row.node, name + 2), Pad(row.op, op + 2), Pad(TypeName(row), type + 2),
                   Pad(row.list, 7), row.reason, "\n");
   }
   return Concat(out, summary, "\n");
@@ -91,11 +102,13 @@ std::string PlanJson(const std::vector<PlanRow>& rows, const std::string& summar
     out->set_node(row.node);
     out->set_op(row.op);
     out->set_type_attr(row.type_attr);
-    out->set_index(-1);
+    out->set_index(row.index);
     out->set_list(row.list);
     out->set_colour(row.colour);
     out->set_step(row.step);
     out->set_reason(row.reason);
+    out->set_applied(row.applied);
+    out->set_rule(row.rule);
   }
   return report::MessageToJson(proto);
 }
