@@ -64,6 +64,8 @@ absl::Status CheckDialect(Dialect dialect, GraphFormat format) {
 
 std::string_view DialectOp(Dialect dialect, const Graph& graph, NodeId node) {
   const auto table = Row(dialect).table;
+  if (graph.node(node).attributes.has("math_mode") && dialect != Dialect::kItex)
+    return "";  // no other has words for it
   return table == nullptr ? "" : table().op(graph, node);
 }
 

@@ -53,7 +53,24 @@ bool CastsFromBFloat16(const Graph& g, ValueId value) {
   return g.type(value) == DataType::kFloat32 && HasType(g, g.input(g.producer(value), 0), {DataType::kBFloat16});
 }
 
+// A product of bf16, or of f32 that is rounded to bf16, with a result, bias and residual of f32.
+bool Accumulates(const Graph& g, NodeId node) {
+  if (ContractionOf(g, node) != kMatMul || g.type(g.output(node)) != DataType::kFloat32) return false;
+  const DataType operand = g.node(node).attributes.has("math_mode") ? DataType::kFloat32 : DataType::kBFloat16;
+  const std::vector<ValueId>& inputs = g.node(node).inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].valid() && g.type(inputs[i]) != (i < 2 ? operand : DataType::kFloat32)) return false;
+  }
+  const ValueId residual = g.input(node, 3);
+  return !residual.valid() || SameShape(g, residual, g.output(node));
+}
+
 std::string_view ContractionOp(const Graph& g, NodeId node) {
+  if (Accumulates(g, node)) {
+    if (FindRow(kContractions, g, node) != nullptr) return "_ITEXFusedAccMatMul";
+    return PartsOf(g, node).empty() ? "_ITEXAccMatMul" : "";
+  }
+  if (g.node(node).attributes.has("math_mode")) return "";
   if (!AllHaveType(g, node, {DataType::kFloat32, DataType::kBFloat16, DataType::kFloat16})) return "";
   const ContractionRow* row = FindRow(kContractions, g, node);
   if (g.op(node) == OpKind::kConv && HasPads(g, node)) {

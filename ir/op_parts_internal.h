@@ -191,13 +191,14 @@ inline constexpr std::span<const Names> kNone;
 inline constexpr Names kValue[] = {"value"};
 inline constexpr Names kRatio[] = {"ratio"};
 inline constexpr Names kConvAttributes[] = {
-    "layout",   "weights_layout", "strides",    "dilations",        "pads",
-    "auto_pad", "group",          "activation", "activation_alpha", "activation_beta", "activation_first"};
-inline constexpr Names kMatMulAttributes[] = {
-    "transpose_a", "transpose_b", "scale", "activation", "activation_alpha", "activation_beta", "activation_first"};
+    "layout",     "weights_layout",   "strides",         "dilations",        "pads",     "auto_pad", "group",
+    "activation", "activation_alpha", "activation_beta", "activation_first", "math_mode"};
+inline constexpr Names kMatMulAttributes[] = {"transpose_a",      "transpose_b",      "scale",
+                                              "activation",       "activation_alpha", "activation_beta",
+                                              "activation_first", "math_mode"};
 inline constexpr Names kActivationAttributes[] = {"activation", "activation_alpha", "activation_beta"};
 inline constexpr Names kBinaryChainAttributes[] = {"ops", "activation", "activation_alpha", "activation_beta"};
-inline constexpr Names kGemmAttributes[] = {"alpha", "beta", "transpose_a", "transpose_b"};
+inline constexpr Names kGemmAttributes[] = {"alpha", "beta", "transpose_a", "transpose_b", "math_mode"};
 inline constexpr Names kLayout[] = {"layout"};
 inline constexpr Names kAlpha[] = {"alpha"};
 inline constexpr Names kSoftmaxAttributes[] = {"axis", "flatten"};
@@ -239,8 +240,9 @@ inline constexpr Names kGroupNormAttributes[] = {"epsilon", "num_groups", "layou
 inline constexpr Names kLpNormAttributes[] = {"axis", "p"};
 inline constexpr Names kLrnAttributes[] = {"size", "alpha", "beta", "bias", "layout"};
 inline constexpr Names kAxesAttribute[] = {"axes"};
-inline constexpr Names kConvTransposeAttributes[] = {
-    "layout", "weights_layout", "strides", "dilations", "pads", "auto_pad", "group", "output_padding", "output_shape"};
+inline constexpr Names kConvTransposeAttributes[] = {"layout",       "weights_layout", "strides", "dilations",
+                                                     "pads",         "auto_pad",       "group",   "output_padding",
+                                                     "output_shape", "math_mode"};
 inline constexpr Names kDeformConvAttributes[] = {"strides", "dilations", "pads", "group", "offset_group"};
 inline constexpr Names kConvIntegerAttributes[] = {"layout", "weights_layout", "strides", "dilations",
                                                    "pads",   "auto_pad",       "group"};

@@ -352,6 +352,28 @@ const Port* OutputPort(OpKind kind, int index) {
   return ports.back().variadic ? &ports.back() : nullptr;
 }
 
+bool MayDiffer(OpKind kind, const Port& port) {
+  switch (kind) {
+    case kConv:
+    case kMatMul:
+    case kGemm:
+    case kConvTranspose:
+      return port.type_variable == 'T';
+    case kSoftmax:
+    case kLogSoftmax:
+    case kLayerNorm:
+    case kAdd:
+    case kSub:
+    case kMul:
+    case kDiv:
+    case kMaximum:
+    case kMinimum:
+      return port.name == "y";
+    default:
+      return false;
+  }
+}
+
 std::string_view ActivationName(Activation activation) { return kActivations[static_cast<int>(activation)].name; }
 
 ActivationParameters ParametersOf(Activation activation) {

@@ -14,6 +14,9 @@
 //               "hard_swish", "hard_sigmoid", "gelu", "gelu_tanh", "mish"; absent: none), "activation_alpha",
 //               "activation_beta" (clip: low and high; elu, leaky_relu, swish: alpha; hard_sigmoid: both; defaults as the
 //               ops of these names have). batch_norm, instance_norm, binary_chain: the activation alone, at the end.
+//   types       ports with one letter have one type, as formats have it, but where MayDiffer: the op computes in f32 and
+//               rounds once, to the type of its result. "math_mode" ("bf16"; conv, matmul, gemm, conv_transpose of f32):
+//               the operands are rounded to bf16 first, sums are f32.
 #ifndef HALFTONE_IR_OPS_H_
 #define HALFTONE_IR_OPS_H_
 
@@ -386,6 +389,12 @@ std::optional<OpKind> OpFromName(std::string_view name);
 // op has no such port.
 const Port* InputPort(OpKind kind, int index, int count);
 const Port* OutputPort(OpKind kind, int index);
+
+// Whether this port may be f32, bf16 or f16 where the ports that are tied to it are another of these: all of a conv,
+// matmul, gemm or conv_transpose; the result of a softmax, log_softmax, layer_norm or of a sum, difference, product,
+// quotient, maximum or minimum of two. No file has such a node but in a dialect that has an op for it
+// (passes/lowering/split_mixed_types.h).
+bool MayDiffer(OpKind kind, const Port& port);
 
 // Activations that can be fused into another op. Names: see "fused" above.
 enum class Activation : uint8_t {

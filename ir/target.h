@@ -18,6 +18,8 @@ struct Signature {
   DataType weights;
   DataType dst;
   bool native = true;  // false: emulated on this CPU, slower than f32
+  // Of a contraction with the attribute "math_mode": operands of f32 are rounded to bf16 on the way in.
+  bool bf16_math = false;
   bool operator==(const Signature&) const = default;
 };
 

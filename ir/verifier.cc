@@ -19,10 +19,12 @@
 namespace halftone {
 namespace {
 
+bool IsSmallFloat(DataType type) { return IsFloatingPoint(type) && type != DataType::kFloat64; }
+
 // Checks one graph; nested ones are left to the caller.
 class Verifier {
  public:
-  explicit Verifier(const Graph& graph) : graph_(graph) {}
+  explicit Verifier(const Graph& graph, bool of_file = false) : graph_(graph), of_file_(of_file) {}
 
   absl::Status Verify() {
     HALFTONE_RETURN_IF_ERROR(CheckGraphEnds());
@@ -169,7 +171,7 @@ class Verifier {
     return absl::OkStatus();
   }
 
-  // Ports that share a letter have one type.
+  // Ports that share a letter have one type, but for those that may be another float.
   absl::Status CheckTypes(NodeId id) const {
     const Node& node = graph_.node(id);
     struct First {
@@ -184,6 +186,8 @@ class Verifier {
       for (const First& first : bound) {
         if (first.variable != port->type_variable) continue;
         if (first.type == graph_.type(value)) return absl::OkStatus();
+        const bool floats = IsSmallFloat(first.type) && IsSmallFloat(graph_.type(value));
+        if (floats && !of_file_ && MayDiffer(node.op, *port)) return absl::OkStatus();
         return Error(id, "'", port->name, "' is ", DataTypeName(graph_.type(value)), " but '", first.port, "' is ",
                      DataTypeName(first.type), ": they must have one type");
       }
@@ -252,9 +256,8 @@ class Verifier {
       }
       if (uses.size() < 2) continue;
       listed = uses;
-      std::sort(listed.begin(), listed.end(), [](const Use& a, const Use& b) {
-        return std::pair(a.node, a.index) < std::pair(b.node, b.index);
-      });
+      std::sort(listed.begin(), listed.end(),
+                [](const Use& a, const Use& b) { return std::pair(a.node, a.index) < std::pair(b.node, b.index); });
       if (std::adjacent_find(listed.begin(), listed.end()) != listed.end()) return WrongUses(v, reads[v]);
     }
     return absl::OkStatus();
@@ -287,6 +290,7 @@ class Verifier {
   }
 
   const Graph& graph_;
+  const bool of_file_;
 };
 
 struct Nested {
@@ -313,25 +317,28 @@ absl::Status CollectNested(const Graph& graph, const std::string& path, std::vec
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::Status VerifyNodes(const Graph& graph, std::span<const NodeId> nodes) {
-  return Verifier(graph).VerifyOnly(nodes);
-}
-
-absl::Status VerifyGraph(const Graph& graph) {
+absl::Status VerifyAll(const Graph& graph, bool of_file) {
   HALFTONE_RETURN_IF_ERROR(CheckNesting(graph));
   std::vector<Nested> work{{nullptr, ""}};
   while (!work.empty()) {
     const Nested next = std::move(work.back());
     work.pop_back();
     const Graph& current = next.graph == nullptr ? graph : *next.graph;
-    if (absl::Status status = Verifier(current).Verify(); !status.ok()) {
+    if (absl::Status status = Verifier(current, of_file).Verify(); !status.ok()) {
       return absl::InvalidArgumentError(Concat(next.path, StdView(status.message())));
     }
     HALFTONE_RETURN_IF_ERROR(CollectNested(current, next.path, work));
   }
   return absl::OkStatus();
 }
+
+}  // namespace
+
+absl::Status VerifyNodes(const Graph& graph, std::span<const NodeId> nodes) {
+  return Verifier(graph).VerifyOnly(nodes);
+}
+
+absl::Status VerifyGraph(const Graph& graph) { return VerifyAll(graph, /*of_file=*/false); }
+absl::Status VerifyFileGraph(const Graph& graph) { return VerifyAll(graph, /*of_file=*/true); }
 
 }  // namespace halftone

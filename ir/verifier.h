@@ -15,6 +15,9 @@ namespace halftone {
 // Errors: INVALID_ARGUMENT that names the node or value and says what would be right.
 absl::Status VerifyGraph(const Graph& graph);
 
+// VerifyGraph, and that no op mixes types of floats (MayDiffer in ops.h): what a file may hold.
+absl::Status VerifyFileGraph(const Graph& graph);
+
 // What VerifyGraph asks of single nodes, of these only (those that were removed are skipped), and that the outputs exist:
 // for graphs that are too large to be looked at again after each small edit.
 absl::Status VerifyNodes(const Graph& graph, std::span<const NodeId> nodes);

@@ -86,6 +86,7 @@ constexpr AttributeRow kAttributes[] = {
     {"linear_before_reset", Kind::kBool, ""},
     {"low", Kind::kFloat, ""},
     {"mask_filter_value", Kind::kFloat, ""},
+    {"math_mode", Kind::kString, "bf16"},
     {"mean", Kind::kFloat, ""},
     {"mode", Kind::kString, ""},
     {"momentum", Kind::kFloat, ""},

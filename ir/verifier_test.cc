@@ -26,6 +26,9 @@ TEST(Verifier, ErrorsNameTheNodeAndWhatWouldBeRight) {
       {"graph (x: f32[2], z: bf16[2]) { y = add(x, z) return y }",
        "'b' is bf16 but 'a' is f32: they must have one type"},
       {"graph (x: f32[2]) { y: bf16[2] = relu(x) return y }", "'y' is bf16 but 'x' is f32"},
+      {"graph (x: f64[2,3], w: f64[3,5]) { y: f32[2,5] = matmul(x, w) return y }", "'y' is f32 but 'x' is f64"},
+      {"graph (x: f32[2,3], w: f32[3,5]) { y = matmul(x, w) {math_mode=\"f16\"} return y }",
+       "attribute 'math_mode' is 'f16', must be bf16"},
       {"graph (x: f32[2]) { y = relu(x) {alpha=0.5} return y }", "attribute 'alpha' is unknown; this op has none"},
       {"graph (x: f32[2]) { y = elu(x) {alfa=0.5} return y }", "attribute 'alfa' is unknown; this op has alpha"},
       {"graph (x: f32[2]) { y = elu(x) {alpha=1} return y }", "attribute 'alpha' must be a float"},
@@ -51,6 +54,23 @@ TEST(Verifier, ErrorsNameTheNodeAndWhatWouldBeRight) {
     EXPECT_EQ(graph.status().code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(graph.status().message()), HasSubstr(c.error)) << c.graph;
   }
+}
+
+// Floats that a kernel may mix, but no file.
+TEST(Verifier, MixedFloats) {
+  for (const char* text :
+       {"graph (x: bf16[2,3], r: f32[2,5]) { w = const bf16[3,5]  b = const f32[5]  y: f32[2,5] = matmul(x, w, b, r) "
+        "return y }",
+        "graph (x: f32[2,3]) { w = const bf16[3,5]  y: f32[2,5] = matmul(x, w) {math_mode=\"bf16\"} return y }",
+        "graph (x: bf16[2,3]) { y: f32[2,3] = softmax(x) return y }",
+        "graph (x: bf16[2,3]) { y: f32[2,3] = add(x, x) return y }"}) {
+    const absl::StatusOr<Graph> graph = ParseGraph(text);
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    EXPECT_THAT(std::string(VerifyFileGraph(*graph).message()), HasSubstr("they must have one type")) << text;
+  }
+  const absl::StatusOr<Graph> same = ParseGraph("graph (x: bf16[2,3]) { y = softmax(x) return y }");
+  ASSERT_TRUE(same.ok()) << same.status();
+  EXPECT_TRUE(VerifyFileGraph(*same).ok());
 }
 
 // What the text form cannot say, but a pass could do.

@@ -12,11 +12,13 @@
 #include "passes/lowering/split_activations.h"
 #include "passes/lowering/split_fused.h"
 #include "passes/lowering/split_layer_norm.h"
+#include "passes/lowering/split_mixed_types.h"
 #include "passes/lowering/split_softmax.h"
 #include "passes/lowering/splits.h"
 #include "passes/pipelines.h"
 #include "passes/precision/apply_precision.h"
 #include "passes/precision/conversions.h"
+#include "passes/precision/use_bf16_math_mode.h"
 #include "passes/simplify/passes.h"
 #include "passes/simplify/rules.h"
 #include "passes/surgery/named_passes.h"
@@ -61,6 +63,14 @@ Pipeline ApplyPrecisionByName(std::string_view name, const PrecisionPlan& plan) 
   return p;
 }
 
+template <GraphFormat format, Dialect dialect>
+Pipeline SplitMixedTypesByName(std::string_view name, const PrecisionPlan&) {
+  Pipeline p{std::string(name)};
+  p.Add<SplitMixedTypes>(format, dialect);
+  p.Add<RemoveDeadNodes>();  // constants of the other type
+  return p;
+}
+
 struct Row {
   std::string_view name;
   Make make;
@@ -78,6 +88,7 @@ constexpr Row kRows[] = {
     // --- Fixed points.
     {"simplify", FixedPoint<SimplifyRules>},
     {"fuse", FixedPoint<FusionRules>},
+    {"fuse-mixed", FixedPoint<MixedFusionRules>},
     {"fuse-last", FixedPoint<LastFusionRules>},
     {"conversions", FixedPoint<ConversionRules>},
     // --- Passes.
@@ -94,6 +105,10 @@ constexpr Row kRows[] = {
     {"split-activations", One<SplitActivations>},
     {"split-layer-norm", One<SplitLayerNorm>},
     {"split-softmax", One<SplitSoftmax, GraphFormat::kOnnx>},
+    {"split-mixed-types-onnx", SplitMixedTypesByName<GraphFormat::kOnnx, Dialect::kPortable>},
+    {"split-mixed-types-graphdef", SplitMixedTypesByName<GraphFormat::kGraphDef, Dialect::kPortable>},
+    {"split-mixed-types-itex", SplitMixedTypesByName<GraphFormat::kGraphDef, Dialect::kItex>},
+    {"use-bf16-math-mode", One<UseBf16MathMode>},
 };
 
 struct Format {

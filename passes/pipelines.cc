@@ -12,6 +12,7 @@
 #include "passes/lowering/split_activations.h"
 #include "passes/lowering/split_fused.h"
 #include "passes/lowering/split_layer_norm.h"
+#include "passes/lowering/split_mixed_types.h"
 #include "passes/lowering/split_softmax.h"
 #include "passes/lowering/splits.h"
 #include "passes/precision/apply_precision.h"
@@ -41,7 +42,9 @@ Pipeline MakeOptimizePipeline() {
   AddSink(p);                              // after folding: what nested graphs capture is constant only now
   p.Add<MergeDuplicates>();                // after folding: equal constants make equal nodes
   p.AddFixedPoint("fuse", FusionRules());  // after folding: biases are constants only now
+  p.AddFixedPoint("fuse-mixed", MixedFusionRules());
   p.AddFixedPoint("fuse-last", LastFusionRules());
+  p.AddFixedPoint("conversions", ConversionRules());  // of a file that was written with casts
   p.Add<FoldConstants>();
   p.Add<RemoveDeadNodes>();
   p.Add<InferShapesPass>();
@@ -61,6 +64,7 @@ Pipeline MakePrecisionPipeline(const PrecisionPlan& plan) {
 
 Pipeline MakeExportPipeline(GraphFormat format, Dialect dialect) {
   Pipeline p(format == GraphFormat::kGraphDef ? "export-graphdef" : "export-onnx");
+  p.Add<SplitMixedTypes>(format, dialect);
   for (std::unique_ptr<Pass>& split : SplitsOfOps(format, dialect)) p.Add(std::move(split));
   p.Add<SplitFused>(format, dialect);
   if (format == GraphFormat::kGraphDef) p.Add<SplitActivations>(dialect);  // after it: it makes them

@@ -88,6 +88,8 @@ struct Prepared {
   int overwrites = -1;  // index in `inputs`: output 0 is written over it; the plan gives memory that nobody else reads
   int may_overwrite = -1;  // the same as an offer: taken where the input dies here
   std::string kernel;      // implementation, for people: "jit:avx512_core_bf16"
+  // Of a contraction: the type in which it reads its weights, for people.
+  DataType weights_type = DataType::kUnknown;
 };
 
 // What a kernel may ask while it prepares one node. Inputs were placed already.
@@ -116,6 +118,9 @@ class NodeContext {
   virtual std::vector<int64_t> OutputDims(int i = 0) const = 0;
   // Whether somebody reads output i.
   bool OutputUsed(int i) const;
+  // A type that holds all numbers of input i: bf16 where a value of f32 was cast from bf16, or is a constant of such
+  // numbers; else its own.
+  virtual DataType ExactType(int i) const { return InputType(i); }
   // The elements of a constant integer input; nullopt where it is absent or not constant.
   std::optional<std::vector<int64_t>> ConstantInts(int i) const;
   // The single element of a constant input; nullopt where it is absent, not constant or not single.

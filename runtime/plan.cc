@@ -56,6 +56,14 @@ void AppendNested(const std::vector<StepInfo>& nested, size_t outer, std::vector
   }
 }
 
+int CountConversions(std::span<const StepInfo> steps) {
+  return static_cast<int>(std::ranges::count_if(steps, [](const StepInfo& step) {
+    const bool converts = step.op == "reorder" || step.op == OpName(OpKind::kCast);
+    const bool runs = step.kernel != "constant" && step.kernel != "view" && step.kernel != "empty";
+    return converts && runs && step.src_type != step.dst_type;
+  }));
+}
+
 std::string Plan::OpText(const Graph& graph, NodeId node) {
   std::string text(OpName(graph.op(node)));
   const OpKind op = graph.op(node);

@@ -38,11 +38,15 @@ struct StepInfo {
   // oneDNN's implementation ("brgconv:avx512_core_bf16"), the name of a loop of ours ("copy"), "reference", "view",
   // "constant", "empty" (a result of no elements), "nested" (control flow; the nested graph's steps follow)
   std::string kernel;
+  // As the kernel reads and writes them, which may be others than the node's.
   DataType src_type = DataType::kUnknown;
   DataType weights_type = DataType::kUnknown;  // conv, matmul, gemm
   DataType dst_type = DataType::kUnknown;
   std::optional<double> median_us;  // of Profile
 };
+
+// Of these steps, those that do nothing but convert elements from one type to another (and perhaps their layout).
+int CountConversions(std::span<const StepInfo> steps);
 
 // A step of one run, bound to the memory that it works on: what a profile times (profile.h).
 struct BoundStep {

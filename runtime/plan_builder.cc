@@ -42,6 +42,7 @@ class PlanBuilder::Context : public NodeContext {
     const std::optional<Tensor>& constant = builder_.At(Input(i)).constant;
     return constant.has_value() ? &*constant : nullptr;
   }
+  DataType ExactType(int i) const override { return builder_.ExactType(Input(i)); }
   std::vector<int64_t> InputDims(int i) const override { return builder_.At(Input(i)).dims; }
   std::vector<int64_t> OutputDims(int i) const override { return builder_.At(graph().output(node_, i)).dims; }
 
@@ -64,6 +65,7 @@ class PlanBuilder::WideContext final : public PlanBuilder::Context {
     return builder_.backend_.WithType(InputDims(i), placement, DataType::kFloat32);
   }
   bool DiesHere(int i) const override { return !IsNarrowFloat(builder_.graph_.type(Input(i))) && Context::DiesHere(i); }
+  DataType ExactType(int i) const override { return InputType(i); }  // kernels for narrow types have refused
   const Tensor* Constant(int i) const override {
     const Tensor* tensor = Context::Constant(i);
     return tensor == nullptr ? nullptr : wide_.Widened(Input(i), *tensor);
@@ -174,6 +176,7 @@ void PlanBuilder::PlanEmpty(NodeId node) {
 absl::Status PlanBuilder::Accept(NodeId node, Prepared prepared) {
   const std::string label = graph_.Label(node);
   PlannedStep planned{.info = Describe(node, prepared.kernel)};
+  SetTypesAsRun(prepared, planned.info);
   planned.scratch = AddScratch(prepared.scratch_bytes);
   for (size_t i = 0; i < prepared.inputs.size(); ++i) {
     const ValueId value = graph_.input(node, prepared.inputs[i].index);
@@ -254,6 +257,17 @@ StepInfo PlanBuilder::Describe(NodeId node, std::string kernel) const {
   if (Info(graph_.op(node)).group == OpGroup::kContraction) info.weights_type = type_of(graph_.input(node, 1));
   info.dst_type = type_of(graph_.output(node));
   return info;
+}
+
+// What the kernel reads and writes, where that is not what the node says.
+void PlanBuilder::SetTypesAsRun(const Prepared& prepared, StepInfo& info) {
+  const bool product = info.weights_type != DataType::kUnknown;
+  for (const InputNeed& need : prepared.inputs) {
+    if (need.index == 0) info.src_type = need.placement.type;
+    if (need.index == 1 && product) info.weights_type = need.placement.type;
+  }
+  if (product && prepared.weights_type != DataType::kUnknown) info.weights_type = prepared.weights_type;
+  if (!prepared.outputs.empty() && ElementSize(prepared.outputs[0].type) > 0) info.dst_type = prepared.outputs[0].type;
 }
 
 absl::StatusOr<PlannedGraph> PlanGraph(const Graph& graph, const PlanRequest& request) {

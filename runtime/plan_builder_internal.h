@@ -71,6 +71,7 @@ class PlanBuilder final {
   absl::StatusOr<std::optional<Prepared>> Prepare(NodeId node, std::vector<std::string>& reasons);
   absl::Status Accept(NodeId node, Prepared prepared);
   StepInfo Describe(NodeId node, std::string kernel) const;
+  static void SetTypesAsRun(const Prepared& prepared, StepInfo& info);
   void SetLifetimes();
 
   // plan_layouts.cc
@@ -91,6 +92,7 @@ class PlanBuilder final {
   void CountUse(ValueId value);
   bool DiesWithOneUse(int block) const;
   Placement PlacementOf(ValueId value) const;
+  DataType ExactType(ValueId value) const;
   absl::StatusOr<int> Obtain(ValueId value, const Placement& wanted, const std::string& asker, bool owned);
   absl::StatusOr<Variant> SourceFor(ValueId value, DataType wanted, const std::string& asker);
   absl::StatusOr<int> Convert(ValueId value, const Variant& from, const Placement& to, const std::string& asker,

@@ -1,5 +1,7 @@
 // Where values lie: blocks, who may write over them, conversions between layouts and types.
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <utility>
 
 #include "base/status.h"
@@ -73,6 +75,22 @@ Placement PlanBuilder::PlacementOf(ValueId value) const {
   }
   if (located.variants.empty()) return Placement{type};
   return backend_.WithType(located.dims, located.variants[0].placement, type);
+}
+
+// See NodeContext.
+DataType PlanBuilder::ExactType(ValueId value) const {
+  const Located& located = At(value);
+  const DataType type = graph_.type(value);
+  if (type != DataType::kFloat32) return type;
+  if (located.constant.has_value()) {
+    const std::span<const float> numbers = located.constant->data<float>();
+    const bool narrow = std::ranges::all_of(numbers, [](float number) {
+      return (std::bit_cast<uint32_t>(number) & 0xffffu) == 0;  // the bits that bf16 has not
+    });
+    return narrow ? DataType::kBFloat16 : type;
+  }
+  const bool cast = !located.variants.empty() && located.variants[0].placement.type == DataType::kBFloat16;
+  return cast && !located.unrounded ? DataType::kBFloat16 : type;
 }
 
 // The variant to convert from. Where the first one is unrounded, the value's own type comes first.

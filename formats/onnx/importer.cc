@@ -84,7 +84,7 @@ absl::StatusOr<Graph> Import(onnx::ModelProto& model) {
   SetHeader(model, edit);
   SetOpsets(model, import, edit);
   SetRest(model, import, edit);
-  HALFTONE_RETURN_IF_ERROR(VerifyGraph(graph));  // types that do not fit each other
+  HALFTONE_RETURN_IF_ERROR(VerifyFileGraph(graph));  // types that do not fit each other
   return graph;
 }
 

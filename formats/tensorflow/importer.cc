@@ -82,7 +82,7 @@ class Importer {
     HALFTONE_RETURN_IF_ERROR(SettleTypes());
     HALFTONE_RETURN_IF_ERROR(options.outputs.empty() ? FindOutputs() : SetOutputs(options.outputs));
     if (!is_function && !functions_.names().empty()) edit_.SetHeader(std::string(kHeaderNested), functions_.names());
-    HALFTONE_RETURN_IF_ERROR(VerifyGraph(graph_));
+    HALFTONE_RETURN_IF_ERROR(VerifyFileGraph(graph_));
     KeepSource();
     return std::move(graph_);
   }

@@ -159,11 +159,14 @@ absl::StatusOr<bool> ReadFused(const RuleInput& input, ConvertedNode& result) {
   return taken;
 }
 
-// Products of bf16 that are summed up, and stay, in f32: what casts of the operands and a product in f32 compute. With
-// operands of f32 the op may round them to bf16 for itself; then nothing says how.
+// Products of bf16 that are summed up, and stay, in f32: what casts of the operands and a product in f32 compute.
+// Operands of f32 may be rounded to bf16 first.
 absl::StatusOr<bool> ReadFusedAcc(const RuleInput& input, ConvertedNode& result) {
   HALFTONE_ASSIGN_OR_RETURN(const bool fused, ReadFused(input, result));
   if (!fused || result.outputs[0].type != DataType::kFloat32) return false;
+  HALFTONE_ASSIGN_OR_RETURN(const bool rounds, input.Bool("is_bf16_math_mode", false));
+  if (rounds && result.input_types[0] == DataType::kFloat32)
+    result.node.attributes.Set("math_mode", std::string("bf16"));
   for (int& from : result.inputs) {
     if (from >= 0 && result.input_types[from] != DataType::kFloat32) {
       from = result.AddHelper(OpKind::kCast, {from}, DataType::kFloat32);

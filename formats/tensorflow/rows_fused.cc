@@ -56,7 +56,9 @@ constexpr AttrRow kPadFusedConvAttrs[] = {kDataFormat, kStrides, kDilations, kPa
 constexpr AttrRow kTransposeA{.name = "transpose_a", .form = kBool, .canonical = "transpose_a"};
 constexpr AttrRow kTransposeB{.name = "transpose_b", .form = kBool, .canonical = "transpose_b"};
 constexpr AttrRow kMatMulAttrs[] = {kTransposeA, kTransposeB, kNumArgs, kFusedOps, kLeakyAlpha};
-constexpr AttrRow kAccMatMulAttrs[] = {kTransposeA, kTransposeB};
+constexpr AttrRow kBf16MathMode{.name = "is_bf16_math_mode", .form = kByRule};
+constexpr AttrRow kAccMatMulAttrs[] = {kTransposeA, kTransposeB, kBf16MathMode};
+constexpr AttrRow kFusedAccMatMulAttrs[] = {kTransposeA, kTransposeB, kNumArgs, kFusedOps, kLeakyAlpha, kBf16MathMode};
 constexpr AttrRow kBatchMatMulAttrs[] = {{.name = "adj_x", .form = kBool, .canonical = "transpose_a"},
                                          {.name = "adj_y", .form = kBool, .canonical = "transpose_b"},
                                          kNumArgs,
@@ -118,7 +120,8 @@ constexpr OpRow kRows[] = {
     {"_ITEXFusedBatchMatMulV2", kMatMul, "T,T,num_args*T", "T", kFloatT, kBatchMatMulAttrs, "", 0, ReadFused,
      WriteFused},
     {"_ITEXAccMatMul", kMatMul, "T,T", "Tout", kAcc, kAccMatMulAttrs, "", 0, ReadFusedAcc, WriteFused},
-    {"_ITEXFusedAccMatMul", kMatMul, "T,T,num_args*Tpost", "Tout", kAcc, kMatMulAttrs, "", 0, ReadFusedAcc, WriteFused},
+    {"_ITEXFusedAccMatMul", kMatMul, "T,T,num_args*Tpost", "Tout", kAcc, kFusedAccMatMulAttrs, "", 0, ReadFusedAcc,
+     WriteFused},
     // Normalization.
     {"_FusedBatchNormEx", kBatchNorm, "T,U,U,U,U,num_side_inputs*T", "T,U,U,U,U,U", kTU, kBatchNormExAttrs, "", 2,
      ReadBatchNormEx, WriteBatchNormEx},

@@ -180,6 +180,8 @@ absl::Status WriteFusedMatMul(GraphWriter& out, NodeId id, const OpRow& row) {
   inputs.insert(inputs.end(), arguments.begin(), arguments.end());
   AttrValues by_rule = WordAttrs(node, row, words, arguments.size());
   if (accumulates) by_rule["Tpost"] = TypeAttr(graph.type(node.outputs[0]));
+  const bool rounds = node.attributes.has("math_mode") && !through;
+  if (accumulates && (rounds || node.extra.has("is_bf16_math_mode"))) by_rule["is_bf16_math_mode"] = BoolAttr(rounds);
   return out.AddRow(id, row, inputs, nullptr, by_rule);
 }
 

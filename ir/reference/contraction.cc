@@ -54,6 +54,13 @@ double FusedActivation::operator()(double x) const {
   return x;
 }
 
+absl::StatusOr<Tensor> OperandOf(const Call& call, int index) {
+  const Tensor& given = call.in(index);
+  const bool rounds = call.attributes().String("math_mode", "") == "bf16" && given.type() == DataType::kFloat32;
+  if (!rounds) return given;
+  return given.ConvertTo(DataType::kBFloat16);
+}
+
 void Finish(const Attributes& attributes, const FusedActivation& activation, const std::vector<double>& residual,
             std::vector<double>& y) {
   const bool first = attributes.Bool("activation_first", false);
@@ -181,7 +188,9 @@ Outputs MatMul(const Call& call) {
     HALFTONE_ASSIGN_OR_RETURN(Tensor y, MultiplyIntegers(call, transpose_a, transpose_b));
     return std::vector<Tensor>{std::move(y)};
   }
-  HALFTONE_ASSIGN_OR_RETURN(auto product, MultiplyReals(call.in(0), call.in(1), transpose_a, transpose_b));
+  HALFTONE_ASSIGN_OR_RETURN(const Tensor a, OperandOf(call, 0));
+  HALFTONE_ASSIGN_OR_RETURN(const Tensor b, OperandOf(call, 1));
+  HALFTONE_ASSIGN_OR_RETURN(auto product, MultiplyReals(a, b, transpose_a, transpose_b));
   std::vector<double>& y = product.elements;
   for (double& element : y) element *= scale;
   if (call.has(2)) {
@@ -234,9 +243,10 @@ Outputs Gemm(const Call& call) {
     HALFTONE_ASSIGN_OR_RETURN(Tensor y, GemmOfIntegers(call));
     return std::vector<Tensor>{std::move(y)};
   }
-  HALFTONE_ASSIGN_OR_RETURN(auto product,
-                            MultiplyReals(call.in(0), call.in(1), call.attributes().Bool("transpose_a", false),
-                                          call.attributes().Bool("transpose_b", false)));
+  HALFTONE_ASSIGN_OR_RETURN(const Tensor a, OperandOf(call, 0));
+  HALFTONE_ASSIGN_OR_RETURN(const Tensor b, OperandOf(call, 1));
+  HALFTONE_ASSIGN_OR_RETURN(auto product, MultiplyReals(a, b, call.attributes().Bool("transpose_a", false),
+                                                        call.attributes().Bool("transpose_b", false)));
   std::vector<double>& y = product.elements;
   for (double& element : y) element *= alpha;
   if (call.has(2)) {

@@ -163,8 +163,8 @@ Outputs ConvolveIntegers(const Call& call, const Problem& problem, bool channels
 }  // namespace
 
 Outputs Conv(const Call& call) {
-  const Tensor& x = call.in(0);
-  const Tensor& weights = call.in(1);
+  HALFTONE_ASSIGN_OR_RETURN(const Tensor x, OperandOf(call, 0));
+  HALFTONE_ASSIGN_OR_RETURN(const Tensor weights, OperandOf(call, 1));
   const int rank = x.rank();
   if (rank < 3 || rank > 5)
     return absl::UnimplementedError(Concat("x is ", x.shape().ToString(), ", need 1 to 3 spatial dimensions"));

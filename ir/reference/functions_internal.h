@@ -36,6 +36,9 @@ absl::Status Error(const Parts&... parts) {
   return absl::InvalidArgumentError(Concat(parts...));
 }
 
+// An operand of a contraction as it is multiplied: rounded to bf16 where its math_mode says so. contraction.cc
+absl::StatusOr<Tensor> OperandOf(const Call& call, int index);
+
 // contraction.cc, convolution.cc
 Outputs Conv(const Call& call);
 Outputs MatMul(const Call& call);

@@ -41,6 +41,7 @@ absl::Status CanRun(const Graph& graph) {
 
 bool LowersPrecision(const Graph& graph) {
   for (const NodeId id : graph.nodes()) {
+    if (graph.node(id).attributes.has("math_mode")) return true;
     for (const ValueId output : graph.node(id).outputs) {
       if (!output.valid()) continue;
       if (graph.type(output) == DataType::kBFloat16 || graph.type(output) == DataType::kFloat16) return true;

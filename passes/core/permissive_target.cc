@@ -1,5 +1,7 @@
 #include "passes/core/permissive_target.h"
 
+#include <algorithm>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -52,10 +54,14 @@ absl::StatusOr<PermissiveTarget> PermissiveTarget::Parse(std::string_view text) 
     if (!op.has_value()) return absl::InvalidArgumentError(Concat("'", words[0], "' is no op"));
     Missing missing{*op, {}, std::string(absl::StripAsciiWhitespace(item))};
     for (size_t i = 1; i < words.size(); ++i) {
+      missing.result_type = missing.result_type || words[i] == "result_type";
+      missing.math_mode = missing.math_mode || words[i] == "math_mode";
+      if (missing.OfSignatures()) continue;
       if (!AddPart(words[i], missing.parts)) {
         return absl::InvalidArgumentError(Concat("'", words[i],
                                                  "' is neither an activation nor one of bias, residual, "
-                                                 "scale, broadcast_residual and activation_first"));
+                                                 "scale, broadcast_residual, activation_first, result_type and "
+                                                 "math_mode"));
       }
     }
     target.missing_.push_back(std::move(missing));
@@ -74,7 +80,7 @@ absl::Status PermissiveTarget::SupportsFused(const Graph& graph, NodeId node, co
     all.activation = ActivationFromName(attributes.String("activation", "")).value_or(Activation::kNone);
   }
   for (const Missing& missing : missing_) {
-    if (missing.op == graph.op(node) && Covers(all, missing.parts)) {
+    if (missing.op == graph.op(node) && !missing.OfSignatures() && Covers(all, missing.parts)) {
       return absl::UnimplementedError(Concat("no kernel for ", missing.text));
     }
   }
@@ -83,16 +89,26 @@ absl::Status PermissiveTarget::SupportsFused(const Graph& graph, NodeId node, co
 
 absl::Status PermissiveTarget::SupportsOp(const Graph&, OpKind op, std::span<const ValueId>) const {
   for (const Missing& missing : missing_) {
-    if (missing.op == op && Covers({}, missing.parts)) {
+    if (missing.op == op && !missing.OfSignatures() && Covers({}, missing.parts)) {
       return absl::UnimplementedError(Concat("no kernel for ", missing.text));
     }
   }
   return absl::OkStatus();
 }
 
-std::vector<Signature> PermissiveTarget::Signatures(const Graph&, NodeId) const {
-  return {{DataType::kFloat32, DataType::kFloat32, DataType::kFloat32},
-          {DataType::kBFloat16, DataType::kBFloat16, DataType::kBFloat16}};
+std::vector<Signature> PermissiveTarget::Signatures(const Graph& graph, NodeId node) const {
+  constexpr DataType kF32 = DataType::kFloat32, kBf16 = DataType::kBFloat16;
+  const auto has = [&](bool Missing::* what) {
+    return std::none_of(missing_.begin(), missing_.end(),
+                        [&](const Missing& missing) { return missing.op == graph.op(node) && missing.*what; });
+  };
+  std::vector<Signature> all = {{kF32, kF32, kF32}, {kBf16, kBf16, kBf16}};
+  if (has(&Missing::result_type)) {
+    all.push_back({kBf16, kBf16, kF32});
+    all.push_back({kF32, kF32, kBf16});
+  }
+  if (has(&Missing::math_mode)) all.push_back({kF32, kF32, kF32, true, /*bf16_math=*/true});
+  return all;
 }
 
 }  // namespace halftone

@@ -20,7 +20,8 @@ class PermissiveTarget final : public Target {
 
   // "without conv+residual, matmul+bias": each word is an op and the fused parts that it has no kernel for when all of
   // them come together: bias, residual, scale, broadcast_residual, activation_first, or an activation's name; an op
-  // alone has none at all. INVALID_ARGUMENT names the word that is wrong.
+  // alone has none at all. "conv+result_type": none that writes another type than it reads; "conv+math_mode": none that
+  // rounds operands of f32. INVALID_ARGUMENT names the word that is wrong.
   static absl::StatusOr<PermissiveTarget> Parse(std::string_view text);
 
   std::string_view name() const override { return "permissive"; }
@@ -34,6 +35,8 @@ class PermissiveTarget final : public Target {
     OpKind op;
     FusedParts parts;
     std::string text;
+    bool result_type = false, math_mode = false;  // signatures alone
+    bool OfSignatures() const { return result_type || math_mode; }
   };
   std::vector<Missing> missing_;
 };

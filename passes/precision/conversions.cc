@@ -1,5 +1,7 @@
 #include "passes/precision/conversions.h"
 
+#include "passes/fusion/rules.h"
+
 namespace halftone {
 
 Rules ConversionRules() {
@@ -7,6 +9,17 @@ Rules ConversionRules() {
 #define RULE(Name) rules.push_back(Make##Name());
 #include "passes/precision/conversions.inc"
 #undef RULE
+  return rules;
+}
+
+Rules MixedFusionRules() {
+  Rules rules;
+  rules.push_back(MakeFuseCastIntoProduct());
+  rules.push_back(MakeFuseConvBias());
+  rules.push_back(MakeFuseMatMulBias());
+  rules.push_back(MakeFuseResidual());
+  rules.push_back(MakeFuseActivation());
+  rules.push_back(MakeFuseResidualBehindActivation());
   return rules;
 }
 

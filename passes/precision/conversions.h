@@ -1,4 +1,5 @@
-// Rules that clean up after a change of precision, in order. A new one is one line of conversions.inc.
+// Rules that clean up casts, in order: behind a change of precision, and of a file that was written with casts. A new
+// one is one line of conversions.inc.
 #ifndef HALFTONE_PASSES_PRECISION_CONVERSIONS_H_
 #define HALFTONE_PASSES_PRECISION_CONVERSIONS_H_
 
@@ -13,6 +14,9 @@ namespace halftone {
 #undef RULE
 
 Rules ConversionRules();
+// Of those, what brings a product to the type in which its bias, residual and activation stand, and the fusions that
+// take these in then. Between the other fusions, which see one type a node, and the last ones.
+Rules MixedFusionRules();
 
 }  // namespace halftone
 

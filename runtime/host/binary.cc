@@ -258,6 +258,8 @@ class BinaryKernel final : public Kernel {
     if (context.InputType(1) != type) return absl::UnimplementedError("operands of different types");
     const Function function = FunctionOf(context.node());
     const bool floats = IsFloatingPoint(type);
+    if (floats && IsFloatingPoint(result) && result != type)
+      return absl::UnimplementedError("a result of another type");
     const Choose choose = floats ? function.floats : function.others;
     const Row row = choose == nullptr ? nullptr : choose(type);
     if (row == nullptr) return absl::UnimplementedError("no loop for this function and type");

@@ -6,11 +6,13 @@ namespace halftone::host {
 
 #if defined(__x86_64__) && !defined(__clang__)
 
-DenseFunction DenseFunctionFor(DataType type) {
+DenseFunction DenseFunctionFor(DataType type, DataType result) {
+  constexpr DataType kF32 = DataType::kFloat32, kBf16 = DataType::kBFloat16;
   const bool avx512 = __builtin_cpu_supports("x86-64-v4");
-  if (type == DataType::kFloat32) return avx512 ? DenseF32 : nullptr;
-  if (type == DataType::kBFloat16) return avx512 && __builtin_cpu_supports("avx512bf16") ? DenseBf16 : nullptr;
-  return nullptr;
+  if (type == kF32 && result == kF32) return avx512 ? DenseF32 : nullptr;
+  if (type != kBf16 || !avx512 || !__builtin_cpu_supports("avx512bf16")) return nullptr;
+  if (result == kF32) return DenseBf16ToF32;
+  return result == kBf16 ? DenseBf16 : nullptr;
 }
 
 bool HasDenseActivation(Activation activation) {
@@ -32,7 +34,7 @@ void (*DenseActivation(Activation activation))(float*, int64_t) {
 
 #else
 
-DenseFunction DenseFunctionFor(DataType) { return nullptr; }
+DenseFunction DenseFunctionFor(DataType, DataType) { return nullptr; }
 bool HasDenseActivation(Activation activation) { return activation == Activation::kNone; }
 void (*DenseActivation(Activation))(float*, int64_t) { return nullptr; }
 

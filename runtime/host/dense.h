@@ -13,7 +13,7 @@ namespace halftone::host {
 inline constexpr int64_t kPanelColumns = 64;
 
 // y = activation(scale x weights + bias + residual), or with activation_first activation(scale x weights + bias) +
-// residual, rounded once. x, y and residual have one type, f32 or bf16; sums are f32.
+// residual, rounded once. x is f32 or bf16, y and residual have its type or are f32; sums are f32.
 struct DenseTask {
   const void* x = nullptr;
   int64_t x_stride = 0;  // elements from row to row
@@ -35,8 +35,8 @@ struct DenseTask {
 // Computes columns of the panels [first, last). Thread-safe for disjoint panels.
 using DenseFunction = void (*)(const DenseTask& task, int64_t first_panel, int64_t last_panel);
 
-// nullptr: not for this type on this CPU.
-DenseFunction DenseFunctionFor(DataType type);
+// Of x and weights of `type`. nullptr: not for these types on this CPU.
+DenseFunction DenseFunctionFor(DataType type, DataType result);
 
 // Whether the activation can follow, and its function (null for none).
 bool HasDenseActivation(Activation activation);

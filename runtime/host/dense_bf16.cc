@@ -15,6 +15,7 @@ namespace {
 
 struct Bf16Sums {
   using Element = uint16_t;
+  using Result = uint16_t;
   static constexpr int64_t kDepth = 2;
   static __m512bh Load(const char* weights) { return (__m512bh)_mm512_load_si512(weights); }
   static __m512bh Spread(const uint16_t* x) {
@@ -31,7 +32,18 @@ struct Bf16Sums {
   }
 };
 
+// With y and residual in f32.
+struct Bf16ToF32Sums : Bf16Sums {
+  using Result = float;
+  static __m512 LoadRow(__mmask16 mask, const float* x) { return _mm512_maskz_loadu_ps(mask, x); }
+  static void StoreRow(float* y, __mmask16 mask, __m512 numbers) { _mm512_mask_storeu_ps(y, mask, numbers); }
+};
+
 }  // namespace
+
+void DenseBf16ToF32(const DenseTask& task, int64_t first_panel, int64_t last_panel) {
+  Panels<Bf16ToF32Sums>(task, first_panel, last_panel);
+}
 
 void DenseBf16(const DenseTask& task, int64_t first_panel, int64_t last_panel) {
   Panels<Bf16Sums>(task, first_panel, last_panel);

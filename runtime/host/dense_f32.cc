@@ -17,6 +17,7 @@ namespace {
 
 struct F32Sums {
   using Element = float;
+  using Result = float;
   static constexpr int64_t kDepth = 1;
   static __m512 Load(const char* weights) { return _mm512_load_ps(weights); }
   static __m512 Spread(const float* x) { return _mm512_set1_ps(*x); }

@@ -29,7 +29,8 @@ inline __mmask16 MaskOf(int64_t columns, int64_t column) {
   return static_cast<__mmask16>((1u << left) - 1u);
 }
 
-// `Sums`: Element, kDepth (elements of x in a step), Load and Add, and LoadRow and StoreRow of 16 elements.
+// `Sums`: Element (of x), Result (of y and the residual), kDepth (elements of x in a step), Load and Add, and LoadRow
+// and StoreRow of 16 results.
 template <typename Sums, int R, int V>
 inline __attribute__((always_inline)) void Step(const typename Sums::Element* x, int64_t stride, const char* weights,
                                                 __m512 (&sums)[R][V]) {
@@ -100,7 +101,7 @@ inline void AddBias(const DenseTask& task, int rows, int64_t column, Tile& tile)
 // numbers += the residual.
 template <typename Sums>
 void AddResidual(const DenseTask& task, int64_t row, int rows, int64_t column, Tile& tile) {
-  const auto* residual = static_cast<const typename Sums::Element*>(task.residual);
+  const auto* residual = static_cast<const typename Sums::Result*>(task.residual);
   for (int r = 0; r < rows; ++r) {
     for (int v = 0; v < kVectors; ++v) {
       const __mmask16 mask = MaskOf(task.columns, column + v * kLanes);
@@ -118,7 +119,7 @@ void Finish(const DenseTask& task, int64_t row, int rows, int64_t column, Tile& 
   if (task.activation_first && task.activate != nullptr) task.activate(tile.numbers, rows * kPanelColumns);
   if (task.residual != nullptr) AddResidual<Sums>(task, row, rows, column, tile);
   if (!task.activation_first && task.activate != nullptr) task.activate(tile.numbers, rows * kPanelColumns);
-  auto* y = static_cast<typename Sums::Element*>(task.y);
+  auto* y = static_cast<typename Sums::Result*>(task.y);
   for (int r = 0; r < rows; ++r) {
     for (int v = 0; v < kVectors; ++v) {
       const __mmask16 mask = MaskOf(task.columns, column + v * kLanes);
@@ -131,9 +132,9 @@ void Finish(const DenseTask& task, int64_t row, int rows, int64_t column, Tile& 
 // Asks for what Finish will touch: a piece of each row, too far apart for the hardware to guess.
 template <typename Sums>
 void FetchRows(const DenseTask& task, int64_t row, int rows, int64_t column) {
-  constexpr int64_t kElements = kLine / sizeof(typename Sums::Element);
-  const auto* residual = static_cast<const typename Sums::Element*>(task.residual);
-  auto* y = static_cast<typename Sums::Element*>(task.y);
+  constexpr int64_t kElements = kLine / sizeof(typename Sums::Result);
+  const auto* residual = static_cast<const typename Sums::Result*>(task.residual);
+  auto* y = static_cast<typename Sums::Result*>(task.y);
   for (int r = 0; r < rows; ++r) {
     for (int64_t c = 0; c < kPanelColumns; c += kElements) {
       const int64_t at = column + c;

@@ -349,6 +349,7 @@ absl::StatusOr<Prepared> PrepareLpNorm(const NodeContext& context) {
 class NormKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
+    if (context.OutputType() != context.InputType(0)) return absl::UnimplementedError("a result of another type");
     switch (context.node().op) {
       case OpKind::kLayerNorm:
       case OpKind::kRmsNorm:

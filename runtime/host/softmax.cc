@@ -72,8 +72,8 @@ HALFTONE_INLINE float ExpRow(int64_t n, float largest, float* numbers) {
 // Rows [first, last); offsets[r]: where the addend of row r begins; `numbers`: room for a block of rows. Each of the
 // three loops goes over the rows of a block before the next one begins: a short row waits for its maximum and for its
 // sum, many rows wait together.
-template <typename T>
-HALFTONE_INLINE void SoftmaxRows(const Row& row, const T* x, const T* addend, const int64_t* offsets, T* y,
+template <typename T, typename Y>
+HALFTONE_INLINE void SoftmaxRows(const Row& row, const T* x, const T* addend, const int64_t* offsets, Y* y,
                                  float* numbers, int64_t first, int64_t last) {
   const int64_t n = row.size;
   float of_row[kMostBlockRows];  // the largest, then the sum
@@ -86,7 +86,7 @@ HALFTONE_INLINE void SoftmaxRows(const Row& row, const T* x, const T* addend, co
     for (int64_t k = 0; k < count; ++k) of_row[k] = ExpRow(n, of_row[k], numbers + k * n);
     for (int64_t k = 0; k < count; ++k) {
       const float inverse = 1.0f / of_row[k];
-      T* to = y + (r + k) * n;
+      Y* to = y + (r + k) * n;
       const float* from = numbers + k * n;
 #pragma omp simd
       for (int64_t i = 0; i < n; ++i) Store(to + i, from[i] * inverse);
@@ -94,24 +94,29 @@ HALFTONE_INLINE void SoftmaxRows(const Row& row, const T* x, const T* addend, co
   }
 }
 
-template <typename T>
-using RowsFunction = void (*)(const Row&, const T*, const T*, const int64_t*, T*, float*, int64_t, int64_t);
+template <typename T, typename Y = T>
+using RowsFunction = void (*)(const Row&, const T*, const T*, const int64_t*, Y*, float*, int64_t, int64_t);
 struct Functions {
   RowsFunction<float> f32;
   RowsFunction<uint16_t> bf16;
+  RowsFunction<uint16_t, float> bf16_to_f32;
 };
 
-#define HALFTONE_FOR_CPU(name, attribute)                                                                            \
-  struct name {                                                                                                      \
-    attribute static void F32(const Row& row, const float* x, const float* a, const int64_t* at, float* y, float* n, \
-                              int64_t first, int64_t last) {                                                         \
-      SoftmaxRows(row, x, a, at, y, n, first, last);                                                                 \
-    }                                                                                                                \
-    attribute static void Bf16(const Row& row, const uint16_t* x, const uint16_t* a, const int64_t* at, uint16_t* y, \
-                               float* n, int64_t first, int64_t last) {                                              \
-      SoftmaxRows(row, x, a, at, y, n, first, last);                                                                 \
-    }                                                                                                                \
-    static constexpr Functions kAll = {F32, Bf16};                                                                   \
+#define HALFTONE_FOR_CPU(name, attribute)                                                                              \
+  struct name {                                                                                                        \
+    attribute static void F32(const Row& row, const float* x, const float* a, const int64_t* at, float* y, float* n,   \
+                              int64_t first, int64_t last) {                                                           \
+      SoftmaxRows(row, x, a, at, y, n, first, last);                                                                   \
+    }                                                                                                                  \
+    attribute static void Bf16(const Row& row, const uint16_t* x, const uint16_t* a, const int64_t* at, uint16_t* y,   \
+                               float* n, int64_t first, int64_t last) {                                                \
+      SoftmaxRows(row, x, a, at, y, n, first, last);                                                                   \
+    }                                                                                                                  \
+    attribute static void Bf16ToF32(const Row& row, const uint16_t* x, const uint16_t* a, const int64_t* at, float* y, \
+                                    float* n, int64_t first, int64_t last) {                                           \
+      SoftmaxRows(row, x, a, at, y, n, first, last);                                                                   \
+    }                                                                                                                  \
+    static constexpr Functions kAll = {F32, Bf16, Bf16ToF32};                                                          \
   };
 
 HALFTONE_FOR_CPU(Avx512, HALFTONE_FOR_AVX512)
@@ -153,6 +158,9 @@ class SoftmaxKernel final : public Kernel {
     const Attributes& attributes = context.node().attributes;
     const std::optional<DataType> type = ComputedType(context.InputType(0));
     if (!type.has_value()) return absl::UnimplementedError("for floats only");
+    const bool mixed = *type == DataType::kBFloat16 && context.OutputType() == DataType::kFloat32;
+    if (!mixed && context.OutputType() != context.InputType(0))
+      return absl::UnimplementedError("a result of another type");
     const Dims dims = context.InputDims(0);
     const int64_t axis = attributes.Int("axis", -1), rank = static_cast<int64_t>(dims.size());
     if (rank == 0 || (axis != -1 && axis != rank - 1)) return absl::UnimplementedError("not over the last axis");
@@ -165,6 +173,8 @@ class SoftmaxKernel final : public Kernel {
 
     Prepared prepared{
         .inputs = {{0, Placement{*type}}}, .outputs = {Placement{*type}}, .may_overwrite = 0, .kernel = "softmax loop"};
+    if (mixed) prepared.outputs[0].type = DataType::kFloat32;
+    if (mixed) prepared.may_overwrite = -1;
     std::vector<int64_t> offsets;
     if (has_addend) {
       const Dims addend = context.InputDims(kAddend);
@@ -177,7 +187,10 @@ class SoftmaxKernel final : public Kernel {
     prepared.step = std::make_unique<LoopStep>([=, offsets = std::move(offsets)](const Memory& m) {
       ParallelFor(rows, kGrainElements / row.size + 1, [&](int64_t first, int64_t last) {
         std::vector<float> numbers(row.block_rows * row.size);
-        if (bf16) {
+        if (mixed) {
+          ForCpu().bf16_to_f32(row, m.in<uint16_t>(0), has_addend ? m.in<uint16_t>(1) : nullptr, offsets.data(),
+                               m.out<float>(0), numbers.data(), first, last);
+        } else if (bf16) {
           ForCpu().bf16(row, m.in<uint16_t>(0), has_addend ? m.in<uint16_t>(1) : nullptr, offsets.data(),
                         m.out<uint16_t>(0), numbers.data(), first, last);
         } else {

@@ -68,6 +68,17 @@ std::optional<Choice> ConvKernel::Choose(const NodeContext& context, const ConvP
   const Desc dst_there = same_type ? Reordered(DescOf(context.OutputDims(0), *residual), order) : Desc();
   if (!chosen && !consider(src_there, dst_there)) consider(src_there, any_dst);
 
+  // A residual of another type is added as it is where the implementation stays the same.
+  if (residual.has_value() && !same_type) {
+    const Desc own = OfType(best.dst_desc(), residual->type);
+    Epilogue mixed = epilogue;
+    mixed.residual = ResidualMode::kBinary;
+    mixed.residual_desc = own;
+    Primitive other = IsEmpty(own) ? Primitive() : MakeConv(problem, types, mixed, {best.src_desc(), best.dst_desc()});
+    if (other && ImplementationName(other) == ImplementationName(best))
+      return Choice{std::move(other), types, std::move(mixed)};
+  }
+
   // A residual that others read, too, is added from where it is; one in another layout is converted, and then it is
   // ours. Behind an activation some implementations add no memory of their own.
   const bool shared =
@@ -106,13 +117,13 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
   const auto choose = [&]() -> std::optional<Choice> {
     std::optional<Placement> residual;
     if (has_residual && !own_residual) residual = context.InputPlacement(kResidual);
-    std::optional<Choice> choice = Choose(context, problem, epilogue, types, src, residual);
-    if (choice.has_value() && !IsSlow(ImplementationName(choice->primitive))) return choice;
-    ProductTypes f32;
-    if (has_bias) f32.bias = DataType::kFloat32;
-    std::optional<Choice> other = Choose(context, problem, epilogue, f32, src, residual);
-    const bool better = other.has_value() && (!choice.has_value() || !IsSlow(ImplementationName(other->primitive)));
-    return better ? other : choice;
+    std::optional<Choice> slow;
+    for (const ProductTypes& attempt : TypesToTry(context, types)) {
+      std::optional<Choice> choice = Choose(context, problem, epilogue, attempt, src, residual);
+      if (choice.has_value() && !IsSlow(ImplementationName(choice->primitive))) return choice;
+      if (!slow.has_value()) slow = std::move(choice);
+    }
+    return slow;
   };
   std::optional<Choice> choice = choose();
   if (behind && !own_residual && (!choice.has_value() || IsSlow(ImplementationName(choice->primitive)))) {
@@ -127,6 +138,7 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
   const std::vector<int> back = ValueOrder(rank, problem.channels_last);
   Prepared prepared;
   prepared.kernel = ImplementationName(primitive);
+  prepared.weights_type = choice->types.weights;
   const auto need = [&](int index, Placement placement) {
     prepared.inputs.push_back(InputNeed{index, std::move(placement)});
     return static_cast<int>(prepared.inputs.size()) - 1;
@@ -177,11 +189,14 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
     step->AddInput(DNNL_ARG_BIAS, primitive.bias_desc(), need(kBias, Placement{choice->types.bias}));
   }
   if (has_residual && !own_residual) {
-    const int index = need(kResidual, dst);
+    const bool own_type = !IsEmpty(choice->epilogue.residual_desc);
+    const Desc desc = own_type ? choice->epilogue.residual_desc : primitive.dst_desc();
+    const int index =
+        need(kResidual, own_type ? PlacementOf(Reordered(desc, back), context.InputType(kResidual)) : dst);
     if (choice->epilogue.residual == ResidualMode::kSum) {
       prepared.overwrites = index;
     } else {
-      step->AddInput(ResidualArgument(choice->epilogue), primitive.dst_desc(), index);
+      step->AddInput(ResidualArgument(choice->epilogue), desc, index);
     }
   }
   step->AddOutput(DNNL_ARG_DST, primitive.dst_desc());

@@ -9,7 +9,7 @@
 #include "ir/transposed_window.h"
 #include "ir/window.h"
 #include "runtime/onednn/kernels.h"
-#include "runtime/onednn/support.h"
+#include "runtime/onednn/problem.h"
 
 namespace halftone::onednn {
 namespace {
@@ -23,10 +23,6 @@ struct Problem {
   Dims weights, places;  // [groups,] O, I, spatial; strides of the tensor as the graph has it, in that order
   Dims strides, dilations, pads_begin, pads_end;
   bool channels_last = false;
-};
-
-struct Types {
-  DataType src, weights, bias, dst;  // bias: kUnknown if there is none
 };
 
 absl::StatusOr<Problem> ProblemOf(const NodeContext& context) {
@@ -74,16 +70,18 @@ absl::StatusOr<Problem> ProblemOf(const NodeContext& context) {
   return p;
 }
 
-Primitive Make(const Problem& p, const Types& types, const Desc& src, const Desc& dst) {
+Primitive Make(const Problem& p, const ProductTypes& types, const Desc& src, const Desc& dst) {
   constexpr auto kKind = dnnl::prop_kind::forward_inference;
   constexpr auto kAlgorithm = dnnl::algorithm::deconvolution_direct;
   const Desc weights = AnyDesc(p.weights, types.weights);
+  dnnl::primitive_attr attributes = UserScratch();
+  if (types.bf16_math) attributes.set_fpmath_mode(dnnl::fpmath_mode::bf16);
   if (types.bias == DataType::kUnknown) {
     return Primitive(CpuEngine(), kKind, kAlgorithm, src, weights, dst, p.strides, p.dilations, p.pads_begin,
-                     p.pads_end, UserScratch(), /*allow_empty=*/true);
+                     p.pads_end, attributes, /*allow_empty=*/true);
   }
   return Primitive(CpuEngine(), kKind, kAlgorithm, src, weights, PlainDesc(Dims{p.dst[1]}, types.bias), dst, p.strides,
-                   p.dilations, p.pads_begin, p.pads_end, UserScratch(), /*allow_empty=*/true);
+                   p.dilations, p.pads_begin, p.pads_end, attributes, /*allow_empty=*/true);
 }
 
 // Also where a convolution does the work: "conv:any+ref:any".
@@ -93,7 +91,7 @@ bool IsSlowDeconvolution(const Primitive& primitive) {
 }
 
 // With the layout of the source as it lies where the implementation stays the same.
-Primitive Choose(const Problem& p, const Types& types, const Desc& there) {
+Primitive Choose(const Problem& p, const ProductTypes& types, const Desc& there) {
   const Primitive any = Make(p, types, AnyDesc(p.src, types.src), AnyDesc(p.dst, types.dst));
   if (!any || IsEmpty(there)) return any;
   const Primitive other = Make(p, types, there, AnyDesc(p.dst, types.dst));
@@ -115,27 +113,21 @@ class DeconvKernel final : public Kernel {
     const DataType bias_type = !has_bias ? DataType::kUnknown : DataType::kFloat32;
     const Placement there = context.InputPlacement(0);
     const std::vector<int> order = ChannelsFirstOrder(static_cast<int>(p.src.size()), p.channels_last);
-    Types types{src_type, weights_type, bias_type, dst_type};
-    const auto seen = [&] {
-      return there.type == types.src ? Reordered(DescOf(context.InputDims(0), there), order) : Desc();
-    };
-    Primitive primitive = Choose(p, types, seen());
-    if (!primitive || IsSlowDeconvolution(primitive)) {
-      const Types f32{DataType::kFloat32, DataType::kFloat32, bias_type, DataType::kFloat32};
-      types = f32;
-      const Primitive other = Choose(p, types, seen());
-      if (other) primitive = other;
+    for (const ProductTypes& types : TypesToTry(context, {src_type, weights_type, bias_type, dst_type})) {
+      const bool as_it_lies = there.type == types.src;
+      const Desc seen = as_it_lies ? Reordered(DescOf(context.InputDims(0), there), order) : Desc();
+      const Primitive primitive = Choose(p, types, seen);
+      if (primitive && !IsSlowDeconvolution(primitive)) return Build(context, p, types, primitive);
     }
-    if (!primitive || IsSlowDeconvolution(primitive))
-      return absl::UnimplementedError("oneDNN has no fast transposed convolution here");
-    return Build(context, p, types, primitive);
+    return absl::UnimplementedError("oneDNN has no fast transposed convolution here");
   }
 
  private:
-  static absl::StatusOr<Prepared> Build(const NodeContext& context, const Problem& p, const Types& types,
+  static absl::StatusOr<Prepared> Build(const NodeContext& context, const Problem& p, const ProductTypes& types,
                                         const Primitive& primitive) {
     const std::vector<int> back = ValueOrder(static_cast<int>(p.src.size()), p.channels_last);
     Prepared prepared{.kernel = ImplementationName(primitive)};
+    prepared.weights_type = types.weights;
     prepared.inputs.push_back({0, PlacementOf(Reordered(primitive.src_desc(), back), types.src)});
     prepared.outputs.push_back(PlacementOf(Reordered(primitive.dst_desc(), back), types.dst));
     prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
@@ -184,6 +176,19 @@ class DeconvKernel final : public Kernel {
 };
 
 }  // namespace
+
+bool DeconvRuns(const ProductTypes& types) {
+  const Problem problem{.src = {1, 16, 8, 8},
+                        .dst = {1, 16, 16, 16},
+                        .weights = {16, 16, 2, 2},
+                        .places = {},
+                        .strides = {2, 2},
+                        .dilations = {0, 0},
+                        .pads_begin = {0, 0},
+                        .pads_end = {0, 0}};
+  const Primitive primitive = Choose(problem, types, Desc());
+  return primitive && !IsSlowDeconvolution(primitive);
+}
 
 std::unique_ptr<Kernel> MakeDeconvKernel() { return std::make_unique<DeconvKernel>(); }
 

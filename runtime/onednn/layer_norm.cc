@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "ir/window.h"
 #include "runtime/onednn/kernels.h"
-#include "runtime/onednn/support.h"
+#include "runtime/onednn/problem.h"
 
 namespace halftone::onednn {
 namespace {
@@ -27,8 +27,8 @@ class LayerNormKernel final : public Kernel {
 
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     const Node& node = context.node();
-    const DataType type = context.InputType(0);
-    if (!IsFloat(type) || type != context.OutputType()) return absl::UnimplementedError("oneDNN normalizes floats");
+    const DataType type = context.InputType(0), result = context.OutputType();
+    if (!IsFloat(type) || !IsFloat(result)) return absl::UnimplementedError("oneDNN normalizes floats");
     for (size_t i = 1; i < node.outputs.size(); ++i) {
       if (context.OutputUsed(static_cast<int>(i))) return absl::UnimplementedError("the statistics are read");
     }
@@ -46,23 +46,25 @@ class LayerNormKernel final : public Kernel {
         return absl::UnimplementedError("parameters are not one an element of a row");
     }
     for (const DataType computed : {type, DataType::kFloat32}) {
-      const Desc desc = PlainDesc(matrix, computed);
-      const Primitive primitive = Make(context, desc);
+      const DataType made = computed == type ? result : computed;
+      const Primitive primitive = Make(context, PlainDesc(matrix, computed), PlainDesc(matrix, made));
       if (!primitive || IsSlow(ImplementationName(primitive))) continue;
-      return Build(context, primitive, desc, Placement{computed}, matrix[1]);
+      absl::StatusOr<Prepared> prepared = Build(context, primitive, Placement{computed}, matrix[1]);
+      if (prepared.ok() && made != computed) SetResult(Placement{made}, *prepared);
+      return prepared;
     }
     return absl::UnimplementedError("oneDNN has no fast layer norm here");
   }
 
  private:
-  static Primitive Make(const NodeContext& context, const Desc& desc) {
+  static Primitive Make(const NodeContext& context, const Desc& src, const Desc& dst) {
     using Flags = dnnl::normalization_flags;
     const Flags flags = context.HasInput(2) ? Flags::use_scale | Flags::use_shift : Flags::use_scale;
-    return Primitive(CpuEngine(), dnnl::prop_kind::forward_inference, desc, desc,
+    return Primitive(CpuEngine(), dnnl::prop_kind::forward_inference, src, dst,
                      context.node().attributes.Float("epsilon", 1e-5f), flags, UserScratch(), /*allow_empty=*/true);
   }
 
-  static absl::StatusOr<Prepared> Build(const NodeContext& context, const Primitive& primitive, const Desc& desc,
+  static absl::StatusOr<Prepared> Build(const NodeContext& context, const Primitive& primitive,
                                         const Placement& placement, int64_t size) {
     Prepared prepared{.inputs = {{0, placement}}, .may_overwrite = 0, .kernel = ImplementationName(primitive)};
     prepared.outputs.assign(context.node().outputs.size(), Placement{});
@@ -70,8 +72,8 @@ class LayerNormKernel final : public Kernel {
     prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
     auto step = std::make_unique<PrimitiveStep>();
     HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::layer_normalization_forward(primitive)); }));
-    step->AddInput(DNNL_ARG_SRC, desc, 0);
-    step->AddOutput(DNNL_ARG_DST, desc);
+    step->AddInput(DNNL_ARG_SRC, primitive.src_desc(), 0);
+    step->AddOutput(DNNL_ARG_DST, primitive.dst_desc());
     step->AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), 0);
     const Desc vector = PlainDesc(Dims{size}, DataType::kFloat32);
     constexpr int kArguments[] = {DNNL_ARG_SCALE, DNNL_ARG_SHIFT};
@@ -124,6 +126,14 @@ class LrnKernel final : public Kernel {
 };
 
 }  // namespace
+
+bool LayerNormRuns(DataType src, DataType dst) {
+  const Dims dims = {16, 64};
+  const dnnl::layer_normalization_forward::primitive_desc primitive(
+      CpuEngine(), dnnl::prop_kind::forward_inference, PlainDesc(dims, src), PlainDesc(dims, dst), 1e-5f,
+      dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift, UserScratch(), /*allow_empty=*/true);
+  return primitive && !IsSlow(ImplementationName(primitive));
+}
 
 std::unique_ptr<Kernel> MakeLayerNormKernel() { return std::make_unique<LayerNormKernel>(); }
 std::unique_ptr<Kernel> MakeLrnKernel() { return std::make_unique<LrnKernel>(); }

@@ -216,14 +216,18 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const P
   const Tensor* weights = context.Constant(kWeights);
   const Tensor* bias = product.has_bias ? context.Constant(kBias) : nullptr;
   const bool residual = !product.residual_dims.empty();
-  if (residual) {
+  // One of another type is read as it is where that is as fast: f32 onto a result of bf16, and the other way round.
+  DataType residual_type = residual ? context.InputType(kResidual) : types.dst;
+  const auto attach_residual = [&] {
     const bool ours = context.DiesHere(kResidual) || context.InputType(kResidual) != types.dst;
     epilogue.residual = ours ? ResidualMode::kSum : ResidualMode::kBinary;
-    if (product.residual_dims != problem.dst) {
+    epilogue.residual_desc = Desc();
+    if (product.residual_dims != problem.dst || residual_type != types.dst) {
       epilogue.residual = ResidualMode::kBinary;
-      epilogue.residual_desc = PlainDesc(product.residual_dims, types.dst);
+      epilogue.residual_desc = PlainDesc(product.residual_dims, residual_type);
     }
-  }
+  };
+  if (residual) attach_residual();
   Dims bias_dims(problem.dst.size(), 1);
   bias_dims.back() = problem.dst.back();
   const DataType bias_type = !product.has_bias ? DataType::kUnknown
@@ -254,6 +258,7 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const P
   Primitive primitive;
   if (product.has_addend) {
     dnnl::primitive_attr attributes = UserScratch();
+    if (types.bf16_math) attributes.set_fpmath_mode(dnnl::fpmath_mode::bf16);
     dnnl::post_ops post_ops;
     const auto scale_by = [&post_ops](float factor) {
       if (factor != 1) post_ops.append_eltwise(dnnl::algorithm::eltwise_linear, factor, 0);
@@ -266,11 +271,17 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const P
     primitive = Primitive(CpuEngine(), layouts.src, layouts.weights, layouts.dst, attributes, /*allow_empty=*/true);
   } else {
     primitive = MakeMatMul(problem, types, epilogue, layouts);
+    if (residual && residual_type != types.dst && (!primitive || IsSlow(ImplementationName(primitive)))) {
+      residual_type = types.dst;
+      attach_residual();
+      primitive = MakeMatMul(problem, types, epilogue, layouts);
+    }
   }
   if (!primitive) return absl::UnimplementedError("oneDNN has no such matrix product");
 
   Prepared prepared;
   prepared.kernel = ImplementationName(primitive);
+  prepared.weights_type = types.weights;
   prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
   prepared.outputs.push_back(lie.dst);
   prepared.outputs[0].type = types.dst;
@@ -312,11 +323,11 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const P
     }
   }
   if (residual) {
-    const int index = need(kResidual, types.dst);
+    const int index = need(kResidual, residual_type);
     if (epilogue.residual == ResidualMode::kSum) {
       prepared.overwrites = index;
     } else {
-      step->AddInput(ResidualArgument(epilogue), PlainDesc(product.residual_dims, types.dst), index);
+      step->AddInput(ResidualArgument(epilogue), PlainDesc(product.residual_dims, residual_type), index);
     }
   }
   step->AddOutput(DNNL_ARG_DST, primitive.dst_desc());
@@ -367,21 +378,24 @@ absl::StatusOr<Prepared> MatMulKernel::WithOwnResidual(const NodeContext& contex
   return prepared;
 }
 
-// As the operands lie if that can be, else plain; else in f32.
+// As the operands lie if that can be, else plain; else in other types, f32 last.
 absl::StatusOr<Prepared> MatMulKernel::Fastest(const NodeContext& context, const Epilogue& epilogue,
                                                const ProductTypes& types, bool with_residual) {
   const Dims a = context.InputDims(0), b = context.InputDims(kWeights);
   const OperandStrides plain = {PlainStrides(a), PlainStrides(b)};
-  if (absl::StatusOr<Prepared> strided = AsItLies(context, epilogue, types, plain, with_residual);
-      strided.ok() && !IsSlow(strided->kernel)) {
-    return strided;
+  std::optional<absl::StatusOr<Prepared>> slow;
+  const std::vector<ProductTypes> attempts = TypesToTry(context, types);
+  for (size_t i = 0; i < attempts.size(); ++i) {
+    if (i + 1 < attempts.size()) {
+      absl::StatusOr<Prepared> strided = AsItLies(context, epilogue, attempts[i], plain, with_residual);
+      if (strided.ok() && !IsSlow(strided->kernel)) return strided;
+    }
+    HALFTONE_ASSIGN_OR_RETURN(const Product product, Describe(context, plain, with_residual));
+    absl::StatusOr<Prepared> prepared = Build(context, product, epilogue, attempts[i], Layouts());
+    if (prepared.ok() && !IsSlow(prepared->kernel)) return prepared;
+    if (!slow.has_value() || !slow->ok()) slow = std::move(prepared);
   }
-  HALFTONE_ASSIGN_OR_RETURN(const Product product, Describe(context, plain, with_residual));
-  absl::StatusOr<Prepared> as_written = Build(context, product, epilogue, types, Layouts());
-  if (as_written.ok() && !IsSlow(as_written->kernel)) return as_written;
-  absl::StatusOr<Prepared> in_f32 = Build(context, product, epilogue, ProductTypes(), Layouts());
-  if (in_f32.ok() && (!as_written.ok() || !IsSlow(in_f32->kernel))) return in_f32;
-  return as_written;
+  return *std::move(slow);
 }
 
 // With strides where somebody left or wants them; UNIMPLEMENTED where all is plain.
@@ -393,11 +407,11 @@ absl::StatusOr<Prepared> MatMulKernel::AsItLies(const NodeContext& context, cons
   OperandStrides strides = plain;
   if (src.has_value()) {
     strides.src = *src;
-    lie.src = context.InputPlacement(0);
+    lie.src = WithType(context.InputDims(0), context.InputPlacement(0), types.src);
   }
   if (weights.has_value() && context.Constant(kWeights) == nullptr) {
     strides.weights = *weights;
-    lie.weights = context.InputPlacement(kWeights);
+    lie.weights = WithType(context.InputDims(kWeights), context.InputPlacement(kWeights), types.weights);
   }
   HALFTONE_ASSIGN_OR_RETURN(const Product product, Describe(context, strides, with_residual));
   const Dims& dst = product.problem.dst;

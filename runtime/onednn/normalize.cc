@@ -2,7 +2,7 @@
 #include "base/status.h"
 #include "ir/window.h"
 #include "runtime/onednn/kernels.h"
-#include "runtime/onednn/support.h"
+#include "runtime/onednn/problem.h"
 
 namespace halftone::onednn {
 namespace {
@@ -81,9 +81,8 @@ class SoftmaxKernel final : public Kernel {
   using Primitive = dnnl::softmax_forward::primitive_desc;
 
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
-    const DataType type = context.InputType(0);
-    if (!IsFloat(type) || type != context.OutputType())
-      return absl::UnimplementedError("oneDNN's softmax is for floats");
+    const DataType type = context.InputType(0), result = context.OutputType();
+    if (!IsFloat(type) || !IsFloat(result)) return absl::UnimplementedError("oneDNN's softmax is for floats");
     const Dims dims = context.InputDims(0);
     const int rank = static_cast<int>(dims.size());
     if (rank == 0) return absl::UnimplementedError("softmax of a scalar");
@@ -109,10 +108,14 @@ class SoftmaxKernel final : public Kernel {
           desc = PlainDesc(matrix, computed);
           along = 1;
         }
-        const Primitive primitive(CpuEngine(), dnnl::prop_kind::forward_inference, algorithm, desc, desc, along,
+        const Desc dst = computed == type && result != type ? OfType(desc, result) : desc;
+        if (IsEmpty(dst)) continue;
+        const Primitive primitive(CpuEngine(), dnnl::prop_kind::forward_inference, algorithm, desc, dst, along,
                                   UserScratch(), /*allow_empty=*/true);
         if (!primitive || IsSlow(ImplementationName(primitive))) continue;
-        return PrepareInPlace<dnnl::softmax_forward>(primitive, desc, placement);
+        absl::StatusOr<Prepared> prepared = PrepareInPlace<dnnl::softmax_forward>(primitive, desc, placement);
+        if (prepared.ok() && dst != desc) SetResult(WithType(dims, placement, result), *prepared);
+        return prepared;
       }
     }
     return absl::UnimplementedError("oneDNN has no fast softmax here");
@@ -120,6 +123,14 @@ class SoftmaxKernel final : public Kernel {
 };
 
 }  // namespace
+
+bool SoftmaxRuns(DataType src, DataType dst) {
+  const Dims dims = {16, 64};
+  const dnnl::softmax_forward::primitive_desc primitive(
+      CpuEngine(), dnnl::prop_kind::forward_inference, dnnl::algorithm::softmax_accurate, PlainDesc(dims, src),
+      PlainDesc(dims, dst), /*axis=*/1, UserScratch(), /*allow_empty=*/true);
+  return primitive && !IsSlow(ImplementationName(primitive));
+}
 
 std::unique_ptr<Kernel> MakeBatchNormKernel() { return std::make_unique<BatchNormKernel>(); }
 std::unique_ptr<Kernel> MakeSoftmaxKernel() { return std::make_unique<SoftmaxKernel>(); }

@@ -56,9 +56,10 @@ void AddActivation(const Epilogue& epilogue, dnnl::post_ops& post_ops) {
   }
 }
 
-dnnl::primitive_attr AttributesOf(const Epilogue& epilogue, const Desc& dst, DataType dst_type,
+dnnl::primitive_attr AttributesOf(const Epilogue& epilogue, const Desc& dst, const ProductTypes& types,
                                   std::span<const int64_t> dst_dims) {
   dnnl::primitive_attr attributes = UserScratch();
+  if (types.bf16_math) attributes.set_fpmath_mode(dnnl::fpmath_mode::bf16);
   dnnl::post_ops post_ops;
   if (epilogue.scale != 1) post_ops.append_eltwise(dnnl::algorithm::eltwise_linear, epilogue.scale, 0);
   if (!IsEmpty(epilogue.bias)) post_ops.append_binary(dnnl::algorithm::binary_add, epilogue.bias);
@@ -68,16 +69,36 @@ dnnl::primitive_attr AttributesOf(const Epilogue& epilogue, const Desc& dst, Dat
     const bool chosen = dst.get_format_kind() != dnnl::memory::format_kind::any;
     post_ops.append_binary(dnnl::algorithm::binary_add, !IsEmpty(epilogue.residual_desc) ? epilogue.residual_desc
                                                         : chosen                         ? dst
-                                                                                         : AnyDesc(dst_dims, dst_type));
+                                                                 : AnyDesc(dst_dims, types.dst));
   }
   if (!epilogue.activation_first) AddActivation(epilogue, post_ops);
   attributes.set_post_ops(post_ops);
   return attributes;
 }
 
+bool HasAmx(dnnl::cpu_isa isa) {
+  return isa == dnnl::cpu_isa::avx10_1_512_amx || isa == dnnl::cpu_isa::avx10_1_512_amx_fp16;
+}
+
 int PostOpArgument(int place) { return DNNL_ARG_ATTR_MULTIPLE_POST_OP(place) | DNNL_ARG_SRC_1; }
 
 }  // namespace
+
+std::vector<ProductTypes> TypesToTry(const NodeContext& context, const ProductTypes& written) {
+  constexpr DataType kF32 = DataType::kFloat32, kBf16 = DataType::kBFloat16;
+  std::vector<ProductTypes> attempts;
+  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
+  const bool multiplies = isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx10_1_512 || HasAmx(isa);
+  if (multiplies && written.src == kF32) {
+    const bool rounds = context.node().attributes.String("math_mode", "") == "bf16";
+    if (rounds && HasAmx(isa)) attempts.push_back({kF32, kF32, written.bias, written.dst, /*bf16_math=*/true});
+    const bool exact = !rounds && context.ExactType(0) == kBf16 && context.ExactType(1) == kBf16;
+    if (rounds || exact) attempts.push_back({kBf16, kBf16, written.bias, written.dst});
+  }
+  attempts.push_back(written);
+  attempts.push_back({.bias = written.bias == DataType::kUnknown ? written.bias : kF32});
+  return attempts;
+}
 
 int BiasArgument(const Epilogue& epilogue) { return PostOpArgument(epilogue.scale != 1 ? 1 : 0); }
 
@@ -166,7 +187,7 @@ absl::StatusOr<ConvProblem> MakeConvProblem(const Attributes& attributes, std::s
 dnnl::convolution_forward::primitive_desc MakeConv(const ConvProblem& problem, const ProductTypes& types,
                                                    const Epilogue& epilogue, const ConvLayouts& layouts) {
   using Primitive = dnnl::convolution_forward::primitive_desc;
-  const dnnl::primitive_attr attributes = AttributesOf(epilogue, layouts.dst, types.dst, problem.dst);
+  const dnnl::primitive_attr attributes = AttributesOf(epilogue, layouts.dst, types, problem.dst);
   const Desc weights = AnyDesc(problem.weights, types.weights);
   constexpr auto kKind = dnnl::prop_kind::forward_inference;
   constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
@@ -182,7 +203,7 @@ dnnl::convolution_forward::primitive_desc MakeConv(const ConvProblem& problem, c
 dnnl::matmul::primitive_desc MakeMatMul(const MatMulProblem& problem, const ProductTypes& types,
                                         const Epilogue& epilogue, const MatMulLayouts& layouts) {
   using Primitive = dnnl::matmul::primitive_desc;
-  const dnnl::primitive_attr attributes = AttributesOf(epilogue, layouts.dst, types.dst, problem.dst);
+  const dnnl::primitive_attr attributes = AttributesOf(epilogue, layouts.dst, types, problem.dst);
   if (types.bias == DataType::kUnknown) {
     return Primitive(CpuEngine(), layouts.src, layouts.weights, layouts.dst, attributes, /*allow_empty=*/true);
   }

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "ir/graph.h"
@@ -43,7 +44,12 @@ struct ProductTypes {
   DataType weights = DataType::kFloat32;
   DataType bias = DataType::kUnknown;  // kUnknown: no bias
   DataType dst = DataType::kFloat32;
+  bool bf16_math = false;  // operands of f32 are rounded to bf16 by oneDNN itself
 };
+// The types in which a contraction is tried, best first: in bf16 where its "math_mode" allows it or f32 holds nothing
+// more, as written, in f32. Operands of f32 that may be rounded go into oneDNN's bf16 math mode where that is more than
+// f32 (AMX); else they are converted in front of a kernel for bf16, in the one pass that brings them into its layout.
+std::vector<ProductTypes> TypesToTry(const NodeContext& context, const ProductTypes& written);
 
 // Dimensions in oneDNN's order.
 struct ConvProblem {
@@ -72,6 +78,12 @@ dnnl::convolution_forward::primitive_desc MakeConv(const ConvProblem& problem, c
 std::vector<std::optional<LayoutSeconds>> ConvSecondsByLayout(std::span<const NodeContext* const> convs);
 // Where the plan has chosen how images lie.
 ConvLayouts ChosenLayouts(const ConvProblem& problem, const ProductTypes& types, ImageLayout layout);
+
+// Whether there is a fast kernel for these types, with whatever shapes: for the Target. deconv.cc, normalize.cc,
+// layer_norm.cc
+bool DeconvRuns(const ProductTypes& types);
+bool SoftmaxRuns(DataType src, DataType dst);
+bool LayerNormRuns(DataType src, DataType dst);
 
 // Batched [.., M, K] x [.., K, N]; all descriptors have the same rank >= 2, batch dimensions of 1 are broadcast.
 struct MatMulProblem {

@@ -109,9 +109,14 @@ Placement PlacementOf(const Desc& desc, DataType type) {
 Placement WithType(std::span<const int64_t> dims, const Placement& placement, DataType type) {
   const auto dnnl_type = DnnlType(type);
   if (placement.plain() || !dnnl_type.has_value()) return Placement{type};
-  const Desc desc = DescOf(dims, placement);
-  if (desc.get_inner_nblks() != 0 || desc.get_submemory_offset() != 0) return Placement{type};
-  return PlacementOf(Desc(desc.get_dims(), *dnnl_type, desc.get_strides(), /*allow_empty=*/true), type);
+  const Desc desc = OfType(DescOf(dims, placement), type);
+  return IsEmpty(desc) ? Placement{type} : PlacementOf(desc, type);
+}
+
+Desc OfType(const Desc& desc, DataType type) {
+  const auto dnnl_type = DnnlType(type);
+  if (!dnnl_type.has_value() || desc.get_inner_nblks() != 0 || desc.get_submemory_offset() != 0) return Desc();
+  return Desc(desc.get_dims(), *dnnl_type, desc.get_strides(), /*allow_empty=*/true);
 }
 
 bool IsEmpty(const Desc& desc) { return !desc || desc.get_ndims() == 0; }

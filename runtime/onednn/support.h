@@ -49,6 +49,8 @@ Desc DescOf(std::span<const int64_t> dims, const Placement& placement);
 Placement PlacementOf(const Desc& desc, DataType type);
 // The same layout for another element type; plain where that cannot be said (layouts with inner blocks).
 Placement WithType(std::span<const int64_t> dims, const Placement& placement, DataType type);
+// The same layout for elements of another type; the empty descriptor where that cannot be said (inner blocks).
+Desc OfType(const Desc& desc, DataType type);
 bool IsEmpty(const Desc& desc);
 bool IsPlain(const Desc& desc);
 // Whether the bytes lie alike: strides of dimensions of size 1 do not matter.
@@ -125,7 +127,14 @@ absl::Status Guard(Body&& body) {
   }
 }
 
-// One primitive (dnnl::softmax_forward, ...) that maps its source to a destination of the same description, also in place.
+// The result of a step that could work in place is of another type: then it cannot.
+inline void SetResult(Placement result, Prepared& prepared) {
+  prepared.outputs[0] = std::move(result);
+  prepared.may_overwrite = -1;
+}
+
+// One primitive (dnnl::softmax_forward, ...) that maps its source to a destination of the same description, also in
+// place. Where the primitive's destination is another: SetResult.
 template <typename Primitive>
 absl::StatusOr<Prepared> PrepareInPlace(const typename Primitive::primitive_desc& primitive, const Desc& desc,
                                         const Placement& placement) {
@@ -137,7 +146,7 @@ absl::StatusOr<Prepared> PrepareInPlace(const typename Primitive::primitive_desc
   auto step = std::make_unique<PrimitiveStep>();
   if (absl::Status made = Guard([&] { step->AddCall(Primitive(primitive)); }); !made.ok()) return made;
   step->AddInput(DNNL_ARG_SRC, desc, 0);
-  step->AddOutput(DNNL_ARG_DST, desc);
+  step->AddOutput(DNNL_ARG_DST, primitive.dst_desc());
   step->AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), 0);
   prepared.step = std::move(step);
   return prepared;

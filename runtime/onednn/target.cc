@@ -6,6 +6,7 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/status.h"
 #include "base/strings.h"
@@ -24,6 +25,7 @@ struct IsaRow {
   dnnl::cpu_isa isa;
   const char* name;
   bool native_bf16;
+  bool native_f16 = false;
 };
 // What oneDNN 3.7 can answer.
 constexpr IsaRow kIsas[] = {
@@ -35,9 +37,9 @@ constexpr IsaRow kIsas[] = {
     {dnnl::cpu_isa::avx512_core, "avx512_core", false},
     {dnnl::cpu_isa::avx512_core_vnni, "avx512_core_vnni", false},
     {dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16", true},
-    {dnnl::cpu_isa::avx10_1_512, "avx10_1_512", true},
-    {dnnl::cpu_isa::avx10_1_512_amx, "avx10_1_512_amx", true},
-    {dnnl::cpu_isa::avx10_1_512_amx_fp16, "avx10_1_512_amx_fp16", true},
+    {dnnl::cpu_isa::avx10_1_512, "avx10_1_512", true, true},
+    {dnnl::cpu_isa::avx10_1_512_amx, "avx10_1_512_amx", true, true},
+    {dnnl::cpu_isa::avx10_1_512_amx_fp16, "avx10_1_512_amx_fp16", true, true},
 };
 
 const IsaRow& CurrentIsa() {
@@ -69,6 +71,7 @@ class OneDnnTarget final : public Target {
   absl::Status SupportsOp(const Graph& graph, OpKind op, std::span<const ValueId> inputs) const override;
   std::vector<Signature> Signatures(const Graph& graph, NodeId node) const override;
   bool IsNative(DataType type) const override {
+    if (type == DataType::kFloat16) return CurrentIsa().native_f16;
     return type == DataType::kFloat32 || (type == DataType::kBFloat16 && CurrentIsa().native_bf16);
   }
 };
@@ -91,6 +94,55 @@ absl::Status CanFollow(const Graph& graph, NodeId id, const onednn::Epilogue& ep
   if (graph.op(id) == OpKind::kConv && (parts.scale || parts.broadcast_residual))
     return absl::UnimplementedError("a convolution has no scale and no broadcast residual");
   return absl::OkStatus();
+}
+
+// The implementation for a conv, matmul or gemm of these types with whatever shapes; UNIMPLEMENTED if there is none.
+absl::StatusOr<std::string> ContractionRuns(const Graph& graph, NodeId id, const onednn::ProductTypes& types,
+                                            onednn::Epilogue epilogue, bool broadcast_residual) {
+  const Node& node = graph.node(id);
+  const std::optional<Dims> src = DimsOf(graph, graph.input(id, 0)), weights = DimsOf(graph, graph.input(id, 1));
+  if (!src.has_value() || !weights.has_value()) return absl::UnimplementedError("the rank of an operand is not known");
+  if (node.op == OpKind::kConv) {
+    Dims image = *src;
+    const int rank = static_cast<int>(image.size());
+    const int channel = rank >= 2 ? ChannelAxis(node.attributes, rank) : 0;
+    if (rank < 3 || static_cast<int>(weights->size()) != rank)
+      return absl::UnimplementedError("no kernel for this rank");
+    if (!graph.shape(graph.input(id, 0)).dim(channel).known()) {  // as the weights say
+      const std::string layout = node.attributes.String("weights_layout", "OIHW");
+      const int64_t groups = node.attributes.Int("group", layout == "HWCM" ? (*weights)[rank - 2] : 1);
+      image[channel] = layout == "OIHW"   ? (*weights)[1] * groups
+                       : layout == "HWIO" ? (*weights)[rank - 2] * groups
+                                          : (*weights)[rank - 2];
+    }
+    const absl::StatusOr<onednn::ConvProblem> problem = onednn::MakeConvProblem(node.attributes, image, *weights);
+    if (!problem.ok()) return absl::UnimplementedError(problem.status().message());
+    const auto primitive =
+        onednn::MakeConv(*problem, types, epilogue,
+                         {onednn::AnyDesc(problem->src, types.src), onednn::AnyDesc(problem->dst, types.dst)});
+    if (!primitive) return absl::UnimplementedError("oneDNN has no such convolution");
+    return onednn::ImplementationName(primitive);
+  }
+  // matmul: any ranks, folded to batches of matrices; post-ops do not depend on sizes.
+  if (src->empty() || weights->empty()) return absl::UnimplementedError("no kernel for scalars");
+  if (weights->size() == 1 && types.bias != DataType::kUnknown) {
+    return absl::UnimplementedError("no kernel with a bias over the rows of a product with a vector");
+  }
+  const size_t rank = std::max<size_t>({src->size(), weights->size(), 2});
+  if (rank > DNNL_MAX_NDIMS) return absl::UnimplementedError("no kernel for this rank");
+  constexpr int64_t kSize = 16;
+  const onednn::MatMulProblem problem{Dims(rank, kSize), Dims(rank, kSize), Dims(rank, kSize)};
+  if (broadcast_residual) {
+    Dims columns(rank, 1);
+    columns.back() = kSize;
+    epilogue.residual_desc = onednn::PlainDesc(columns, types.dst);
+  }
+  const auto primitive =
+      onednn::MakeMatMul(problem, types, epilogue,
+                         {onednn::PlainDesc(problem.src, types.src), onednn::PlainDesc(problem.weights, types.weights),
+                          onednn::PlainDesc(problem.dst, types.dst)});
+  if (!primitive) return absl::UnimplementedError("oneDNN has no such matrix product");
+  return onednn::ImplementationName(primitive);
 }
 
 absl::Status OneDnnTarget::SupportsFused(const Graph& graph, NodeId id, const FusedParts& parts) const {
@@ -130,53 +182,11 @@ absl::Status OneDnnTarget::SupportsFused(const Graph& graph, NodeId id, const Fu
     return absl::UnimplementedError(
         Concat("no kernel for ", DataTypeName(src_type), " x ", DataTypeName(weights_type)));
   }
-  const std::optional<Dims> src = DimsOf(graph, graph.input(id, 0)), weights = DimsOf(graph, graph.input(id, 1));
-  if (!src.has_value() || !weights.has_value()) return absl::UnimplementedError("the rank of an operand is not known");
   // With a constant scalar a and b for clip the kernel is the same; f32 stands for every type, which is the plan's last
   // choice.
   onednn::ProductTypes types;
   if (has_bias || parts.bias) types.bias = DataType::kFloat32;
-  if (node.op == OpKind::kConv) {
-    Dims image = *src;
-    const int rank = static_cast<int>(image.size());
-    const int channel = rank >= 2 ? ChannelAxis(node.attributes, rank) : 0;
-    if (rank < 3 || static_cast<int>(weights->size()) != rank)
-      return absl::UnimplementedError("no kernel for this rank");
-    if (!graph.shape(graph.input(id, 0)).dim(channel).known()) {  // as the weights say
-      const std::string layout = node.attributes.String("weights_layout", "OIHW");
-      const int64_t groups = node.attributes.Int("group", layout == "HWCM" ? (*weights)[rank - 2] : 1);
-      image[channel] = layout == "OIHW"   ? (*weights)[1] * groups
-                       : layout == "HWIO" ? (*weights)[rank - 2] * groups
-                                          : (*weights)[rank - 2];
-    }
-    const absl::StatusOr<onednn::ConvProblem> problem = onednn::MakeConvProblem(node.attributes, image, *weights);
-    if (!problem.ok()) return absl::UnimplementedError(problem.status().message());
-    const auto primitive =
-        onednn::MakeConv(*problem, types, *epilogue,
-                         {onednn::AnyDesc(problem->src, types.src), onednn::AnyDesc(problem->dst, types.dst)});
-    if (!primitive) return absl::UnimplementedError("oneDNN has no such convolution");
-    return absl::OkStatus();
-  }
-  // matmul: any ranks, folded to batches of matrices; post-ops do not depend on sizes.
-  if (src->empty() || weights->empty()) return absl::UnimplementedError("no kernel for scalars");
-  if (weights->size() == 1 && (has_bias || parts.bias)) {
-    return absl::UnimplementedError("no kernel with a bias over the rows of a product with a vector");
-  }
-  const size_t rank = std::max<size_t>({src->size(), weights->size(), 2});
-  if (rank > DNNL_MAX_NDIMS) return absl::UnimplementedError("no kernel for this rank");
-  constexpr int64_t kSize = 16;
-  const onednn::MatMulProblem problem{Dims(rank, kSize), Dims(rank, kSize), Dims(rank, kSize)};
-  if (parts.broadcast_residual) {
-    Dims columns(rank, 1);
-    columns.back() = kSize;
-    epilogue->residual_desc = onednn::PlainDesc(columns, types.dst);
-  }
-  const auto primitive =
-      onednn::MakeMatMul(problem, types, *epilogue,
-                         {onednn::PlainDesc(problem.src, types.src), onednn::PlainDesc(problem.weights, types.weights),
-                          onednn::PlainDesc(problem.dst, types.dst)});
-  if (!primitive) return absl::UnimplementedError("oneDNN has no such matrix product");
-  return absl::OkStatus();
+  return ContractionRuns(graph, id, types, *std::move(epilogue), parts.broadcast_residual).status();
 }
 
 // Ops of floats of our own. None is slower than its parts on the shapes of `dev bench --fusions`: one that is must be
@@ -195,22 +205,49 @@ absl::Status OneDnnTarget::SupportsOp(const Graph& graph, OpKind op, std::span<c
   return absl::OkStatus();
 }
 
+// Whether a result of another type than the operands' is written by the kernel itself, and by a fast one.
+bool WritesResult(const Graph& graph, NodeId id, DataType operand, DataType result) {
+  const Node& node = graph.node(id);
+  const onednn::ProductTypes types{.src = operand, .weights = operand, .dst = result};
+  switch (node.op) {
+    case OpKind::kConv:
+    case OpKind::kMatMul:
+    case OpKind::kGemm: {
+      const absl::StatusOr<std::string> name = ContractionRuns(graph, id, types, onednn::Epilogue(), false);
+      return name.ok() && !onednn::IsSlow(*name);
+    }
+    case OpKind::kConvTranspose:
+      return onednn::DeconvRuns(types);
+    case OpKind::kSoftmax:
+    case OpKind::kLogSoftmax:
+      return onednn::SoftmaxRuns(operand, result);
+    case OpKind::kLayerNorm:
+      return onednn::LayerNormRuns(operand, result);
+    default:  // oneDNN 3.7 has reference loops alone for binary, eltwise and pooling with another type of result
+      return false;
+  }
+}
+
+bool RoundsOperands(OpKind op) {
+  return op == OpKind::kConv || op == OpKind::kMatMul || op == OpKind::kGemm || op == OpKind::kConvTranspose;
+}
+
 std::vector<Signature> OneDnnTarget::Signatures(const Graph& graph, NodeId id) const {
   constexpr DataType kF32 = DataType::kFloat32, kBf16 = DataType::kBFloat16;
   const Node& node = graph.node(id);
   if (node.op == OpKind::kInput || node.op == OpKind::kConstant || OneDnnBackend().Kernels(node.op).empty()) return {};
-  const bool native = IsNative(kBf16);
   const DataType type = graph.type(graph.input(id, 0));
-  if (type != DataType::kUnknown && type != kF32 && type != kBf16) return {{type, type, graph.type(graph.output(id))}};
-  switch (Info(node.op).group) {
-    case OpGroup::kContraction:
-      return {{kF32, kF32, kF32}, {kBf16, kBf16, kBf16, native}, {kBf16, kBf16, kF32, native}};
-    case OpGroup::kNormalize:
-      // Statistics stay f32.
-      return {{kF32, kF32, kF32}, {kBf16, node.op == OpKind::kBatchNorm ? kF32 : kBf16, kBf16, native}};
-    default:
-      return {{kF32, kF32, kF32}, {kBf16, kBf16, kBf16, native}};
+  if (!IsFloatOrUnknown(type)) return {{type, type, graph.type(graph.output(id))}};
+  std::vector<Signature> signatures;
+  for (const DataType operand : {kF32, kBf16, DataType::kFloat16}) {
+    // Statistics stay f32.
+    signatures.push_back({operand, node.op == OpKind::kBatchNorm ? kF32 : operand, operand, IsNative(operand)});
   }
+  for (const auto& [operand, result] : {std::pair(kBf16, kF32), std::pair(kF32, kBf16)}) {
+    if (WritesResult(graph, id, operand, result)) signatures.push_back({operand, operand, result, IsNative(kBf16)});
+  }
+  if (RoundsOperands(node.op) && IsNative(kBf16)) signatures.push_back({kF32, kF32, kF32, true, /*bf16_math=*/true});
+  return signatures;
 }
 
 }  // namespace

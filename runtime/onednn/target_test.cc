@@ -143,7 +143,7 @@ TEST(TargetTest, SignaturesSayWhatIsEmulated) {
   const Graph graph = Parse(
       "graph (x: f32[1,3,7,5]) { w = const f32[5,3,3,3]  y = conv(x, w)  z: f32[1] = opaque \"Q\" (y)  return y, z }");
   const auto signatures = target->Signatures(graph, graph.producer(graph.FindValue("y")));
-  ASSERT_EQ(signatures.size(), 3u);
+  ASSERT_GE(signatures.size(), 3u);
   EXPECT_EQ(signatures[0], (Signature{DataType::kFloat32, DataType::kFloat32, DataType::kFloat32, true}));
   EXPECT_EQ(signatures[1].src, DataType::kBFloat16);
   EXPECT_EQ(signatures[1].native, target->IsNative(DataType::kBFloat16));

@@ -226,6 +226,16 @@ inline constexpr DialectCase kDialectCases[] = {
      R"(graph graphdef (x: bf16[3,5], w: bf16[7,5]) { c: f32[3,5] = cast(x) name="c"  d: f32[7,5] = cast(w) name="d"  b = const f32[7]
         y = matmul(c, d, b) {transpose_b=true, activation="relu"} name="y"  return y })",
      "_ITEXFusedAccMatMul[BiasAdd,Relu]"},
+    {"ItexAccMatMulMixed", kItex,
+     R"(graph graphdef (x: bf16[3,5], w: bf16[5,7]) { y: f32[3,7] = matmul(x, w) name="y"  return y })",
+     "_ITEXAccMatMul"},
+    {"ItexFusedAccMatMulMixed", kItex,
+     R"(graph graphdef (x: bf16[3,5], w: bf16[5,7], r: f32[3,7]) { b = const f32[7]
+        y: f32[3,7] = matmul(x, w, b, r) {activation="relu"} name="y"  return y })",
+     "_ITEXFusedAccMatMul[BiasAdd,Add,Relu]"},
+    {"ItexAccMatMulMathMode", kItex,
+     R"(graph graphdef (x: f32[3,5], w: f32[5,7]) { y = matmul(x, w) {math_mode="bf16"} name="y"  return y })",
+     "_ITEXAccMatMul"},
     {"ItexAccMatMulWhoseCastIsRead", kItex,
      R"(graph graphdef (x: bf16[3,5], w: bf16[5,7]) { c: f32[3,5] = cast(x) name="c"  d: f32[5,7] = cast(w) name="d"
         y = matmul(c, d) name="y"  z = relu(c) name="z"  return y, z })",

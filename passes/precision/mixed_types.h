@@ -1,0 +1,30 @@
+// Nodes whose floats have several types (MayDiffer in ir/ops.h): what the rules about casts have to know.
+#ifndef HALFTONE_PASSES_PRECISION_MIXED_TYPES_H_
+#define HALFTONE_PASSES_PRECISION_MIXED_TYPES_H_
+
+#include "ir/editor.h"
+#include "ir/graph.h"
+#include "ir/target.h"
+#include "passes/core/rewrite_rule.h"
+
+namespace halftone {
+
+bool IsSmallFloat(DataType type);  // f32, bf16, f16
+
+// Conv, matmul, gemm, conv_transpose: what has a "math_mode".
+OpSet ProductOps();
+
+// The value from which a cast between two of these types made `value`; kNoValue if something else made it.
+ValueId CastFrom(const Graph& g, ValueId value);
+
+// Whether the target lists these types for the node.
+bool RunsAs(const Target& target, const Graph& g, NodeId node, const Signature& types);
+
+// Find and Apply of rules of the form cast(op(x, ..)) => op(x, ..) with a result of the cast's type, for ops of `ops`
+// without further results.
+FindResult FindResultCast(const Graph& g, NodeId cast, const Target& target, OpSet ops);
+absl::Status ApplyResultCast(const Match& m, GraphEditor& edit);
+
+}  // namespace halftone
+
+#endif  // HALFTONE_PASSES_PRECISION_MIXED_TYPES_H_
