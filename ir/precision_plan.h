@@ -15,18 +15,37 @@ namespace halftone {
 enum class Colour : uint8_t { kNone, kAllow, kInfer, kDeny, kClear };
 
 // The decision for one type variable of one node.
+//
+// `rule` is a stable name for programs: FAMILY.WORD. Families:
+//   lists.*      the planner "lists": lists.STEP of the step that decided ("lists.allow", "lists.deny-propagation",
+//                "lists.infer-between", "lists.clear-adjacent", "lists.loop-edges", "lists.casts", "lists.statistics"), or
+//                why no step did ("lists.on-no-list", ...)
+//   placement.*  the planner "placement": placement.marked, placement.orphan, placement.not-listed,
+//                placement.dynamic-shape, placement.scale-order, placement.statistics
+//   policy.*     edits of the policy: policy.precision, policy.floor, policy.ceiling, policy.first-layer,
+//                policy.last-layer, policy.follows (its inputs became f32), policy.tied, policy.not-possible
+//   target.*     the node cannot be lowered: target.opaque, target.nested, target.device, target.input-type,
+//                target.no-kernel, target.float16-range, target.not-native
+//   baseline.*   nothing was planned: baseline.fp32, baseline.kept
+//   lowering.*   the node came later: lowering.made (by a pass), lowering.cast
+//   file.*       the file cannot hold it so: file.types
 struct Decision {
-  DataType type = DataType::kFloat32;  // kFloat32 or kBFloat16
+  DataType type = DataType::kFloat32;  // kFloat32, kBFloat16 or kFloat16
   std::string reason;                  // the rule and the fact, for people: "allow list: Conv2D"
   std::string type_attribute;          // TensorFlow's name of the type variable, "T"
   std::string list;                    // the list the op stands on: "allow", "infer", "deny", "clear", ""
   std::string step;                    // which step of the planner decided: "allow", "deny-propagation", "infer-between", ...
+  std::string rule = {};
+  // Of a conv or matmul that is lowered: its result stays f32, as its readers want it, so that no cast stands behind it.
+  bool f32_output = false;
+
+  bool IsLowered() const { return type != DataType::kFloat32; }
 };
 
 // Keyed by (node of the graph that was planned, type variable). Passes that fuse afterwards keep Node::origin, so that a
 // decision is found by the origin of the new node. Thread-compatible value type.
 struct PrecisionPlan {
-  std::string planner;  // "lists"
+  std::string planner;  // "lists", "placement"
   std::map<std::pair<NodeId, char>, Decision> decisions;
 
   // nullptr if nothing was decided for this node: then it keeps its types.

@@ -5,10 +5,13 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "base/strings.h"
 
 namespace halftone {
 namespace {
+
+constexpr char kF32Output[] = "->f32";
 
 // The type variable that decides what a node computes in.
 char VariableOf(OpKind op) { return op == OpKind::kCast ? 'D' : 'T'; }
@@ -18,9 +21,10 @@ char VariableOf(OpKind op) { return op == OpKind::kCast ? 'D' : 'T'; }
 std::string PrintPlan(const PrecisionPlan& plan, const Graph& graph) {
   std::string text;
   for (const NodeId id : graph.nodes()) {
-    const DataType type = plan.TypeOf(graph, id, VariableOf(graph.op(id)));
-    if (type == DataType::kFloat32) continue;
-    text += Concat(text.empty() ? "" : ", ", graph.Label(id), "=", DataTypeName(type));
+    const Decision* decision = plan.Find(graph, id, VariableOf(graph.op(id)));
+    if (decision == nullptr || !decision->IsLowered()) continue;
+    text += Concat(text.empty() ? "" : ", ", graph.Label(id), "=", DataTypeName(decision->type),
+                   decision->f32_output ? kF32Output : "");
   }
   return text;
 }
@@ -31,7 +35,9 @@ absl::StatusOr<PrecisionPlan> ParsePlan(std::string_view text, const Graph& grap
   PrecisionPlan plan;
   plan.planner = "text";
   for (const absl::string_view item : absl::StrSplit(AbslView(text), ',', absl::SkipWhitespace())) {
-    const std::string stripped(absl::StripAsciiWhitespace(item));
+    absl::string_view assignment = absl::StripAsciiWhitespace(item);
+    const bool f32_output = absl::ConsumeSuffix(&assignment, kF32Output);
+    const std::string stripped(assignment);
     const size_t equals = stripped.rfind('=');
     const auto node = by_label.find(stripped.substr(0, equals));
     const std::optional<DataType> type =
@@ -40,7 +46,8 @@ absl::StatusOr<PrecisionPlan> ParsePlan(std::string_view text, const Graph& grap
       return absl::InvalidArgumentError(Concat("plan: '", stripped, "' is no node=type"));
     }
     const NodeId id = node->second;
-    plan.decisions[{graph.node(id).origin, VariableOf(graph.op(id))}] = {*type, "given", "T", "", ""};
+    plan.decisions[{graph.node(id).origin, VariableOf(graph.op(id))}] = {
+        .type = *type, .reason = "given", .type_attribute = "T", .f32_output = f32_output};
   }
   return plan;
 }

@@ -1,4 +1,5 @@
-// A precision plan as a line of text: "m=bf16, add=f32". Nodes by their labels; every other node is f32.
+// A precision plan as a line of text: "m=bf16, add=f32, n=bf16->f32" (with a result in f32). Nodes by their labels;
+// every other node is f32.
 #ifndef HALFTONE_PASSES_CORE_PLAN_TEXT_H_
 #define HALFTONE_PASSES_CORE_PLAN_TEXT_H_
 

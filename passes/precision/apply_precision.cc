@@ -23,9 +23,7 @@ class Converter {
   }
 
   absl::Status Run() {
-    for (const NodeId id : nodes_) {
-      if (IsPainted(id)) PaintOutputs(id);
-    }
+    for (const NodeId id : nodes_) PaintOutputs(id);
     for (const NodeId id : nodes_) {
       for (size_t i = 0; i < g_.node(id).inputs.size(); ++i) {
         HALFTONE_RETURN_IF_ERROR(FixInput(id, static_cast<int>(i)));
@@ -35,26 +33,40 @@ class Converter {
   }
 
  private:
-  bool IsPainted(NodeId id) const {
+  // The type that is planned for one type variable of a node; kFloat32 where it keeps its own.
+  DataType Planned(NodeId id, char variable) const {
     const OpKind op = g_.op(id);
-    if (op == OpKind::kOpaque || op == OpKind::kInput || op == OpKind::kConstant) return false;
-    return plan_.TypeOf(g_, id, PaintedVariable(op)) == DataType::kBFloat16;
+    if (op == OpKind::kOpaque || op == OpKind::kInput || op == OpKind::kConstant || variable == kFree) {
+      return DataType::kFloat32;
+    }
+    return plan_.TypeOf(g_, id, variable);
+  }
+
+  // Whether the plan leaves the result of this contraction f32, whatever it reads.
+  bool HasF32Output(NodeId id) const {
+    const OpKind op = g_.op(id);
+    const Decision* decision = plan_.Find(g_, id, kData);
+    return (op == OpKind::kConv || op == OpKind::kMatMul) && decision != nullptr && decision->f32_output;
   }
 
   void PaintOutputs(NodeId id) {
-    const char painted = PaintedVariable(g_.op(id));
     const std::vector<ValueId> outputs = g_.node(id).outputs;
+    bool painted = false;
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (!outputs[i].valid() || g_.type(outputs[i]) != DataType::kFloat32) continue;
-      if (OutputVariable(g_, id, static_cast<int>(i)) == painted) edit_.SetType(outputs[i], DataType::kBFloat16);
+      const DataType type = Planned(id, OutputVariable(g_, id, static_cast<int>(i)));
+      if (type == DataType::kFloat32) continue;
+      painted = true;
+      if (!HasF32Output(id)) edit_.SetType(outputs[i], type);
     }
-    if (g_.node(id).spelling == "FusedBatchNorm") edit_.SetSpelling(id, "FusedBatchNormV2");
+    if (painted && g_.node(id).spelling == "FusedBatchNorm") edit_.SetSpelling(id, "FusedBatchNormV2");
   }
 
   // The type in which node `id` reads its input `i`, whose value was of type `before`.
   DataType WantedType(NodeId id, int i, DataType before) const {
     if (before != DataType::kFloat32) return before;
-    return IsPainted(id) && InputVariable(g_, id, i) == kData ? DataType::kBFloat16 : before;
+    const DataType planned = Planned(id, InputVariable(g_, id, i));
+    return planned == DataType::kFloat32 ? before : planned;
   }
 
   absl::Status FixInput(NodeId id, int i) {
@@ -74,7 +86,7 @@ class Converter {
     return absl::OkStatus();
   }
 
-  // An output whose value became bf16 reads a cast, which takes over the name.
+  // An output whose value was lowered reads a cast, which takes over the name.
   absl::Status FixOutputs() {
     std::vector<GraphOutput> outputs = g_.outputs();
     for (GraphOutput& output : outputs) {
@@ -94,7 +106,7 @@ class Converter {
     const NodeId producer = g_.producer(from);
     const std::string node_name = g_.node(producer).name;
     if (!node_name.empty() && g_.node(producer).outputs.size() == 1) {
-      edit_.SetName(producer, FreshName(g_, Concat(node_name, "/bf16")));
+      edit_.SetName(producer, FreshName(g_, Concat(node_name, "/", DataTypeName(g_.type(from)))));
       edit_.SetName(g_.producer(to), node_name);
     }
     const std::string value_name = g_.value(from).name;
@@ -159,8 +171,7 @@ absl::Status ApplyPrecision::Run(GraphEditor& edit, PassContext& context) const 
   const Graph& g = edit.graph();
   for (const NodeId id : g.nodes()) {
     const Decision* decision = plan_.Find(g, id, PaintedVariable(g.op(id)));
-    if (decision != nullptr && decision->type == DataType::kBFloat16)
-      context.log->Applied(name(), g, id, decision->reason);
+    if (decision != nullptr && decision->IsLowered()) context.log->Applied(name(), g, id, decision->reason);
   }
   return absl::OkStatus();
 }

@@ -16,6 +16,7 @@
 #include "passes/core/plan_text.h"
 #include "passes/pipelines.h"
 #include "passes/precision/lists_planner.h"
+#include "passes/precision/placement_planner.h"
 #include "tests/support/same_graph.h"
 
 namespace halftone {
@@ -36,7 +37,11 @@ std::string* FieldOf(GoldenCase& golden, absl::string_view word) {
   return &golden.unrun;
 }
 
-absl::StatusOr<PrecisionPlan> PlanOf(const std::string& text, const Graph& graph) {
+absl::StatusOr<PrecisionPlan> PlanOf(const std::string& text, const Graph& graph, const Target& target) {
+  if (text == "placement") {
+    HALFTONE_ASSIGN_OR_RETURN(PlannedPrecision placement, PlanByPlacement(graph, target));
+    return std::move(placement.plan);
+  }
   if (text != "lists") return ParsePlan(text, graph);
   HALFTONE_ASSIGN_OR_RETURN(ListsPlan lists, PlanByLists(graph));
   return std::move(lists.plan);
@@ -64,7 +69,7 @@ absl::StatusOr<Graph> RunPipeline(const GoldenCase& golden, const Graph& in, std
   if (!golden.target.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(target, PermissiveTarget::Parse(golden.target));
   }
-  HALFTONE_ASSIGN_OR_RETURN(const PrecisionPlan plan, PlanOf(golden.plan, in));
+  HALFTONE_ASSIGN_OR_RETURN(const PrecisionPlan plan, PlanOf(golden.plan, in, target));
   HALFTONE_ASSIGN_OR_RETURN(
       const Pipeline pipeline,
       MakePipelineByName(golden.with.empty() ? std::string(name) : Concat(name, "(", golden.with, ")"), &plan));

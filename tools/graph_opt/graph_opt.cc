@@ -28,6 +28,7 @@
 #include "passes/core/why.h"
 #include "passes/pipelines.h"
 #include "passes/precision/lists_planner.h"
+#include "passes/precision/placement_planner.h"
 #include "passes/surgery/named_passes.h"
 
 namespace halftone {
@@ -94,21 +95,24 @@ absl::Status Run(const Options& options) {
     HALFTONE_RETURN_IF_ERROR(Specialize(edit, {}, options.batch));
   }
   HALFTONE_ASSIGN_OR_RETURN(const PermissiveTarget target, TargetOf(options));
-  ListsPlan lists;
+  PlannedPrecision planned;
   if (options.plan == "lists") {
-    HALFTONE_ASSIGN_OR_RETURN(lists, PlanByLists(graph, {.edits = {ListEditsFromEnvironment()}}));
-    std::fprintf(stderr, "%s\n", lists.summary.ToString().c_str());
-    for (const std::string& warning : lists.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
+    HALFTONE_ASSIGN_OR_RETURN(ListsPlan lists, PlanByLists(graph, {.edits = {ListEditsFromEnvironment()}}));
+    planned = {std::move(lists.plan), lists.summary.ToString(), std::move(lists.warnings)};
+  } else if (options.plan == "placement") {
+    HALFTONE_ASSIGN_OR_RETURN(planned, PlanByPlacement(graph, target));
   }
+  if (!planned.summary.empty()) std::fprintf(stderr, "%s\n", planned.summary.c_str());
+  for (const std::string& warning : planned.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
   RewriteLog log;
   PassContext context{.target = target,
-                      .plan = options.plan.empty() ? nullptr : &lists.plan,
+                      .plan = options.plan.empty() ? nullptr : &planned.plan,
                       .log = &log,
                       .equivalence = {.enabled = options.verify, .seed = options.seed}};
   HALFTONE_ASSIGN_OR_RETURN(context.debug, DebugOptionsFromEnvironment());
   absl::Status status;
   for (const std::string& name : SplitPassList(options.pipelines)) {
-    HALFTONE_ASSIGN_OR_RETURN(const Pipeline pipeline, MakePipelineByName(name, &lists.plan));
+    HALFTONE_ASSIGN_OR_RETURN(const Pipeline pipeline, MakePipelineByName(name, &planned.plan));
     status = pipeline.Run(graph, context);
     if (!status.ok()) break;
     if (options.why.empty()) continue;
@@ -132,7 +136,8 @@ int main(int argc, char** argv) {
   app.footer(halftone::NamedPassesHelp());
   app.add_option("--pipeline", options.pipelines, "names, comma-separated, run in order");
   app.add_option("--target", options.target, "'without conv+residual, ...'");
-  app.add_option("--plan", options.plan, "planner of the precision: lists")->check(CLI::IsMember({"lists"}));
+  app.add_option("--plan", options.plan, "planner of the precision: lists, or, of a graph that is fused, placement")
+      ->check(CLI::IsMember({"lists", "placement"}));
   app.add_option("--batch", options.batch, "binds free first dimensions");
   app.add_flag("--verify-passes", options.verify, "compares answers before and after every pass");
   app.add_option("--seed", options.seed, "of the inputs for --verify-passes");
