@@ -8,6 +8,7 @@
 #include "absl/log/check.h"
 #include "absl/strings/str_format.h"
 #include "base/strings.h"
+#include "ir/round_to_odd.h"
 
 namespace halftone {
 namespace {
@@ -215,9 +216,14 @@ absl::StatusOr<Tensor> Tensor::ConvertTo(DataType type) const {
   Tensor result(type, dims_);
   if (narrow) {
     const auto round = type == DataType::kBFloat16 ? BFloat16FromFloat : Float16FromFloat;
-    const std::vector<float> floats = ToFloats();
     const std::span<uint16_t> bits = result.mutable_data<uint16_t>();
-    for (size_t i = 0; i < floats.size(); ++i) bits[i] = round(floats[i]);
+    if (type_ == DataType::kFloat32) {
+      const std::span<const float> floats = data<float>();
+      for (size_t i = 0; i < floats.size(); ++i) bits[i] = round(floats[i]);
+    } else {
+      const std::vector<double> numbers = ToDoubles();
+      for (size_t i = 0; i < numbers.size(); ++i) bits[i] = round(RoundToOdd(numbers[i]));
+    }
     return result;
   }
   VisitType(type, [&]<typename To>(To*) {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -9,19 +8,12 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "ir/reference/arrays_internal.h"
+#include "ir/round_to_odd.h"
 
 namespace halftone::reference {
 namespace {
 
 constexpr int64_t kMaxElements = int64_t{1} << 31;
-
-// A float whose rounding to fewer bits is that of `value`: truncated, the last bit set if anything was lost.
-float RoundToOdd(double value) {
-  const float nearest = static_cast<float>(value);
-  if (static_cast<double>(nearest) == value || std::isnan(value) || std::isinf(nearest)) return nearest;
-  const float truncated = std::abs(nearest) > std::abs(value) ? std::nextafter(nearest, 0.0f) : nearest;
-  return std::bit_cast<float>(std::bit_cast<uint32_t>(truncated) | 1u);
-}
 
 // Towards zero, out of range saturates, NaN is 0.
 template <typename To>

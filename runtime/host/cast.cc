@@ -1,9 +1,8 @@
 // Casts that oneDNN does not have: to and from integers, bools and f64. As the reference: floats to integers towards
 // zero and saturating, NaN to 0; integers to smaller ones keep the low bits; what is not 0 is true.
-#include <bit>
-#include <cmath>
 #include <limits>
 
+#include "ir/round_to_odd.h"
 #include "runtime/host/elementwise.h"
 #include "runtime/host/kernels.h"
 
@@ -14,14 +13,6 @@ struct Bool {
   using Stored = uint8_t;
   using Computed = uint8_t;
 };
-
-// A float whose rounding to fewer bits is that of `value`: truncated, the last bit set if anything was lost.
-float RoundToOdd(double value) {
-  const float nearest = static_cast<float>(value);
-  if (static_cast<double>(nearest) == value || value != value || std::isinf(nearest)) return nearest;
-  const float truncated = std::fabs(nearest) > std::fabs(value) ? std::nextafter(nearest, 0.0f) : nearest;
-  return std::bit_cast<float>(std::bit_cast<uint32_t>(truncated) | 1u);
-}
 
 template <typename From>
 HALFTONE_INLINE auto Read(typename From::Stored stored) {

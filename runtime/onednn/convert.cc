@@ -1,10 +1,13 @@
-// Conversions between placements, and cast: dnnl::reorder.
+// Conversions between placements, and cast: dnnl::reorder, but for what only rounds.
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "base/status.h"
 #include "runtime/host/channel_copy.h"
 #include "runtime/host/parallel.h"
 #include "runtime/onednn/kernels.h"
+#include "runtime/onednn/rounding.h"
 #include "runtime/onednn/support.h"
 
 namespace halftone::onednn {
@@ -150,6 +153,8 @@ absl::StatusOr<Prepared> MakeConversion(std::span<const int64_t> dims, const Pla
     prepared.step = std::move(step);
     return prepared;
   }
+  if (std::optional<Prepared> rounding = MakeRounding(dims, from, to); rounding.has_value())
+    return *std::move(rounding);
   const dnnl::reorder::primitive_desc primitive(CpuEngine(), source, CpuEngine(), target, UserScratch(),
                                                 /*allow_empty=*/true);
   if (!primitive) return absl::UnimplementedError("oneDNN has no such reorder");

@@ -4,9 +4,11 @@
 // lives as long as a step that reads it; the cache only watches.
 #include <map>
 #include <mutex>
+#include <optional>
 #include <tuple>
 
 #include "base/status.h"
+#include "runtime/host/round_floats.h"
 #include "runtime/onednn/support.h"
 
 namespace halftone::onednn {
@@ -15,6 +17,15 @@ namespace {
 using Blob = std::vector<uint8_t>;
 
 Blob BlobOf(Desc desc) { return desc.get_blob(); }
+
+// The type that f32 is rounded to, in which oneDNN's reorders make denormals zeros; nullopt: nothing is
+// rounded.
+std::optional<DataType> RoundedType(dnnl::memory::data_type from, dnnl::memory::data_type to) {
+  if (from != dnnl::memory::data_type::f32) return std::nullopt;
+  if (to == dnnl::memory::data_type::bf16) return DataType::kBFloat16;
+  if (to == dnnl::memory::data_type::f16) return DataType::kFloat16;
+  return std::nullopt;
+}
 
 class PackedConstants final {
  public:
@@ -66,16 +77,33 @@ class PackedConstants final {
   std::map<Key, Entry> entries_;
 };
 
+absl::Status Reorder(const Desc& from, const std::byte* source, const Desc& to, std::byte* target) {
+  return Guard([&] {
+    // oneDNN takes no pointer to const; a reorder does not write its source.
+    dnnl::memory read(from, CpuEngine(), const_cast<std::byte*>(source));
+    dnnl::memory written(to, CpuEngine(), target);
+    dnnl::stream stream(CpuEngine());
+    dnnl::reorder(read, written).execute(stream, read, written);
+    stream.wait();
+  });
+}
+
 absl::StatusOr<Pages> PackAnew(const Tensor& tensor, const Desc& from, const Desc& to) {
   HALFTONE_ASSIGN_OR_RETURN(Pages pages, Pages::AllocateLasting(to.get_size()));
-  HALFTONE_RETURN_IF_ERROR(Guard([&] {
-    dnnl::memory target(to, CpuEngine(), pages.data());
-    dnnl::memory source(from, CpuEngine(),
-                        const_cast<std::byte*>(tensor.raw()));  // a reorder does not write its source
-    dnnl::stream stream(CpuEngine());
-    dnnl::reorder(source, target).execute(stream, source, target);
-    stream.wait();
-  }));
+  const std::optional<DataType> rounded = RoundedType(from.get_data_type(), to.get_data_type());
+  if (!rounded.has_value()) {
+    HALFTONE_RETURN_IF_ERROR(Reorder(from, tensor.raw(), to, pages.data()));
+    return pages;
+  }
+  const Dims dims = from.get_dims();
+  const Desc wide = PlainDesc(dims, DataType::kFloat32), narrow = PlainDesc(dims, *rounded);
+  HALFTONE_ASSIGN_OR_RETURN(Pages numbers, Pages::Allocate(wide.get_size()));
+  HALFTONE_ASSIGN_OR_RETURN(Pages halves, Pages::Allocate(narrow.get_size()));
+  HALFTONE_RETURN_IF_ERROR(Reorder(from, tensor.raw(), wide, numbers.data()));
+  host::RoundFloats(reinterpret_cast<const float*>(numbers.data()),
+                    static_cast<int64_t>(wide.get_size() / sizeof(float)), *rounded,
+                    reinterpret_cast<uint16_t*>(halves.data()));
+  HALFTONE_RETURN_IF_ERROR(Reorder(narrow, halves.data(), to, pages.data()));
   return pages;
 }
 

@@ -135,8 +135,11 @@ bool IsPlain(const Desc& desc) {
 }
 
 bool SameLayout(const Desc& a, const Desc& b) {
-  if (a == b) return true;
-  if (a.get_data_type() != b.get_data_type() || a.get_dims() != b.get_dims()) return false;
+  return a == b || (a.get_data_type() == b.get_data_type() && LieAlike(a, b));
+}
+
+bool LieAlike(const Desc& a, const Desc& b) {
+  if (a.get_dims() != b.get_dims()) return false;
   if (a.get_format_kind() != Memory::format_kind::blocked || b.get_format_kind() != Memory::format_kind::blocked)
     return false;
   if (a.get_padded_dims() != b.get_padded_dims() || a.get_submemory_offset() != b.get_submemory_offset()) return false;
@@ -246,9 +249,8 @@ void PrimitiveStep::Bind(std::span<std::byte* const> inputs, std::span<std::byte
 
 absl::Status PrimitiveStep::Run() {
   for (const Call& call : calls_) {
-    const dnnl_status_t status =
-        dnnl_primitive_execute(call.primitive.get(), CpuStream().get(), static_cast<int>(call.arguments.size()),
-                               call.arguments.data());
+    const dnnl_status_t status = dnnl_primitive_execute(call.primitive.get(), CpuStream().get(),
+                                                        static_cast<int>(call.arguments.size()), call.arguments.data());
     if (status != dnnl_success) return StatusOf(dnnl::error(status, "could not execute a primitive"));
   }
   return absl::OkStatus();

@@ -55,6 +55,8 @@ bool IsEmpty(const Desc& desc);
 bool IsPlain(const Desc& desc);
 // Whether the bytes lie alike: strides of dimensions of size 1 do not matter.
 bool SameLayout(const Desc& a, const Desc& b);
+// The same, of elements of any two types.
+bool LieAlike(const Desc& a, const Desc& b);
 // Dense, with dimensions in memory in the same order as in `desc` (which has no inner blocks).
 Desc DenseLike(const Desc& desc, std::span<const int64_t> dims);
 // The descriptor with dimension order[i] in place i; e.g. NHWC seen as NCHW: {0, 3, 1, 2}.
@@ -74,8 +76,8 @@ struct FixedMemory {
   std::shared_ptr<const Pages> pages;
   dnnl::memory memory;
 };
-// The tensor, whose bytes lie as `from` says, in the layout and type `to`. Packed once in a process, as long as somebody
-// holds it: who asks again with the same buffer gets the same memory. Thread-safe.
+// The tensor, whose bytes lie as `from` says, in the layout and type `to`. Packed once in a process, as long as
+// somebody holds it: who asks again with the same buffer gets the same memory. Thread-safe.
 absl::StatusOr<FixedMemory> Pack(const Tensor& tensor, const Desc& from, const Desc& to);
 
 // Executes primitives in order. Which memory each argument has is told while it is built. A run allocates nothing.
@@ -138,10 +140,8 @@ inline void SetResult(Placement result, Prepared& prepared) {
 template <typename Primitive>
 absl::StatusOr<Prepared> PrepareInPlace(const typename Primitive::primitive_desc& primitive, const Desc& desc,
                                         const Placement& placement) {
-  Prepared prepared{.inputs = {{0, placement}},
-                    .outputs = {placement},
-                    .may_overwrite = 0,
-                    .kernel = ImplementationName(primitive)};
+  Prepared prepared{
+      .inputs = {{0, placement}}, .outputs = {placement}, .may_overwrite = 0, .kernel = ImplementationName(primitive)};
   prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
   auto step = std::make_unique<PrimitiveStep>();
   if (absl::Status made = Guard([&] { step->AddCall(Primitive(primitive)); }); !made.ok()) return made;

@@ -1,0 +1,167 @@
+#include "tests/numerics/converters.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "absl/log/check.h"
+#include "absl/strings/str_cat.h"
+#include "ir/reference/reference.h"
+#include "ir/tensor.h"
+#include "ir/text.h"
+#include "runtime/engine.h"
+#include "runtime/host/channel_copy.h"
+#include "runtime/host/elementwise.h"
+#include "runtime/host/gates.h"
+#include "runtime/host/round_floats.h"
+#include "runtime/host/simd.h"
+#include "runtime/host/vector16.h"
+#include "runtime/host/vector_math.h"
+
+namespace halftone::testing {
+namespace {
+
+using Floats = std::vector<float>;
+using Halves = std::vector<uint16_t>;
+
+// ---- Loops over what kernels inline, for each kind of CPU.
+
+HALFTONE_INLINE void Scalars(const float* x, uint16_t* y, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) y[i] = host::ToBf16(x[i]);
+}
+HALFTONE_INLINE void Pairs(const float* x, uint16_t* y, int64_t count) {
+  for (int64_t i = 0; i + 32 <= count; i += 32) {
+    host::Pair pair;
+    for (int k = 0; k < 16; ++k) {
+      pair.even[k] = x[i + 2 * k];
+      pair.odd[k] = x[i + 2 * k + 1];
+    }
+    host::StorePair(y + i, pair);
+  }
+}
+HALFTONE_INLINE void F16s(const float* x, uint16_t* y, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) y[i] = host::F16::Put(x[i]);
+}
+
+using Loop = void (*)(const float*, uint16_t*, int64_t);
+struct InlinedRow {
+  std::string_view name;
+  DataType to;
+  Loop avx512, avx2, any;
+};
+
+#define HALFTONE_INLINED(Name)                                                                             \
+  HALFTONE_FOR_AVX512 void Name##Avx512(const float* x, uint16_t* y, int64_t count) { Name(x, y, count); } \
+  HALFTONE_FOR_AVX2 void Name##Avx2(const float* x, uint16_t* y, int64_t count) { Name(x, y, count); }     \
+  void Name##Any(const float* x, uint16_t* y, int64_t count) { Name(x, y, count); }
+HALFTONE_INLINED(Scalars)
+HALFTONE_INLINED(Pairs)
+HALFTONE_INLINED(F16s)
+
+constexpr InlinedRow kInlined[] = {
+    {"runtime/host/simd.h ToBf16", DataType::kBFloat16, ScalarsAvx512, ScalarsAvx2, ScalarsAny},
+    {"runtime/host/vector16.h StorePair", DataType::kBFloat16, PairsAvx512, PairsAvx2, PairsAny},
+    {"runtime/host/elementwise.h F16::Put", DataType::kFloat16, F16sAvx512, F16sAvx2, F16sAny},
+};
+
+void AddInlined(std::vector<Converter>& all) {
+  for (const InlinedRow& row : kInlined) {
+    const auto add = [&](std::string_view cpu, Loop loop) {
+      all.push_back({absl::StrCat(std::string(row.name), ", ", std::string(cpu)), row.to,
+                     [loop](const Floats& x, Halves& y) { loop(x.data(), y.data(), static_cast<int64_t>(x.size())); }});
+    };
+    if (__builtin_cpu_supports("x86-64-v4")) add("avx512", row.avx512);
+    if (__builtin_cpu_supports("x86-64-v3")) add("avx2", row.avx2);
+    add("any", row.any);
+  }
+}
+
+// ---- Functions of kernels.
+
+void AddHost(std::vector<Converter>& all) {
+  for (const host::RoundFunctions& functions : host::RoundFunctionsForThisCpu()) {
+    const std::string cpu(functions.cpu);
+    for (const auto& [to, loop] :
+         {std::pair(DataType::kBFloat16, functions.to_bf16), std::pair(DataType::kFloat16, functions.to_f16)}) {
+      all.push_back(
+          {absl::StrCat("runtime/host/round_floats.h to ", std::string(DataTypeName(to)), ", ", cpu), to,
+           [loop = loop](const Floats& x, Halves& y) { loop(x.data(), y.data(), static_cast<int64_t>(x.size())); }});
+    }
+  }
+  all.push_back({"runtime/host/gates.h to_bf16", DataType::kBFloat16, [](const Floats& x, Halves& y) {
+                   host::GateFunctionsForThisCpu().to_bf16(x.data(), y.data(), static_cast<int64_t>(x.size()));
+                 }});
+  for (const int64_t channels : {2, 3, 4}) {
+    all.push_back({absl::StrCat("runtime/host/channel_copy.h InterleavePlanes of ", channels), DataType::kBFloat16,
+                   [channels, pixels_first = Halves()](const Floats& x, Halves& y) mutable {
+                     const int64_t pixels = static_cast<int64_t>(x.size()) / channels;
+                     pixels_first.resize(x.size());
+                     host::InterleavePlanes(x.data(), channels, pixels, DataType::kBFloat16,
+                                            reinterpret_cast<std::byte*>(pixels_first.data()));
+                     for (int64_t pixel = 0; pixel < pixels; ++pixel) {
+                       for (int64_t c = 0; c < channels; ++c)
+                         y[c * pixels + pixel] = pixels_first[pixel * channels + c];
+                     }
+                   }});
+  }
+}
+
+// ---- Tensors and graphs.
+
+void CopyOut(const Tensor& tensor, Halves& y) {
+  const std::span<const uint16_t> bits = tensor.data<uint16_t>();
+  CHECK_EQ(bits.size(), y.size());
+  std::copy(bits.begin(), bits.end(), y.begin());
+}
+
+Tensor Vector(const Floats& x) { return Tensor::Of<float>({static_cast<int64_t>(x.size())}, x); }
+
+Graph CastGraph(int64_t size, DataType to) {
+  absl::StatusOr<Graph> graph = ParseGraph(absl::StrCat(
+      "graph (x: f32[", size, "]) { y: ", std::string(DataTypeName(to)), "[", size, "] = cast(x)  return y }"));
+  CHECK(graph.ok()) << graph.status();
+  return *std::move(graph);
+}
+
+void AddOfType(std::vector<Converter>& all, int64_t size, DataType to) {
+  const std::string name(DataTypeName(to));
+  const auto round = to == DataType::kBFloat16 ? BFloat16FromFloat : Float16FromFloat;
+  all.push_back({absl::StrCat("ir/types.h to ", name), to, [round](const Floats& x, Halves& y) {
+                   for (size_t i = 0; i < x.size(); ++i) y[i] = round(x[i]);
+                 }});
+  all.push_back({absl::StrCat("Tensor::ConvertTo ", name), to, [to](const Floats& x, Halves& y) {
+                   const absl::StatusOr<Tensor> made = Vector(x).ConvertTo(to);
+                   CHECK(made.ok()) << made.status();
+                   CopyOut(*made, y);
+                 }});
+  auto graph = std::make_shared<const Graph>(CastGraph(size, to));
+  all.push_back({absl::StrCat("cast to ", name, " by its reference function"), to, [graph](const Floats& x, Halves& y) {
+                   const absl::StatusOr<std::vector<Tensor>> made = reference::EvaluateGraph(*graph, {Vector(x)});
+                   CHECK(made.ok()) << made.status();
+                   CopyOut(made->front(), y);
+                 }});
+  absl::StatusOr<std::unique_ptr<Plan>> compiled = CompilePlan(*graph, {.threads = 1});
+  CHECK(compiled.ok()) << compiled.status();
+  std::shared_ptr<Plan> plan = *std::move(compiled);
+  all.push_back({absl::StrCat("cast to ", name, " by a plan"), to, [plan](const Floats& x, Halves& y) {
+                   const std::vector<Tensor> inputs = {Vector(x)};
+                   const absl::StatusOr<std::vector<Tensor>> made = plan->Run(inputs);
+                   CHECK(made.ok()) << made.status();
+                   CopyOut(made->front(), y);
+                 }});
+}
+
+}  // namespace
+
+std::vector<Converter> AllConverters(int64_t size) {
+  CHECK_EQ(size % 96, 0);
+  std::vector<Converter> all;
+  for (const DataType to : {DataType::kBFloat16, DataType::kFloat16}) AddOfType(all, size, to);
+  AddHost(all);
+  AddInlined(all);
+  return all;
+}
+
+}  // namespace halftone::testing
