@@ -10,6 +10,7 @@
 #include "base/sha256.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "formats/node_count.h"
 #include "optimizer/compare.h"
 #include "optimizer/lower.h"
 #include "optimizer/measure.h"
@@ -102,8 +103,7 @@ class OptimizeJob {
     original.path = options_.model.path;
     original.file_name = std::filesystem::path(options_.model.label()).filename().string();
     original.summary = "as it came, not fused";
-    original.rewrites.nodes_before = original.rewrites.nodes_after = original.rewrites.nodes_written =
-        model_.rewrites.nodes_before;
+    original.rewrites.nodes_before = original.rewrites.nodes_after = model_.rewrites.nodes_before;
     result_.variants.push_back(std::move(original));
     return absl::OkStatus();
   }
@@ -143,8 +143,18 @@ class OptimizeJob {
       HALFTONE_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(variant.path));
       variant.size_bytes = static_cast<int64_t>(file.bytes().size());
       variant.sha256 = Sha256Hex(file.bytes());
+      HALFTONE_ASSIGN_OR_RETURN(variant.rewrites.nodes_written, CountNodesOfFile(file.bytes(), FormatOf(variant)));
     }
     return absl::OkStatus();
+  }
+
+  // Of the variant's file: SaveModel writes the format that the model came in.
+  ModelFormat FormatOf(const VariantResult& variant) const {
+    const bool original = variant.kind == VariantKind::kOriginal;
+    if (original && options_.model.format.has_value()) return *options_.model.format;
+    if (result_.format == GraphFormat::kOnnx) return ModelFormat::kOnnx;
+    const std::string& path = original ? options_.model.label() : variant.path;
+    return ModelFormatOfPath(path) == ModelFormat::kGraphDefText ? ModelFormat::kGraphDefText : ModelFormat::kGraphDef;
   }
 
   RunSpec SpecOf(const VariantResult& variant) const {

@@ -24,7 +24,7 @@ struct FusionCount {
 
 // How the graph of a variant came about.
 struct RewriteSummary {
-  // Nodes that compute: as imported, as they are run, and of the graph that is written.
+  // Nodes that compute: as imported, and as they are run. Operators of the file, constants and inputs aside.
   int64_t nodes_before = 0, nodes_after = 0, nodes_written = 0;
   std::vector<RewriteResult> applied;
   std::vector<FusionCount> fusions;    // by pass, most frequent first
