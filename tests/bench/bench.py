@@ -7,6 +7,8 @@
     dev bench --kernels      for nodes as these models have them: all kernels that take the node, ours and oneDNN's, against each other
     dev bench --fusions      each fused node against the nodes that it stands for (--markdown FILE: as a page)
     dev bench --passes       the passes alone on graphs of 10 000 and 100 000 nodes, beside ONNX Runtime's optimization of the same files
+    dev bench --precision    bf16 on every real model, by both planners (precision_tables.py; --precision --help)
+    dev bench --headline     the nets of Paddle's and TensorFlow's tables, fp32 and bf16 (the same)
 
 Without arguments: all scenarios, quick profile. Each round runs every side once, in random order, each in a fresh process: ONNX
 Runtime (fp32), Halftone's fused fp32 file, Halftone's bf16 file. A side's time in a round is the median of its inferences; times are
@@ -26,10 +28,11 @@ import time
 import fusions
 import kernels
 import passes
+import precision_tables
 from answers import fidelity
 from files import Files, forget_old_builds, our_build
 from intervals import median
-from judge import cpu_facts, is_noisy, is_reference_cpu, judge, missed
+from judge import cpu_facts, describe_cpu, is_noisy, is_reference_cpu, judge, missed
 from losses import profile
 from measure import measure, say
 from programs import BenchError, program, run
@@ -80,13 +83,6 @@ def scenarios(options):
               if options.batch in (None, s.batch) and options.threads in (None, s.threads)]
     asked = {(s.model.name) for s in chosen}
     return chosen + [Scenario(MODELS[name], options.batch or 1, options.threads or 1) for name in options.models if name not in asked]
-
-
-def describe_cpu(facts):
-    """The kernel's words; "AMD EPYC" alone does not say which generation."""
-    amx = "AMX" if "amx_bf16" in facts.get("flags", "") else "no AMX"
-    return (f"CPU: {facts.get('model name', 'unknown')}, family {facts.get('cpu family')}, model {facts.get('model')}, {amx}, "
-            f"{os.cpu_count()} cores; kernel {os.uname().release}")
 
 
 def describe_reference(facts):
@@ -171,6 +167,10 @@ def write(options, results, skipped, facts):
 
 
 def main():
+    if sys.argv[1:2] == ["--precision"]:
+        return precision_tables.main(sys.argv[2:])
+    if sys.argv[1:2] == ["--headline"]:
+        return precision_tables.main(sys.argv[1:])
     options = parse(sys.argv[1:])
     if options.list:
         list_bars(options)

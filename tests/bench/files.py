@@ -15,7 +15,7 @@ import numpy
 from programs import HERE, program, run
 from scenarios import Scenario, shared_file
 
-EXPORTER = [HERE.parent / "models" / name for name in ("export_torch.py", "seeded_weights.py", "bert.py")]
+EXPORTER = [HERE.parent / "models" / name for name in ("export_torch.py", "seeded_weights.py", "bert.py", "mobilenet_v1.py", "resnet_v2.py")]
 SEED = 1
 
 
@@ -65,15 +65,15 @@ class Files:
         text = repr([(i, dims) for i, dims in scenario.shapes()])
         return self.made(f"samples/{scenario.model.name}-b{scenario.batch}-{hashlib.sha256(text.encode()).hexdigest()[:8]}", make) / "samples.npz"
 
-    def lowered(self, scenario):
-        """Our fused fp32 and our bf16 file, as `halftone optimize` of this build writes them."""
+    def lowered(self, scenario, planner=None):
+        """Our fused fp32 and our bf16 file, as `halftone optimize` of this build writes them. `planner`: not the usual one."""
         source = self.model(scenario.model)
         samples = self.samples(Scenario(scenario.model))
 
         def make(made):
             run([program("halftone"), "optimize", source, "--no-bench", "--precision", "bf16", "--eval", samples, "--out", made, "--json",
-                 "--quiet"], f"halftone optimize {source.name}")
-        folder = self.made(f"lowered/{our_build()}/{source.stem}-{source.stat().st_mtime_ns}", make)
+                 "--quiet", *(["--planner", planner] if planner else [])], f"halftone optimize {source.name}")
+        folder = self.made(f"lowered/{our_build()}/{source.stem}-{source.stat().st_mtime_ns}{'-' + planner if planner else ''}", make)
         return folder / f"{source.stem}.fp32.onnx", folder / f"{source.stem}.bf16.onnx"
 
 

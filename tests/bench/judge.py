@@ -6,6 +6,8 @@ this very CPU, so that beating it says nothing. NOISY: the interval reaches over
 whatever else runs for a moment disturbs somebody: an interval on one side of the bar stands nevertheless.)
 """
 
+import os
+
 from intervals import median, ratio_of_rounds
 from scenarios import FP32_SQNR_DB, REFERENCE_CPU, REFERENCE_FLAG, REFERENCE_SLACK
 from sides import BF16, FP32, ORT
@@ -18,6 +20,13 @@ def cpu_facts():
     with open("/proc/cpuinfo") as file:
         lines = (line.partition(":") for line in file)
         return {key.strip(): value.strip() for key, _, value in lines if key.strip()}
+
+
+def describe_cpu(facts):
+    """The kernel's words; "AMD EPYC" alone does not say which generation."""
+    amx = "AMX" if "amx_bf16" in facts.get("flags", "") else "no AMX"
+    return (f"CPU: {facts.get('model name', 'unknown')}, family {facts.get('cpu family')}, model {facts.get('model')}, {amx}, "
+            f"{os.cpu_count()} cores; kernel {os.uname().release}")
 
 
 def is_reference_cpu(facts):

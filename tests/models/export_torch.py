@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Exports a network with seeded random weights as ONNX: any classifier of torchvision, or bert_base, gru, lstm.
+"""Exports a network with seeded random weights as ONNX: any classifier of torchvision, or bert_base, gru, lstm, mobilenet_v1, resnet50_v2,
+resnet101_v2.
 
 usage: export_torch.py NAME OUT.onnx [--opset 17] [--fold]        e.g. resnet50; needs PyTorch and torchvision
 
@@ -16,6 +17,8 @@ import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import bert  # noqa: E402
+import mobilenet_v1  # noqa: E402
+import resnet_v2  # noqa: E402
 from seeded_weights import settle  # noqa: E402
 
 SEED = 7
@@ -54,7 +57,14 @@ def recurrent(name):
                     free_batch=False)
 
 
-OWN = {"bert_base": bert_base, "gru": recurrent, "lstm": recurrent}
+def image_net(name):
+    net = mobilenet_v1.MobileNetV1() if name == "mobilenet_v1" else resnet_v2.ResNetV2(name)
+    settle(net, torch.randn(4, 3, 224, 224))
+    return Exported(net, {"input": torch.zeros(1, 3, 224, 224)}, ["output"])
+
+
+OWN = {"bert_base": bert_base, "gru": recurrent, "lstm": recurrent, "mobilenet_v1": image_net,
+       **{name: image_net for name in resnet_v2.BLOCKS}}
 
 
 def export(name, out, opset, fold):
@@ -67,7 +77,7 @@ def export(name, out, opset, fold):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("name")
     parser.add_argument("out")
     parser.add_argument("--opset", type=int, default=17)

@@ -1,0 +1,109 @@
+"""A report of `halftone optimize` as a row of the precision tables, and the bars. Pure: no programs, no files."""
+
+from classify import changed, scores
+
+EQUAL_DB, NONE_DB = 999, -999
+
+
+def variant(report, precision):
+    return next((v for v in report["variants"] if v["precision"] == precision), None)
+
+
+def painted(lowered):
+    """(nodes in bf16, nodes that were decided about)"""
+    decisions = lowered.get("decisions", [])
+    return sum(d["precision"] == "BF16" for d in decisions), len(decisions)
+
+
+def known(count):
+    """A count of the report; -1 there is None here."""
+    return None if count is None or count < 0 else count
+
+
+def speed(benchmark):
+    if not benchmark or not benchmark.get("samples"):
+        return None
+    s = benchmark["speedup"]
+    return {"median": s["median"], "low": s["low"], "high": s["high"], "valid": benchmark["valid"],
+            "why_invalid": benchmark.get("invalid_reasons", [])}
+
+
+def milliseconds(benchmark):
+    return benchmark["median_ms"] if benchmark and benchmark.get("samples") else None
+
+
+def worst(fidelity):
+    """Of the output that differs most."""
+    if not fidelity:
+        return None
+    lowest = min(fidelity, key=lambda f: f["sqnr_db"])
+    rows = max((f["rows"] for f in fidelity), default=0)
+    return {"sqnr_db": lowest["sqnr_db"], "cosine": min(f["cosine"] for f in fidelity), "outputs": len(fidelity), "rows": rows}
+
+
+def row(report, planner):
+    """Everything that the tables say about one model and planner. Errors: ValueError if it is not a report with fp32 and bf16."""
+    fp32, bf16 = variant(report, "FP32"), variant(report, "BF16")
+    if fp32 is None or bf16 is None:
+        raise ValueError(f"no fp32 or no bf16 among {[v['precision'] for v in report['variants']]}")
+    lowered, decided = painted(bf16)
+    samples = bf16["labelled_samples"]
+    return {
+        "planner": planner, "summary": bf16["summary"], "painted": lowered, "decided": decided, "emulated": bf16["emulated"],
+        "casts": {key: known(bf16.get(f"casts_{key}")) for key in ("planned", "in_file", "run")},
+        "fp32_ms": milliseconds(fp32.get("benchmark")), "bf16_ms": milliseconds(bf16.get("benchmark")),
+        "speed": speed(bf16.get("benchmark")), "fidelity": worst(bf16["fidelity"]), "samples": report["evaluation_samples"],
+        "top1": {"fp32": fp32["top1_accuracy"], "bf16": bf16["top1_accuracy"]} if samples else None,
+        "bytes": {"fp32": fp32["artifact"]["size_bytes"], "bf16": bf16["artifact"]["size_bytes"]},
+        "changed": changed_by_agreement(bf16["fidelity"]) if samples else None, "scores": None}
+
+
+def changed_by_agreement(fidelity):
+    """Samples with another class, where there is one row a sample."""
+    first = fidelity[0]
+    return round((1 - first["top1_agreement"]) * first["rows"])
+
+
+def add_answers(one, labels, fp32, bf16):
+    """Counts classes again by what the two files answered, and adds precision, recall and F1."""
+    one["changed"] = changed(fp32, bf16)
+    one["scores"] = {"fp32": vars(scores(labels, fp32)), "bf16": vars(scores(labels, bf16))}
+
+
+# --- Bars.
+
+
+def verdicts_of(one, bar):
+    """[{"what", "value", "bar", "met"}], empty where nothing is asked. What was not measured is not met."""
+    verdicts = []
+    if bar.changed_share is not None:
+        count, samples = one["changed"], one["samples"]
+        # Counts are whole: a share that falls between two of them is the lower one.
+        most = int(bar.changed_share * samples + 1e-9)
+        verdicts.append({"what": "changed classes", "value": count, "bar": most, "met": count is not None and samples > 0 and count <= most})
+    if bar.sqnr_db is not None:
+        sqnr = one["fidelity"]["sqnr_db"] if one["fidelity"] else None
+        verdicts.append({"what": "SQNR dB", "value": sqnr, "bar": bar.sqnr_db, "met": sqnr is not None and sqnr >= bar.sqnr_db})
+    return verdicts
+
+
+def missed(results):
+    """Of all rows: "MODEL, PLANNER: 3 changed classes, at most 2"."""
+    lines = []
+    for result in results:
+        for v in result["verdicts"]:
+            if not v["met"]:
+                bound = "at most" if v["what"] == "changed classes" else "at least"
+                lines.append(f"{result['model']}, {result['planner']}: {value_text(v['value'])} {v['what']}, {bound} {v['bar']}")
+    return lines
+
+
+def value_text(value):
+    if value is None:
+        return "unknown"
+    return f"{value:.1f}" if isinstance(value, float) else str(value)
+
+
+def counted(results):
+    verdicts = [v for r in results for v in r["verdicts"]]
+    return sum(v["met"] for v in verdicts), len(verdicts)
