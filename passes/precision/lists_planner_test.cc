@@ -225,5 +225,22 @@ TEST(ListsPlanner, GraphDefCountsItsConstantsAsTensorFlowDoes) {
   EXPECT_EQ(p.lists.summary.painted, 1);
 }
 
+TEST(ListsPlanner, IntelsListsKnowFusedOpsAndPaintWhatFollows) {
+  const char* text = R"(graph graphdef (x: f32[2,5,4,3]) { w = const f32[1,1,3,3]  k = const f32[3]
+      a = conv(x, w, k) {layout="NHWC", weights_layout="HWIO", activation="relu"}  b = tanh(a)  return y=exp(b) })";
+  const Planned p(text, {.lists_variant = ListsVariant::kItex});
+  EXPECT_EQ(p.Of("a").reason, "allow list: _ITEXFusedConv2D");
+  EXPECT_EQ(p.Of("b").step, "infer-after");
+  const Planned q(text, {.paint_infer_after_allow = false, .lists_variant = ListsVariant::kItex});
+  EXPECT_EQ(q.Painted(), "a");
+}
+
+TEST(ListsPlanner, Float16IsPlannedAsBFloat16Is) {
+  const Planned p("graph onnx (x: f32[2,3]) { w = const f32[3,5]  m = matmul(x, w)  return y=softmax(m) }",
+                  {.target_type = DataType::kFloat16});
+  EXPECT_EQ(p.Of("m").type, DataType::kFloat16);
+  EXPECT_THAT(p.lists.summary.ToString(), HasSubstr("Converted 1/2 nodes to float16 precision"));
+}
+
 }  // namespace
 }  // namespace halftone
