@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""CPUs without bfloat16 instructions, which oneDNN is told to be: the plan stays fp32 with one sentence, unless it is forced, and then says
+that it is emulated."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from harness import DEMO, Skip, case, main, variant  # noqa: E402
+
+ONNX, ONNX_EVAL = DEMO / "digits.onnx", DEMO / "digits_nchw.npz"
+PB, PB_EVAL = DEMO / "digits.pb", DEMO / "digits_nhwc.npz"
+WITHOUT = ("AVX2", "AVX512_CORE")  # what ONEDNN_MAX_CPU_ISA holds oneDNN to
+PLANNERS = ("lists", "placement")
+
+
+def held_to(isa):
+    """The environment, where this CPU has what it is held to."""
+    flags = pathlib.Path("/proc/cpuinfo").read_text()
+    if isa.startswith("AVX512") and "avx512bw" not in flags or "avx2" not in flags:
+        raise Skip(f"this CPU has no {isa}")
+    return {"ONEDNN_MAX_CPU_ISA": isa}
+
+
+def optimize(t, isa, model, samples, *flags):
+    report, out = t.optimize(model, "--eval", samples, "--no-bench", *flags, env=held_to(isa))
+    t.equal((report["environment"]["isa"], report["environment"]["native_bf16"]), (isa.lower(), False))
+    return report, out
+
+
+for _isa in WITHOUT:
+    for _planner in PLANNERS:
+
+        @case(f"{_isa}, {_planner}: every node stays fp32, for one reason that is said once")
+        def _(t, isa=_isa, planner=_planner):
+            for model, samples in ((ONNX, ONNX_EVAL), (PB, PB_EVAL)):
+                report, _ = optimize(t, isa, model, samples, "--planner", planner)
+                bf16 = variant(report, "BF16")
+                t.equal(bf16["emulated"], False)
+                t.check(bf16["summary"].startswith("kept fp32: ") and "bfloat16 instructions" in bf16["summary"], bf16["summary"])
+                t.equal([w for w in report["warnings"] if "bf16" in w], [f"bf16: {bf16['summary']}"])
+                t.equal({n["precision"] for n in bf16["nodes"]}, {"FP32"})
+                t.check(all("bf16" not in (n["src_type"], n["weights_type"], n["dst_type"]) for n in bf16["nodes"]), "a step in bf16")
+                t.equal({d["precision"] for d in bf16["decisions"]}, {"FP32"})
+                t.equal(bf16["fidelity"][0]["top1_agreement"], 1)
+                t.equal(bf16["fidelity"][0]["sqnr_db"], 999)
+                t.check(bf16["artifact"]["size_bytes"] > 0.9 * variant(report, "FP32")["artifact"]["size_bytes"], "a smaller file")
+
+        @case(f"{_isa}, {_planner}: forced, it is lowered, answers like bf16 and says that it is emulated")
+        def _(t, isa=_isa, planner=_planner):
+            for model, samples in ((ONNX, ONNX_EVAL), (PB, PB_EVAL)):
+                report, _ = optimize(t, isa, model, samples, "--planner", planner, "--force")
+                bf16 = variant(report, "BF16")
+                t.equal(bf16["emulated"], True)
+                t.check(any("emulated" in w for w in report["warnings"]), f"{report['warnings']}")
+                t.check(any(n["src_type"] == "bf16" for n in bf16["nodes"]), "no step in bf16")
+                t.check(bf16["fidelity"][0]["top1_agreement"] >= 0.99 and 25 < bf16["fidelity"][0]["sqnr_db"] < 80, f"{bf16['fidelity']}")
+                t.check(bf16["artifact"]["size_bytes"] < 0.55 * variant(report, "FP32")["artifact"]["size_bytes"], "not half as large")
+
+
+@case("the table marks the emulated variant and says why")
+def _(t):
+    run = t.halftone("optimize", ONNX, "--eval", ONNX_EVAL, "--force", "--rounds", "3", "--round-seconds", "0.05", "--out", t.folder / "out", env=held_to("AVX2"))
+    t.equal(run.returncode, 0, run.stderr)
+    t.contains(run.stdout, "bf16 (emulated)")
+    t.contains(run.stdout + run.stderr, "emulated")
+
+
+@case("the policy's force is the flag's")
+def _(t):
+    policy = t.folder / "policy.yaml"
+    policy.write_text("force: true\n")
+    report, _ = optimize(t, "AVX2", ONNX, ONNX_EVAL, "--policy", policy)
+    t.equal(variant(report, "BF16")["emulated"], True)
+
+
+@case("bfloat16 instructions that are there are used without a word")
+def _(t):
+    if "avx512_bf16" not in pathlib.Path("/proc/cpuinfo").read_text():
+        raise Skip("this CPU has no AVX512_BF16")
+    report, _ = t.optimize(ONNX, "--eval", ONNX_EVAL, "--no-bench", env={"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"})
+    bf16 = variant(report, "BF16")
+    t.equal((report["environment"]["native_bf16"], bf16["emulated"]), (True, False))
+    t.check(not any("emulated" in w or "kept fp32" in w for w in report["warnings"]), f"{report['warnings']}")
+    t.check(any(n["src_type"] == "bf16" for n in bf16["nodes"]), "no step in bf16")
+
+
+main()
