@@ -6,6 +6,7 @@
 #include "formats/onnx/importer.h"
 #include "formats/tensorflow/exporter.h"
 #include "formats/tensorflow/importer.h"
+#include "formats/tensorflow/type_limits.h"
 
 namespace halftone {
 namespace {
@@ -102,5 +103,11 @@ absl::StatusOr<std::string> ExportModel(const Graph& graph, const ExportOptions&
   }
   return absl::InternalError("a format without an exporter");
 }
+
+FileTypes FileTypesOf(GraphFormat format, Loader loader) {
+  return format == GraphFormat::kGraphDef ? GraphDefFileTypes() : OnnxFileTypes(loader);
+}
+
+absl::Status LoadsIn(const Graph& graph, Loader loader) { return OnnxLoadsIn(graph, loader); }
 
 }  // namespace halftone

@@ -9,6 +9,8 @@
 
 #include "absl/status/statusor.h"
 #include "formats/onnx/exporter.h"
+#include "formats/onnx/loaders.h"
+#include "ir/file_types.h"
 #include "ir/graph.h"
 
 namespace halftone {
@@ -44,6 +46,14 @@ struct ExportOptions {
 
 // In the format that the graph came from; one without a format (made from text) is written as ONNX.
 absl::StatusOr<std::string> ExportModel(const Graph& graph, const ExportOptions& options = {});
+
+// What a file of this format may hold of types below f32, for the export pipeline (passes/pipelines.h); with a loader,
+// of that what it runs.
+FileTypes FileTypesOf(GraphFormat format, Loader loader = Loader::kAny);
+
+// OK if nothing is known that keeps the runtime from loading the graph as it would be written. Else UNIMPLEMENTED with
+// a sentence for the report, or INVALID_ARGUMENT where it loads no files of the graph's format.
+absl::Status LoadsIn(const Graph& graph, Loader loader);
 
 }  // namespace halftone
 

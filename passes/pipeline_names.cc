@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "passes/fusion/rules.h"
 #include "passes/lowering/merges.h"
+#include "passes/lowering/share_constants.h"
 #include "passes/lowering/split_activations.h"
 #include "passes/lowering/split_fused.h"
 #include "passes/lowering/split_layer_norm.h"
@@ -105,6 +106,7 @@ constexpr Row kRows[] = {
     {"split-activations", One<SplitActivations>},
     {"split-layer-norm", One<SplitLayerNorm>},
     {"split-softmax", One<SplitSoftmax, GraphFormat::kOnnx>},
+    {"share-constants", One<ShareConstants>},
     {"split-mixed-types-onnx", SplitMixedTypesByName<GraphFormat::kOnnx, Dialect::kPortable>},
     {"split-mixed-types-graphdef", SplitMixedTypesByName<GraphFormat::kGraphDef, Dialect::kPortable>},
     {"split-mixed-types-itex", SplitMixedTypesByName<GraphFormat::kGraphDef, Dialect::kItex>},

@@ -8,6 +8,7 @@
 
 #include "passes/fusion/rules.h"
 #include "passes/lowering/merges.h"
+#include "passes/lowering/share_constants.h"
 #include "passes/lowering/spell_dialect.h"
 #include "passes/lowering/split_activations.h"
 #include "passes/lowering/split_fused.h"
@@ -15,6 +16,7 @@
 #include "passes/lowering/split_mixed_types.h"
 #include "passes/lowering/split_softmax.h"
 #include "passes/lowering/splits.h"
+#include "passes/lowering/widen_types.h"
 #include "passes/precision/apply_precision.h"
 #include "passes/precision/conversions.h"
 #include "passes/simplify/passes.h"
@@ -62,7 +64,7 @@ Pipeline MakePrecisionPipeline(const PrecisionPlan& plan) {
   return p;
 }
 
-Pipeline MakeExportPipeline(GraphFormat format, Dialect dialect) {
+Pipeline MakeExportPipeline(GraphFormat format, Dialect dialect, FileTypes types) {
   Pipeline p(format == GraphFormat::kGraphDef ? "export-graphdef" : "export-onnx");
   p.Add<SplitMixedTypes>(format, dialect);
   for (std::unique_ptr<Pass>& split : SplitsOfOps(format, dialect)) p.Add(std::move(split));
@@ -73,6 +75,8 @@ Pipeline MakeExportPipeline(GraphFormat format, Dialect dialect) {
   p.Add<RemoveDeadNodes>();
   if (Rules merges = MergeRules(dialect); !merges.empty()) p.AddFixedPoint("merge", std::move(merges));
   p.Add<SpellDialect>(format, dialect);
+  if (types != nullptr) p.Add<WidenTypes>(std::move(types));  // behind the spelling: which op it is says which types it takes
+  p.Add<ShareConstants>();
   return p;
 }
 

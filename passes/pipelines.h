@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "ir/dialect.h"
+#include "ir/file_types.h"
 #include "ir/graph.h"
 #include "ir/precision_plan.h"
 #include "passes/core/pipeline.h"
@@ -24,8 +25,9 @@ Pipeline MakeOptimizePipeline();
 Pipeline MakePrecisionPipeline(const PrecisionPlan& plan);
 
 // Last: what is fused becomes ops of the format's dialect, standard ones where it has none (ir/dialect.h). The result is
-// what the exporter writes. REQUIRES: CheckDialect(dialect, format)
-Pipeline MakeExportPipeline(GraphFormat format, Dialect dialect = Dialect::kPortable);
+// what the exporter writes. `types` are the file's rules for f16 and bf16 (FileTypesOf of formats/formats.h): nodes that
+// they refuse become f32; without them the exporter may refuse the graph. REQUIRES: CheckDialect(dialect, format)
+Pipeline MakeExportPipeline(GraphFormat format, Dialect dialect = Dialect::kPortable, FileTypes types = nullptr);
 
 // By name, for tools and golden tests: "optimize", "export-onnx", "export-graphdef", "export-tensorflow", "export-itex",
 // the fixed points "simplify", "fuse" and "conversions", or a single pass or rule ("fuse-conv-bias"). NOT_FOUND lists the

@@ -11,6 +11,7 @@
 #include "formats/onnx/element_types.h"
 #include "formats/onnx/node_writer.h"
 #include "formats/onnx/op_map.h"
+#include "formats/onnx/opsets.h"
 #include "formats/onnx/serialize.h"
 #include "formats/onnx/tensors.h"
 #include "formats/onnx/validator.h"
@@ -23,19 +24,8 @@ namespace halftone {
 namespace onnx_format {
 namespace {
 
-constexpr int kDefaultOpset = 17;  // of a graph that came from no file
-
 using Strings = std::vector<std::string>;
 using Ints = std::vector<int64_t>;
-
-int OwnOpset(const Graph& graph) {
-  const Ints versions = HeaderList<Ints>(graph, "opset");
-  const Strings domains = HeaderList<Strings>(graph, "opset_domains");
-  for (size_t i = 0; i < versions.size(); ++i) {
-    if (i >= domains.size() || domains[i].empty()) return static_cast<int>(versions[i]);
-  }
-  return kDefaultOpset;
-}
 
 // IR version that the ONNX release of this opset had.
 int64_t IrVersionOf(int opset) {
@@ -170,7 +160,8 @@ absl::StatusOr<int> OnnxOpset(const Graph& graph, const OnnxExportOptions& optio
   const std::vector<const Graph*> graphs = WithNested(graph);
   for (const Graph* part : graphs) {
     for (const NodeId id : part->nodes()) {
-      const onnx_format::OpRow* row = onnx_format::FindRow(part->op(id), part->node(id).spelling, part->node(id).domain);
+      const onnx_format::OpRow* row =
+          onnx_format::FindRow(part->op(id), part->node(id).spelling, part->node(id).domain);
       const int needed = row == nullptr ? opset : onnx_format::MinOpset(*part, id, *row);
       if (needed > onnx_format::kMaxOpset) {
         return absl::UnimplementedError(Concat("node '", part->Label(id), "' (", OpName(part->op(id)),

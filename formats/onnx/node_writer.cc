@@ -28,6 +28,8 @@ bool IsOnnxLayout(std::string_view name, const AttributeValue& value) {
   return (name == "layout" && *text == "NCHW") || (name == "weights_layout" && (*text == "OIHW" || *text == "IOHW"));
 }
 
+constexpr int kBf16FillSince = 20;  // ConstantOfShape makes bf16
+
 bool IsReduction(OpKind op) { return Info(op).group == OpGroup::kReduce; }
 
 }  // namespace
@@ -225,7 +227,8 @@ absl::Status NodeWriter::WriteOpaque(NodeId id) {
 bool NodeWriter::IsFillNode(NodeId id) const {
   const Tensor* tensor = graph_.ConstantTensor(graph_.output(id));
   return graph_.node(id).extra.has(kFillNodeMark) && tensor != nullptr && tensor->num_elements() > 0 &&
-         ElementSize(tensor->type()) > 0 && tensor->type() != DataType::kBFloat16 && IsUniform(*tensor);
+         ElementSize(tensor->type()) > 0 && IsUniform(*tensor) &&
+         (tensor->type() != DataType::kBFloat16 || opset_ >= kBf16FillSince);
 }
 
 bool NodeWriter::IsInitializer(NodeId id) const {
@@ -261,8 +264,11 @@ std::vector<NodeWriter::Initializer> NodeWriter::Finish(onnx::GraphProto& proto,
   for (const GraphOutput& output : graph_.outputs()) Read(output.value);
   for (Written& node : nodes_) {
     if (node.constant.valid() && !read_[node.constant.index]) continue;
-    if (name_nodes_ && node.proto.name().empty() && node.proto.output_size() > 0)
-      node.proto.set_name(node.proto.output(0));
+    if (name_nodes_ && node.proto.name().empty()) {
+      const auto made = std::find_if(node.proto.output().begin(), node.proto.output().end(),
+                                     [](const std::string& name) { return !name.empty(); });
+      if (made != node.proto.output().end()) node.proto.set_name(*made);
+    }
     proto.add_node()->Swap(&node.proto);
   }
   std::vector<Initializer> result;

@@ -9,6 +9,7 @@
 
 #include "base/strings.h"
 #include "formats/onnx/op_rows.h"
+#include "ir/file_types.h"
 
 namespace halftone::onnx_format {
 namespace {
@@ -23,7 +24,7 @@ bool IsDefault(const AttributeValue& value) {
   }
   const std::string* text = std::get_if<std::string>(&value);
   return text != nullptr && (*text == "DCR" || *text == "stretch" ||
-                              *text == "output_half_pixel");  // DepthToSpace, Resize, RoiAlign before opset 16
+                             *text == "output_half_pixel");  // DepthToSpace, Resize, RoiAlign before opset 16
 }
 
 // Whether an attribute can hold it.
@@ -31,11 +32,12 @@ bool IsFloat32(std::optional<double> value) {
   return value.has_value() && (std::isnan(*value) || static_cast<double>(static_cast<float>(*value)) == *value);
 }
 
-bool HasBFloat16(const Graph& graph, const Node& node) {
-  const auto is_bf16 = [&graph](ValueId value) { return value.valid() && graph.type(value) == DataType::kBFloat16; };
-  return std::any_of(node.inputs.begin(), node.inputs.end(), is_bf16) ||
-         std::any_of(node.outputs.begin(), node.outputs.end(), is_bf16);
-}
+// Operators that learnt f16 late or not at all. (Those that have no floats are not here: no such node has one.)
+constexpr std::pair<std::string_view, int> kLateFloat16[] = {
+    {"Celu", kNever},  {"CumSum", 14}, {"DequantizeLinear", 19},      {"DynamicQuantizeLinear", kNever},
+    {"Equal", 11},     {"IsInf", 20},  {"NonMaxSuppression", kNever}, {"QuantizeLinear", 19},
+    {"Range", kNever},
+};
 
 }  // namespace
 
@@ -95,9 +97,27 @@ const OpRow* FindRow(OpKind op, std::string_view spelling, std::string_view doma
   return first;
 }
 
+int Float16Since(const OpRow& row) {
+  for (const auto& [onnx, since] : kLateFloat16) {
+    if (row.onnx == onnx && row.domain.empty()) return since;
+  }
+  return row.since;
+}
+
+int TypesSince(const Graph& graph, NodeId id, const OpRow& row) {
+  int opset = 0;
+  if (HasType(graph, id, DataType::kBFloat16)) opset = std::max(row.since, row.bf16_since);
+  if (HasType(graph, id, DataType::kFloat16)) opset = std::max(opset, Float16Since(row));
+  return opset;
+}
+
 int MinOpset(const Graph& graph, NodeId id, const OpRow& row) {
+  return std::max(MinOpsetWithoutTypes(graph, id, row), TypesSince(graph, id, row));
+}
+
+int MinOpsetWithoutTypes(const Graph& graph, NodeId id, const OpRow& row) {
   const Node& node = graph.node(id);
-  int opset = HasBFloat16(graph, node) ? std::max(row.since, row.bf16_since) : row.since;
+  int opset = row.since;
   for (const AttributeRow& attribute : row.attributes) {
     const AttributeValue* value = node.attributes.find(attribute.canonical.empty() ? "" : attribute.canonical);
     if (value != nullptr && !IsDefault(*value)) opset = std::max(opset, attribute.since);

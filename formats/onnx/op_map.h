@@ -67,7 +67,7 @@ struct OpRow {
   std::string_view onnx;
   OpKind op;
   int since;       // opset that introduced it
-  int bf16_since;  // opset from which it takes bf16
+  int bf16_since;  // opset from which it takes bf16; f16: see Float16Since
   int max_inputs;  // in the newest opset
   std::span<const AttributeRow> attributes = {};
   std::span<const MovedRow> moved = {};
@@ -89,6 +89,13 @@ const OpRow* FindRow(OpKind op, std::string_view spelling = "", std::string_view
 
 // The least opset in which the node, with its types and attributes, can be written.
 int MinOpset(const Graph& graph, NodeId id, const OpRow& row);
+
+// Its two reasons: the form of the node, and the types below f32 of its values (0: it has none; kNever: no opset).
+int MinOpsetWithoutTypes(const Graph& graph, NodeId id, const OpRow& row);
+int TypesSince(const Graph& graph, NodeId id, const OpRow& row);
+
+// The opset from which the row's operator takes f16: nearly all took it from the start.
+int Float16Since(const OpRow& row);
 
 }  // namespace halftone::onnx_format
 

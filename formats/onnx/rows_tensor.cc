@@ -69,7 +69,7 @@ constexpr OpRow kRows[] = {
     {"ArgMax", kArgMax, 1, 13, 1, kArgAttributes, kArgAxis},
     {"ArgMin", kArgMin, 1, 13, 1, kArgAttributes, kArgAxis},
     {"CumSum", kCumSum, 11, 14, 2, kCumAttributes},
-    {"TopK", kTopK, 1, 13, 2, kTopKAttributes, kTopKInputs, nullptr, FinishTopK},
+    {"TopK", kTopK, 1, kNever, 2, kTopKAttributes, kTopKInputs, nullptr, FinishTopK},
     {"NonZero", kNonZero, 9, 13, 1},
     {"Unique", kUnique, 11, kNever, 1, kUniqueAttributes},
     {"Compress", kCompress, 9, kNever, 2, kAxis},

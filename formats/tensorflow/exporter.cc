@@ -9,6 +9,7 @@
 #include "formats/tensorflow/functions.h"
 #include "formats/tensorflow/graph_writer.h"
 #include "formats/tensorflow/names.h"
+#include "formats/tensorflow/provenance.h"
 #include "formats/tensorflow/write_node.h"
 #include "google/protobuf/text_format.h"
 
@@ -57,6 +58,7 @@ absl::StatusOr<std::string> ExportGraphDef(const Graph& graph, bool as_text) {
   if (const AttributeValue* nested = graph.header().find(kHeaderNested)) {
     if (const auto* names = std::get_if<std::vector<std::string>>(nested)) DropUncalled(*names, def);
   }
+  AddProvenance(graph, def);
   if (def.ByteSizeLong() > INT_MAX) {
     return absl::ResourceExhaustedError(
         Concat("the GraphDef would have ", def.ByteSizeLong(), " bytes; a protobuf holds at most ", INT_MAX));

@@ -16,11 +16,13 @@
 #include "formats/tensorflow/node_import.h"
 #include "formats/tensorflow/op_map.h"
 #include "formats/tensorflow/parse.h"
+#include "formats/tensorflow/provenance.h"
 #include "formats/tensorflow/source_node.h"
 #include "formats/tensorflow/tensor_proto.h"
 #include "google/protobuf/message.h"
 #include "google/protobuf/unknown_field_set.h"
 #include "ir/editor.h"
+#include "ir/provenance.h"
 #include "ir/verifier.h"
 
 namespace halftone {
@@ -376,10 +378,14 @@ absl::StatusOr<Graph> ImportNodes(tf::GraphDef& def, FunctionLibrary& functions,
 absl::StatusOr<Graph> ImportGraphDef(std::string_view bytes, bool is_text, const GraphDefOptions& options) {
   graphdef::tf::GraphDef def;
   HALFTONE_RETURN_IF_ERROR(graphdef::ParseGraphDef(bytes, is_text, def));
+  const auto provenance = graphdef::TakeProvenance(def);
   HALFTONE_RETURN_IF_ERROR(Annotate(graphdef::CheckFunctions(def.library()), "function library"));
   int64_t repeat_budget = graphdef::kRepeatBudget;
   graphdef::FunctionLibrary functions(def.library(), def.versions(), repeat_budget);
-  return graphdef::ImportNodes(def, functions, options, /*is_function=*/false);
+  HALFTONE_ASSIGN_OR_RETURN(Graph graph, graphdef::ImportNodes(def, functions, options, /*is_function=*/false));
+  GraphEditor edit(graph);
+  for (const auto& [key, value] : provenance) AddMetadata(edit, key, value);
+  return graph;
 }
 
 }  // namespace halftone

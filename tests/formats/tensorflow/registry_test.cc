@@ -1,6 +1,7 @@
 // The tables of ops against TensorFlow's own registry: signatures, defaults, required attributes; and the checker
 // itself.
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "formats/tensorflow/element_types.h"
 #include "formats/tensorflow/op_map.h"
+#include "formats/tensorflow/type_limits.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
@@ -118,6 +120,35 @@ TEST_F(RegistryTest, EveryRowAgrees) {
       }
     }
   }
+}
+
+// Ops that do not take bfloat16 or half where they take float are those of the table, and no others.
+TEST_F(RegistryTest, LimitsOfTypesAgree) {
+  std::map<std::string, bool> limits;
+  for (const graphdef::TypeLimit& limit : graphdef::TypeLimits()) limits[std::string(limit.tf_op)] = limit.takes_f16;
+  std::set<std::string> found;
+  for (int kind = 0; kind < kNumOps; ++kind) {
+    for (const graphdef::OpRow* row : graphdef::RowsOf(static_cast<OpKind>(kind))) {
+      const std::string name(row->tf_op);
+      SCOPED_TRACE(name);
+      if (!ops_.contains(name) || name.starts_with("_"))
+        continue;  // newer than the registry; internal: their dialect knows
+      for (const tf::OpDef::AttrDef& attr : ops_[name]->attr()) {
+        const auto& allowed = attr.allowed_values().list().type();
+        const auto takes = [&](tf::DataType type) {
+          return std::find(allowed.begin(), allowed.end(), type) != allowed.end();
+        };
+        if (attr.name() != "T" || !attr.has_allowed_values() || !takes(tf::DT_FLOAT)) continue;
+        const bool limited = !takes(tf::DT_BFLOAT16) || !takes(tf::DT_HALF);
+        EXPECT_EQ(limits.contains(name), limited);
+        if (!limited || !limits.contains(name)) continue;
+        found.insert(name);
+        EXPECT_FALSE(takes(tf::DT_BFLOAT16));
+        EXPECT_EQ(limits[name], takes(tf::DT_HALF));
+      }
+    }
+  }
+  EXPECT_EQ(found.size(), limits.size());
 }
 
 // Every internal op that a dialect may write is one that we know and read.
