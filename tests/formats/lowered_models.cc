@@ -1,0 +1,75 @@
+#include "tests/formats/lowered_models.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "optimizer/lower.h"
+#include "passes/core/permissive_target.h"
+
+namespace halftone::testing {
+
+std::string NameOf(const Lowering& lowering) {
+  return Concat(lowering.planner == PlannerKind::kLists ? "lists" : "placement", ", ", VariantName(lowering.kind), ", ",
+                LoaderName(lowering.loader), ", ", DialectName(lowering.dialect));
+}
+
+std::vector<Lowering> AllLowerings(GraphFormat format) {
+  std::vector<Lowering> all;
+  const bool graphdef = format == GraphFormat::kGraphDef;
+  for (const PlannerKind planner : {PlannerKind::kLists, PlannerKind::kPlacement}) {
+    for (const VariantKind kind : {VariantKind::kBf16, VariantKind::kFp16}) {
+      all.push_back({planner, kind});
+      if (!graphdef) all.push_back({planner, kind, Loader::kOnnxRuntime});
+    }
+    if (!graphdef) continue;
+    all.push_back({planner, VariantKind::kBf16, Loader::kAny, Dialect::kTensorFlow});
+    all.push_back({planner, VariantKind::kBf16, Loader::kAny, Dialect::kItex});
+  }
+  return all;
+}
+
+absl::StatusOr<Graph> Lower(const Graph& imported, const Lowering& lowering) {
+  const PermissiveTarget target;
+  OptimizeOptions options;
+  options.planner_kind = lowering.planner;
+  options.loader = lowering.loader;
+  options.dialect = lowering.dialect;
+  options.policy_sha256 = std::string(64, 'a');
+  options.force = true;
+  HALFTONE_ASSIGN_OR_RETURN(const PreparedModel model, PrepareModel(imported, target, options));
+  HALFTONE_ASSIGN_OR_RETURN(LoweredGraph lowered, MakeLowered(lowering.kind, model, target, options));
+  return std::move(lowered.graph);
+}
+
+absl::StatusOr<Written> WriteAndRead(const Graph& graph, const std::vector<GraphOutput>& outputs) {
+  Written written;
+  HALFTONE_ASSIGN_OR_RETURN(written.bytes, ExportModel(graph));
+  ImportOptions options{.format = ModelFormat::kOnnx};
+  if (graph.format() == GraphFormat::kGraphDef) {
+    options.format = ModelFormat::kGraphDef;
+    for (const GraphOutput& output : outputs) options.outputs.push_back(output.name);
+  }
+  HALFTONE_ASSIGN_OR_RETURN(written.again, ImportModelBytes(written.bytes, "written", options));
+  return written;
+}
+
+std::vector<std::string> SharedModels() {
+  const char* shared = std::getenv("HALFTONE_SHARED");
+  std::vector<std::string> paths;
+  const std::string folder = shared == nullptr ? "" : std::string(shared) + "/data/models";
+  if (shared == nullptr || !std::filesystem::exists(folder)) return paths;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    const std::filesystem::path& path = entry.path();
+    const bool saved = path.string().find("/savedmodel/") != std::string::npos;  // other messages, in .pb too
+    const bool frozen = path.extension() == ".pb" && !saved;
+    if (frozen || path.extension() == ".onnx") paths.push_back(path.string());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace halftone::testing
