@@ -223,7 +223,7 @@ bool WritesResult(const Graph& graph, NodeId id, DataType operand, DataType resu
       return onednn::SoftmaxRuns(operand, result);
     case OpKind::kLayerNorm:
       return onednn::LayerNormRuns(operand, result);
-    default:  // oneDNN 3.7 has reference loops alone for binary, eltwise and pooling with another type of result
+    default:  // binary, too: oneDNN 3.7 has reference loops alone for a result of another type
       return false;
   }
 }

@@ -61,6 +61,11 @@ def plain(pattern, dims, parts, fused, constants="", more="", types=("f32", "bf1
     return Fusion(pattern, dims.replace(",", "x"), f"x: $T[{dims}]{more}", constants, parts, fused, types)
 
 
+def mixed(pattern, shapes, inputs, constants, parts, fused):
+    """Types of their own."""
+    return Fusion(pattern, shapes, inputs, constants, parts, fused, ("mixed",))
+
+
 def behind_conv(pattern, channels, size, parts, fused, constants="", images=1, types=("f32", "bf16")):
     """Elementwise nodes of images that convolutions made: given0, given1, ..."""
     inputs = ", ".join(f"i{k}: $T[1,8,{size},{size}]" for k in range(images))
@@ -240,6 +245,34 @@ FUSIONS = [
     *[lstm_cell(*sizes) for sizes in ((1, 28, 128), (1, 256, 512), (64, 28, 128))],
     *[gru_cell(*sizes) for sizes in ((1, 28, 128), (1, 256, 512), (64, 28, 128))], gru_cell(64, 36, 36, attention=True),
     *[linear_gru_cell(*sizes) for sizes in ((1, 28, 128), (1, 256, 512), (64, 28, 128))],
+    # Several types in a node: the cast is a part. What stands at the end reads the result on both sides.
+    *[mixed(f"{name}, f32 out", f"{rows}x{depth} x {depth}x{columns}", f"x: bf16[{rows},{depth}]", f"w = const bf16[{depth},{columns}]",
+            f"m = matmul(x, w)  c: f32[{rows},{columns}] = cast(m)  return relu(c)", f"m: f32[{rows},{columns}] = matmul(x, w)  return relu(m)")
+      for name, rows, depth, columns in (("matmul of bf16", 128, 768, 768), ("matmul of bf16", 1, 2048, 1000), ("matmul of bf16", 512, 256, 1024))],
+    mixed("conv of bf16, f32 out", "64x56x56, kernel 3", "i: bf16[1,8,56,56]",
+          "g = const bf16[64,8,1,1]  given = conv(i, g)  w = const bf16[64,64,3,3]",
+          "m = conv(given, w) {pads=[1,1,1,1]}  c: f32[1,64,56,56] = cast(m)  return relu(c)",
+          "m: f32[1,64,56,56] = conv(given, w) {pads=[1,1,1,1]}  return relu(m)"),
+    mixed("conv of bf16 + residual of f32", "64x56x56, kernel 3", "i: bf16[1,8,56,56], j: f32[1,8,56,56]",
+          "g = const bf16[64,8,1,1]  given = conv(i, g)  k = const f32[64,8,1,1]  given_r = conv(j, k)  w = const bf16[64,64,3,3]",
+          "r: bf16[1,64,56,56] = cast(given_r)  return conv(given, w, _, r) {pads=[1,1,1,1]}",
+          "m: bf16[1,64,56,56] = conv(given, w, _, given_r) {pads=[1,1,1,1]}  return m"),
+    mixed("matmul of bf16 + residual of f32", "128x768 x 768x768", "x: bf16[128,768], r: f32[128,768]", "w = const bf16[768,768]",
+          "s: bf16[128,768] = cast(r)  return matmul(x, w, _, s)", "m: bf16[128,768] = matmul(x, w, _, r)  return m"),
+    mixed("softmax of bf16, f32 out", "128x1000", "x: bf16[128,1000]", "", "s = softmax(x)  c: f32[128,1000] = cast(s)  return relu(c)",
+          "s: f32[128,1000] = softmax(x)  return relu(s)"),
+    mixed("layer norm of bf16, f32 out", "128x768", "x: bf16[128,768]", "s = const bf16[768]  o = const bf16[768]",
+          "n = layer_norm(x, s, o)  c: f32[128,768] = cast(n)  return relu(c)", "n: f32[128,768] = layer_norm(x, s, o)  return relu(n)"),
+    *[mixed("matmul of f32 in bf16 math mode", f"{rows}x{depth} x {depth}x{columns}", f"x: f32[{rows},{depth}]", f"w = const f32[{depth},{columns}]",
+            f"a: bf16[{rows},{depth}] = cast(x)  v: bf16[{depth},{columns}] = cast(w)  m: f32[{rows},{columns}] = matmul(a, v)  return m",
+            "return matmul(x, w) {math_mode=\"bf16\"}")
+      for rows, depth, columns in ((128, 768, 768), (1, 2048, 1000), (512, 256, 1024), (8, 64, 64))],
+    *[mixed("conv of f32 in bf16 math mode", f"{channels}x{size}x{size}, kernel 3", f"i: f32[1,8,{size},{size}]",
+            f"g = const f32[{channels},8,1,1]  given = conv(i, g)  w = const f32[{channels},{channels},3,3]",
+            f"a: bf16[1,{channels},{size},{size}] = cast(given)  v: bf16[{channels},{channels},3,3] = cast(w)  "
+            f"m: f32[1,{channels},{size},{size}] = conv(a, v) {{pads=[1,1,1,1]}}  return m",
+            "return conv(given, w) {pads=[1,1,1,1], math_mode=\"bf16\"}")
+      for channels, size in ((64, 56), (256, 14), (8, 7))],
 ]
 
 
