@@ -106,11 +106,11 @@ constexpr Row kRows[] = {
     {"split-activations", One<SplitActivations>},
     {"split-layer-norm", One<SplitLayerNorm>},
     {"split-softmax", One<SplitSoftmax, GraphFormat::kOnnx>},
-    {"share-constants", One<ShareConstants>},
     {"split-mixed-types-onnx", SplitMixedTypesByName<GraphFormat::kOnnx, Dialect::kPortable>},
     {"split-mixed-types-graphdef", SplitMixedTypesByName<GraphFormat::kGraphDef, Dialect::kPortable>},
     {"split-mixed-types-itex", SplitMixedTypesByName<GraphFormat::kGraphDef, Dialect::kItex>},
     {"use-bf16-math-mode", One<UseBf16MathMode>},
+    {"share-constants", One<ShareConstants>},
 };
 
 struct Format {
