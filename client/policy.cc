@@ -52,6 +52,7 @@ std::vector<std::string> FieldNames(const Descriptor& type) {
 // What an enum is called in a message.
 std::string EnumWord(const FieldDescriptor& field) {
   if (field.enum_type() == v1::Planner_descriptor()) return "planner";
+  if (field.enum_type() == v1::Policy::Loader_descriptor()) return "loader";
   return field.enum_type() == v1::Dialect_descriptor() ? "dialect" : "precision";
 }
 
@@ -128,7 +129,8 @@ class Reader {
         default: {
           std::string text;
           if (!ReadString(element, field, &text)) break;
-          if (message->GetDescriptor() == v1::Policy::descriptor()) CheckPass(element, text);
+          if (message->GetDescriptor() == v1::Policy::descriptor() && field.name() == "passes")
+            CheckPass(element, text);
           reflection.AddString(message, &field, text);
         }
       }
@@ -150,7 +152,7 @@ class Reader {
       default: {
         std::string text;
         if (!ReadString(node, field, &text)) break;
-        if (message->GetDescriptor() == v1::NodeRule::descriptor()) CheckRegex(node, text);
+        if (message->GetDescriptor() == v1::NodeRule::descriptor() && field.name() == "match") CheckRegex(node, text);
         reflection.SetString(message, &field, text);
       }
     }
@@ -223,10 +225,23 @@ class Reader {
   }
 
   void CheckNodeRule(const YAML::Node& node, const v1::NodeRule& rule) {
-    if (!node["match"]) Problem(node.Mark(), "a rule of 'nodes' needs a key 'match'");
-    if (!node["precision"]) Problem(node.Mark(), "a rule of 'nodes' needs a key 'precision'");
-    if (rule.precision() == v1::ORIGINAL) {
-      Problem(node["precision"].Mark(), "precision: a node's precision is fp32 or bf16");
+    if (!node["match"] && !node["op"] && !node["name"]) {
+      Problem(node.Mark(), "a rule of 'nodes' needs a key 'match', 'op' or 'name'");
+    }
+    if (!node["precision"] && !node["floor"] && !node["ceiling"]) {
+      Problem(node.Mark(), "a rule of 'nodes' needs a key 'precision', 'floor' or 'ceiling'");
+    }
+    if (node["precision"] && (node["floor"] || node["ceiling"])) {
+      Problem(node.Mark(), "a rule of 'nodes' has 'precision', or 'floor' and 'ceiling', not both");
+    }
+    for (const char* key : {"precision", "floor", "ceiling"}) {
+      const auto* field = v1::NodeRule::descriptor()->FindFieldByName(key);
+      if (rule.GetReflection()->GetEnumValue(rule, field) == v1::ORIGINAL) {
+        Problem(node[key].Mark(), absl::StrCat(key, ": a node's precision is fp32, bf16 or fp16"));
+      }
+    }
+    if (rule.floor() == v1::FP32 && rule.ceiling() > v1::FP32) {
+      Problem(node.Mark(), "a rule of 'nodes': the floor is above the ceiling");
     }
   }
 

@@ -37,25 +37,29 @@ void AddWords(const char* text, Names* words) {
   }
 }
 
-void ReadEdit(const GetVariable& get, const char* list, v1::ListEdit* edit) {
-  const std::string prefix = absl::StrCat("TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_", list);
+constexpr char kTensorFlow[] = "TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_";
+constexpr char kItex[] = "ITEX_AUTO_MIXED_PRECISION_";
+
+void ReadEdit(const GetVariable& get, const char* prefix, const char* list, v1::ListEdit* edit) {
   v1::ListEdit read;
-  AddWords(get(absl::StrCat(prefix, "_ADD")), read.mutable_add());
-  AddWords(get(absl::StrCat(prefix, "_REMOVE")), read.mutable_remove());
+  AddWords(get(absl::StrCat(prefix, list, "_ADD")), read.mutable_add());
+  AddWords(get(absl::StrCat(prefix, list, "_REMOVE")), read.mutable_remove());
   Append(read, edit);
 }
 
 }  // namespace
 
-v1::ListEdits ListEditsFromEnvironment(const GetVariable& get) {
+v1::ListEdits ListEditsFromEnvironment(const GetVariable& get, bool itex) {
+  const char* prefix = itex ? kItex : kTensorFlow;
   v1::ListEdits edits;
-  ReadEdit(get, "ALLOWLIST", edits.mutable_allow());
-  ReadEdit(get, "WHITELIST", edits.mutable_allow());
-  ReadEdit(get, "INFERLIST", edits.mutable_infer());
-  ReadEdit(get, "GRAYLIST", edits.mutable_infer());
-  ReadEdit(get, "DENYLIST", edits.mutable_deny());
-  ReadEdit(get, "BLACKLIST", edits.mutable_deny());
-  ReadEdit(get, "CLEARLIST", edits.mutable_clear());
+  ReadEdit(get, prefix, "ALLOWLIST", edits.mutable_allow());
+  ReadEdit(get, prefix, "INFERLIST", edits.mutable_infer());
+  ReadEdit(get, prefix, "DENYLIST", edits.mutable_deny());
+  ReadEdit(get, prefix, "CLEARLIST", edits.mutable_clear());
+  if (itex) return edits;
+  ReadEdit(get, prefix, "WHITELIST", edits.mutable_allow());
+  ReadEdit(get, prefix, "GRAYLIST", edits.mutable_infer());
+  ReadEdit(get, prefix, "BLACKLIST", edits.mutable_deny());
   return edits;
 }
 
@@ -69,7 +73,13 @@ v1::ListEdits Compose(const v1::ListEdits& first, const v1::ListEdits& then) {
 }
 
 void MergeEnvironment(const GetVariable& get, v1::Policy* policy) {
-  v1::ListEdits edits = Compose(ListEditsFromEnvironment(get), policy->lists());
+  const bool itex = policy->lists_variant() == "itex";
+  v1::ListEdits edits = Compose(ListEditsFromEnvironment(get, itex), policy->lists());
+  const char* level = get(absl::StrCat(kTensorFlow, "LEVEL"));
+  if (level != nullptr && *level != '\0' && !itex && policy->planner() != v1::PLACEMENT &&
+      policy->lists_level().empty()) {
+    policy->set_lists_level(level);
+  }
   // A policy without edits stays without: the same job has the same spec.
   const auto is_empty = [](const v1::ListEdit& edit) { return edit.add().empty() && edit.remove().empty(); };
   const bool nothing =

@@ -3,7 +3,9 @@
 //
 //   TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_{ALLOW,INFER,DENY,CLEAR}LIST_{ADD,REMOVE}=Op,Op,...
 //
-// and the older names WHITELIST (allow), GRAYLIST (infer) and BLACKLIST (deny), which are read after the new ones.
+// the older names WHITELIST (allow), GRAYLIST (infer) and BLACKLIST (deny), which are read after the new ones, and
+// ..._LEVEL. Where the policy wants Intel's lists: ITEX_AUTO_MIXED_PRECISION_{ALLOW,INFER,DENY,CLEAR}LIST_{ADD,REMOVE}
+// in their place.
 #ifndef HALFTONE_CLIENT_POLICY_ENV_H_
 #define HALFTONE_CLIENT_POLICY_ENV_H_
 
@@ -17,12 +19,14 @@ namespace halftone::client {
 // The value of a variable, nullptr when it is not set; std::getenv in a program.
 using GetVariable = std::function<const char*(const std::string&)>;
 
-v1::ListEdits ListEditsFromEnvironment(const GetVariable& get);
+// `itex`: of Intel's variables.
+v1::ListEdits ListEditsFromEnvironment(const GetVariable& get, bool itex = false);
 
 // One edit with the effect of `first` and then `then`. An edit adds, then removes; what `then` says about an op wins.
 v1::ListEdits Compose(const v1::ListEdits& first, const v1::ListEdits& then);
 
-// Puts the environment's edits before those of the policy.
+// Puts the environment's edits before those of the policy; the level where the policy has none and its planner is
+// lists.
 void MergeEnvironment(const GetVariable& get, v1::Policy* policy);
 
 }  // namespace halftone::client

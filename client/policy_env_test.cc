@@ -77,6 +77,33 @@ TEST(PolicyEnv, WithinOneEditRemovingWinsAsInTensorFlow) {
   EXPECT_THAT(edits.deny().remove(), ElementsAre("Exp"));
 }
 
+TEST(PolicyEnv, IntelsListsHaveVariablesOfTheirOwn) {
+  const GetVariable get = From({{std::string(kPrefix) + "ALLOWLIST_ADD", "Ours"},
+                                {"ITEX_AUTO_MIXED_PRECISION_ALLOWLIST_ADD", "Theirs"},
+                                {"ITEX_AUTO_MIXED_PRECISION_WHITELIST_ADD", "Older"}});
+  v1::Policy policy;
+  policy.set_lists_variant("itex");
+  MergeEnvironment(get, &policy);
+  EXPECT_THAT(policy.lists().allow().add(), ElementsAre("Theirs"));
+  v1::Policy other;
+  MergeEnvironment(get, &other);
+  EXPECT_THAT(other.lists().allow().add(), ElementsAre("Ours"));
+}
+
+TEST(PolicyEnv, TheLevelIsThatOfThePolicyFirst) {
+  const GetVariable get = From({{std::string(kPrefix) + "LEVEL", "TREAT_INFER_AS_DENY"}});
+  v1::Policy policy;
+  MergeEnvironment(get, &policy);
+  EXPECT_EQ(policy.lists_level(), "TREAT_INFER_AS_DENY");
+  policy.set_lists_level("other");
+  MergeEnvironment(get, &policy);
+  EXPECT_EQ(policy.lists_level(), "other");
+  v1::Policy placement;
+  placement.set_planner(v1::PLACEMENT);
+  MergeEnvironment(get, &placement);
+  EXPECT_EQ(placement.lists_level(), "");
+}
+
 TEST(PolicyEnv, NothingSetLeavesThePolicyAlone) {
   v1::Policy policy;
   MergeEnvironment(From({}), &policy);

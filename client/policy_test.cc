@@ -99,30 +99,32 @@ const Wrong kWrong[] = {
      "p.yaml:2:1: unknown key 'precision' in the policy; did you mean 'precisions'?"},
     {"KeyFarFromAny", "zzz: 1",
      "p.yaml:1:1: unknown key 'zzz' in the policy; known are planner, precisions, lists, nodes, force, "
-     "dialect, passes, verify_passes"},
+     "dialect, passes, verify_passes, lists_variant, op_list, keep_first, keep_last, bf16_math_mode, loader, "
+     "lists_level"},
     {"KeyOfAList", "lists:\n  alow: {add: [Foo]}", "p.yaml:2:3: unknown key 'alow' in 'lists'; did you mean 'allow'?"},
     {"KeyOfAnEdit", "lists: {allow: {ad: [Foo]}}", "p.yaml:1:17: unknown key 'ad' in 'allow'; did you mean 'add'?"},
     {"KeyOfARule", "nodes:\n  - match: a\n    precision: fp32\n    why: x",
-     "p.yaml:4:5: unknown key 'why' in one of 'nodes'; known are match, precision"},
+     "p.yaml:4:5: unknown key 'why' in one of 'nodes'; known are match, precision, op, name, floor, ceiling"},
     {"KeyTwice", "force: true\nforce: false", "p.yaml:2:1: key 'force' is given twice in the policy"},
     {"KeyIsAList", "? [a, b]\n: 1", "p.yaml:1:3: the policy: a key must be a word, this is a list"},
     {"PrecisionUnknown", "precisions: [bf61]", "p.yaml:1:14: no precision 'bf61'; did you mean 'bf16'?"},
     {"PrecisionUpperCase", "precisions: [BF16]", "p.yaml:1:14: no precision 'BF16'; did you mean 'bf16'?"},
     {"PrecisionNotOurs", "precisions: [quarter]",
-     "p.yaml:1:14: no precision 'quarter'; known are original, fp32, bf16"},
+     "p.yaml:1:14: no precision 'quarter'; known are original, fp32, bf16, fp16"},
     {"PrecisionOriginal", "precisions: [original]",
      "p.yaml:1:14: precisions: original is always measured; it cannot be asked for"},
     {"PrecisionTwice", "precisions: [bf16, bf16]", "p.yaml:1:20: precisions: 'bf16' is given twice"},
     {"PrecisionUnspecified", "precisions: [precision_unspecified]",
-     "p.yaml:1:14: no precision 'precision_unspecified'; known are original, fp32, bf16"},
+     "p.yaml:1:14: no precision 'precision_unspecified'; known are original, fp32, bf16, fp16"},
     {"PrecisionsNotAList", "precisions: bf16",
      "p.yaml:1:13: precisions: a list is wanted, [...], this is a single value"},
     {"PrecisionIsAMap", "precisions: [{a: b}]", "p.yaml:1:14: precisions: one word is wanted, this is a map"},
     {"PlannerUnknown", "planner: list", "p.yaml:1:10: no planner 'list'; did you mean 'lists'?"},
     {"PlannerIsAList", "planner: [lists]", "p.yaml:1:10: planner: one word is wanted, this is a list"},
+    {"LoaderUnknown", "loader: onnxruntim", "p.yaml:1:9: no loader 'onnxruntim'; did you mean 'onnxruntime'?"},
+    {"OpListNotAList", "op_list: conv2d", "p.yaml:1:10: op_list: a list is wanted, [...], this is a single value"},
     {"DialectUnknown", "dialect: onnxruntim", "p.yaml:1:10: no dialect 'onnxruntim'; did you mean 'onnxruntime'?"},
-    {"PassesNotAList", "passes: fold_constants",
-     "p.yaml:1:9: passes: a list is wanted, [...], this is a single value"},
+    {"PassesNotAList", "passes: fold_constants", "p.yaml:1:9: passes: a list is wanted, [...], this is a single value"},
     {"PassCutAtItsComma", "passes: [rename_op(old=a, new=b)]",
      "p.yaml:1:10: passes: 'rename_op(old=a' is not NAME or NAME(ARGUMENT=VALUE, ...), in quotes if it has commas\n"
      "p.yaml:1:27: passes: 'new=b)' is not NAME or NAME(ARGUMENT=VALUE, ...), in quotes if it has commas"},
@@ -137,10 +139,18 @@ const Wrong kWrong[] = {
      "p.yaml:1:8: nodes: a list is wanted, [...], this is a map"},
     {"RuleNotAMap", "nodes: [conv1]", "p.yaml:1:9: one of 'nodes': a map of keys is wanted, this is a single value"},
     {"RuleIsNothing", "nodes: [~]", "p.yaml:1:9: one of 'nodes': a map of keys is wanted, this is nothing"},
-    {"RuleWithoutPrecision", "nodes:\n  - match: a", "p.yaml:2:5: a rule of 'nodes' needs a key 'precision'"},
-    {"RuleWithoutMatch", "nodes: [{precision: fp32}]", "p.yaml:1:9: a rule of 'nodes' needs a key 'match'"},
+    {"RuleWithoutPrecision", "nodes:\n  - match: a",
+     "p.yaml:2:5: a rule of 'nodes' needs a key 'precision', 'floor' or 'ceiling'"},
+    {"RuleWithoutMatch", "nodes: [{precision: fp32}]",
+     "p.yaml:1:9: a rule of 'nodes' needs a key 'match', 'op' or 'name'"},
+    {"RuleWithPrecisionAndFloor", "nodes: [{op: Conv, precision: bf16, floor: fp32}]",
+     "p.yaml:1:9: a rule of 'nodes' has 'precision', or 'floor' and 'ceiling', not both"},
+    {"RuleWithoutRoom", "nodes: [{op: Conv, floor: fp32, ceiling: fp16}]",
+     "p.yaml:1:9: a rule of 'nodes': the floor is above the ceiling"},
+    {"RuleFloorOriginal", "nodes: [{name: a, floor: original}]",
+     "p.yaml:1:26: floor: a node's precision is fp32, bf16 or fp16"},
     {"RuleOriginal", "nodes: [{match: a, precision: original}]",
-     "p.yaml:1:31: precision: a node's precision is fp32 or bf16"},
+     "p.yaml:1:31: precision: a node's precision is fp32, bf16 or fp16"},
     {"ForceWord", "force: maybe", "p.yaml:1:8: force: true or false is wanted, this is 'maybe'"},
     {"ForceYes", "force: yes", "p.yaml:1:8: force: true or false is wanted, this is 'yes'"},
     {"ForceQuoted", "force: \"true\"", "p.yaml:1:8: force: true or false is wanted, this is 'true'"},
@@ -149,7 +159,8 @@ const Wrong kWrong[] = {
     {"JustAWord", "bf16", "p.yaml:1:1: the policy: a map of keys is wanted, this is a single value"},
     {"ControlCharacters", "\"a\\eb\": 1",
      "p.yaml:1:1: unknown key 'a\\x1bb' in the policy; known are planner, precisions, lists, nodes, force, "
-     "dialect, passes, verify_passes"},
+     "dialect, passes, verify_passes, lists_variant, op_list, keep_first, keep_last, bf16_math_mode, loader, "
+     "lists_level"},
 };
 
 class PolicyWrong : public ::testing::TestWithParam<Wrong> {};
@@ -167,6 +178,26 @@ INSTANTIATE_TEST_SUITE_P(Cases, PolicyWrong, ::testing::ValuesIn(kWrong),
 std::string Message(absl::string_view file) { return std::string(ParsePolicy(file, "p.yaml").status().message()); }
 
 // What these say about the cause belongs to libraries; where it is, to us.
+TEST(Policy, EveryKeyOfThePlannersIsRead) {
+  const absl::StatusOr<v1::Policy> policy = ParsePolicy(
+      "planner: placement\nlists_variant: paddle-2.x\nop_list: [conv2d, 'fc']\nkeep_first: true\nkeep_last: true\n"
+      "bf16_math_mode: true\nloader: onnxruntime\nlists_level: UNSAFE_FORCE_ALL\nprecisions: [bf16, fp16]\n"
+      "nodes:\n  - {op: 'Conv(', name: 'a(b', floor: bf16, ceiling: fp32}\n",
+      "p.yaml");
+  ASSERT_TRUE(policy.ok()) << policy.status();
+  EXPECT_EQ(policy->planner(), v1::PLACEMENT);
+  EXPECT_EQ(policy->lists_variant(), "paddle-2.x");
+  EXPECT_EQ(policy->op_list_size(), 2);
+  EXPECT_TRUE(policy->keep_first() && policy->keep_last() && policy->bf16_math_mode());
+  EXPECT_EQ(policy->loader(), v1::Policy::ONNXRUNTIME);
+  EXPECT_EQ(policy->lists_level(), "UNSAFE_FORCE_ALL");
+  EXPECT_EQ(policy->precisions(1), v1::FP16);
+  EXPECT_EQ(policy->nodes(0).op(), "Conv(") << "only match is a regular expression";
+  EXPECT_EQ(policy->nodes(0).name(), "a(b");
+  EXPECT_EQ(policy->nodes(0).floor(), v1::BF16);
+  EXPECT_EQ(policy->nodes(0).ceiling(), v1::FP32);
+}
+
 TEST(Policy, BadRegularExpressionHasItsPlace) {
   EXPECT_THAT(Message("nodes:\n  - {match: \"conv(\", precision: fp32}"),
               ::testing::StartsWith("p.yaml:2:13: match: 'conv(' is not a regular expression: "));

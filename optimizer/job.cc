@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "formats/node_count.h"
 #include "optimizer/compare.h"
+#include "optimizer/explain.h"
 #include "optimizer/lower.h"
 #include "optimizer/measure.h"
 #include "optimizer/suspect_steps.h"
@@ -26,17 +27,6 @@ constexpr size_t kBaseline = 1;
 std::string VariantFileName(const ModelSource& model, VariantKind kind) {
   const std::filesystem::path path(model.label());
   return Concat(path.stem().string(), ".", VariantName(kind), path.extension().string());
-}
-
-// Why a node of the file has its precision. A part that the export split off a fused node is called "NODE/part".
-std::string ReasonOf(std::string_view name, const std::map<std::string, std::string>& reasons) {
-  while (true) {
-    const auto reason = reasons.find(std::string(name));
-    if (reason != reasons.end()) return reason->second;
-    const size_t slash = name.rfind('/');
-    if (slash == std::string_view::npos) return "made by the lowering";
-    name = name.substr(0, slash);
-  }
 }
 
 // Which steps run by reference functions, and how much of the time they take.
@@ -104,6 +94,7 @@ class OptimizeJob {
     original.file_name = std::filesystem::path(options_.model.label()).filename().string();
     original.summary = "as it came, not fused";
     original.rewrites.nodes_before = original.rewrites.nodes_after = model_.rewrites.nodes_before;
+    original.casts.planned = original.casts.in_file = CountFloatCasts(model_.graph);
     result_.variants.push_back(std::move(original));
     return absl::OkStatus();
   }
@@ -112,8 +103,7 @@ class OptimizeJob {
     HALFTONE_ASSIGN_OR_RETURN(LoweredGraph baseline, MakeBaseline(model_, *target_, options_));
     lowered_.push_back(std::move(baseline));
     for (const VariantKind kind : options_.lowered) {
-      if (kind != VariantKind::kBf16) continue;
-      HALFTONE_ASSIGN_OR_RETURN(LoweredGraph graph, MakeBf16(model_, *target_, options_));
+      HALFTONE_ASSIGN_OR_RETURN(LoweredGraph graph, MakeLowered(kind, model_, *target_, options_));
       lowered_.push_back(std::move(graph));
     }
     return absl::OkStatus();
@@ -126,14 +116,18 @@ class OptimizeJob {
       variant.file_name = VariantFileName(options_.model, lowered.kind);
       variant.path = Concat(options_.out_dir, "/", variant.file_name);
       absl::Status saved = SaveModel(lowered.graph, variant.path);
-      if (lowered.kind == VariantKind::kBf16 &&
+      if (lowered.kind != VariantKind::kFp32 &&
           absl::IsUnimplemented(saved)) {  // e.g. the format has no such bf16 node
-        HALFTONE_ASSIGN_OR_RETURN(lowered, KeepFp32(model_, *target_, options_, StdView(saved.message())));
+        const Reason why{"baseline.kept", std::string(saved.message())};
+        HALFTONE_ASSIGN_OR_RETURN(lowered, KeepFp32(lowered.kind, model_, *target_, options_, why));
         saved = SaveModel(lowered.graph, variant.path);
       }
       HALFTONE_RETURN_IF_ERROR(Annotate(saved, Concat(VariantName(lowered.kind), " variant")));
       variant.summary = lowered.summary;
       variant.emulated = lowered.emulated;
+      variant.not_measured = lowered.not_measured;
+      variant.decisions = std::move(lowered.decisions);
+      variant.casts = lowered.casts;
       variant.rewrites = std::move(lowered.rewrites);
       lowered.graph = Graph();  // from here on only the file counts
       result_.warnings.insert(result_.warnings.end(), lowered.warnings.begin(), lowered.warnings.end());
@@ -187,6 +181,7 @@ class OptimizeJob {
     for (int64_t i = 0; i < total; ++i) {
       progress_("evaluate", i, total);
       VariantResult& variant = result_.variants[i];
+      if (!variant.not_measured.empty()) continue;
       absl::StatusOr<EvaluateResult> evaluated = children_.Evaluate({SpecOf(variant), LogOf(variant)});
       if (!evaluated.ok()) return Annotate(evaluated.status(), Concat(VariantName(variant.kind), " variant"));
       result_.evaluation_samples = evaluated->samples;
@@ -200,23 +195,24 @@ class OptimizeJob {
 
   // Joins the steps of the file as it ran with the reasons of the nodes as they were planned, by name.
   void AddNodes(VariantResult& variant, std::vector<StepReport> steps) {
-    const auto lowered =
-        std::find_if(lowered_.begin(), lowered_.end(), [&](const LoweredGraph& l) { return l.kind == variant.kind; });
+    const std::map<std::string, Reason> reasons = ByName(variant.decisions);
     for (StepReport& step : steps) {
       NodeResult node;
-      node.reason = "as the file has it";
-      if (lowered != lowered_.end()) {
-        node.reason = ReasonOf(step.name, lowered->reasons);
-      }
-      node.precision = step.src_type == "bf16" || step.weights_type == "bf16" ? VariantKind::kBf16 : VariantKind::kFp32;
+      const bool original = variant.kind == VariantKind::kOriginal;
+      node.reason = original ? Reason{"baseline.original", "as the file has it"} : ReasonOf(step.name, reasons);
+      const auto reads = [&step](std::string_view type) { return step.src_type == type || step.weights_type == type; };
+      if (reads("bf16")) node.precision = VariantKind::kBf16;
+      if (reads("f16")) node.precision = VariantKind::kFp16;
       node.step = std::move(step);
       variant.nodes.push_back(std::move(node));
     }
+    variant.casts.run = CountConversionSteps(variant.nodes);
     AddReferenceShare(variant);
   }
 
   absl::Status Compare() {
     for (VariantResult& variant : result_.variants) {
+      if (!variant.not_measured.empty()) continue;
       HALFTONE_ASSIGN_OR_RETURN(Comparison comparison, CompareLogs(LogOf(result_.variants[kBaseline]), LogOf(variant)));
       variant.fidelity = std::move(comparison.outputs);
       variant.top1_accuracy = comparison.top1_accuracy;
@@ -228,8 +224,11 @@ class OptimizeJob {
 
   absl::Status Measure() {
     std::vector<MeasuredVariant> variants;
+    std::vector<size_t> places;  // of the measured ones in result_.variants; the first two are always there
     for (size_t i = 0; i < result_.variants.size(); ++i) {
       const VariantResult& variant = result_.variants[i];
+      if (!variant.not_measured.empty()) continue;
+      places.push_back(i);
       MeasuredVariant& measured = variants.emplace_back();
       measured.name = VariantName(variant.kind);
       measured.run = SpecOf(variant);
@@ -239,8 +238,8 @@ class OptimizeJob {
     HALFTONE_ASSIGN_OR_RETURN(BenchmarkRunResult run,
                               MeasureVariants(variants, kBaseline, options_.benchmark, cores_, children_, progress_));
     for (size_t i = 0; i < run.variants.size(); ++i) {
-      VariantResult& variant = result_.variants[i];
-      if (i != kOriginal && variant.reference_share > kSuspectShare) {
+      VariantResult& variant = result_.variants[places[i]];
+      if (places[i] != kOriginal && variant.reference_share > kSuspectShare) {
         result_.warnings.push_back(absl::StrFormat(
             "%s: reference functions, which are slow, take %.0f %% of the time: %s", VariantName(variant.kind).data(),
             100 * variant.reference_share, absl::StrJoin(variant.reference_nodes, ", ")));
@@ -264,7 +263,7 @@ class OptimizeJob {
   BenchmarkCores cores_;
   PreparedModel model_;
   std::vector<std::string> cannot_run_;  // of the model as it came
-  std::vector<std::string> outputs_;  // of a GraphDef, which does not say them itself
+  std::vector<std::string> outputs_;     // of a GraphDef, which does not say them itself
   std::vector<LoweredGraph> lowered_;
   OptimizeResult result_;
 };
@@ -279,8 +278,23 @@ std::string_view VariantName(VariantKind kind) {
       return "fp32";
     case VariantKind::kBf16:
       return "bf16";
+    case VariantKind::kFp16:
+      return "fp16";
   }
   return "";
+}
+
+DataType TypeOf(VariantKind kind) {
+  switch (kind) {
+    case VariantKind::kBf16:
+      return DataType::kBFloat16;
+    case VariantKind::kFp16:
+      return DataType::kFloat16;
+    case VariantKind::kOriginal:
+    case VariantKind::kFp32:
+      break;
+  }
+  return DataType::kFloat32;
 }
 
 absl::StatusOr<OptimizeResult> RunOptimizeJob(const OptimizeOptions& options, ChildRunner& children,

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "formats/formats.h"
 #include "ir/dialect.h"
 #include "optimizer/benchmark_options.h"
 #include "optimizer/measure.h"
@@ -17,19 +18,30 @@
 #include "optimizer/rewrites.h"
 #include "optimizer/variant_child.h"
 #include "passes/precision/lists_planner.h"
+#include "passes/precision/policy_rules.h"
 #include "runtime/fidelity.h"
 #include "runtime/onednn/target.h"
 
 namespace halftone {
 
 // kOriginal: the file as it came, not fused. kFp32: fused, the baseline. The others are lowered.
-enum class VariantKind { kOriginal, kFp32, kBf16 };
-std::string_view VariantName(VariantKind kind);  // "original", "fp32", "bf16": the word in file names
+enum class VariantKind { kOriginal, kFp32, kBf16, kFp16 };
+std::string_view VariantName(VariantKind kind);  // "original", "fp32", "bf16", "fp16": the word in file names
+DataType TypeOf(VariantKind kind);               // that it is lowered to; kFloat32 of the first two
+
+enum class PlannerKind { kLists, kPlacement };
 
 struct OptimizeOptions {
   ModelSource model;
   std::vector<VariantKind> lowered = {VariantKind::kBf16};
-  PlannerOptions planner;
+  PlannerKind planner_kind = PlannerKind::kLists;
+  PlannerOptions planner;               // of kLists
+  std::vector<std::string> op_list;     // of kPlacement: the only ops to mark; empty: all of its list
+  std::string lists_variant;            // edition of the planner's lists; "": the newest of TensorFlow, or Paddle
+  PolicyRules rules;                    // for single nodes, over the planner
+  bool bf16_math_mode = false;          // products that stay f32 may round what they read to bf16
+  Loader loader = Loader::kAny;         // of the written files (formats/onnx/loaders.h)
+  std::string policy_sha256;            // for the files' provenance; "": no policy was given
   bool force = false;                   // lower also where the CPU has no instructions for the type
   Dialect dialect = Dialect::kPortable;  // of the written files
   std::vector<std::string> passes;      // named ones over the model as imported: "round_weights(num_steps=64)"
@@ -40,10 +52,32 @@ struct OptimizeOptions {
   std::string out_dir;  // absolute; variants are written here
 };
 
+// Why a node has its precision: the rule's stable name (ir/precision_plan.h) and the fact, for people.
+struct Reason {
+  std::string rule;
+  std::string text;
+  bool operator==(const Reason&) const = default;
+};
+
+// Of a node of the lowered graph. Nodes of nested graphs are named "loop/body/node".
+struct NodeDecision {
+  std::string node;
+  std::string op;
+  VariantKind precision = VariantKind::kFp32;
+  Reason reason;
+};
+
 struct NodeResult {
   StepReport step;
   VariantKind precision = VariantKind::kFp32;
-  std::string reason;
+  Reason reason;
+};
+
+// Casts between floating types; -1: not known.
+struct CastCounts {
+  int64_t planned = 0;   // as the plan placed them
+  int64_t in_file = 0;   // of the written graph
+  int64_t run = -1;      // steps of the file as it runs that convert and do nothing else
 };
 
 struct OutputFidelity {
@@ -59,7 +93,10 @@ struct VariantResult {
   int64_t size_bytes = 0;
   std::string summary;
   bool emulated = false;
+  std::string not_measured;  // why the file was only written; "": it was run
+  std::vector<NodeDecision> decisions;
   std::vector<NodeResult> nodes;
+  CastCounts casts;
   RewriteSummary rewrites;
   std::vector<OutputFidelity> fidelity;
   std::optional<double> top1_accuracy;

@@ -110,20 +110,64 @@ TEST_F(JobTest, TellsWhyEachNodeIsWhatItIs) {
   const absl::StatusOr<OptimizeResult> result = Run();
   ASSERT_TRUE(result.ok()) << result.status();
   const VariantResult& bf16 = result->variants[2];
-  EXPECT_THAT(bf16.summary, HasSubstr("nodes to bfloat16 with"));
+  EXPECT_THAT(bf16.summary, HasSubstr("nodes to bfloat16 precision using"));
   bool found = false;
   for (const NodeResult& node : bf16.nodes) {
-    EXPECT_FALSE(node.reason.empty()) << node.step.name;
+    EXPECT_FALSE(node.reason.text.empty()) << node.step.name;
+    EXPECT_THAT(node.reason.rule, HasSubstr(".")) << node.step.name;
     if (node.step.op.starts_with("conv")) {
       found = true;
       EXPECT_EQ(node.step.op, "conv+bias+relu");
       EXPECT_EQ(node.precision, VariantKind::kBf16);
-      EXPECT_THAT(node.reason, HasSubstr("Conv2D"));
+      EXPECT_THAT(node.reason.text, HasSubstr("Conv2D"));
+      EXPECT_EQ(node.reason.rule, "lists.allow");
     }
   }
   EXPECT_TRUE(found);
   EXPECT_LT(bf16.size_bytes, options_.benchmark.batch + result->variants[1].size_bytes);
   EXPECT_FALSE(result->variants[1].rewrites.applied.empty());
+}
+
+TEST_F(JobTest, CountsCastsBeforeAndAfter) {
+  const absl::StatusOr<OptimizeResult> result = Run();
+  ASSERT_TRUE(result.ok()) << result.status();
+  const VariantResult& bf16 = result->variants[2];
+  EXPECT_GT(bf16.casts.planned, 0);
+  EXPECT_GT(bf16.casts.in_file, 0) << "the file says them";
+  EXPECT_GE(bf16.casts.run, 0);
+  EXPECT_LE(bf16.casts.run, bf16.casts.in_file);
+  EXPECT_EQ(result->variants[0].casts.in_file, 0);
+  EXPECT_EQ(result->variants[1].casts.run, 0);
+}
+
+TEST_F(JobTest, Float16IsWrittenAndOnlyRunWhereTheCpuHasIt) {
+  options_.lowered = {VariantKind::kBf16, VariantKind::kFp16};
+  options_.force = false;
+  options_.benchmark.skip = false;
+  options_.benchmark.rounds = 3;
+  options_.benchmark.round_seconds = 0.01;
+  const absl::StatusOr<OptimizeResult> result = Run();
+  ASSERT_TRUE(result.ok()) << result.status();
+  ASSERT_EQ(result->variants.size(), 4u);
+  const VariantResult& fp16 = result->variants[3];
+  EXPECT_EQ(fp16.file_name, "model.fp16.onnx");
+  EXPECT_GT(fp16.size_bytes, 0);
+  EXPECT_FALSE(fp16.decisions.empty());
+  const bool native = MakeOneDnnTarget()->IsNative(DataType::kFloat16);
+  EXPECT_EQ(fp16.not_measured.empty(), native);
+  EXPECT_EQ(fp16.benchmark.has_value(), native);
+  EXPECT_EQ(fp16.fidelity.empty(), !native);
+  EXPECT_EQ(fp16.casts.run, native ? fp16.casts.run : -1);
+  EXPECT_EQ(fp16.emulated, false);
+  ASSERT_TRUE(result->variants[2].benchmark.has_value()) << "the others are measured";
+
+  options_.force = true;
+  options_.benchmark.skip = true;
+  const absl::StatusOr<OptimizeResult> forced = Run();
+  ASSERT_TRUE(forced.ok()) << forced.status();
+  EXPECT_EQ(forced->variants[3].emulated, !native);
+  ASSERT_EQ(forced->variants[3].fidelity.size(), 1u);
+  EXPECT_GT(forced->variants[3].fidelity[0].fidelity.sqnr_db, 50) << "eleven bits";
 }
 
 TEST_F(JobTest, CountsNodesAndFusions) {
@@ -240,7 +284,7 @@ TEST_F(JobTest, OutputsOfAGraphDefKeepTheirOrder) {
   }
 }
 
-TEST_F(JobTest, WhatTheFormatCannotSayInBf16StaysFp32) {
+TEST_F(JobTest, WhatTheFormatCannotSayInBf16IsFp32InTheFile) {
   Write(R"(
     graph onnx (x: f32[1,4]) {
       w = const f32[4,4]
@@ -250,8 +294,14 @@ TEST_F(JobTest, WhatTheFormatCannotSayInBf16StaysFp32) {
   const absl::StatusOr<OptimizeResult> result = Run();
   ASSERT_TRUE(result.ok()) << result.status();
   ASSERT_EQ(result->variants.size(), 3u);
-  EXPECT_THAT(result->variants[2].summary, HasSubstr("kept fp32: "));
-  EXPECT_THAT(result->variants[2].summary, HasSubstr("LogSoftmax changed in opset 13"));
+  bool found = false;
+  for (const NodeDecision& decision : result->variants[2].decisions) {
+    if (decision.op != "matmul") continue;
+    found = true;
+    EXPECT_EQ(decision.precision, VariantKind::kFp32);
+    EXPECT_EQ(decision.reason.rule, "file.types");
+  }
+  EXPECT_TRUE(found);
   EXPECT_THAT(result->warnings, ::testing::Contains(HasSubstr("LogSoftmax")));
 }
 

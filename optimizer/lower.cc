@@ -1,61 +1,64 @@
 #include "optimizer/lower.h"
 
-#include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "base/version.h"
+#include "formats/formats.h"
 #include "ir/editor.h"
+#include "ir/provenance.h"
+#include "optimizer/explain.h"
+#include "optimizer/pass_context.h"
+#include "optimizer/plan_precision.h"
 #include "passes/core/gate.h"
 #include "passes/pipelines.h"
+#include "passes/precision/apply_precision.h"
+#include "passes/precision/lowerable.h"
+#include "passes/precision/use_bf16_math_mode.h"
 #include "passes/surgery/named_passes.h"
 
 namespace halftone {
 namespace {
 
-constexpr std::string_view kNoReason = "fp32: on no list of the planner";
-
-// A reason for each node that computes, from its decision and what was fused into it.
-void Explain(const Graph& graph, const PrecisionPlan* plan, std::string_view otherwise, LoweredGraph& result) {
-  for (const NodeId id : graph.nodes()) {
-    if (!Computes(graph.op(id))) continue;
-    const std::string label = graph.Label(id);
-    const Decision* decision = plan == nullptr ? nullptr : plan->Find(graph, id);
-    result.reasons[label] = decision != nullptr ? decision->reason : std::string(otherwise);
-  }
+// A runtime that many load ONNX files with, and which is known not to load this one.
+void WarnOfLoaders(const OptimizeOptions& options, LoweredGraph& result) {
+  if (result.graph.format() == GraphFormat::kGraphDef) return;
+  const absl::Status loads = LoadsIn(result.graph, Loader::kOnnxRuntime);
+  if (loads.ok()) return;
+  const std::string_view advice =
+      options.loader == Loader::kOnnxRuntime ? "" : "; --loader onnxruntime writes the nearest file that it loads";
+  result.warnings.push_back(Concat(VariantName(result.kind), ": ", loads.message(), advice));
 }
 
-absl::StatusOr<PassContext> MakeContext(const Target& target, const OptimizeOptions& options, RewriteLog& log) {
-  PassContext context{.target = target, .log = &log};
-  HALFTONE_ASSIGN_OR_RETURN(context.debug, DebugOptionsFromEnvironment());
-  context.equivalence.enabled = options.verify_passes;
-  return context;
-}
-
-// What every variant takes from a run of passes.
-void TakeResults(const PassContext& context, RewriteSummary& rewrites, std::vector<std::string>& warnings) {
-  AddRewrites(context, rewrites);
-  for (const std::string& note : context.notes) {
-    if (std::find(warnings.begin(), warnings.end(), note) == warnings.end()) warnings.push_back(note);
-  }
-}
-
-// From the model to the graph that is written: `steps` are the pipelines between the optimizer's and the export's.
-absl::Status RunPipelines(const PreparedModel& model, const OptimizeOptions& options,
-                          const std::vector<const Pipeline*>& steps, std::string_view reason, PassContext& context,
-                          LoweredGraph& result) {
-  result.graph = model.graph;
-  result.rewrites = model.rewrites;
-  result.warnings.insert(result.warnings.end(), model.warnings.begin(), model.warnings.end());
-  HALFTONE_RETURN_IF_ERROR(MakeOptimizePipeline().Run(result.graph, context));
-  for (const Pipeline* step : steps) HALFTONE_RETURN_IF_ERROR(step->Run(result.graph, context));
-  Explain(result.graph, context.plan, reason, result);
+// The file's ops. `result.graph` is fused and its precision is set.
+absl::Status Export(const PreparedModel& model, const OptimizeOptions& options, const Reason& otherwise,
+                    PassContext& context, LoweredGraph& result) {
+  result.decisions = ExplainGraph(result.graph, context.plan, otherwise);
   result.rewrites.nodes_after = CountComputing(result.graph);
-  HALFTONE_RETURN_IF_ERROR(MakeExportPipeline(model.graph.format(), options.dialect).Run(result.graph, context));
+  const GraphFormat format = model.graph.format();
+  const Pipeline pipeline = MakeExportPipeline(format, options.dialect, FileTypesOf(format, options.loader));
+  HALFTONE_RETURN_IF_ERROR(pipeline.Run(result.graph, context));
+  ExplainWidening(*context.log, result.decisions);
   result.rewrites.nodes_written = CountComputing(result.graph);
+  result.casts.in_file = CountFloatCasts(result.graph);
   TakeResults(context, result.rewrites, result.warnings);
+  WarnOfLoaders(options, result);
+  const EnvironmentInfo cpu = DescribeCpu();
+  GraphEditor edit(result.graph);
+  SetProvenance(edit, {.version = std::string(kVersion),
+                       .policy_sha256 = options.policy_sha256,
+                       .planner = context.plan == nullptr ? "" : context.plan->planner,
+                       .cpu = Concat(cpu.cpu_model, ", ", cpu.isa)});
   return absl::OkStatus();
+}
+
+// What the type of a variant is called, and what a CPU lacks that has no instructions for it.
+std::string MissingInstructions(DataType type) {
+  if (type == DataType::kFloat16) return "this CPU has no float16 arithmetic (AVX512_FP16 or AMX_FP16)";
+  return "this CPU has no bfloat16 instructions (AVX512_BF16 or AMX)";
 }
 
 }  // namespace
@@ -66,11 +69,14 @@ absl::Status CheckOptions(const OptimizeOptions& options) {
   if (format.has_value()) {
     const GraphFormat family = *format == ModelFormat::kOnnx ? GraphFormat::kOnnx : GraphFormat::kGraphDef;
     HALFTONE_RETURN_IF_ERROR(CheckDialect(options.dialect, family));
+    if (options.loader == Loader::kOnnxRuntime && family != GraphFormat::kOnnx) {
+      return absl::InvalidArgumentError("loader onnxruntime reads ONNX files, and the model is a GraphDef");
+    }
   }
   for (const std::string& pass : options.passes) {
     HALFTONE_RETURN_IF_ERROR(Annotate(ParseNamedPass(pass).status(), Concat("pass '", pass, "'")));
   }
-  return absl::OkStatus();
+  return CheckPlannerOptions(options);
 }
 
 absl::StatusOr<PreparedModel> PrepareModel(Graph imported, const Target& target, const OptimizeOptions& options) {
@@ -85,7 +91,7 @@ absl::StatusOr<PreparedModel> PrepareModel(Graph imported, const Target& target,
     HALFTONE_ASSIGN_OR_RETURN(const int64_t edits, RunThroughGate(*pass, "policy", model.graph, context));
     model.rewrites.fusions.push_back({text, edits, "named by the policy"});
   }
-  GraphEditor(model.graph).ResetOrigins();  // the planner's graph is this one
+  GraphEditor(model.graph).ResetOrigins();  // what is planned before fusion
   TakeResults(context, model.rewrites, model.warnings);
   return model;
 }
@@ -93,44 +99,70 @@ absl::StatusOr<PreparedModel> PrepareModel(Graph imported, const Target& target,
 absl::StatusOr<LoweredGraph> MakeBaseline(const PreparedModel& model, const Target& target,
                                           const OptimizeOptions& options) {
   LoweredGraph result;
+  result.graph = model.graph;
+  result.rewrites = model.rewrites;
+  result.warnings = model.warnings;
   RewriteLog log;
   HALFTONE_ASSIGN_OR_RETURN(PassContext context, MakeContext(target, options, log));
-  HALFTONE_RETURN_IF_ERROR(RunPipelines(model, options, {}, "fp32: the baseline", context, result));
-  result.summary =
-      Concat(result.rewrites.nodes_before, " nodes became ", result.rewrites.nodes_after, " after fusion");
+  HALFTONE_RETURN_IF_ERROR(MakeOptimizePipeline().Run(result.graph, context));
+  result.casts.planned = CountFloatCasts(result.graph);
+  HALFTONE_RETURN_IF_ERROR(Export(model, options, {"baseline.fp32", "fp32: the baseline"}, context, result));
+  result.summary = Concat(result.rewrites.nodes_before, " nodes became ", result.rewrites.nodes_after, " after fusion");
   return result;
 }
 
-absl::StatusOr<LoweredGraph> KeepFp32(const PreparedModel& model, const Target& target, const OptimizeOptions& options,
-                                      std::string_view why) {
+absl::StatusOr<LoweredGraph> KeepFp32(VariantKind kind, const PreparedModel& model, const Target& target,
+                                      const OptimizeOptions& options, const Reason& why) {
   HALFTONE_ASSIGN_OR_RETURN(LoweredGraph result, MakeBaseline(model, target, options));
-  result.kind = VariantKind::kBf16;
-  result.summary = Concat("kept fp32: ", why);
-  for (auto& [label, reason] : result.reasons) reason = result.summary;
-  result.warnings.push_back(Concat("bf16: ", result.summary));
+  result.kind = kind;
+  result.summary = Concat("kept fp32: ", why.text);
+  for (NodeDecision& decision : result.decisions) decision.reason = {why.rule, result.summary};
+  result.warnings.push_back(Concat(VariantName(kind), ": ", result.summary));
   return result;
 }
 
-absl::StatusOr<LoweredGraph> MakeBf16(const PreparedModel& model, const Target& target,
-                                      const OptimizeOptions& options) {
-  if (!target.IsNative(DataType::kBFloat16) && !options.force) {
-    return KeepFp32(model, target, options,
-                    "this CPU has no bfloat16 instructions (AVX512_BF16 or AMX); force lowers it all the same");
+absl::StatusOr<LoweredGraph> MakeLowered(VariantKind kind, const PreparedModel& model, const Target& target,
+                                         const OptimizeOptions& options) {
+  const DataType type = TypeOf(kind);
+  if (type == DataType::kFloat32) return MakeBaseline(model, target, options);
+  const bool native = target.IsNative(type);
+  if (!native && !options.force && type == DataType::kBFloat16) {
+    return KeepFp32(kind, model, target, options,
+                    {"target.not-native", Concat(MissingInstructions(type), "; force lowers it all the same")});
   }
-  HALFTONE_ASSIGN_OR_RETURN(const ListsPlan planned, PlanByLists(model.graph, options.planner));
+  HALFTONE_ASSIGN_OR_RETURN(GraphWithPlan planned, PlanModel(model, target, options, type));
+  const PrecisionPlan& plan = planned.planned.plan;
   LoweredGraph result;
-  result.kind = VariantKind::kBf16;
-  result.emulated = !target.IsNative(DataType::kBFloat16);
-  result.warnings = planned.warnings;
+  result.kind = kind;
+  result.graph = std::move(planned.graph);
+  result.rewrites = std::move(planned.rewrites);
+  result.warnings = model.warnings;
+  for (const std::string& note : planned.notes) result.warnings.push_back(note);
+  for (const std::string& warning : planned.planned.warnings) result.warnings.push_back(warning);
   RewriteLog log;
   HALFTONE_ASSIGN_OR_RETURN(PassContext context, MakeContext(target, options, log));
-  context.plan = &planned.plan;
-  const Pipeline precision = MakePrecisionPipeline(planned.plan);
-  HALFTONE_RETURN_IF_ERROR(RunPipelines(model, options, {&precision}, kNoReason, context, result));
-  result.summary = planned.summary.ToString();
-  if (result.emulated)
-    result.warnings.push_back(
-        "bf16 is emulated on this CPU: its times say nothing about one that has bfloat16 instructions");
+  context.plan = &plan;
+  if (!PlansFusedGraph(options)) HALFTONE_RETURN_IF_ERROR(MakeOptimizePipeline().Run(result.graph, context));
+  Pipeline apply("apply-precision");
+  apply.Add<ApplyPrecision>(plan);
+  HALFTONE_RETURN_IF_ERROR(apply.Run(result.graph, context));
+  result.casts.planned = CountFloatCasts(result.graph);
+  Pipeline precision = MakePrecisionPipeline(plan);
+  if (options.bf16_math_mode && type == DataType::kBFloat16) precision.Add<UseBf16MathMode>();
+  HALFTONE_RETURN_IF_ERROR(precision.Run(result.graph, context));
+  HALFTONE_RETURN_IF_ERROR(
+      Export(model, options, {"lowering.made", "made by a pass; in the type of what it reads"}, context, result));
+  result.summary = planned.planned.summary;
+  if (native) return result;
+  if (options.force) {
+    result.emulated = true;
+    result.warnings.push_back(Concat(VariantName(kind),
+                                     " is emulated on this CPU: its times say nothing about one that has ",
+                                     LongTypeName(type), " instructions"));
+  } else {
+    result.not_measured = Concat("not measured: ", MissingInstructions(type));
+    result.warnings.push_back(Concat(VariantName(kind), ": written, but ", result.not_measured));
+  }
   return result;
 }
 

@@ -2,7 +2,6 @@
 #ifndef HALFTONE_OPTIMIZER_LOWER_H_
 #define HALFTONE_OPTIMIZER_LOWER_H_
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +23,9 @@ struct LoweredGraph {
   Graph graph;  // what its format and dialect can say
   std::string summary;
   bool emulated = false;
-  std::map<std::string, std::string> reasons;  // by the node's label: why it has its precision
+  std::string not_measured;             // why it is written but not run; "": it is run
+  std::vector<NodeDecision> decisions;  // why each node has its precision
+  CastCounts casts;
   RewriteSummary rewrites;
   std::vector<std::string> warnings;
 };
@@ -37,13 +38,16 @@ absl::StatusOr<PreparedModel> PrepareModel(Graph imported, const Target& target,
 absl::StatusOr<LoweredGraph> MakeBaseline(const PreparedModel& model, const Target& target,
                                           const OptimizeOptions& options);
 
-// bf16 by the planner on the graph before fusion, then fused, then lowered. On a CPU without bf16 instructions every
-// node stays fp32, with a sentence that says so, unless options.force.
-absl::StatusOr<LoweredGraph> MakeBf16(const PreparedModel& model, const Target& target, const OptimizeOptions& options);
+// A lowered variant (kBf16, kFp16) by the planner and rules of `options`, or the baseline for kFp32. Without native
+// instructions for the type and without options.force: bf16 stays fp32, with a sentence that says so (it would be
+// slower, and the file would be of no use here); fp16 is written and not run, as it is meant for another CPU.
+absl::StatusOr<LoweredGraph> MakeLowered(VariantKind kind, const PreparedModel& model, const Target& target,
+                                         const OptimizeOptions& options);
 
-// The baseline in the place of bf16, where the model cannot be lowered: `why` is its summary and a warning.
-absl::StatusOr<LoweredGraph> KeepFp32(const PreparedModel& model, const Target& target, const OptimizeOptions& options,
-                                      std::string_view why);
+// The baseline in the place of a lowered variant, where the model cannot be lowered: `why` is its summary and a
+// warning.
+absl::StatusOr<LoweredGraph> KeepFp32(VariantKind kind, const PreparedModel& model, const Target& target,
+                                      const OptimizeOptions& options, const Reason& why);
 
 }  // namespace halftone
 

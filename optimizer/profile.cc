@@ -15,11 +15,6 @@
 namespace halftone {
 namespace {
 
-absl::StatusOr<LoweredGraph> LowerTo(VariantKind kind, const PreparedModel& model, const Target& target,
-                                     const OptimizeOptions& options) {
-  return kind == VariantKind::kBf16 ? MakeBf16(model, target, options) : MakeBaseline(model, target, options);
-}
-
 absl::StatusOr<ProfileTargets> MakeTargets(const OptimizeOptions& options, const std::vector<VariantKind>& kinds) {
   HALFTONE_ASSIGN_OR_RETURN(Graph imported, LoadModel(options.model));
   const std::unique_ptr<Target> target = MakeOneDnnTarget();
@@ -28,13 +23,18 @@ absl::StatusOr<ProfileTargets> MakeTargets(const OptimizeOptions& options, const
   const std::string extension = std::filesystem::path(options.model.label()).extension().string();
   ProfileTargets result;
   for (const VariantKind kind : kinds) {
-    HALFTONE_ASSIGN_OR_RETURN(LoweredGraph lowered, LowerTo(kind, model, *target, options));
+    HALFTONE_ASSIGN_OR_RETURN(LoweredGraph lowered, MakeLowered(kind, model, *target, options));
+    if (!lowered.not_measured.empty()) {  // the last of its warnings
+      result.warnings.insert(result.warnings.end(), lowered.warnings.begin(), lowered.warnings.end());
+      continue;
+    }
     ProfileTarget one{.kind = kind};
     one.run.model = options.model;
     one.run.model.path = Concat(options.out_dir, "/", VariantName(kind), extension);
     absl::Status saved = SaveModel(lowered.graph, one.run.model.path);
-    if (absl::IsUnimplemented(saved) && kind == VariantKind::kBf16) {  // the format has no such bf16 node
-      HALFTONE_ASSIGN_OR_RETURN(lowered, KeepFp32(model, *target, options, StdView(saved.message())));
+    if (absl::IsUnimplemented(saved) && kind != VariantKind::kFp32) {  // the format has no such bf16 node
+      const Reason why{"baseline.kept", std::string(saved.message())};
+      HALFTONE_ASSIGN_OR_RETURN(lowered, KeepFp32(kind, model, *target, options, why));
       saved = SaveModel(lowered.graph, one.run.model.path);
     }
     HALFTONE_RETURN_IF_ERROR(Annotate(saved, Concat(VariantName(kind), " variant")));

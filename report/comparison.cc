@@ -121,7 +121,7 @@ absl::StatusOr<v1::Comparison> Compare(const v1::Report& a, const v1::Report& b)
   int counted = 0;
   for (const v1::Variant& of_a : checked_a->variants()) {
     const v1::Variant* of_b = FindVariant(*checked_b, of_a.precision());
-    if (of_b == nullptr) continue;
+    if (of_b == nullptr || !of_a.not_measured().empty() || !of_b->not_measured().empty()) continue;
     const std::vector<double> ms_a = RoundMs(of_a), ms_b = RoundMs(*of_b);
     const std::optional<RatioEstimate> ratio = CompareRuns(ms_a, ms_b, static_cast<uint32_t>(a.seed()));
     if (!ratio.has_value()) {

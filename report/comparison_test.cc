@@ -145,6 +145,18 @@ TEST(Compare, NeedsSomethingInCommon) {
   EXPECT_THAT(std::string(Compare(a, b).status().message()), HasSubstr("no variant in common"));
 }
 
+TEST(Compare, WhatWasOnlyWrittenIsLeftOut) {
+  v1::Report a = Measured(10, 5, 1), b = Measured(10, 5, 2);
+  for (v1::Report* report : {&a, &b}) {
+    v1::Variant* fp16 = report->add_variants();
+    fp16->set_precision(v1::FP16);
+    fp16->set_not_measured("not measured: this CPU has no float16 arithmetic");
+  }
+  const absl::StatusOr<v1::Comparison> comparison = Compare(a, b);
+  ASSERT_TRUE(comparison.ok()) << comparison.status();
+  EXPECT_EQ(comparison->variants_size(), 2);
+}
+
 TEST(ComparisonTable, Golden) {
   v1::Comparison comparison;
   comparison.set_a("old.json");

@@ -128,6 +128,7 @@ absl::StatusOr<v1::Report> Recompute(const v1::Report& report) {
   const bool percentiles = run.profile() != v1::QUICK;
   std::vector<double> baseline_ms;
   for (v1::Variant& variant : *computed.mutable_variants()) {
+    if (!variant.not_measured().empty()) continue;
     v1::Benchmark& benchmark = *variant.mutable_benchmark();
     const absl::Status status = CheckSamples(PrecisionName(variant.precision()), benchmark.round_data());
     if (!status.ok()) return status;
@@ -136,6 +137,7 @@ absl::StatusOr<v1::Report> Recompute(const v1::Report& report) {
     if (variant.precision() == v1::FP32) baseline_ms = summary.round_ms;
   }
   for (v1::Variant& variant : *computed.mutable_variants()) {
+    if (!variant.not_measured().empty()) continue;
     v1::Benchmark& benchmark = *variant.mutable_benchmark();
     const std::vector<double> round_ms(benchmark.round_medians_ms().begin(), benchmark.round_medians_ms().end());
     SetSpeedup(baseline_ms, round_ms, report.seed(), benchmark);

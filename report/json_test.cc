@@ -110,6 +110,7 @@ constexpr char kFull[] = R"pb(
       weights_type: "bf16"
       dst_type: "f32"
       median_us: 12.5
+      rule: "lists.allow"
     }
     rewrites { pass: "fuse-conv-bias" node: "conv1" reason: "conv(x) + b" }
     summary: "converted"
@@ -123,6 +124,11 @@ constexpr char kFull[] = R"pb(
     fusions { pass: "fuse-activation" count: 20 equation: "relu(conv(x)) => conv(x) {relu}" }
     unfused { pass: "fuse-activation" node: "relu3" reason: "'conv3' has another user" }
     passes_verified: 7
+    casts_planned: 12
+    casts_in_file: 11
+    casts_run: 3
+    decisions { node: "conv1" op: "conv" precision: BF16 rule: "lists.allow" reason: "allow list: Conv2D" }
+    not_measured: "not measured: no float16"
   }
   evaluation_samples: 100
   seed: 18446744073709551615
@@ -304,7 +310,8 @@ constexpr char kFullJson[] = R"json({
           "src_type": "bf16",
           "weights_type": "bf16",
           "dst_type": "f32",
-          "median_us": 12.5
+          "median_us": 12.5,
+          "rule": "lists.allow"
         }
       ],
       "rewrites": [
@@ -340,7 +347,20 @@ constexpr char kFullJson[] = R"json({
           "reason": "'conv3' has another user"
         }
       ],
-      "passes_verified": 7
+      "passes_verified": 7,
+      "casts_planned": 12,
+      "casts_in_file": 11,
+      "casts_run": 3,
+      "decisions": [
+        {
+          "node": "conv1",
+          "op": "conv",
+          "precision": "BF16",
+          "rule": "lists.allow",
+          "reason": "allow list: Conv2D"
+        }
+      ],
+      "not_measured": "not measured: no float16"
     }
   ],
   "evaluation_samples": 100,

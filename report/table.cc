@@ -119,6 +119,14 @@ std::string FusionsText(const v1::Variant& variant) {
   return text;
 }
 
+// "casts: 12 planned, 12 in the file, 3 when it runs"
+std::string CastsText(const v1::Variant& variant) {
+  std::string text =
+      absl::StrCat("casts: ", variant.casts_planned(), " planned, ", variant.casts_in_file(), " in the file");
+  if (variant.casts_run() >= 0) absl::StrAppend(&text, ", ", variant.casts_run(), " steps of their own when it runs");
+  return text;
+}
+
 // Why this variant is invalid, but for what is said of all.
 std::vector<std::string> OwnReasons(const v1::Variant& variant, const v1::BenchmarkRun& run) {
   std::vector<std::string> reasons;
@@ -237,6 +245,10 @@ std::vector<std::string> Notes(const v1::Report& report) {
   for (const v1::Variant& variant : report.variants()) {
     const std::string name = PrecisionName(variant.precision());
     if (!variant.summary().empty()) notes.push_back(absl::StrCat(name, ": ", Printable(variant.summary())));
+    if (!variant.not_measured().empty()) notes.push_back(absl::StrCat(name, ": ", Printable(variant.not_measured())));
+    if (variant.casts_planned() > 0 || variant.casts_in_file() > 0) {
+      notes.push_back(absl::StrCat(name, ": ", CastsText(variant)));
+    }
     if (variant.fusions_size() > 0) notes.push_back(absl::StrCat(name, ": ", FusionsText(variant)));
     if (variant.passes_verified() > 0) {
       notes.push_back(absl::StrCat(name, ": answers before and after ", variant.passes_verified(),

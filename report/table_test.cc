@@ -5,6 +5,7 @@
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
+#include "report/explain.h"
 #include "report/why.h"
 
 namespace halftone::report {
@@ -193,6 +194,35 @@ TEST(WhyText, ALineANodeAndNothingTwice) {
   EXPECT_EQ(WhyText(report), R"(not fused in fp32:
   fuse-activation  relu_3  'conv_3' has another user
   fold-scale       m\x0a   the factor is no constant
+)");
+}
+
+TEST(Notes, CastsAndWhatWasNotRun) {
+  const v1::Report report = Parse(R"pb(
+    variants { precision: BF16 casts_planned: 12 casts_in_file: 11 casts_run: 3 }
+    variants { precision: FP16 casts_in_file: 4 casts_run: -1 not_measured: "not measured: no float16" }
+    variants { precision: FP32 }
+  )pb");
+  EXPECT_THAT(Notes(report), ElementsAre("bf16: casts: 12 planned, 11 in the file, 3 steps of their own when it runs",
+                                         "fp16: not measured: no float16", "fp16: casts: 0 planned, 4 in the file"));
+}
+
+TEST(ExplainText, ALineANodeOfEveryLoweredVariant) {
+  EXPECT_THAT(ExplainText(v1::Report()), HasSubstr("no variant was lowered"));
+  const v1::Report report = Parse(R"pb(
+    variants {
+      precision: FP32
+      decisions { node: "c" op: "conv" precision: FP32 rule: "baseline.fp32" reason: "fp32: the baseline" }
+    }
+    variants {
+      precision: BF16
+      decisions { node: "conv_1" op: "conv" precision: BF16 rule: "lists.allow" reason: "allow list: Conv2D" }
+      decisions { node: "e\n" op: "exp" precision: FP32 rule: "lists.deny-propagation" reason: "deny list: Exp" }
+    }
+  )pb");
+  EXPECT_EQ(ExplainText(report), R"(why each node of bf16 is what it is:
+  bf16  conv_1  conv  lists.allow             allow list: Conv2D
+  fp32  e\x0a   exp   lists.deny-propagation  deny list: Exp
 )");
 }
 

@@ -78,8 +78,7 @@ absl::StatusOr<v1::Report> BenchOne(const Flags& flags, const std::string& model
   if (!flags.samples.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(*bench.mutable_samples(), ResolveSamples("--eval", flags.samples, &blobs));
   }
-  if (!flags.policy.precisions.empty() || !flags.policy.file.empty() || !flags.policy.dialect.empty() ||
-      !flags.policy.passes.empty() || flags.policy.verify_passes) {
+  if (SaysAnything(flags.policy)) {
     HALFTONE_ASSIGN_OR_RETURN(*bench.mutable_policy(), ToPolicy(flags.policy));
   }
   *bench.mutable_benchmark() = ToBenchmarkSpec(flags.benchmark);
@@ -150,8 +149,9 @@ void AddBench(CLI::App& app, Action* action) {
   command.add_option("--precision", flags->policy.precisions, "variants to measure beside fp32 (default: none)")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->type_name("bf16");
+      ->type_name("bf16,fp16");
   command.add_flag("--force", flags->policy.force, "lower the precision also where the CPU only emulates it");
+  AddPlannerFlags(command, &flags->policy);
   AddRewriteFlags(command, &flags->policy);
   command.add_option("--eval", flags->samples, "samples to run on: an .npz or a folder of them (default: random)")
       ->type_name("PATH");

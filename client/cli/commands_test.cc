@@ -74,6 +74,8 @@ TEST_F(CommandsTest, WrongFlagsAreUsageErrors) {
   ExpectError({"optimize", "m.onnx", "--format", "tflite"}, 2, "--format");
   ExpectError({"optimize", "m.onnx", "--precision", "bf61"}, 2, "did you mean 'bf16'?");
   ExpectError({"optimize", "m.onnx", "--dialect", "onnxruntim"}, 2, "did you mean 'onnxruntime'?");
+  ExpectError({"optimize", "m.onnx", "--planner", "placment"}, 2, "did you mean 'placement'?");
+  ExpectError({"optimize", "m.onnx", "--loader", "onnxruntim"}, 2, "did you mean 'onnxruntime'?");
   ExpectError({"optimize", "m.onnx", "--policy", "/none.yaml"}, 2, "/none.yaml");
   ExpectError({"inspect", "m.onnx", "--weights"}, 2, "--weights goes with --text");
   ExpectError({"inspect", "m.onnx", "--precision-plan", "magic"}, 2, "--precision-plan");
@@ -124,6 +126,26 @@ TEST(ToPolicy, DialectAndPasses) {
   EXPECT_EQ(policy->dialect(), v1::ONNXRUNTIME);
   EXPECT_EQ(policy->passes(1), "b(c=1, d=2)");
   EXPECT_TRUE(policy->verify_passes());
+}
+
+TEST(ToPolicy, PlannerFlags) {
+  const absl::StatusOr<v1::Policy> policy = ToPolicy({.precisions = {"fp16"},
+                                                      .planner = "placement",
+                                                      .lists_variant = "paddle-2.x",
+                                                      .op_list = {"conv2d", "fc"},
+                                                      .keep_first = true,
+                                                      .keep_last = true,
+                                                      .bf16_math_mode = true,
+                                                      .loader = "onnxruntime"});
+  ASSERT_TRUE(policy.ok());
+  EXPECT_EQ(policy->precisions(0), v1::FP16);
+  EXPECT_EQ(policy->planner(), v1::PLACEMENT);
+  EXPECT_EQ(policy->lists_variant(), "paddle-2.x");
+  EXPECT_EQ(policy->op_list(1), "fc");
+  EXPECT_TRUE(policy->keep_first() && policy->keep_last() && policy->bf16_math_mode());
+  EXPECT_EQ(policy->loader(), v1::Policy::ONNXRUNTIME);
+  EXPECT_FALSE(SaysAnything({}));
+  EXPECT_TRUE(SaysAnything({.keep_last = true}));
 }
 
 TEST(ToPolicy, TheEnvironmentOfTheCallerIsInIt) {

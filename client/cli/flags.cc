@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/status.h"
 #include "client/cli/exit_codes.h"
 #include "client/cli/job.h"
 #include "client/policy.h"
@@ -21,6 +22,15 @@ namespace {
 constexpr double kMaxTimeoutSeconds = 86'400;
 
 const CLI::Validator kAtLeastOne = CLI::Range(1, 1'000'000);
+
+// The number of the value that "--FLAG TEXT" names.
+absl::StatusOr<int> EnumFlag(const char* flag, const std::string& text,
+                             const google::protobuf::EnumDescriptor& descriptor) {
+  const auto* value = report::FindEnumValue(descriptor, text);
+  if (value != nullptr) return value->number();
+  return UsageError(
+      absl::StrCat("--", flag, " ", text, ": no such ", flag, client::DidYouMean(text, report::EnumNames(descriptor))));
+}
 
 }  // namespace
 
@@ -109,6 +119,26 @@ void AddRewriteFlags(CLI::App& app, PolicyFlags* flags) {
                "run every pass before and after on seeded inputs; one that moves an answer fails the job (slow)");
 }
 
+void AddPlannerFlags(CLI::App& app, PolicyFlags* flags) {
+  app.add_option("--planner", flags->planner,
+                 "how nodes are chosen: lists (default), as TensorFlow does; placement, as Paddle does")
+      ->type_name("PLANNER");
+  app.add_option("--lists", flags->lists_variant,
+                 "edition of the planner's lists, e.g. paddle-2.x (default: the newest)")
+      ->type_name("NAME");
+  app.add_option("--op-list", flags->op_list, "placement: the only ops to lower, by Paddle's names")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("OP,OP");
+  app.add_flag("--keep-first", flags->keep_first, "layers with no other one in front of them stay fp32");
+  app.add_flag("--keep-last", flags->keep_last, "layers with no other one behind them stay fp32");
+  app.add_flag("--bf16-math-mode", flags->bf16_math_mode,
+               "products that stay fp32 may round what they read to bfloat16");
+  app.add_option("--loader", flags->loader,
+                 "who will load the files: any (default), or onnxruntime, whose CPU provider lacks kernels")
+      ->type_name("LOADER");
+}
+
 void AddTimeoutFlag(CLI::App& app, double* timeout) {
   app.add_option("--timeout", *timeout, "seconds that the job may run, not counting its wait (default: the server's)")
       ->check(CLI::Range(0.001, kMaxTimeoutSeconds))
@@ -134,6 +164,13 @@ v1::BenchmarkSpec ToBenchmarkSpec(const BenchmarkFlags& flags) {
   return spec;
 }
 
+bool SaysAnything(const PolicyFlags& flags) {
+  return !flags.file.empty() || !flags.precisions.empty() || flags.force || !flags.planner.empty() ||
+         !flags.lists_variant.empty() || !flags.op_list.empty() || flags.keep_first || flags.keep_last ||
+         flags.bf16_math_mode || !flags.loader.empty() || !flags.dialect.empty() || !flags.passes.empty() ||
+         flags.verify_passes;
+}
+
 absl::StatusOr<v1::Policy> ToPolicy(const PolicyFlags& flags) {
   v1::Policy policy;
   if (!flags.file.empty()) {
@@ -141,6 +178,11 @@ absl::StatusOr<v1::Policy> ToPolicy(const PolicyFlags& flags) {
     if (!loaded.ok()) return client::WithReason(loaded.status(), kReasonPolicy);
     policy = *std::move(loaded);
   }
+  if (!flags.planner.empty()) {
+    HALFTONE_ASSIGN_OR_RETURN(const int planner, EnumFlag("planner", flags.planner, *v1::Planner_descriptor()));
+    policy.set_planner(static_cast<v1::Planner>(planner));
+  }
+  if (!flags.lists_variant.empty()) policy.set_lists_variant(flags.lists_variant);
   client::MergeEnvironment([](const std::string& name) { return std::getenv(name.c_str()); }, &policy);
   if (!flags.precisions.empty()) policy.clear_precisions();
   for (const std::string& name : flags.precisions) {
@@ -148,20 +190,24 @@ absl::StatusOr<v1::Policy> ToPolicy(const PolicyFlags& flags) {
     if (!precision || *precision == v1::ORIGINAL) {
       return UsageError(
           absl::StrCat("--precision ", name, ": no such precision",
-                       client::DidYouMean(name, {report::PrecisionName(v1::FP32), report::PrecisionName(v1::BF16)})));
+                       client::DidYouMean(name, {report::PrecisionName(v1::FP32), report::PrecisionName(v1::BF16),
+                                                 report::PrecisionName(v1::FP16)})));
     }
     const auto& wanted = policy.precisions();
     if (std::find(wanted.begin(), wanted.end(), *precision) == wanted.end()) policy.add_precisions(*precision);
   }
   if (flags.force) policy.set_force(true);
+  if (!flags.op_list.empty()) policy.mutable_op_list()->Assign(flags.op_list.begin(), flags.op_list.end());
+  if (flags.keep_first) policy.set_keep_first(true);
+  if (flags.keep_last) policy.set_keep_last(true);
+  if (flags.bf16_math_mode) policy.set_bf16_math_mode(true);
+  if (!flags.loader.empty()) {
+    HALFTONE_ASSIGN_OR_RETURN(const int loader, EnumFlag("loader", flags.loader, *v1::Policy::Loader_descriptor()));
+    policy.set_loader(static_cast<v1::Policy::Loader>(loader));
+  }
   if (!flags.dialect.empty()) {
-    const auto* dialect = report::FindEnumValue(*v1::Dialect_descriptor(), flags.dialect);
-    if (dialect == nullptr) {
-      return UsageError(
-          absl::StrCat("--dialect ", flags.dialect, ": no such dialect",
-                       client::DidYouMean(flags.dialect, report::EnumNames(*v1::Dialect_descriptor()))));
-    }
-    policy.set_dialect(static_cast<v1::Dialect>(dialect->number()));
+    HALFTONE_ASSIGN_OR_RETURN(const int dialect, EnumFlag("dialect", flags.dialect, *v1::Dialect_descriptor()));
+    policy.set_dialect(static_cast<v1::Dialect>(dialect));
   }
   if (!flags.passes.empty()) policy.mutable_passes()->Assign(flags.passes.begin(), flags.passes.end());
   if (flags.verify_passes) policy.set_verify_passes(true);

@@ -37,6 +37,13 @@ struct PolicyFlags {
   std::string file;
   std::vector<std::string> precisions;
   bool force = false;
+  std::string planner;
+  std::string lists_variant;
+  std::vector<std::string> op_list;
+  bool keep_first = false;
+  bool keep_last = false;
+  bool bf16_math_mode = false;
+  std::string loader;
   std::string dialect;
   std::vector<std::string> passes;
   bool verify_passes = false;
@@ -48,9 +55,14 @@ void AddModelFormatFlags(CLI::App& app, ModelFlags* flags);    // --format, --ou
 void AddRunFlags(CLI::App& app, BenchmarkFlags* flags);        // --threads, --batch
 void AddBenchmarkFlags(CLI::App& app, BenchmarkFlags* flags);  // those and how it is measured
 void AddRewriteFlags(CLI::App& app, PolicyFlags* flags);       // --dialect, --pass, --verify-passes
+// --planner, --lists, --op-list, --keep-first, --keep-last, --bf16-math-mode, --loader
+void AddPlannerFlags(CLI::App& app, PolicyFlags* flags);
 void AddTimeoutFlag(CLI::App& app, double* timeout);
 
 v1::BenchmarkSpec ToBenchmarkSpec(const BenchmarkFlags& flags);
+
+// Whether a flag says anything of the policy.
+bool SaysAnything(const PolicyFlags& flags);
 
 // The policy file, the environment's list edits before its own, and the flags over both. Errors are usage errors.
 absl::StatusOr<v1::Policy> ToPolicy(const PolicyFlags& flags);

@@ -130,8 +130,9 @@ void AddOptimize(CLI::App& app, Action* action) {
   command.add_option("--precision", flags->policy.precisions, "variants to make, over the policy file (default: bf16)")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->type_name("fp32,bf16");
+      ->type_name("fp32,bf16,fp16");
   command.add_flag("--force", flags->policy.force, "lower the precision also where the CPU only emulates it");
+  AddPlannerFlags(command, &flags->policy);
   AddRewriteFlags(command, &flags->policy);
   command.add_option("--calibration", flags->calibration, "samples for choosing: an .npz or a folder of them")
       ->type_name("PATH");
@@ -144,6 +145,8 @@ void AddOptimize(CLI::App& app, Action* action) {
   AddTimeoutFlag(command, &flags->timeout);
   command.add_option("--out", flags->out, "folder for the variants and report.json (default: .)")->type_name("DIR");
   command.add_flag("--why", flags->outcome.why, "print what did not fuse, and the fact that stopped it");
+  command.add_flag("--explain", flags->outcome.explain,
+                   "print for every node its precision, the rule that decided and the fact with its values");
   command.add_flag("--json", flags->outcome.json, "print exactly report.json on stdout, no table");
   command.add_flag("--quiet", flags->outcome.quiet, "no progress and no notes");
   command

@@ -9,6 +9,7 @@
 #include "client/cli/console.h"
 #include "client/cli/exit_codes.h"
 #include "client/status.h"
+#include "report/explain.h"
 #include "report/export.h"
 #include "report/json.h"
 #include "report/names.h"
@@ -82,6 +83,7 @@ absl::Status ShowOutcome(const v1::Report& report, const std::vector<std::string
       for (const std::string& note : report::Notes(report)) absl::StrAppend(&text, note, "\n");
     }
     if (flags.why) absl::StrAppend(&text, report::WhyText(report));
+    if (flags.explain) absl::StrAppend(&text, report::ExplainText(report));
     for (const report::GateResult& gate : gates) absl::StrAppend(&text, gate.line, "\n");
     HALFTONE_RETURN_IF_ERROR(PrintResult(text));
   }

@@ -12,9 +12,10 @@
 namespace halftone::cli {
 
 struct OutcomeFlags {
-  bool json = false;   // stdout has exactly report.json
-  bool quiet = false;  // no notes
-  bool why = false;    // and what did not fuse
+  bool json = false;     // stdout has exactly report.json
+  bool quiet = false;    // no notes
+  bool why = false;      // and what did not fuse
+  bool explain = false;  // and why each node has its precision
   std::string summary_file;
   std::vector<report::Gate> gates;
   bool must_be_valid = false;  // an INVALID benchmark is an error

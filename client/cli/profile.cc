@@ -77,12 +77,15 @@ void AddProfile(CLI::App& app, Action* action) {
   CLI::App& command = *app.add_subcommand("profile", "say where the time of a model goes, and what could be gained");
   command.footer(kExample);
   AddModelFlags(command, &flags->model);
-  command.add_option("--precision", flags->policy.precisions, "fp32, bf16 (default: both), separated by commas")
+  command
+      .add_option("--precision", flags->policy.precisions,
+                  "fp32, bf16, fp16 (default: the first two), separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAME");
   command.add_option("--policy", flags->policy.file, "of bf16: YAML or JSON of halftone.v1.Policy")->type_name("FILE");
   command.add_flag("--force", flags->policy.force, "bf16 also where the CPU only emulates it");
+  AddPlannerFlags(command, &flags->policy);
   command.add_option("--eval", flags->samples, "samples, of which the first is run: an .npz or a folder of them")
       ->type_name("PATH");
   AddRunFlags(command, &flags->benchmark);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "absl/log/check.h"
 #include "absl/strings/escaping.h"
@@ -26,6 +27,7 @@ constexpr int64_t kMaxTimeoutSeconds = 24 * 3600;
 constexpr int kMaxRules = 10'000;
 constexpr size_t kMaxPatternBytes = 1024;
 constexpr int kMaxPasses = 1000;
+constexpr int kMaxListedOps = 1000;
 constexpr size_t kMaxPassBytes = 10'000;
 constexpr int32_t kNanosInSecond = 1'000'000'000;
 constexpr std::string_view kJobPrefix = "jobs/";
@@ -118,11 +120,11 @@ class Checker {
   }
 
   void Check(const std::string& path, const v1::Policy& policy) {
-    if (!v1::Planner_IsValid(policy.planner())) Add(path + ".planner", "is no known planner: LISTS");
+    if (!v1::Planner_IsValid(policy.planner())) Add(path + ".planner", "is no known planner: LISTS or PLACEMENT");
     for (int i = 0; i < policy.precisions_size(); ++i) {
       const v1::Precision precision = policy.precisions(i);
       if (!v1::Precision_IsValid(precision) || precision == v1::PRECISION_UNSPECIFIED) {
-        Add(absl::StrCat(path, ".precisions[", i, "]"), "is no known precision: ORIGINAL, FP32 or BF16");
+        Add(absl::StrCat(path, ".precisions[", i, "]"), "is no known precision: ORIGINAL, FP32, BF16 or FP16");
       }
     }
     if (!v1::Dialect_IsValid(policy.dialect())) {
@@ -138,11 +140,40 @@ class Checker {
     for (int i = 0; i < std::min(policy.nodes_size(), kMaxRules); ++i) {
       const v1::NodeRule& rule = policy.nodes(i);
       const std::string at = absl::StrCat(path, ".nodes[", i, "]");
-      if (rule.match().empty()) Add(at + ".match", "is empty: it should be a regular expression over node names");
-      if (rule.match().size() > kMaxPatternBytes)
-        Add(at + ".match", absl::StrCat("is over ", kMaxPatternBytes, " bytes"));
-      if (rule.precision() != v1::FP32 && rule.precision() != v1::BF16)
-        Add(at + ".precision", "should be FP32 or BF16");
+      Check(at, rule);
+    }
+    if (policy.op_list_size() > kMaxListedOps) {
+      Add(path + ".op_list", absl::StrCat("has over ", kMaxListedOps, " ops"));
+    }
+    for (const auto& [field, text] :
+         {std::pair("lists_variant", &policy.lists_variant()), std::pair("lists_level", &policy.lists_level())}) {
+      if (text->size() > kMaxPatternBytes) {
+        Add(absl::StrCat(path, ".", field), absl::StrCat("is over ", kMaxPatternBytes, " bytes"));
+      }
+    }
+    if (!v1::Policy::Loader_IsValid(policy.loader())) {
+      Add(path + ".loader", "is no known loader: ANY or ONNXRUNTIME");
+    }
+  }
+
+  void Check(const std::string& path, const v1::NodeRule& rule) {
+    if (rule.match().empty() && rule.op().empty() && rule.name().empty()) {
+      Add(path + ".match", "is empty, as op and name are: one of them should say which nodes");
+    }
+    for (const auto& [field, text] :
+         {std::pair("match", &rule.match()), std::pair("op", &rule.op()), std::pair("name", &rule.name())}) {
+      if (text->size() > kMaxPatternBytes) {
+        Add(absl::StrCat(path, ".", field), absl::StrCat("is over ", kMaxPatternBytes, " bytes"));
+      }
+    }
+    const bool bounded = rule.floor() != v1::PRECISION_UNSPECIFIED || rule.ceiling() != v1::PRECISION_UNSPECIFIED;
+    for (const auto& [field, precision] : {std::pair("precision", rule.precision()), std::pair("floor", rule.floor()),
+                                           std::pair("ceiling", rule.ceiling())}) {
+      const bool needed = !bounded && field == std::string("precision");
+      if (precision == v1::PRECISION_UNSPECIFIED && !needed) continue;
+      if (precision != v1::FP32 && precision != v1::BF16 && precision != v1::FP16) {
+        Add(absl::StrCat(path, ".", field), "should be FP32, BF16 or FP16");
+      }
     }
   }
 
@@ -169,7 +200,8 @@ class Checker {
     if (spec.cores_size() > kMaxThreads) Add(path + ".cores", absl::StrCat("has over ", kMaxThreads, " cores"));
     const int64_t needed = int64_t{std::max(spec.threads(), 1)} * std::max(spec.instances(), 1);
     if (!spec.cores().empty() && spec.cores_size() < needed) {
-      Add(path + ".cores", absl::StrCat("has ", spec.cores_size(), " cores: one for each thread of each instance is ", needed));
+      Add(path + ".cores",
+          absl::StrCat("has ", spec.cores_size(), " cores: one for each thread of each instance is ", needed));
     }
     for (int i = 0; i < std::min(spec.cores_size(), kMaxThreads); ++i) {
       if (std::count(spec.cores().begin(), spec.cores().end(), spec.cores(i)) > 1) {

@@ -85,6 +85,24 @@ TEST(CheckSpec, HowABenchmarkIsMeasured) {
   EXPECT_EQ(FieldsOf(spec)[2], "spec.bench.benchmark.cores");
 }
 
+TEST(CheckSpec, RulesForNodes) {
+  v1::JobSpec spec;
+  *spec.mutable_optimize()->mutable_model() = InspectJob("m.onnx").inspect().model();
+  v1::Policy& policy = *spec.mutable_optimize()->mutable_policy();
+  policy.set_planner(v1::PLACEMENT);
+  policy.add_op_list("conv2d");
+  policy.add_nodes()->set_op("Conv");
+  policy.mutable_nodes(0)->set_floor(v1::FP32);
+  policy.add_nodes()->set_name("dense");
+  policy.mutable_nodes(1)->set_ceiling(v1::FP16);
+  EXPECT_EQ(FieldsOf(spec), Fields{});
+  policy.mutable_nodes(1)->set_ceiling(v1::ORIGINAL);
+  policy.mutable_nodes(0)->clear_floor();
+  policy.set_loader(static_cast<v1::Policy::Loader>(77));
+  EXPECT_EQ(FieldsOf(spec), (Fields{"spec.optimize.policy.nodes[0].precision", "spec.optimize.policy.nodes[1].ceiling",
+                                    "spec.optimize.policy.loader"}));
+}
+
 TEST(FileNameProblem, Table) {
   for (const char* good : {"a", "a/b.onnx", "A-Z_0.9+@=", "...", ".hidden"})
     EXPECT_EQ(FileNameProblem(good), "") << good;

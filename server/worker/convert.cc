@@ -28,8 +28,14 @@ std::string KernelName() {
 
 // NAME=VALUE of the variables that change speed or answers.
 std::vector<std::string> TellingVariables() {
-  constexpr std::string_view kPrefixes[] = {
-      "OMP_", "GOMP_", "ONEDNN_", "DNNL_", "HALFTONE_DEBUG", "HALFTONE_TEST_", "TF_AUTO_MIXED_PRECISION_"};
+  constexpr std::string_view kPrefixes[] = {"OMP_",
+                                            "GOMP_",
+                                            "ONEDNN_",
+                                            "DNNL_",
+                                            "HALFTONE_DEBUG",
+                                            "HALFTONE_TEST_",
+                                            "TF_AUTO_MIXED_PRECISION_",
+                                            "ITEX_AUTO_MIXED_PRECISION_"};
   std::vector<std::string> result;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text(*variable);
@@ -40,18 +46,6 @@ std::vector<std::string> TellingVariables() {
   }
   std::sort(result.begin(), result.end());
   return result;
-}
-
-v1::Precision ToProto(VariantKind kind) {
-  switch (kind) {
-    case VariantKind::kOriginal:
-      return v1::ORIGINAL;
-    case VariantKind::kFp32:
-      return v1::FP32;
-    case VariantKind::kBf16:
-      return v1::BF16;
-  }
-  return v1::PRECISION_UNSPECIFIED;
 }
 
 void ToProto(const OutputFidelity& result, v1::Fidelity* proto) {
@@ -66,13 +60,22 @@ void ToProto(const OutputFidelity& result, v1::Fidelity* proto) {
 void ToProto(const NodeResult& result, v1::NodeReport* proto) {
   proto->set_name(result.step.name);
   proto->set_op(result.step.op);
-  proto->set_precision(ToProto(result.precision));
-  proto->set_reason(result.reason);
+  proto->set_precision(worker::ToProto(result.precision));
+  proto->set_reason(result.reason.text);
+  proto->set_rule(result.reason.rule);
   proto->set_kernel(result.step.kernel);
   proto->set_src_type(result.step.src_type);
   proto->set_weights_type(result.step.weights_type);
   proto->set_dst_type(result.step.dst_type);
   proto->set_median_us(result.step.median_us);
+}
+
+void ToProto(const NodeDecision& decision, v1::NodeDecision* proto) {
+  proto->set_node(decision.node);
+  proto->set_op(decision.op);
+  proto->set_precision(worker::ToProto(decision.precision));
+  proto->set_rule(decision.reason.rule);
+  proto->set_reason(decision.reason.text);
 }
 
 void ToProto(const RewriteSummary& summary, v1::Variant* proto) {
@@ -101,7 +104,7 @@ void ToProto(const RewriteSummary& summary, v1::Variant* proto) {
 }
 
 void ToProto(const VariantResult& result, const BenchmarkOptions& options, v1::Variant* proto) {
-  proto->set_precision(ToProto(result.kind));
+  proto->set_precision(worker::ToProto(result.kind));
   proto->mutable_artifact()->set_path(result.file_name);
   proto->mutable_artifact()->set_sha256(result.sha256);
   proto->mutable_artifact()->set_size_bytes(result.size_bytes);
@@ -111,22 +114,16 @@ void ToProto(const VariantResult& result, const BenchmarkOptions& options, v1::V
   proto->set_labelled_samples(result.labelled_samples);
   for (const NodeResult& node : result.nodes) ToProto(node, proto->add_nodes());
   ToProto(result.rewrites, proto);
+  for (const NodeDecision& decision : result.decisions) ToProto(decision, proto->add_decisions());
+  proto->set_casts_planned(result.casts.planned);
+  proto->set_casts_in_file(result.casts.in_file);
+  proto->set_casts_run(result.casts.run);
+  proto->set_not_measured(result.not_measured);
   proto->set_summary(result.summary);
   proto->set_emulated(result.emulated);
   for (const std::string& op : result.opaque_ops) proto->add_opaque_ops(op);
   proto->set_reference_share(result.reference_share);
   for (const std::string& node : result.reference_nodes) proto->add_reference_nodes(node);
-}
-
-void Append(const google::protobuf::RepeatedPtrField<std::string>& from, std::vector<std::string>& to) {
-  to.insert(to.end(), from.begin(), from.end());
-}
-
-ListEdit ToEdit(const v1::ListEdit& proto) {
-  ListEdit edit;
-  Append(proto.add(), edit.add);
-  Append(proto.remove(), edit.remove);
-  return edit;
 }
 
 const v1::File* RootFile(const v1::Model& model) {
@@ -169,55 +166,27 @@ absl::StatusOr<ModelSource> Inputs::Model(const v1::Model& model,
   if (model.format() == v1::GRAPHDEF) {
     source.format = by_name == ModelFormat::kGraphDefText ? ModelFormat::kGraphDefText : ModelFormat::kGraphDef;
   }
-  Append(outputs, source.outputs);
+  source.outputs.assign(outputs.begin(), outputs.end());
   return source;
 }
 
-PlannerOptions ToPlannerOptions(const v1::Policy& policy) {
-  PlannerOptions options;
-  options.edits.push_back({ToEdit(policy.lists().allow()), ToEdit(policy.lists().infer()),
-                           ToEdit(policy.lists().deny()), ToEdit(policy.lists().clear())});
-  for (const v1::NodeRule& rule : policy.nodes()) {
-    options.node_rules.push_back(
-        {rule.match(), rule.precision() == v1::BF16 ? DataType::kBFloat16 : DataType::kFloat32});
+v1::Precision ToProto(VariantKind kind) {
+  switch (kind) {
+    case VariantKind::kOriginal:
+      return v1::ORIGINAL;
+    case VariantKind::kFp32:
+      return v1::FP32;
+    case VariantKind::kBf16:
+      return v1::BF16;
+    case VariantKind::kFp16:
+      return v1::FP16;
   }
-  return options;
-}
-
-absl::Status SetPolicy(const v1::Policy& policy, OptimizeOptions& options) {
-  options.planner = ToPlannerOptions(policy);
-  options.force = policy.force();
-  if (policy.dialect() != v1::DIALECT_UNSPECIFIED) {
-    const std::optional<Dialect> dialect = DialectFromName(report::DialectName(policy.dialect()));
-    if (!dialect.has_value()) {
-      return OptionsError(absl::InvalidArgumentError("policy.dialect is none of portable, tensorflow, itex, onnxruntime"));
-    }
-    options.dialect = *dialect;
-  }
-  Append(policy.passes(), options.passes);
-  options.verify_passes = policy.verify_passes();
-  return OptionsError(CheckOptions(options));
+  return v1::PRECISION_UNSPECIFIED;
 }
 
 v1::Dialect ToProto(Dialect dialect) {
   const auto* value = report::FindEnumValue(*v1::Dialect_descriptor(), AbslView(DialectName(dialect)));
   return value == nullptr ? v1::DIALECT_UNSPECIFIED : static_cast<v1::Dialect>(value->number());
-}
-
-std::vector<VariantKind> ToLowered(const v1::Policy& policy) {
-  if (policy.precisions().empty()) return {VariantKind::kBf16};
-  const bool wanted =
-      std::find(policy.precisions().begin(), policy.precisions().end(), v1::BF16) != policy.precisions().end();
-  return wanted ? std::vector<VariantKind>{VariantKind::kBf16} : std::vector<VariantKind>{};
-}
-
-std::vector<VariantKind> ToProfiled(const v1::Policy& policy) {
-  std::vector<VariantKind> kinds;
-  for (const int precision : policy.precisions()) {
-    if (precision == v1::FP32) kinds.push_back(VariantKind::kFp32);
-    if (precision == v1::BF16) kinds.push_back(VariantKind::kBf16);
-  }
-  return kinds.empty() ? std::vector<VariantKind>{VariantKind::kFp32, VariantKind::kBf16} : kinds;
 }
 
 v1::Environment DescribeEnvironment(int threads) {
@@ -274,6 +243,7 @@ v1::Report WithoutNodes(v1::Report report) {
     variant.clear_nodes();
     variant.clear_rewrites();
     variant.clear_unfused();
+    variant.clear_decisions();
     variant.mutable_benchmark()->clear_round_data();
   }
   if (report.has_benchmark_run()) report.mutable_benchmark_run()->mutable_self_check()->clear_round_data();

@@ -28,13 +28,7 @@ class Inputs {
   std::map<std::string, std::string> paths_;  // by sha256
 };
 
-PlannerOptions ToPlannerOptions(const v1::Policy& policy);
-// All of the policy but its precisions. REQUIRES: options.model is set.
-// Errors: OptionsError, e.g. for a dialect that the model's format does not have.
-absl::Status SetPolicy(const v1::Policy& policy, OptimizeOptions& options);
-std::vector<VariantKind> ToLowered(const v1::Policy& policy);
-std::vector<VariantKind> ToProfiled(const v1::Policy& policy);
-
+v1::Precision ToProto(VariantKind kind);
 v1::Dialect ToProto(Dialect dialect);
 v1::Environment DescribeEnvironment(int threads);
 v1::Report ToReport(const OptimizeResult& result, const v1::Model& model, const BenchmarkOptions& benchmark);

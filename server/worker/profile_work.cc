@@ -7,14 +7,13 @@
 #include "report/profile.h"
 #include "runtime/onednn/repeat.h"
 #include "runtime/onednn/verbose.h"
+#include "server/worker/convert.h"
 #include "server/worker/repeat_primitive.h"
 
 namespace halftone::worker {
 namespace {
 
 std::string TypeText(DataType type) { return type == DataType::kUnknown ? "" : std::string(DataTypeName(type)); }
-
-v1::Precision ToProto(VariantKind kind) { return kind == VariantKind::kBf16 ? v1::BF16 : v1::FP32; }
 
 void AddPrimitives(const std::vector<std::string>& lines, int threads,
                    google::protobuf::RepeatedPtrField<v1::ProfiledPrimitive>* primitives) {
@@ -97,9 +96,9 @@ v1::ProfiledVariant ProfileToProto(const VariantProfile& profile, int threads) {
 
 absl::StatusOr<v1::Profile> ProfileVariants(const OptimizeOptions& options, const std::vector<VariantKind>& kinds,
                                             ProcessChildRunner& children, const ProgressCallback& progress) {
-  const int64_t total = static_cast<int64_t>(kinds.size());
   progress("lower", 0, 1);
   HALFTONE_ASSIGN_OR_RETURN(const ProfileTargets targets, MakeProfileTargets(options, kinds));
+  const int64_t total = static_cast<int64_t>(targets.targets.size());  // without those that cannot run here
   v1::Profile profile;
   profile.set_threads(options.benchmark.threads);
   profile.set_batch(static_cast<int>(options.benchmark.batch));

@@ -3,18 +3,19 @@
 #include <set>
 
 #include "base/files.h"
-#include "base/sha256.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "formats/npz/npy.h"
 #include "ir/text.h"
 #include "optimizer/inspect.h"
 #include "optimizer/lower.h"
+#include "optimizer/plan_precision.h"
 #include "optimizer/run.h"
 #include "report/json.h"
 #include "runtime/onednn/target.h"
 #include "server/worker/convert.h"
 #include "server/worker/convert_benchmark.h"
+#include "server/worker/convert_policy.h"
 #include "server/worker/inspect_text.h"
 #include "server/worker/profile_work.h"
 
@@ -53,7 +54,7 @@ std::string FileNameOf(const std::string& output, std::set<std::string>& taken) 
 void AddInputDigests(const v1::JobSpec& spec, v1::Report& report) {
   const bool bench = spec.has_bench();
   const v1::Policy& policy = bench ? spec.bench().policy() : spec.optimize().policy();
-  if (policy.ByteSizeLong() > 0) report.set_policy_sha256(Sha256Hex(report::MessageToJson(policy)));
+  report.set_policy_sha256(PolicySha256(policy));
   const v1::Samples& samples = bench ? spec.bench().samples() : spec.optimize().evaluation();
   for (const v1::File& file : samples.files()) *report.add_samples() = file.digest();
 }
@@ -105,6 +106,12 @@ absl::StatusOr<WorkOutcome> Bench(const WorkerRequest& request, ChildRunner& chi
   return Report(options, spec.model(), /*with_files=*/false, request, children, progress);
 }
 
+// What a plan is shown for: float16 if the policy wants nothing else.
+DataType TypeToInspect(const v1::Policy& policy) {
+  const std::vector<VariantKind> kinds = ToLowered(policy);
+  return kinds.size() == 1 ? TypeOf(kinds[0]) : DataType::kBFloat16;
+}
+
 absl::StatusOr<WorkOutcome> Inspect(const WorkerRequest& request) {
   const v1::InspectSpec& spec = request.spec().inspect();
   const Inputs inputs(request);
@@ -115,15 +122,18 @@ absl::StatusOr<WorkOutcome> Inspect(const WorkerRequest& request) {
   std::string text;
   if (spec.text()) {
     text = PrintGraph(graph, {.with_weights = spec.weights()});
-  } else if (spec.precision_plan() == v1::LISTS) {
+  } else if (spec.precision_plan() != v1::PLANNER_UNSPECIFIED) {
+    v1::Policy policy = spec.policy();
+    policy.set_planner(spec.precision_plan());
+    if (spec.precision_plan() != v1::LISTS) policy.clear_lists_level();  // which came from the environment
     OptimizeOptions options;
     options.model = source;
-    HALFTONE_RETURN_IF_ERROR(SetPolicy(spec.policy(), options));
-    HALFTONE_ASSIGN_OR_RETURN(const PreparedModel model,
-                              PrepareModel(std::move(graph), *MakeOneDnnTarget(), options));
-    HALFTONE_ASSIGN_OR_RETURN(const ListsPlan plan, PlanByLists(model.graph, options.planner));
-    const std::vector<PlanRow> rows = PlanRows(model.graph, plan.plan);
-    text = spec.json() ? PlanJson(rows, plan.summary.ToString()) : PlanText(rows, plan.summary.ToString());
+    HALFTONE_RETURN_IF_ERROR(SetPolicy(policy, options));
+    const std::unique_ptr<Target> target = MakeOneDnnTarget();
+    HALFTONE_ASSIGN_OR_RETURN(const PreparedModel model, PrepareModel(std::move(graph), *target, options));
+    HALFTONE_ASSIGN_OR_RETURN(const GraphWithPlan plan, PlanModel(model, *target, options, TypeToInspect(policy)));
+    const std::vector<PlanRow> rows = PlanRows(plan.graph, plan.planned);
+    text = spec.json() ? PlanJson(rows, plan.planned.summary) : PlanText(rows, plan.planned.summary);
   } else {
     const ModelSummary summary = Summarize(graph);
     text = spec.json() ? SummaryJson(summary, source.name) : SummaryText(summary, source.name);

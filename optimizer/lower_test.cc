@@ -1,0 +1,218 @@
+// Variants as graphs, before anything is written: which planner plans which graph, and what is said about each node.
+
+#include "optimizer/lower.h"
+
+#include <map>
+#include <set>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ir/provenance.h"
+#include "ir/text.h"
+#include "optimizer/explain.h"
+#include "optimizer/plan_precision.h"
+
+namespace halftone {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+// conv, relu; pool; relu6, which Paddle's list has not; matmul, bias.
+constexpr std::string_view kModel = R"(
+  graph onnx (x: f32[2,3,7,5]) {
+    w = const f32[6,3,3,3]
+    b = const f32[6]
+    c = conv(x, w, b) {pads=[1, 1, 1, 1]}
+    r = relu(c)
+    p = global_average_pool(r)
+    f = flatten(p)
+    s = relu6(f)
+    v = const f32[6,4]
+    d = const f32[4]
+    m = matmul(s, v)
+    y = add(m, d)
+    return y
+  } header {ir_version=8, opset=[17], opset_domains=[""]})";
+
+class LowerTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    options_.model.path = "model.onnx";
+    options_.force = true;  // the same on every CPU
+  }
+  LoweredGraph Lower(VariantKind kind, std::string_view text = kModel) {
+    absl::StatusOr<Graph> graph = ParseGraph(text);
+    EXPECT_TRUE(graph.ok()) << graph.status();
+    EXPECT_TRUE(CheckOptions(options_).ok()) << CheckOptions(options_);
+    const absl::StatusOr<PreparedModel> model = PrepareModel(*std::move(graph), *target_, options_);
+    EXPECT_TRUE(model.ok()) << model.status();
+    absl::StatusOr<LoweredGraph> lowered = MakeLowered(kind, *model, *target_, options_);
+    EXPECT_TRUE(lowered.ok()) << lowered.status();
+    return lowered.ok() ? *std::move(lowered) : LoweredGraph();
+  }
+  static const NodeDecision& Of(const LoweredGraph& lowered, std::string_view name) {
+    static const NodeDecision kNothing;
+    for (const NodeDecision& decision : lowered.decisions) {
+      if (decision.node == name) return decision;
+    }
+    ADD_FAILURE() << "no decision for " << name;
+    return kNothing;
+  }
+
+  const std::unique_ptr<Target> target_ = MakeOneDnnTarget();
+  OptimizeOptions options_;
+};
+
+TEST_F(LowerTest, ListsPlansTheGraphAsImported) {
+  const LoweredGraph lowered = Lower(VariantKind::kBf16);
+  EXPECT_THAT(lowered.summary, HasSubstr("nodes to bfloat16"));
+  EXPECT_EQ(Of(lowered, "r").op, "conv");
+  EXPECT_EQ(Of(lowered, "r").reason.rule, "lists.allow") << "the fused node has the reason of its contraction";
+  EXPECT_EQ(Of(lowered, "r").precision, VariantKind::kBf16);
+  EXPECT_EQ(ProvenanceOf(lowered.graph).planner, "lists");
+}
+
+TEST_F(LowerTest, PlacementPlansTheFusedGraph) {
+  options_.planner_kind = PlannerKind::kPlacement;
+  const LoweredGraph lowered = Lower(VariantKind::kBf16);
+  EXPECT_THAT(lowered.summary, HasSubstr("marked 2 of 5 operators to bfloat16, 1 orphan back to float32"));
+  EXPECT_EQ(Of(lowered, "r").reason.rule, "placement.marked");
+  EXPECT_THAT(Of(lowered, "r").reason.text, HasSubstr("fused_conv2d"));
+  EXPECT_EQ(Of(lowered, "s").reason.rule, "placement.not-listed");
+  EXPECT_EQ(Of(lowered, "y").reason.rule, "placement.orphan");
+  EXPECT_EQ(Of(lowered, "y").precision, VariantKind::kFp32);
+  EXPECT_EQ(ProvenanceOf(lowered.graph).planner, "placement");
+}
+
+TEST_F(LowerTest, EveryNodeIsExplained) {
+  for (const PlannerKind planner : {PlannerKind::kLists, PlannerKind::kPlacement}) {
+    for (const VariantKind kind : {VariantKind::kFp32, VariantKind::kBf16, VariantKind::kFp16}) {
+      options_.planner_kind = planner;
+      const LoweredGraph lowered = Lower(kind);
+      EXPECT_GE(lowered.decisions.size(), 5u);
+      for (const NodeDecision& decision : lowered.decisions) {
+        EXPECT_THAT(decision.reason.rule, HasSubstr(".")) << decision.node;
+        EXPECT_FALSE(decision.reason.text.empty()) << decision.node;
+      }
+    }
+  }
+}
+
+TEST_F(LowerTest, CastsSayWhatStandsBeside) {
+  const LoweredGraph lowered = Lower(VariantKind::kBf16);
+  bool found = false;
+  for (const NodeDecision& decision : lowered.decisions) {
+    if (decision.reason.rule != "lowering.cast") continue;
+    found = true;
+    EXPECT_THAT(decision.reason.text, HasSubstr("is f32, ")) << decision.node;
+    break;
+  }
+  EXPECT_TRUE(found || lowered.casts.planned > lowered.casts.in_file);
+  EXPECT_GT(lowered.casts.planned, 0);
+}
+
+TEST_F(LowerTest, RulesFindFusedNodesByTheNamesOfTheModel) {
+  options_.planner_kind = PlannerKind::kPlacement;
+  options_.rules.nodes = {{.name = "c", .floor = DataType::kFloat32}};
+  const LoweredGraph lowered = Lower(VariantKind::kBf16);
+  EXPECT_EQ(Of(lowered, "r").reason.rule, "policy.floor");
+  EXPECT_THAT(Of(lowered, "r").reason.text, HasSubstr("rule name=c of the policy: floor float32, planned bfloat16"));
+  EXPECT_THAT(lowered.summary, HasSubstr("; the policy changed 2 nodes")) << "the pool follows";
+}
+
+TEST_F(LowerTest, TheFirstLayerIsKeptWithWhatIsFusedIntoIt) {
+  options_.rules.keep_first = true;
+  const LoweredGraph lowered = Lower(VariantKind::kBf16);
+  EXPECT_EQ(Of(lowered, "r").op, "conv") << "still fused";
+  EXPECT_EQ(Of(lowered, "r").reason.rule, "policy.first-layer");
+  EXPECT_EQ(Of(lowered, "r").precision, VariantKind::kFp32);
+}
+
+TEST_F(LowerTest, Float16IsWrittenEverywhere) {
+  options_.force = false;
+  for (const PlannerKind planner : {PlannerKind::kLists, PlannerKind::kPlacement}) {
+    options_.planner_kind = planner;
+    const LoweredGraph lowered = Lower(VariantKind::kFp16);
+    EXPECT_THAT(lowered.summary, HasSubstr("float16"));
+    EXPECT_EQ(lowered.summary.find("bfloat16"), std::string::npos) << lowered.summary;
+    bool halves = false;
+    for (const NodeId id : lowered.graph.nodes()) {
+      for (const ValueId value : lowered.graph.node(id).outputs) {
+        halves = halves || (value.valid() && lowered.graph.type(value) == DataType::kFloat16);
+        EXPECT_NE(lowered.graph.type(value), DataType::kBFloat16);
+      }
+    }
+    EXPECT_TRUE(halves);
+    EXPECT_EQ(lowered.not_measured.empty(), target_->IsNative(DataType::kFloat16));
+    if (!lowered.not_measured.empty()) {
+      EXPECT_THAT(lowered.not_measured, HasSubstr("not measured: this CPU has no float16 arithmetic"));
+      EXPECT_THAT(lowered.warnings, Contains(HasSubstr("fp16: written, but not measured")));
+    }
+  }
+}
+
+TEST_F(LowerTest, NestedGraphsAreExplained) {
+  options_.planner_kind = PlannerKind::kPlacement;
+  const LoweredGraph lowered = Lower(VariantKind::kBf16, R"(
+    graph onnx (x: f32[2,3], p: bool[]) {
+      a = relu(x)
+      y = if(p, a) {then=graph onnx (u: f32[2,3]) { v = relu(u)  return v }, else=graph onnx (u: f32[2,3]) { v = tanh(u)  return v }}
+      return y
+    } header {ir_version=8, opset=[17], opset_domains=[""]})");
+  EXPECT_EQ(Of(lowered, "y").reason.rule, "placement.not-listed");
+  std::set<std::string> nested;
+  for (const NodeDecision& decision : lowered.decisions) {
+    if (decision.reason.rule == "target.nested") nested.insert(decision.node);
+  }
+  EXPECT_EQ(nested, (std::set<std::string>{"y/then/v", "y/else/v"}));
+}
+
+TEST_F(LowerTest, OptionsOfTheWrongPlanner) {
+  const auto message = [this] { return std::string(CheckOptions(options_).message()); };
+  options_.op_list = {"conv2d"};
+  EXPECT_THAT(message(), HasSubstr("op_list goes with planner placement"));
+  options_.planner_kind = PlannerKind::kPlacement;
+  EXPECT_EQ(message(), "");
+  options_.op_list = {"conv3d"};
+  EXPECT_THAT(message(), HasSubstr("conv3d is not on Paddle's list (paddle)"));
+  options_.op_list.clear();
+  options_.lists_variant = "tensorflow";
+  EXPECT_THAT(message(), HasSubstr("planner placement has paddle and paddle-2.x"));
+  options_.planner_kind = PlannerKind::kLists;
+  EXPECT_EQ(message(), "");
+  options_.lists_variant = "paddle";
+  EXPECT_THAT(message(), HasSubstr("lists_variant 'paddle': planner lists has tensorflow"));
+  options_.lists_variant.clear();
+  options_.rules.nodes = {{.op = "Conv"}};
+  EXPECT_THAT(message(), HasSubstr("give precision, floor or ceiling"));
+  options_.rules.nodes.clear();
+  options_.model.path = "model.pb";
+  options_.loader = Loader::kOnnxRuntime;
+  EXPECT_THAT(message(), HasSubstr("loader onnxruntime reads ONNX files"));
+}
+
+TEST(ReasonOf, PartsHaveTheReasonOfTheWhole) {
+  const std::map<std::string, Reason> reasons = {{"a/b", {"lists.allow", "because"}}};
+  EXPECT_EQ(ReasonOf("a/b", reasons).text, "because");
+  EXPECT_EQ(ReasonOf("a/b/conv", reasons).text, "because");
+  EXPECT_EQ(ReasonOf("a", reasons).rule, "lowering.made");
+}
+
+TEST(CountConversionSteps, OnlyWhatConvertsAndRuns) {
+  const auto step = [](std::string op, std::string kernel, std::string src, std::string dst) {
+    NodeResult node;
+    node.step.op = std::move(op);
+    node.step.kernel = std::move(kernel);
+    node.step.src_type = std::move(src);
+    node.step.dst_type = std::move(dst);
+    return node;
+  };
+  EXPECT_EQ(CountConversionSteps({step("cast", "copy", "f32", "bf16"), step("reorder", "jit", "bf16", "f32"),
+                                  step("reorder", "jit", "f32", "f32"), step("cast", "constant", "f32", "bf16"),
+                                  step("cast", "copy", "s64", "f32"), step("conv", "jit", "bf16", "f32")}),
+            2);
+}
+
+}  // namespace
+}  // namespace halftone

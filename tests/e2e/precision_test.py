@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Planners, rules for nodes, float16, and why each node is what it is, through the command line."""
+
+import json
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from harness import DEMO, case, main, variant  # noqa: E402
+
+ONNX, GRAPHDEF = DEMO / "digits.onnx", DEMO / "digits.pb"
+QUICK = ("--no-bench", "--force")
+
+
+def worst(row):
+    return min(f["sqnr_db"] for f in row["fidelity"])
+
+
+@case("placement plans both formats and says every node")
+def _(t):
+    for model in (ONNX, GRAPHDEF):
+        report, _ = t.optimize(model, *QUICK, "--planner", "placement")
+        bf16 = variant(report, "BF16")
+        t.contains(bf16["summary"], "operators to bfloat16")
+        t.check(worst(bf16) > 20, f"{model.name}: {worst(bf16)} dB")
+        t.check(any(d["rule"] == "placement.marked" for d in bf16["decisions"]), f"{bf16['decisions']}")
+        for decision in bf16["decisions"] + bf16["nodes"]:
+            t.check("." in decision["rule"] and decision["reason"], f"{model.name}: {decision}")
+        t.check(bf16["casts_planned"] > 0 and bf16["casts_run"] <= bf16["casts_in_file"], f"{bf16['casts_run']} casts run")
+
+
+@case("--explain prints what the report has")
+def _(t):
+    run = t.halftone("optimize", ONNX, *QUICK, "--explain", "--out", "out")
+    t.equal(run.returncode, 0, run.stderr)
+    t.contains(run.stdout, "why each node of bf16 is what it is:\n")
+    t.contains(run.stdout, "lists.allow")
+    report = json.loads((t.folder / "out" / "report.json").read_text())
+    for decision in variant(report, "BF16")["decisions"]:
+        t.contains(run.stdout, decision["rule"])
+        t.contains(run.stdout, decision["reason"])
+
+
+@case("an op list of one's own must be a part of the planner's")
+def _(t):
+    run = t.halftone("optimize", ONNX, "--planner", "placement", "--op-list", "conv2d,tanh", "--quiet")
+    t.equal(run.returncode, 2, run.stderr)
+    t.contains(run.stderr, "tanh is not on Paddle's list (paddle)")
+    t.contains(run.stderr, "fused_matmul")
+    run = t.halftone("optimize", ONNX, "--lists", "paddle", "--quiet")
+    t.equal(run.returncode, 2, run.stderr)
+    t.contains(run.stderr, "lists_variant 'paddle': planner lists has tensorflow")
+
+
+@case("the first and the last layer, a floor and a ceiling")
+def _(t):
+    report, _ = t.optimize(ONNX, *QUICK, "--keep-first", "--keep-last")
+    rules = [d["rule"] for d in variant(report, "BF16")["decisions"]]
+    t.check("policy.first-layer" in rules and "policy.last-layer" in rules, f"{rules}")
+    policy = t.folder / "policy.yaml"
+    policy.write_text("nodes:\n  - {op: Conv, floor: fp32}\n  - {op: Shape, ceiling: bf16}\n")
+    report, _ = t.optimize(ONNX, *QUICK, "--policy", policy)
+    kept = [d for d in variant(report, "BF16")["decisions"] if d["op"] == "conv"]
+    t.check(kept and all(d["precision"] == "FP32" and d["rule"] == "policy.floor" for d in kept), f"{kept}")
+
+
+@case("float16 is written everywhere, and run where the CPU has it or by force")
+def _(t):
+    for model in (ONNX, GRAPHDEF):
+        report, out = t.optimize(model, "--no-bench", "--precision", "fp16")
+        fp16 = variant(report, "FP16")
+        t.check((out / fp16["artifact"]["path"].split("/")[-1]).stat().st_size > 0, "no file")
+        t.check(bool(fp16["not_measured"]) != bool(fp16["fidelity"]), f"{fp16['not_measured']}, {fp16['fidelity']}")
+        report, _ = t.optimize(model, *QUICK, "--precision", "fp16", "--planner", "placement")
+        fp16 = variant(report, "FP16")
+        t.equal(fp16["not_measured"], "")
+        t.check(worst(fp16) > 45, f"{model.name}: {worst(fp16)} dB of 11 bits")
+
+
+@case("inspect shows the plan of placement, for the fused graph")
+def _(t):
+    run = t.halftone("inspect", ONNX, "--precision-plan", "placement", "--json", "--quiet")
+    t.equal(run.returncode, 0, run.stderr)
+    plan = json.loads(run.stdout)
+    t.contains(plan["summary"], "marked ")
+    t.check(plan["rows"], "no rows")
+
+
+main()
