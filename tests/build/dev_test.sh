@@ -3,6 +3,8 @@
 #
 # 1. Breaks each arrow of arrows.txt in a copy of the workspace (a forest of links) and sees Bazel refuse it.
 # 2. Looks for system headers outside the folders that they belong to (includes.txt), which Bazel cannot see.
+# 3. Looks for types that are defined twice (one_definition.py), which neither compiler nor linker must see; and puts one
+#    into a copy, to see that it would be found.
 
 set -euo pipefail
 
@@ -17,6 +19,7 @@ main() {
   analyze
   judge_arrows
   check_includes
+  check_definitions
   exit "$failed"
 }
 
@@ -92,6 +95,24 @@ check_includes() {
       sed 's#^\./##' | grep -vE "^($(tr ' ' '|' <<<"$folders"))/" || true)
     if [[ -z $bad ]]; then pass "include $header"; else fail "include $header: also in" $bad; fi
   done < <(sed 's/#.*//' "$HERE/includes.txt" | grep -v '^ *$')
+}
+
+check_definitions() {
+  local found
+  if found=$(python3 "$HERE/one_definition.py" "$REPO"); then
+    pass "one definition a type: $found"
+  else
+    fail "types that are defined twice: ${found//$'\n'/; }"
+  fi
+  mkdir -p "$SCRATCH/twice/a" "$SCRATCH/twice/b"
+  printf 'namespace halftone {\nstruct Twice { int x; };\n}\n' >"$SCRATCH/twice/a/one.h"
+  printf 'namespace halftone {\nnamespace {\nstruct Mine {};\n}\nclass Twice final {\n};\nstruct Mine {};\n}\n' >"$SCRATCH/twice/b/two.cc"
+  found=$(python3 "$HERE/one_definition.py" "$SCRATCH/twice" a b || true)
+  if [[ $found == "halftone::Twice: a/one.h:2, b/two.cc:5" ]]; then
+    pass "a type that is defined twice is found"
+  else
+    fail "a type that is defined twice is not found: $found"
+  fi
 }
 
 main
