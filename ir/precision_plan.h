@@ -18,8 +18,8 @@ enum class Colour : uint8_t { kNone, kAllow, kInfer, kDeny, kClear };
 //
 // `rule` is a stable name for programs: FAMILY.WORD. Families:
 //   lists.*      the planner "lists": lists.STEP of the step that decided ("lists.allow", "lists.deny-propagation",
-//                "lists.infer-between", "lists.clear-adjacent", "lists.loop-edges", "lists.casts", "lists.statistics"), or
-//                why no step did ("lists.on-no-list", ...)
+//                "lists.infer-between", "lists.clear-adjacent", "lists.loop-edges", "lists.casts",
+//                "lists.statistics"), or why no step did ("lists.on-no-list", ...)
 //   placement.*  the planner "placement": placement.marked, placement.orphan, placement.not-listed,
 //                placement.dynamic-shape, placement.scale-order, placement.statistics
 //   policy.*     edits of the policy: policy.precision, policy.floor, policy.ceiling, policy.first-layer,
@@ -34,16 +34,17 @@ struct Decision {
   std::string reason;                  // the rule and the fact, for people: "allow list: Conv2D"
   std::string type_attribute;          // TensorFlow's name of the type variable, "T"
   std::string list;                    // the list the op stands on: "allow", "infer", "deny", "clear", ""
-  std::string step;                    // which step of the planner decided: "allow", "deny-propagation", "infer-between", ...
+  std::string step;                    // of the planner, that decided: "allow", "deny-propagation", ...
   std::string rule = {};
-  // Of a conv or matmul that is lowered: its result stays f32, as its readers want it, so that no cast stands behind it.
+  // Of a conv or matmul that is lowered: its result stays f32, as its readers want it, so that no cast stands behind
+  // it.
   bool f32_output = false;
 
   bool IsLowered() const { return type != DataType::kFloat32; }
 };
 
-// Keyed by (node of the graph that was planned, type variable). Passes that fuse afterwards keep Node::origin, so that a
-// decision is found by the origin of the new node. Thread-compatible value type.
+// Keyed by (node of the graph that was planned, type variable). Passes that fuse afterwards keep Node::origin, so that
+// a decision is found by the origin of the new node. Thread-compatible value type.
 struct PrecisionPlan {
   std::string planner;  // "lists", "placement"
   std::map<std::pair<NodeId, char>, Decision> decisions;
