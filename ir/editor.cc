@@ -122,7 +122,9 @@ NodeId GraphEditor::Clone(NodeId id) {
   std::vector<bool> absent;
   for (const ValueId output : copy.outputs) {
     absent.push_back(!output.valid());
-    specs.push_back(output.valid() ? ValueSpec{graph_.type(output), graph_.shape(output), ""} : ValueSpec{});
+    specs.push_back(output.valid()
+                        ? ValueSpec{graph_.type(output), graph_.shape(output), "", graph_.value(output).quantization}
+                        : ValueSpec{});
   }
   const NodeId clone = AddNode(std::move(copy), std::move(specs));
   DropAbsentOutputs(clone, absent);
@@ -183,7 +185,8 @@ void GraphEditor::EraseAttribute(NodeId id, std::string_view name) {
 }
 
 void GraphEditor::SetNestedGraph(NodeId id, std::string_view name, Graph nested, int64_t edits) {
-  Mutable(id).attributes.Set(std::string(name), std::shared_ptr<const Graph>(std::make_shared<Graph>(std::move(nested))));
+  Mutable(id).attributes.Set(std::string(name),
+                             std::shared_ptr<const Graph>(std::make_shared<Graph>(std::move(nested))));
   CountEdits(edits);
 }
 
@@ -238,8 +241,8 @@ ValueId GraphEditor::AddOutput(NodeId id, ValueSpec spec) {
   graph_.names_.Add(spec.name);
   GrowSlowly(graph_.values_);
   GrowSlowly(graph_.uses_);
-  graph_.values_.push_back(
-      {std::move(spec.name), spec.type, std::move(spec.shape), id, static_cast<int>(node.outputs.size())});
+  graph_.values_.push_back({std::move(spec.name), spec.type, std::move(spec.shape), id,
+                            static_cast<int>(node.outputs.size()), std::move(spec.quantization)});
   graph_.uses_.emplace_back();
   node.outputs.push_back(value);
   CountEdits();
@@ -258,6 +261,16 @@ void GraphEditor::SetShape(ValueId id, Shape shape) {
   Value& value = graph_.values_[id.index];
   value.shape = std::move(shape);
   Touch(value.producer);
+}
+
+void GraphEditor::SetQuantization(ValueId id, std::shared_ptr<const Quantization> quantization) {
+  Value& value = graph_.values_[id.index];
+  const bool same = value.quantization == nullptr || quantization == nullptr ? value.quantization == quantization
+                                                                             : *value.quantization == *quantization;
+  if (same) return;
+  value.quantization = std::move(quantization);
+  Touch(value.producer);
+  CountEdits();
 }
 
 void GraphEditor::SetValueName(ValueId id, std::string name) {

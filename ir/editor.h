@@ -11,11 +11,12 @@
 
 namespace halftone {
 
-// Type and shape of an output to be made, and its name if the format gives it one.
+// Type and shape of an output to be made, its name if the format gives it one, and what its integers stand for.
 struct ValueSpec {
   DataType type = DataType::kUnknown;
   Shape shape;
   std::string name;
+  std::shared_ptr<const Quantization> quantization = nullptr;
 };
 
 // Edits one graph and counts the edits that really changed something. Not thread-safe. The graph must outlive it.
@@ -39,7 +40,7 @@ class GraphEditor {
   NodeId Add(OpKind op, std::string name, std::vector<ValueId> inputs, ValueSpec output, Attributes attributes = {});
   ValueId AddConstant(std::string name, Tensor value);  // name "": a small inline constant
   ValueId AddInput(std::string name, DataType type, Shape shape);
-  // A new node with the same everything (origin too) and new outputs of the same types and shapes, unnamed.
+  // A new node with the same everything (origin too) and new outputs of the same types, shapes and quantizations, unnamed.
   NodeId Clone(NodeId id);
 
   // --- Changing nodes. Each is no edit where nothing changes.
@@ -66,6 +67,8 @@ class GraphEditor {
   // --- Changing values.
   void SetType(ValueId id, DataType type);
   void SetShape(ValueId id, Shape shape);  // shape inference; counts as no edit
+  // An edit where it differs by content. Whether it fits the type is the verifier's question.
+  void SetQuantization(ValueId id, std::shared_ptr<const Quantization> quantization);
   void SetValueName(ValueId id, std::string name);
   // Everyone who reads `old`, outputs of the graph included, reads `replacement` from now on. If `replacement` has no name,
   // or its producer is not an input or constant and `old` is an output or is captured, it takes over old's name.

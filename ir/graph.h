@@ -15,6 +15,7 @@
 #include "ir/attributes.h"
 #include "ir/name_counts.h"
 #include "ir/ops.h"
+#include "ir/quantization.h"
 #include "ir/shape.h"
 #include "ir/tensor.h"
 #include "ir/types.h"
@@ -62,6 +63,8 @@ struct Value {
   Shape shape;
   NodeId producer;
   int port = 0;  // index in the producer's outputs
+  // Of u8, s8, s32: the real numbers that the integers stand for; nullptr: the integers are the numbers.
+  std::shared_ptr<const Quantization> quantization = nullptr;
 };
 
 // Node `node` reads a value as its input `index`.
@@ -110,6 +113,7 @@ class Graph {
 
   DataType type(ValueId id) const { return value(id).type; }
   const Shape& shape(ValueId id) const { return value(id).shape; }
+  const Quantization* quantization(ValueId id) const { return value(id).quantization.get(); }  // nullptr: none
 
   // --- Who reads a value.
   const std::vector<Use>& uses(ValueId id) const { return uses_[id.index]; }

@@ -32,12 +32,17 @@ DataType OutputType(const Graph& graph, const Node& node, int index) {
   const Port* port = OutputPort(node.op, index);
   if (port == nullptr || port->type_variable == '*') return port == nullptr ? DataType::kUnknown : port->type;
   const int count = static_cast<int>(node.inputs.size());
+  bool reads_integers = false;  // which stand for numbers in f32
   for (int i = 0; i < count; ++i) {
     const Port* tied = InputPort(node.op, i, count);
     if (tied == nullptr || tied->type_variable != port->type_variable || !node.inputs[i].valid()) continue;
-    if (graph.type(node.inputs[i]) != DataType::kUnknown) return graph.type(node.inputs[i]);
+    if (graph.quantization(node.inputs[i]) != nullptr && !PassesIntegers(node.op)) {
+      reads_integers = true;
+    } else if (graph.type(node.inputs[i]) != DataType::kUnknown) {
+      return graph.type(node.inputs[i]);
+    }
   }
-  return port->type;
+  return reads_integers ? DataType::kFloat32 : port->type;
 }
 
 // A node whose required inputs are not there has no shapes to talk about: rules may rely on them.

@@ -51,6 +51,15 @@ class Target {
   // Types in which this node can run; the first is preferred for f32 models. Empty: it cannot run.
   virtual std::vector<Signature> Signatures(const Graph& graph, NodeId node) const = 0;
 
+  // OK if there is a kernel of this node for integers (quantization.h): it reads `inputs`, which stand in the place of
+  // the node's own (floats, and u8, s8, s32 with a quantization; kNoValue where absent), and writes the type and
+  // quantization of `output` (one of those, or the node's own output). Each value is of `graph`. Else UNIMPLEMENTED
+  // with the reason.
+  virtual absl::Status SupportsQuantized(const Graph& /*graph*/, NodeId /*node*/, std::span<const ValueId> /*inputs*/,
+                                         ValueId /*output*/) const {
+    return absl::UnimplementedError("no int8 kernels");
+  }
+
   // Whether the CPU has instructions for this type (bf16: AVX512_BF16 or AMX).
   virtual bool IsNative(DataType type) const = 0;
 };

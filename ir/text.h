@@ -6,6 +6,9 @@
 //     b = const f32[5] {0, 1, 2.5, -inf, nan}            -- elements (floats print so that they read back to the same bits)
 //     c = const f32[2,2] base64 "..."                    -- little-endian bytes; with_weights prints all above 16 elements so
 //     m: f32[2,5] = matmul(x, w) {transpose_b=true}      -- ": type[shape]" is printed where it is known; without it, it is inferred
+//     q: u8[2,5]{0.1, 128} = relu(m)                     -- integers that stand for numbers (quantization.h): scale, zero point
+//     v: s8[3,5]{[0.5, 0.25, 0.5], 0, axis=0} = const s8[3,5]   -- one scale for each index along an axis; one zero point for
+//                                                        -- all, or [as many]
 //     t = transpose(m, [1, 0])                           -- unnamed constants stand inline: [1, 0] and 3 are s64, [1, 0]:s32, 0.5:f32
 //     y1, _, y2 = op(t, _) {...} ...                     -- several outputs; "_" is an absent one
 //     r = add(relu(m), b)                                -- nested ops make unnamed nodes and values

@@ -10,7 +10,6 @@
 namespace halftone::text_internal {
 namespace {
 
-
 class Builder {
  public:
   explicit Builder(ParsedGraph parsed) : parsed_(std::move(parsed)) {}
@@ -48,7 +47,7 @@ absl::StatusOr<Graph> Builder::Build() {
   const auto make = [&](Statement& statement) -> absl::StatusOr<NodeId> {
     std::vector<ValueSpec> specs;
     for (const Declared& declared : statement.outputs)
-      specs.push_back({declared.type, declared.shape, NameOf(declared.key)});
+      specs.push_back({declared.type, declared.shape, NameOf(declared.key), declared.quantization});
     if (!statement.has_name && !specs.empty() && statement.outputs[0].key != "_") statement.node.name = specs[0].name;
     for (ValueSpec& spec : specs) {
       if (spec.name == "_") spec.name.clear();

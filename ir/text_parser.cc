@@ -109,6 +109,9 @@ absl::Status Parser::ParseAnnotation(Declared& declared) {
   declared.annotated = true;
   HALFTONE_ASSIGN_OR_RETURN(declared.type, values_.ParseType());
   HALFTONE_ASSIGN_OR_RETURN(declared.shape, values_.ParseShape());
+  if (!lexer_.IsPunctuation('{')) return absl::OkStatus();
+  HALFTONE_ASSIGN_OR_RETURN(Quantization quantization, values_.ParseQuantization());
+  declared.quantization = std::make_shared<Quantization>(std::move(quantization));
   return absl::OkStatus();
 }
 

@@ -238,7 +238,7 @@ class GraphPrinter {
     const ValueId value = node.outputs[0];
     const Tensor* tensor = graph_.ConstantTensor(value);
     if (tensor == nullptr || !graph_.value(value).name.empty() || graph_.uses(value).size() != 1 ||
-        graph_.IsOutput(value))
+        graph_.IsOutput(value) || graph_.quantization(value) != nullptr)
       return false;
     if (graph_.IsCaptured(value) || tensor->rank() > 1 || tensor->num_elements() > 16 || HasOddNan(*tensor))
       return false;
@@ -265,10 +265,13 @@ class GraphPrinter {
     return ValueName(id);
   }
 
-  // "name: type[shape]" of a value that is being made.
+  // "name: type[shape]{scale, zero point}" of a value that is being made.
   std::string Defined(ValueId id, bool always) const {
-    if (!id.valid() || (!always && !options_.shapes)) return ValueName(id);
-    return Concat(ValueName(id), ": ", DataTypeName(graph_.type(id)), PrintShape(graph_.shape(id)));
+    if (!id.valid()) return ValueName(id);
+    const Quantization* quantization = graph_.quantization(id);
+    if (!always && !options_.shapes && quantization == nullptr) return ValueName(id);
+    return Concat(ValueName(id), ": ", DataTypeName(graph_.type(id)), PrintShape(graph_.shape(id)),
+                  quantization == nullptr ? "" : quantization->ToString());
   }
 
   // Everything that may follow: extra, name, device, control inputs, captures.
@@ -302,7 +305,9 @@ class GraphPrinter {
     std::string out = outputs.empty() ? "" : Concat(absl::StrJoin(outputs, ", "), " = ");
     if (node.op == OpKind::kConstant) {
       const Tensor* tensor = graph_.ConstantTensor(node.outputs[0]);
-      out = Concat(ValueName(node.outputs[0]), " = const ", node.spelling.empty() ? "" : Quote(node.spelling) + " ",
+      const bool annotated = graph_.quantization(node.outputs[0]) != nullptr;
+      out = Concat(annotated ? Defined(node.outputs[0], /*always=*/true) : ValueName(node.outputs[0]), " = const ",
+                   node.spelling.empty() ? "" : Quote(node.spelling) + " ",
                    tensor == nullptr ? "f32[0] {}" : PrintTensor(*tensor, options_));
       return out + Tail(id);
     }

@@ -2,6 +2,7 @@
 #ifndef HALFTONE_IR_TEXT_STATEMENTS_INTERNAL_H_
 #define HALFTONE_IR_TEXT_STATEMENTS_INTERNAL_H_
 
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -27,6 +28,7 @@ struct Declared {
   bool annotated = false;
   DataType type = DataType::kUnknown;
   Shape shape;
+  std::shared_ptr<const Quantization> quantization = nullptr;
 };
 
 struct Statement {

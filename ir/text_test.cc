@@ -79,12 +79,43 @@ TEST(Text, ErrorsNameThePlace) {
       {"graph (x: f32[2]) { return x", "expected '}', found the end of the text"},
       {"graph (x: f32[2]) { y = relu(x) name=\"a return y }", "has no end"},
       {"graph (x: g32[2]) { return x }", "expected an element type such as f32"},
+      {"graph (x: u8[2]{0.5}) { return x }", "expected ',', found '}'"},
+      {"graph (x: u8[2]{[0.5, 1], 0}) { return x }", "expected ',', found '}'"},
+      {"graph (x: u8[2]{[0.5, 1], 0, 1}) { return x }", "expected 'axis=' of the scales"},
+      {"graph (x: u8[2]{0.5, 3000000000}) { return x }", "expected a zero point of 32 bits before"},
   };
   for (const BadText& bad : kCases) {
     const absl::StatusOr<Graph> graph = ParseGraph(bad.text);
     EXPECT_EQ(graph.status().code(), absl::StatusCode::kInvalidArgument) << bad.text;
     EXPECT_THAT(std::string(graph.status().message()), HasSubstr(bad.error)) << bad.text;
   }
+}
+
+TEST(Text, Quantizations) {
+  constexpr char kText[] = R"(graph (x: u8[1,3]{0.1, 128}) {
+  w: s8[3,2]{[0.5, 0.33333334], 0, axis=1} = const s8[3,2] {1, 2, 3, 4, 5, -6}
+  v: u8[2]{[0.5, 0.25], [7, 9], axis=0} = const u8[2] {1, 2}
+  y: s8[1,2]{1e-05, -3} = matmul(x, w, v)
+  z: f32[1,2] = relu(y)
+  return y, z
+}
+)";
+  const absl::StatusOr<Graph> graph = ParseGraph(kText);
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_EQ(PrintGraph(*graph), kText);
+  ExpectStable(kText);
+  // Without shapes, what the integers stand for stays.
+  EXPECT_THAT(PrintGraph(*graph, {.shapes = false}), HasSubstr("y: s8[1,2]{1e-05, -3} = matmul(x, w, v)"));
+  EXPECT_THAT(PrintGraph(*graph, {.shapes = false}), HasSubstr("z = relu(y)"));
+}
+
+TEST(Text, ResultsOfIntegersAreNumbers) {
+  const absl::StatusOr<Graph> graph =
+      ParseGraph("graph (x: u8[1,3]{0.1, 128}) { y = add(x, x) r = requant(x) return y }");
+  EXPECT_FALSE(graph.ok());
+  const absl::StatusOr<Graph> sum = ParseGraph("graph (x: u8[1,3]{0.1, 128}) { y = add(x, x) return y }");
+  ASSERT_TRUE(sum.ok()) << sum.status();
+  EXPECT_EQ(sum->type(sum->FindValue("y")), DataType::kFloat32);
 }
 
 TEST(Text, FloatsReadBackToTheSameBits) {

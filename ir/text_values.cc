@@ -101,6 +101,36 @@ absl::StatusOr<Shape> ValueParser::ParseShape() {
   return Shape(std::move(dims));
 }
 
+absl::StatusOr<Quantization> ValueParser::ParseQuantization() {
+  HALFTONE_RETURN_IF_ERROR(lexer_.Expect('{'));
+  Quantization quantization;
+  const bool many = lexer_.TryPunctuation('[');
+  do {
+    HALFTONE_ASSIGN_OR_RETURN(const double scale, ParseNumber());
+    quantization.scales.push_back(static_cast<float>(scale));
+  } while (many && lexer_.TryPunctuation(','));
+  if (many) HALFTONE_RETURN_IF_ERROR(lexer_.Expect(']'));
+  HALFTONE_RETURN_IF_ERROR(lexer_.Expect(','));
+  const bool many_zeros = lexer_.TryPunctuation('[');
+  do {
+    HALFTONE_ASSIGN_OR_RETURN(const int64_t zero, ParseInt());
+    if (zero < INT32_MIN || zero > INT32_MAX) return lexer_.Error("a zero point of 32 bits before");
+    quantization.zero_points.push_back(static_cast<int32_t>(zero));
+  } while (many_zeros && lexer_.TryPunctuation(','));
+  if (many_zeros) HALFTONE_RETURN_IF_ERROR(lexer_.Expect(']'));
+  if (!many_zeros) quantization.zero_points.resize(quantization.scales.size(), quantization.zero_points[0]);
+  if (many) {
+    HALFTONE_RETURN_IF_ERROR(lexer_.Expect(','));
+    if (!lexer_.TryWord("axis")) return lexer_.Error("'axis=' of the scales");
+    HALFTONE_RETURN_IF_ERROR(lexer_.Expect('='));
+    HALFTONE_ASSIGN_OR_RETURN(const int64_t axis, ParseInt());
+    if (axis < 0 || axis > INT32_MAX) return lexer_.Error("an axis of at least 0 before");
+    quantization.axis = static_cast<int>(axis);
+  }
+  HALFTONE_RETURN_IF_ERROR(lexer_.Expect('}'));
+  return quantization;
+}
+
 absl::StatusOr<std::string> ValueParser::ParseBase64() {
   HALFTONE_ASSIGN_OR_RETURN(const std::string text, lexer_.ExpectString());
   std::string bytes;

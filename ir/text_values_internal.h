@@ -21,6 +21,8 @@ class ValueParser {
   absl::StatusOr<std::string> ParseAnyName();  // a word or a quoted string
   absl::StatusOr<DataType> ParseType();
   absl::StatusOr<Shape> ParseShape();
+  // {scale, zero point}, {[scales], zero point, axis=1} or {[scales], [zero points], axis=1}.
+  absl::StatusOr<Quantization> ParseQuantization();
   absl::StatusOr<Tensor> ParseLiteral();
   // `name` seeds a constant without data.
   absl::StatusOr<Tensor> ParseTensor(std::string_view name);

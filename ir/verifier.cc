@@ -53,6 +53,7 @@ class Verifier {
     HALFTONE_RETURN_IF_ERROR(CheckPorts(id));
     HALFTONE_RETURN_IF_ERROR(CheckAttributes(id));
     HALFTONE_RETURN_IF_ERROR(CheckTypes(id));
+    HALFTONE_RETURN_IF_ERROR(CheckQuantization(id));
     if (HasNestedGraphs(graph_.op(id))) {
       if (const absl::Status nested = verifier::CheckNestedGraphs(graph_, id); !nested.ok()) {
         return Error(id, nested.message());
@@ -171,7 +172,8 @@ class Verifier {
     return absl::OkStatus();
   }
 
-  // Ports that share a letter have one type, but for those that may be another float.
+  // Ports that share a letter have one type, but for those that may be another float, and for integers that stand for
+  // real numbers.
   absl::Status CheckTypes(NodeId id) const {
     const Node& node = graph_.node(id);
     struct First {
@@ -183,6 +185,7 @@ class Verifier {
     const auto check = [&](const Port* port, ValueId value) -> absl::Status {
       if (port->type_variable == '*' || !value.valid() || graph_.type(value) == DataType::kUnknown)
         return absl::OkStatus();
+      if (graph_.quantization(value) != nullptr && !PassesIntegers(node.op)) return absl::OkStatus();
       for (const First& first : bound) {
         if (first.variable != port->type_variable) continue;
         if (first.type == graph_.type(value)) return absl::OkStatus();
@@ -198,6 +201,17 @@ class Verifier {
     for (int i = 0; i < count; ++i) HALFTONE_RETURN_IF_ERROR(check(InputPort(node.op, i, count), node.inputs[i]));
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       HALFTONE_RETURN_IF_ERROR(check(OutputPort(node.op, static_cast<int>(i)), node.outputs[i]));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckQuantization(NodeId id) const {
+    for (const ValueId output : graph_.node(id).outputs) {
+      if (!output.valid() || graph_.quantization(output) == nullptr) continue;
+      if (of_file_) return Error(id, "its result has a quantization: a file has quantize_linear and dequantize_linear");
+      const std::string wrong =
+          WrongQuantization(*graph_.quantization(output), graph_.type(output), graph_.shape(output));
+      if (!wrong.empty()) return Error(id, "quantization of its result: ", wrong);
     }
     return absl::OkStatus();
   }

@@ -56,6 +56,33 @@ TEST(Verifier, ErrorsNameTheNodeAndWhatWouldBeRight) {
   }
 }
 
+TEST(Verifier, Quantizations) {
+  const BadGraph kCases[] = {
+      {"graph (x: f32[2]{0.5, 0}) { return x }",
+       "node 'x' (input): quantization of its result: f32 cannot have scales"},
+      {"graph (x: u8[2]{0.5, 256}) { return x }", "zero point 0 is 256, need one of 0 to 255 for u8"},
+      {"graph (x: s8[2]{0.5, -129}) { return x }", "zero point 0 is -129, need one of -128 to 127 for s8"},
+      {"graph (x: u8[2]{0.0, 1}) { return x }", "scale 0 is 0, need one that is finite and > 0"},
+      {"graph (x: u8[2]{inf, 1}) { return x }", "scale 0 is inf, need one that is finite and > 0"},
+      {"graph (x: u8[2]{nan, 1}) { return x }", "scale 0 is nan, need one that is finite and > 0"},
+      {"graph (x: u8[2,3]{[0.5, 1], 0, axis=1}) { return x }", "2 scales along axis 1 of [2,3], need 3"},
+      {"graph (x: u8[2,3]{[0.5, 1], 0, axis=2}) { return x }", "axis is 2, need less than the rank of [2,3]"},
+      {"graph (x: u8[2,3]{[0.5, 1], [0, 1, 2], axis=0}) { return x }", "2 scales but 3 zero points"},
+      // What moves integers still needs one type.
+      {"graph (x: u8[2]{0.5, 1}, s: f32[]) { y: f32[2] = dequantize_linear(x, s, 0:s8) return y }",
+       "'zero_point' is s8 but 'x' is u8"},
+  };
+  for (const BadGraph& c : kCases) {
+    const absl::StatusOr<Graph> graph = ParseGraph(c.graph);
+    ASSERT_FALSE(graph.ok()) << c.graph;
+    EXPECT_THAT(std::string(graph.status().message()), HasSubstr(c.error)) << c.graph;
+  }
+  const absl::StatusOr<Graph> graph =
+      ParseGraph("graph (x: u8[2,?]{[0.5, 1], 0, axis=1}, r: f32[2,2]) { y: s8[2,2]{0.5, 0} = add(x, r) return y }");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_THAT(std::string(VerifyFileGraph(*graph).message()), HasSubstr("its result has a quantization"));
+}
+
 // Floats that a kernel may mix, but no file.
 TEST(Verifier, MixedFloats) {
   for (const char* text :

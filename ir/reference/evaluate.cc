@@ -312,17 +312,52 @@ absl::StatusOr<std::vector<DataType>> OutputTypes(const Graph& graph, const Node
   return types;
 }
 
-absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph& graph, const Node& node, const std::vector<Tensor>& inputs) {
+// Real numbers (f32) in the place of the integers that stand for them.
+absl::StatusOr<std::vector<Tensor>> RealInputs(const Graph& graph, const Node& node, std::vector<Tensor> inputs) {
+  for (size_t i = 0; i < inputs.size() && i < node.inputs.size(); ++i) {
+    if (!node.inputs[i].valid() || inputs[i].type() == DataType::kUnknown) continue;
+    const Quantization* quantization = graph.quantization(node.inputs[i]);
+    if (quantization == nullptr) continue;
+    const std::string wrong = WrongQuantization(*quantization, inputs[i].type(), inputs[i].shape());
+    if (!wrong.empty()) return Error("quantization of input ", i, ": ", wrong);
+    inputs[i] = Dequantized(inputs[i], *quantization);
+  }
+  return inputs;
+}
+
+// The node's types of results: f32 of those that are written as integers.
+std::vector<DataType> RealTypes(const Graph& graph, const Node& node, std::vector<DataType> types) {
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (node.outputs[i].valid() && graph.quantization(node.outputs[i]) != nullptr) types[i] = DataType::kFloat32;
+  }
+  return types;
+}
+
+absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph& graph, const Node& node, const std::vector<Tensor>& given) {
   const Row& row = kFunctions[static_cast<int>(node.op)];
   if (row.function == nullptr) return absl::UnimplementedError("this op has no reference function");
+  const bool real = !PassesIntegers(node.op);
+  absl::StatusOr<std::vector<Tensor>> real_inputs = std::vector<Tensor>();
+  if (real) real_inputs = RealInputs(graph, node, given);
+  HALFTONE_RETURN_IF_ERROR(real_inputs.status());
+  const std::vector<Tensor>& inputs = real ? *real_inputs : given;
   HALFTONE_RETURN_IF_ERROR(CheckInputs(node, row.domain, inputs));
-  HALFTONE_ASSIGN_OR_RETURN(const std::vector<DataType> types, OutputTypes(graph, node, row.domain, inputs));
+  HALFTONE_ASSIGN_OR_RETURN(std::vector<DataType> types, OutputTypes(graph, node, row.domain, inputs));
+  if (real) types = RealTypes(graph, node, std::move(types));
   HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, row.function(Call{graph, node, inputs, types}));
   outputs.resize(types.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (types[i] == DataType::kUnknown) outputs[i] = Tensor();
     if (outputs[i].type() == types[i] || outputs[i].type() == DataType::kUnknown) continue;
     HALFTONE_ASSIGN_OR_RETURN(outputs[i], outputs[i].ConvertTo(types[i]));  // moved elements under another type
+  }
+  for (size_t i = 0; real && i < outputs.size(); ++i) {
+    const Quantization* quantization = node.outputs[i].valid() ? graph.quantization(node.outputs[i]) : nullptr;
+    if (quantization == nullptr || outputs[i].type() == DataType::kUnknown) continue;
+    const DataType type = graph.type(node.outputs[i]);
+    const std::string wrong = WrongQuantization(*quantization, type, outputs[i].shape());
+    if (!wrong.empty()) return Error("quantization of its result: ", wrong);
+    outputs[i] = Quantized(outputs[i], type, *quantization);
   }
   return outputs;
 }

@@ -28,6 +28,7 @@ struct RunLimits {
 // The node's outputs. `inputs` has one tensor an input of the node; an absent one has type kUnknown. Output types are those
 // of the node's output values. Computes in f64 or f32 whatever the type, and rounds once at the end to the output's type
 // (bf16: nearest even). Absent outputs come back as kUnknown tensors.
+// Values with a quantization are integers, computed with as quantization.h says.
 // Errors: INVALID_ARGUMENT (shapes or values that do not fit, names the node), UNIMPLEMENTED; RESOURCE_EXHAUSTED where
 // loops take more than the limits.
 absl::StatusOr<std::vector<Tensor>> EvaluateNode(const Graph& graph, NodeId node, const std::vector<Tensor>& inputs,

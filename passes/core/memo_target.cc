@@ -24,11 +24,20 @@ class Key {
     for (const T element : list) Add(element);
   }
 
+  void Add(const Quantization* quantization) {
+    Add(quantization != nullptr);
+    if (quantization == nullptr) return;
+    Add(quantization->scales);
+    Add(quantization->zero_points);
+    Add(quantization->axis);
+  }
+
   void Add(const Graph& graph, ValueId value) {
     Add(value.valid());
     if (!value.valid()) return;
     Add(graph.type(value));
     Add(graph.IsConstant(value));
+    Add(graph.quantization(value));
     const Shape& shape = graph.shape(value);
     Add(shape.has_rank() ? shape.rank() : -1);
     if (!shape.has_rank()) return;
@@ -97,6 +106,20 @@ absl::Status MemoTarget::SupportsOp(const Graph& graph, OpKind op, std::span<con
   for (const ValueId input : inputs) key.Add(graph, input);
   const auto [answer, asked] = answers_.try_emplace(key.text());
   if (asked) answer->second = target_.SupportsOp(graph, op, inputs);
+  return answer->second;
+}
+
+absl::Status MemoTarget::SupportsQuantized(const Graph& graph, NodeId id, std::span<const ValueId> inputs,
+                                           ValueId output) const {
+  const Node& node = graph.node(id);
+  Key key;
+  key.Add(node.op);
+  key.Add(inputs.size());
+  for (const ValueId input : inputs) key.Add(graph, input);
+  key.Add(graph, output);
+  if (!key.Add(node.attributes)) return target_.SupportsQuantized(graph, id, inputs, output);
+  const auto [answer, asked] = quantized_answers_.try_emplace(key.text());
+  if (asked) answer->second = target_.SupportsQuantized(graph, id, inputs, output);
   return answer->second;
 }
 

@@ -12,8 +12,8 @@
 
 namespace halftone {
 
-// Nodes are of one kind where op, attributes and the types, shapes and constness of inputs and outputs are the same; a
-// target looks at nothing else. For one fixed point: not thread-safe. `target` must outlive it.
+// Nodes are of one kind where op, attributes and the types, shapes, quantizations and constness of inputs and outputs
+// are the same; a target looks at nothing else. For one fixed point: not thread-safe. `target` must outlive it.
 class MemoTarget final : public Target {
  public:
   explicit MemoTarget(const Target& target) : target_(target) {}
@@ -21,6 +21,8 @@ class MemoTarget final : public Target {
   std::string_view name() const override { return target_.name(); }
   absl::Status SupportsFused(const Graph& graph, NodeId node, const FusedParts& parts) const override;
   absl::Status SupportsOp(const Graph& graph, OpKind op, std::span<const ValueId> inputs) const override;
+  absl::Status SupportsQuantized(const Graph& graph, NodeId node, std::span<const ValueId> inputs,
+                                 ValueId output) const override;
   std::vector<Signature> Signatures(const Graph& graph, NodeId node) const override {
     return target_.Signatures(graph, node);
   }
@@ -29,6 +31,7 @@ class MemoTarget final : public Target {
  private:
   const Target& target_;
   mutable std::unordered_map<std::string, absl::Status> answers_;
+  mutable std::unordered_map<std::string, absl::Status> quantized_answers_;
 };
 
 }  // namespace halftone
