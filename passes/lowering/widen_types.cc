@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -9,7 +10,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "ir/nested.h"
-#include "passes/fusion/contraction.h"
+#include "passes/precision/type_changes.h"
 
 namespace halftone {
 namespace {
@@ -30,13 +31,9 @@ bool Multiplies(OpKind op) {
 
 bool ReadsAnyType(OpKind op) { return op == OpKind::kCast || op == OpKind::kShape; }
 
-// Types of values before any edit are remembered: they are what nodes that stay want.
-class Widener {
+class Widener final : public TypeChanges {
  public:
-  Widener(GraphEditor& edit, const TypeRefusal& refusal)
-      : edit_(edit), g_(edit.graph()), refusal_(refusal), nodes_(g_.nodes()) {
-    for (int i = 0; i < g_.num_values(); ++i) before_.push_back(g_.type(ValueId{i}));
-  }
+  Widener(GraphEditor& edit, const TypeRefusal& refusal) : TypeChanges(edit), refusal_(refusal) {}
 
   // The reasons, by node: those that the rules refuse.
   const std::map<NodeId, std::string>& FindRefused() {
@@ -68,12 +65,7 @@ class Widener {
         if (output.valid() && IsBelowFloat32(g_.type(output))) edit_.SetType(output, DataType::kFloat32);
       }
     }
-    for (const NodeId id : nodes_) {
-      for (size_t i = 0; i < g_.node(id).inputs.size(); ++i) {
-        HALFTONE_RETURN_IF_ERROR(FixInput(id, static_cast<int>(i)));
-      }
-    }
-    HALFTONE_RETURN_IF_ERROR(FixOutputs());
+    HALFTONE_RETURN_IF_ERROR(FixReaders());
     RemoveCasts();
     return absl::OkStatus();
   }
@@ -119,82 +111,19 @@ class Widener {
     for (const NodeId id : island) wide_.emplace(id, kIsland);
   }
 
-  absl::Status FixInput(NodeId id, int i) {
-    const ValueId value = g_.input(id, i);
-    if (!value.valid() || static_cast<size_t>(value.index) >= before_.size()) return absl::OkStatus();
-    const DataType before = before_[value.index];
-    if (!IsBelowFloat32(before)) return absl::OkStatus();
-    const DataType wanted = IsWide(id) ? DataType::kFloat32 : before;
-    if (g_.type(value) == wanted || (!IsWide(id) && ReadsAnyType(g_.op(id)))) return absl::OkStatus();
-    HALFTONE_ASSIGN_OR_RETURN(const ValueId converted, Convert(value, wanted));
-    const Node& node = g_.node(id);
-    const int capture = i - static_cast<int>(node.inputs.size() - node.captures.size());
-    const bool captured = capture >= 0 && !node.captures[capture].empty();
-    edit_.SetInput(id, i, converted);
-    if (captured && renamed_.insert(value).second) MoveNames(value, converted);
-    return absl::OkStatus();
+  std::optional<DataType> Wanted(NodeId id, int /*i*/, DataType before) const override {
+    if (!IsBelowFloat32(before)) return std::nullopt;
+    if (IsWide(id)) return DataType::kFloat32;
+    if (ReadsAnyType(g_.op(id))) return std::nullopt;
+    return before;
   }
 
-  absl::Status FixOutputs() {
-    std::vector<GraphOutput> outputs = g_.outputs();
-    bool changed = false;
-    for (GraphOutput& output : outputs) {
-      const ValueId value = output.value;
-      if (static_cast<size_t>(value.index) >= before_.size() || g_.type(value) == before_[value.index]) continue;
-      HALFTONE_ASSIGN_OR_RETURN(output.value, Convert(value, before_[value.index]));
-      if (renamed_.insert(value).second) MoveNames(value, output.value);
-      changed = true;
-    }
-    if (changed) edit_.SetGraphOutputs(std::move(outputs));
-    return absl::OkStatus();
-  }
-
-  // The names by which `from` is known outside are those of its cast from now on.
-  void MoveNames(ValueId from, ValueId to) {
-    const NodeId producer = g_.producer(from);
-    const std::string node_name = g_.node(producer).name;
-    if (!node_name.empty() && g_.node(producer).outputs.size() == 1) {
-      edit_.SetName(producer, FreshName(g_, Concat(node_name, "/", DataTypeName(g_.type(from)))));
-      edit_.SetName(g_.producer(to), node_name);
-    }
-    const std::string value_name = g_.value(from).name;
-    if (value_name.empty()) return;
-    edit_.SetValueName(from, "");
-    edit_.SetValueName(to, value_name);
-  }
-
-  absl::StatusOr<ValueId> Convert(ValueId value, DataType type) {
-    const auto key = std::pair(value, type);
-    if (const auto it = converted_.find(key); it != converted_.end()) return it->second;
-    const NodeId from = g_.producer(value);
-    Node cast;
-    cast.op = OpKind::kCast;
-    cast.name = FreshName(
-        g_, Concat(g_.value(value).name.empty() ? g_.Label(from) : g_.value(value).name, "/", DataTypeName(type)));
-    cast.inputs = {value};
-    cast.device = g_.node(from).device;
-    const NodeId id = edit_.AddNode(std::move(cast), {{type, g_.shape(value), ""}});
-    ValueId result = g_.output(id);
-    if (g_.IsConstant(value) && !refusal_(id).empty()) {
-      edit_.RemoveNode(id);
-      HALFTONE_ASSIGN_OR_RETURN(result, ConvertConstant(value, type));
-    }
-    converted_.emplace(key, result);
-    return result;
-  }
-
-  // A copy: the old one dies of disuse.
-  absl::StatusOr<ValueId> ConvertConstant(ValueId value, DataType type) {
-    const NodeId old = g_.producer(value);
-    absl::StatusOr<Tensor> tensor = g_.ConstantTensor(value)->ConvertTo(type);
-    if (!tensor.ok()) return Annotate(tensor.status(), Concat("constant '", g_.Label(old), "'"));
-    const std::string name = g_.node(old).name, value_name = g_.value(value).name;
-    const NodeId copy = edit_.Clone(old);
-    if (!name.empty()) edit_.SetName(copy, FreshName(g_, Concat(name, "/", DataTypeName(type))));
-    edit_.SetAttribute(copy, "value", *std::move(tensor));
-    edit_.SetType(g_.output(copy), type);
-    if (!value_name.empty()) edit_.SetValueName(g_.output(copy), FreshName(g_, value_name));
-    return g_.output(copy);
+  // A constant stays as small as it is where the file may have a cast behind it.
+  absl::StatusOr<ValueId> MakeConverted(ValueId value, DataType type) override {
+    const NodeId cast = AddCast(value, type);
+    if (!g_.IsConstant(value) || refusal_(cast).empty()) return g_.output(cast);
+    edit_.RemoveNode(cast);
+    return CopyConstant(value, type);
   }
 
   // Casts of which both sides are f32 now.
@@ -220,14 +149,8 @@ class Widener {
            g_.node(producer).outputs.size() == 1 && g_.HasOneUser(x) && !g_.HasControlEdges(producer);
   }
 
-  GraphEditor& edit_;
-  const Graph& g_;
   const TypeRefusal& refusal_;
-  const std::vector<NodeId> nodes_;
-  std::vector<DataType> before_;        // by ValueId::index
   std::map<NodeId, std::string> wide_;  // f32 from now on, and why
-  std::map<std::pair<ValueId, DataType>, ValueId> converted_;
-  std::set<ValueId> renamed_;
 };
 
 // "3 nodes planned below f32 had to stay f32 in the file: 'a' (ONNX's Celu takes no bf16 up to opset 22), ..."
