@@ -26,15 +26,11 @@ struct Gate {
   Dense dense;
 };
 
-struct Cell {
-  std::vector<NodeId> nodes;
-  ValueId x, h, attention;
+struct Cell : GruCell {
   Gate update, reset;
   Dense candidate;
   int x_of_gates = 0, x_of_candidate = 0;  // which inputs of the Denses are x
 };
-
-using FoundCell = std::variant<Cell, Refusal>;
 
 // Part of sigmoid(dense), or sigmoid(part of dense).
 std::optional<Gate> FindGate(const Graph& g, ValueId y, std::vector<NodeId>& nodes) {
@@ -120,19 +116,12 @@ std::string Misfit(const Graph& g, Cell& cell) {
   return "";
 }
 
-FoundCell FindCell(const Graph& g, NodeId root) {
-  Refusal refusal = No("it is no mix of a state and a candidate by one gate");
-  for (const StateMix& mix : StateMixes(g, root)) {
-    Cell cell;
-    cell.nodes = mix.nodes;
-    cell.h = mix.h;
-    if (!FindUpdate(g, mix.u, cell) || !FindCandidate(g, mix.c, cell)) continue;
-    std::string misfit = Misfit(g, cell);
-    if (misfit.empty()) return cell;
-    refusal = Kept(std::move(misfit));
-  }
-  return refusal;
+std::optional<std::string> ReadCell(const Graph& g, const StateMix& mix, Cell& cell) {
+  if (!FindUpdate(g, mix.u, cell) || !FindCandidate(g, mix.c, cell)) return std::nullopt;
+  return Misfit(g, cell);
 }
+
+std::variant<Cell, Refusal> FindCell(const Graph& g, NodeId root) { return FindGruCell<Cell>(g, root, ReadCell); }
 
 class FuseGruCell final : public RewriteRule {
  public:
@@ -143,12 +132,7 @@ class FuseGruCell final : public RewriteRule {
   OpSet root() const override { return OpKind::kAdd; }
 
   FindResult Find(const Graph& g, NodeId root, const Target& target) const override {
-    FoundCell found = FindCell(g, root);
-    if (Refusal* refusal = std::get_if<Refusal>(&found)) return std::move(*refusal);
-    const Cell& cell = std::get<Cell>(found);
-    if (const absl::Status supported = target.SupportsOp(g, OpKind::kGru, std::array{cell.x, cell.h}); !supported.ok())
-      return Kept(std::string(supported.message()));
-    return Match(cell.nodes, {cell.x, cell.h, cell.attention});
+    return MatchGruCell(g, FindCell(g, root), target);
   }
 
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {

@@ -38,14 +38,10 @@ struct Operand {
   const DenseInput& dense_input() const { return columns->dense.inputs[input]; }
 };
 
-struct Cell {
-  std::vector<NodeId> nodes;
-  ValueId x, h;
+struct Cell : GruCell {
   Sum update, reset;
   Columns of_x, of_h;  // the candidate's
 };
-
-using FoundCell = std::variant<Cell, Refusal>;
 
 std::optional<Columns> FindColumns(const Graph& g, ValueId y, std::vector<NodeId>& nodes) {
   const std::optional<Part> part = FindPart(g, y);
@@ -159,20 +155,13 @@ std::string Misfit(const Graph& g, const Cell& cell) {
   return "";
 }
 
-FoundCell FindCell(const Graph& g, NodeId root) {
-  Refusal refusal = No("it is no mix of a state and a candidate by one gate");
-  for (const StateMix& mix : StateMixes(g, root)) {
-    Cell cell;
-    cell.nodes = mix.nodes;
-    cell.h = mix.h;
-    cell.update = FindGate(g, mix.u, cell.nodes);
-    if (cell.update.empty() || !FindCandidate(g, mix.c, cell)) continue;
-    std::string misfit = Misfit(g, cell);
-    if (misfit.empty()) return cell;
-    refusal = Kept(std::move(misfit));
-  }
-  return refusal;
+std::optional<std::string> ReadCell(const Graph& g, const StateMix& mix, Cell& cell) {
+  cell.update = FindGate(g, mix.u, cell.nodes);
+  if (cell.update.empty() || !FindCandidate(g, mix.c, cell)) return std::nullopt;
+  return Misfit(g, cell);
 }
+
+std::variant<Cell, Refusal> FindCell(const Graph& g, NodeId root) { return FindGruCell<Cell>(g, root, ReadCell); }
 
 class FuseLinearGruCell final : public RewriteRule {
  public:
@@ -183,12 +172,7 @@ class FuseLinearGruCell final : public RewriteRule {
   OpSet root() const override { return OpKind::kAdd; }
 
   FindResult Find(const Graph& g, NodeId root, const Target& target) const override {
-    FoundCell found = FindCell(g, root);
-    if (Refusal* refusal = std::get_if<Refusal>(&found)) return std::move(*refusal);
-    const Cell& cell = std::get<Cell>(found);
-    if (const absl::Status supported = target.SupportsOp(g, OpKind::kGru, std::array{cell.x, cell.h}); !supported.ok())
-      return Kept(std::string(supported.message()));
-    return Match(cell.nodes);
+    return MatchGruCell(g, FindCell(g, root), target);
   }
 
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {

@@ -175,6 +175,12 @@ std::vector<StateMix> StateMixes(const Graph& g, NodeId add) {
   return mixes;
 }
 
+FindResult MatchGruCell(const Graph& g, const GruCell& cell, const Target& target) {
+  if (const absl::Status supported = target.SupportsOp(g, OpKind::kGru, std::array{cell.x, cell.h}); !supported.ok())
+    return Kept(std::string(supported.message()));
+  return Match(cell.nodes, {cell.x, cell.h, cell.attention});
+}
+
 Tensor PackGates(const Graph& g, std::span<const GateSource> gates, int input, int64_t hidden) {
   const int64_t rows = gates[0].dense->inputs[input].rows;
   Tensor packed(DataType::kFloat32, {1, static_cast<int64_t>(gates.size()) * hidden, rows});

@@ -9,11 +9,14 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "ir/editor.h"
 #include "ir/graph.h"
 #include "ir/ops.h"
+#include "ir/target.h"
+#include "passes/core/rewrite_rule.h"
 
 namespace halftone {
 
@@ -59,6 +62,40 @@ struct StateMix {
   std::vector<NodeId> nodes;
 };
 std::vector<StateMix> StateMixes(const Graph& g, NodeId add);
+
+// What every way to write a gru cell has: the nodes of the match, root first, and values of rank 2.
+struct GruCell {
+  std::vector<NodeId> nodes;
+  ValueId x, h, attention;  // the last may be kNoValue
+};
+
+// The cell, derived from GruCell, whose new state the addition `root` makes. For each way to read `root` as a mix of a
+// state and a candidate `read` is given a Cell that has the mix's nodes and state, and fills the rest: nullopt if it is
+// no such cell, "" if it is one, else why its parts do not belong together.
+template <typename Cell>
+std::variant<Cell, Refusal> FindGruCell(const Graph& g, NodeId root,
+                                        std::optional<std::string> (*read)(const Graph&, const StateMix&, Cell&)) {
+  Refusal refusal = No("it is no mix of a state and a candidate by one gate");
+  for (const StateMix& mix : StateMixes(g, root)) {
+    Cell cell;
+    cell.nodes = mix.nodes;
+    cell.h = mix.h;
+    std::optional<std::string> misfit = read(g, mix, cell);
+    if (!misfit.has_value()) continue;
+    if (misfit->empty()) return cell;
+    refusal = Kept(*std::move(misfit));
+  }
+  return refusal;
+}
+
+// Of a cell for which the target has a kernel; the values are x, h and the attention.
+FindResult MatchGruCell(const Graph& g, const GruCell& cell, const Target& target);
+
+template <typename Cell>
+FindResult MatchGruCell(const Graph& g, const std::variant<Cell, Refusal>& found, const Target& target) {
+  if (const Refusal* refusal = std::get_if<Refusal>(&found)) return *refusal;
+  return MatchGruCell(g, std::get<Cell>(found), target);
+}
 
 // The rows of a gate: the columns of input `input` of a Dense from `column` on; `more` is added to its bias.
 struct GateSource {
