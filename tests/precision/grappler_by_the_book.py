@@ -1,11 +1,16 @@
 """TensorFlow's auto_mixed_precision for bfloat16 on CPUs, written again from its description and from nothing of ours:
-own reader of GraphDefs, own op facts (op_facts.py, or a registry's text), own lists. It decides; it changes no graph.
+own reader of GraphDefs (over wire.py), own op facts (op_facts.py, or a registry's text), own lists. It decides; it changes no graph.
 
     plan = Planner(parse_graphdef(data), registry, fetches).run()
     plan.rows       [(node, op, attribute, index, list, "bf16" or "f32"), ...]: every float attribute, in the file's order
     plan.summary    TensorFlow's sentence
 """
+import pathlib
 import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from wire import fields, varints  # noqa: E402
 
 FLOAT, HALF, BFLOAT16, VARIANT, RESOURCE = 1, 19, 14, 21, 20
 TYPE_NUMBERS = {"f": 1, "d": 2, "i": 3, "u": 4, "w": 5, "y": 6, "s": 7, "c": 8, "l": 9, "o": 10, "h": 19, "b": 14, "r": 20, "v": 21,
@@ -40,44 +45,10 @@ def lists_of(variant):
     return ALLOW - LATE, INFER - LATE, DENY | {"Mean", "Sum"}, CLEAR - LATE
 
 
-# --- Protocol buffers, as far as a GraphDef needs them.
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 127) << shift
-        if byte < 128:
-            return value, at
-        shift += 7
-
-
-def fields(data):
-    """(number, wire type, value) of a message: int for wire types 0, bytes for 1, 2 and 5."""
-    at = 0
-    while at < len(data):
-        key, at = varint(data, at)
-        number, wire = key >> 3, key & 7
-        if wire == 0:
-            value, at = varint(data, at)
-        elif wire == 2:
-            size, at = varint(data, at)
-            value, at = data[at:at + size], at + size
-        else:
-            size = 8 if wire == 1 else 4
-            value, at = data[at:at + size], at + size
-        yield number, wire, value
-
+# --- GraphDefs, as far as the planner needs them.
 
 def packed(wire, value):
-    if wire == 0:
-        return [value]
-    numbers, at = [], 0
-    while at < len(value):
-        number, at = varint(value, at)
-        numbers.append(number)
-    return numbers
+    return [value] if wire == 0 else list(varints(value))
 
 
 class Node:

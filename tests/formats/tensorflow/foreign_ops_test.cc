@@ -22,7 +22,7 @@ namespace {
 namespace tf = ::halftone::tensorflow;
 
 // Nodes in text: "name op input,input attr=value ...". Values: 1 (int), 0.5 (float), true, DT_..., "word", [1,2],
-// ["a"], [DT_...]. A Const has a seeded value of dims=[...]; consts of integers have ints=[...].
+// ["a"], [DT_...]. A Const has a seeded value of dims=[...], or is paddings=[...].
 std::string ValueText(const std::string& text) {
   const auto quoted = [](const std::string& item) { return item.starts_with('"'); };
   const auto field = [&](const std::string& item) {
@@ -59,7 +59,8 @@ std::vector<std::string> SplitAt(const std::string& text, char separator) {
   return items;
 }
 
-std::string TensorText(const std::string& name, const std::vector<std::string>& dims, bool ints) {
+// Of a seeded value.
+std::string TensorText(const std::string& name, const std::vector<std::string>& dims) {
   std::string shape, values;
   int64_t count = 1;
   for (const std::string& dim : dims) {
@@ -67,7 +68,7 @@ std::string TensorText(const std::string& name, const std::vector<std::string>& 
     count *= std::stoll(dim);
   }
   unsigned state = static_cast<unsigned>(std::hash<std::string>()(name)) | 1u;
-  for (int64_t i = 0; i < count && !ints; ++i) {
+  for (int64_t i = 0; i < count; ++i) {
     state = state * 1664525u + 1013904223u;
     values += "float_val: " + std::to_string(0.25 + static_cast<double>(state >> 8) / (1 << 24)) + " ";
   }
@@ -92,7 +93,7 @@ tf::GraphDef Graphdef(const std::vector<std::string>& nodes) {
         text +=
             "attr { key: \"dtype\" value { type: DT_FLOAT } } attr { key: \"value\" value { tensor { dtype: DT_FLOAT "
             "tensor_shape { " +
-            TensorText(words[0], list, /*ints=*/false) + "} } } ";
+            TensorText(words[0], list) + "} } } ";
       } else if (words[1] == "Const" && key == "paddings") {
         text +=
             "attr { key: \"dtype\" value { type: DT_INT32 } } attr { key: \"value\" value { tensor { dtype: DT_INT32 "
@@ -121,6 +122,13 @@ std::vector<Tensor> Answers(const Graph& graph) {
   return answers.ok() ? *answers : std::vector<Tensor>();
 }
 
+void ExpectSameAnswers(const Graph& graph, const std::vector<Tensor>& expected) {
+  const std::vector<Tensor> answers = Answers(graph);
+  ASSERT_EQ(answers.size(), 1u);
+  ASSERT_EQ(expected.size(), 1u);
+  EXPECT_EQ(reference::Compare(answers[0], expected[0], 1e-5f, 1e-5f), "");
+}
+
 Graph Imported(const tf::GraphDef& def) {
   const absl::StatusOr<Graph> graph = ImportGraphDef(def.SerializeAsString(), /*is_text=*/false, {{"y"}});
   EXPECT_TRUE(graph.ok()) << graph.status();
@@ -133,10 +141,8 @@ void ExpectSame(const std::vector<std::string>& fused, const std::vector<std::st
   const tf::GraphDef def = Graphdef(fused);
   const Graph graph = Imported(def);
   for (const NodeId id : graph.nodes()) EXPECT_NE(graph.op(id), OpKind::kOpaque) << graph.Label(id);
-  const std::vector<Tensor> expected = Answers(Imported(Graphdef(parts))), actual = Answers(graph);
-  ASSERT_EQ(actual.size(), 1u);
-  ASSERT_EQ(expected.size(), 1u);
-  EXPECT_EQ(reference::Compare(actual[0], expected[0], 1e-5f, 1e-5f), "");
+  const std::vector<Tensor> expected = Answers(Imported(Graphdef(parts)));
+  ExpectSameAnswers(graph, expected);
 
   const absl::StatusOr<std::string> again = ExportGraphDef(graph, /*as_text=*/false);
   ASSERT_TRUE(again.ok()) << again.status() << "\n" << PrintGraph(graph);
@@ -157,9 +163,23 @@ void ExpectSame(const std::vector<std::string>& fused, const std::vector<std::st
   for (const tf::NodeDef& node : written.node()) {
     EXPECT_FALSE(IsDialectOp(node.op(), GraphFormat::kGraphDef)) << node.name() << " is a " << node.op();
   }
-  const std::vector<Tensor> answers = Answers(Imported(written));
-  ASSERT_EQ(answers.size(), 1u);
-  EXPECT_EQ(reference::Compare(answers[0], expected[0], 1e-5f, 1e-5f), "");
+  ExpectSameAnswers(Imported(written), expected);
+}
+
+// `nodes` are read as known nodes, have the answers of the graph `parts`, which has the same inputs, and are written as
+// they were.
+void ExpectParts(const std::vector<std::string>& nodes, const std::string& parts) {
+  const tf::GraphDef def = Graphdef(nodes);
+  const Graph graph = Imported(def);
+  for (const NodeId id : graph.nodes()) EXPECT_NE(graph.op(id), OpKind::kOpaque) << graph.Label(id);
+  const auto expected_graph = ParseGraph(parts);
+  ASSERT_TRUE(expected_graph.ok()) << expected_graph.status();
+  ExpectSameAnswers(graph, Answers(*expected_graph));
+  const absl::StatusOr<std::string> again = ExportGraphDef(graph, /*as_text=*/false);
+  ASSERT_TRUE(again.ok()) << again.status();
+  tf::GraphDef written;
+  ASSERT_TRUE(written.ParseFromString(*again));
+  EXPECT_EQ(Difference(def, written), "");
 }
 
 const char kX[] = "x Placeholder shape=[2,5,7,3]";
@@ -220,45 +240,13 @@ TEST(ForeignOps, APadBeforeAConv) {
 }
 
 TEST(ForeignOps, AnAttention) {
-  const std::vector<std::string> fused = {
-      "q Placeholder shape=[2,3,5,4]", "k Placeholder shape=[2,3,7,4]", "v Placeholder shape=[2,3,7,4]",
-      "m Placeholder shape=[2,1,5,7]",
-      "y ScaledDotProductAttentionInference q,k,v,m T=DT_FLOAT use_mask=true use_causal=false is_inference=true"};
-  const tf::GraphDef def = Graphdef(fused);
-  const Graph graph = Imported(def);
-  const auto parts = ParseGraph(
+  ExpectParts(
+      {"q Placeholder shape=[2,3,5,4]", "k Placeholder shape=[2,3,7,4]", "v Placeholder shape=[2,3,7,4]",
+       "m Placeholder shape=[2,1,5,7]",
+       "y ScaledDotProductAttentionInference q,k,v,m T=DT_FLOAT use_mask=true use_causal=false is_inference=true"},
       "graph graphdef (q: f32[2,3,5,4], k: f32[2,3,7,4], v: f32[2,3,7,4], m: f32[2,1,5,7]) { half = const f32[] {0.5} "
       "s = matmul(q, k) {transpose_b=true} d = mul(s, half) e = add(d, m) p = softmax(e) o = matmul(p, v) "
       "perm = const s32[4] {0, 2, 1, 3} y = transpose(o, perm) name=\"y\" return y }");
-  ASSERT_TRUE(parts.ok()) << parts.status();
-  const std::vector<Tensor> expected = Answers(*parts), actual = Answers(graph);
-  ASSERT_EQ(actual.size(), 1u);
-  ASSERT_EQ(expected.size(), 1u);
-  EXPECT_EQ(reference::Compare(actual[0], expected[0], 1e-5f, 1e-5f), "");
-
-  const absl::StatusOr<std::string> again = ExportGraphDef(graph, /*as_text=*/false);
-  ASSERT_TRUE(again.ok()) << again.status();
-  tf::GraphDef written;
-  ASSERT_TRUE(written.ParseFromString(*again));
-  EXPECT_EQ(Difference(def, written), "");
-}
-
-// `cell` is read as known nodes, has the answers of `parts`, which have the same inputs, and is written as it was.
-void ExpectCell(const std::vector<std::string>& cell, const std::string& parts) {
-  const tf::GraphDef def = Graphdef(cell);
-  const Graph graph = Imported(def);
-  for (const NodeId id : graph.nodes()) EXPECT_NE(graph.op(id), OpKind::kOpaque) << graph.Label(id);
-  const auto expected_graph = ParseGraph(parts);
-  ASSERT_TRUE(expected_graph.ok()) << expected_graph.status();
-  const std::vector<Tensor> expected = Answers(*expected_graph), actual = Answers(graph);
-  ASSERT_EQ(actual.size(), 1u);
-  ASSERT_EQ(expected.size(), 1u);
-  EXPECT_EQ(reference::Compare(actual[0], expected[0], 1e-5f, 1e-5f), "");
-  const absl::StatusOr<std::string> again = ExportGraphDef(graph, /*as_text=*/false);
-  ASSERT_TRUE(again.ok()) << again.status();
-  tf::GraphDef written;
-  ASSERT_TRUE(written.ParseFromString(*again));
-  EXPECT_EQ(Difference(def, written), "");
 }
 
 // The nodes of this op after the optimizer, which changes no answer.
@@ -268,11 +256,7 @@ int NodesWhenOptimized(const std::vector<std::string>& nodes, OpKind op) {
   const PermissiveTarget target;
   PassContext context{.target = target};
   EXPECT_EQ(MakeOptimizePipeline().Run(graph, context), absl::OkStatus());
-  const std::vector<Tensor> answers = Answers(graph);
-  EXPECT_TRUE(answers.size() == 1 && expected.size() == 1);
-  if (answers.size() == 1 && expected.size() == 1) {
-    EXPECT_EQ(reference::Compare(answers[0], expected[0], 1e-5f, 1e-5f), "");
-  }
+  ExpectSameAnswers(graph, expected);
   int count = 0;
   for (const NodeId id : graph.nodes()) count += graph.op(id) == op ? 1 : 0;
   return count;
@@ -294,9 +278,9 @@ TEST(BlockCells, GruBlockCell) {
                                     "g GRUBlockCell x,h,w,v,b,d T=DT_FLOAT",
                                     y};
   };
-  ExpectCell(cell("y Identity g:3 T=DT_FLOAT"), parts + "add(mul(u, h), mul(sub(1.0:f32, u), c)) }");
-  ExpectCell(cell("y Sub g:1,g T=DT_FLOAT"), parts + "sub(u, r) }");
-  ExpectCell(cell("y Identity g:2 T=DT_FLOAT"), parts + "c }");
+  ExpectParts(cell("y Identity g:3 T=DT_FLOAT"), parts + "add(mul(u, h), mul(sub(1.0:f32, u), c)) }");
+  ExpectParts(cell("y Sub g:1,g T=DT_FLOAT"), parts + "sub(u, r) }");
+  ExpectParts(cell("y Identity g:2 T=DT_FLOAT"), parts + "c }");
 
   std::vector<std::string> nodes = cell("y Identity g:3 T=DT_FLOAT");
   nodes[2] = "w Const dims=[7,8]";
@@ -335,14 +319,14 @@ TEST(BlockCells, LstmBlockCell) {
                                     "y Sub c:6,c:1 T=DT_FLOAT"};
   };
   // The defaults: a forget bias of 1, a clip at 3.
-  ExpectCell(cell(""),
-             begin +
-                 "c = clip(add(mul(sigmoid(i), tanh(j)), mul(s, sigmoid(add(f, 1.0:f32)))), -3.0:f32, 3.0:f32) "
-                 "return y=sub(mul(tanh(c), sigmoid(o)), c) }");
-  ExpectCell(cell(" forget_bias=0.5 cell_clip=-1.0 use_peephole=true"),
-             begin +
-                 "c = add(mul(sigmoid(add(i, mul(s, p))), tanh(j)), mul(s, sigmoid(add(add(f, 0.5:f32), mul(s, q))))) "
-                 "return y=sub(mul(tanh(c), sigmoid(add(o, mul(c, r)))), c) }");
+  ExpectParts(cell(""),
+              begin +
+                  "c = clip(add(mul(sigmoid(i), tanh(j)), mul(s, sigmoid(add(f, 1.0:f32)))), -3.0:f32, 3.0:f32) "
+                  "return y=sub(mul(tanh(c), sigmoid(o)), c) }");
+  ExpectParts(cell(" forget_bias=0.5 cell_clip=-1.0 use_peephole=true"),
+              begin +
+                  "c = add(mul(sigmoid(add(i, mul(s, p))), tanh(j)), mul(s, sigmoid(add(add(f, 0.5:f32), mul(s, q))))) "
+                  "return y=sub(mul(tanh(c), sigmoid(add(o, mul(c, r)))), c) }");
 
   std::vector<std::string> nodes = cell(" cell_clip=-1.0");
   nodes[3] = "w Const dims=[7,16]";
