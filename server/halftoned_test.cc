@@ -11,6 +11,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "base/child.h"
 #include "base/files.h"
 #include "server/core/spec.h"
@@ -93,6 +95,42 @@ TEST_F(HalftonedTest, TellsItsPortAndStopsPolitely) {
   EXPECT_EQ(server->Wait().ToString(), "exit code 0");
   EXPECT_LT(absl::Now() - start, absl::Seconds(20));
   EXPECT_TRUE(absl::StrContains(server->StderrTail(), "\"msg\":\"server has shut down\""));
+}
+
+// gRPC's own end would wait 10 s for a thread that a full socket has left behind.
+TEST_F(HalftonedTest, StopsAtOnceAfterALargeDownload) {
+  const auto server = StartServer();
+  const std::string piece(512 << 10, 'x');
+  constexpr int kPieces = 32;
+  std::string all;
+  for (int i = 0; i < kPieces; ++i) all += piece;
+  grpc::ClientContext upload;
+  v1::WriteResponse written;
+  auto writer = blobs_->Write(&upload, &written);
+  for (int i = 0; i < kPieces; ++i) {
+    v1::WriteRequest message;
+    if (i == 0) *message.mutable_digest() = DigestOf(all);
+    message.set_write_offset(static_cast<int64_t>(i) * static_cast<int64_t>(piece.size()));
+    message.set_data(piece);
+    message.set_finish_write(i == kPieces - 1);
+    ASSERT_TRUE(writer->Write(message));
+  }
+  writer->WritesDone();
+  ASSERT_TRUE(writer->Finish().ok());
+  grpc::ClientContext download;
+  v1::ReadRequest request;
+  *request.mutable_digest() = DigestOf(all);
+  auto reader = blobs_->Read(&download, request);
+  size_t bytes = 0;
+  for (v1::ReadResponse message; reader->Read(&message); absl::SleepFor(absl::Milliseconds(10))) {
+    bytes += message.data().size();
+  }
+  ASSERT_TRUE(reader->Finish().ok());
+  EXPECT_EQ(bytes, all.size());
+  const absl::Time start = absl::Now();
+  kill(server->pid(), SIGTERM);
+  EXPECT_EQ(server->Wait().ToString(), "exit code 0");
+  EXPECT_LT(absl::Now() - start, absl::Seconds(8));
 }
 
 TEST_F(HalftonedTest, AcknowledgedJobSurvivesAKill) {

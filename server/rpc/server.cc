@@ -1,5 +1,6 @@
 #include "server/rpc/server.h"
 
+#include <grpc/grpc.h>
 #include <grpc/support/log.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
@@ -31,9 +32,12 @@ void LogOfGrpc(gpr_log_func_args* args) {
 }
 
 // Health and reflection are plugins of all servers that are built later. What gRPC itself logs becomes JSON as well.
+// The library is kept until the process ends: once a message has filled a socket, a thread of it waits up to 10 s for
+// events of that socket, and the end of the library waits for the thread (tcp_posix.cc of gRPC 1.51).
 void SetUpGrpc() {
   static std::once_flag once;
   std::call_once(once, [] {
+    grpc_init();
     gpr_set_log_function(&LogOfGrpc);
     grpc::EnableDefaultHealthCheckService(true);
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
