@@ -80,6 +80,7 @@ TEST_F(CommandsTest, WrongFlagsAreUsageErrors) {
   ExpectError({"inspect", "m.onnx", "--weights"}, 2, "--weights goes with --text");
   ExpectError({"inspect", "m.onnx", "--precision-plan", "magic"}, 2, "--precision-plan");
   ExpectError({"inspect", "m.onnx", "--text", "--json"}, 2, "--json");
+  ExpectError({"inspect", "m.onnx", "--precision-plan", "lists", "--precision", "fp32"}, 2, "--precision");
   ExpectError({"jobs", "list", "--state", "asleep"}, 2, "--state");
   ExpectError({"bench", "m.onnx", "--profile", "sloppy"}, 2, "--profile");
   ExpectError({"bench", "m.onnx", "--cores", "0,x"}, 2, "--cores");
@@ -88,6 +89,19 @@ TEST_F(CommandsTest, WrongFlagsAreUsageErrors) {
   ExpectError({"bench", "a.onnx", "b.onnx", "--json"}, 2, "give one model");
   ExpectError({"bench", "a/m.onnx", "b/m.onnx", "--out", "o"}, 2, "two models would be reported in o/m");
   ExpectError({"jobs", "cancel"}, 2, "NAME");
+}
+
+TEST_F(CommandsTest, WhatChangesAPlanNeedsOne) {
+  const std::vector<std::vector<std::string>> flags = {
+      {"--policy", "p.yaml"}, {"--precision", "fp16"}, {"--lists", "itex"},  {"--op-list", "fc"},
+      {"--keep-first"},       {"--keep-last"},         {"--pass", "f(a=1)"}, {"--verify-passes"}};
+  for (const std::vector<std::string>& flag : flags) {
+    std::vector<std::string> words = {"inspect", "m.onnx"};
+    words.insert(words.end(), flag.begin(), flag.end());
+    ExpectError(words, 2, (flag[0] + " goes with --precision-plan").c_str());
+    words.insert(words.end(), {"--precision-plan", "placement", "--policy", "/none.yaml"});
+    if (flag[0] != "--policy") ExpectError(words, 2, "/none.yaml");
+  }
 }
 
 TEST_F(CommandsTest, CompareReadsReports) {

@@ -105,11 +105,7 @@ void AddBenchmarkFlags(CLI::App& app, BenchmarkFlags* flags) {
       ->type_name("N");
 }
 
-void AddRewriteFlags(CLI::App& app, PolicyFlags* flags) {
-  app.add_option("--dialect", flags->dialect,
-                 "how the files say fused nodes: portable (default) by standard ops; onnxruntime, or of a GraphDef "
-                 "tensorflow or itex, by that framework's own")
-      ->type_name("DIALECT");
+void AddPassFlags(CLI::App& app, PolicyFlags* flags) {
   app.add_option("--pass", flags->passes,
                  "a pass over the model before it is fused, e.g. 'round_weights(num_steps=64)'; may be repeated, runs "
                  "in this order")
@@ -119,12 +115,18 @@ void AddRewriteFlags(CLI::App& app, PolicyFlags* flags) {
                "run every pass before and after on seeded inputs; one that moves an answer fails the job (slow)");
 }
 
-void AddPlannerFlags(CLI::App& app, PolicyFlags* flags) {
-  app.add_option("--planner", flags->planner,
-                 "how nodes are chosen: lists (default), as TensorFlow does; placement, as Paddle does")
-      ->type_name("PLANNER");
+void AddRewriteFlags(CLI::App& app, PolicyFlags* flags) {
+  app.add_option("--dialect", flags->dialect,
+                 "how the files say fused nodes: portable (default) by standard ops; onnxruntime, or of a GraphDef "
+                 "tensorflow or itex, by that framework's own")
+      ->type_name("DIALECT");
+  AddPassFlags(app, flags);
+}
+
+void AddPlanFlags(CLI::App& app, PolicyFlags* flags) {
   app.add_option("--lists", flags->lists_variant,
-                 "edition of the planner's lists, e.g. paddle-2.x (default: the newest)")
+                 "edition of the planner's lists: tensorflow, tensorflow-2.4, itex; paddle, paddle-2.x (default: the "
+                 "newest of its own)")
       ->type_name("NAME");
   app.add_option("--op-list", flags->op_list, "placement: the only ops to lower, by Paddle's names")
       ->delimiter(',')
@@ -132,6 +134,13 @@ void AddPlannerFlags(CLI::App& app, PolicyFlags* flags) {
       ->type_name("OP,OP");
   app.add_flag("--keep-first", flags->keep_first, "layers with no other one in front of them stay fp32");
   app.add_flag("--keep-last", flags->keep_last, "layers with no other one behind them stay fp32");
+}
+
+void AddPlannerFlags(CLI::App& app, PolicyFlags* flags) {
+  app.add_option("--planner", flags->planner,
+                 "how nodes are chosen: lists (default), as TensorFlow does; placement, as Paddle does")
+      ->type_name("PLANNER");
+  AddPlanFlags(app, flags);
   app.add_flag("--bf16-math-mode", flags->bf16_math_mode,
                "products that stay fp32 may round what they read to bfloat16");
   app.add_option("--loader", flags->loader,

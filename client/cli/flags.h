@@ -54,9 +54,10 @@ void AddModelFlags(CLI::App& app, ModelFlags* flags);          // MODEL, and:
 void AddModelFormatFlags(CLI::App& app, ModelFlags* flags);    // --format, --output-name
 void AddRunFlags(CLI::App& app, BenchmarkFlags* flags);        // --threads, --batch
 void AddBenchmarkFlags(CLI::App& app, BenchmarkFlags* flags);  // those and how it is measured
-void AddRewriteFlags(CLI::App& app, PolicyFlags* flags);       // --dialect, --pass, --verify-passes
-// --planner, --lists, --op-list, --keep-first, --keep-last, --bf16-math-mode, --loader
-void AddPlannerFlags(CLI::App& app, PolicyFlags* flags);
+void AddPassFlags(CLI::App& app, PolicyFlags* flags);          // --pass, --verify-passes
+void AddRewriteFlags(CLI::App& app, PolicyFlags* flags);       // those and --dialect
+void AddPlanFlags(CLI::App& app, PolicyFlags* flags);          // --lists, --op-list, --keep-first, --keep-last
+void AddPlannerFlags(CLI::App& app, PolicyFlags* flags);       // those, --planner, --bf16-math-mode and --loader
 void AddTimeoutFlag(CLI::App& app, double* timeout);
 
 v1::BenchmarkSpec ToBenchmarkSpec(const BenchmarkFlags& flags);

@@ -1,7 +1,10 @@
 // halftone inspect MODEL: what a model is made of, and what a planner would do with it.
 
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "client/cli/commands.h"
 #include "client/cli/console.h"
@@ -20,13 +23,16 @@ constexpr char kExample[] = R"(Examples:
   halftone inspect model.onnx                          inputs, outputs, ops, what is not supported
   halftone inspect model.onnx --text > model.graph     the whole graph as text
   halftone inspect model.pb --precision-plan lists     which node gets which precision, and why
-  halftone inspect model.pb --precision-plan lists --lists tensorflow-2.4 --json)";
+  halftone inspect model.pb --precision-plan lists --lists tensorflow-2.4 --json
+  halftone inspect model.onnx --precision-plan placement --keep-first --op-list conv2d,fc)";
+
+constexpr char kPlanGroup[] = "With --precision-plan";
 
 struct Flags {
   ServerFlags server;
   ModelFlags model;
-  PolicyFlags policy;
-  std::string planner;
+  PolicyFlags policy;  // its planner: of --precision-plan; empty: no plan is wanted
+  std::vector<const CLI::Option*> of_plan;
   bool text = false;
   bool weights = false;
   bool json = false;
@@ -37,9 +43,10 @@ struct Flags {
 
 absl::Status Inspect(const Flags& flags, Interrupts& interrupts) {
   if (flags.weights && !flags.text) return UsageError("--weights goes with --text");
-  if (!flags.policy.file.empty() && flags.planner.empty()) return UsageError("--policy goes with --precision-plan");
-  if (!flags.policy.lists_variant.empty() && flags.planner.empty()) {
-    return UsageError("--lists goes with --precision-plan");
+  if (flags.policy.planner.empty()) {
+    for (const CLI::Option* option : flags.of_plan) {
+      if (option->count() > 0) return UsageError(absl::StrCat(option->get_name(), " goes with --precision-plan"));
+    }
   }
   Blobs blobs;
   v1::JobSpec spec;
@@ -50,7 +57,7 @@ absl::Status Inspect(const Flags& flags, Interrupts& interrupts) {
   inspect.set_weights(flags.weights);
   inspect.set_json(flags.json);
   inspect.set_batch(flags.batch);
-  if (!flags.planner.empty()) inspect.set_precision_plan(*report::ParsePlanner(flags.planner));
+  if (!flags.policy.planner.empty()) inspect.set_precision_plan(inspect.policy().planner());
   for (const std::string& output : flags.model.outputs) inspect.add_outputs(output);
   SetTimeout(flags.timeout, &spec);
 
@@ -62,6 +69,23 @@ absl::Status Inspect(const Flags& flags, Interrupts& interrupts) {
   return PrintResult(text);
 }
 
+// What changes a plan, as `optimize` has it, in a group of its own.
+void AddFlagsOfPlan(CLI::App& command, Flags* flags) {
+  const size_t others = command.get_options().size();
+  command.add_option("--policy", flags->policy.file, "YAML or JSON of halftone.v1.Policy")->type_name("FILE");
+  command.add_option("--precision", flags->policy.precisions, "plan for this type (default: bf16)")
+      ->expected(1)
+      ->check(CLI::IsMember({"bf16", "fp16"}))
+      ->type_name("NAME");
+  AddPlanFlags(command, &flags->policy);
+  AddPassFlags(command, &flags->policy);
+  const std::vector<CLI::Option*> all = command.get_options();
+  for (size_t i = others; i < all.size(); ++i) {
+    all[i]->group(kPlanGroup);
+    flags->of_plan.push_back(all[i]);
+  }
+}
+
 }  // namespace
 
 void AddInspect(CLI::App& app, Action* action) {
@@ -71,16 +95,10 @@ void AddInspect(CLI::App& app, Action* action) {
   AddModelFlags(command, &flags->model);
   CLI::Option* text = command.add_flag("--text", flags->text, "the graph's text form instead of the summary");
   command.add_flag("--weights", flags->weights, "with --text: all constants");
-  command.add_option("--precision-plan", flags->planner, "what this planner would do, node by node")
+  command.add_option("--precision-plan", flags->policy.planner, "what this planner would do, node by node")
       ->check(CLI::IsMember(report::EnumNames(*v1::Planner_descriptor())))
       ->excludes(text);
-  command.add_option("--policy", flags->policy.file, "with --precision-plan: YAML or JSON of halftone.v1.Policy")
-      ->type_name("FILE");
-  command
-      .add_option("--lists", flags->policy.lists_variant,
-                  "with --precision-plan: edition of the planner's lists: tensorflow, tensorflow-2.4, itex; paddle, "
-                  "paddle-2.x")
-      ->type_name("NAME");
+  AddFlagsOfPlan(command, flags.get());
   command.add_flag("--json", flags->json, "the summary, or the plan, as JSON")->excludes(text);
   command.add_flag("--quiet", flags->quiet, "no progress");
   command.add_option("--batch", flags->batch, "value of a free batch dimension (default: 1)")

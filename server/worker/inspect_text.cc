@@ -81,15 +81,17 @@ std::string PlanText(const std::vector<PlanRow>& rows, const std::string& summar
   size_t name = 4;
   size_t op = 2;
   size_t type = 2;
+  size_t list = 5;
   for (const PlanRow& row : rows) {
     name = std::max(name, row.node.size());
     op = std::max(op, row.op.size());
     type = std::max(type, TypeName(row).size());
+    list = std::max(list, row.list.size());
   }
   std::string out;
   for (const PlanRow& row : rows) {
     out += Concat(Pad(row.colour, 6), Pad(row.node, name + 2), Pad(row.op, op + 2), Pad(TypeName(row), type + 2),
-                  Pad(row.list, 7), row.reason, "\n");
+                  Pad(row.list, list + 2), row.reason, "\n");
   }
   return Concat(out, summary, "\n");
 }
