@@ -20,6 +20,7 @@
 #include "passes/precision/apply_precision.h"
 #include "passes/precision/conversions.h"
 #include "passes/precision/use_bf16_math_mode.h"
+#include "passes/quantize/squash_quantization.h"
 #include "passes/simplify/passes.h"
 #include "passes/simplify/rules.h"
 #include "passes/surgery/named_passes.h"
@@ -64,6 +65,13 @@ Pipeline ApplyPrecisionByName(std::string_view name, const PrecisionPlan& plan) 
   return p;
 }
 
+Pipeline SquashQuantizationByName(std::string_view name, const PrecisionPlan&) {
+  Pipeline p{std::string(name)};
+  p.Add<SquashQuantization>();
+  p.Add<RemoveDeadNodes>();
+  return p;
+}
+
 template <GraphFormat format, Dialect dialect>
 Pipeline SplitMixedTypesByName(std::string_view name, const PrecisionPlan&) {
   Pipeline p{std::string(name)};
@@ -81,6 +89,7 @@ constexpr Row kRows[] = {
     // --- Pipelines.
     {"optimize", [](std::string_view, const PrecisionPlan&) { return MakeOptimizePipeline(); }},
     {"precision", [](std::string_view, const PrecisionPlan& plan) { return MakePrecisionPipeline(plan); }},
+    {"run", [](std::string_view, const PrecisionPlan&) { return MakeRunPipeline(); }},
     {"export-onnx", Export<GraphFormat::kOnnx, Dialect::kPortable>},
     {"export-graphdef", Export<GraphFormat::kGraphDef, Dialect::kPortable>},
     {"export-tensorflow", Export<GraphFormat::kGraphDef, Dialect::kTensorFlow>},
@@ -110,6 +119,7 @@ constexpr Row kRows[] = {
     {"split-mixed-types-graphdef", SplitMixedTypesByName<GraphFormat::kGraphDef, Dialect::kPortable>},
     {"split-mixed-types-itex", SplitMixedTypesByName<GraphFormat::kGraphDef, Dialect::kItex>},
     {"use-bf16-math-mode", One<UseBf16MathMode>},
+    {"squash-quantization", SquashQuantizationByName},
     {"share-constants", One<ShareConstants>},
 };
 

@@ -19,6 +19,7 @@
 #include "passes/lowering/widen_types.h"
 #include "passes/precision/apply_precision.h"
 #include "passes/precision/conversions.h"
+#include "passes/quantize/squash_quantization.h"
 #include "passes/simplify/passes.h"
 #include "passes/simplify/rules.h"
 
@@ -61,6 +62,14 @@ Pipeline MakePrecisionPipeline(const PrecisionPlan& plan) {
   p.AddFixedPoint("conversions", ConversionRules());
   p.Add<MergeDuplicates>();  // two casts of one value
   p.Add<RemoveDeadNodes>();  // f32 constants that are only read as bf16
+  return p;
+}
+
+Pipeline MakeRunPipeline() {
+  Pipeline p("run");
+  p.Add<SquashQuantization>();  // after fusion: activations and residuals belong to their convolutions
+  p.Add<MergeDuplicates>();     // two requantizations of one value
+  p.Add<RemoveDeadNodes>();
   return p;
 }
 

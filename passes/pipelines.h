@@ -24,6 +24,10 @@ Pipeline MakeOptimizePipeline();
 // conversions. `plan` must outlive the pipeline.
 Pipeline MakePrecisionPipeline(const PrecisionPlan& plan);
 
+// On the optimized graph of a file that is planned next: nodes between dequantize_linear and quantize_linear read and write
+// integers where the target has kernels for it. No format has a word for the result.
+Pipeline MakeRunPipeline();
+
 // Last: what is fused becomes ops of the format's dialect, standard ones where it has none (ir/dialect.h). The result is
 // what the exporter writes. `types` are the file's rules for f16 and bf16 (FileTypesOf of formats/formats.h): nodes that
 // they refuse become f32; without them the exporter may refuse the graph. REQUIRES: CheckDialect(dialect, format)

@@ -43,6 +43,14 @@ bool AddPart(std::string_view word, FusedParts& parts) {
 }  // namespace
 
 absl::StatusOr<PermissiveTarget> PermissiveTarget::Parse(std::string_view text) {
+  struct IntegerWord {
+    std::string_view word;
+    bool Missing::* flag;
+  };
+  static constexpr IntegerWord kIntegerWords[] = {{"int8", &Missing::int8},
+                                                  {"int8_result", &Missing::int8_result},
+                                                  {"int8_mixed", &Missing::int8_mixed},
+                                                  {"int8_scales", &Missing::int8_scales}};
   absl::string_view rest = absl::StripAsciiWhitespace(AbslView(text));
   if (!absl::ConsumePrefix(&rest, "without ")) {
     return absl::InvalidArgumentError(Concat("a target is 'without op+part, ...', not '", text, "'"));
@@ -56,12 +64,13 @@ absl::StatusOr<PermissiveTarget> PermissiveTarget::Parse(std::string_view text) 
     for (size_t i = 1; i < words.size(); ++i) {
       missing.result_type = missing.result_type || words[i] == "result_type";
       missing.math_mode = missing.math_mode || words[i] == "math_mode";
-      if (missing.OfSignatures()) continue;
+      for (const IntegerWord& row : kIntegerWords) missing.*row.flag = missing.*row.flag || words[i] == row.word;
+      if (!missing.OfFusion()) continue;
       if (!AddPart(words[i], missing.parts)) {
         return absl::InvalidArgumentError(Concat("'", words[i],
                                                  "' is neither an activation nor one of bias, residual, "
-                                                 "scale, broadcast_residual, activation_first, result_type and "
-                                                 "math_mode"));
+                                                 "scale, broadcast_residual, activation_first, result_type, "
+                                                 "math_mode, int8, int8_result, int8_mixed and int8_scales"));
       }
     }
     target.missing_.push_back(std::move(missing));
@@ -80,7 +89,7 @@ absl::Status PermissiveTarget::SupportsFused(const Graph& graph, NodeId node, co
     all.activation = ActivationFromName(attributes.String("activation", "")).value_or(Activation::kNone);
   }
   for (const Missing& missing : missing_) {
-    if (missing.op == graph.op(node) && !missing.OfSignatures() && Covers(all, missing.parts)) {
+    if (missing.op == graph.op(node) && missing.OfFusion() && Covers(all, missing.parts)) {
       return absl::UnimplementedError(Concat("no kernel for ", missing.text));
     }
   }
@@ -89,9 +98,43 @@ absl::Status PermissiveTarget::SupportsFused(const Graph& graph, NodeId node, co
 
 absl::Status PermissiveTarget::SupportsOp(const Graph&, OpKind op, std::span<const ValueId>) const {
   for (const Missing& missing : missing_) {
-    if (missing.op == op && !missing.OfSignatures() && Covers({}, missing.parts)) {
+    if (missing.op == op && missing.OfFusion() && Covers({}, missing.parts)) {
       return absl::UnimplementedError(Concat("no kernel for ", missing.text));
     }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PermissiveTarget::SupportsQuantized(const Graph& graph, NodeId node, std::span<const ValueId> inputs,
+                                                 ValueId output) const {
+  const OpKind op = graph.op(node);
+  int integers = 0, floats = 0;
+  bool one_scale = true;
+  const Quantization* first = nullptr;
+  const auto look = [&](ValueId value) {
+    if (!value.valid()) return;
+    const Quantization* quantization = graph.quantization(value);
+    if (quantization == nullptr) {
+      floats += graph.type(value) == DataType::kFloat32 ? 1 : 0;
+      return;
+    }
+    ++integers;
+    one_scale = one_scale && (first == nullptr || *first == *quantization);
+    first = quantization;
+  };
+  for (const ValueId input : inputs) look(input);
+  const bool mixed = integers > 0 && floats > 0;
+  const bool writes = graph.quantization(output) != nullptr;
+  if (writes) look(output);
+  const bool is_contraction = Info(op).group == OpGroup::kContraction;
+  if (is_contraction && (graph.quantization(inputs[0]) == nullptr) != (graph.quantization(inputs[1]) == nullptr)) {
+    return absl::UnimplementedError("one operand of integers and one of floats");
+  }
+  for (const Missing& missing : missing_) {
+    if (missing.op != op) continue;
+    const bool hit = missing.int8 || (missing.int8_result && writes) || (missing.int8_mixed && mixed) ||
+                     (missing.int8_scales && !one_scale);
+    if (hit) return absl::UnimplementedError(Concat("no kernel for ", missing.text));
   }
   return absl::OkStatus();
 }

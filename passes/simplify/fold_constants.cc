@@ -76,6 +76,15 @@ bool IsTooMuchWork(const Graph& graph, NodeId id, int64_t result_bytes, const st
 
 bool Dequantizes(OpKind op) { return op == OpKind::kDequantizeLinear || op == OpKind::kDequantizeRange; }
 
+// Of any size: a kernel of integers reads them.
+bool AreQuantizedWeights(const Graph& graph, NodeId id) {
+  if (graph.op(id) != OpKind::kDequantizeLinear) return false;
+  const std::vector<Use>& uses = graph.uses(graph.output(id));
+  return std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
+    return Info(graph.op(use.node)).group == OpGroup::kContraction && use.index <= kWeightsInput;
+  });
+}
+
 // The results, or nothing where folding is not possible or not wanted.
 absl::StatusOr<std::vector<Tensor>> Fold(const Graph& graph, NodeId id) {
   std::vector<Tensor> nothing;
@@ -96,6 +105,7 @@ absl::StatusOr<std::vector<Tensor>> Fold(const Graph& graph, NodeId id) {
   if (!bytes.has_value() || *bytes > kLargestResult) return nothing;
   if (*bytes > kAlwaysSmall && *bytes > kLargestGrowth * input_bytes) return nothing;
   if (*bytes > kAlwaysSmall && Dequantizes(graph.op(id))) return nothing;
+  if (AreQuantizedWeights(graph, id)) return nothing;
   if (IsTooMuchWork(graph, id, *bytes, inputs)) return nothing;
   absl::StatusOr<std::vector<Tensor>> results = reference::EvaluateNode(graph, id, inputs);
   // What the reference cannot compute is no fault of the model's: the node stays.

@@ -48,7 +48,10 @@ bool SameOutputTypes(const Graph& graph, const Node& a, const Node& b) {
   if (a.outputs.size() != b.outputs.size()) return false;
   for (size_t i = 0; i < a.outputs.size(); ++i) {
     if (a.outputs[i].valid() != b.outputs[i].valid()) return false;
-    if (a.outputs[i].valid() && graph.type(a.outputs[i]) != graph.type(b.outputs[i])) return false;
+    if (!a.outputs[i].valid()) continue;
+    if (graph.type(a.outputs[i]) != graph.type(b.outputs[i])) return false;
+    const Quantization *x = graph.quantization(a.outputs[i]), *y = graph.quantization(b.outputs[i]);
+    if (x == nullptr || y == nullptr ? x != y : *x != *y) return false;
   }
   return true;
 }

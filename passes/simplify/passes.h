@@ -33,8 +33,9 @@ class ForgetDimensionNames final : public Pass {
 
 // Nodes whose inputs are all constants become constants, computed by ir/reference; so does the shape of a value whose
 // shape is known. Left alone: results above 64 MiB, results larger than 1 KiB that are larger than 4 times their inputs
-// (a weight that was stored small stays small, so does a quantized one), more than 2^28 multiplications, strings,
-// outputs of the graph, nodes with control edges. Exact: the reference function is what the node means.
+// (a weight that was stored small stays small, so does a quantized one), quantized weights of contractions, of any size,
+// more than 2^28 multiplications, strings, outputs of the graph, nodes with control edges. Exact: the reference function
+// is what the node means.
 class FoldConstants final : public Pass {
  public:
   std::string_view name() const override { return "fold-constants"; }

@@ -54,6 +54,12 @@ class Matcher {
       return Concat("'", expected_.Label(expected.producer), "' has type ", DataTypeName(actual.type), " instead of ",
                     DataTypeName(expected.type));
     }
+    const Quantization *q = actual.quantization.get(), *wanted = expected.quantization.get();
+    if (q == nullptr || wanted == nullptr ? q != wanted : *q != *wanted) {
+      return Concat("'", expected_.Label(expected.producer), "' has the quantization ",
+                    q == nullptr ? "none" : q->ToString(), " instead of ",
+                    wanted == nullptr ? "none" : wanted->ToString());
+    }
     if (!expected.name.empty() && !IsFreeName(expected.name) && actual.name != expected.name) {
       return Concat("value '", actual.name, "' should be called '", expected.name, "'");
     }
