@@ -121,6 +121,8 @@ class NodeContext {
   // A type that holds all numbers of input i: bf16 where a value of f32 was cast from bf16, or is a constant of such
   // numbers; else its own.
   virtual DataType ExactType(int i) const { return InputType(i); }
+  // Nothing will be run: the answer tells whether there is a kernel, and needs no packed weights.
+  virtual bool only_asks() const { return false; }
   // The elements of a constant integer input; nullopt where it is absent or not constant.
   std::optional<std::vector<int64_t>> ConstantInts(int i) const;
   // The single element of a constant input; nullopt where it is absent, not constant or not single.
@@ -133,6 +135,8 @@ class Kernel {
   virtual ~Kernel() = default;
   // UNIMPLEMENTED with a reason in a few words: not for me, ask the next kernel. Other errors end the compilation.
   virtual absl::StatusOr<Prepared> Prepare(const NodeContext& context) const = 0;
+  // Whether it looks at what integers stand for (runtime/quantized_node.h).
+  virtual bool quantized() const { return false; }
 };
 
 // A source of kernels and conversions. Thread-safe: const and without side effects but UseThreads.

@@ -9,6 +9,7 @@
 #include "ir/reference/reference.h"
 #include "runtime/control.h"
 #include "runtime/plan_builder_internal.h"
+#include "runtime/quantized_node.h"
 
 namespace halftone {
 
@@ -120,9 +121,11 @@ absl::StatusOr<std::optional<Prepared>> PlanBuilder::Prepare(NodeId node, std::v
     HALFTONE_ASSIGN_OR_RETURN(Prepared prepared, PrepareControl(context, request_));
     return std::optional<Prepared>(std::move(prepared));
   }
+  const bool real = IsQuantized(graph_, node) && !MovesIntegers(graph_, node);
   const auto ask = [&](std::span<const Kernel* const> kernels,
                        const NodeContext& about) -> absl::StatusOr<std::optional<Prepared>> {
     for (const Kernel* kernel : kernels) {
+      if (real && !kernel->quantized()) continue;
       absl::StatusOr<Prepared> prepared = kernel->Prepare(about);
       if (prepared.ok()) return std::optional<Prepared>(*std::move(prepared));
       if (!absl::IsUnimplemented(prepared.status())) return prepared.status();
@@ -135,7 +138,7 @@ absl::StatusOr<std::optional<Prepared>> PlanBuilder::Prepare(NodeId node, std::v
   if (!HasEmptyInput(node)) {  // sums over nothing and the like: the reference function knows what is right
     HALFTONE_ASSIGN_OR_RETURN(std::optional<Prepared> prepared, ask(all.first(num_fast), context));
     if (prepared.has_value()) return prepared;
-    if (num_fast > 0 && WideGraph::Differs(graph_, node)) {
+    if (num_fast > 0 && !real && WideGraph::Differs(graph_, node)) {
       if (plan_.wide == nullptr) plan_.wide = std::make_shared<WideGraph>(graph_);
       HALFTONE_ASSIGN_OR_RETURN(prepared, ask(all.first(num_fast), WideContext(*this, node, *plan_.wide)));
       if (prepared.has_value()) return prepared;

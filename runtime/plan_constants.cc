@@ -9,6 +9,7 @@
 #include "ir/reference/reference.h"
 #include "runtime/control.h"
 #include "runtime/plan_builder_internal.h"
+#include "runtime/quantized_node.h"
 #include "runtime/runnable.h"
 
 namespace halftone {
@@ -103,7 +104,8 @@ absl::Status PlanBuilder::FoldNode(NodeId id) {
       if (node.outputs[i].valid() && outputs[i].type() != DataType::kUnknown)
         At(node.outputs[i]).constant = std::move(outputs[i]);
     }
-  } else if (node.outputs.size() == 1 && node.outputs[0].valid() && IsInteger(graph_.type(node.outputs[0]))) {
+  } else if (node.outputs.size() == 1 && node.outputs[0].valid() && IsInteger(graph_.type(node.outputs[0])) &&
+             !IsQuantized(graph_, id)) {
     At(node.outputs[0]).constant = known_.Known(node.outputs[0]);
   }
   if (IsFolded(id)) plan_.steps.push_back(PlannedStep{.info = Describe(id, "constant")});

@@ -5,6 +5,10 @@
 #include "runtime/host/simd.h"
 #include "runtime/host/vector_math.h"
 
+#if defined(__x86_64__) && !defined(__clang__)
+#include <immintrin.h>
+#endif
+
 namespace halftone::host {
 namespace {
 
@@ -101,7 +105,78 @@ struct Planes {
   }
 };
 
+#if defined(__x86_64__) && !defined(__clang__)
+// Where each byte of 64 pixels of three channels is: in planes 0 and 1, which lie behind each other, or in plane 2.
+struct ThreePlanes {
+  alignas(64) uint8_t place[3][64];
+  uint64_t of_last[3];
+};
+constexpr ThreePlanes MakeThreePlanes() {
+  ThreePlanes planes{};
+  for (int i = 0; i < 3 * 64; ++i) {
+    const int channel = i % 3, pixel = i / 3;
+    planes.place[i / 64][i % 64] = static_cast<uint8_t>(channel == 1 ? 64 + pixel : pixel);
+    if (channel == 2) planes.of_last[i / 64] |= uint64_t{1} << i % 64;
+  }
+  return planes;
+}
+constexpr ThreePlanes kThreePlanes = MakeThreePlanes();
+
+__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,prefer-vector-width=512"))) int64_t
+InterleaveThreeVbmi(const std::byte* x, int64_t pixels, std::byte* y) {
+  int64_t pixel = 0;
+  for (; pixel + 64 <= pixels; pixel += 64, y += 3 * 64) {
+    const __m512i first = _mm512_loadu_si512(x + pixel), second = _mm512_loadu_si512(x + pixels + pixel);
+    const __m512i last = _mm512_loadu_si512(x + 2 * pixels + pixel);
+    for (int i = 0; i < 3; ++i) {
+      const __m512i place = _mm512_load_si512(kThreePlanes.place[i]);
+      const __m512i two = _mm512_permutex2var_epi8(first, place, second);
+      _mm512_storeu_si512(y + i * 64, _mm512_mask_permutexvar_epi8(two, kThreePlanes.of_last[i], place, last));
+    }
+  }
+  return pixel;
+}
+// How many pixels are done.
+int64_t InterleaveThree(const std::byte* x, int64_t pixels, std::byte* y) {
+  static const bool vbmi = __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vbmi");
+  return vbmi ? InterleaveThreeVbmi(x, pixels, y) : 0;
+}
+#else
+int64_t InterleaveThree(const std::byte*, int64_t, std::byte*) { return 0; }
+#endif
+
+template <int kChannels>
+HALFTONE_INLINE void BytePlanesBody(const std::byte* __restrict x, int64_t pixels, int64_t first,
+                                    std::byte* __restrict y) {
+  for (int64_t pixel = first; pixel < pixels; ++pixel) {
+    for (int c = 0; c < kChannels; ++c) y[pixel * kChannels + c] = x[c * pixels + pixel];
+  }
+}
+template <int kChannels>
+struct BytePlanes {
+  using Loop = void (*)(const std::byte*, int64_t, int64_t, std::byte*);
+  HALFTONE_FOR_AVX512 static void Avx512(const std::byte* x, int64_t pixels, int64_t first, std::byte* y) {
+    BytePlanesBody<kChannels>(x, pixels, first, y);
+  }
+  HALFTONE_FOR_AVX2 static void Avx2(const std::byte* x, int64_t pixels, int64_t first, std::byte* y) {
+    BytePlanesBody<kChannels>(x, pixels, first, y);
+  }
+  static void Any(const std::byte* x, int64_t pixels, int64_t first, std::byte* y) {
+    BytePlanesBody<kChannels>(x, pixels, first, y);
+  }
+  static void Run(const std::byte* x, int64_t pixels, int64_t first, std::byte* y) {
+    static const Loop loop = ForThisCpu<Loop>(Avx512, Avx2, Any);
+    loop(x, pixels, first, y);
+  }
+};
+
 }  // namespace
+
+void InterleaveBytePlanes(const std::byte* x, int64_t channels, int64_t pixels, std::byte* y) {
+  if (channels == 2) return BytePlanes<2>::Run(x, pixels, 0, y);
+  if (channels == 4) return BytePlanes<4>::Run(x, pixels, 0, y);
+  BytePlanes<3>::Run(x, pixels, InterleaveThree(x, pixels, y), y);
+}
 
 void InterleavePlanes(const float* x, int64_t channels, int64_t pixels, DataType to, std::byte* y) {
   const bool narrow = to == DataType::kBFloat16;

@@ -34,6 +34,8 @@ void InterleaveChannels(const ChannelPart& a, const ChannelPart& b, size_t eleme
 // Planes of f32, one a channel, as pixels: y[pixel][channel] = x[channel][pixel], in f32 or bf16.
 // REQUIRES: 2 to 4 channels
 void InterleavePlanes(const float* x, int64_t channels, int64_t pixels, DataType to, std::byte* y);
+// The same of bytes, which stay what they are. REQUIRES: 2 to 4 channels
+void InterleaveBytePlanes(const std::byte* x, int64_t channels, int64_t pixels, std::byte* y);
 
 }  // namespace halftone::host
 

@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "ir/transposed_window.h"
 #include "ir/window.h"
+#include "runtime/onednn/int8_product.h"
 #include "runtime/onednn/kernels.h"
 #include "runtime/onednn/problem.h"
 
@@ -175,6 +176,74 @@ class DeconvKernel final : public Kernel {
   }
 };
 
+// Of bytes, on images with channels last.
+class Int8DeconvKernel final : public QuantizedKernel {
+ private:
+  absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override {
+    Int8Product product;
+    HALFTONE_ASSIGN_OR_RETURN(product.src, InputElement(context, 0));
+    HALFTONE_ASSIGN_OR_RETURN(product.dst, OutputElement(context));
+    if (!product.src.bytes) return absl::UnimplementedError("the image has no bytes");
+    HALFTONE_ASSIGN_OR_RETURN(const Int8Weights weights, WeightsOf(context, kWeights));
+    HALFTONE_RETURN_IF_ERROR(CannotSaturate(product.src, weights.tensor));
+    HALFTONE_ASSIGN_OR_RETURN(const Problem p, ProblemOf(context));
+    const bool first = context.node().attributes.String("weights_layout", "IOHW") == "IOHW";
+    const bool grouped = p.weights.size() > p.src.size();
+    if (weights.scales.size() > 1 && (grouped || weights.axis != (first ? 1 : weights.tensor.rank() - 2)))
+      return absl::UnimplementedError("scales of the weights along another axis than the result's channels");
+    if (weights.scales.size() > 1) product.weights_mask = 1;
+    if (product.dst.type == DataType::kFloat16) product.dst.type = DataType::kFloat32;
+    std::vector<float> bias;
+    if (context.HasInput(kBias)) {
+      const std::optional<std::vector<float>> numbers = RealNumbers(context, kBias);
+      if (!numbers.has_value() || static_cast<int64_t>(numbers->size()) != p.dst[1])
+        return absl::UnimplementedError("the bias is no constant vector");
+      bias = *numbers;
+    }
+    const Int8Attributes attributes = AttributesOf(product);
+    const Desc src = ChannelsLastDesc(p.src, product.src.type), dst = ChannelsLastDesc(p.dst, product.dst.type);
+    const Primitive primitive = MakeOfBytes(p, attributes, !bias.empty(), src, dst);
+    if (!primitive || IsSlowDeconvolution(primitive))
+      return absl::UnimplementedError("oneDNN has no fast transposed convolution of these bytes");
+
+    Prepared prepared{.inputs = {{0, ChannelsLast(p.src, product.src.type, p.channels_last)}},
+                      .outputs = {ChannelsLast(p.dst, product.dst.type, p.channels_last)},
+                      .scratch_bytes = primitive.scratchpad_desc().get_size(),
+                      .kernel = ImplementationName(primitive),
+                      .weights_type = DataType::kInt8};
+    if (context.only_asks()) return prepared;
+    auto step = std::make_unique<PrimitiveStep>();
+    HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::deconvolution_forward(primitive)); }));
+    step->AddInput(DNNL_ARG_SRC, primitive.src_desc(), 0);
+    step->AddOutput(DNNL_ARG_DST, primitive.dst_desc());
+    step->AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), 0);
+    const Desc given(p.weights, *DnnlType(DataType::kInt8), p.places);
+    HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(weights.tensor, given, primitive.weights_desc()));
+    step->AddFixed(DNNL_ARG_WEIGHTS, std::move(packed));
+    if (!bias.empty()) {
+      for (float& number : bias) number /= attributes.unit;
+      HALFTONE_ASSIGN_OR_RETURN(FixedMemory fixed, FixedNumbers(std::move(bias), primitive.bias_desc()));
+      step->AddFixed(DNNL_ARG_BIAS, std::move(fixed));
+    }
+    HALFTONE_RETURN_IF_ERROR(AddScales(product, attributes, weights.scales, *step));
+    prepared.step = std::move(step);
+    return prepared;
+  }
+
+  static Primitive MakeOfBytes(const Problem& p, const Int8Attributes& attributes, bool bias, const Desc& src,
+                               const Desc& dst) {
+    constexpr auto kKind = dnnl::prop_kind::forward_inference;
+    constexpr auto kAlgorithm = dnnl::algorithm::deconvolution_direct;
+    const Desc weights = AnyDesc(p.weights, DataType::kInt8);
+    if (!bias) {
+      return Primitive(CpuEngine(), kKind, kAlgorithm, src, weights, dst, p.strides, p.dilations, p.pads_begin,
+                       p.pads_end, attributes.attributes, /*allow_empty=*/true);
+    }
+    return Primitive(CpuEngine(), kKind, kAlgorithm, src, weights, PlainDesc(Dims{p.dst[1]}, DataType::kFloat32), dst,
+                     p.strides, p.dilations, p.pads_begin, p.pads_end, attributes.attributes, /*allow_empty=*/true);
+  }
+};
+
 }  // namespace
 
 bool DeconvRuns(const ProductTypes& types) {
@@ -190,6 +259,7 @@ bool DeconvRuns(const ProductTypes& types) {
   return primitive && !IsSlowDeconvolution(primitive);
 }
 
+std::unique_ptr<Kernel> MakeInt8DeconvKernel() { return std::make_unique<Int8DeconvKernel>(); }
 std::unique_ptr<Kernel> MakeDeconvKernel() { return std::make_unique<DeconvKernel>(); }
 
 }  // namespace halftone::onednn

@@ -88,14 +88,27 @@ absl::Status Reorder(const Desc& from, const std::byte* source, const Desc& to, 
   });
 }
 
+// Whether oneDNN has this reorder. Weights of bytes with sums beside them are packed from some orders only.
+bool HasReorder(const Desc& from, const Desc& to) {
+  return static_cast<bool>(dnnl::reorder::primitive_desc(CpuEngine(), from, CpuEngine(), to, dnnl::primitive_attr(),
+                                                         /*allow_empty=*/true));
+}
+
 absl::StatusOr<Pages> PackAnew(const Tensor& tensor, const Desc& from, const Desc& to) {
   HALFTONE_ASSIGN_OR_RETURN(Pages pages, Pages::AllocateLasting(to.get_size()));
   const std::optional<DataType> rounded = RoundedType(from.get_data_type(), to.get_data_type());
+  const Dims dims = from.get_dims();
+  if (!rounded.has_value() && tensor.type() == DataType::kInt8 && !HasReorder(from, to)) {
+    const Desc plain = PlainDesc(dims, DataType::kInt8);
+    HALFTONE_ASSIGN_OR_RETURN(Pages bytes, Pages::Allocate(plain.get_size()));
+    HALFTONE_RETURN_IF_ERROR(Reorder(from, tensor.raw(), plain, bytes.data()));
+    HALFTONE_RETURN_IF_ERROR(Reorder(plain, bytes.data(), to, pages.data()));
+    return pages;
+  }
   if (!rounded.has_value()) {
     HALFTONE_RETURN_IF_ERROR(Reorder(from, tensor.raw(), to, pages.data()));
     return pages;
   }
-  const Dims dims = from.get_dims();
   const Desc wide = PlainDesc(dims, DataType::kFloat32), narrow = PlainDesc(dims, *rounded);
   HALFTONE_ASSIGN_OR_RETURN(Pages numbers, Pages::Allocate(wide.get_size()));
   HALFTONE_ASSIGN_OR_RETURN(Pages halves, Pages::Allocate(narrow.get_size()));

@@ -35,6 +35,14 @@ class KernelTable {
   void FillFast() {
     const Kernel* conv = onednn::MakeConvKernel().release();
     const Kernel* activated_conv = onednn::MakeActivatedConvKernel().release();
+    const Kernel* int8_depthwise = onednn::MakeInt8DepthwiseKernel().release();
+    const Kernel* int8_conv = onednn::MakeInt8ConvKernel().release();
+    const Kernel* int8_matmul = onednn::MakeInt8MatMulKernel().release();
+    const Kernel* int8_deconv = onednn::MakeInt8DeconvKernel().release();
+    const Kernel* byte_table = onednn::MakeByteTableKernel().release();
+    const Kernel* byte_chain = onednn::MakeByteChainKernel().release();
+    const Kernel* convert_bytes = onednn::MakeConvertBytesKernel().release();
+    const Kernel* byte_pool = onednn::MakeBytePoolKernel().release();
     const Kernel* dense = onednn::MakeDenseKernel().release();
     const Kernel* matmul = onednn::MakeMatMulKernel().release();
     const Kernel* fast_activation = onednn::MakeFastActivationKernel().release();
@@ -97,12 +105,12 @@ class KernelTable {
     const Kernel* recurrent = onednn::MakeRecurrentKernel().release();
 
     // Fastest first; the reference function comes last everywhere.
-    Add({OpKind::kConv}, {activated_conv, conv});
-    Add({OpKind::kMatMul, OpKind::kGemm}, {dense, matmul, exact_matmul});
-    Add({OpKind::kMul}, {scale_channels, binary, binary_loop});
+    Add({OpKind::kConv}, {int8_depthwise, int8_conv, activated_conv, conv});
+    Add({OpKind::kMatMul, OpKind::kGemm}, {int8_matmul, dense, matmul, exact_matmul});
+    Add({OpKind::kMul}, {byte_chain, scale_channels, binary, binary_loop});
     Add({OpKind::kAdd, OpKind::kSub, OpKind::kDiv, OpKind::kMaximum, OpKind::kMinimum, OpKind::kPow,
          OpKind::kSquaredDifference},
-        {binary, binary_loop});
+        {byte_chain, binary, binary_loop});
     Add({OpKind::kFloorDiv, OpKind::kDivNoNan, OpKind::kAtan2, OpKind::kMod, OpKind::kBitShift, OpKind::kBitwiseAnd,
          OpKind::kBitwiseOr, OpKind::kBitwiseXor, OpKind::kAnd, OpKind::kOr, OpKind::kXor},
         {binary_loop});
@@ -111,14 +119,14 @@ class KernelTable {
     Add({OpKind::kPRelu}, {prelu, binary_loop});
     Add({OpKind::kWhere, OpKind::kAddN, OpKind::kMaxN, OpKind::kMinN, OpKind::kMeanN}, {many_loop});
     Add({OpKind::kBiasAdd}, {binary});
-    Add({OpKind::kBinaryChain}, {binary_chain});
+    Add({OpKind::kBinaryChain}, {byte_chain, binary_chain});
     Add({OpKind::kAbs, OpKind::kNeg, OpKind::kExp, OpKind::kSqrt, OpKind::kSquare, OpKind::kRelu, OpKind::kRelu6,
          OpKind::kTanh, OpKind::kSigmoid, OpKind::kElu, OpKind::kLeakyRelu, OpKind::kGelu, OpKind::kHardSwish,
          OpKind::kHardSigmoid, OpKind::kMish},
-        {unary, unary_loop});
-    Add({OpKind::kSwish}, {fast_activation, unary, unary_loop});
-    Add({OpKind::kSoftplus}, {softplus, unary_loop});
-    Add({OpKind::kClip}, {unary, many_loop});
+        {byte_table, unary, unary_loop});
+    Add({OpKind::kSwish}, {byte_table, fast_activation, unary, unary_loop});
+    Add({OpKind::kSoftplus}, {byte_table, softplus, unary_loop});
+    Add({OpKind::kClip}, {byte_table, unary, many_loop});
     Add({OpKind::kLog,    OpKind::kRsqrt, OpKind::kReciprocal, OpKind::kFloor,
          OpKind::kErf,    OpKind::kAcos,  OpKind::kAcosh,      OpKind::kAsin,
          OpKind::kAsinh,  OpKind::kAtan,  OpKind::kAtanh,      OpKind::kCos,
@@ -127,14 +135,14 @@ class KernelTable {
          OpKind::kExpm1,  OpKind::kErfc,  OpKind::kSoftsign,   OpKind::kBitwiseNot,
          OpKind::kNot,    OpKind::kSelu,  OpKind::kCelu,       OpKind::kThresholdedRelu,
          OpKind::kShrink, OpKind::kIsNaN, OpKind::kIsFinite,   OpKind::kIsInf},
-        {unary_loop});
-    Add({OpKind::kQuantizeLinear, OpKind::kDequantizeLinear, OpKind::kDynamicQuantizeLinear, OpKind::kFakeQuant},
-        {quantize});
+        {byte_table, unary_loop});
+    Add({OpKind::kQuantizeLinear, OpKind::kDequantizeLinear}, {convert_bytes, quantize});
+    Add({OpKind::kDynamicQuantizeLinear, OpKind::kFakeQuant}, {quantize});
     Add({OpKind::kMatMulInteger}, {integer_matmul});
-    Add({OpKind::kMaxPool, OpKind::kAveragePool}, {image_pool, pool, host_pool});
-    Add({OpKind::kGlobalAveragePool, OpKind::kGlobalMaxPool}, {pool});
+    Add({OpKind::kMaxPool, OpKind::kAveragePool}, {byte_pool, image_pool, pool, host_pool});
+    Add({OpKind::kGlobalAveragePool, OpKind::kGlobalMaxPool}, {byte_pool, pool});
     Add({OpKind::kLpPool, OpKind::kGlobalLpPool, OpKind::kMaxUnpool}, {host_pool});
-    Add({OpKind::kReduceMean}, {pool, reduce, reduce_loop});
+    Add({OpKind::kReduceMean}, {byte_pool, pool, reduce, reduce_loop});
     Add({OpKind::kReduceSum, OpKind::kReduceMax}, {reduce, reduce_loop});
     Add({OpKind::kReduceMin, OpKind::kReduceProd, OpKind::kReduceL1, OpKind::kReduceL2, OpKind::kReduceLogSum,
          OpKind::kReduceLogSumExp, OpKind::kReduceSumSquare, OpKind::kReduceAll, OpKind::kReduceAny},
@@ -150,14 +158,14 @@ class KernelTable {
     Add({OpKind::kCropAndResize}, {crop_and_resize});
     Add({OpKind::kSoftmax}, {softmax_loop, softmax});
     Add({OpKind::kLogSoftmax}, {softmax});
-    Add({OpKind::kConvTranspose}, {deconv});
+    Add({OpKind::kConvTranspose}, {int8_deconv, deconv});
     Add({OpKind::kLayerNorm}, {layer_norm, norm});
     Add({OpKind::kInstanceNorm}, {channels_last_norm, norm});
     Add({OpKind::kRmsNorm, OpKind::kGroupNorm, OpKind::kLpNorm}, {norm});
     Add({OpKind::kLrn}, {lrn, host_lrn});
     Add({OpKind::kConcat}, {concat_channels, concat, copy});
-    Add({OpKind::kIdentity, OpKind::kDropout, OpKind::kReshape, OpKind::kFlatten, OpKind::kSqueeze, OpKind::kUnsqueeze},
-        {view});
+    Add({OpKind::kIdentity}, {byte_table, byte_chain, view});
+    Add({OpKind::kDropout, OpKind::kReshape, OpKind::kFlatten, OpKind::kSqueeze, OpKind::kUnsqueeze}, {view});
     Add({OpKind::kTranspose}, {view, copy});
     Add({OpKind::kSlice}, {copy, copy_parts});
     Add({OpKind::kPad}, {copy, pad});

@@ -10,6 +10,14 @@ namespace halftone::onednn {
 
 std::unique_ptr<Kernel> MakeConvKernel();            // conv.cc
 std::unique_ptr<Kernel> MakeActivatedConvKernel();   // conv.cc: with an activation of our own
+std::unique_ptr<Kernel> MakeInt8DepthwiseKernel();   // int8_conv.cc: loops of our own
+std::unique_ptr<Kernel> MakeInt8ConvKernel();        // int8_conv.cc
+std::unique_ptr<Kernel> MakeInt8MatMulKernel();      // int8_matmul.cc: matmul, gemm of bytes
+std::unique_ptr<Kernel> MakeInt8DeconvKernel();      // deconv.cc: conv_transpose of bytes
+std::unique_ptr<Kernel> MakeByteTableKernel();       // int8_elementwise.cc: of one operand of bytes
+std::unique_ptr<Kernel> MakeByteChainKernel();       // int8_elementwise.cc: of several
+std::unique_ptr<Kernel> MakeConvertBytesKernel();    // int8_elementwise.cc: quantize_linear, dequantize_linear
+std::unique_ptr<Kernel> MakeBytePoolKernel();        // pool.cc: of bytes
 std::unique_ptr<Kernel> MakeDenseKernel();           // dense.cc: matmul, gemm with large constant weights
 std::unique_ptr<Kernel> MakeMatMulKernel();          // matmul.cc: matmul, gemm
 std::unique_ptr<Kernel> MakeFastActivationKernel();  // unary.cc: swish by a loop of our own

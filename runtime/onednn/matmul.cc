@@ -14,6 +14,7 @@
 #include "runtime/host/chain.h"
 #include "runtime/onednn/finished_step.h"
 #include "runtime/onednn/kernels.h"
+#include "runtime/onednn/matrix_product.h"
 #include "runtime/onednn/problem.h"
 #include "runtime/onednn/strides.h"
 
@@ -23,155 +24,6 @@ namespace {
 using Primitive = dnnl::matmul::primitive_desc;
 
 constexpr int kWeights = 1, kBias = 2, kResidual = 3;
-
-// How an operand lies, with dimensions of our choice over its plain bytes.
-struct View {
-  Dims dims;
-  Dims strides;
-  Desc desc(DataType type) const { return Desc(dims, *DnnlType(type), strides, /*allow_empty=*/true); }
-};
-
-// What the node computes, in oneDNN's dimensions.
-struct Product {
-  MatMulProblem problem;
-  View src, weights;
-  bool has_bias = false;    // input 2 is a vector over the last dimension, added as it is
-  bool has_addend = false;  // gemm's c in any other form: a binary post-op
-  Dims addend_dims;
-  Dims residual_dims;  // of problem.dst's rank; empty: no residual
-  float scale = 1;
-  float addend_scale = 1;
-  float bias_factor = 1;  // by which a constant bias is multiplied
-};
-
-// The operand, whose elements lie `strides` apart, as [.., rows, columns], transposed if wanted; a vector becomes one
-// row or one column.
-View Operand(const Dims& dims, const Dims& strides, bool transpose, bool is_left) {
-  if (dims.size() == 1) {
-    if (is_left) return View{{1, dims[0]}, {dims[0] * strides[0], strides[0]}};
-    return View{{dims[0], 1}, {strides[0], 1}};
-  }
-  View view{dims, strides};
-  if (transpose) {
-    std::swap(view.dims[view.dims.size() - 1], view.dims[view.dims.size() - 2]);
-    std::swap(view.strides[view.strides.size() - 1], view.strides[view.strides.size() - 2]);
-  }
-  return view;
-}
-
-void Widen(View& view, size_t rank) {
-  while (view.dims.size() < rank) {
-    view.dims.insert(view.dims.begin(), 1);
-    view.strides.insert(view.strides.begin(), view.strides.empty() ? 1 : view.dims[1] * view.strides[0]);
-  }
-}
-
-// [a, b, M, K] => [a * b * M, K], where the rows lie at equal distances.
-bool FoldRows(View& view) {
-  const size_t last = view.dims.size() - 2;
-  int64_t rows = view.dims[last];
-  for (size_t i = last; i-- > 0;) {
-    if (view.dims[i] != 1 && rows != 1 && view.strides[i] != rows * view.strides[last]) return false;
-    rows *= view.dims[i];
-  }
-  const bool one_row = view.dims[last] == 1 && rows > 1;
-  const int64_t stride = one_row ? view.dims.back() : view.strides[last];
-  if (one_row && view.strides.back() != 1) return false;
-  view = View{{rows, view.dims.back()}, {stride, view.strides.back()}};
-  return true;
-}
-
-// Where the operands lie: plain, or as other nodes left them.
-struct OperandStrides {
-  Dims src, weights;
-};
-
-bool HasResidual(const NodeContext& context) {
-  return context.node().op == OpKind::kMatMul && context.HasInput(kResidual);
-}
-
-// The residual's dimensions with those that a and b of rank 1 take from the result.
-Dims ResidualDims(const NodeContext& context, const Dims& a, const Dims& b) {
-  Dims dims = context.InputDims(kResidual);
-  dims.insert(dims.begin(), context.OutputDims().size() - dims.size(), 1);
-  if (b.size() == 1) dims.push_back(1);
-  if (a.size() == 1) dims.insert(dims.end() - 1, 1);
-  return dims;
-}
-
-// Dimensions of the residual with all but the last folded into one, as those of the result [a, b, M, N] are; nullopt
-// where it is broadcast along some of them only.
-std::optional<Dims> FoldResidual(const Dims& residual, const Dims& result) {
-  int64_t rows = 1, all = 1;
-  for (size_t i = 0; i + 1 < result.size(); ++i) {
-    rows *= residual[i];
-    all *= result[i];
-  }
-  if (rows != 1 && rows != all) return std::nullopt;
-  return Dims{rows, residual.back()};
-}
-
-absl::StatusOr<Product> Describe(const NodeContext& context, const OperandStrides& strides, bool with_residual) {
-  const Attributes& attributes = context.node().attributes;
-  Product product;
-  const Dims a = context.InputDims(0), b = context.InputDims(kWeights);
-  if (a.empty() || b.empty()) return absl::UnimplementedError("a matrix product of scalars");
-  const bool transpose_a = attributes.Bool("transpose_a", false);
-  product.src = Operand(a, strides.src, transpose_a, /*is_left=*/true);
-  product.weights = Operand(b, strides.weights, attributes.Bool("transpose_b", false), /*is_left=*/false);
-  if (with_residual) product.residual_dims = ResidualDims(context, a, b);
-  bool folds = b.size() <= 2 && a.size() > 2 && !transpose_a;
-  if (folds && with_residual) {
-    Dims result = context.OutputDims();
-    if (b.size() == 1) result.push_back(1);
-    const std::optional<Dims> folded = FoldResidual(product.residual_dims, result);
-    folds = folded.has_value();
-    if (folds) product.residual_dims = *folded;
-  }
-  if (folds && !FoldRows(product.src)) return absl::UnimplementedError("the rows do not lie at equal distances");
-  const size_t rank = std::max(product.src.dims.size(), product.weights.dims.size());
-  Widen(product.src, rank);
-  Widen(product.weights, rank);
-  if (product.src.dims.back() != product.weights.dims[rank - 2]) {
-    return absl::InvalidArgumentError("the inner dimensions of the operands differ");
-  }
-  MatMulProblem& problem = product.problem;
-  problem.src = product.src.dims;
-  problem.weights = product.weights.dims;
-  for (size_t i = 0; i + 2 < rank; ++i) {
-    if (problem.src[i] != problem.weights[i] && problem.src[i] != 1 && problem.weights[i] != 1) {
-      return absl::InvalidArgumentError("the leading dimensions of the operands differ");
-    }
-    problem.dst.push_back(std::max(problem.src[i], problem.weights[i]));
-  }
-  problem.dst.push_back(problem.src[rank - 2]);
-  problem.dst.push_back(problem.weights[rank - 1]);
-
-  if (context.node().op == OpKind::kGemm) {
-    product.scale = attributes.Float("alpha", 1);
-    product.addend_scale = attributes.Float("beta", 1);
-    if (context.HasInput(kBias) && product.addend_scale != 0) {
-      Dims c = context.InputDims(kBias);
-      while (c.size() < 2) c.insert(c.begin(), 1);
-      // The bias is added before alpha multiplies.
-      const bool vector = c[0] == 1 && c[1] == problem.dst[1];
-      product.bias_factor = product.addend_scale / product.scale;
-      product.has_bias = vector && std::isfinite(product.bias_factor) &&
-                         (product.bias_factor == 1 || context.Constant(kBias) != nullptr);
-      product.has_addend = !product.has_bias;
-      product.addend_dims = c;
-      if (product.has_addend && !std::isnormal(product.scale / product.addend_scale))
-        return absl::UnimplementedError("gemm with an alpha of 0");
-    }
-  } else {
-    product.scale = attributes.Float("scale", 1);
-    product.has_bias = context.HasInput(kBias);
-    product.bias_factor = 1 / product.scale;  // the bias is added before the factor multiplies
-    if (product.has_bias && b.size() == 1)
-      return absl::UnimplementedError("a bias over the rows of a product with a vector");
-  }
-  return product;
-}
 
 absl::StatusOr<Tensor> Scaled(const Tensor& tensor, float factor) {
   if (factor == 1) return tensor;
@@ -200,7 +52,7 @@ class MatMulKernel final : public Kernel {
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override;
 
  private:
-  static absl::StatusOr<Prepared> Build(const NodeContext& context, const Product& product, Epilogue epilogue,
+  static absl::StatusOr<Prepared> Build(const NodeContext& context, const MatrixProduct& product, Epilogue epilogue,
                                         ProductTypes types, const Layouts& lie);
   static absl::StatusOr<Prepared> AsItLies(const NodeContext& context, const Epilogue& epilogue,
                                            const ProductTypes& types, const OperandStrides& plain, bool with_residual);
@@ -210,8 +62,8 @@ class MatMulKernel final : public Kernel {
                                                   const ProductTypes& types);
 };
 
-absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const Product& product, Epilogue epilogue,
-                                             ProductTypes types, const Layouts& lie) {
+absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const MatrixProduct& product,
+                                             Epilogue epilogue, ProductTypes types, const Layouts& lie) {
   const MatMulProblem& problem = product.problem;
   const Tensor* weights = context.Constant(kWeights);
   const Tensor* bias = product.has_bias ? context.Constant(kBias) : nullptr;
@@ -253,7 +105,7 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const P
   MatMulLayouts layouts{.src = product.src.desc(types.src),
                         .weights = product.weights.desc(types.weights),
                         .dst = PlainDesc(problem.dst, types.dst)};
-  if (lie.dst_strides.has_value()) layouts.dst = View{problem.dst, *lie.dst_strides}.desc(types.dst);
+  if (lie.dst_strides.has_value()) layouts.dst = OperandView{problem.dst, *lie.dst_strides}.desc(types.dst);
   if (weights != nullptr) layouts.weights = AnyDesc(problem.weights, types.weights);
   Primitive primitive;
   if (product.has_addend) {
@@ -390,7 +242,7 @@ absl::StatusOr<Prepared> MatMulKernel::Fastest(const NodeContext& context, const
       absl::StatusOr<Prepared> strided = AsItLies(context, epilogue, attempts[i], plain, with_residual);
       if (strided.ok() && !IsSlow(strided->kernel)) return strided;
     }
-    HALFTONE_ASSIGN_OR_RETURN(const Product product, Describe(context, plain, with_residual));
+    HALFTONE_ASSIGN_OR_RETURN(const MatrixProduct product, DescribeProduct(context, plain, with_residual));
     absl::StatusOr<Prepared> prepared = Build(context, product, epilogue, attempts[i], Layouts());
     if (prepared.ok() && !IsSlow(prepared->kernel)) return prepared;
     if (!slow.has_value() || !slow->ok()) slow = std::move(prepared);
@@ -413,14 +265,15 @@ absl::StatusOr<Prepared> MatMulKernel::AsItLies(const NodeContext& context, cons
     strides.weights = *weights;
     lie.weights = WithType(context.InputDims(kWeights), context.InputPlacement(kWeights), types.weights);
   }
-  HALFTONE_ASSIGN_OR_RETURN(const Product product, Describe(context, strides, with_residual));
+  HALFTONE_ASSIGN_OR_RETURN(const MatrixProduct product, DescribeProduct(context, strides, with_residual));
   const Dims& dst = product.problem.dst;
   for (size_t i = 0; i + 2 < dst.size(); ++i) {  // oneDNN 3.7 reads wrong batches then
     if (product.problem.src[i] != product.problem.weights[i]) return absl::UnimplementedError("broadcast batches");
   }
   if (context.num_inputs() <= kResidual && !product.has_addend && context.OutputDims() == dst) {
     lie.dst_strides = StridesForTranspose(context, dst);
-    if (lie.dst_strides.has_value()) lie.dst = PlacementOf(View{dst, *lie.dst_strides}.desc(types.dst), types.dst);
+    if (lie.dst_strides.has_value())
+      lie.dst = PlacementOf(OperandView{dst, *lie.dst_strides}.desc(types.dst), types.dst);
   }
   if (lie.src.plain() && lie.weights.plain() && lie.dst.plain()) return absl::UnimplementedError("all is plain");
   return Build(context, product, epilogue, types, lie);

@@ -1,14 +1,16 @@
 // max_pool, average_pool, global_average_pool, global_max_pool, and reduce_mean over all spatial dimensions:
 // dnnl::pooling_forward. Windows at every pixel of bf16 images whose channels lie next to each other: loops of
-// our own (runtime/host/image_pool.h), which take half the time.
+// our own (runtime/host/image_pool.h), which take half the time. Bytes: loops of our own (runtime/host/int8_pool.h).
 #include <algorithm>
 
 #include "base/status.h"
 #include "ir/window.h"
 #include "runtime/host/image_pool.h"
+#include "runtime/host/int8_pool.h"
 #include "runtime/host/loop_step.h"
 #include "runtime/onednn/boxes.h"
 #include "runtime/onednn/kernels.h"
+#include "runtime/onednn/quantized.h"
 #include "runtime/onednn/support.h"
 
 namespace halftone::onednn {
@@ -208,8 +210,57 @@ class PoolKernel final : public Kernel {
   }
 };
 
+// Bytes, by loops of our own on channels that lie next to each other. The largest integer is that of the largest number
+// where both have one quantization; an average is one of numbers.
+class BytePoolKernel final : public QuantizedKernel {
+ private:
+  absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override {
+    if (context.node().outputs.size() > 1 && context.OutputUsed(1)) return absl::UnimplementedError("no indices");
+    const DataType type = context.InputType(0);
+    if (type != DataType::kUInt8 && type != DataType::kInt8) return absl::UnimplementedError("the image has no bytes");
+    HALFTONE_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(context));
+    if (problem.dst.size() != 4 || problem.dilations != Dims{0, 0}) return absl::UnimplementedError("no images");
+    const Dims src = Reordered(context.InputDims(0), ChannelsFirstOrder(4, problem.channels_last));
+    const auto axis = [&](int i) {
+      return host::PoolAxis{src[2 + i],         problem.dst[2 + i],    problem.kernel[i],
+                            problem.strides[i], problem.pads_begin[i], problem.pads_end[i]};
+    };
+    host::BytePool pool{.src = type, .images = src[0], .channels = src[1], .rows = axis(0), .columns = axis(1)};
+    if (!EveryWindowHasElements(pool.rows) || !EveryWindowHasElements(pool.columns))
+      return absl::UnimplementedError("a window in the padding");
+    const bool max = problem.algorithm == dnnl::algorithm::pooling_max;
+    if (max && !MovesIntegers(context.graph(), context.id()))
+      return absl::UnimplementedError("the largest of another quantization");
+    if (!max) {
+      HALFTONE_ASSIGN_OR_RETURN(const Element from, InputElement(context, 0));
+      HALFTONE_ASSIGN_OR_RETURN(const Element to, OutputElement(context));
+      pool.scale = from.scale;
+      pool.zero_point = from.zero_point;
+      pool.include_pad = problem.algorithm == dnnl::algorithm::pooling_avg_include_padding;
+      pool.finish = FinishOf(to, Epilogue());
+    } else {
+      pool.finish.type = type;
+    }
+    Desc dst = Reordered(ChannelsLastDesc(problem.dst, pool.finish.type), ValueOrder(4, problem.channels_last));
+    const Dims out = context.OutputDims();  // reduce_mean may drop the dimensions of size 1
+    if (dst.get_dims() != out) dst = dst.reshape(out, /*allow_empty=*/true);
+    if (IsEmpty(dst)) return absl::UnimplementedError("no view of the result");
+    Prepared prepared{.inputs = {{0, ChannelsLast(src, type, problem.channels_last)}},
+                      .scratch_bytes = host::BytePoolScratch(pool, context.threads()),
+                      .kernel = "byte pool"};
+    prepared.outputs.assign(context.node().outputs.size(), Placement{});
+    prepared.outputs[0] = PlacementOf(dst, pool.finish.type);
+    prepared.step = std::make_unique<host::LoopStep>([pool, max](const host::Memory& memory) {
+      (max ? host::MaxPoolBytes : host::AveragePoolBytes)(pool, memory.inputs[0], memory.outputs[0], memory.scratch);
+      return absl::OkStatus();
+    });
+    return prepared;
+  }
+};
+
 }  // namespace
 
+std::unique_ptr<Kernel> MakeBytePoolKernel() { return std::make_unique<BytePoolKernel>(); }
 std::unique_ptr<Kernel> MakeImagePoolKernel() { return std::make_unique<ImagePoolKernel>(); }
 std::unique_ptr<Kernel> MakePoolKernel() { return std::make_unique<PoolKernel>(); }
 

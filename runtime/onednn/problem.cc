@@ -7,6 +7,34 @@
 namespace halftone::onednn {
 namespace {
 
+dnnl::primitive_attr AttributesOf(const Epilogue& epilogue, const Desc& dst, const ProductTypes& types,
+                                  std::span<const int64_t> dst_dims) {
+  dnnl::primitive_attr attributes = UserScratch();
+  if (types.bf16_math) attributes.set_fpmath_mode(dnnl::fpmath_mode::bf16);
+  dnnl::post_ops post_ops;
+  if (epilogue.scale != 1) post_ops.append_eltwise(dnnl::algorithm::eltwise_linear, epilogue.scale, 0);
+  if (!IsEmpty(epilogue.bias)) post_ops.append_binary(dnnl::algorithm::binary_add, epilogue.bias);
+  if (epilogue.activation_first) AddActivation(epilogue, post_ops);
+  if (epilogue.residual == ResidualMode::kSum) post_ops.append_sum(1.0f);
+  if (epilogue.residual == ResidualMode::kBinary) {
+    const bool chosen = dst.get_format_kind() != dnnl::memory::format_kind::any;
+    post_ops.append_binary(dnnl::algorithm::binary_add, !IsEmpty(epilogue.residual_desc) ? epilogue.residual_desc
+                                                        : chosen                         ? dst
+                                                                 : AnyDesc(dst_dims, types.dst));
+  }
+  if (!epilogue.activation_first) AddActivation(epilogue, post_ops);
+  attributes.set_post_ops(post_ops);
+  return attributes;
+}
+
+bool HasAmx(dnnl::cpu_isa isa) {
+  return isa == dnnl::cpu_isa::avx10_1_512_amx || isa == dnnl::cpu_isa::avx10_1_512_amx_fp16;
+}
+
+int PostOpArgument(int place) { return DNNL_ARG_ATTR_MULTIPLE_POST_OP(place) | DNNL_ARG_SRC_1; }
+
+}  // namespace
+
 void AddActivation(const Epilogue& epilogue, dnnl::post_ops& post_ops) {
   const auto add = [&](dnnl::algorithm algorithm, float alpha = 0, float beta = 0) {
     post_ops.append_eltwise(algorithm, alpha, beta);
@@ -55,34 +83,6 @@ void AddActivation(const Epilogue& epilogue, dnnl::post_ops& post_ops) {
       break;
   }
 }
-
-dnnl::primitive_attr AttributesOf(const Epilogue& epilogue, const Desc& dst, const ProductTypes& types,
-                                  std::span<const int64_t> dst_dims) {
-  dnnl::primitive_attr attributes = UserScratch();
-  if (types.bf16_math) attributes.set_fpmath_mode(dnnl::fpmath_mode::bf16);
-  dnnl::post_ops post_ops;
-  if (epilogue.scale != 1) post_ops.append_eltwise(dnnl::algorithm::eltwise_linear, epilogue.scale, 0);
-  if (!IsEmpty(epilogue.bias)) post_ops.append_binary(dnnl::algorithm::binary_add, epilogue.bias);
-  if (epilogue.activation_first) AddActivation(epilogue, post_ops);
-  if (epilogue.residual == ResidualMode::kSum) post_ops.append_sum(1.0f);
-  if (epilogue.residual == ResidualMode::kBinary) {
-    const bool chosen = dst.get_format_kind() != dnnl::memory::format_kind::any;
-    post_ops.append_binary(dnnl::algorithm::binary_add, !IsEmpty(epilogue.residual_desc) ? epilogue.residual_desc
-                                                        : chosen                         ? dst
-                                                                 : AnyDesc(dst_dims, types.dst));
-  }
-  if (!epilogue.activation_first) AddActivation(epilogue, post_ops);
-  attributes.set_post_ops(post_ops);
-  return attributes;
-}
-
-bool HasAmx(dnnl::cpu_isa isa) {
-  return isa == dnnl::cpu_isa::avx10_1_512_amx || isa == dnnl::cpu_isa::avx10_1_512_amx_fp16;
-}
-
-int PostOpArgument(int place) { return DNNL_ARG_ATTR_MULTIPLE_POST_OP(place) | DNNL_ARG_SRC_1; }
-
-}  // namespace
 
 std::vector<ProductTypes> TypesToTry(const NodeContext& context, const ProductTypes& written) {
   constexpr DataType kF32 = DataType::kFloat32, kBf16 = DataType::kBFloat16;

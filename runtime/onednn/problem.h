@@ -38,6 +38,9 @@ int ResidualArgument(const Epilogue& epilogue);
 // The node's own activation and factor. INVALID_ARGUMENT for a word that we do not know.
 absl::StatusOr<Epilogue> EpilogueOf(const Attributes& attributes);
 
+// Adds the activation, where there is one.
+void AddActivation(const Epilogue& epilogue, dnnl::post_ops& post_ops);
+
 // The element types of one attempt. Where there is no kernel for the types as written, all floats are computed in f32.
 struct ProductTypes {
   DataType src = DataType::kFloat32;

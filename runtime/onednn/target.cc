@@ -14,6 +14,7 @@
 #include "runtime/host/chain.h"
 #include "runtime/onednn/backend.h"
 #include "runtime/onednn/problem.h"
+#include "runtime/onednn/quantized.h"
 #include "runtime/onednn/support.h"
 
 namespace halftone {
@@ -70,6 +71,10 @@ class OneDnnTarget final : public Target {
   absl::Status SupportsFused(const Graph& graph, NodeId node, const FusedParts& parts) const override;
   absl::Status SupportsOp(const Graph& graph, OpKind op, std::span<const ValueId> inputs) const override;
   std::vector<Signature> Signatures(const Graph& graph, NodeId node) const override;
+  absl::Status SupportsQuantized(const Graph& graph, NodeId node, std::span<const ValueId> inputs,
+                                 ValueId output) const override {
+    return onednn::HasQuantizedKernel(graph, node, inputs, output);
+  }
   bool IsNative(DataType type) const override {
     if (type == DataType::kFloat16) return CurrentIsa().native_f16;
     return type == DataType::kFloat32 || (type == DataType::kBFloat16 && CurrentIsa().native_bf16);

@@ -151,6 +151,43 @@ TEST(TargetTest, SignaturesSayWhatIsEmulated) {
   EXPECT_TRUE(target->IsNative(DataType::kFloat32));
 }
 
+// Of `node`, with its own inputs and result.
+absl::Status SupportsQuantized(const Graph& graph, std::string_view value) {
+  const NodeId node = graph.producer(graph.FindValue(value));
+  return MakeOneDnnTarget()->SupportsQuantized(graph, node, graph.node(node).inputs, graph.output(node));
+}
+
+TEST(TargetTest, KernelsOfBytesAreFoundByAsking) {
+  const Graph graph = Parse(R"(graph (x: u8[?,16,9,7]{0.02, 128}, z: u8[1,16,9,7]{0.03, 1}) {
+    w: s8[24,16,3,3]{0.01, 0} = const s8[24,16,3,3] uniform(-64, 64)
+    d: s8[16,1,3,3]{0.01, 0} = const s8[16,1,3,3] uniform(-64, 64)
+    v: s8[7,5]{[0.1, 0.2, 0.3, 0.4, 0.5], 0, axis=1} = const s8[7,5] uniform(-64, 64)
+    along: s8[7,5]{[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7], 0, axis=0} = const s8[7,5] uniform(-64, 64)
+    conv: u8[?,24,7,5]{0.1, 3} = conv(x, w) {activation="relu"}
+    floats: f32[?,24,7,5] = conv(x, w)
+    depthwise: u8[?,16,7,5]{0.1, 3} = conv(x, d) {group=16}
+    product: u8[?,16,9,5]{0.1, 3} = matmul(x, v)
+    wrong: u8[?,16,9,5]{0.1, 3} = matmul(x, along)
+    sum: u8[1,16,9,7]{0.1, 3} = add(z, z)
+    table: u8[?,16,9,7]{0.1, 3} = sigmoid(x)
+    moved: u8[?,9,7,16]{0.02, 128} = transpose(x, [0,2,3,1])
+    pooled: u8[1,16,4,3]{0.03, 1} = max_pool(z) {kernel=[2,2], strides=[2,2]}
+    other: u8[1,16,4,3]{0.04, 1} = max_pool(z) {kernel=[2,2], strides=[2,2]}
+    norm: u8[1,16,9,7]{0.1, 3} = softmax(z)
+    return conv, floats, depthwise, product, wrong, sum, table, moved, pooled, other, norm
+  })");
+  const std::string isa = DescribeCpu().isa;
+  const bool vnni = isa.starts_with("avx512_core_") || isa.starts_with("avx10");
+  for (const std::string_view value : {"conv", "floats", "product", "depthwise", "sum", "table", "moved", "pooled"}) {
+    if (!vnni && (value == "conv" || value == "floats" || value == "product")) continue;  // as its oneDNN has them
+    EXPECT_TRUE(SupportsQuantized(graph, value).ok()) << value << ": " << SupportsQuantized(graph, value);
+  }
+  for (const std::string_view value : {"wrong", "other", "norm"}) {
+    EXPECT_EQ(SupportsQuantized(graph, value).code(), absl::StatusCode::kUnimplemented) << value;
+  }
+  EXPECT_THAT(SupportsQuantized(graph, "wrong").message(), HasSubstr("another axis"));
+}
+
 TEST(TargetTest, EnvironmentNamesTheMachine) {
   const EnvironmentInfo info = DescribeCpu();
   EXPECT_THAT(info.onednn_version, HasSubstr("3."));
