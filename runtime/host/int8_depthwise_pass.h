@@ -54,16 +54,38 @@ void Interleave(const DepthwiseBand& band, int64_t columns) {
   for (; column < columns; ++column) Times<2 * G>([&](auto) HALFTONE_PART { _mm512_store_si512(line++, padding); });
 }
 
+// What does not change from column to column: read once, as stores of bytes might change all memory.
+template <int K, int S>
+struct Constants {
+  static constexpr int kWeights = BandRows(S) * K * BandGroups(K, S) * 2;
+  __m512i weights[kWeights], begins[2];
+  __m512 factors[2], offsets[2];
+  __m512i zero_point, low, high;
+
+  explicit HALFTONE_PART Constants(const DepthwiseBand& band) {
+    const auto* packed = reinterpret_cast<const __m512i*>(band.weights);
+    Times<kWeights>([&](auto i) HALFTONE_PART { weights[i] = _mm512_load_si512(packed + i); });
+    Times<2>([&](auto i) HALFTONE_PART {
+      begins[i] = _mm512_loadu_si512(band.begins + i * 16);
+      factors[i] = _mm512_loadu_ps(band.factors + i * 16);
+      offsets[i] = _mm512_loadu_ps(band.offsets + i * 16);
+    });
+    zero_point = _mm512_set1_epi16(band.zero_point);
+    low = _mm512_set1_epi16(band.low);
+    high = _mm512_set1_epi16(band.high);
+  }
+};
+
 // 16-bit integers of 32 channels in order.
-inline __m512i Words(const DepthwiseBand& band, __m512i even, __m512i odd, const __m512 (&factors)[2],
-                     const __m512 (&offsets)[2]) {
-  const __m512i a = _mm512_cvtps_epi32(_mm512_fmadd_ps(_mm512_cvtepi32_ps(even), factors[0], offsets[0]));
-  const __m512i b = _mm512_cvtps_epi32(_mm512_fmadd_ps(_mm512_cvtepi32_ps(odd), factors[1], offsets[1]));
-  const __m512i words = _mm512_adds_epi16(_mm512_packs_epi32(a, b), _mm512_set1_epi16(band.zero_point));
-  return _mm512_min_epi16(_mm512_max_epi16(words, _mm512_set1_epi16(band.low)), _mm512_set1_epi16(band.high));
+template <typename C>
+inline HALFTONE_PART __m512i Words(const C& c, __m512i even, __m512i odd) {
+  const __m512i a = _mm512_cvtps_epi32(_mm512_fmadd_ps(_mm512_cvtepi32_ps(even), c.factors[0], c.offsets[0]));
+  const __m512i b = _mm512_cvtps_epi32(_mm512_fmadd_ps(_mm512_cvtepi32_ps(odd), c.factors[1], c.offsets[1]));
+  const __m512i words = _mm512_adds_epi16(_mm512_packs_epi32(a, b), c.zero_point);
+  return _mm512_min_epi16(_mm512_max_epi16(words, c.low), c.high);
 }
 
-inline void StoreBytes(std::byte* y, __m256i bytes, int64_t channels) {
+inline HALFTONE_PART void StoreBytes(std::byte* y, __m256i bytes, int64_t channels) {
   if (channels == kDepthwiseChannels) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(y), bytes);
   } else if (channels == 16) {
@@ -74,7 +96,8 @@ inline void StoreBytes(std::byte* y, __m256i bytes, int64_t channels) {
 }
 
 // Two pixels at once.
-inline void StoreWords(const DepthwiseBand& band, __m512i first, __m512i second, std::byte* y, std::byte* y_second) {
+inline HALFTONE_PART void StoreWords(const DepthwiseBand& band, __m512i first, __m512i second, std::byte* y,
+                                     std::byte* y_second) {
   const __m512i mixed = band.y_signed ? _mm512_packs_epi16(first, second) : _mm512_packus_epi16(first, second);
   const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
   const __m512i bytes = _mm512_permutexvar_epi64(order, mixed);
@@ -82,10 +105,10 @@ inline void StoreWords(const DepthwiseBand& band, __m512i first, __m512i second,
   StoreBytes(y_second, _mm512_extracti64x4_epi64(bytes, 1), band.channels);
 }
 
-inline void StoreNumbers(float* numbers, __m512i even, __m512i odd, const __m512 (&factors)[2],
-                         const __m512 (&offsets)[2]) {
-  const __m512 a = _mm512_fmadd_ps(_mm512_cvtepi32_ps(even), factors[0], offsets[0]);
-  const __m512 b = _mm512_fmadd_ps(_mm512_cvtepi32_ps(odd), factors[1], offsets[1]);
+template <typename C>
+inline HALFTONE_PART void StoreNumbers(float* numbers, const C& c, __m512i even, __m512i odd) {
+  const __m512 a = _mm512_fmadd_ps(_mm512_cvtepi32_ps(even), c.factors[0], c.offsets[0]);
+  const __m512 b = _mm512_fmadd_ps(_mm512_cvtepi32_ps(odd), c.factors[1], c.offsets[1]);
   const __m512i low = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
   const __m512i high = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);
   _mm512_storeu_ps(numbers, _mm512_permutex2var_ps(a, low, b));
@@ -94,17 +117,13 @@ inline void StoreNumbers(float* numbers, __m512i even, __m512i odd, const __m512
 
 // Columns [first, first + B) of the band's rows.
 template <int K, int S, int B, bool kBytes>
-inline HALFTONE_PART void Columns(const DepthwiseBand& band, int64_t first) {
+inline HALFTONE_PART void Columns(const DepthwiseBand& band, const Constants<K, S>& c, int64_t first) {
   constexpr int R = BandRows(S), G = BandGroups(K, S);
   const auto* line = reinterpret_cast<const __m512i*>(band.line) + first * S * G * 2;
-  const auto* weights = reinterpret_cast<const __m512i*>(band.weights);
-  const __m512i begins[2] = {_mm512_loadu_si512(band.begins), _mm512_loadu_si512(band.begins + 16)};
-  const __m512 factors[2] = {_mm512_loadu_ps(band.factors), _mm512_loadu_ps(band.factors + 16)};
-  const __m512 offsets[2] = {_mm512_loadu_ps(band.offsets), _mm512_loadu_ps(band.offsets + 16)};
   __m512i sums[B * R][2];
   Times<B * R>([&](auto i) HALFTONE_PART {
-    sums[i][0] = begins[0];
-    sums[i][1] = begins[1];
+    sums[i][0] = c.begins[0];
+    sums[i][1] = c.begins[1];
   });
   Times<(B - 1) * S + K>([&](auto column) HALFTONE_PART {
     Times<G>([&](auto g) HALFTONE_PART {
@@ -116,8 +135,8 @@ inline HALFTONE_PART void Columns(const DepthwiseBand& band, int64_t first) {
           Times<R>([&](auto r) HALFTONE_PART {
             constexpr int at = ((decltype(r)::value * K + k) * G + decltype(g)::value) * 2;
             __m512i(&sum)[2] = sums[b * R + r];
-            sum[0] = _mm512_dpbusd_epi32(sum[0], even, _mm512_load_si512(weights + at));
-            sum[1] = _mm512_dpbusd_epi32(sum[1], odd, _mm512_load_si512(weights + at + 1));
+            sum[0] = _mm512_dpbusd_epi32(sum[0], even, c.weights[at]);
+            sum[1] = _mm512_dpbusd_epi32(sum[1], odd, c.weights[at + 1]);
           });
         }
       });
@@ -126,34 +145,36 @@ inline HALFTONE_PART void Columns(const DepthwiseBand& band, int64_t first) {
   if constexpr (!kBytes) {
     Times<B * R>([&](auto i) HALFTONE_PART {
       const int64_t at = (i % R) * band.out_columns + first + i / R;
-      StoreNumbers(band.numbers + at * kDepthwiseChannels, sums[i][0], sums[i][1], factors, offsets);
+      StoreNumbers(band.numbers + at * kDepthwiseChannels, c, sums[i][0], sums[i][1]);
     });
   } else {
     const auto address = [&](int i) HALFTONE_PART { return band.y[i % R] + (first + i / R) * band.y_step[i % R]; };
     if constexpr (B * R == 1) {
-      const __m512i words = Words(band, sums[0][0], sums[0][1], factors, offsets);
+      const __m512i words = Words(c, sums[0][0], sums[0][1]);
       StoreWords(band, words, words, address(0), address(0));
     } else {
       Times<B * R / 2>([&](auto pair) HALFTONE_PART {
         constexpr int i = 2 * decltype(pair)::value;
-        StoreWords(band, Words(band, sums[i][0], sums[i][1], factors, offsets),
-                   Words(band, sums[i + 1][0], sums[i + 1][1], factors, offsets), address(i), address(i + 1));
+        StoreWords(band, Words(c, sums[i][0], sums[i][1]), Words(c, sums[i + 1][0], sums[i + 1][1]), address(i),
+                   address(i + 1));
       });
     }
   }
 }
 
 template <int K, int S, bool kBytes>
-void AllColumns(const DepthwiseBand& band) {
+void AllColumns(const DepthwiseBand& given) {
   constexpr int B = 4;
+  const DepthwiseBand band = given;  // ours, for the same reason
+  const Constants<K, S> constants(band);
   const int64_t count = band.out_columns;
   if (count < B) {
-    for (int64_t column = 0; column < count; ++column) Columns<K, S, 1, kBytes>(band, column);
+    for (int64_t column = 0; column < count; ++column) Columns<K, S, 1, kBytes>(band, constants, column);
     return;
   }
-  int64_t column = 0;
-  for (; column + B <= count; column += B) Columns<K, S, B, kBytes>(band, column);
-  if (column < count) Columns<K, S, B, kBytes>(band, count - B);  // some of them again
+  // The last ones do some columns again.
+  for (int64_t column = 0; column < count; column += B)
+    Columns<K, S, B, kBytes>(band, constants, std::min(column, count - B));
 }
 
 template <typename Isa, int K, int S>
