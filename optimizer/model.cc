@@ -137,7 +137,8 @@ absl::Status PrepareToRun(Graph& graph, int64_t batch, const InputDims& samples,
   if (!fuse) return absl::OkStatus();
   PassContext context{.target = target};
   HALFTONE_ASSIGN_OR_RETURN(context.debug, DebugOptionsFromEnvironment());
-  return MakeOptimizePipeline().Run(graph, context);
+  HALFTONE_RETURN_IF_ERROR(MakeOptimizePipeline().Run(graph, context));
+  return MakeRunPipeline().Run(graph, context);
 }
 
 bool CanRun(const Node& node) {
