@@ -4,8 +4,12 @@
 
 namespace halftone {
 
+const Backend& EngineBackend(const CompileOptions& options) {
+  return options.reference_only ? ReferenceBackend() : OneDnnBackend();
+}
+
 absl::StatusOr<std::unique_ptr<Plan>> CompilePlan(const Graph& graph, const CompileOptions& options) {
-  return Plan::Compile(graph, options, options.reference_only ? ReferenceBackend() : OneDnnBackend());
+  return Plan::Compile(graph, options, EngineBackend(options));
 }
 
 }  // namespace halftone

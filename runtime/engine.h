@@ -13,6 +13,9 @@ namespace halftone {
 // Plan::Compile with oneDNN's kernels (or, by the options, with the reference functions only).
 absl::StatusOr<std::unique_ptr<Plan>> CompilePlan(const Graph& graph, const CompileOptions& options = {});
 
+// What its plans are made with, for those who convert what lies in a plan's memory (runtime/calibrate).
+const Backend& EngineBackend(const CompileOptions& options);
+
 }  // namespace halftone
 
 #endif  // HALFTONE_RUNTIME_ENGINE_H_

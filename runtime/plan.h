@@ -58,6 +58,8 @@ struct BoundStep {
   const StepInfo* info = nullptr;
   Step* step = nullptr;
   std::vector<Memory> inputs, outputs;  // two that share an address: written in place
+  // How the outputs of info->node lie there, in their order; empty for a conversion, which the plan made.
+  std::span<const Placement> placements;
   std::byte* scratch = nullptr;
   size_t scratch_bytes = 0;
 };

@@ -178,7 +178,7 @@ void PlanBuilder::PlanEmpty(NodeId node) {
 // Gives the step its memory and adds it.
 absl::Status PlanBuilder::Accept(NodeId node, Prepared prepared) {
   const std::string label = graph_.Label(node);
-  PlannedStep planned{.info = Describe(node, prepared.kernel)};
+  PlannedStep planned{.info = Describe(node, prepared.kernel), .placements = prepared.outputs};
   SetTypesAsRun(prepared, planned.info);
   planned.scratch = AddScratch(prepared.scratch_bytes);
   for (size_t i = 0; i < prepared.inputs.size(); ++i) {

@@ -205,7 +205,7 @@ absl::Status StaticPlan::WithSteps(std::span<const Tensor> inputs,
   std::vector<BoundStep> steps;
   for (const int i : active_) {
     const PlannedStep& step = planned_.steps[i];
-    BoundStep bound{&step.info, step.step.get(), memory_of(step.inputs), memory_of(step.outputs)};
+    BoundStep bound{&step.info, step.step.get(), memory_of(step.inputs), memory_of(step.outputs), step.placements};
     if (step.scratch >= 0) {
       bound.scratch = addresses_[step.scratch];
       bound.scratch_bytes = planned_.blocks[step.scratch].bytes;

@@ -1,0 +1,117 @@
+#include "runtime/calibrate/tensor_statistics.h"
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace halftone {
+namespace {
+
+std::vector<float> Normal(int64_t count, int seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal(0.5f, 2.0f);
+  std::vector<float> numbers(count);
+  for (float& number : numbers) number = normal(random);
+  return numbers;
+}
+
+TEST(TensorStatistics, CountsAreElementsTimesSamples) {
+  TensorStatistics statistics;
+  const std::vector<float> numbers = Normal(70001, 1);
+  for (int batch = 0; batch < 5; ++batch) EXPECT_EQ(statistics.Add(numbers), std::nullopt);
+  EXPECT_EQ(statistics.count(), 5 * numbers.size());
+  EXPECT_EQ(statistics.batches(), 5);
+  EXPECT_EQ(statistics.min(), *std::ranges::min_element(numbers));
+  EXPECT_EQ(statistics.max(), *std::ranges::max_element(numbers));
+  EXPECT_EQ(statistics.last_widening(), 0);
+  EXPECT_TRUE(statistics.ChannelMagnitudes().empty());
+}
+
+// The same histogram whatever the layout; channels as the layout says, also where a value is longer than what is looked
+// at at once.
+TEST(TensorStatistics, ChannelsInEveryLayout) {
+  const ChannelLayout layouts[] = {{6, 49, 1},     {32, 5000, 16}, {24, 4000, 8}, {96, 900, 96}, {17, 1, 1},
+                                   {3, 100000, 3}, {2, 70000, 1},  {4096, 1, 1},  {32, 25, 16},  {1, 9, 1}};
+  for (const ChannelLayout& layout : layouts) {
+    SCOPED_TRACE(testing::Message() << layout.channels << " " << layout.inner << " " << layout.block);
+    const int64_t images = 2;
+    std::vector<float> numbers = Normal(images * layout.channels * layout.inner, 3);
+    std::vector<float> expected(layout.channels, 0.0f);
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      // Channel 1 never fires, others but little.
+      const int64_t channel = layout.ChannelOf(static_cast<int64_t>(i));
+      ASSERT_LT(channel, layout.channels);
+      if (channel == 1) numbers[i] = i % 2 == 0 ? 0.0f : -0.0f;
+      expected[channel] = std::max(expected[channel], std::fabs(numbers[i]));
+    }
+    TensorStatistics statistics, plain;
+    ASSERT_EQ(statistics.Add(numbers, layout), std::nullopt);
+    ASSERT_EQ(plain.Add(numbers), std::nullopt);
+    EXPECT_EQ(statistics.ChannelMagnitudes(), expected);
+    EXPECT_EQ(statistics.histogram(), plain.histogram());
+    EXPECT_EQ(statistics.count(), numbers.size());
+    EXPECT_LE(statistics.MemoryBytes(), TensorStatistics::kMostBytes);
+  }
+}
+
+TEST(TensorStatistics, BatchesOfOtherChannelsAreNotToldApart) {
+  TensorStatistics statistics;
+  ASSERT_EQ(statistics.Add(Normal(12, 1), {.channels = 3, .inner = 4}), std::nullopt);
+  EXPECT_EQ(statistics.ChannelMagnitudes().size(), 3);
+  ASSERT_EQ(statistics.Add({}, {.channels = 5, .inner = 0}), std::nullopt);
+  EXPECT_EQ(statistics.ChannelMagnitudes().size(), 3);
+  ASSERT_EQ(statistics.Add(Normal(12, 1), {.channels = 4, .inner = 3}), std::nullopt);
+  EXPECT_TRUE(statistics.ChannelMagnitudes().empty());
+  ASSERT_EQ(statistics.Add(Normal(12, 1), {.channels = 3, .inner = 4}), std::nullopt);
+  EXPECT_TRUE(statistics.ChannelMagnitudes().empty());
+  EXPECT_EQ(statistics.count(), 36);
+  EXPECT_EQ(statistics.batches(), 4);
+}
+
+TEST(TensorStatistics, TooManyChannelsAreNotTold) {
+  TensorStatistics statistics;
+  ASSERT_EQ(statistics.Add(Normal(5000, 1), {.channels = 5000}), std::nullopt);
+  EXPECT_TRUE(statistics.ChannelMagnitudes().empty());
+  EXPECT_LE(statistics.MemoryBytes(), TensorStatistics::kMostBytes);
+}
+
+TEST(TensorStatistics, NamesTheFirstNumberThatIsNotFinite) {
+  const float nan = std::nanf(""), inf = std::numeric_limits<float>::infinity();
+  for (const float bad : {nan, -nan, inf, -inf}) {
+    for (const int64_t at : {0, 77, 65536, 99999}) {
+      std::vector<float> numbers = Normal(100000, 2);
+      numbers[at] = bad;
+      numbers.back() = bad;
+      TensorStatistics statistics;
+      EXPECT_EQ(statistics.Add(numbers), at);
+    }
+  }
+}
+
+TEST(TensorStatistics, AveragesAndWidening) {
+  TensorStatistics statistics;
+  ASSERT_EQ(statistics.Add(std::vector<float>{-1, 2}), std::nullopt);
+  ASSERT_EQ(statistics.Add(std::vector<float>{-3, 4}), std::nullopt);
+  EXPECT_NEAR(statistics.average_min(), -1.02, 1e-12);
+  EXPECT_NEAR(statistics.average_max(), 2.02, 1e-12);
+  EXPECT_EQ(statistics.last_widening(), 1);
+  ASSERT_EQ(statistics.Add(std::vector<float>{0, 4.01f}), std::nullopt);  // by less than a hundredth
+  EXPECT_EQ(statistics.last_widening(), 1);
+  ASSERT_EQ(statistics.Add(std::vector<float>{-4, 0}), std::nullopt);
+  EXPECT_EQ(statistics.last_widening(), 3);
+  ASSERT_EQ(statistics.Add({}), std::nullopt);
+  EXPECT_EQ(statistics.batches(), 5);
+}
+
+TEST(TensorStatistics, NothingSeen) {
+  TensorStatistics statistics;
+  EXPECT_EQ(statistics.min(), 0);
+  EXPECT_EQ(statistics.max(), 0);
+  EXPECT_EQ(statistics.last_widening(), -1);
+}
+
+}  // namespace
+}  // namespace halftone
