@@ -50,6 +50,11 @@ bool LowersPrecision(const Graph& graph) {
   return false;
 }
 
+bool Quantizes(const Graph& graph) {
+  const std::vector<NodeId> nodes = graph.nodes();
+  return std::any_of(nodes.begin(), nodes.end(), [&](NodeId id) { return graph.op(id) == OpKind::kQuantizeLinear; });
+}
+
 // Of graphs whose inputs have known shapes.
 absl::StatusOr<std::string> CompareBound(const Graph& before, const Graph& after, uint64_t seed, float tolerance) {
   const std::vector<Tensor> inputs = reference::RandomInputs(before, seed);
@@ -98,7 +103,8 @@ absl::StatusOr<std::string> CompareAnswers(const Graph& before, const Graph& aft
 
 float AllowedDifference(float declared, const Graph& before, const Graph& after) {
   if (declared == kBitExact) return 0;
-  return LowersPrecision(before) || LowersPrecision(after) ? std::max(declared, kLowPrecision) : declared;
+  const bool low = LowersPrecision(before) || LowersPrecision(after) || (!Quantizes(before) && Quantizes(after));
+  return low ? std::max(declared, kLowPrecision) : declared;
 }
 
 absl::Status CheckEquivalence(const Pass& pass, const Graph& before, const Graph& after, PassContext& context) {

@@ -80,7 +80,10 @@ QuantizedRole QuantizedRoleOf(const Graph& graph, NodeId id) {
   const Row* row = FindRow(node.op);
   if (row == nullptr) return kNone;
   if (node.op == kMaxPool && graph.output(id, 1).valid()) return kNone;  // of the indices, too
-  if (node.op == kResize) return node.attributes.String("mode", "nearest") == "nearest" ? kMove : kCompute;
+  if (node.op == kResize) {  // tf_crop_and_resize makes a number of its own outside of the image
+    const bool crops = node.attributes.String("coordinate_transformation_mode", "") == "tf_crop_and_resize";
+    return node.attributes.String("mode", "nearest") == "nearest" && !crops ? kMove : kCompute;
+  }
   return row->role;
 }
 

@@ -1,0 +1,241 @@
+#include "passes/quantize/insert_quantization.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "passes/quantize/quantizable_ops.h"
+#include "passes/quantize/weights_quantizer.h"
+
+namespace halftone {
+namespace {
+
+constexpr int kWeights = 1;
+constexpr int kBias = 2;
+constexpr int kFullWeights = 127;
+constexpr int kNarrowWeights = 63;
+
+// Values that get one range: unions of what nodes join.
+class RangeGroups {
+ public:
+  void Join(ValueId a, ValueId b) {
+    const ValueId x = Find(a), y = Find(b);
+    if (x != y) parent_[y] = x;
+  }
+  ValueId Find(ValueId value) {
+    auto it = parent_.find(value);
+    while (it != parent_.end() && it->second != value) {
+      value = it->second;
+      it = parent_.find(value);
+    }
+    return value;
+  }
+
+ private:
+  std::map<ValueId, ValueId> parent_;
+};
+
+struct Bounds {
+  float min = 0;
+  float max = 0;
+};
+
+// One graph while it is quantized.
+class Inserter {
+ public:
+  Inserter(GraphEditor& edit, PassContext& context, const ValueRanges& ranges, const QuantizeOptions& options,
+           std::string_view pass)
+      : edit_(edit), graph_(edit.graph()), context_(context), ranges_(ranges), options_(options), pass_(pass) {}
+
+  absl::Status Run(const std::set<NodeId>& nodes) {
+    std::vector<NodeId> order;
+    for (const NodeId id : graph_.TopologicalOrder()) {
+      if (nodes.count(id) > 0) order.push_back(id);
+    }
+    for (const NodeId id : order) JoinRanges(id);
+    for (const ValueId value : AllValues()) AddBounds(value);
+    for (const NodeId id : order) {
+      const std::string refusal = WhyNot(id);
+      if (refusal.empty()) {
+        HALFTONE_RETURN_IF_ERROR(Quantize(id));
+        if (context_.log != nullptr) context_.log->Applied(pass_, graph_, id, "op(x, w) => op(dq(q(x)), dq(w))");
+      } else if (context_.log != nullptr) {
+        context_.log->Refused(pass_, graph_, id, refusal);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  std::vector<ValueId> AllValues() const {
+    std::vector<ValueId> values;
+    for (const NodeId id : graph_.nodes()) {
+      for (const ValueId value : graph_.node(id).outputs) {
+        if (value.valid()) values.push_back(value);
+      }
+    }
+    return values;
+  }
+
+  // Inputs that become integers but for constants, which are quantized on their own or stay as they are.
+  std::vector<int> Activations(NodeId id) const {
+    std::vector<int> activations;
+    for (const int i : QuantizableInputs(graph_, id)) {
+      if (!graph_.IsConstant(graph_.input(id, i))) activations.push_back(i);
+    }
+    return activations;
+  }
+
+  void JoinRanges(NodeId id) {
+    const std::vector<int> activations = Activations(id);
+    if (activations.empty()) return;
+    const ValueId first = graph_.input(id, activations[0]);
+    const bool moves = QuantizedRoleOf(graph_, id) == QuantizedRole::kMove;
+    const bool sum = graph_.op(id) == OpKind::kAdd && options_.common_range_of_sums;
+    if (!moves && !sum) return;
+    for (const int i : activations) groups_.Join(first, graph_.input(id, i));
+    for (const ValueId output : graph_.node(id).outputs) {
+      if (moves && output.valid()) groups_.Join(first, output);
+    }
+  }
+
+  void AddBounds(ValueId value) {
+    const ValueRange* range = ranges_.Find(graph_, value);
+    if (range == nullptr) return;
+    const auto [it, first] = bounds_.try_emplace(groups_.Find(value), Bounds{range->min, range->max});
+    if (first) return;
+    it->second.min = std::min(it->second.min, range->min);
+    it->second.max = std::max(it->second.max, range->max);
+  }
+
+  std::string WhyNot(NodeId id) {
+    const QuantizedRole role = QuantizedRoleOf(graph_, id);
+    const Node& node = graph_.node(id);
+    if (role == QuantizedRole::kNone) return "no integers for this op";
+    const std::vector<int> activations = Activations(id);
+    if (activations.empty()) return "it reads constants alone";
+    if (role == QuantizedRole::kMove && activations.size() != QuantizableInputs(graph_, id).size()) {
+      return "it joins constants and computed values";
+    }
+    for (const int i : QuantizableInputs(graph_, id)) {
+      const ValueId value = node.inputs[i];
+      if (graph_.type(value) != DataType::kFloat32) {
+        return Concat("input ", i, " is ", DataTypeName(graph_.type(value)), ", need f32");
+      }
+      if (graph_.IsConstant(value) || scales_.count(value) > 0) continue;
+      const auto it = bounds_.find(groups_.Find(value));
+      if (it == bounds_.end()) return Concat("no range of '", RangeName(graph_, value), "' is known");
+      const absl::Status status = ParametersOf(it->second).status();
+      if (!status.ok()) return Concat("range of '", RangeName(graph_, value), "': ", status.message());
+    }
+    if (role != QuantizedRole::kContraction || !graph_.IsConstant(node.inputs[kWeights])) return "";
+    return std::string(StdView(WeightsOf(id).status().message()));
+  }
+
+  absl::StatusOr<QuantizationParameters> ParametersOf(const Bounds& bounds) const {
+    return QuantizationFor(bounds.min, bounds.max,
+                           {.type = options_.activations, .symmetric = options_.symmetric_activations});
+  }
+
+  absl::StatusOr<Quantization> WeightsOf(NodeId id) const {
+    const Tensor& weights = *graph_.ConstantTensor(graph_.input(id, kWeights));
+    const int axis = options_.per_channel_weights ? OutputChannelAxis(graph_, id) : -1;
+    return QuantizationOfWeights(weights, axis, options_.narrow_weights.count(id) > 0 ? kNarrowWeights : kFullWeights);
+  }
+
+  // The value after quantize_linear and dequantize_linear; one pair for all who read it. REQUIRES: it has bounds, or is
+  // one already
+  absl::StatusOr<ValueId> Rounded(ValueId value) {
+    if (scales_.count(value) > 0) return value;
+    if (const auto it = rounded_.find(value); it != rounded_.end()) return it->second;
+    HALFTONE_ASSIGN_OR_RETURN(const QuantizationParameters parameters, ParametersOf(bounds_.at(groups_.Find(value))));
+    const Quantization quantization = Quantization::PerTensor(parameters.scale, parameters.zero_point);
+    const ValueId scale = edit_.AddConstant("", ScaleTensor(quantization));
+    const ValueId zero = edit_.AddConstant("", ZeroPointTensor(quantization, options_.activations));
+    const Shape shape = graph_.shape(value);
+    const ValueId integers =
+        graph_.output(edit_.Add(OpKind::kQuantizeLinear, "", {value, scale, zero}, {options_.activations, shape, ""}));
+    const ValueId real = graph_.output(
+        edit_.Add(OpKind::kDequantizeLinear, "", {integers, scale, zero}, {DataType::kFloat32, shape, ""}));
+    scales_[real] = parameters.scale;
+    rounded_[value] = real;
+    return real;
+  }
+
+  absl::Status Quantize(NodeId id) {
+    const QuantizedRole role = QuantizedRoleOf(graph_, id);
+    for (const int i : Activations(id)) {
+      HALFTONE_ASSIGN_OR_RETURN(const ValueId real, Rounded(graph_.input(id, i)));
+      edit_.SetInput(id, i, real);
+    }
+    const bool fixed_weights = role == QuantizedRole::kContraction && graph_.IsConstant(graph_.input(id, kWeights));
+    if (fixed_weights) HALFTONE_RETURN_IF_ERROR(QuantizeWeights(id));
+    if (options_.quantize_results) HALFTONE_RETURN_IF_ERROR(QuantizeResult(id));
+    return absl::OkStatus();
+  }
+
+  // Weights, and the bias by their scales.
+  absl::Status QuantizeWeights(NodeId id) {
+    HALFTONE_ASSIGN_OR_RETURN(const Quantization quantization, WeightsOf(id));
+    const ValueId weights = graph_.input(id, kWeights);
+    const auto key = std::pair(weights, quantization.ToString());
+    if (shared_weights_.count(key) == 0) {
+      Tensor integers = Quantized(*graph_.ConstantTensor(weights), DataType::kInt8, quantization);
+      shared_weights_[key] = AddDequantized(edit_, std::move(integers), quantization);
+    }
+    edit_.SetInput(id, kWeights, shared_weights_[key]);
+    const ValueId bias = graph_.input(id, kBias);
+    const auto scale = scales_.find(graph_.input(id, 0));
+    if (!graph_.IsConstant(bias) || scale == scales_.end() || !BiasIsPlain(id)) return absl::OkStatus();
+    std::optional<QuantizedBias> in_steps = QuantizeBias(*graph_.ConstantTensor(bias), scale->second, quantization);
+    if (in_steps.has_value()) {
+      edit_.SetInput(id, kBias, AddDequantized(edit_, std::move(in_steps->integers), in_steps->quantization));
+    }
+    return absl::OkStatus();
+  }
+
+  // Added to the sum of products as it is.
+  bool BiasIsPlain(NodeId id) const {
+    const Attributes& attributes = graph_.node(id).attributes;
+    return attributes.Float("scale", 1) == 1 && attributes.Float("alpha", 1) == 1 && attributes.Float("beta", 1) == 1;
+  }
+
+  absl::Status QuantizeResult(NodeId id) {
+    const ValueId result = graph_.output(id);
+    if (!result.valid() || graph_.type(result) != DataType::kFloat32 || rounded_.count(result) > 0) {
+      return absl::OkStatus();
+    }
+    const auto bounds = bounds_.find(groups_.Find(result));
+    if (bounds == bounds_.end() || !ParametersOf(bounds->second).ok()) return absl::OkStatus();
+    const std::vector<Use> uses = graph_.uses(result);
+    HALFTONE_ASSIGN_OR_RETURN(const ValueId real, Rounded(result));
+    for (const Use& use : uses) edit_.SetInput(use.node, use.index, real);
+    return absl::OkStatus();
+  }
+
+  GraphEditor& edit_;
+  const Graph& graph_;
+  PassContext& context_;
+  const ValueRanges& ranges_;
+  const QuantizeOptions& options_;
+  const std::string_view pass_;
+  RangeGroups groups_;
+  std::map<ValueId, Bounds> bounds_;  // by group
+  std::map<ValueId, ValueId> rounded_;
+  std::map<ValueId, float> scales_;  // of the results of dequantize_linear
+  std::map<std::pair<ValueId, std::string>, ValueId> shared_weights_;
+};
+
+}  // namespace
+
+absl::Status InsertQuantization::Run(GraphEditor& edit, PassContext& context) const {
+  return Inserter(edit, context, ranges_, options_, name()).Run(nodes_);
+}
+
+}  // namespace halftone

@@ -1,0 +1,27 @@
+// How a graph is quantized: what the accuracy control and policies decide.
+#ifndef HALFTONE_PASSES_QUANTIZE_QUANTIZE_OPTIONS_H_
+#define HALFTONE_PASSES_QUANTIZE_QUANTIZE_OPTIONS_H_
+
+#include <set>
+
+#include "ir/graph.h"
+#include "ir/types.h"
+
+namespace halftone {
+
+struct QuantizeOptions {
+  DataType activations = DataType::kUInt8;  // kUInt8 or kInt8
+  bool symmetric_activations = false;       // the zero point is 0, of u8 that holds negative numbers 128
+  bool per_channel_weights = true;          // a scale for each output channel; else one for all
+  // Both operands of a sum get one range, as concat's always do. Costs accuracy; for engines that need it.
+  bool common_range_of_sums = false;
+  // The result of every quantized node that has a range is quantized, whoever reads it: engines without kernels that
+  // read integers and write numbers need it. Else only what a quantized node reads.
+  bool quantize_results = false;
+  // Weights of 7 bits, -63 to 63: where pairs of products might not fit into 16 bits on CPUs without VNNI.
+  std::set<NodeId> narrow_weights = {};
+};
+
+}  // namespace halftone
+
+#endif  // HALFTONE_PASSES_QUANTIZE_QUANTIZE_OPTIONS_H_

@@ -1,0 +1,36 @@
+// Weights and biases of contractions as constants of integers with a dequantize_linear behind.
+#ifndef HALFTONE_PASSES_QUANTIZE_WEIGHTS_QUANTIZER_H_
+#define HALFTONE_PASSES_QUANTIZE_WEIGHTS_QUANTIZER_H_
+
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "ir/editor.h"
+#include "ir/graph.h"
+
+namespace halftone {
+
+// The symmetric s8 form of a constant of f32: from -limit to limit (127, or 63), with one scale an index along `axis`,
+// one in all where axis is -1. A channel of zeros has scale 1. Errors: INVALID_ARGUMENT where elements are not finite.
+absl::StatusOr<Quantization> QuantizationOfWeights(const Tensor& weights, int axis, int limit);
+
+// A bias in steps of input_scale times the weights' scales, and their products as its quantization; nullopt where a
+// step is no normal f32, the bias is not finite, or a number does not fit into 32 bits. `bias` has rank 1 and one
+// element a scale, or the weights have one scale.
+struct QuantizedBias {
+  Tensor integers;  // s32
+  Quantization quantization;
+};
+std::optional<QuantizedBias> QuantizeBias(const Tensor& bias, float input_scale, const Quantization& weights);
+
+// A dequantize_linear of a new constant; the value that it makes. The zero point, where there is one, is a constant of
+// the integers' type.
+ValueId AddDequantized(GraphEditor& edit, Tensor integers, const Quantization& quantization);
+
+// Scale and zero point as constants: scalars, or rank 1 where there are many.
+Tensor ScaleTensor(const Quantization& quantization);
+Tensor ZeroPointTensor(const Quantization& quantization, DataType type);
+
+}  // namespace halftone
+
+#endif  // HALFTONE_PASSES_QUANTIZE_WEIGHTS_QUANTIZER_H_

@@ -1,0 +1,117 @@
+// Every graph of the golden files, quantized wherever that can be, answers the same before and after it is squashed:
+// bit for bit, as squash_quantization.h says.
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/strings.h"
+#include "gtest/gtest.h"
+#include "ir/editor.h"
+#include "ir/reference/reference.h"
+#include "ir/text.h"
+#include "ir/value_ranges.h"
+#include "passes/core/bind_inputs.h"
+#include "passes/core/equivalence.h"
+#include "passes/core/permissive_target.h"
+#include "passes/pipelines.h"
+#include "passes/quantize/insert_quantization.h"
+#include "passes/simplify/passes.h"
+#include "tests/support/golden.h"
+
+namespace halftone {
+namespace {
+
+constexpr uint64_t kSeed = 11;
+
+// The finite extremes of every value of f32 in one run; nothing where the graph cannot be run.
+ValueRanges Calibrated(const Graph& graph) {
+  ValueRanges ranges;
+  if (HasFreeInputs(graph)) return ranges;
+  Graph watched = graph;
+  GraphEditor edit(watched);
+  const size_t own = graph.outputs().size();
+  for (const NodeId id : graph.nodes()) {
+    for (const ValueId value : graph.node(id).outputs) {
+      if (value.valid() && graph.type(value) == DataType::kFloat32) edit.AddGraphOutput(RangeName(graph, value), value);
+    }
+  }
+  const absl::StatusOr<std::vector<Tensor>> answers =
+      reference::EvaluateGraph(watched, reference::RandomInputs(graph, kSeed));
+  for (size_t i = own; answers.ok() && i < answers->size(); ++i) {
+    ValueRange range;
+    bool finite = true;
+    for (const float number : (*answers)[i].ToFloats()) {
+      finite = finite && std::isfinite(number);
+      range.min = std::min(range.min, number);
+      range.max = std::max(range.max, number);
+    }
+    if (finite) ranges.values[watched.outputs()[i].name] = range;
+  }
+  return ranges;
+}
+
+int Annotated(const Graph& graph) {
+  int count = 0;
+  for (const NodeId id : graph.nodes()) {
+    for (const ValueId value : graph.node(id).outputs) {
+      count += value.valid() && graph.quantization(value) != nullptr && !PassesIntegers(graph.op(id)) ? 1 : 0;
+    }
+  }
+  return count;
+}
+
+struct Counts {
+  int graphs = 0;   // that were compared
+  int results = 0;  // of nodes, written as integers
+};
+
+std::string Problem(const Graph& golden, const QuantizeOptions& options, std::string_view without, Counts& counts) {
+  PermissiveTarget target;
+  if (!without.empty()) target = *PermissiveTarget::Parse(without);
+  PassContext context{.target = target};
+  Graph quantized = golden;
+  if (!MakeOptimizePipeline().Run(quantized, context).ok()) return "";
+  const ValueRanges ranges = Calibrated(quantized);
+  if (ranges.values.empty()) return "";
+  const std::vector<NodeId> nodes = quantized.nodes();
+  Pipeline insert("quantize");
+  insert.Add<InsertQuantization>(ranges, std::set<NodeId>(nodes.begin(), nodes.end()), options);
+  insert.Add<RemoveDeadNodes>();
+  if (const absl::Status status = insert.Run(quantized, context); !status.ok()) return std::string(status.message());
+  Graph squashed = quantized;
+  if (const absl::Status status = MakeRunPipeline().Run(squashed, context); !status.ok()) {
+    return std::string(status.message());
+  }
+  const absl::StatusOr<std::string> difference = CompareAnswers(quantized, squashed, kSeed, /*tolerance=*/0);
+  if (!difference.ok()) return "";  // opaque nodes
+  ++counts.graphs;
+  counts.results += Annotated(squashed);
+  return difference->empty() ? "" : Concat(*difference, "\n", PrintGraph(squashed));
+}
+
+TEST(Quantized, EveryGraphOfTheGoldenFilesIsSquashedExactly) {
+  const absl::StatusOr<std::vector<GoldenGraph>> graphs = AllGoldenGraphs("tests/passes");
+  ASSERT_TRUE(graphs.ok()) << graphs.status();
+  const QuantizeOptions kOptions[] = {
+      {},
+      {.activations = DataType::kInt8, .symmetric_activations = true, .per_channel_weights = false},
+      {.common_range_of_sums = true, .quantize_results = true},
+  };
+  for (const QuantizeOptions& options : kOptions) {
+    for (const std::string_view without :
+         {"", "without conv+int8_result, add+int8_mixed, concat+int8, transpose+int8"}) {
+      Counts counts;
+      for (const GoldenGraph& golden : *graphs) {
+        EXPECT_EQ(Problem(golden.graph, options, without, counts), "") << golden.name << " " << without;
+      }
+      EXPECT_GT(counts.graphs, 300);
+      EXPECT_GT(counts.results, without.empty() ? 300 : 150) << without;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace halftone
