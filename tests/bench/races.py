@@ -32,6 +32,21 @@ def depthwise(channels, size, kernel, stride, activation=""):
             f"pads=[{kernel // 2},{kernel // 2},{kernel // 2},{kernel // 2}]{fused}}} }}")
 
 
+def depthwise_bytes(channels, size, kernel, stride):
+    """Channels last: no kernel changes the layout."""
+    out, pad = (size - 1) // stride + 1, kernel // 2
+    return (f"graph (x: $T[1,{size},{size},{channels}]{{0.02, 0}}) {{ w: s8[{channels},1,{kernel},{kernel}]{{0.01, 0}} = const s8[{channels},1,{kernel},{kernel}] uniform(-127, 127)  "
+            f"b = const f32[{channels}]  y: $T[1,{out},{out},{channels}]{{0.05, 0}} = conv(x, w, b) {{layout=\"NHWC\", group={channels}, strides=[{stride},{stride}], "
+            f"pads=[{pad},{pad},{pad},{pad}], activation=\"relu6\"}}  return y }}")
+
+
+def max_pool(channels, size, given, stands_for):
+    """Channels last, of `given` and with what it stands for."""
+    out = size // 2
+    return (f"graph (x: {given}[1,{size},{size},{channels}]{stands_for}) {{ y: {given}[1,{out},{out},{channels}]{stands_for} = max_pool(x) "
+            f"{{layout=\"NHWC\", kernel=[2,2], strides=[2,2]}}  return y }}")
+
+
 def concat(size, *channels):
     weights = "  ".join(f"w{i} = const $T[{c},8,1,1]  y{i} = conv(x, w{i})" for i, c in enumerate(channels))
     parts = ", ".join(f"y{i}" for i in range(len(channels)))
@@ -61,6 +76,10 @@ RACES = [
     Race("depthwise 3x3/1 144x56x56 swish", depthwise(144, 56, 3, 1, "swish")),
     Race("depthwise 5x5/1 672x14x14 swish", depthwise(672, 14, 5, 1, "swish")),
     Race("depthwise 3x3/2 96x112x112", depthwise(96, 112, 3, 2)),
+    *[Race(f"int8 depthwise {k}x{k}/{s} {c}x{n}x{n} relu6", depthwise_bytes(c, n, k, s), ("u8", "s8"))
+      for k, s, c, n in ((3, 1, 32, 112), (3, 2, 96, 112), (3, 1, 144, 56), (3, 1, 576, 14), (3, 1, 960, 7), (5, 1, 240, 28), (5, 2, 672, 14))],
+    *[Race(f"max pool 2x2/2 {c}x{n}x{n} channels last", max_pool(c, n, "$T", ""), ("f32",)) for c, n in ((16, 224), (32, 112))],
+    *[Race(f"int8 max pool 2x2/2 {c}x{n}x{n}", max_pool(c, n, "$T", "{0.02, 0}"), ("u8", "s8")) for c, n in ((16, 224), (32, 112))],
     Race("add 256x56x56", after_conv(256, 56, "add(y, y)")),
     Race("batch norm 256x28x28", after_conv(256, 28, "batch_norm(y, s, s, s, v)").replace(
         "return", "s = const $T[256]  v = exp(s)  return")),
