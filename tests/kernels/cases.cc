@@ -6,8 +6,10 @@
 
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "base/status.h"
 #include "base/strings.h"
 #include "gtest/gtest.h"
+#include "ir/editor.h"
 #include "ir/reference/reference.h"
 #include "runtime/engine.h"
 
@@ -106,6 +108,26 @@ std::string CompareAll(const std::vector<Tensor>& actual, const std::vector<Tens
     if (!difference.empty()) differences += Concat("result ", i, ": ", difference, "\n");
   }
   return differences;
+}
+
+absl::StatusOr<Answers> RightAnswers(const Graph& graph, const std::vector<Tensor>& inputs) {
+  Answers answers(1);
+  HALFTONE_ASSIGN_OR_RETURN(answers[0], reference::EvaluateGraph(graph, inputs));
+  if (DescribeCpu().native_bf16) return answers;
+  Graph unrounded = graph;
+  GraphEditor edit(unrounded);
+  for (const NodeId id : graph.nodes()) edit.EraseAttribute(id, "math_mode");
+  if (edit.edits() == 0) return answers;
+  HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> more, reference::EvaluateGraph(unrounded, inputs));
+  answers.push_back(std::move(more));
+  return answers;
+}
+
+std::string CompareAny(const std::vector<Tensor>& actual, const Answers& answers, Tolerance tolerance) {
+  for (const std::vector<Tensor>& expected : answers) {
+    if (CompareAll(actual, expected, tolerance).empty()) return "";
+  }
+  return CompareAll(actual, answers[0], tolerance);
 }
 
 }  // namespace halftone::testing

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "ir/graph.h"
 #include "runtime/plan.h"
 
@@ -48,6 +49,14 @@ std::string AllSteps(const Plan& plan);
 
 // "" if both have the same tensors within the tolerance, else what differs.
 std::string CompareAll(const std::vector<Tensor>& actual, const std::vector<Tensor>& expected, Tolerance tolerance);
+
+// What the reference functions make of a graph. "math_mode" allows roundings and asks for none: on CPUs without bf16
+// instructions some kernels leave them out, and there answers without any are right, too.
+using Answers = std::vector<std::vector<Tensor>>;
+absl::StatusOr<Answers> RightAnswers(const Graph& graph, const std::vector<Tensor>& inputs);
+
+// "" if one of them is it, else what differs from the first.
+std::string CompareAny(const std::vector<Tensor>& actual, const Answers& answers, Tolerance tolerance);
 
 }  // namespace halftone::testing
 

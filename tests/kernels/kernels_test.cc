@@ -23,7 +23,7 @@ void Check(const Case& c, const std::string& type, int threads) {
   const absl::StatusOr<Graph> graph = ParseGraph(c.TextWith(type));
   ASSERT_TRUE(graph.ok()) << graph.status();
   const std::vector<Tensor> inputs = reference::RandomInputs(*graph, /*seed=*/17);
-  const absl::StatusOr<std::vector<Tensor>> expected = reference::EvaluateGraph(*graph, inputs);
+  const absl::StatusOr<Answers> expected = RightAnswers(*graph, inputs);
   ASSERT_TRUE(expected.ok()) << expected.status();
   absl::StatusOr<std::unique_ptr<Plan>> plan = CompilePlan(*graph, {.threads = threads});
   ASSERT_TRUE(plan.ok()) << plan.status();
@@ -32,7 +32,7 @@ void Check(const Case& c, const std::string& type, int threads) {
   for (int run = 0; run < 2; ++run) {  // the second run sees the first one's memory
     const absl::StatusOr<std::vector<Tensor>> actual = (*plan)->Run(inputs);
     ASSERT_TRUE(actual.ok()) << actual.status();
-    EXPECT_EQ(CompareAll(*actual, *expected, tolerance), "") << "run " << run << ", " << threads << " threads";
+    EXPECT_EQ(CompareAny(*actual, *expected, tolerance), "") << "run " << run << ", " << threads << " threads";
   }
   if (!HasAllKernels()) return;
   if (!c.slow) {

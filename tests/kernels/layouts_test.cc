@@ -79,7 +79,8 @@ std::optional<Graph> WithConvolutions(Graph graph, bool channels_last) {
 // A graph with what it must give.
 struct Expected {
   Graph graph;
-  std::vector<Tensor> inputs, results;
+  std::vector<Tensor> inputs;
+  Answers results;
   Tolerance tolerance;
 };
 
@@ -89,7 +90,7 @@ absl::StatusOr<Expected> Evaluate(const Case& c, const std::string& type) {
   if (!graph.ok()) return graph.status();
   expected.graph = *std::move(graph);
   expected.inputs = reference::RandomInputs(expected.graph, /*seed=*/17);
-  absl::StatusOr<std::vector<Tensor>> results = reference::EvaluateGraph(expected.graph, expected.inputs);
+  absl::StatusOr<Answers> results = RightAnswers(expected.graph, expected.inputs);
   if (!results.ok()) return results.status();
   expected.results = *std::move(results);
   expected.tolerance = ToleranceOf(expected.graph, type);
@@ -102,7 +103,7 @@ void Check(const Expected& expected, absl::StatusOr<std::unique_ptr<Plan>> plan)
   for (int run = 0; run < 2; ++run) {  // the second run sees the first one's memory
     const absl::StatusOr<std::vector<Tensor>> actual = (*plan)->Run(expected.inputs);
     ASSERT_TRUE(actual.ok()) << actual.status();
-    EXPECT_EQ(CompareAll(*actual, expected.results, expected.tolerance), "") << "run " << run << "\n"
+    EXPECT_EQ(CompareAny(*actual, expected.results, expected.tolerance), "") << "run " << run << "\n"
                                                                              << AllSteps(**plan);
   }
 }
