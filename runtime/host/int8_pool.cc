@@ -34,14 +34,16 @@ struct VectorOf<int8_t, kBytes> {
   using Type [[gnu::vector_size(kBytes), gnu::aligned(1), gnu::may_alias]] = int8_t;
 };
 
-// y[i] = the largest of x[i], x[i + step], ... of `times` terms, i < count. REQUIRES: count >= kBytes
-template <typename T, int kBytes>
+// y[i] = the largest of x[i], x[i + step], ... of `times` terms (kTimes, if that is not 0), i < count.
+// REQUIRES: count >= kBytes
+template <typename T, int kBytes, int kTimes>
 HALFTONE_INLINE void LargestOf(const T* x, int64_t step, int64_t times, int64_t count, T* y) {
   using V = typename VectorOf<T, kBytes>::Type;
+  const int64_t terms = kTimes > 0 ? kTimes : times;
   for (int64_t i = 0; i < count; i += kBytes) {
     const int64_t at = std::min<int64_t>(i, count - kBytes);  // the last vector does some again
     V most = *reinterpret_cast<const V*>(x + at);
-    for (int64_t k = 1; k < times; ++k) {
+    for (int64_t k = 1; k < terms; ++k) {
       const V next = *reinterpret_cast<const V*>(x + at + k * step);
       most = next > most ? next : most;
     }
@@ -49,16 +51,34 @@ HALFTONE_INLINE void LargestOf(const T* x, int64_t step, int64_t times, int64_t 
   }
 }
 template <typename T>
-HALFTONE_INLINE void LargestOfAny(const T* x, int64_t step, int64_t times, int64_t count, T* y) {
-  if (count >= 64) return LargestOf<T, 64>(x, step, times, count, y);
-  if (count >= 32) return LargestOf<T, 32>(x, step, times, count, y);
-  if (count >= 16) return LargestOf<T, 16>(x, step, times, count, y);
-  if (count >= 8) return LargestOf<T, 8>(x, step, times, count, y);
+HALFTONE_INLINE void LargestOfFew(const T* x, int64_t step, int64_t times, int64_t count, T* y) {
   for (int64_t i = 0; i < count; ++i) {
     T most = x[i];
     for (int64_t k = 1; k < times; ++k) most = std::max(most, x[i + k * step]);
     y[i] = most;
   }
+}
+
+// The same for `pixels` runs of `count`, whose x lie x_step apart and whose y follow each other.
+template <typename T, int kBytes>
+HALFTONE_INLINE void LargestOfRuns(const T* x, int64_t x_step, int64_t pixels, int64_t step, int64_t times,
+                                   int64_t count, T* y) {
+  if (times == 2) {
+    for (int64_t p = 0; p < pixels; ++p) LargestOf<T, kBytes, 2>(x + p * x_step, step, 2, count, y + p * count);
+  } else if (times == 3) {
+    for (int64_t p = 0; p < pixels; ++p) LargestOf<T, kBytes, 3>(x + p * x_step, step, 3, count, y + p * count);
+  } else {
+    for (int64_t p = 0; p < pixels; ++p) LargestOf<T, kBytes, 0>(x + p * x_step, step, times, count, y + p * count);
+  }
+}
+template <typename T>
+HALFTONE_INLINE void LargestOfAny(const T* x, int64_t x_step, int64_t pixels, int64_t step, int64_t times,
+                                  int64_t count, T* y) {
+  if (count >= 64) return LargestOfRuns<T, 64>(x, x_step, pixels, step, times, count, y);
+  if (count >= 32) return LargestOfRuns<T, 32>(x, x_step, pixels, step, times, count, y);
+  if (count >= 16) return LargestOfRuns<T, 16>(x, x_step, pixels, step, times, count, y);
+  if (count >= 8) return LargestOfRuns<T, 8>(x, x_step, pixels, step, times, count, y);
+  for (int64_t p = 0; p < pixels; ++p) LargestOfFew(x + p * x_step, step, times, count, y + p * count);
 }
 
 // Rows [first, last) of all images: rows of a window are made one, then its columns, many pixels at once where windows
@@ -74,18 +94,18 @@ HALFTONE_INLINE void MaxBody(const BytePool& pool, const std::byte* x_bytes, std
   for (int64_t i = first; i < last; ++i) {
     const Span rows = SpanOf(pool.rows, i % pool.rows.out, false);
     const T* from = x + (i / pool.rows.out * pool.rows.in + rows.begin) * in_row;
-    LargestOfAny(from, in_row, rows.end - rows.begin, in_row, row);
+    LargestOfAny(from, 0, 1, in_row, rows.end - rows.begin, in_row, row);
     T* to = y + i * out_row;
-    int64_t column = 0;
-    while (column < c.out) {
+    for (int64_t column = 0; column < c.out;) {
       const Span span = SpanOf(c, column, false);
-      int64_t together = 1;
-      if (c.stride == 1 && span.end - span.begin == c.kernel) {
-        together = std::max<int64_t>(1, std::min(c.out - column, c.in - span.end + 1));
-      }
-      LargestOfAny(row + span.begin * channels, channels, span.end - span.begin, together * channels,
-                   to + column * channels);
-      column += together;
+      // Whole windows from here on: side by side they are one long run, else a run each.
+      int64_t whole = 0;
+      if (span.end - span.begin == c.kernel) whole = std::min(c.out - column, (c.in - span.end) / c.stride + 1);
+      const bool together = whole > 0 && c.stride == 1;
+      const int64_t pixels = together ? 1 : std::max<int64_t>(whole, 1), run = together ? whole : 1;
+      LargestOfAny(row + span.begin * channels, c.stride * channels, pixels, channels, span.end - span.begin,
+                   run * channels, to + column * channels);
+      column += pixels * run;
     }
   }
 }
