@@ -1,57 +1,25 @@
 // Every graph of the golden files, quantized wherever that can be, answers the same before and after it is squashed:
 // bit for bit, as squash_quantization.h says.
 
-#include <algorithm>
-#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/strings.h"
 #include "gtest/gtest.h"
-#include "ir/editor.h"
-#include "ir/reference/reference.h"
 #include "ir/text.h"
-#include "ir/value_ranges.h"
-#include "passes/core/bind_inputs.h"
 #include "passes/core/equivalence.h"
 #include "passes/core/permissive_target.h"
 #include "passes/pipelines.h"
 #include "passes/quantize/insert_quantization.h"
 #include "passes/simplify/passes.h"
+#include "tests/quantize/seen_ranges.h"
 #include "tests/support/golden.h"
 
 namespace halftone {
 namespace {
 
 constexpr uint64_t kSeed = 11;
-
-// The finite extremes of every value of f32 in one run; nothing where the graph cannot be run.
-ValueRanges Calibrated(const Graph& graph) {
-  ValueRanges ranges;
-  if (HasFreeInputs(graph)) return ranges;
-  Graph watched = graph;
-  GraphEditor edit(watched);
-  const size_t own = graph.outputs().size();
-  for (const NodeId id : graph.nodes()) {
-    for (const ValueId value : graph.node(id).outputs) {
-      if (value.valid() && graph.type(value) == DataType::kFloat32) edit.AddGraphOutput(RangeName(graph, value), value);
-    }
-  }
-  const absl::StatusOr<std::vector<Tensor>> answers =
-      reference::EvaluateGraph(watched, reference::RandomInputs(graph, kSeed));
-  for (size_t i = own; answers.ok() && i < answers->size(); ++i) {
-    ValueRange range;
-    bool finite = true;
-    for (const float number : (*answers)[i].ToFloats()) {
-      finite = finite && std::isfinite(number);
-      range.min = std::min(range.min, number);
-      range.max = std::max(range.max, number);
-    }
-    if (finite) ranges.values[watched.outputs()[i].name] = range;
-  }
-  return ranges;
-}
 
 int Annotated(const Graph& graph) {
   int count = 0;
@@ -74,7 +42,7 @@ std::string Problem(const Graph& golden, const QuantizeOptions& options, std::st
   PassContext context{.target = target};
   Graph quantized = golden;
   if (!MakeOptimizePipeline().Run(quantized, context).ok()) return "";
-  const ValueRanges ranges = Calibrated(quantized);
+  const ValueRanges ranges = SeenRanges(quantized, kSeed);
   if (ranges.values.empty()) return "";
   const std::vector<NodeId> nodes = quantized.nodes();
   Pipeline insert("quantize");
