@@ -64,6 +64,7 @@ class CalibrationRun {
   CalibrationRun(const Graph& graph, const CompileOptions& options) : graph_(graph), options_(options) {}
 
   absl::StatusOr<Calibration> Collect(const CalibrationSource& source) {
+    EngineBackend(options_).UseThreads(std::max(options_.threads, 1));  // for the inputs, which no plan looks at
     for (;;) {
       HALFTONE_ASSIGN_OR_RETURN(const std::optional<CalibrationBatch> batch, source());
       if (!batch.has_value()) break;

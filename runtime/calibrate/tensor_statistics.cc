@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <mutex>
 
 #include "absl/log/check.h"
+#include "runtime/host/parallel.h"
 #include "runtime/host/simd.h"
 
 namespace halftone {
@@ -48,22 +50,52 @@ HALFTONE_SIMD void LargestOfLanes(const int32_t* bits, int64_t rows, int64_t lan
   }
 }
 
+// A multiple of rows of channels.
+int64_t PieceFor(const ChannelLayout& layout) { return std::max<int64_t>(1, kPiece / layout.block) * layout.block; }
+
 }  // namespace
 
+// What one thread finds in its share of a value.
+struct TensorStatistics::Share {
+  Histogram& histogram;
+  std::vector<int32_t>& channels;
+  Extent extent = {};
+  std::optional<int64_t> bad = {};  // the first number that is not finite
+};
+
 // `first`: the index of x[0] in the value, at the beginning of a row of `block` elements.
-void TensorStatistics::AddToChannels(std::span<const float> x, int64_t first, const ChannelLayout& layout) {
+void TensorStatistics::AddToChannels(std::span<const float> x, int64_t first, const ChannelLayout& layout,
+                                     std::vector<int32_t>& channels) {
   const int64_t run = layout.inner * layout.block;  // elements of the same block channels
   const int32_t* bits = reinterpret_cast<const int32_t*>(x.data());
   const int64_t end = first + static_cast<int64_t>(x.size());
   for (int64_t at = first; at < end;) {
     const int64_t stop = std::min(end, (at / run + 1) * run);
-    int32_t* const largest = channels_.data() + layout.ChannelOf(at);
+    int32_t* const largest = channels.data() + layout.ChannelOf(at);
     if (layout.block == 1) {
       *largest = std::max(*largest, Largest(bits + (at - first), stop - at));
     } else {
       LargestOfLanes(bits + (at - first), (stop - at) / layout.block, layout.block, largest);
     }
     at = stop;
+  }
+}
+
+// Elements [first, last), piece by piece.
+void TensorStatistics::AddShare(std::span<const float> x, int64_t first, int64_t last, const ChannelLayout& layout,
+                                Share& share) {
+  const int64_t piece = PieceFor(layout);
+  for (; first < last; first += piece) {
+    const std::span<const float> part = x.subspan(first, std::min(piece, last - first));
+    const Extent extent = ExtentOf(part);
+    if (!extent.finite()) {
+      const auto bad = std::ranges::find_if(part, [](float number) { return !std::isfinite(number); });
+      share.bad = first + (bad - part.begin());
+      return;
+    }
+    if (layout.channels > 0) AddToChannels(part, first, layout, share.channels);
+    share.histogram.Add(part, extent);
+    share.extent.Join(extent);
   }
 }
 
@@ -84,18 +116,30 @@ std::optional<int64_t> TensorStatistics::Add(std::span<const float> x, const Cha
     if (layout.inner == 1) layout.block = layout.channels;
   }
   const int64_t count = static_cast<int64_t>(x.size());
-  const int64_t piece = std::max<int64_t>(1, kPiece / layout.block) * layout.block;
+  const int64_t piece = PieceFor(layout), pieces = (count + piece - 1) / piece;
   Extent batch;
-  for (int64_t first = 0; first < count; first += piece) {
-    const std::span<const float> part = x.subspan(first, std::min(piece, count - first));
-    const Extent extent = ExtentOf(part);
-    if (!extent.finite()) {
-      return first + (std::ranges::find_if(part, [](float number) { return !std::isfinite(number); }) - part.begin());
+  std::optional<int64_t> bad;
+  std::mutex mutex;
+  host::ParallelFor(pieces, /*grain=*/1, [&](int64_t from, int64_t to) {
+    const int64_t first = from * piece, last = std::min(to * piece, count);
+    const bool alone = from == 0 && to == pieces;
+    // Sums and maxima: whoever comes first, the result is the same.
+    std::optional<Histogram> histogram;
+    std::vector<int32_t> channels;
+    if (!alone) {
+      histogram.emplace();
+      channels.assign(channels_.size(), 0);
     }
-    if (layout.channels > 0) AddToChannels(part, first, layout);
-    histogram_.Add(part, extent);
-    batch.Join(extent);
-  }
+    Share share{alone ? histogram_ : *histogram, alone ? channels_ : channels};
+    AddShare(x, first, last, layout, share);
+    const std::lock_guard lock(mutex);
+    batch.Join(share.extent);
+    if (share.bad.has_value()) bad = std::min(bad.value_or(count), *share.bad);
+    if (alone) return;
+    histogram_.Merge(*histogram);
+    for (size_t i = 0; i < channels.size(); ++i) channels_[i] = std::max(channels_[i], channels[i]);
+  });
+  if (bad.has_value()) return bad;
   if (!batch.empty()) {
     const double before = static_cast<double>(max()) - min();
     const bool is_first = extent_.empty();

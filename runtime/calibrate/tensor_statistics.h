@@ -36,7 +36,8 @@ class TensorStatistics {
   static constexpr double kWideningShare = 0.01;
 
   // The whole value in one batch. Where batches differ in the number of channels, nothing is said by channel. Where a
-  // number is NaN or infinite its index is returned, and nothing of these statistics may be used any more.
+  // number is NaN or infinite its index is returned, and nothing of these statistics may be used any more. On the
+  // calling thread's OpenMP threads (Backend::UseThreads); the result is the same for any number of them.
   std::optional<int64_t> Add(std::span<const float> x, const ChannelLayout& layout = {});
 
   const Histogram& histogram() const { return histogram_; }
@@ -55,7 +56,11 @@ class TensorStatistics {
   size_t MemoryBytes() const { return sizeof(*this) + channels_.capacity() * sizeof(channels_[0]); }
 
  private:
-  void AddToChannels(std::span<const float> x, int64_t first, const ChannelLayout& layout);
+  struct Share;
+  static void AddToChannels(std::span<const float> x, int64_t first, const ChannelLayout& layout,
+                            std::vector<int32_t>& channels);
+  static void AddShare(std::span<const float> x, int64_t first, int64_t last, const ChannelLayout& layout,
+                       Share& share);
 
   Histogram histogram_;
   Extent extent_;

@@ -1,5 +1,7 @@
 #include "runtime/calibrate/tensor_statistics.h"
 
+#include <omp.h>
+
 #include <cmath>
 #include <limits>
 #include <random>
@@ -104,6 +106,28 @@ TEST(TensorStatistics, AveragesAndWidening) {
   EXPECT_EQ(statistics.last_widening(), 3);
   ASSERT_EQ(statistics.Add({}), std::nullopt);
   EXPECT_EQ(statistics.batches(), 5);
+}
+
+// Counts and channels of threads add up; the first bad number is named whoever found one.
+TEST(TensorStatistics, AnyNumberOfThreads) {
+  const ChannelLayout layout{48, 9000, 16};
+  std::vector<float> numbers = Normal(2 * 48 * 9000, 5);
+  numbers[700000] = 1e5f;
+  std::vector<TensorStatistics> all(4);
+  const int before = omp_get_max_threads();
+  for (int threads = 1; threads <= 4; ++threads) {
+    omp_set_num_threads(threads);
+    TensorStatistics& statistics = all[threads - 1];
+    for (int batch = 0; batch < 3; ++batch) ASSERT_EQ(statistics.Add(numbers, layout), std::nullopt);
+    EXPECT_EQ(statistics.histogram(), all[0].histogram()) << threads;
+    EXPECT_EQ(statistics.ChannelMagnitudes(), all[0].ChannelMagnitudes()) << threads;
+    EXPECT_EQ(statistics.average_max(), all[0].average_max()) << threads;
+    std::vector<float> bad = numbers;
+    for (const int64_t at : {800000, 300000, 500000}) bad[at] = std::nanf("");
+    EXPECT_EQ(TensorStatistics().Add(bad, layout), 300000) << threads;
+  }
+  omp_set_num_threads(before);
+  EXPECT_EQ(all[0].count(), 3 * numbers.size());
 }
 
 TEST(TensorStatistics, NothingSeen) {
