@@ -280,6 +280,8 @@ std::string_view VariantName(VariantKind kind) {
       return "bf16";
     case VariantKind::kFp16:
       return "fp16";
+    case VariantKind::kInt8:
+      return "int8";
   }
   return "";
 }
@@ -290,6 +292,8 @@ DataType TypeOf(VariantKind kind) {
       return DataType::kBFloat16;
     case VariantKind::kFp16:
       return DataType::kFloat16;
+    case VariantKind::kInt8:
+      return DataType::kInt8;
     case VariantKind::kOriginal:
     case VariantKind::kFp32:
       break;

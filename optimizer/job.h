@@ -13,21 +13,18 @@
 #include "formats/formats.h"
 #include "ir/dialect.h"
 #include "optimizer/benchmark_options.h"
+#include "optimizer/int8_options.h"
 #include "optimizer/measure.h"
 #include "optimizer/model.h"
 #include "optimizer/rewrites.h"
 #include "optimizer/variant_child.h"
+#include "optimizer/variant_kind.h"
 #include "passes/precision/lists_planner.h"
 #include "passes/precision/policy_rules.h"
 #include "runtime/fidelity.h"
 #include "runtime/onednn/target.h"
 
 namespace halftone {
-
-// kOriginal: the file as it came, not fused. kFp32: fused, the baseline. The others are lowered.
-enum class VariantKind { kOriginal, kFp32, kBf16, kFp16 };
-std::string_view VariantName(VariantKind kind);  // "original", "fp32", "bf16", "fp16": the word in file names
-DataType TypeOf(VariantKind kind);               // that it is lowered to; kFloat32 of the first two
 
 enum class PlannerKind { kLists, kPlacement };
 
@@ -46,8 +43,9 @@ struct OptimizeOptions {
   Dialect dialect = Dialect::kPortable;  // of the written files
   std::vector<std::string> passes;      // named ones over the model as imported: "round_weights(num_steps=64)"
   bool verify_passes = false;           // the equivalence check
-  std::vector<SampleFile> calibration;  // used where `evaluation` is empty
+  std::vector<SampleFile> calibration;  // for the ranges of int8; also used where `evaluation` is empty
   std::vector<SampleFile> evaluation;
+  Int8Options int8;  // of kInt8
   BenchmarkOptions benchmark;
   std::string out_dir;  // absolute; variants are written here
 };
@@ -104,8 +102,24 @@ struct VariantResult {
   std::string output_hash;  // of the answers to the first batch
   std::optional<BenchmarkResult> benchmark;
   std::vector<std::string> opaque_ops;
+  // Of the multiply-adds of the graph's contractions, those computed in int8: 0 to 1; -1: not an int8 variant.
+  double int8_share = -1;
   double reference_share = 0;                // of the time of all steps: by reference functions
   std::vector<std::string> reference_nodes;  // "node (op)", slowest first
+};
+
+// Where the ranges of the int8 variant came from.
+struct CalibrationSummary {
+  int64_t samples = 0;
+  bool synthetic = false;  // random numbers: ranges of real data differ
+  std::string calibrator;  // "min-max", ... (ir/value_ranges.h)
+  std::string source;      // "samples", "ranges", "synthetic", "cache"
+  std::string file_name;   // "resnet50.ranges.json"
+  std::string path;        // local file
+  std::string sha256;
+  std::map<std::string, int64_t> silent_channels;  // by value: in how many channels no sample had anything but 0
+  std::vector<std::string> still_widening;         // values whose range grew notably at the last sample
+  double seconds = 0;
 };
 
 struct OptimizeResult {
@@ -114,6 +128,7 @@ struct OptimizeResult {
   std::vector<std::string> warnings;
   int64_t evaluation_samples = 0;                   // 0: seeded random inputs
   std::optional<BenchmarkRunResult> benchmark_run;  // its results of variants are in `variants`
+  std::optional<CalibrationSummary> calibration;    // where an int8 variant was asked for
   std::map<std::string, double> stage_seconds;
 };
 

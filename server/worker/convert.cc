@@ -13,6 +13,7 @@
 #include "runtime/machine_facts.h"
 #include "runtime/onednn/target.h"
 #include "server/worker/convert_benchmark.h"
+#include "server/worker/convert_int8.h"
 
 extern char** environ;
 
@@ -46,6 +47,11 @@ std::vector<std::string> TellingVariables() {
   }
   std::sort(result.begin(), result.end());
   return result;
+}
+
+// oneDNN's names of instruction sets: all of AVX-512 but the first, and AVX2 where the name says so.
+bool HasVnni(std::string_view isa) {
+  return isa.starts_with("avx512_core_") || isa.starts_with("avx2_vnni") || isa.starts_with("avx10");
 }
 
 void ToProto(const OutputFidelity& result, v1::Fidelity* proto) {
@@ -122,6 +128,7 @@ void ToProto(const VariantResult& result, const BenchmarkOptions& options, v1::V
   proto->set_summary(result.summary);
   proto->set_emulated(result.emulated);
   for (const std::string& op : result.opaque_ops) proto->add_opaque_ops(op);
+  proto->set_int8_share(result.int8_share);
   proto->set_reference_share(result.reference_share);
   for (const std::string& node : result.reference_nodes) proto->add_reference_nodes(node);
 }
@@ -180,6 +187,8 @@ v1::Precision ToProto(VariantKind kind) {
       return v1::BF16;
     case VariantKind::kFp16:
       return v1::FP16;
+    case VariantKind::kInt8:
+      return v1::INT8;
   }
   return v1::PRECISION_UNSPECIFIED;
 }
@@ -195,6 +204,7 @@ v1::Environment DescribeEnvironment(int threads) {
   environment.set_cpu(info.cpu_model);
   environment.set_isa(info.isa);
   environment.set_native_bf16(info.native_bf16);
+  environment.set_native_int8(HasVnni(info.isa));
   environment.set_onednn_version(info.onednn_version);
   environment.set_threads(threads);
   environment.set_cores(info.cores);
@@ -235,6 +245,7 @@ v1::Report ToReport(const OptimizeResult& result, const v1::Model& model, const 
   if (result.benchmark_run.has_value()) {
     *report.mutable_benchmark_run() = ToProto(*result.benchmark_run, result.variants, benchmark);
   }
+  if (result.calibration.has_value()) *report.mutable_calibration() = ToProto(*result.calibration);
   return report;
 }
 

@@ -1,0 +1,51 @@
+// How the int8 variant of a job is made.
+#ifndef HALFTONE_OPTIMIZER_INT8_OPTIONS_H_
+#define HALFTONE_OPTIMIZER_INT8_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "optimizer/samples.h"
+#include "optimizer/variant_kind.h"
+#include "passes/quantize/quantize_options.h"
+#include "runtime/calibrate/calibrators.h"
+
+namespace halftone {
+
+// What the file says int8 with.
+enum class Int8Form : uint8_t {
+  kPairs,      // ONNX: QuantizeLinear and DequantizeLinear around standard ops; TensorFlow: FakeQuant
+  kOperators,  // ONNX: QLinearConv and its like; TensorFlow: QuantizedConv2D... and its like
+};
+
+// What the int8 variant has to reach against fp32, on the evaluation samples (the calibration samples where there are
+// none). Where nothing is set nothing is asked.
+struct AccuracyGoal {
+  // A share of the rows, 0 to 1: of labels that are no longer right; without labels, of rows whose largest element is
+  // another one than fp32 says.
+  std::optional<double> max_top1_drop;
+  std::optional<double> min_sqnr_db;  // of every output
+  std::optional<double> min_cosine;   // of every output, -1 to 1
+
+  bool empty() const { return !max_top1_drop && !min_sqnr_db && !min_cosine; }
+  bool operator==(const AccuracyGoal&) const = default;
+};
+
+struct Int8Options {
+  CalibratorOptions calibrator;      // `integers` of it follow from `quantize`
+  std::optional<SampleFile> ranges;  // a ranges.json or a log of TensorFlow's, in the place of calibration samples
+  QuantizeOptions quantize;          // its sets of nodes are the job's own to fill
+  // What is not int8: kFp32, or kBf16 by the planner and rules of the job.
+  VariantKind rest = VariantKind::kFp32;
+  bool correct_bias = true;    // biases take up the mean error of the rounded weights
+  bool equalize = true;        // ranges of channels are evened out between layers
+  bool smooth = false;         // outliers of activations move into the weights of matmuls
+  bool choose_weights = true;  // ranges of weights by the error of the layer's result
+  Int8Form form = Int8Form::kPairs;
+  AccuracyGoal goal;
+  double budget_seconds = 0;  // for the search after the goal; 0: no limit
+};
+
+}  // namespace halftone
+
+#endif  // HALFTONE_OPTIMIZER_INT8_OPTIONS_H_

@@ -1,0 +1,21 @@
+// Which variants of a model there are.
+#ifndef HALFTONE_OPTIMIZER_VARIANT_KIND_H_
+#define HALFTONE_OPTIMIZER_VARIANT_KIND_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "ir/types.h"
+
+namespace halftone {
+
+// kOriginal: the file as it came, not fused. kFp32: fused, the baseline. The others are lowered.
+enum class VariantKind : uint8_t { kOriginal, kFp32, kBf16, kFp16, kInt8 };
+
+// "original", "fp32", "bf16", "fp16", "int8": the word in file names.
+std::string_view VariantName(VariantKind kind);
+DataType TypeOf(VariantKind kind);  // that it is lowered to; kFloat32 of the first two, kInt8 of kInt8
+
+}  // namespace halftone
+
+#endif  // HALFTONE_OPTIMIZER_VARIANT_KIND_H_
