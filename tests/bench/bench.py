@@ -9,6 +9,8 @@
     dev bench --passes       the passes alone on graphs of 10 000 and 100 000 nodes, beside ONNX Runtime's optimization of the same files
     dev bench --precision    bf16 on every real model, by both planners (precision_tables.py; --precision --help)
     dev bench --headline     the nets of Paddle's and TensorFlow's tables, fp32 and bf16 (the same)
+    dev bench --int8         int8 beside ONNX Runtime in fp32 and with the files of its own quantizer (int8.py; --int8 --help);
+                             --int8-accuracy: answers on real samples; --int8-table: a small network layer by layer
 
 Without arguments: all scenarios, quick profile. Each round runs every side once, in random order, each in a fresh process: ONNX
 Runtime (fp32), Halftone's fused fp32 file, Halftone's bf16 file. A side's time in a round is the median of its inferences; times are
@@ -26,6 +28,7 @@ import sys
 import time
 
 import fusions
+import int8
 import kernels
 import passes
 import precision_tables
@@ -171,6 +174,8 @@ def main():
         return precision_tables.main(sys.argv[2:])
     if sys.argv[1:2] == ["--headline"]:
         return precision_tables.main(sys.argv[1:])
+    if sys.argv[1:] and sys.argv[1] in int8.MODES:
+        return int8.MODES[sys.argv[1]](sys.argv[2:])
     options = parse(sys.argv[1:])
     if options.list:
         list_bars(options)

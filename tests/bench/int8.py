@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""INT8 against ONNX Runtime: speed of our int8 files beside ONNX Runtime in fp32 and with the files of its own quantizer.
+
+    dev bench --int8 [--models NAME,...] [--profile quick|standard] [--rounds N] [--round-seconds S] [--resume]
+                     [--markdown docs/int8.md --json docs/int8.json]
+    dev bench --int8 --list          models, bars, the files of ONNX Runtime's quantizer that are raced
+    dev bench --int8-accuracy ...    answers on real samples (int8_accuracy.py; --int8-accuracy --help)
+    dev bench --int8-table ...       one small network in detail (int8_table.py; --int8-table --help)
+
+One thread, batch 1. ONNX Runtime's quantizer makes pairs and operators, activations of u8 and s8, weights per channel, from the same
+samples as ours; the fastest of its files takes part. Each round runs all sides once, in random order, each in a fresh process, and so on as
+dev bench does it. Exit code 1 where a bar is missed or a model could not be measured. Nothing else should run on the machine.
+"""
+
+import argparse
+import os
+import pathlib
+import sys
+
+import int8_accuracy
+import int8_table
+from answers import fidelity
+from files import our_build
+from int8_document import add_files, command_of, common, write
+from int8_files import Int8Files
+from int8_judge import INT8, ORT_INT8, judge_speed
+from int8_models import NETS, OVER_OWN_QUANTIZER, candidates, speed_nets
+from int8_page import speed_cells
+from intervals import median
+from judge import cpu_facts, describe_cpu, missed
+from measure import measure, say, wait_for_quiet
+from programs import HERE, BenchError
+from sides import FP32, ORT, Side, halftone, onnx_runtime
+from state import State
+
+# rounds, seconds of timed inference in one, disturbed rounds that are done again
+PROFILES = {"quick": (5, 1.0, 3), "standard": (10, 2.0, 10)}
+RACE_ROUNDS, RACE_SECONDS = 2, 0.3  # between the files of ONNX Runtime's quantizer
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(prog="dev bench --int8", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", default="", help=f"comma-separated, of {', '.join(n.name for n in speed_nets([]))} (default: all)")
+    parser.add_argument("--profile", choices=PROFILES, default="quick", help="quick: 5 rounds of 1 s; standard: 10 of 2 s (default: quick)")
+    parser.add_argument("--rounds", type=int, help="over the profile's number")
+    parser.add_argument("--round-seconds", type=float, help="over the profile's: timed inference of one side in one round")
+    parser.add_argument("--seed", type=int, default=1, help="of the order of the sides and the intervals (default: 1)")
+    parser.add_argument("--resume", action="store_true", help="keep what an interrupted run of the same kind has measured")
+    parser.add_argument("--state", type=pathlib.Path, help="the file that --resume reads (default: in the cache)")
+    parser.add_argument("--list", action="store_true", help="print models and bars, measure nothing")
+    add_files(parser)
+    options = parser.parse_args(arguments)
+    rounds, seconds, options.again = PROFILES[options.profile]
+    options.rounds, options.round_seconds = options.rounds or rounds, options.round_seconds or seconds
+    options.models = [name for name in options.models.split(",") if name]
+    for name in options.models:
+        if name not in NETS or not NETS[name].speed:
+            parser.error(f"no model '{name}'; there are {', '.join(n.name for n in speed_nets([]))}")
+    if options.rounds < 3:
+        parser.error("--rounds: an interval needs at least 3")
+    return options
+
+
+def list_bars(nets):
+    for net in nets:
+        limit = f" (limit {net.speed.limit:g})" if net.speed.limit else ""
+        files = ", ".join(f"{form} {t}" for form, t in candidates(net))
+        print(f"{net.name:20} >= {net.speed.fp32:g} x ONNX Runtime fp32{limit}, >= {OVER_OWN_QUANTIZER:g} x the fastest of {files}")
+
+
+def side_of_quantizer(file):
+    return Side(ORT_INT8, [sys.executable, HERE / "onnxruntime_round.py"], file)
+
+
+def fastest(net, files, samples):
+    """(side, "form activations", {that: ms or why there is none})"""
+    found, times = {}, {}
+    for form, activations in candidates(net):
+        name = f"{form} {activations}"
+        try:
+            side = side_of_quantizer(files.of_quantizer(net, form, activations))
+            milliseconds = min(side.round(net.scenario, samples, RACE_SECONDS)[0] for _ in range(RACE_ROUNDS))
+        except BenchError as error:
+            times[name] = str(error).splitlines()[-1]
+            say(f"  {name}: {times[name]}")
+            continue
+        times[name] = milliseconds
+        found[name] = side
+        say(f"  {name}: {milliseconds:.3f} ms")
+    if not found:
+        raise BenchError(f"ONNX Runtime runs no file of its quantizer: {times}")
+    best = min(found, key=times.get)
+    return found[best], best, times
+
+
+def bench(net, options, files, facts):
+    samples = files.timed(net)
+    ours = files.ours(net)
+    wait_for_quiet()
+    side, form, raced = fastest(net, files, samples)
+    sides = [onnx_runtime(files.source(net)), side, halftone(FP32, ours["fp32"]), halftone(INT8, ours["file"])]
+    sqnr = fidelity(files.source(net), [ours["file"]], samples, net.scenario)[0]
+    times, thrown, disturbed = measure(net.scenario, sides, samples, options)
+    return {"model": net.name, "trained": net.trained, "ms": {name: median(rounds) for name, rounds in times.items()}, "fastest": form, "raced": raced,
+            "verdicts": judge_speed(net, times, sqnr, options.seed, facts, len(disturbed)), "sqnr_db": sqnr, "int8_share": ours["int8_share"],
+            "summary": ours["summary"], "plan_ms": sides[-1].facts["plan_ms"], "thrown_away": len(thrown), "disturbed": disturbed,
+            "round_medians_ms": times, "file_bytes": {"original": os.path.getsize(files.source(net)), "int8": os.path.getsize(ours["file"])}}
+
+
+def run_all(options, files, state, facts):
+    results, skipped = [], []
+    todo = speed_nets(options.models)
+    for i, net in enumerate(todo):
+        if net.name not in state.results or noisy(state.results[net.name]):
+            say(f"{i + 1} of {len(todo)}: {net.name}")
+            try:
+                state.add(net.name, bench(net, options, files, facts))
+            except BenchError as error:
+                skipped.append(f"{net.name}: {' '.join(str(error).split())[:300]}")
+                say(f"not measured: {skipped[-1]}")
+                continue
+            say("  " + "  ".join(speed_cells(state.results[net.name])))
+        results.append(state.results[net.name])
+    return results, skipped
+
+
+def noisy(result):
+    return any(v["word"] == "NOISY" for v in result["verdicts"].values())
+
+
+def main(arguments):
+    options = parse(arguments)
+    if options.list:
+        list_bars(speed_nets(options.models))
+        return 0
+    if options.page:
+        write(options, {})
+        return 0
+    facts = cpu_facts()
+    folder = pathlib.Path(os.environ.get("HALFTONE_CACHE", pathlib.Path.home() / ".cache/halftone")) / "bench"
+    key = {"the programs": our_build(), "rounds": options.rounds, "seconds of a round": options.round_seconds, "seed": options.seed,
+           "the CPU": describe_cpu(facts)}
+    state = State(options.state or folder / "int8.json", key, options.resume)
+    if state.why_new:
+        say(state.why_new)
+    results, skipped = run_all(options, Int8Files(folder), state, facts)
+    part = {**common(command_of("--int8", arguments), results, skipped, facts), "rounds": options.rounds, "round_seconds": options.round_seconds,
+            "seed": options.seed}
+    write(options, {"speed": part})
+    return 1 if skipped or any(missed(v) for r in results for v in r["verdicts"].values()) else 0
+
+
+MODES = {"--int8": main, "--int8-accuracy": int8_accuracy.main, "--int8-table": int8_table.main}
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except BenchError as error:
+        sys.exit(f"int8.py: {error}")
