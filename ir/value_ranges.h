@@ -46,6 +46,8 @@ struct ValueRange {
   // The value's dimension along which channels lie, and the largest magnitude seen in each; -1 and empty: not known.
   int channel_axis = -1;
   std::vector<float> channel_magnitudes = {};
+  // The mean of each of these channels; empty: not known.
+  std::vector<float> channel_means = {};
   // The range still grew notably at the last sample: more samples would widen it further.
   bool still_widening = false;
 

@@ -48,6 +48,8 @@ Json ToJson(const ValueRange& range) {
   json["channel_axis"] = range.channel_axis;
   json["channel_magnitudes"] = Json::array();
   for (const float magnitude : range.channel_magnitudes) json["channel_magnitudes"].push_back(Shortest(magnitude));
+  json["channel_means"] = Json::array();
+  for (const float mean : range.channel_means) json["channel_means"].push_back(Shortest(mean));
   json["still_widening"] = range.still_widening;
   return json;
 }
@@ -178,9 +180,13 @@ absl::StatusOr<ValueRange> ReadRange(const Json& json, const std::string& path) 
   range.bin_width = fields.Number("bin_width");
   range.channel_axis = static_cast<int>(fields.Integer("channel_axis", -1, 63));
   range.channel_magnitudes = fields.Floats("channel_magnitudes");
+  range.channel_means = fields.Floats("channel_means");
   range.still_widening = fields.Bool("still_widening");
   if (range.min > range.max) fields.Fail("min", Concat("is ", range.min, ", above the max ", range.max));
   if (range.observed_min > range.observed_max) fields.Fail("observed_min", "is above observed_max");
+  const size_t means = range.channel_means.size(), channels = range.channel_magnitudes.size();
+  if (means != 0 && means != channels)
+    fields.Fail("channel_means", Concat("has ", means, " numbers, channel_magnitudes has ", channels));
   if (range.zeros > range.count) fields.Fail("zeros", "is above count");
   HALFTONE_RETURN_IF_ERROR(fields.Finish());
   return range;

@@ -34,6 +34,7 @@ RangesFile Example() {
                                        .bin_width = 0.00390625,
                                        .channel_axis = 1,
                                        .channel_magnitudes = {0, 6, 0.1f},
+                                       .channel_means = {0, 2.5f, -0.05f},
                                        .still_widening = true};
   file.ranges.values["a \"name\" \n:0"] = {.min = -1e-40f, .max = 0.1f, .observed_min = -0.5f, .observed_max = 0.1f};
   return file;
@@ -48,6 +49,7 @@ TEST(RangesJson, ReadsBackExactly) {
     range.max = std::bit_cast<float>(bits(random));
     range.min = -std::bit_cast<float>(bits(random));
     range.channel_magnitudes = {range.max, std::numeric_limits<float>::denorm_min(), std::numeric_limits<float>::max()};
+    range.channel_means = {range.min, -0.5f, std::numeric_limits<float>::lowest()};
     range.count = std::numeric_limits<uint64_t>::max();
   }
   const std::string text = WriteRanges(file);
@@ -103,6 +105,8 @@ TEST(RangesJson, ErrorsNameFileAndField) {
       {"\"zeros\":7", "\"zeros\":99999999999", "field 'values.conv1/Relu6.zeros' is above count"},
       {"[0.0,6.0,0.1]", "[0.0,null,0.1]", "field 'values.conv1/Relu6.channel_magnitudes[1]' must be a number"},
       {"[0.0,6.0,0.1]", "6", "field 'values.conv1/Relu6.channel_magnitudes' must be a list"},
+      {"[0.0,2.5,-0.05]", "[0.0,2.5]",
+       "field 'values.conv1/Relu6.channel_means' has 2 numbers, channel_magnitudes has 3"},
       {"\"channel_axis\":1", "\"channel_axis\":1e30",
        "field 'values.conv1/Relu6.channel_axis' must be an integer from -1 to 63"},
       {"\"max\":5.9", "\"max\":NaN", "the file is not JSON"},

@@ -316,6 +316,7 @@ absl::StatusOr<ValueRanges> Calibration::Ranges(const CalibratorOptions& options
     ValueRange range = it->second;
     range.channel_axis = -1;
     range.channel_magnitudes.clear();
+    range.channel_means.clear();
     ranges.values.try_emplace(view, std::move(range));
   }
   return ranges;

@@ -219,6 +219,7 @@ absl::StatusOr<ValueRange> MakeValueRange(const TensorStatistics& statistics, co
   result.zeros = statistics.histogram().zeros();
   result.bin_width = statistics.count() == 0 ? 0 : statistics.histogram().width();
   result.channel_magnitudes = statistics.ChannelMagnitudes();
+  result.channel_means = statistics.ChannelMeans();
   result.still_widening = statistics.batches() > 0 && statistics.last_widening() == statistics.batches() - 1;
   return result;
 }

@@ -14,39 +14,49 @@ namespace {
 
 static_assert(sizeof(TensorStatistics) + TensorStatistics::kMostChannels * sizeof(int32_t) <=
               TensorStatistics::kMostBytes);
+static_assert(sizeof(TensorStatistics) + TensorStatistics::kMostMeans * (sizeof(int32_t) + sizeof(float)) <=
+              TensorStatistics::kMostBytes);
 
 constexpr int32_t kMagnitudeBits = 0x7fffffff;
 
 // Numbers that are read several times while they lie in the second cache, and for which it pays to collect counts.
 constexpr int64_t kPiece = 64 << 10;
 
-HALFTONE_SIMD int32_t Largest(const int32_t* __restrict bits, int64_t count) {
-  int32_t largest = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    const int32_t magnitude = bits[i] & kMagnitudeBits;
-    largest = largest > magnitude ? largest : magnitude;
-  }
-  return largest;
-}
+constexpr int64_t kLanes = 16;
 
-HALFTONE_INLINE void LargestOfLanesBody(const int32_t* __restrict bits, int64_t rows, int64_t lanes,
-                                        int32_t* __restrict largest) {
+HALFTONE_INLINE void AddLanesBody(const float* __restrict x, int64_t rows, int64_t lanes, int32_t* __restrict largest,
+                                  float* __restrict sums) {
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t lane = 0; lane < lanes; ++lane) {
-      const int32_t magnitude = bits[row * lanes + lane] & kMagnitudeBits;
+      const float number = x[row * lanes + lane];
+      const int32_t magnitude = std::bit_cast<int32_t>(number) & kMagnitudeBits;
       largest[lane] = largest[lane] > magnitude ? largest[lane] : magnitude;
+      sums[lane] += number;
     }
   }
 }
 
-// largest[l] = max(largest[l], |x[r, l]| of all rows)
-HALFTONE_SIMD void LargestOfLanes(const int32_t* bits, int64_t rows, int64_t lanes, int32_t* largest) {
-  if (lanes == 16) {
-    LargestOfLanesBody(bits, rows, 16, largest);
+// largest[l] = max(largest[l], |x[r, l]| of all rows), sums[l] += x[r, l] of all rows
+HALFTONE_SIMD void AddLanes(const float* x, int64_t rows, int64_t lanes, int32_t* largest, float* sums) {
+  if (lanes == kLanes) {
+    AddLanesBody(x, rows, kLanes, largest, sums);
   } else if (lanes == 8) {
-    LargestOfLanesBody(bits, rows, 8, largest);
+    AddLanesBody(x, rows, 8, largest, sums);
   } else {
-    LargestOfLanesBody(bits, rows, lanes, largest);
+    AddLanesBody(x, rows, lanes, largest, sums);
+  }
+}
+
+// The same for numbers of one channel.
+HALFTONE_SIMD void AddRun(const float* x, int64_t count, int32_t* largest, float* sum) {
+  int32_t magnitudes[kLanes] = {};
+  float sums[kLanes] = {};
+  const int64_t rows = count / kLanes;
+  AddLanesBody(x, rows, kLanes, magnitudes, sums);
+  AddLanesBody(x + rows * kLanes, 1, count - rows * kLanes, magnitudes, sums);
+  for (int64_t lane = 0; lane < kLanes; ++lane) {
+    *largest = *largest > magnitudes[lane] ? *largest : magnitudes[lane];
+    *sum += sums[lane];
   }
 }
 
@@ -59,23 +69,23 @@ int64_t PieceFor(const ChannelLayout& layout) { return std::max<int64_t>(1, kPie
 struct TensorStatistics::Share {
   Histogram& histogram;
   std::vector<int32_t>& channels;
+  std::span<float> sums;  // of the value's pieces, a row of channels each
   Extent extent = {};
   std::optional<int64_t> bad = {};  // the first number that is not finite
 };
 
 // `first`: the index of x[0] in the value, at the beginning of a row of `block` elements.
 void TensorStatistics::AddToChannels(std::span<const float> x, int64_t first, const ChannelLayout& layout,
-                                     std::vector<int32_t>& channels) {
+                                     int32_t* largest, float* sums) {
   const int64_t run = layout.inner * layout.block;  // elements of the same block channels
-  const int32_t* bits = reinterpret_cast<const int32_t*>(x.data());
   const int64_t end = first + static_cast<int64_t>(x.size());
   for (int64_t at = first; at < end;) {
-    const int64_t stop = std::min(end, (at / run + 1) * run);
-    int32_t* const largest = channels.data() + layout.ChannelOf(at);
+    const int64_t stop = std::min(end, (at / run + 1) * run), channel = layout.ChannelOf(at);
+    const float* numbers = x.data() + (at - first);
     if (layout.block == 1) {
-      *largest = std::max(*largest, Largest(bits + (at - first), stop - at));
+      AddRun(numbers, stop - at, largest + channel, sums + channel);
     } else {
-      LargestOfLanes(bits + (at - first), (stop - at) / layout.block, layout.block, largest);
+      AddLanes(numbers, (stop - at) / layout.block, layout.block, largest + channel, sums + channel);
     }
     at = stop;
   }
@@ -93,7 +103,10 @@ void TensorStatistics::AddShare(std::span<const float> x, int64_t first, int64_t
       share.bad = first + (bad - part.begin());
       return;
     }
-    if (layout.channels > 0) AddToChannels(part, first, layout, share.channels);
+    if (layout.channels > 0) {
+      float* const sums = share.sums.data() + first / piece * layout.channels;
+      AddToChannels(part, first, layout, share.channels.data(), sums);
+    }
     share.histogram.Add(part, extent);
     share.extent.Join(extent);
   }
@@ -105,9 +118,13 @@ std::optional<int64_t> TensorStatistics::Add(std::span<const float> x, const Cha
     return std::nullopt;
   }
   ChannelLayout layout = asked.channels <= kMostChannels ? asked : ChannelLayout{};
-  if (count() == 0) channels_.assign(layout.channels, 0);
+  if (count() == 0) {
+    channels_.assign(layout.channels, 0);
+    means_.assign(layout.channels <= kMostMeans ? layout.channels : 0, 0.0f);
+  }
   if (channels_.size() != static_cast<size_t>(layout.channels)) {
     channels_ = {};
+    means_ = {};
     layout = {};
   }
   if (layout.channels > 0) {
@@ -117,6 +134,8 @@ std::optional<int64_t> TensorStatistics::Add(std::span<const float> x, const Cha
   }
   const int64_t count = static_cast<int64_t>(x.size());
   const int64_t piece = PieceFor(layout), pieces = (count + piece - 1) / piece;
+  // A piece's by itself, so that they add up in one order: for a time at most a sixteenth of the value's memory.
+  std::vector<float> sums(pieces * layout.channels, 0.0f);
   Extent batch;
   std::optional<int64_t> bad;
   std::mutex mutex;
@@ -130,7 +149,7 @@ std::optional<int64_t> TensorStatistics::Add(std::span<const float> x, const Cha
       histogram.emplace();
       channels.assign(channels_.size(), 0);
     }
-    Share share{alone ? histogram_ : *histogram, alone ? channels_ : channels};
+    Share share{alone ? histogram_ : *histogram, alone ? channels_ : channels, sums};
     AddShare(x, first, last, layout, share);
     const std::lock_guard lock(mutex);
     batch.Join(share.extent);
@@ -140,6 +159,7 @@ std::optional<int64_t> TensorStatistics::Add(std::span<const float> x, const Cha
     for (size_t i = 0; i < channels.size(); ++i) channels_[i] = std::max(channels_[i], channels[i]);
   });
   if (bad.has_value()) return bad;
+  AddToMeans(sums, count);
   if (!batch.empty()) {
     const double before = static_cast<double>(max()) - min();
     const bool is_first = extent_.empty();
@@ -152,6 +172,24 @@ std::optional<int64_t> TensorStatistics::Add(std::span<const float> x, const Cha
   }
   ++batches_;
   return std::nullopt;
+}
+
+// `sums`: of the channels in each piece of a batch of `count` numbers, which the histogram has already.
+void TensorStatistics::AddToMeans(std::span<const float> sums, int64_t count) {
+  if (means_.empty()) return;
+  const size_t channels = means_.size();
+  std::vector<double> totals(channels, 0.0);
+  for (size_t i = 0; i < sums.size(); i += channels) {
+    for (size_t c = 0; c < channels; ++c) totals[c] += sums[i + c];
+  }
+  const double weight = static_cast<double>(count) / static_cast<double>(this->count());
+  const double per_channel = static_cast<double>(count) / static_cast<double>(channels);
+  for (size_t c = 0; c < channels; ++c) {
+    const double mean = means_[c];
+    means_[c] = static_cast<float>(mean + weight * (totals[c] / per_channel - mean));
+  }
+  // Sums of numbers near the largest f32 may be none.
+  if (!std::ranges::all_of(means_, [](float mean) { return std::isfinite(mean); })) means_ = {};
 }
 
 std::vector<float> TensorStatistics::ChannelMagnitudes() const {

@@ -1,4 +1,4 @@
-// What calibration remembers of one value: its histogram, its extremes, those of each channel. At most 64 KB, whatever
+// What calibration remembers of one value: its histogram, its extremes, magnitude and mean of each channel. At most 64 KB, whatever
 // the number of samples (kMostBytes).
 #ifndef HALFTONE_RUNTIME_CALIBRATE_TENSOR_STATISTICS_H_
 #define HALFTONE_RUNTIME_CALIBRATE_TENSOR_STATISTICS_H_
@@ -30,6 +30,7 @@ class TensorStatistics {
  public:
   static constexpr size_t kMostBytes = size_t{64} << 10;
   static constexpr int64_t kMostChannels = 4096;  // of values with more nothing is said by channel
+  static constexpr int64_t kMostMeans = 4032;     // of values with more channels no means
   // The weight of a new batch in the moving averages of its extremes; the first batch counts whole.
   static constexpr double kNewBatchWeight = 0.01;
   // A range that grew by at least this part of itself is not settled.
@@ -53,14 +54,21 @@ class TensorStatistics {
   // The largest magnitude in each channel; empty where that is not known. A channel of 0 never fired.
   std::vector<float> ChannelMagnitudes() const;
 
-  size_t MemoryBytes() const { return sizeof(*this) + channels_.capacity() * sizeof(channels_[0]); }
+  // The mean of each channel; empty where that is not known. Sums of f32 over at most 64 K numbers, then of f64: the
+  // same for any number of threads.
+  std::vector<float> ChannelMeans() const { return means_; }
+
+  size_t MemoryBytes() const {
+    return sizeof(*this) + channels_.capacity() * sizeof(channels_[0]) + means_.capacity() * sizeof(means_[0]);
+  }
 
  private:
   struct Share;
-  static void AddToChannels(std::span<const float> x, int64_t first, const ChannelLayout& layout,
-                            std::vector<int32_t>& channels);
+  static void AddToChannels(std::span<const float> x, int64_t first, const ChannelLayout& layout, int32_t* largest,
+                            float* sums);
   static void AddShare(std::span<const float> x, int64_t first, int64_t last, const ChannelLayout& layout,
                        Share& share);
+  void AddToMeans(std::span<const float> sums, int64_t count);
 
   Histogram histogram_;
   Extent extent_;
@@ -68,6 +76,7 @@ class TensorStatistics {
   int64_t batches_ = 0;
   int64_t last_widening_ = -1;
   std::vector<int32_t> channels_;  // bits of magnitudes, which order as integers
+  std::vector<float> means_;       // empty, or as many
 };
 
 }  // namespace halftone

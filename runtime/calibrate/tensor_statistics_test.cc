@@ -42,17 +42,27 @@ TEST(TensorStatistics, ChannelsInEveryLayout) {
     const int64_t images = 2;
     std::vector<float> numbers = Normal(images * layout.channels * layout.inner, 3);
     std::vector<float> expected(layout.channels, 0.0f);
+    std::vector<double> sums(layout.channels, 0.0);
     for (size_t i = 0; i < numbers.size(); ++i) {
       // Channel 1 never fires, others but little.
       const int64_t channel = layout.ChannelOf(static_cast<int64_t>(i));
       ASSERT_LT(channel, layout.channels);
       if (channel == 1) numbers[i] = i % 2 == 0 ? 0.0f : -0.0f;
       expected[channel] = std::max(expected[channel], std::fabs(numbers[i]));
+      sums[channel] += numbers[i];
     }
     TensorStatistics statistics, plain;
     ASSERT_EQ(statistics.Add(numbers, layout), std::nullopt);
     ASSERT_EQ(plain.Add(numbers), std::nullopt);
     EXPECT_EQ(statistics.ChannelMagnitudes(), expected);
+    const std::vector<float> means = statistics.ChannelMeans();
+    if (layout.channels > TensorStatistics::kMostMeans) {
+      EXPECT_TRUE(means.empty());
+    } else {
+      ASSERT_EQ(means.size(), sums.size());
+      for (size_t c = 0; c < means.size(); ++c)
+        EXPECT_NEAR(means[c], sums[c] / static_cast<double>(images * layout.inner), 2e-5) << c;
+    }
     EXPECT_EQ(statistics.histogram(), plain.histogram());
     EXPECT_EQ(statistics.count(), numbers.size());
     EXPECT_LE(statistics.MemoryBytes(), TensorStatistics::kMostBytes);
@@ -121,6 +131,7 @@ TEST(TensorStatistics, AnyNumberOfThreads) {
     for (int batch = 0; batch < 3; ++batch) ASSERT_EQ(statistics.Add(numbers, layout), std::nullopt);
     EXPECT_EQ(statistics.histogram(), all[0].histogram()) << threads;
     EXPECT_EQ(statistics.ChannelMagnitudes(), all[0].ChannelMagnitudes()) << threads;
+    EXPECT_EQ(statistics.ChannelMeans(), all[0].ChannelMeans()) << threads;
     EXPECT_EQ(statistics.average_max(), all[0].average_max()) << threads;
     std::vector<float> bad = numbers;
     for (const int64_t at : {800000, 300000, 500000}) bad[at] = std::nanf("");
@@ -128,6 +139,30 @@ TEST(TensorStatistics, AnyNumberOfThreads) {
   }
   omp_set_num_threads(before);
   EXPECT_EQ(all[0].count(), 3 * numbers.size());
+}
+
+// Every number counts the same, however large its batch was.
+TEST(TensorStatistics, MeansOfBatches) {
+  TensorStatistics statistics;
+  ASSERT_EQ(statistics.Add(std::vector<float>{1, 2, 30, 40}, {.channels = 2, .inner = 2}), std::nullopt);
+  EXPECT_EQ(statistics.ChannelMeans(), (std::vector<float>{1.5f, 35}));
+  ASSERT_EQ(statistics.Add(std::vector<float>{-6, -60}, {.channels = 2, .inner = 1}), std::nullopt);
+  EXPECT_NEAR(statistics.ChannelMeans()[0], -1, 1e-6);
+  EXPECT_NEAR(statistics.ChannelMeans()[1], 10.0 / 3, 1e-6);
+  ASSERT_EQ(statistics.Add({}, {.channels = 2, .inner = 0}), std::nullopt);
+  EXPECT_NEAR(statistics.ChannelMeans()[0], -1, 1e-6);
+  ASSERT_EQ(statistics.Add(Normal(12, 1), {.channels = 4, .inner = 3}), std::nullopt);
+  EXPECT_TRUE(statistics.ChannelMeans().empty());
+}
+
+TEST(TensorStatistics, MeansThatAreNoNumbersAreNotKnown) {
+  TensorStatistics statistics;
+  const std::vector<float> large(64, std::numeric_limits<float>::max());
+  ASSERT_EQ(statistics.Add(large, {.channels = 2, .inner = 32}), std::nullopt);
+  EXPECT_EQ(statistics.ChannelMagnitudes().size(), 2);
+  EXPECT_TRUE(statistics.ChannelMeans().empty());
+  ASSERT_EQ(statistics.Add(Normal(4, 1), {.channels = 2, .inner = 2}), std::nullopt);
+  EXPECT_TRUE(statistics.ChannelMeans().empty());
 }
 
 TEST(TensorStatistics, NothingSeen) {

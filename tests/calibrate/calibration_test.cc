@@ -64,21 +64,27 @@ std::map<std::string, std::vector<Tensor>> AllValues(Graph graph, const std::vec
 struct Expected {
   TensorStatistics statistics;
   std::vector<float> channels;  // by `axis`
+  std::vector<double> means;
 };
 
 Expected ExpectedOf(const std::vector<Tensor>& tensors, int axis) {
   Expected expected;
+  double per_channel = 0;
   for (const Tensor& tensor : tensors) {
     EXPECT_EQ(expected.statistics.Add(tensor.data<float>()), std::nullopt);
     if (axis < 0) continue;
     int64_t inner = 1;
     for (size_t i = axis + 1; i < tensor.dims().size(); ++i) inner *= tensor.dims()[i];
     expected.channels.resize(tensor.dims()[axis], 0.0f);
+    expected.means.resize(tensor.dims()[axis], 0.0);
     for (int64_t i = 0; i < tensor.num_elements(); ++i) {
       float& channel = expected.channels[i / inner % tensor.dims()[axis]];
       channel = std::max(channel, std::fabs(tensor.data<float>()[i]));
+      expected.means[i / inner % tensor.dims()[axis]] += tensor.data<float>()[i];
     }
+    per_channel += static_cast<double>(tensor.num_elements()) / static_cast<double>(tensor.dims()[axis]);
   }
+  for (double& mean : expected.means) mean /= per_channel;
   return expected;
 }
 
@@ -108,8 +114,11 @@ void ExpectSeen(const Graph& graph, const std::vector<CalibrationBatch>& batches
     EXPECT_NEAR(range.observed_min, expected.statistics.min(), tolerance);
     EXPECT_NEAR(range.observed_max, expected.statistics.max(), tolerance);
     ASSERT_EQ(range.channel_magnitudes.size(), expected.channels.size());
-    for (size_t i = 0; i < expected.channels.size(); ++i)
+    ASSERT_EQ(range.channel_means.size(), expected.means.size());
+    for (size_t i = 0; i < expected.channels.size(); ++i) {
       EXPECT_NEAR(range.channel_magnitudes[i], expected.channels[i], tolerance) << i;
+      EXPECT_NEAR(range.channel_means[i], expected.means[i], tolerance + 1e-5f * expected.channels[i]) << i;
+    }
     if (options.reference_only && !calibration->views().contains(name)) {
       EXPECT_EQ(calibration->values().at(name)->statistics.histogram(), expected.statistics.histogram());
     }
