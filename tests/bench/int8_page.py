@@ -1,4 +1,4 @@
-"""docs/int8.md out of docs/int8.json. Pure."""
+"""docs/int8-results.md out of docs/int8-results.json. Pure."""
 
 from int8_judge import INT8, ORT_INT8, counted
 from render import bar, decibel, interval, markdown_table, milliseconds
@@ -150,8 +150,8 @@ PARTS = (("speed", "Speed", speed_part), ("accuracy", "Accuracy", accuracy_part)
 def page(document):
     """`document`: {"speed": ..., "accuracy": ..., "table": ...}, each may be missing."""
     lines = ["# INT8, measured", "",
-             "Written by `tests/bench/int8.py`: do not edit it. How times are measured: [BENCHMARK_METHOD.md](BENCHMARK_METHOD.md). How ranges are "
-             "found: [calibration.md](calibration.md).", ""]
+             "Written by `tests/bench/int8.py`: do not edit it. How times are measured: [BENCHMARK_METHOD.md](BENCHMARK_METHOD.md). How int8 files are "
+             "made: [int8.md](int8.md).", ""]
     for key, title, part in PARTS:
         lines.append(part(document[key]) if document.get(key) else f"## {title}\n\nNot measured yet.\n")
     return "\n".join(lines).rstrip("\n") + "\n"
