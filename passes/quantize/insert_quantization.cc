@@ -4,13 +4,18 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "ir/pair_sums.h"
+#include "ir/weight_channels.h"
+#include "passes/quantize/correct_bias.h"
 #include "passes/quantize/quantizable_ops.h"
+#include "passes/quantize/weight_clipping.h"
 #include "passes/quantize/weights_quantizer.h"
 
 namespace halftone {
@@ -20,6 +25,10 @@ constexpr int kWeights = 1;
 constexpr int kBias = 2;
 constexpr int kFullWeights = 127;
 constexpr int kNarrowWeights = 63;
+// In the log.
+constexpr std::string_view kCorrectBias = "correct-bias";
+constexpr std::string_view kClipWeights = "clip-weights";
+constexpr std::string_view kNarrowWeightsName = "narrow-weights";
 
 // Values that get one range: unions of what nodes join.
 class RangeGroups {
@@ -135,7 +144,8 @@ class Inserter {
       if (!status.ok()) return Concat("range of '", RangeName(graph_, value), "': ", status.message());
     }
     if (role != QuantizedRole::kContraction || !graph_.IsConstant(node.inputs[kWeights])) return "";
-    return std::string(StdView(WeightsOf(id).status().message()));
+    const Tensor& weights = *graph_.ConstantTensor(node.inputs[kWeights]);
+    return std::string(StdView(QuantizationOfWeights(weights, WeightsAxis(id), kFullWeights).status().message()));
   }
 
   absl::StatusOr<QuantizationParameters> ParametersOf(const Bounds& bounds) const {
@@ -143,10 +153,46 @@ class Inserter {
                            {.type = options_.activations, .symmetric = options_.symmetric_activations});
   }
 
-  absl::StatusOr<Quantization> WeightsOf(NodeId id) const {
+  int WeightsAxis(NodeId id) const { return options_.per_channel_weights ? OutputChannelAxis(graph_, id) : -1; }
+
+  struct RoundedWeights {
+    Tensor integers;
+    Quantization quantization;
+    bool clipped = false;
+  };
+
+  absl::StatusOr<RoundedWeights> RoundWeights(NodeId id, ValueId input, const Tensor& weights, int limit) const {
+    const int axis = WeightsAxis(id);
+    std::vector<float> shares;
+    if (options_.clip_weights) shares = KeptShares(graph_, id, input, weights, axis >= 0, limit, ranges_);
+    HALFTONE_ASSIGN_OR_RETURN(Quantization quantization, QuantizationOfWeights(weights, axis, limit, shares));
+    Tensor integers = QuantizedWeights(weights, quantization, limit);
+    const bool clipped = std::ranges::any_of(shares, [](float share) { return share < 1; });
+    return RoundedWeights{std::move(integers), std::move(quantization), clipped};
+  }
+
+  // Weights of the node in s8, of 7 bits where that is asked for or needed.
+  absl::StatusOr<RoundedWeights> WeightsOf(NodeId id, ValueId input) {
     const Tensor& weights = *graph_.ConstantTensor(graph_.input(id, kWeights));
-    const int axis = options_.per_channel_weights ? OutputChannelAxis(graph_, id) : -1;
-    return QuantizationOfWeights(weights, axis, options_.narrow_weights.count(id) > 0 ? kNarrowWeights : kFullWeights);
+    const bool narrow = options_.narrow_weights.count(id) > 0;
+    HALFTONE_ASSIGN_OR_RETURN(RoundedWeights result,
+                              RoundWeights(id, input, weights, narrow ? kNarrowWeights : kFullWeights));
+    if (options_.fit_pairs && !narrow) {
+      const std::span<const int8_t> integers = result.integers.data<int8_t>();
+      const std::optional<WeightChannels> channels = WeightChannelsOf(graph_, id);
+      const PairSums sums = channels.has_value() ? PairSumsOf(integers, *channels) : PairSumsOfAny(integers);
+      if (!sums.fit()) {
+        HALFTONE_ASSIGN_OR_RETURN(result, RoundWeights(id, input, weights, kNarrowWeights));
+        Applied(kNarrowWeightsName, id,
+                Concat("weights of 7 bits: a pair of products could reach ", sums.most, " or ", sums.least));
+      }
+    }
+    if (result.clipped) Applied(kClipWeights, id, "w => clip(w), by the error of the result");
+    return result;
+  }
+
+  void Applied(std::string_view name, NodeId id, TextArg what) {
+    if (context_.log != nullptr) context_.log->Applied(name, graph_, id, what.std());
   }
 
   // The value after quantize_linear and dequantize_linear; one pair for all who read it. REQUIRES: it has bounds, or is
@@ -170,26 +216,28 @@ class Inserter {
 
   absl::Status Quantize(NodeId id) {
     const QuantizedRole role = QuantizedRoleOf(graph_, id);
+    const ValueId input = graph_.input(id, 0);
     for (const int i : Activations(id)) {
       HALFTONE_ASSIGN_OR_RETURN(const ValueId real, Rounded(graph_.input(id, i)));
       edit_.SetInput(id, i, real);
     }
     const bool fixed_weights = role == QuantizedRole::kContraction && graph_.IsConstant(graph_.input(id, kWeights));
-    if (fixed_weights) HALFTONE_RETURN_IF_ERROR(QuantizeWeights(id));
+    if (fixed_weights) HALFTONE_RETURN_IF_ERROR(QuantizeWeights(id, input));
     if (options_.quantize_results) HALFTONE_RETURN_IF_ERROR(QuantizeResult(id));
     return absl::OkStatus();
   }
 
-  // Weights, and the bias by their scales.
-  absl::Status QuantizeWeights(NodeId id) {
-    HALFTONE_ASSIGN_OR_RETURN(const Quantization quantization, WeightsOf(id));
+  // Weights, and the bias by their scales. `input`: what the node's input 0 was before it was quantized.
+  absl::Status QuantizeWeights(NodeId id, ValueId input) {
+    HALFTONE_ASSIGN_OR_RETURN(const RoundedWeights rounded, WeightsOf(id, input));
+    const Quantization& quantization = rounded.quantization;
     const ValueId weights = graph_.input(id, kWeights);
     const auto key = std::pair(weights, quantization.ToString());
-    if (shared_weights_.count(key) == 0) {
-      Tensor integers = Quantized(*graph_.ConstantTensor(weights), DataType::kInt8, quantization);
-      shared_weights_[key] = AddDequantized(edit_, std::move(integers), quantization);
-    }
+    if (shared_weights_.count(key) == 0) shared_weights_[key] = AddDequantized(edit_, rounded.integers, quantization);
     edit_.SetInput(id, kWeights, shared_weights_[key]);
+    if (options_.correct_bias) {
+      CorrectBias(id, input, *graph_.ConstantTensor(weights), Dequantized(rounded.integers, quantization));
+    }
     const ValueId bias = graph_.input(id, kBias);
     const auto scale = scales_.find(graph_.input(id, 0));
     if (!graph_.IsConstant(bias) || scale == scales_.end() || !BiasIsPlain(id)) return absl::OkStatus();
@@ -198,6 +246,20 @@ class Inserter {
       edit_.SetInput(id, kBias, AddDequantized(edit_, std::move(in_steps->integers), in_steps->quantization));
     }
     return absl::OkStatus();
+  }
+
+  // The bias takes up the mean error of the rounded weights.
+  void CorrectBias(NodeId id, ValueId input, const Tensor& weights, const Tensor& rounded) {
+    const absl::StatusOr<std::vector<double>> shift = BiasShift(graph_, id, input, weights, rounded, ranges_);
+    if (shift.ok() && std::ranges::all_of(*shift, [](double number) { return number == 0; })) return;
+    const absl::StatusOr<Tensor> corrected =
+        shift.ok() ? CorrectedBias(graph_, id, *shift, context_.target) : absl::StatusOr<Tensor>(shift.status());
+    if (corrected.ok()) edit_.SetInput(id, kBias, edit_.AddConstant("", *corrected));
+    if (corrected.ok()) {
+      Applied(kCorrectBias, id, "b => b - (dq(q(w)) - w) E[x]");
+    } else if (context_.log != nullptr) {
+      context_.log->Refused(kCorrectBias, graph_, id, StdView(corrected.status().message()));
+    }
   }
 
   // Added to the sum of products as it is.

@@ -6,7 +6,8 @@
 //
 //   activations   one scale, from the range of the value; one pair for all quantized nodes that read it
 //   weights       symmetric s8 from -127 on, one scale an output channel; a channel of zeros has scale 1
-//   bias          s32 at scale of x times scale of the weights; real where that does not fit into 32 bits
+//   bias          s32 at scale of x times scale of the weights; real where that does not fit into 32 bits. Before
+//                 that it takes up the mean error of the weights, where asked for (correct_bias.h)
 //   movers        one range before and behind, of concat for all that is joined: integers pass as they are
 //
 // A node is left alone, with the reason in the log, where a value that it reads has no range, weights are not finite,

@@ -18,8 +18,15 @@ struct QuantizeOptions {
   // The result of every quantized node that has a range is quantized, whoever reads it: engines without kernels that
   // read integers and write numbers need it. Else only what a quantized node reads.
   bool quantize_results = false;
+  // The range of each scale of weights is the one of several with the least error (weight_clipping.h), not all of it.
+  bool clip_weights = false;
   // Weights of 7 bits, -63 to 63: where pairs of products might not fit into 16 bits on CPUs without VNNI.
   std::set<NodeId> narrow_weights = {};
+  // The same of every contraction of which that cannot be proved (ir/pair_sums.h); saturation.h says what was found.
+  bool fit_pairs = false;
+  // The bias of a contraction takes up the mean error of its rounded weights (correct_bias.h). Where means of channels
+  // are not known it stays as it is; the log says which did ("correct-bias").
+  bool correct_bias = false;
 };
 
 }  // namespace halftone

@@ -34,11 +34,13 @@ std::vector<float> Magnitudes(const Tensor& weights, int axis) {
 
 }  // namespace
 
-absl::StatusOr<Quantization> QuantizationOfWeights(const Tensor& weights, int axis, int limit) {
+absl::StatusOr<Quantization> QuantizationOfWeights(const Tensor& weights, int axis, int limit,
+                                                   std::span<const float> shares) {
   constexpr int kLargest = 127;
   Quantization result;
-  for (const float magnitude : Magnitudes(weights, axis)) {
+  for (float magnitude : Magnitudes(weights, axis)) {
     if (!std::isfinite(magnitude)) return absl::InvalidArgumentError("weights are not finite");
+    if (!shares.empty()) magnitude *= shares[result.scales.size()];
     const float range = limit == kLargest ? magnitude : magnitude / static_cast<float>(limit) * kLargest;
     const float reach = std::min(range, std::numeric_limits<float>::max());
     HALFTONE_ASSIGN_OR_RETURN(
@@ -49,6 +51,13 @@ absl::StatusOr<Quantization> QuantizationOfWeights(const Tensor& weights, int ax
   result.zero_points.resize(result.scales.size(), 0);
   result.axis = result.scales.size() == 1 ? 0 : axis;
   return result;
+}
+
+Tensor QuantizedWeights(const Tensor& weights, const Quantization& quantization, int limit) {
+  Tensor integers = Quantized(weights, DataType::kInt8, quantization);
+  for (int8_t& integer : integers.mutable_data<int8_t>())
+    integer = static_cast<int8_t>(std::clamp<int>(integer, -limit, limit));
+  return integers;
 }
 
 std::optional<QuantizedBias> QuantizeBias(const Tensor& bias, float input_scale, const Quantization& weights) {

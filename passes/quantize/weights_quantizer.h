@@ -3,6 +3,7 @@
 #define HALFTONE_PASSES_QUANTIZE_WEIGHTS_QUANTIZER_H_
 
 #include <optional>
+#include <span>
 
 #include "absl/status/statusor.h"
 #include "ir/editor.h"
@@ -12,7 +13,12 @@ namespace halftone {
 
 // The symmetric s8 form of a constant of f32: from -limit to limit (127, or 63), with one scale an index along `axis`,
 // one in all where axis is -1. A channel of zeros has scale 1. Errors: INVALID_ARGUMENT where elements are not finite.
-absl::StatusOr<Quantization> QuantizationOfWeights(const Tensor& weights, int axis, int limit);
+// `shares`: empty, or for each scale the share of its range that it reaches over; what is beyond is clipped.
+absl::StatusOr<Quantization> QuantizationOfWeights(const Tensor& weights, int axis, int limit,
+                                                   std::span<const float> shares = {});
+
+// s8 of f32, from -limit to limit.
+Tensor QuantizedWeights(const Tensor& weights, const Quantization& quantization, int limit);
 
 // A bias in steps of input_scale times the weights' scales, and their products as its quantization; nullopt where a
 // step is no normal f32, the bias is not finite, or a number does not fit into 32 bits. `bias` has rank 1 and one

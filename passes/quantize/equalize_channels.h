@@ -1,0 +1,31 @@
+// b(act(a(x)))  =>  b'(act(a'(x))), where channels between two contractions are scaled so that none is small in one
+// and large in the other: rounding to 8 bits then costs all of them alike.
+//
+//   s_c = sqrt(r1_c * r2_c) / r2_c    a'_c = a_c / s_c (weights and bias)    b'_c = b_c * s_c (weights)
+//   r1_c: the largest magnitude of a's weights and bias for channel c of its result
+//   r2_c: the largest magnitude of b's weights for channel c of its input
+//
+// until r1 = r2 in every pair of a chain. M. Nagel et al., "Data-Free Quantization Through Weight Equalization and Bias
+// Correction" (ICCV 2019), 4.1. The bias counts, so that a channel that is all bias does not become the largest.
+//
+// Legal where act(s * x) = s * act(x) for s > 0: none, relu, leaky relu, prelu, and pools. Bounds that are the same for
+// all channels (relu6, clip) are not. Nobody else may read what lies between, and a may have no residual. Not bit-exact:
+// products are rounded at other places. For graphs before they are calibrated: ranges between a and b change.
+#ifndef HALFTONE_PASSES_QUANTIZE_EQUALIZE_CHANNELS_H_
+#define HALFTONE_PASSES_QUANTIZE_EQUALIZE_CHANNELS_H_
+
+#include "passes/core/pass.h"
+
+namespace halftone {
+
+// On the fused graph; weights and biases must be constants of f32.
+class EqualizeChannels final : public Pass {
+ public:
+  std::string_view name() const override { return "equalize-channels"; }
+  bool enters_nested() const override { return false; }  // what is inside is not quantized
+  absl::Status Run(GraphEditor& edit, PassContext& context) const override;
+};
+
+}  // namespace halftone
+
+#endif  // HALFTONE_PASSES_QUANTIZE_EQUALIZE_CHANNELS_H_

@@ -1,0 +1,40 @@
+// The saturation certificate of a quantized graph: of each contraction of bytes with constant weights whether sums of
+// pairs of products fit into 16 bits, which is how CPUs without VNNI compute them (ir/pair_sums.h). CPUs with VNNI add
+// in 32 bits and need no proof.
+#ifndef HALFTONE_PASSES_QUANTIZE_SATURATION_H_
+#define HALFTONE_PASSES_QUANTIZE_SATURATION_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace halftone {
+
+// How a contraction is computed on AVX2 and on AVX-512 without VNNI.
+enum class Saturation : uint8_t {
+  kCannot,        // proved from the weights
+  kSevenBits,     // cannot, as no weight is beyond 63
+  kMay,           // there is a pair that does not fit: no kernel of ours takes it there, it runs in f32
+  kHalvesWeights  // activations of s8: oneDNN halves the weights there; runs in f32
+};
+std::string_view SaturationName(Saturation saturation);  // "proved", "7 bits", "may saturate", "s8 activations"
+
+struct SaturationCertificate {
+  std::string node;  // Graph::Label
+  Saturation saturation = Saturation::kCannot;
+  // The largest and smallest sum that a pair could make; 0 where nothing is added in pairs (depthwise).
+  int32_t most = 0;
+  int32_t least = 0;
+};
+
+// Of a graph with quantize_linear and dequantize_linear, as files hold it: of each conv, conv_transpose, matmul and gemm
+// whose data is u8 or s8 behind a dequantize_linear and whose weights are a constant of s8 behind one. In topological
+// order.
+std::vector<SaturationCertificate> CertifySaturation(const Graph& graph);
+
+}  // namespace halftone
+
+#endif  // HALFTONE_PASSES_QUANTIZE_SATURATION_H_
