@@ -12,7 +12,8 @@ class Worst {
   void Add(int8_t a, int8_t b, int64_t output) {
     const int32_t most = kLargestByte * (std::max<int32_t>(a, 0) + std::max<int32_t>(b, 0));
     const int32_t least = kLargestByte * (std::min<int32_t>(a, 0) + std::min<int32_t>(b, 0));
-    if (sums_.worst_output < 0 || most > sums_.most || least < sums_.least) sums_.worst_output = Nearer(most, least, output);
+    if (sums_.worst_output < 0 || most > sums_.most || least < sums_.least)
+      sums_.worst_output = Nearer(most, least, output);
     sums_.most = std::max(sums_.most, most);
     sums_.least = std::min(sums_.least, least);
   }

@@ -40,7 +40,8 @@ std::vector<int64_t> SpatialDims(const Shape& shape, const Attributes& attribute
 std::vector<int64_t> KernelDims(const Graph& graph, NodeId conv) {
   const std::vector<int64_t> dims = graph.shape(graph.input(conv, kWeights)).values();
   const bool first = graph.node(conv).attributes.String("weights_layout", "OIHW") == "OIHW";
-  return first ? std::vector<int64_t>(dims.begin() + 2, dims.end()) : std::vector<int64_t>(dims.begin(), dims.end() - 2);
+  return first ? std::vector<int64_t>(dims.begin() + 2, dims.end())
+               : std::vector<int64_t>(dims.begin(), dims.end() - 2);
 }
 
 // By tap; 1 where sizes are not known.
@@ -90,7 +91,8 @@ absl::StatusOr<std::vector<double>> BiasShift(const Graph& graph, NodeId contrac
   const ValueRange* range =
       RangeOfChannels(graph, ranges, input, InputChannelAxis(graph, contraction), channels->inputs);
   if (range == nullptr || range->channel_means.size() != static_cast<size_t>(channels->inputs))
-    return absl::FailedPreconditionError(Concat("no means of the channels of '", RangeName(graph, input), "' are known"));
+    return absl::FailedPreconditionError(
+        Concat("no means of the channels of '", RangeName(graph, input), "' are known"));
 
   const std::vector<double> coverage = CoverageOf(graph, contraction, channels->taps);
   const std::span<const float> before = weights.data<float>(), after = rounded.data<float>();

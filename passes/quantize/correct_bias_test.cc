@@ -79,37 +79,45 @@ const Row kRows[] = {
     {"grouped convolution", R"(graph (x: f32[1,6,7,5]) {
        w = const f32[4,3,3,2] uniform(-1, 1)
        y = conv(x, w) {group=2, pads=[1, 0, 2, 1], strides=[2, 1]}
-       return y })", 1, 1},
+       return y })",
+     1, 1},
     {"dilated convolution", R"(graph (x: f32[1,2,9,8]) {
        w = const f32[3,2,3,3] uniform(-1, 1)
        b = const f32[3] {1, 2, 3}
        y = conv(x, w, b) {pads=[2, 2, 2, 2], dilations=[2, 1]}
-       return y })", 1, 1},
+       return y })",
+     1, 1},
     {"channels last", R"(graph (x: f32[1,7,6,3]) {
        w = const f32[3,2,3,5] uniform(-1, 1)
        y = conv(x, w) {layout="NHWC", weights_layout="HWIO", auto_pad="SAME_UPPER", strides=[2, 3]}
-       return y })", 3, 3},
+       return y })",
+     3, 3},
     {"depthwise with a multiplier", R"(graph (x: f32[1,7,6,3]) {
        w = const f32[3,3,3,2] uniform(-1, 1)
        y = conv(x, w) {layout="NHWC", weights_layout="HWCM", auto_pad="SAME_LOWER"}
-       return y })", 3, 3},
+       return y })",
+     3, 3},
     {"one dimension", R"(graph (x: f32[2,3,8]) {
        w = const f32[4,3,3] uniform(-1, 1)
        y = conv(x, w) {pads=[1, 1]}
-       return y })", 1, 1},
+       return y })",
+     1, 1},
     {"matrix", R"(graph (x: f32[4,5]) { w = const f32[5,3] uniform(-1, 1)  y = matmul(x, w)  return y })", 1, 1},
     {"transposed matrix", R"(graph (x: f32[2,4,5]) {
        w = const f32[3,5] uniform(-1, 1)
        y = matmul(x, w) {transpose_b=true}
-       return y })", 2, 2},
+       return y })",
+     2, 2},
     {"gemm of a transposed operand", R"(graph (x: f32[5,4]) {
        w = const f32[5,3] uniform(-1, 1)
        y = gemm(x, w) {transpose_a=true}
-       return y })", 0, 1},
+       return y })",
+     0, 1},
     {"transposed convolution", R"(graph (x: f32[1,4,5,4]) {
        w = const f32[4,3,3,2] uniform(-1, 1)
        y = conv_transpose(x, w) {group=2, strides=[2, 3]}
-       return y })", 1, 1},
+       return y })",
+     1, 1},
 };
 
 TEST(BiasShift, IsTheShiftOfTheMeans) {
@@ -245,7 +253,8 @@ TEST(InsertQuantization, SaysWhyABiasIsNotCorrected) {
   RewriteLog log;
   PassContext context{.target = target, .log = &log};
   Pipeline pipeline("quantize");
-  pipeline.Add<InsertQuantization>(ranges, std::set<NodeId>{graph.FindNode("y")}, QuantizeOptions{.correct_bias = true});
+  pipeline.Add<InsertQuantization>(ranges, std::set<NodeId>{graph.FindNode("y")},
+                                   QuantizeOptions{.correct_bias = true});
   Graph quantized = graph;
   ASSERT_TRUE(pipeline.Run(quantized, context).ok());
   std::vector<std::string> said;

@@ -9,8 +9,9 @@
 // Correction" (ICCV 2019), 4.1. The bias counts, so that a channel that is all bias does not become the largest.
 //
 // Legal where act(s * x) = s * act(x) for s > 0: none, relu, leaky relu, prelu, and pools. Bounds that are the same for
-// all channels (relu6, clip) are not. Nobody else may read what lies between, and a may have no residual. Not bit-exact:
-// products are rounded at other places. For graphs before they are calibrated: ranges between a and b change.
+// all channels (relu6, clip) are not. Nobody else may read what lies between, and a may have no residual. Not
+// bit-exact: products are rounded at other places. For graphs before they are calibrated: ranges between a and b
+// change.
 #ifndef HALFTONE_PASSES_QUANTIZE_EQUALIZE_CHANNELS_H_
 #define HALFTONE_PASSES_QUANTIZE_EQUALIZE_CHANNELS_H_
 

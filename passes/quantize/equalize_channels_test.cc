@@ -150,9 +150,10 @@ TEST(EqualizeChannels, KeptWithTheReason) {
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.body);
-    const Graph graph = Parsed("graph (x: f32[1,2,3,3], b: f32[2]) { w = const f32[2,2,1,1] {1, 20, 3, 0.4} "
-                               "v = const f32[2,2,1,1] {50, 0.6, 7, 8}  n = const f32[2,2,1,1] {1, nan, 3, 4}  " +
-                               row.body + " }");
+    const Graph graph = Parsed(
+        "graph (x: f32[1,2,3,3], b: f32[2]) { w = const f32[2,2,1,1] {1, 20, 3, 0.4} "
+        "v = const f32[2,2,1,1] {50, 0.6, 7, 8}  n = const f32[2,2,1,1] {1, nan, 3, 4}  " +
+        row.body + " }");
     const PermissiveTarget target;
     RewriteLog log;
     PassContext context{.target = target, .log = &log};

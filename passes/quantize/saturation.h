@@ -30,9 +30,9 @@ struct SaturationCertificate {
   int32_t least = 0;
 };
 
-// Of a graph with quantize_linear and dequantize_linear, as files hold it: of each conv, conv_transpose, matmul and gemm
-// whose data is u8 or s8 behind a dequantize_linear and whose weights are a constant of s8 behind one. In topological
-// order.
+// Of a graph with quantize_linear and dequantize_linear, as files hold it: of each conv, conv_transpose, matmul and
+// gemm whose data is u8 or s8 behind a dequantize_linear and whose weights are a constant of s8 behind one. In
+// topological order.
 std::vector<SaturationCertificate> CertifySaturation(const Graph& graph);
 
 }  // namespace halftone

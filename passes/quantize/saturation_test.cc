@@ -38,7 +38,7 @@ constexpr char kNet[] = R"(graph (x: f32[1,4,3,3]) {
 })";
 
 std::map<std::string, SaturationCertificate> Certified(const QuantizeOptions& options, RewriteLog& log,
-                                                        Graph* result = nullptr) {
+                                                       Graph* result = nullptr) {
   const Graph graph = Parsed(kNet);
   ValueRanges ranges;
   for (const std::string name : {"x", "near", "apart"}) ranges.values[name] = {.min = -4, .max = 4};

@@ -55,8 +55,7 @@ std::vector<float> ImportanceOf(const ValueRange* range, int64_t channels) {
     largest = std::max(largest, squares.back());
   }
   if (largest == 0) return importance;
-  for (int64_t c = 0; c < channels; ++c)
-    importance[c] = std::max(kLeast, static_cast<float>(squares[c] / largest));
+  for (int64_t c = 0; c < channels; ++c) importance[c] = std::max(kLeast, static_cast<float>(squares[c] / largest));
   return importance;
 }
 

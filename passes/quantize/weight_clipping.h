@@ -4,8 +4,8 @@
 //   error(threshold) = sum over the weights of E[x_i^2] * (w - rounded and clipped w)^2
 //
 // which is the variance that the result gets where input channels are independent. E[x_i^2] is not kept by calibration:
-// mean^2 + (magnitude / 3)^2 stands for it, and 1 where nothing is known of the channels. Clipped weights shift the mean
-// of the result; correct_bias.h takes that back.
+// mean^2 + (magnitude / 3)^2 stands for it, and 1 where nothing is known of the channels. Clipped weights shift the
+// mean of the result; correct_bias.h takes that back.
 #ifndef HALFTONE_PASSES_QUANTIZE_WEIGHT_CLIPPING_H_
 #define HALFTONE_PASSES_QUANTIZE_WEIGHT_CLIPPING_H_
 
