@@ -44,6 +44,11 @@ inline constexpr std::string_view kExtraOlderForm = "tf.older_form";
 // Strings: type attributes that are quantized types (DT_QUINT8) in the file and plain ones (u8) in the graph.
 inline constexpr std::string_view kExtraQuantized = "tf.quantized";
 
+// Floats, lows and then highs, and names of the two constants that they were read from: the range of which scale and zero
+// point of a quantize_linear or dequantize_linear were made. Written again while it still makes them.
+inline constexpr std::string_view kExtraRange = "tf.range";
+inline constexpr std::string_view kExtraRangeNames = "tf.range.names";
+
 // String: this node was made for a reader whose op is this one, which holds what it does. Written only where somebody
 // else reads it, too.
 inline constexpr std::string_view kExtraHelper = "tf.helper";

@@ -9,6 +9,7 @@
 #include "formats/tensorflow/extra.h"
 #include "formats/tensorflow/row_attrs.h"
 #include "formats/tensorflow/tensor_proto.h"
+#include "formats/tensorflow/written_ranges.h"
 
 namespace halftone::graphdef {
 namespace {
@@ -27,6 +28,17 @@ void AppendAttrs(AttrValues attrs, tf::NodeDef& def) {
     tf::AttrEntry* entry = def.add_attr();
     entry->set_key(name);
     *entry->mutable_value() = std::move(value);
+  }
+}
+
+// The constant's integers stand for numbers: DT_QINT8 in the place of DT_INT8.
+void SayQuantized(tf::NodeDef& def) {
+  for (tf::AttrEntry& entry : *def.mutable_attr()) {
+    tf::AttrValue& value = *entry.mutable_value();
+    if (entry.key() == "dtype") value.set_type(static_cast<tf::DataType>(QuantizedTfType(value.type())));
+    if (entry.key() != "value") continue;
+    tf::TensorProto& tensor = *value.mutable_tensor();
+    tensor.set_dtype(static_cast<tf::DataType>(QuantizedTfType(tensor.dtype())));
   }
 }
 
@@ -72,6 +84,7 @@ Source GraphWriter::Value(ValueId value, std::string_view wish) {
   if (NameOf(producer).empty()) {  // an unnamed constant
     const Tensor* tensor = graph_.ConstantTensor(value);
     const Source source = AddConst(wish, tensor == nullptr ? Tensor() : *tensor);
+    if (IsQuantizedConstant(graph_, producer)) SayQuantized(*result_.mutable_node(result_.node_size() - 1));
     names_.Set(producer, source.name);
     return source;
   }
@@ -79,8 +92,12 @@ Source GraphWriter::Value(ValueId value, std::string_view wish) {
 }
 
 Source GraphWriter::AddConst(std::string_view wish, const Tensor& value, const std::string& device) {
+  return AddConstAs(names_.Unique(wish), value, device);
+}
+
+Source GraphWriter::AddConstAs(std::string name, const Tensor& value, const std::string& device) {
   tf::NodeDef& def = *result_.add_node();
-  def.set_name(names_.Unique(wish));
+  def.set_name(std::move(name));
   def.set_op("Const");
   def.set_device(device);
   AttrValues attrs;
@@ -233,7 +250,7 @@ absl::Status GraphWriter::AddConstant(NodeId id) {
   attrs["dtype"] = TypeAttr(tensor->type());
   tf::TensorProto& proto = *attrs["value"].mutable_tensor();
   bool is_kept = false;
-  const bool is_quantized = node.extra.has(kExtraQuantized);
+  const bool is_quantized = node.extra.has(kExtraQuantized) || IsQuantizedConstant(graph_, id);
   if (const AttributeValue* kept = node.extra.find(kExtraTensor)) {
     const auto* raw = std::get_if<RawBytes>(kept);
     int64_t budget = kRepeatBudget;

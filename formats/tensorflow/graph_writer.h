@@ -53,6 +53,8 @@ class GraphWriter {
 
   // A new Const. Its name is like `wish`.
   Source AddConst(std::string_view wish, const Tensor& value, const std::string& device = "");
+  // Its name is just `name`, which is a node's of the graph.
+  Source AddConstAs(std::string name, const Tensor& value, const std::string& device);
   // The graph's constant of just this name if it has this value (what an attribute was read from), else a new one.
   Source ConstNamed(std::string_view name, const Tensor& value, const std::string& device);
   // A new node that stands for no node of the graph: device as `owner`. `type`: of its output 0.

@@ -97,6 +97,7 @@ class Importer {
   void AddOne(int i, ConvertedNode converted);
   void AddParts(int i, ConvertedNode converted);
   ValueId NumberedInput(int from, const NodeEdges& edges, const std::vector<ValueId>& made) const;
+  std::optional<QuantizationParameters> QuantizedAs(ValueId integers) const;
   ValueId InputValue(const Edge& edge) const { return ports_[edge.node][edge.port]; }
   absl::Status CloseLoops();
   absl::Status SettleTypes();
@@ -168,6 +169,9 @@ absl::Status Importer::AddNode(int i, int num_read_outputs) {
     while (value.valid() && graph_.op(value) == OpKind::kIdentity) value = graph_.input(graph_.producer(value), 0);
     return value.valid() ? graph_.shape(value) : Shape();
   };
+  context.input_name = [&](int k) { return def_.node(edges.data[k].node).name(); };
+  context.input_type = [&](int k) { return input(k).valid() ? graph_.type(input(k)) : DataType::kUnknown; };
+  context.quantized_as = [&](int k) { return QuantizedAs(input(k)); };
   context.function = [&](const std::string& name) { return functions_.Get(name); };
   HALFTONE_ASSIGN_OR_RETURN(ConvertedNode converted, ConvertNode(def, context, functions_.repeat_budget()));
   if (graph_.num_values() + static_cast<int64_t>(converted.outputs.size()) > kMaxValues) {
@@ -217,6 +221,10 @@ void Importer::AddOne(int i, ConvertedNode converted) {
     if (!absent[k]) ports_[i][converted.output_ports[k]] = graph_.output(ids_[i], static_cast<int>(k));
   }
   edit_.DropAbsentOutputs(ids_[i], absent);
+  for (auto& [port, tensor] : converted.constant_ports) {
+    if (ports_[i].size() <= static_cast<size_t>(port)) ports_[i].resize(port + 1);
+    ports_[i][port] = edit_.AddConstant("", std::move(tensor));
+  }
 }
 
 ValueId Importer::NumberedInput(int from, const NodeEdges& edges, const std::vector<ValueId>& made) const {
@@ -236,6 +244,19 @@ void Importer::AddMade(const ConvertedNode& converted, const NodeEdges& edges, s
     for (const int from : input.inputs) node.inputs.push_back(NumberedInput(from, edges, made));
     made.push_back(graph_.output(edit_.AddNode(std::move(node), {input.output})));
   }
+}
+
+std::optional<QuantizationParameters> Importer::QuantizedAs(ValueId integers) const {
+  using enum OpKind;
+  const auto moves = [](OpKind op) { return op == kIdentity || op == kMaxPool || op == kReshape; };
+  while (integers.valid() && moves(graph_.op(integers))) integers = graph_.input(graph_.producer(integers), 0);
+  if (!integers.valid() || graph_.op(integers) != kQuantizeLinear) return std::nullopt;
+  const NodeId id = graph_.producer(integers);
+  const Tensor* scale = graph_.ConstantTensor(graph_.input(id, 1));
+  const Tensor* zero = graph_.ConstantTensor(graph_.input(id, 2));
+  if (scale == nullptr || scale->type() != DataType::kFloat32 || scale->num_elements() != 1) return std::nullopt;
+  if (zero == nullptr || zero->num_elements() != 1) return std::nullopt;
+  return QuantizationParameters{scale->data<float>()[0], static_cast<int32_t>(zero->ToInts()[0])};
 }
 
 // One node for each output of a node that only has several of the same.
@@ -348,7 +369,9 @@ absl::Status Importer::FindOutputs() {
       if (exits ? node.op != OpKind::kExit : IsFlowOnly(node.op)) continue;
       const bool all = node.op != OpKind::kBatchNorm;  // whose others are for training
       const size_t count = all ? ports_[i].size() : 1;
-      for (size_t port = 0; port < count; ++port) AddOutput(i, static_cast<int>(port));
+      for (size_t port = 0; port < count; ++port) {
+        if (port == 0 || !graph_.IsConstant(ports_[i][port])) AddOutput(i, static_cast<int>(port));
+      }
     }
     if (!graph_.outputs().empty()) return absl::OkStatus();
   }

@@ -118,7 +118,7 @@ absl::StatusOr<bool> NodeReader::ReadCanonical() {
   for (const auto& [name, value] : attrs_) {
     if (used_.contains(name) && HasUnknownFields(*value)) return false;  // only an opaque node keeps them
   }
-  KeepExtra();
+  if (!result_.is_composed) KeepExtra();
   return true;
 }
 
@@ -157,7 +157,7 @@ absl::StatusOr<bool> NodeReader::ReadTypes() {
       type = FromTfType(plain);
       if (plain != value->type()) {
         quantized_.push_back(std::string(row.name));
-        canonical = canonical && (moves || row_->kind == OpKind::kDequantizeRange);
+        canonical = canonical && (moves || group == OpGroup::kQuantize);
       }
     }
     canonical =

@@ -17,6 +17,7 @@
 #include "formats/tensorflow/proto/graph.pb.h"
 #include "ir/editor.h"
 #include "ir/graph.h"
+#include "ir/value_ranges.h"
 
 namespace halftone::graphdef {
 
@@ -31,6 +32,11 @@ struct NodeContext {
   std::function<std::optional<std::vector<int64_t>>(int)> constant_ints;
   std::function<const Tensor*(int)> constant;
   std::function<Shape(int)> input_shape;
+  std::function<std::string(int)> input_name;  // of the node that makes it
+  std::function<DataType(int)> input_type;     // as it is in the graph
+  // What the quantize_linear says that made an input's integers, which other nodes may have moved: one constant scale and
+  // zero point; nullopt where there is none.
+  std::function<std::optional<QuantizationParameters>(int)> quantized_as;
   // A function of the library, see FunctionLibrary::Get; may be empty.
   std::function<absl::StatusOr<std::shared_ptr<const Graph>>(const std::string&)> function;
 };
@@ -56,6 +62,9 @@ struct ConvertedNode {
   std::vector<DataType> input_types;  // of each data input of the NodeDef, as its attributes say; kUnknown: any
   std::vector<MadeInput> made;
   bool is_parts = false;  // output i is a node of its own, which reads input i
+  // Outputs of the NodeDef that are constants: ranges.
+  std::vector<std::pair<int, Tensor>> constant_ports;
+  bool is_composed = false;  // the NodeDef is several nodes, of which this is the last: no attribute of it is kept
 
   int AddConstant(Tensor value) {
     made.push_back({.constant = std::move(value)});

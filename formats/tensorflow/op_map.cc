@@ -23,7 +23,7 @@ const Tables& AllTables() {
   static const Tables& tables = *[] {
     auto* made = new Tables;
     for (const std::span<const OpRow> rows :
-         {BasicRows(), MathRows(), NeuralRows(), MoveRows(), ControlRows(), CallRows(), CellRows(), FusedRows()}) {
+         {BasicRows(), MathRows(), NeuralRows(), QuantizeRows(), QuantizedRows(), MoveRows(), ControlRows(), CallRows(), CellRows(), FusedRows()}) {
       for (const OpRow& row : rows) {
         made->by_name[row.tf_op].push_back(&row);
         made->by_kind[static_cast<int>(row.kind)].push_back(&row);

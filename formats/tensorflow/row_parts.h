@@ -14,6 +14,8 @@ namespace halftone::graphdef {
 std::span<const OpRow> BasicRows();
 std::span<const OpRow> MathRows();
 std::span<const OpRow> NeuralRows();
+std::span<const OpRow> QuantizeRows();
+std::span<const OpRow> QuantizedRows();
 std::span<const OpRow> MoveRows();
 std::span<const OpRow> ControlRows();
 std::span<const OpRow> CallRows();
@@ -54,6 +56,18 @@ absl::StatusOr<bool> ReadSlice(const RuleInput& input, ConvertedNode& result);
 absl::StatusOr<bool> ReadNotNegativeBatchDims(const RuleInput& input, ConvertedNode& result);
 absl::StatusOr<bool> ReadUniqueV2(const RuleInput& input, ConvertedNode& result);
 
+// Those of ranges (read_quantize.cc).
+absl::StatusOr<bool> ReadFakeQuant(const RuleInput& input, ConvertedNode& result);
+absl::StatusOr<bool> ReadDequantize(const RuleInput& input, ConvertedNode& result);
+
+// Those of ops on quantized tensors (read_quantized.cc).
+absl::StatusOr<bool> ReadQuantizeV2(const RuleInput& input, ConvertedNode& result);
+absl::StatusOr<bool> ReadRequantize(const RuleInput& input, ConvertedNode& result);
+absl::StatusOr<bool> ReadQuantizedContraction(const RuleInput& input, ConvertedNode& result);
+absl::StatusOr<bool> ReadQuantizedBiasAdd(const RuleInput& input, ConvertedNode& result);
+absl::StatusOr<bool> ReadQuantizedUnary(const RuleInput& input, ConvertedNode& result);
+absl::StatusOr<bool> ReadQuantizedConcat(const RuleInput& input, ConvertedNode& result);
+
 // Those of fused ops (read_fused.cc, read_fused_norms.cc).
 absl::StatusOr<bool> ReadFused(const RuleInput& input, ConvertedNode& result);
 absl::StatusOr<bool> ReadFusedAcc(const RuleInput& input, ConvertedNode& result);
@@ -79,6 +93,7 @@ absl::Status WriteReverse(GraphWriter& out, NodeId id, const OpRow& row);
 absl::Status WriteSliceWithSize(GraphWriter& out, NodeId id, const OpRow& row);
 absl::Status WriteUniqueV2(GraphWriter& out, NodeId id, const OpRow& row);
 absl::Status WriteRow(GraphWriter& out, NodeId id, const OpRow& row);  // write_node.cc
+absl::Status WriteRanges(GraphWriter& out, NodeId id, const OpRow& row);  // write_quantize.cc
 // Those of fused ops (write_fused.cc, write_fused_norms.cc).
 absl::Status WriteFused(GraphWriter& out, NodeId id, const OpRow& row);
 absl::Status WriteConvBatchNorm(GraphWriter& out, NodeId id, const OpRow& row);

@@ -1,4 +1,4 @@
-// Convolutions, pools, normalization, images, quantization.
+// Convolutions, pools, normalization, images.
 
 #include "formats/tensorflow/row_parts.h"
 
@@ -41,22 +41,6 @@ constexpr AttrRow kDepthToSpaceAttrs[] = {
     kDataFormat, {.name = "block_size", .form = kInt, .canonical = "block_size", .required = true}};
 constexpr AttrRow kCropAttrs[] = {{.name = "method", .form = kString, .canonical = "mode", .text = "bilinear"},
                                   {.name = "extrapolation_value", .form = kFloat, .canonical = "extrapolation_value"}};
-constexpr AttrRow kNumBits{
-    .name = "num_bits", .form = kInt, .canonical = "num_bits", .tf_default = 8, .canonical_default = 8};
-constexpr AttrRow kNarrowRange{.name = "narrow_range", .form = kBool, .canonical = "narrow_range"};
-constexpr double kNoAxis = 1000;  // absent
-constexpr AttrRow kFakeQuantAttrs[] = {
-    kNumBits,
-    kNarrowRange,
-    {.form = kImpliedInt, .canonical = "axis", .tf_default = kNoAxis, .canonical_default = kNoAxis}};
-constexpr AttrRow kFakeQuantChannelAttrs[] = {
-    kNumBits, kNarrowRange, {.form = kImpliedInt, .canonical = "axis", .tf_default = -1, .canonical_default = kNoAxis}};
-constexpr AttrRow kDequantizeAttrs[] = {
-    {.name = "mode", .form = kString, .canonical = "mode", .text = "MIN_COMBINED"},
-    kNarrowRange,
-    {.name = "axis", .form = kAnyInt, .canonical = "axis", .tf_default = -1, .canonical_default = -1},
-    {.name = "dtype", .form = kMustBe, .tf_default = 1}};
-
 constexpr TypeRow kNmsTypes[] = {{"T", DataType::kFloat32}, {"T_threshold", DataType::kFloat32}};
 
 constexpr OpRow kRows[] = {
@@ -87,11 +71,6 @@ constexpr OpRow kRows[] = {
     {"NonMaxSuppressionV3", kNonMaxSuppression, "T,T,s32,T_threshold,T_threshold", "s32", kNmsTypes, kNone},
     {"NonMaxSuppressionV2", kNonMaxSuppression, "T,T,s32,T_threshold", "s32", kNmsTypes, kNone},
     {"CropAndResize", kCropAndResize, "T,f32,s32,s32", "f32", kT, kCropAttrs},
-    {"FakeQuantWithMinMaxVars", kFakeQuant, "f32,f32,f32", "f32", kNoTypes, kFakeQuantAttrs},
-    {"FakeQuantWithMinMaxVarsPerChannel", kFakeQuant, "f32,f32,f32", "f32", kNoTypes, kFakeQuantChannelAttrs},
-    {"FakeQuantWithMinMaxArgs", kFakeQuant, "f32", "f32", kNoTypes, kFakeQuantAttrs, "", 0, ReadFakeQuantArgs,
-     WriteFakeQuantArgs},
-    {"Dequantize", kDequantizeRange, "T,f32,f32", "f32", kT, kDequantizeAttrs},
 };
 
 }  // namespace

@@ -60,6 +60,8 @@ constexpr Writer kWriters[] = {
     {kSlice, WriteSlice},
     {kGather, WriteGather},
     {kScaledDotProductAttention, WriteAttention},
+    {kQuantizeLinear, WriteQuantize},
+    {kDequantizeLinear, WriteDequantize},
 };
 
 // What one attribute of the canonical op says and TensorFlow's op cannot.

@@ -20,7 +20,7 @@ absl::Status WriteNode(GraphWriter& out, NodeId id);
 // All nodes of the writer's graph.
 absl::Status WriteNodes(GraphWriter& out);
 
-// Parts of it, by family: write_math.cc, write_move.cc, write_window.cc.
+// Parts of it, by family: write_math.cc, write_move.cc, write_window.cc, write_quantize.cc.
 absl::Status WriteMatMul(GraphWriter& out, NodeId id);
 absl::Status WriteGemm(GraphWriter& out, NodeId id);
 absl::Status WriteClip(GraphWriter& out, NodeId id);
@@ -39,6 +39,8 @@ absl::Status WriteGather(GraphWriter& out, NodeId id);
 absl::Status WriteConv(GraphWriter& out, NodeId id);
 absl::Status WriteAttention(GraphWriter& out, NodeId id);
 absl::Status WritePool(GraphWriter& out, NodeId id);
+absl::Status WriteQuantize(GraphWriter& out, NodeId id);
+absl::Status WriteDequantize(GraphWriter& out, NodeId id);
 
 // The weights of a convolution as TensorFlow's op of that kind has them; UNIMPLEMENTED where they cannot be rearranged.
 struct ConvWeights {

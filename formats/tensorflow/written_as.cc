@@ -4,6 +4,7 @@
 
 #include "formats/tensorflow/extra.h"
 #include "formats/tensorflow/node_import.h"
+#include "formats/tensorflow/written_ranges.h"
 
 namespace halftone::graphdef {
 namespace {
@@ -146,6 +147,10 @@ void WrittenAs::FindHelpers() {
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const Node& node = graph_.node(*it);
     const std::string made_for = node.extra.String(kExtraHelper, "");
+    if (node.op == OpKind::kQuantizeLinear) {
+      is_silent_[it->index] = IsFakeQuantized(graph_, *it);
+      continue;
+    }
     if (IsAbsorbed(graph_, *it)) {
       is_silent_[it->index] = true;
       continue;

@@ -535,6 +535,6 @@ def fake_quant(x, low, high, bits=8, narrow=False):
 case("FakeQuantWithMinMaxArgs", [X(3, 5, t="f32")], {"min": F(-1.1), "max": F(1.3)}, lambda c, x: fake_quant(x, np.float64(np.float32(-1.1)), np.float64(np.float32(1.3))), attr=None, types=["f32"])
 case("FakeQuantWithMinMaxVars", [X(3, 5, t="f32"), ("const", "f32", -1.1), ("const", "f32", 0.7)], {"num_bits": I(4), "narrow_range": B(1)},
      lambda c, x, a, b: fake_quant(x, float(np.float32(a)), float(np.float32(b)), 4, True), attr=None, types=["f32"])
-case("FakeQuantWithMinMaxVarsPerChannel", [X(3, 2, t="f32"), ("const", "f32", [-1.1, -0.6]), ("const", "f32", [0.7, 1.9])], {},
+case("FakeQuantWithMinMaxVarsPerChannel", [X(3, 2, t="f32"), ("const", "f32", [-1.1, -0.6]), ("const", "f32", [0.7, 1.95])], {},
      lambda c, x, a, b: np.stack([fake_quant(x[:, i], float(np.float32(a[i])), float(np.float32(b[i]))) for i in range(2)], 1), attr=None, types=["f32"])
 print("# %d cases. Written by make_cases.py: do not edit." % COUNT[0])
