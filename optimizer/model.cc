@@ -31,8 +31,9 @@ absl::Status NameModel(absl::Status status, const ModelSource& source) {
   return Annotate(std::move(status), Concat("'", source.label(), "'"));
 }
 
-absl::Status SaveModel(const Graph& graph, const std::string& path) {
+absl::Status SaveModel(const Graph& graph, const std::string& path, const OnnxExportOptions& onnx) {
   ExportOptions options;
+  options.onnx = onnx;
   options.as_text = ModelFormatOfPath(path) == ModelFormat::kGraphDefText;
   HALFTONE_ASSIGN_OR_RETURN(const std::string bytes, ExportModel(graph, options));
   return WriteFileAtomically(path, bytes);

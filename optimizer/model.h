@@ -31,7 +31,7 @@ absl::Status NameModel(absl::Status status, const ModelSource& source);
 
 // Writes the graph in the format it came from (a GraphDef as text where the path ends in .pbtxt). The file appears
 // complete or not at all.
-absl::Status SaveModel(const Graph& graph, const std::string& path);
+absl::Status SaveModel(const Graph& graph, const std::string& path, const OnnxExportOptions& onnx = {});
 
 // "onnx" or "graphdef".
 std::string_view FormatName(GraphFormat format);

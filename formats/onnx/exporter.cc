@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "formats/onnx/element_types.h"
+#include "formats/onnx/integer_groups.h"
 #include "formats/onnx/node_writer.h"
 #include "formats/onnx/op_map.h"
 #include "formats/onnx/opsets.h"
@@ -51,8 +52,8 @@ std::set<std::string> DialectDomains(const Graph& graph) {
 
 class Exporter {
  public:
-  Exporter(const Graph& graph, int opset)
-      : graph_(graph), opset_(opset), model_(std::make_unique<onnx::ModelProto>()) {}
+  Exporter(const Graph& graph, int opset, IntegerGroups groups)
+      : graph_(graph), opset_(opset), groups_(std::move(groups)), model_(std::make_unique<onnx::ModelProto>()) {}
 
   absl::StatusOr<std::string> Run() {
     HALFTONE_RETURN_IF_ERROR(Header());
@@ -61,6 +62,7 @@ class Exporter {
     // ONNX Runtime's fusions for newer opsets derive names from those of nodes, and refuse the model if two are the
     // same.
     NodeWriter writer(graph_, opset_, std::move(names), /*name_nodes=*/opset_ > OwnOpset(graph_));
+    writer.SetGroups(&groups_);
     for (const NodeId id : graph_.TopologicalOrder()) HALFTONE_RETURN_IF_ERROR(writer.Write(id));
     const std::vector<NodeWriter::Initializer> initializers =
         writer.Finish(proto(), HeaderList<Strings>(graph_, "initializer_inputs"));
@@ -76,6 +78,7 @@ class Exporter {
 
   const Graph& graph_;
   const int opset_;
+  const IntegerGroups groups_;
   std::unique_ptr<onnx::ModelProto> model_;
   ValueNames names_;
 };
@@ -101,7 +104,9 @@ absl::Status Exporter::Header() {
     opset.set_domain("");
     opset.set_version(opset_);
   }
-  for (const std::string& domain : DialectDomains(graph_)) {
+  std::set<std::string> needed = DialectDomains(graph_);
+  for (const std::string_view domain : groups_.Domains()) needed.emplace(domain);
+  for (const std::string& domain : needed) {
     if (std::find(domains.begin(), domains.end(), domain) != domains.end()) continue;
     onnx::OperatorSetIdProto& opset = *model_->add_opset_import();
     opset.set_domain(domain);
@@ -157,6 +162,7 @@ absl::Status Exporter::Values(const std::vector<NodeWriter::Initializer>& initia
 absl::StatusOr<int> OnnxOpset(const Graph& graph, const OnnxExportOptions& options) {
   const int own = onnx_format::OwnOpset(graph);
   int opset = std::max(own, options.min_opset);
+  if (options.integer_operators) opset = std::max(opset, onnx_format::IntegerGroups(graph).MinOpset());
   const std::vector<const Graph*> graphs = WithNested(graph);
   for (const Graph* part : graphs) {
     for (const NodeId id : part->nodes()) {
@@ -189,7 +195,9 @@ absl::StatusOr<std::string> ExportOnnx(const Graph& graph, const OnnxExportOptio
     return absl::InvalidArgumentError("a graph that came from a GraphDef cannot be written as ONNX");
   }
   HALFTONE_ASSIGN_OR_RETURN(const int opset, OnnxOpset(graph, options));
-  return onnx_format::Exporter(graph, opset).Run();
+  onnx_format::IntegerGroups groups;
+  if (options.integer_operators) groups = onnx_format::IntegerGroups(graph);
+  return onnx_format::Exporter(graph, opset, std::move(groups)).Run();
 }
 
 }  // namespace halftone

@@ -11,6 +11,9 @@ namespace halftone {
 
 struct OnnxExportOptions {
   int min_opset = 0;
+  // Operators of integers (QLinearConv and its like, com.microsoft's too) in the place of pairs of quantize_linear and
+  // dequantize_linear, wherever there is one (integer_groups.h).
+  bool integer_operators = false;
 };
 
 // The opset in which ExportOnnx writes the graph: its own, or the least newer one that has all its nodes with their

@@ -7,6 +7,7 @@
 #include "formats/onnx/attention_heads.h"
 #include "formats/onnx/constants.h"
 #include "formats/onnx/element_types.h"
+#include "formats/onnx/integer_groups.h"
 #include "formats/onnx/opset_changes.h"
 #include "formats/onnx/tensors.h"
 
@@ -44,6 +45,15 @@ NodeWriter::NodeWriter(const Graph& graph, int opset, ValueNames names, bool nam
       read_(graph.num_values(), false) {}
 
 absl::Status NodeWriter::Write(NodeId id) {
+  if (groups_ != nullptr && groups_->IsInside(id)) return absl::OkStatus();
+  const IntegerGroup* group = groups_ == nullptr ? nullptr : groups_->Find(id);
+  absl::Status status = group == nullptr ? WriteNode(id) : WriteIntegerGroup(*this, *group);
+  if (!status.ok()) return Annotate(std::move(status), Concat("node '", graph_.Label(id), "'"));
+  WriteAliases(id);
+  return absl::OkStatus();
+}
+
+absl::Status NodeWriter::WriteNode(NodeId id) {
   const OpKind op = graph_.op(id);
   absl::Status status;
   if (inside_attention_.contains(id)) {
@@ -62,9 +72,19 @@ absl::Status NodeWriter::Write(NodeId id) {
       status = WriteByRow(id, *row).status();
     }
   }
-  if (!status.ok()) return Annotate(std::move(status), Concat("node '", graph_.Label(id), "'"));
-  WriteAliases(id);
-  return absl::OkStatus();
+  return status;
+}
+
+ValueId NodeWriter::InPlaceOf(ValueId value) const {
+  const auto it = others_.find(value);
+  return it == others_.end() ? value : it->second;
+}
+
+absl::Status NodeWriter::WriteAs(NodeId id, std::map<ValueId, ValueId> others) {
+  others_ = std::move(others);
+  absl::Status status = WriteNode(id);
+  others_.clear();
+  return status;
 }
 
 void NodeWriter::WriteAliases(NodeId id) {
@@ -76,13 +96,15 @@ void NodeWriter::WriteAliases(NodeId id) {
 
 std::string NodeWriter::Read(ValueId value) {
   if (!value.valid()) return "";
+  value = InPlaceOf(value);
   read_[value.index] = true;
   return names_.of(value);
 }
 
 std::vector<std::string> NodeWriter::Made(NodeId id) const {
   std::vector<std::string> result;
-  for (const ValueId output : graph_.node(id).outputs) {
+  for (const ValueId made : graph_.node(id).outputs) {
+    const ValueId output = InPlaceOf(made);
     const bool absent = !output.valid() || (graph_.value(output).name.empty() && graph_.uses(output).empty() &&
                                             !graph_.IsOutput(output) && graph_.node(id).outputs.size() > 1);
     result.push_back(absent ? "" : names_.of(output));
@@ -144,6 +166,19 @@ absl::StatusOr<onnx::NodeProto*> NodeWriter::WriteByRow(NodeId id, const OpRow& 
   written.mutable_attribute()->Swap(proto.mutable_attribute());
   written.set_doc_string(proto.doc_string());
   if (written.doc_string().empty()) written.clear_doc_string();
+  return &written;
+}
+
+absl::StatusOr<onnx::NodeProto*> NodeWriter::WriteOperator(NodeId id, const OpRow& row, std::vector<std::string> inputs,
+                                                           ValueId output) {
+  const Node& node = graph_.node(id);
+  onnx::NodeProto proto;
+  HALFTONE_RETURN_IF_ERROR(WriteAttributes(id, row, proto));
+  HALFTONE_RETURN_IF_ERROR(WriteExtra(node, proto));
+  onnx::NodeProto& written = Add(row.onnx, std::move(inputs), {names_.of(output)});
+  if (!node.name.empty()) written.set_name(node.name);
+  if (!row.domain.empty()) written.set_domain(std::string(row.domain));
+  written.mutable_attribute()->Swap(proto.mutable_attribute());
   return &written;
 }
 

@@ -21,6 +21,8 @@
 
 namespace halftone::onnx_format {
 
+class IntegerGroups;
+
 // Marks of the importer in Node::extra, which are no attributes of ONNX.
 inline constexpr std::string_view kConstantNodeMark = "_onnx_constant_node";  // bool: a Constant node, no initializer
 inline constexpr std::string_view kFillNodeMark = "_onnx_constant_of_shape";  // bool: a ConstantOfShape node
@@ -34,6 +36,9 @@ class NodeWriter {
  public:
   // name_nodes: nodes without a name get that of their first output. `outer`: of the graph around a nested one.
   NodeWriter(const Graph& graph, int opset, ValueNames names, bool name_nodes = false, NodeWriter* outer = nullptr);
+
+  // Nodes that are written as one operator; the groups must outlive the writer.
+  void SetGroups(const IntegerGroups* groups) { groups_ = groups; }
 
   const Graph& graph() const { return graph_; }
   int opset() const { return opset_; }
@@ -52,6 +57,11 @@ class NodeWriter {
   std::string AddConstant(Tensor value, std::string_view base);
   // The node as its row says; nullptr never comes back.
   absl::StatusOr<onnx::NodeProto*> WriteByRow(NodeId id, const OpRow& row);
+  // The node's name and attributes as `row` has them, with other inputs and one output.
+  absl::StatusOr<onnx::NodeProto*> WriteOperator(NodeId id, const OpRow& row, std::vector<std::string> inputs,
+                                                 ValueId output);
+  // Write of the node alone, with values named after those that `others` has in their place.
+  absl::Status WriteAs(NodeId id, std::map<ValueId, ValueId> others);
   // An operand that is an input since opset `since` and an attribute before: adds one or the other to a node.
   void AddFloat(onnx::NodeProto& node, std::string_view attribute, int since, float value, DataType type);
   void AddInts(onnx::NodeProto& node, std::string_view attribute, int since, std::vector<int64_t> values);
@@ -72,6 +82,8 @@ class NodeWriter {
   std::vector<Initializer> Finish(onnx::GraphProto& proto, const std::vector<std::string>& keep);
 
  private:
+  absl::Status WriteNode(NodeId id);
+  ValueId InPlaceOf(ValueId value) const;
   absl::Status WriteOpaque(NodeId id);
   absl::Status WriteConstantNode(NodeId id);
   bool IsFillNode(NodeId id) const;
@@ -91,7 +103,9 @@ class NodeWriter {
   const bool name_nodes_;
   NodeWriter* const outer_;
   const std::set<NodeId> inside_attention_;
-  std::vector<bool> read_;  // by value
+  const IntegerGroups* groups_ = nullptr;
+  std::map<ValueId, ValueId> others_;  // of WriteAs
+  std::vector<bool> read_;             // by value
   std::deque<Written> nodes_;
   std::vector<Initializer> added_;
   // Of the outermost writer: constants by name, those that are written already, and where hoisted ones are.

@@ -1,0 +1,92 @@
+#include "optimizer/quantize_for_loader.h"
+
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/strings.h"
+
+namespace halftone {
+namespace {
+
+// Everything as `target_` has it, but plain ops where `plain` is set.
+class FusionTarget final : public Target {
+ public:
+  FusionTarget(const Target& target, bool plain, bool operators)
+      : target_(target), plain_(plain), operators_(operators) {}
+
+  std::string_view name() const override { return target_.name(); }
+
+  absl::Status SupportsFused(const Graph& graph, NodeId node, const FusedParts& parts) const override {
+    const bool contraction = graph.op(node) == OpKind::kConv || graph.op(node) == OpKind::kMatMul;
+    if (plain_ && contraction) {
+      if (const std::string_view why = WhyNot(graph, node, parts); !why.empty()) {
+        return absl::UnimplementedError(AbslView(why));
+      }
+    }
+    return target_.SupportsFused(graph, node, parts);
+  }
+
+  absl::Status SupportsOp(const Graph& graph, OpKind op, std::span<const ValueId> inputs) const override {
+    if (plain_ && op == OpKind::kBinaryChain) return absl::UnimplementedError("the loader has one op a step");
+    return target_.SupportsOp(graph, op, inputs);
+  }
+
+  std::vector<Signature> Signatures(const Graph& graph, NodeId node) const override {
+    return target_.Signatures(graph, node);
+  }
+
+  absl::Status SupportsQuantized(const Graph& graph, NodeId node, std::span<const ValueId> inputs,
+                                 ValueId output) const override {
+    return target_.SupportsQuantized(graph, node, inputs, output);
+  }
+
+  bool IsNative(DataType type) const override { return target_.IsNative(type); }
+
+ private:
+  std::string_view WhyNot(const Graph& graph, NodeId node, const FusedParts& parts) const {
+    if (parts.residual || parts.broadcast_residual) return "the loader adds integers on their own";
+    if (parts.scale) return "the loader has no product of integers with a factor";
+    const Activation activation = parts.activation;
+    const bool implied = activation == Activation::kNone || activation == Activation::kRelu ||
+                         activation == Activation::kRelu6 || activation == Activation::kClip;
+    if (!implied) return "the loader has no op of integers with this activation";
+    const bool product_with_bias = parts.bias && graph.op(node) == OpKind::kMatMul && !IsOfMatrices(graph, node);
+    return operators_ && product_with_bias ? "QLinearMatMul has no bias" : "";
+  }
+
+  // Written as a Gemm, whose form of integers has a bias.
+  static bool IsOfMatrices(const Graph& graph, NodeId matmul) {
+    for (const int i : {0, 1}) {
+      const Shape& shape = graph.shape(graph.input(matmul, i));
+      if (!shape.has_rank() || shape.rank() != 2) return false;
+    }
+    return true;
+  }
+
+  const Target& target_;
+  const bool plain_;
+  const bool operators_;
+};
+
+}  // namespace
+
+bool WantsPlainOps(GraphFormat format, Loader loader, Int8Form form) {
+  return format != GraphFormat::kGraphDef && (loader == Loader::kOnnxRuntime || form == Int8Form::kOperators);
+}
+
+QuantizeOptions OptionsFor(GraphFormat format, Loader loader, Int8Form form, QuantizeOptions options) {
+  if (WantsPlainOps(format, loader, form)) options.quantize_results = true;
+  return options;
+}
+
+OnnxExportOptions FileOptionsOf(VariantKind kind, Int8Form form) {
+  return {.integer_operators = kind == VariantKind::kInt8 && form == Int8Form::kOperators};
+}
+
+std::unique_ptr<const Target> FusionTargetFor(GraphFormat format, Loader loader, Int8Form form, const Target& target) {
+  return std::make_unique<FusionTarget>(target, WantsPlainOps(format, loader, form), form == Int8Form::kOperators);
+}
+
+}  // namespace halftone

@@ -1,0 +1,37 @@
+// What a runtime that loads an int8 file needs so that it computes with integers, too.
+//
+// ONNX Runtime makes an operator of integers of DequantizeLinear -> op -> QuantizeLinear where nothing but a Relu or a
+// Clip that the integers' limits imply is between. So the result of every op has to be quantized, and nothing else may
+// be fused: the range of what lies before a sum or another activation would not be known. The same holds for every ONNX
+// file of operators (QLinearConv and its like), whoever loads it.
+#ifndef HALFTONE_OPTIMIZER_QUANTIZE_FOR_LOADER_H_
+#define HALFTONE_OPTIMIZER_QUANTIZE_FOR_LOADER_H_
+
+#include <memory>
+
+#include "formats/onnx/exporter.h"
+#include "formats/onnx/loaders.h"
+#include "ir/graph.h"
+#include "ir/target.h"
+#include "optimizer/int8_options.h"
+#include "optimizer/variant_kind.h"
+#include "passes/quantize/quantize_options.h"
+
+namespace halftone {
+
+// Whether results are quantized and fusion is held back as above. Never of a GraphDef: its operators add and activate.
+bool WantsPlainOps(GraphFormat format, Loader loader, Int8Form form);
+
+// `options` with what the loader and the form need added.
+QuantizeOptions OptionsFor(GraphFormat format, Loader loader, Int8Form form, QuantizeOptions options);
+
+// How a variant's ONNX file is written: the int8 one with operators of integers where the form says so.
+OnnxExportOptions FileOptionsOf(VariantKind kind, Int8Form form);
+
+// A target for the optimize pipeline of an int8 variant: fuses only what the loader fuses into an op of integers (bias,
+// relu, relu6, clip), else says what `target` says, which must outlive it. Thread-safe.
+std::unique_ptr<const Target> FusionTargetFor(GraphFormat format, Loader loader, Int8Form form, const Target& target);
+
+}  // namespace halftone
+
+#endif  // HALFTONE_OPTIMIZER_QUANTIZE_FOR_LOADER_H_
