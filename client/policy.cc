@@ -1,16 +1,19 @@
 #include "client/policy.h"
 
 #include <algorithm>
+#include <cmath>
 #include <regex>
 #include <set>
 #include <string_view>
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/files.h"
 #include "base/status.h"
+#include "client/int8_policy.h"
 #include "client/suggest.h"
 #include "google/protobuf/descriptor.h"
 #include "report/names.h"
@@ -53,6 +56,7 @@ std::vector<std::string> FieldNames(const Descriptor& type) {
 std::string EnumWord(const FieldDescriptor& field) {
   if (field.enum_type() == v1::Planner_descriptor()) return "planner";
   if (field.enum_type() == v1::Policy::Loader_descriptor()) return "loader";
+  if (field.enum_type() == v1::Int8Form_descriptor()) return "form";
   return field.enum_type() == v1::Dialect_descriptor() ? "dialect" : "precision";
 }
 
@@ -99,6 +103,7 @@ class Reader {
     }
     if (auto* rule = dynamic_cast<v1::NodeRule*>(message)) CheckNodeRule(node, *rule);
     if (auto* edit = dynamic_cast<v1::ListEdit*>(message)) CheckListEdit(node, *edit);
+    if (auto* int8 = dynamic_cast<v1::Int8Policy*>(message)) CheckInt8(node, *int8);
   }
 
  private:
@@ -149,6 +154,11 @@ class Reader {
       case FieldDescriptor::CPPTYPE_BOOL:
         reflection.SetBool(message, &field, ReadBool(node, field));
         break;
+      case FieldDescriptor::CPPTYPE_DOUBLE: {
+        double number = 0;
+        if (ReadNumber(node, field, &number)) reflection.SetDouble(message, &field, number);
+        break;
+      }
       default: {
         std::string text;
         if (!ReadString(node, field, &text)) break;
@@ -174,6 +184,14 @@ class Reader {
     if (plain && node.Scalar() == "false") return false;
     const std::string found = node.IsScalar() ? absl::StrCat("'", report::Printable(node.Scalar()), "'") : KindOf(node);
     Problem(node.Mark(), absl::StrCat(field.name(), ": true or false is wanted, this is ", found));
+    return false;
+  }
+
+  bool ReadNumber(const YAML::Node& node, const FieldDescriptor& field, double* number) {
+    const bool plain = node.IsScalar() && node.Tag() != "!";  // "!": in quotes
+    if (plain && absl::SimpleAtod(node.Scalar(), number) && std::isfinite(*number)) return true;
+    const std::string found = node.IsScalar() ? absl::StrCat("'", report::Printable(node.Scalar()), "'") : KindOf(node);
+    Problem(node.Mark(), absl::StrCat(field.name(), ": a number is wanted, this is ", found));
     return false;
   }
 
@@ -224,6 +242,19 @@ class Reader {
                                       "' is not NAME or NAME(ARGUMENT=VALUE, ...), in quotes if it has commas"));
   }
 
+  // fp32 above bf16 and fp16, which are one level, above int8; 0: no precision of a node.
+  static int LevelOf(v1::Precision precision) {
+    if (precision == v1::FP32) return 3;
+    if (precision == v1::BF16 || precision == v1::FP16) return 2;
+    return precision == v1::INT8 ? 1 : 0;
+  }
+
+  void CheckInt8(const YAML::Node& node, const v1::Int8Policy& int8) {
+    for (const Int8Problem& problem : CheckInt8Policy(int8)) {
+      Problem(node[problem.field].Mark(), absl::StrCat(problem.field, ": ", problem.what));
+    }
+  }
+
   void CheckNodeRule(const YAML::Node& node, const v1::NodeRule& rule) {
     if (!node["match"] && !node["op"] && !node["name"]) {
       Problem(node.Mark(), "a rule of 'nodes' needs a key 'match', 'op' or 'name'");
@@ -237,10 +268,10 @@ class Reader {
     for (const char* key : {"precision", "floor", "ceiling"}) {
       const auto* field = v1::NodeRule::descriptor()->FindFieldByName(key);
       if (rule.GetReflection()->GetEnumValue(rule, field) == v1::ORIGINAL) {
-        Problem(node[key].Mark(), absl::StrCat(key, ": a node's precision is fp32, bf16 or fp16"));
+        Problem(node[key].Mark(), absl::StrCat(key, ": a node's precision is fp32, bf16, fp16 or int8"));
       }
     }
-    if (rule.floor() == v1::FP32 && rule.ceiling() > v1::FP32) {
+    if (rule.ceiling() != v1::PRECISION_UNSPECIFIED && LevelOf(rule.floor()) > LevelOf(rule.ceiling())) {
       Problem(node.Mark(), "a rule of 'nodes': the floor is above the ceiling");
     }
   }

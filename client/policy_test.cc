@@ -100,7 +100,7 @@ const Wrong kWrong[] = {
     {"KeyFarFromAny", "zzz: 1",
      "p.yaml:1:1: unknown key 'zzz' in the policy; known are planner, precisions, lists, nodes, force, "
      "dialect, passes, verify_passes, lists_variant, op_list, keep_first, keep_last, bf16_math_mode, loader, "
-     "lists_level"},
+     "lists_level, int8"},
     {"KeyOfAList", "lists:\n  alow: {add: [Foo]}", "p.yaml:2:3: unknown key 'alow' in 'lists'; did you mean 'allow'?"},
     {"KeyOfAnEdit", "lists: {allow: {ad: [Foo]}}", "p.yaml:1:17: unknown key 'ad' in 'allow'; did you mean 'add'?"},
     {"KeyOfARule", "nodes:\n  - match: a\n    precision: fp32\n    why: x",
@@ -110,12 +110,12 @@ const Wrong kWrong[] = {
     {"PrecisionUnknown", "precisions: [bf61]", "p.yaml:1:14: no precision 'bf61'; did you mean 'bf16'?"},
     {"PrecisionUpperCase", "precisions: [BF16]", "p.yaml:1:14: no precision 'BF16'; did you mean 'bf16'?"},
     {"PrecisionNotOurs", "precisions: [quarter]",
-     "p.yaml:1:14: no precision 'quarter'; known are original, fp32, bf16, fp16"},
+     "p.yaml:1:14: no precision 'quarter'; known are original, fp32, bf16, fp16, int8"},
     {"PrecisionOriginal", "precisions: [original]",
      "p.yaml:1:14: precisions: original is always measured; it cannot be asked for"},
     {"PrecisionTwice", "precisions: [bf16, bf16]", "p.yaml:1:20: precisions: 'bf16' is given twice"},
     {"PrecisionUnspecified", "precisions: [precision_unspecified]",
-     "p.yaml:1:14: no precision 'precision_unspecified'; known are original, fp32, bf16, fp16"},
+     "p.yaml:1:14: no precision 'precision_unspecified'; known are original, fp32, bf16, fp16, int8"},
     {"PrecisionsNotAList", "precisions: bf16",
      "p.yaml:1:13: precisions: a list is wanted, [...], this is a single value"},
     {"PrecisionIsAMap", "precisions: [{a: b}]", "p.yaml:1:14: precisions: one word is wanted, this is a map"},
@@ -148,9 +148,9 @@ const Wrong kWrong[] = {
     {"RuleWithoutRoom", "nodes: [{op: Conv, floor: fp32, ceiling: fp16}]",
      "p.yaml:1:9: a rule of 'nodes': the floor is above the ceiling"},
     {"RuleFloorOriginal", "nodes: [{name: a, floor: original}]",
-     "p.yaml:1:26: floor: a node's precision is fp32, bf16 or fp16"},
+     "p.yaml:1:26: floor: a node's precision is fp32, bf16, fp16 or int8"},
     {"RuleOriginal", "nodes: [{match: a, precision: original}]",
-     "p.yaml:1:31: precision: a node's precision is fp32, bf16 or fp16"},
+     "p.yaml:1:31: precision: a node's precision is fp32, bf16, fp16 or int8"},
     {"ForceWord", "force: maybe", "p.yaml:1:8: force: true or false is wanted, this is 'maybe'"},
     {"ForceYes", "force: yes", "p.yaml:1:8: force: true or false is wanted, this is 'yes'"},
     {"ForceQuoted", "force: \"true\"", "p.yaml:1:8: force: true or false is wanted, this is 'true'"},
@@ -160,7 +160,7 @@ const Wrong kWrong[] = {
     {"ControlCharacters", "\"a\\eb\": 1",
      "p.yaml:1:1: unknown key 'a\\x1bb' in the policy; known are planner, precisions, lists, nodes, force, "
      "dialect, passes, verify_passes, lists_variant, op_list, keep_first, keep_last, bf16_math_mode, loader, "
-     "lists_level"},
+     "lists_level, int8"},
 };
 
 class PolicyWrong : public ::testing::TestWithParam<Wrong> {};
@@ -226,6 +226,66 @@ TEST(Policy, HostileFilesAreErrorsNotCrashes) {
 }
 
 TEST(Policy, NoFile) { EXPECT_EQ(LoadPolicy("/does/not/exist.yaml").status().code(), absl::StatusCode::kNotFound); }
+
+TEST(Policy, Int8) {
+  ExpectPolicy(R"(precisions: [int8]
+nodes:
+  - {op: Softmax, floor: bf16}
+  - {op: Conv, ceiling: int8}
+int8:
+  calibrator: percentile
+  percentile: 99.9
+  activations: s8
+  rest: bf16
+  form: operators
+  smooth: true
+  max_top1_drop: 0
+  min_cosine: 0.99
+  budget_seconds: 60
+)",
+               R"pb(
+                 precisions: INT8
+                 nodes { op: "Softmax" floor: BF16 }
+                 nodes { op: "Conv" ceiling: INT8 }
+                 int8 {
+                   calibrator: "percentile"
+                   percentile: 99.9
+                   activations: "s8"
+                   rest: BF16
+                   form: OPERATORS
+                   smooth: true
+                   max_top1_drop: 0
+                   min_cosine: 0.99
+                   budget_seconds: 60
+                 }
+               )pb");
+}
+
+TEST(Policy, Int8ProblemsHavePlaces) {
+  const absl::StatusOr<v1::Policy> policy = ParsePolicy(R"(precisions: [int8]
+int8:
+  calibrator: entrpy
+  percentile: 99
+  activations: "u8"
+  rest: fp16
+  form: qqd
+  min_cosine: high
+  budget_seconds: 5
+nodes:
+  - {op: Conv, floor: bf16, ceiling: int8}
+)",
+                                                        "p.yaml");
+  ASSERT_FALSE(policy.ok());
+  const std::string message(policy.status().message());
+  for (const char* part :
+       {"p.yaml:3:15: calibrator: no such word 'entrpy'; did you mean 'entropy'?",
+        "p.yaml:4:15: percentile: goes with calibrator percentile", "p.yaml:6:9: rest: fp32 or bf16 is wanted",
+        "p.yaml:7:9: no form 'qqd'; did you mean 'qdq'?", "p.yaml:8:15: min_cosine: a number is wanted, this is 'high'",
+        "p.yaml:9:19: budget_seconds: goes with a goal",
+        "p.yaml:11:5: a rule of 'nodes': the floor is above the ceiling"}) {
+    EXPECT_THAT(message, ::testing::HasSubstr(part));
+  }
+}
 
 }  // namespace
 }  // namespace halftone::client

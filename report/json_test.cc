@@ -46,6 +46,7 @@ constexpr char kFull[] = R"pb(
     onednn_commit: "abc"
     compiler: "gcc 14"
     build_id: "f00"
+    native_int8: true
   }
   warnings: "careful"
   variants {
@@ -129,6 +130,8 @@ constexpr char kFull[] = R"pb(
     casts_run: 3
     decisions { node: "conv1" op: "conv" precision: BF16 rule: "lists.allow" reason: "allow list: Conv2D" }
     not_measured: "not measured: no float16"
+    int8_share: 0.75
+    goal { met: true raised: 2 tried: 3 seconds: 4.5 text: "SQNR 20 dB (at least 18)" }
   }
   evaluation_samples: 100
   seed: 18446744073709551615
@@ -183,6 +186,17 @@ constexpr char kFull[] = R"pb(
   policy_sha256: "ef"
   samples { sha256: "12" size_bytes: 3 }
   dialect: ITEX
+  calibration {
+    samples: 50
+    synthetic: true
+    calibrator: "percentile"
+    source: "cache"
+    file { path: "net.ranges.json" sha256: "34" size_bytes: 5 }
+    silent_channels { value: "conv1" channels: 2 }
+    still_widening: "conv2"
+    seconds: 1.5
+    inputs { sha256: "56" size_bytes: 7 }
+  }
 )pb";
 
 constexpr char kFullJson[] = R"json({
@@ -218,7 +232,8 @@ constexpr char kFullJson[] = R"json({
     "cpuset": "0-3",
     "onednn_commit": "abc",
     "compiler": "gcc 14",
-    "build_id": "f00"
+    "build_id": "f00",
+    "native_int8": true
   },
   "warnings": [
     "careful"
@@ -360,7 +375,15 @@ constexpr char kFullJson[] = R"json({
           "reason": "allow list: Conv2D"
         }
       ],
-      "not_measured": "not measured: no float16"
+      "not_measured": "not measured: no float16",
+      "int8_share": 0.75,
+      "goal": {
+        "met": true,
+        "raised": 2,
+        "tried": 3,
+        "seconds": 4.5,
+        "text": "SQNR 20 dB (at least 18)"
+      }
     }
   ],
   "evaluation_samples": 100,
@@ -435,7 +458,34 @@ constexpr char kFullJson[] = R"json({
       "size_bytes": 3
     }
   ],
-  "dialect": "ITEX"
+  "dialect": "ITEX",
+  "calibration": {
+    "samples": 50,
+    "synthetic": true,
+    "calibrator": "percentile",
+    "source": "cache",
+    "file": {
+      "path": "net.ranges.json",
+      "sha256": "34",
+      "size_bytes": 5
+    },
+    "silent_channels": [
+      {
+        "value": "conv1",
+        "channels": 2
+      }
+    ],
+    "still_widening": [
+      "conv2"
+    ],
+    "seconds": 1.5,
+    "inputs": [
+      {
+        "sha256": "56",
+        "size_bytes": 7
+      }
+    ]
+  }
 }
 )json";
 

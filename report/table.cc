@@ -127,6 +127,42 @@ std::string CastsText(const v1::Variant& variant) {
   return text;
 }
 
+// "50 samples": what the ranges came from.
+std::string SourceText(const v1::Calibration& calibration) {
+  if (calibration.synthetic()) {
+    return "SYNTHETIC: random numbers, not samples; ranges of real data differ: give --calibration";
+  }
+  std::string text = calibration.source() == "ranges" ? "ranges of a file" : "";
+  if (calibration.samples() > 0) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ", calibration.samples(),
+                    calibration.samples() == 1 ? " sample" : " samples");
+  }
+  if (calibration.source() == "cache") text += ", seen before";
+  return text.empty() ? "an unknown number of samples" : text;
+}
+
+// Where the ranges of int8 came from, and what in them is doubtful.
+std::vector<std::string> CalibrationNotes(const v1::Calibration& calibration) {
+  std::string first = absl::StrCat("calibration: ", SourceText(calibration));
+  if (!calibration.calibrator().empty()) absl::StrAppend(&first, "; ", Printable(calibration.calibrator()));
+  if (!calibration.file().path().empty()) absl::StrAppend(&first, "; ", Printable(calibration.file().path()));
+  std::vector<std::string> notes = {std::move(first)};
+  if (!calibration.silent_channels().empty()) {
+    google::protobuf::RepeatedPtrField<std::string> values;
+    for (const v1::SilentChannels& silent : calibration.silent_channels()) {
+      *values.Add() = absl::StrCat(silent.value(), " (", silent.channels(), ")");
+    }
+    notes.push_back(absl::StrCat("calibration: channels that no sample reached, of ", values.size(),
+                                 values.size() == 1 ? " value: " : " values: ", Printable(FirstFew(values))));
+  }
+  if (const auto& widening = calibration.still_widening(); !widening.empty()) {
+    notes.push_back(absl::StrCat("calibration: the last sample still widened ", widening.size(),
+                                 widening.size() == 1 ? " range" : " ranges",
+                                 ", give more: ", Printable(FirstFew(widening))));
+  }
+  return notes;
+}
+
 // Why this variant is invalid, but for what is said of all.
 std::vector<std::string> OwnReasons(const v1::Variant& variant, const v1::BenchmarkRun& run) {
   std::vector<std::string> reasons;
@@ -245,6 +281,14 @@ std::vector<std::string> Notes(const v1::Report& report) {
   for (const v1::Variant& variant : report.variants()) {
     const std::string name = PrecisionName(variant.precision());
     if (!variant.summary().empty()) notes.push_back(absl::StrCat(name, ": ", Printable(variant.summary())));
+    if (variant.precision() == v1::INT8 && variant.int8_share() >= 0) {
+      notes.push_back(absl::StrCat(name, ": ", Percent(variant.int8_share()), " of the multiply-adds are in int8"));
+    }
+    if (const v1::GoalResult& goal = variant.goal(); !goal.text().empty()) {
+      notes.push_back(
+          absl::StrCat(name, ": goal ", goal.met() ? "reached" : "MISSED", ": ", Printable(goal.text()),
+                       goal.raised() > 0 ? absl::StrCat("; ", goal.raised(), " nodes kept out of int8") : ""));
+    }
     if (!variant.not_measured().empty()) notes.push_back(absl::StrCat(name, ": ", Printable(variant.not_measured())));
     if (variant.casts_planned() > 0 || variant.casts_in_file() > 0) {
       notes.push_back(absl::StrCat(name, ": ", CastsText(variant)));
@@ -278,6 +322,9 @@ std::vector<std::string> Notes(const v1::Report& report) {
       notes.push_back(absl::StrFormat("%s: reference functions take %.1f %% of the time: %s", name,
                                       100 * variant.reference_share(), Printable(FirstFew(variant.reference_nodes()))));
     }
+  }
+  if (!report.calibration().source().empty()) {
+    for (std::string& note : CalibrationNotes(report.calibration())) notes.push_back(std::move(note));
   }
   if (report.dialect() > v1::PORTABLE) {
     notes.push_back(absl::StrCat("dialect: ", DialectName(report.dialect())));

@@ -172,10 +172,9 @@ TEST(Notes, DialectAndFusionsByKind) {
       passes_verified: 9
     }
   )pb");
-  EXPECT_THAT(Notes(report),
-              ElementsAre("fp32: 12 x fuse-activation, 1 x fold-offset",
-                          "fp32: answers before and after 9 runs of passes that changed something agree",
-                          "dialect: onnxruntime"));
+  EXPECT_THAT(Notes(report), ElementsAre("fp32: 12 x fuse-activation, 1 x fold-offset",
+                                         "fp32: answers before and after 9 runs of passes that changed something agree",
+                                         "dialect: onnxruntime"));
 }
 
 TEST(WhyText, ALineANodeAndNothingTwice) {
@@ -233,6 +232,50 @@ TEST(Worst, NotANumberIsWorst) {
   variant.add_fidelity()->set_sqnr_db(20);
   EXPECT_TRUE(std::isnan(Worst(variant).sqnr_db));
   EXPECT_FALSE(Worst(v1::Variant()).known);
+}
+
+TEST(Notes, SayWhereTheRangesOfInt8CameFrom) {
+  v1::Report report;
+  v1::Variant& int8 = *report.add_variants();
+  int8.set_precision(v1::INT8);
+  int8.set_int8_share(0.9512);
+  v1::Calibration& calibration = *report.mutable_calibration();
+  EXPECT_THAT(Notes(report), ElementsAre("int8: 95.12 % of the multiply-adds are in int8"));
+  calibration.set_source("samples");
+  calibration.set_samples(50);
+  calibration.set_calibrator("percentile");
+  calibration.mutable_file()->set_path("out/net.ranges.json");
+  for (const char* value : {"a", "b\n"}) {
+    v1::SilentChannels& silent = *calibration.add_silent_channels();
+    silent.set_value(value);
+    silent.set_channels(3);
+    calibration.add_still_widening(value);
+  }
+  EXPECT_THAT(Notes(report), ElementsAre("int8: 95.12 % of the multiply-adds are in int8",
+                                         "calibration: 50 samples; percentile; out/net.ranges.json",
+                                         "calibration: channels that no sample reached, of 2 values: a (3), b\\x0a (3)",
+                                         "calibration: the last sample still widened 2 ranges, give more: a, b\\x0a"));
+}
+
+TEST(Notes, SayWhatAnAccuracyGoalCameTo) {
+  v1::Report report;
+  v1::Variant& int8 = *report.add_variants();
+  int8.set_precision(v1::INT8);
+  int8.set_int8_share(-1);
+  int8.mutable_goal()->set_text("cosine 0.98 (at least 0.99)");
+  int8.mutable_goal()->set_raised(3);
+  EXPECT_THAT(Notes(report), ElementsAre("int8: goal MISSED: cosine 0.98 (at least 0.99); 3 nodes kept out of int8"));
+  int8.mutable_goal()->set_met(true);
+  int8.mutable_goal()->set_raised(0);
+  EXPECT_THAT(Notes(report), ElementsAre("int8: goal reached: cosine 0.98 (at least 0.99)"));
+}
+
+TEST(Notes, SyntheticCalibrationIsLoud) {
+  v1::Report report;
+  report.mutable_calibration()->set_source("synthetic");
+  report.mutable_calibration()->set_synthetic(true);
+  report.mutable_calibration()->set_samples(8);
+  EXPECT_THAT(Notes(report), ElementsAre(HasSubstr("SYNTHETIC: random numbers, not samples")));
 }
 
 }  // namespace

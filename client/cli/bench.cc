@@ -15,6 +15,7 @@
 #include "client/cli/exports.h"
 #include "client/cli/flags.h"
 #include "client/cli/inputs.h"
+#include "client/cli/int8_flags.h"
 #include "client/cli/job.h"
 #include "client/cli/outcome.h"
 #include "client/cli/results.h"
@@ -35,6 +36,7 @@ struct Flags {
   std::vector<std::string> models;
   PolicyFlags policy;
   BenchmarkFlags benchmark;
+  Int8Flags int8;
   std::string samples;
   std::string out;
   std::vector<std::string> exports;
@@ -76,11 +78,13 @@ absl::StatusOr<v1::Report> BenchOne(const Flags& flags, const std::string& model
   v1::BenchSpec& bench = *spec.mutable_bench();
   HALFTONE_ASSIGN_OR_RETURN(*bench.mutable_model(), ResolveModel(model, flags.model.format, &blobs));
   if (!flags.samples.empty()) {
-    HALFTONE_ASSIGN_OR_RETURN(*bench.mutable_samples(), ResolveSamples("--eval", flags.samples, &blobs));
+    HALFTONE_ASSIGN_OR_RETURN(*bench.mutable_samples(), ResolveSamples("--eval", {flags.samples}, &blobs));
   }
   if (SaysAnything(flags.policy)) {
     HALFTONE_ASSIGN_OR_RETURN(*bench.mutable_policy(), ToPolicy(flags.policy));
   }
+  HALFTONE_RETURN_IF_ERROR(SetInt8(flags.int8, bench.mutable_policy()));
+  HALFTONE_RETURN_IF_ERROR(ResolveCalibration(flags.int8, &bench, &blobs));
   *bench.mutable_benchmark() = ToBenchmarkSpec(flags.benchmark);
   for (const std::string& output : flags.model.outputs) bench.add_outputs(output);
   SetTimeout(flags.timeout, &spec);
@@ -149,10 +153,11 @@ void AddBench(CLI::App& app, Action* action) {
   command.add_option("--precision", flags->policy.precisions, "variants to measure beside fp32 (default: none)")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->type_name("bf16,fp16");
+      ->type_name("bf16,fp16,int8");
   command.add_flag("--force", flags->policy.force, "lower the precision also where the CPU only emulates it");
   AddPlannerFlags(command, &flags->policy);
   AddRewriteFlags(command, &flags->policy);
+  AddInt8Flags(command, &flags->int8);
   command.add_option("--eval", flags->samples, "samples to run on: an .npz or a folder of them (default: random)")
       ->type_name("PATH");
   AddBenchmarkFlags(command, &flags->benchmark);

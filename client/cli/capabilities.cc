@@ -31,8 +31,9 @@ std::string AsText(const v1::Capabilities& c) {
                       "precisions  ", absl::StrJoin(c.precisions(), ", "), "\n",  //
                       "planners    ", absl::StrJoin(c.planners(), ", "), "\n",    //
                       "cpu         ", env.cpu(), ", ", env.cores(), " cores\n",   //
-                      "isa         ", env.isa(), ", bf16 is ", env.native_bf16() ? "native" : "emulated", "\n",
-                      "oneDNN      ", env.onednn_version(), "\n",  //
+                      "isa         ", env.isa(), ", bf16 is ", env.native_bf16() ? "native" : "emulated", ", int8 ",
+                      env.native_int8() ? "by VNNI" : "without VNNI", "\n", "oneDNN      ", env.onednn_version(),
+                      "\n",  //
                       "limits      blob ", limits.max_blob_bytes(), " bytes, message ", limits.max_message_bytes(),
                       " bytes\n",  //
                       "ops         ", c.ops_size(), ": ", absl::StrJoin(c.ops(), ", "), "\n");

@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "client/cli/exit_codes.h"
 #include "client/cli/flags.h"
+#include "client/cli/int8_flags.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -62,6 +63,73 @@ TEST_F(CommandsTest, GatesAreCheckedBeforeAnyWork) {
   ExpectError({"optimize", "m.onnx", "--max-top1-drop", "bf16=0.01"}, 2, "give --eval");
   ExpectError({"optimize", "m.onnx", "--min-sqnr", "bf16=30", "--precision", "fp32"}, 2,
               "no bf16 variant is asked for");
+}
+
+TEST_F(CommandsTest, FlagsOfInt8NeedInt8) {
+  const std::vector<std::vector<std::string>> flags = {{"--ranges", "r.json"},
+                                                       {"--calibrator", "entropy"},
+                                                       {"--percentile", "99.9"},
+                                                       {"--activations", "s8"},
+                                                       {"--symmetric"},
+                                                       {"--per-tensor-weights"},
+                                                       {"--int8-rest", "bf16"},
+                                                       {"--int8-form", "qdq"},
+                                                       {"--no-bias-correction"},
+                                                       {"--no-equalization"},
+                                                       {"--smooth"},
+                                                       {"--min-cosine", "0.99"},
+                                                       {"--max-top1-drop", "1"},
+                                                       {"--min-sqnr", "30"},
+                                                       {"--budget", "10"}};
+  for (const std::vector<std::string>& flag : flags) {
+    std::vector<std::string> words = {"optimize", "/none.onnx"};
+    words.insert(words.end(), flag.begin(), flag.end());
+    ExpectError(words, 2, "goes with --precision int8");
+  }
+}
+
+TEST_F(CommandsTest, WrongFlagsOfInt8) {
+  const auto expect = [this](std::vector<std::string> flags, int code, const char* message) {
+    flags.insert(flags.begin(), {"optimize", "/none.onnx", "--precision", "int8"});
+    ExpectError(flags, code, message);
+  };
+  expect({"--calibrator", "percentil"}, 2, "--calibrator: no such word 'percentil'; did you mean 'percentile'?");
+  expect({"--activations", "u9"}, 2, "did you mean 'u8'?");
+  expect({"--percentile", "99"}, 2, "--percentile: goes with calibrator percentile");
+  expect({"--percentile", "101", "--calibrator", "percentile"}, 2, "--percentile");
+  expect({"--int8-rest", "fp16"}, 2, "--int8-rest: fp32 or bf16 is wanted, this is fp16");
+  expect({"--int8-rest", "bf61"}, 2, "did you mean 'bf16'?");
+  expect({"--int8-form", "operatrs"}, 2, "did you mean 'operators'?");
+  expect({"--min-cosine", "1.5"}, 2, "--min-cosine: -1 to 1 is wanted, this is 1.5");
+  expect({"--min-cosine", "high"}, 2, "--min-cosine high: a number is wanted");
+  expect({"--max-top1-drop", "101"}, 2, "--max-top1-drop: 0 to 100 percentage points is wanted");
+  expect({"--max-top1-drop", "1", "--max-top1-drop", "2"}, 2, "--max-top1-drop: both 1 and 2 for int8");
+  expect({"--budget", "10"}, 2, "--budget: goes with a goal");
+  expect({"--min-sqnr", "bf16=30"}, 2, "no bf16 variant is asked for");
+  expect({"--max-top1-drop", "1", "--min-sqnr", "20", "--min-cosine", "0.9", "--budget", "5"}, 3, "no such file");
+  ExpectError({"profile", "m.onnx", "--precision", "int8"}, 2, "profile the file that optimize");
+}
+
+TEST(SetInt8, FlagsAreOverThePolicy) {
+  v1::Policy policy;
+  policy.add_precisions(v1::INT8);
+  policy.mutable_int8()->set_calibrator("entropy");
+  policy.mutable_int8()->set_smooth(true);
+  Int8Flags flags;
+  flags.calibrator = "percentile";
+  flags.percentile = 99.9;
+  flags.rest = "bf16";
+  flags.form = "operators";
+  flags.max_top1_drop = "0";
+  const absl::Status set = SetInt8(flags, &policy);
+  ASSERT_TRUE(set.ok()) << set;
+  EXPECT_EQ(policy.int8().calibrator(), "percentile");
+  EXPECT_EQ(policy.int8().percentile(), 99.9);
+  EXPECT_TRUE(policy.int8().smooth());
+  EXPECT_EQ(policy.int8().rest(), v1::BF16);
+  EXPECT_EQ(policy.int8().form(), v1::OPERATORS);
+  EXPECT_TRUE(policy.int8().has_max_top1_drop());
+  EXPECT_FALSE(policy.int8().has_min_cosine());
 }
 
 TEST_F(CommandsTest, AMissingModelIsABadModel) {

@@ -200,7 +200,7 @@ absl::StatusOr<v1::Policy> ToPolicy(const PolicyFlags& flags) {
       return UsageError(
           absl::StrCat("--precision ", name, ": no such precision",
                        client::DidYouMean(name, {report::PrecisionName(v1::FP32), report::PrecisionName(v1::BF16),
-                                                 report::PrecisionName(v1::FP16)})));
+                                                 report::PrecisionName(v1::FP16), report::PrecisionName(v1::INT8)})));
     }
     const auto& wanted = policy.precisions();
     if (std::find(wanted.begin(), wanted.end(), *precision) == wanted.end()) policy.add_precisions(*precision);

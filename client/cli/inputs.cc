@@ -40,6 +40,28 @@ absl::StatusOr<v1::Format> FindFormat(const std::string& path, const std::string
                                      ".pbtxt, or give --format onnx or --format graphdef"));
 }
 
+// The file itself, or those of the folder, behind what `found` holds.
+absl::Status FindSamples(const std::string& flag, const std::string& path, std::vector<std::string>* found) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    std::vector<std::string> inside;
+    for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
+      if (it->path().extension() == ".npz") inside.push_back(it->path().string());
+    }
+    std::sort(inside.begin(), inside.end());
+    if (error) return UsageError(absl::StrCat(flag, " ", path, ": ", error.message()));
+    if (inside.empty()) return UsageError(absl::StrCat(flag, " ", path, ": there is no .npz file in this folder"));
+    found->insert(found->end(), inside.begin(), inside.end());
+    return absl::OkStatus();
+  }
+  if (!fs::exists(path, error)) return UsageError(absl::StrCat(flag, " ", path, ": no such file or folder"));
+  if (!absl::EndsWith(path, ".npz")) {
+    return UsageError(absl::StrCat(flag, " ", path, ": an .npz file or a folder of them is wanted"));
+  }
+  found->push_back(path);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::string SafeName(absl::string_view name) {
@@ -81,33 +103,32 @@ absl::StatusOr<v1::Model> ResolveModel(const std::string& path, const std::strin
   return model;
 }
 
-absl::StatusOr<v1::Samples> ResolveSamples(const std::string& flag, const std::string& path, Blobs* blobs) {
-  std::vector<std::string> paths;
-  std::error_code error;
-  if (fs::is_directory(path, error)) {
-    for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-      if (it->path().extension() == ".npz") paths.push_back(it->path().string());
-    }
-    std::sort(paths.begin(), paths.end());
-    if (error) return UsageError(absl::StrCat(flag, " ", path, ": ", error.message()));
-    if (paths.empty()) return UsageError(absl::StrCat(flag, " ", path, ": there is no .npz file in this folder"));
-  } else if (!fs::exists(path, error)) {
-    return UsageError(absl::StrCat(flag, " ", path, ": no such file or folder"));
-  } else if (!absl::EndsWith(path, ".npz")) {
-    return UsageError(absl::StrCat(flag, " ", path, ": an .npz file or a folder of them is wanted"));
-  } else {
-    paths.push_back(path);
-  }
+absl::StatusOr<v1::Samples> ResolveSamples(const std::string& flag, const std::vector<std::string>& paths,
+                                           Blobs* blobs) {
+  std::vector<std::string> found;
+  for (const std::string& path : paths) HALFTONE_RETURN_IF_ERROR(FindSamples(flag, path, &found));
   v1::Samples samples;
   std::set<std::string> names;
-  for (const std::string& one : paths) {
+  for (const std::string& one : found) {
     std::string name = SafeName(fs::path(one).filename().string());
-    while (!names.insert(name).second) name = absl::StrCat("_", name);  // two names may become one by SafeName
+    while (!names.insert(name).second) name = absl::StrCat("_", name);  // of two folders, or made the same by SafeName
     absl::StatusOr<v1::File> file = Describe(one, name, blobs);
     if (!file.ok()) return client::WithReason(file.status(), kReasonUsage);
     *samples.add_files() = *std::move(file);
   }
   return samples;
+}
+
+absl::StatusOr<v1::File> ResolveRanges(const std::string& path, Blobs* blobs) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    return UsageError(absl::StrCat("--ranges ", path, ": is a folder; a ranges.json or a log is wanted"));
+  }
+  if (!fs::exists(path, error)) return UsageError(absl::StrCat("--ranges ", path, ": no such file"));
+  absl::StatusOr<v1::File> file = Describe(path, SafeName(fs::path(path).filename().string()), blobs);
+  if (!file.ok()) return client::WithReason(file.status(), kReasonUsage);
+  if (file->digest().size_bytes() == 0) return UsageError(absl::StrCat("--ranges ", path, ": the file is empty"));
+  return file;
 }
 
 absl::StatusOr<v1::NamedFile> ResolveInput(const std::string& text, int index, Blobs* blobs) {

@@ -18,8 +18,12 @@ using Blobs = std::vector<client::LocalBlob>;
 // `format` is "onnx", "graphdef" or "" (by the file's ending). Errors have the reason MODEL_FILE.
 absl::StatusOr<v1::Model> ResolveModel(const std::string& path, const std::string& format, Blobs* blobs);
 
-// An .npz file or a folder of them, in the order of their names. Errors are usage errors.
-absl::StatusOr<v1::Samples> ResolveSamples(const std::string& flag, const std::string& path, Blobs* blobs);
+// .npz files and folders of them, those of a folder in the order of their names. Errors are usage errors.
+absl::StatusOr<v1::Samples> ResolveSamples(const std::string& flag, const std::vector<std::string>& paths,
+                                           Blobs* blobs);
+
+// What --ranges names: a ranges.json or a log of TensorFlow's. Errors are usage errors.
+absl::StatusOr<v1::File> ResolveRanges(const std::string& path, Blobs* blobs);
 
 // "NAME=F.npy".
 absl::StatusOr<v1::NamedFile> ResolveInput(const std::string& text, int index, Blobs* blobs);

@@ -63,7 +63,7 @@ TEST_F(InputsTest, SamplesOfAFolderAreSorted) {
   Write("s/b.npz");
   Write("s/a.npz");
   Write("s/README");
-  const absl::StatusOr<v1::Samples> samples = ResolveSamples("--eval", dir_->path() + "/s", &blobs_);
+  const absl::StatusOr<v1::Samples> samples = ResolveSamples("--eval", {dir_->path() + "/s"}, &blobs_);
   ASSERT_TRUE(samples.ok()) << samples.status();
   ASSERT_EQ(samples->files_size(), 2);
   EXPECT_EQ(samples->files(0).path(), "a.npz");
@@ -73,16 +73,38 @@ TEST_F(InputsTest, SamplesOfAFolderAreSorted) {
 TEST_F(InputsTest, SamplesWhoseSafeNamesAreEqualStayApart) {
   Write("s/a b.npz");
   Write("s/a!b.npz");
-  const absl::StatusOr<v1::Samples> samples = ResolveSamples("--eval", dir_->path() + "/s", &blobs_);
+  const absl::StatusOr<v1::Samples> samples = ResolveSamples("--eval", {dir_->path() + "/s"}, &blobs_);
   ASSERT_TRUE(samples.ok()) << samples.status();
   EXPECT_NE(samples->files(0).path(), samples->files(1).path());
 }
 
 TEST_F(InputsTest, SamplesThatAreNone) {
   ASSERT_TRUE(MakeDirectories(dir_->path() + "/empty").ok());
-  ExpectError(ResolveSamples("--eval", dir_->path() + "/empty", &blobs_).status(), 2, "no .npz file");
-  ExpectError(ResolveSamples("--eval", dir_->path() + "/none", &blobs_).status(), 2, "--eval");
-  ExpectError(ResolveSamples("--eval", Write("x.npy"), &blobs_).status(), 2, "an .npz file or a folder");
+  ExpectError(ResolveSamples("--eval", {dir_->path() + "/empty"}, &blobs_).status(), 2, "no .npz file");
+  ExpectError(ResolveSamples("--eval", {dir_->path() + "/none"}, &blobs_).status(), 2, "--eval");
+  ExpectError(ResolveSamples("--eval", {Write("x.npy")}, &blobs_).status(), 2, "an .npz file or a folder");
+}
+
+TEST_F(InputsTest, SamplesOfFilesAndFolders) {
+  const std::string first = Write("z.npz");
+  Write("s/b.npz");
+  Write("s/a.npz");
+  Write("t/a.npz");
+  const absl::StatusOr<v1::Samples> samples =
+      ResolveSamples("--calibration", {first, dir_->path() + "/s", dir_->path() + "/t"}, &blobs_);
+  ASSERT_TRUE(samples.ok()) << samples.status();
+  std::vector<std::string> names;
+  for (const v1::File& file : samples->files()) names.push_back(file.path());
+  EXPECT_EQ(names, (std::vector<std::string>{"z.npz", "a.npz", "b.npz", "_a.npz"}));
+}
+
+TEST_F(InputsTest, Ranges) {
+  const absl::StatusOr<v1::File> ranges = ResolveRanges(Write("net ranges.json"), &blobs_);
+  ASSERT_TRUE(ranges.ok()) << ranges.status();
+  EXPECT_EQ(ranges->path(), "net_ranges.json");
+  EXPECT_EQ(blobs_.size(), 1u);
+  ExpectError(ResolveRanges(dir_->path() + "/none", &blobs_).status(), 2, "no such file");
+  ExpectError(ResolveRanges(dir_->path(), &blobs_).status(), 2, "is a folder");
 }
 
 TEST_F(InputsTest, InputOfARun) {

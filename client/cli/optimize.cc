@@ -10,6 +10,7 @@
 #include "client/cli/exit_codes.h"
 #include "client/cli/flags.h"
 #include "client/cli/inputs.h"
+#include "client/cli/int8_flags.h"
 #include "client/cli/job.h"
 #include "client/cli/outcome.h"
 #include "client/cli/results.h"
@@ -20,17 +21,18 @@
 namespace halftone::cli {
 namespace {
 
-constexpr char kExample[] = R"(Example:
+constexpr char kExample[] = R"(Examples:
+  halftone optimize resnet50.onnx --precision int8 --calibration samples/ --eval labelled.npz --out build
   halftone optimize resnet50.onnx --eval samples/ --out build --min-speedup bf16=1.2
-writes build/resnet50.fp32.onnx, build/resnet50.bf16.onnx and build/report.json, prints the table, and exits with 4
-when bf16 is not at least 1.2 times as fast as fp32.)";
+The last one writes build/resnet50.fp32.onnx, build/resnet50.bf16.onnx and build/report.json, prints the table, and exits
+with 4 when bf16 is not at least 1.2 times as fast as fp32.)";
 
 struct Flags {
   ServerFlags server;
   ModelFlags model;
   PolicyFlags policy;
   BenchmarkFlags benchmark;
-  std::string calibration;
+  Int8Flags int8;
   std::string evaluation;
   std::vector<std::string> min_speedup;
   std::vector<std::string> min_top1_agreement;
@@ -80,21 +82,33 @@ absl::Status CheckGates(const Flags& flags, const v1::Policy& policy, const std:
   return absl::OkStatus();
 }
 
-absl::Status Optimize(const Flags& flags, Interrupts& interrupts) {
+// A number without a precision is no gate but the goal of int8: takes it out of `texts`.
+absl::Status TakeGoal(const char* flag, std::vector<std::string>* texts, std::string* goal) {
+  const auto is_goal = [](const std::string& text) { return text.find('=') == std::string::npos; };
+  for (const std::string& text : *texts) {
+    if (!is_goal(text)) continue;
+    if (!goal->empty()) return UsageError(absl::StrCat(flag, ": both ", *goal, " and ", text, " for int8"));
+    *goal = text;
+  }
+  std::erase_if(*texts, is_goal);
+  return absl::OkStatus();
+}
+
+absl::Status Optimize(Flags flags, Interrupts& interrupts) {
   OutcomeFlags outcome = flags.outcome;
+  HALFTONE_RETURN_IF_ERROR(TakeGoal("--max-top1-drop", &flags.max_top1_drop, &flags.int8.max_top1_drop));
+  HALFTONE_RETURN_IF_ERROR(TakeGoal("--min-sqnr", &flags.min_sqnr, &flags.int8.min_sqnr));
   HALFTONE_ASSIGN_OR_RETURN(outcome.gates, ToGates(flags));
   v1::JobSpec spec;
   v1::OptimizeSpec& optimize = *spec.mutable_optimize();
   HALFTONE_ASSIGN_OR_RETURN(*optimize.mutable_policy(), ToPolicy(flags.policy));
+  HALFTONE_RETURN_IF_ERROR(SetInt8(flags.int8, optimize.mutable_policy()));
   HALFTONE_RETURN_IF_ERROR(CheckGates(flags, optimize.policy(), outcome.gates));
   Blobs blobs;
   HALFTONE_ASSIGN_OR_RETURN(*optimize.mutable_model(), ResolveModel(flags.model.path, flags.model.format, &blobs));
-  if (!flags.calibration.empty()) {
-    HALFTONE_ASSIGN_OR_RETURN(*optimize.mutable_calibration(),
-                              ResolveSamples("--calibration", flags.calibration, &blobs));
-  }
+  HALFTONE_RETURN_IF_ERROR(ResolveCalibration(flags.int8, &optimize, &blobs));
   if (!flags.evaluation.empty()) {
-    HALFTONE_ASSIGN_OR_RETURN(*optimize.mutable_evaluation(), ResolveSamples("--eval", flags.evaluation, &blobs));
+    HALFTONE_ASSIGN_OR_RETURN(*optimize.mutable_evaluation(), ResolveSamples("--eval", {flags.evaluation}, &blobs));
   }
   *optimize.mutable_benchmark() = ToBenchmarkSpec(flags.benchmark);
   for (const std::string& output : flags.model.outputs) optimize.add_outputs(output);
@@ -130,12 +144,12 @@ void AddOptimize(CLI::App& app, Action* action) {
   command.add_option("--precision", flags->policy.precisions, "variants to make, over the policy file (default: bf16)")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->type_name("fp32,bf16,fp16");
+      ->type_name("fp32,bf16,fp16,int8");
   command.add_flag("--force", flags->policy.force, "lower the precision also where the CPU only emulates it");
   AddPlannerFlags(command, &flags->policy);
   AddRewriteFlags(command, &flags->policy);
-  command.add_option("--calibration", flags->calibration, "samples for choosing: an .npz or a folder of them")
-      ->type_name("PATH");
+  AddInt8Flags(command, &flags->int8);
+  AddInt8GoalFlags(command, &flags->int8);
   command
       .add_option("--eval", flags->evaluation,
                   "samples for judging: an .npz or a folder of them; array \"labels\" if known")
@@ -155,8 +169,10 @@ void AddOptimize(CLI::App& app, Action* action) {
       ->type_name("FILE.md");
   AddGateFlag(command, "--min-speedup", &flags->min_speedup, "low end of the speed-up's interval, e.g. bf16=1.2");
   AddGateFlag(command, "--min-top1-agreement", &flags->min_top1_agreement, "0..1, of the worst output, e.g. bf16=0.98");
-  AddGateFlag(command, "--min-sqnr", &flags->min_sqnr, "dB, of the worst output, e.g. bf16=30");
-  AddGateFlag(command, "--max-top1-drop", &flags->max_top1_drop, "of the accuracy on labelled samples, e.g. bf16=0.01");
+  AddGateFlag(command, "--min-sqnr", &flags->min_sqnr,
+              "dB, of the worst output, e.g. bf16=30; DB alone: the goal of int8");
+  AddGateFlag(command, "--max-top1-drop", &flags->max_top1_drop,
+              "of the accuracy on labelled samples, e.g. bf16=0.01; POINTS alone, e.g. 1: the goal of int8");
   AddServerFlags(command, &flags->server);
   command.callback(
       [flags, action] { *action = [flags](Interrupts& interrupts) { return Optimize(*flags, interrupts); }; });

@@ -1,12 +1,14 @@
 // halftone profile MODEL: where the time of a model goes, step by step.
 #include "client/cli/profile.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "client/cli/commands.h"
 #include "client/cli/console.h"
+#include "client/cli/exit_codes.h"
 #include "client/cli/flags.h"
 #include "client/cli/inputs.h"
 #include "client/cli/job.h"
@@ -44,9 +46,13 @@ absl::Status Profile(const Flags& flags, Interrupts& interrupts) {
   v1::JobSpec spec;
   v1::ProfileSpec& profile = *spec.mutable_profile();
   HALFTONE_ASSIGN_OR_RETURN(*profile.mutable_policy(), ToPolicy(flags.policy));
+  const auto& wanted = profile.policy().precisions();
+  if (std::find(wanted.begin(), wanted.end(), v1::INT8) != wanted.end()) {
+    return UsageError("profile: int8 needs ranges: profile the file that optimize --precision int8 writes");
+  }
   HALFTONE_ASSIGN_OR_RETURN(*profile.mutable_model(), ResolveModel(flags.model.path, flags.model.format, &blobs));
   if (!flags.samples.empty()) {
-    HALFTONE_ASSIGN_OR_RETURN(*profile.mutable_samples(), ResolveSamples("--eval", flags.samples, &blobs));
+    HALFTONE_ASSIGN_OR_RETURN(*profile.mutable_samples(), ResolveSamples("--eval", {flags.samples}, &blobs));
   }
   *profile.mutable_benchmark() = ToBenchmarkSpec(flags.benchmark);
   for (const std::string& output : flags.model.outputs) profile.add_outputs(output);

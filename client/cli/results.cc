@@ -74,6 +74,9 @@ void SetWrittenPaths(const std::map<std::string, std::string>& written, const st
     const auto found = written.find(variant.artifact().path());
     if (found != written.end()) variant.mutable_artifact()->set_path(found->second);
   }
+  if (report->calibration().source().empty()) return;
+  v1::Artifact& ranges = *report->mutable_calibration()->mutable_file();
+  if (const auto found = written.find(ranges.path()); found != written.end()) ranges.set_path(found->second);
 }
 
 }  // namespace

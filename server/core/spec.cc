@@ -24,6 +24,9 @@ constexpr int64_t kMaxRoundSeconds = 600;
 constexpr int kMaxThreads = 1024;
 constexpr int kMaxBatch = 1 << 16;
 constexpr int64_t kMaxTimeoutSeconds = 24 * 3600;
+constexpr double kMedian = 50;
+constexpr double kPercent = 100;
+constexpr double kMostDecibels = 1000;
 constexpr int kMaxRules = 10'000;
 constexpr size_t kMaxPatternBytes = 1024;
 constexpr int kMaxPasses = 1000;
@@ -43,7 +46,7 @@ class Checker {
   void Check(const std::string& path, const v1::OptimizeSpec& spec) {
     Check(path + ".model", spec.model());
     Check(path + ".policy", spec.policy());
-    Check(path + ".calibration", spec.calibration());
+    CheckCalibration(path, spec);
     Check(path + ".evaluation", spec.evaluation());
     Check(path + ".benchmark", spec.benchmark());
     CheckNames(path + ".outputs", spec.outputs());
@@ -78,6 +81,7 @@ class Checker {
     Check(path + ".samples", spec.samples());
     CheckNames(path + ".outputs", spec.outputs());
     Check(path + ".policy", spec.policy());
+    CheckCalibration(path, spec);
   }
 
   void Check(const std::string& path, const v1::ProfileSpec& spec) {
@@ -86,6 +90,11 @@ class Checker {
     Check(path + ".benchmark", spec.benchmark());
     Check(path + ".samples", spec.samples());
     CheckNames(path + ".outputs", spec.outputs());
+    for (int i = 0; i < spec.policy().precisions_size(); ++i) {
+      if (spec.policy().precisions(i) != v1::INT8) continue;
+      Add(absl::StrCat(path, ".policy.precisions[", i, "]"),
+          "INT8 cannot be profiled from the fp32 model: profile the int8 file that an optimize job writes");
+    }
   }
 
   void CheckTimeout(const std::string& path, const google::protobuf::Duration& timeout) {
@@ -124,9 +133,10 @@ class Checker {
     for (int i = 0; i < policy.precisions_size(); ++i) {
       const v1::Precision precision = policy.precisions(i);
       if (!v1::Precision_IsValid(precision) || precision == v1::PRECISION_UNSPECIFIED) {
-        Add(absl::StrCat(path, ".precisions[", i, "]"), "is no known precision: ORIGINAL, FP32, BF16 or FP16");
+        Add(absl::StrCat(path, ".precisions[", i, "]"), "is no known precision: ORIGINAL, FP32, BF16, FP16 or INT8");
       }
     }
+    if (policy.has_int8()) Check(path + ".int8", policy.int8());
     if (!v1::Dialect_IsValid(policy.dialect())) {
       Add(path + ".dialect", "is no known dialect: PORTABLE, TENSORFLOW, ITEX or ONNXRUNTIME");
     }
@@ -171,10 +181,61 @@ class Checker {
                                            std::pair("ceiling", rule.ceiling())}) {
       const bool needed = !bounded && field == std::string("precision");
       if (precision == v1::PRECISION_UNSPECIFIED && !needed) continue;
-      if (precision != v1::FP32 && precision != v1::BF16 && precision != v1::FP16) {
-        Add(absl::StrCat(path, ".", field), "should be FP32, BF16 or FP16");
+      if (precision != v1::FP32 && precision != v1::BF16 && precision != v1::FP16 && precision != v1::INT8) {
+        Add(absl::StrCat(path, ".", field), "should be FP32, BF16, FP16 or INT8");
       }
     }
+  }
+
+  // Which words there are the worker knows.
+  void Check(const std::string& path, const v1::Int8Policy& int8) {
+    for (const auto& [field, text] :
+         {std::pair("calibrator", &int8.calibrator()), std::pair("activations", &int8.activations())}) {
+      if (text->size() > kMaxPatternBytes) {
+        Add(absl::StrCat(path, ".", field), absl::StrCat("is over ", kMaxPatternBytes, " bytes"));
+      }
+    }
+    if (int8.percentile() != 0 && int8.calibrator() != "percentile") {
+      Add(path + ".percentile", "goes with calibrator \"percentile\"");
+    } else if (int8.percentile() != 0 && !(int8.percentile() > kMedian && int8.percentile() <= kPercent)) {
+      Add(path + ".percentile", Concat("is ", int8.percentile(), ": above 50 and up to 100 is allowed"));
+    }
+    if (int8.rest() != v1::PRECISION_UNSPECIFIED && int8.rest() != v1::FP32 && int8.rest() != v1::BF16) {
+      Add(path + ".rest", "should be FP32 or BF16");
+    }
+    if (!v1::Int8Form_IsValid(int8.form())) Add(path + ".form", "is no known form: QDQ or OPERATORS");
+    if (int8.has_max_top1_drop()) {
+      CheckNumber(path + ".max_top1_drop", int8.max_top1_drop(), 0, kPercent, "percentage points, 0 to 100");
+    }
+    if (int8.has_min_sqnr_db()) {
+      CheckNumber(path + ".min_sqnr_db", int8.min_sqnr_db(), -kMostDecibels, kMostDecibels, "dB, -1000 to 1000");
+    }
+    if (int8.has_min_cosine()) CheckNumber(path + ".min_cosine", int8.min_cosine(), -1, 1, "-1 to 1");
+    CheckNumber(path + ".budget_seconds", int8.budget_seconds(), 0, kMaxTimeoutSeconds, "seconds, 0 to 86400");
+    const bool goal = int8.has_max_top1_drop() || int8.has_min_sqnr_db() || int8.has_min_cosine();
+    if (int8.budget_seconds() > 0 && !goal) {
+      Add(path + ".budget_seconds", "goes with a goal: max_top1_drop, min_sqnr_db or min_cosine");
+    }
+  }
+
+  // Spec: OptimizeSpec, BenchSpec.
+  template <typename Spec>
+  void CheckCalibration(const std::string& path, const Spec& spec) {
+    Check(path + ".calibration", spec.calibration());
+    if (!spec.has_ranges()) return;
+    Check(path + ".ranges", spec.ranges(), "");
+    if (spec.calibration().files_size() > 0) {
+      Add(path + ".ranges", "takes the place of calibration: one of the two is wanted");
+    }
+    const auto& wanted = spec.policy().precisions();
+    if (std::find(wanted.begin(), wanted.end(), v1::INT8) == wanted.end()) {
+      Add(path + ".ranges", "goes with INT8 among policy.precisions");
+    }
+  }
+
+  // NaN is never in a range.
+  void CheckNumber(std::string field, double value, double low, double high, std::string_view allowed) {
+    if (!(value >= low && value <= high)) Add(std::move(field), Concat("is ", value, ": ", allowed, " is allowed"));
   }
 
   void Check(const std::string& path, const v1::Samples& samples) {
@@ -305,11 +366,14 @@ std::vector<v1::File> FilesOf(const v1::JobSpec& spec) {
   add(spec.optimize().model().files());
   add(spec.optimize().calibration().files());
   add(spec.optimize().evaluation().files());
+  if (spec.optimize().has_ranges()) files.push_back(spec.optimize().ranges());
   add(spec.inspect().model().files());
   add(spec.run().model().files());
   for (const v1::NamedFile& input : spec.run().inputs()) files.push_back(input.file());
   add(spec.bench().model().files());
   add(spec.bench().samples().files());
+  add(spec.bench().calibration().files());
+  if (spec.bench().has_ranges()) files.push_back(spec.bench().ranges());
   add(spec.profile().model().files());
   add(spec.profile().samples().files());
   return files;

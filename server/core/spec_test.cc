@@ -1,5 +1,6 @@
 #include "server/core/spec.h"
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,47 @@ TEST(CheckSpec, NamesEveryFieldAtOnce) {
                                     "spec.optimize.policy.nodes[0].match", "spec.optimize.policy.nodes[0].precision",
                                     "spec.optimize.evaluation.files[0].path", "spec.optimize.benchmark.rounds",
                                     "spec.optimize.benchmark.round_time", "spec.optimize.outputs[0]", "spec.timeout"}));
+}
+
+TEST(CheckSpec, Int8) {
+  v1::JobSpec spec;
+  v1::OptimizeSpec& optimize = *spec.mutable_optimize();
+  *optimize.mutable_model() = InspectJob("m.onnx").inspect().model();
+  optimize.mutable_policy()->add_precisions(v1::INT8);
+  v1::Int8Policy& int8 = *optimize.mutable_policy()->mutable_int8();
+  int8.set_calibrator("percentile");
+  int8.set_percentile(99.9);
+  int8.set_rest(v1::BF16);
+  int8.set_max_top1_drop(0);
+  int8.set_budget_seconds(5);
+  optimize.mutable_ranges()->set_path("m.ranges.json");
+  *optimize.mutable_ranges()->mutable_digest() = DigestOf("x");
+  EXPECT_EQ(FieldsOf(spec), Fields{});
+  EXPECT_EQ(FilesOf(spec).size(), 2u);
+  v1::File& samples = *optimize.mutable_calibration()->add_files();
+  samples.set_path("samples.npz");
+  *samples.mutable_digest() = DigestOf("y");
+  int8.set_percentile(50);
+  int8.set_rest(v1::FP16);
+  int8.set_form(static_cast<v1::Int8Form>(77));
+  int8.set_max_top1_drop(-1);
+  int8.set_min_sqnr_db(std::nan(""));
+  int8.set_min_cosine(2);
+  int8.set_budget_seconds(-1);
+  optimize.mutable_policy()->set_precisions(0, v1::BF16);
+  const std::string at = "spec.optimize.policy.int8.";
+  EXPECT_EQ(FieldsOf(spec),
+            (Fields{at + "percentile", at + "rest", at + "form", at + "max_top1_drop", at + "min_sqnr_db",
+                    at + "min_cosine", at + "budget_seconds", "spec.optimize.ranges", "spec.optimize.ranges"}));
+  int8.Clear();
+  int8.set_percentile(99);
+  int8.set_budget_seconds(5);
+  optimize.clear_ranges();
+  EXPECT_EQ(FieldsOf(spec), (Fields{at + "percentile", at + "budget_seconds"}));
+  v1::ProfileSpec& profile = *spec.mutable_profile();
+  *profile.mutable_model() = InspectJob("m.onnx").inspect().model();
+  profile.mutable_policy()->add_precisions(v1::INT8);
+  EXPECT_EQ(FieldsOf(spec), Fields{"spec.profile.policy.precisions[0]"});
 }
 
 TEST(CheckSpec, EveryKindIsLookedAt) {

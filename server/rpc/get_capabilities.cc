@@ -17,8 +17,8 @@ grpc::Status ModelOptimizerService::GetCapabilities(grpc::ServerContext* context
   worker::Description description = runner_.Describe(kWaitForWorker);
   response->set_version(kVersion);
   for (const char* format : {"onnx", "graphdef"}) response->add_formats(format);
-  for (const char* precision : {"fp32", "bf16"}) response->add_precisions(precision);
-  response->add_planners("lists");
+  for (const char* precision : {"fp32", "bf16", "fp16", "int8"}) response->add_precisions(precision);
+  for (const char* planner : {"lists", "placement"}) response->add_planners(planner);
   response->mutable_ops()->Swap(description.mutable_ops());
   if (description.has_environment()) response->mutable_environment()->Swap(description.mutable_environment());
   v1::Limits& limits = *response->mutable_limits();

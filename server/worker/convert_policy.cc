@@ -4,10 +4,12 @@
 #include <optional>
 
 #include "base/sha256.h"
+#include "base/status.h"
 #include "base/strings.h"
 #include "report/json.h"
 #include "report/names.h"
 #include "server/worker/convert.h"
+#include "server/worker/convert_int8.h"
 
 namespace halftone::worker {
 namespace {
@@ -28,6 +30,7 @@ std::optional<DataType> ToType(v1::Precision precision) {
   if (precision == v1::FP32) return DataType::kFloat32;
   if (precision == v1::BF16) return DataType::kBFloat16;
   if (precision == v1::FP16) return DataType::kFloat16;
+  if (precision == v1::INT8) return DataType::kInt8;
   return precision == v1::PRECISION_UNSPECIFIED ? std::nullopt : std::optional<DataType>(DataType::kUnknown);
 }
 
@@ -74,13 +77,14 @@ absl::Status SetPolicy(const v1::Policy& policy, OptimizeOptions& options) {
   }
   Append(policy.passes(), options.passes);
   options.verify_passes = policy.verify_passes();
+  HALFTONE_ASSIGN_OR_RETURN(options.int8, ToInt8Options(policy.int8()));
   return OptionsError(CheckOptions(options));
 }
 
 std::vector<VariantKind> ToLowered(const v1::Policy& policy) {
   if (policy.precisions().empty()) return {VariantKind::kBf16};
   std::vector<VariantKind> kinds;
-  for (const VariantKind kind : {VariantKind::kBf16, VariantKind::kFp16}) {
+  for (const VariantKind kind : {VariantKind::kBf16, VariantKind::kFp16, VariantKind::kInt8}) {
     const auto& wanted = policy.precisions();
     if (std::find(wanted.begin(), wanted.end(), ToProto(kind)) != wanted.end()) kinds.push_back(kind);
   }

@@ -57,6 +57,12 @@ void AddInputDigests(const v1::JobSpec& spec, v1::Report& report) {
   report.set_policy_sha256(PolicySha256(policy));
   const v1::Samples& samples = bench ? spec.bench().samples() : spec.optimize().evaluation();
   for (const v1::File& file : samples.files()) *report.add_samples() = file.digest();
+  if (!report.has_calibration()) return;
+  v1::Calibration& calibration = *report.mutable_calibration();
+  const v1::Samples& given = bench ? spec.bench().calibration() : spec.optimize().calibration();
+  for (const v1::File& file : given.files()) *calibration.add_inputs() = file.digest();
+  const v1::File& ranges = bench ? spec.bench().ranges() : spec.optimize().ranges();
+  if (!ranges.path().empty()) *calibration.add_inputs() = ranges.digest();
 }
 
 absl::StatusOr<WorkOutcome> Report(const OptimizeOptions& options, const v1::Model& model, bool with_files,
@@ -68,12 +74,25 @@ absl::StatusOr<WorkOutcome> Report(const OptimizeOptions& options, const v1::Mod
   for (const VariantResult& variant : optimized.variants) {
     if (with_files && variant.kind != VariantKind::kOriginal) AddFile(variant.file_name, variant.path, outcome.result);
   }
+  if (with_files && optimized.calibration.has_value()) {
+    AddFile(optimized.calibration->file_name, optimized.calibration->path, outcome.result);
+  }
   v1::Report report = ToReport(optimized, model, options.benchmark);
   AddInputDigests(request.spec(), report);
   report.set_dialect(ToProto(options.dialect));
   HALFTONE_RETURN_IF_ERROR(AddText("report.json", report::ReportToJson(report), request, outcome.result));
   *outcome.result.mutable_report() = WithoutNodes(report);
   return outcome;
+}
+
+// What the ranges of int8 come from. Spec: OptimizeSpec, BenchSpec.
+template <typename Spec>
+absl::Status SetCalibration(const Spec& spec, const Inputs& inputs, OptimizeOptions& options) {
+  HALFTONE_ASSIGN_OR_RETURN(options.calibration, inputs.LocalPaths(spec.calibration()));
+  if (!spec.has_ranges()) return absl::OkStatus();
+  HALFTONE_ASSIGN_OR_RETURN(std::string path, inputs.LocalPath(spec.ranges()));
+  options.int8.ranges = SampleFile{std::move(path), spec.ranges().path()};
+  return absl::OkStatus();
 }
 
 absl::StatusOr<WorkOutcome> Optimize(const WorkerRequest& request, ChildRunner& children,
@@ -84,7 +103,7 @@ absl::StatusOr<WorkOutcome> Optimize(const WorkerRequest& request, ChildRunner& 
   HALFTONE_ASSIGN_OR_RETURN(options.model, inputs.Model(spec.model(), spec.outputs()));
   options.lowered = ToLowered(spec.policy());
   HALFTONE_RETURN_IF_ERROR(SetPolicy(spec.policy(), options));
-  HALFTONE_ASSIGN_OR_RETURN(options.calibration, inputs.LocalPaths(spec.calibration()));
+  HALFTONE_RETURN_IF_ERROR(SetCalibration(spec, inputs, options));
   HALFTONE_ASSIGN_OR_RETURN(options.evaluation, inputs.LocalPaths(spec.evaluation()));
   options.benchmark = ToBenchmarkOptions(spec.benchmark());
   options.out_dir = request.work_dir();
@@ -100,6 +119,7 @@ absl::StatusOr<WorkOutcome> Bench(const WorkerRequest& request, ChildRunner& chi
   options.lowered.clear();
   if (spec.policy().precisions_size() > 0) options.lowered = ToLowered(spec.policy());
   HALFTONE_RETURN_IF_ERROR(SetPolicy(spec.policy(), options));
+  HALFTONE_RETURN_IF_ERROR(SetCalibration(spec, inputs, options));
   HALFTONE_ASSIGN_OR_RETURN(options.evaluation, inputs.LocalPaths(spec.samples()));
   options.benchmark = ToBenchmarkOptions(spec.benchmark());
   options.out_dir = request.work_dir();

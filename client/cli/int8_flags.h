@@ -1,0 +1,62 @@
+// Flags of the variant int8: where its ranges come from, how it is made, what it has to reach.
+#ifndef HALFTONE_CLIENT_CLI_INT8_FLAGS_H_
+#define HALFTONE_CLIENT_CLI_INT8_FLAGS_H_
+
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+#include "base/status.h"
+#include "client/cli/exit_codes.h"
+#include "client/cli/inputs.h"
+#include "halftone/v1/jobs.pb.h"
+
+namespace halftone::cli {
+
+struct Int8Flags {
+  std::vector<std::string> calibration;
+  std::string ranges;
+  std::string calibrator;
+  double percentile = 0;
+  std::string activations;
+  bool symmetric = false;
+  bool per_tensor_weights = false;
+  std::string rest;
+  std::string form;
+  bool no_bias_correction = false;
+  bool no_equalization = false;
+  bool smooth = false;
+  // Of the accuracy to be reached; as text: empty is not asked for.
+  std::string max_top1_drop;
+  std::string min_sqnr;
+  std::string min_cosine;
+  double budget = 0;
+};
+
+void AddInt8Flags(CLI::App& app, Int8Flags* flags);  // all but those of the accuracy
+// --min-cosine and --budget. The other two are gates too, and those of the command.
+void AddInt8GoalFlags(CLI::App& app, Int8Flags* flags);
+
+// Puts the flags over the policy. Usage errors: a flag without int8 among the policy's precisions, an unknown word, a
+// number out of its limits, flags that contradict each other.
+absl::Status SetInt8(const Int8Flags& flags, v1::Policy* policy);
+
+// --calibration or --ranges, whichever was given, of an OptimizeSpec or BenchSpec. Errors are usage errors.
+template <typename Spec>
+absl::Status ResolveCalibration(const Int8Flags& flags, Spec* spec, Blobs* blobs) {
+  if (!flags.ranges.empty() && !flags.calibration.empty()) {
+    return UsageError("--ranges takes the place of --calibration: give one of the two");
+  }
+  if (!flags.calibration.empty()) {
+    HALFTONE_ASSIGN_OR_RETURN(*spec->mutable_calibration(), ResolveSamples("--calibration", flags.calibration, blobs));
+  }
+  if (!flags.ranges.empty()) {
+    HALFTONE_ASSIGN_OR_RETURN(*spec->mutable_ranges(), ResolveRanges(flags.ranges, blobs));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace halftone::cli
+
+#endif  // HALFTONE_CLIENT_CLI_INT8_FLAGS_H_

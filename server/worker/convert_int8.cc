@@ -1,0 +1,93 @@
+#include "server/worker/convert_int8.h"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/strings.h"
+#include "server/worker/convert.h"
+
+namespace halftone::worker {
+namespace {
+
+constexpr double kPoints = 100;  // of a share of 1
+
+absl::Status Bad(std::string_view field, std::string_view value, std::string_view words) {
+  return OptionsError(absl::InvalidArgumentError(Concat("policy.int8.", field, " '", value, "' is none of ", words)));
+}
+
+// Of the calibrators that choose: a log is none.
+std::string CalibratorWords() {
+  std::string words;
+  for (const Calibrator calibrator : {Calibrator::kMinMax, Calibrator::kMovingAverage, Calibrator::kPercentile,
+                                      Calibrator::kEntropy, Calibrator::kMeanSquaredError}) {
+    words += Concat(words.empty() ? "" : ", ", CalibratorName(calibrator));
+  }
+  return words;
+}
+
+absl::Status SetCalibrator(const v1::Int8Policy& policy, CalibratorOptions& options) {
+  if (!policy.calibrator().empty()) {
+    const std::optional<Calibrator> calibrator = CalibratorFromName(policy.calibrator());
+    if (!calibrator.has_value() || *calibrator == Calibrator::kLog) {
+      return Bad("calibrator", policy.calibrator(), CalibratorWords());
+    }
+    options.calibrator = *calibrator;
+  }
+  if (policy.percentile() != 0) options.percentile = policy.percentile();
+  return absl::OkStatus();
+}
+
+absl::Status SetQuantize(const v1::Int8Policy& policy, QuantizeOptions& options) {
+  if (policy.activations() == "s8") {
+    options.activations = DataType::kInt8;
+  } else if (policy.activations() == "u8") {
+    options.activations = DataType::kUInt8;
+  } else if (!policy.activations().empty()) {
+    return Bad("activations", policy.activations(), "u8, s8");
+  }
+  if (policy.symmetric()) options.symmetric_activations = true;
+  if (policy.per_tensor_weights()) options.per_channel_weights = false;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Int8Options> ToInt8Options(const v1::Int8Policy& policy) {
+  Int8Options options;
+  if (absl::Status status = SetCalibrator(policy, options.calibrator); !status.ok()) return status;
+  if (absl::Status status = SetQuantize(policy, options.quantize); !status.ok()) return status;
+  if (policy.rest() == v1::BF16) options.rest = VariantKind::kBf16;
+  if (policy.form() == v1::OPERATORS) options.form = Int8Form::kOperators;
+  if (policy.no_bias_correction()) options.correct_bias = false;
+  if (policy.no_equalization()) options.equalize = false;
+  if (policy.smooth()) options.smooth = true;
+  if (policy.has_max_top1_drop()) options.goal.max_top1_drop = policy.max_top1_drop() / kPoints;
+  if (policy.has_min_sqnr_db()) options.goal.min_sqnr_db = policy.min_sqnr_db();
+  if (policy.has_min_cosine()) options.goal.min_cosine = policy.min_cosine();
+  options.budget_seconds = policy.budget_seconds();
+  return options;
+}
+
+v1::Calibration ToProto(const CalibrationSummary& summary) {
+  v1::Calibration proto;
+  proto.set_samples(summary.samples);
+  proto.set_synthetic(summary.synthetic);
+  proto.set_calibrator(summary.calibrator);
+  proto.set_source(summary.source);
+  proto.mutable_file()->set_path(summary.file_name);
+  proto.mutable_file()->set_sha256(summary.sha256);
+  std::error_code error;
+  const uintmax_t size = std::filesystem::file_size(summary.path, error);
+  if (!error) proto.mutable_file()->set_size_bytes(static_cast<int64_t>(size));
+  for (const auto& [value, channels] : summary.silent_channels) {
+    v1::SilentChannels* row = proto.add_silent_channels();
+    row->set_value(value);
+    row->set_channels(channels);
+  }
+  for (const std::string& value : summary.still_widening) proto.add_still_widening(value);
+  proto.set_seconds(summary.seconds);
+  return proto;
+}
+
+}  // namespace halftone::worker

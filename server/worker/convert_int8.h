@@ -1,0 +1,20 @@
+// What a policy says of int8 as the optimizer's options, and where ranges came from as the report says it.
+#ifndef HALFTONE_SERVER_WORKER_CONVERT_INT8_H_
+#define HALFTONE_SERVER_WORKER_CONVERT_INT8_H_
+
+#include "absl/status/statusor.h"
+#include "halftone/v1/policy.pb.h"
+#include "halftone/v1/report.pb.h"
+#include "optimizer/job.h"
+
+namespace halftone::worker {
+
+// All but the file of ranges, which is a part of the job. What the policy leaves out is as Int8Options has it.
+// Errors: OptionsError names the field and the words that there are.
+absl::StatusOr<Int8Options> ToInt8Options(const v1::Int8Policy& policy);
+
+v1::Calibration ToProto(const CalibrationSummary& summary);
+
+}  // namespace halftone::worker
+
+#endif  // HALFTONE_SERVER_WORKER_CONVERT_INT8_H_
