@@ -34,8 +34,8 @@ struct NodeContext {
   std::function<Shape(int)> input_shape;
   std::function<std::string(int)> input_name;  // of the node that makes it
   std::function<DataType(int)> input_type;     // as it is in the graph
-  // What the quantize_linear says that made an input's integers, which other nodes may have moved: one constant scale and
-  // zero point; nullopt where there is none.
+  // What the quantize_linear says that made an input's integers, which other nodes may have moved: one constant scale
+  // and zero point; nullopt where there is none.
   std::function<std::optional<QuantizationParameters>(int)> quantized_as;
   // A function of the library, see FunctionLibrary::Get; may be empty.
   std::function<absl::StatusOr<std::shared_ptr<const Graph>>(const std::string&)> function;

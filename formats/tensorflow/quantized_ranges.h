@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "ir/types.h"
 #include "ir/quantization.h"
+#include "ir/types.h"
 #include "ir/value_ranges.h"
 
 namespace halftone::graphdef {
@@ -16,9 +16,9 @@ struct EndsOfRange {
   bool operator==(const EndsOfRange&) const = default;
 };
 
-// FakeQuantWithMinMax*, 8 bits (fake_quant_ops_functor.h): the steps are first to 255, where first is 0, or 1 of a narrow
-// range; scale = (high - low) / (255 - first), zero point = first - low / scale, rounded half away from 0 and held to
-// the steps. nullopt: the ends are not finite or in the wrong order, or the scale is no normal f32.
+// FakeQuantWithMinMax*, 8 bits (fake_quant_ops_functor.h): the steps are first to 255, where first is 0, or 1 of a
+// narrow range; scale = (high - low) / (255 - first), zero point = first - low / scale, rounded half away from 0 and
+// held to the steps. nullopt: the ends are not finite or in the wrong order, or the scale is no normal f32.
 std::optional<QuantizationParameters> FakeQuantParameters(EndsOfRange ends, bool narrow);
 
 // A range, not narrow, of which that makes just these parameters; zero point 0 to 255. About one scale in 250 is made
@@ -31,12 +31,12 @@ std::optional<EndsOfRange> FakeQuantRange(const QuantizationParameters& paramete
 // nullopt where that is no normal f32 or the type is another.
 std::optional<float> DequantizeScale(EndsOfRange ends, DataType type, bool narrow);
 
-// A range, not narrow, of which that makes just this scale: of s8 and s32 low is the scale times a power of two, which is
-// exact. nullopt where the range is not finite, or, of u8, where no range makes this scale.
+// A range, not narrow, of which that makes just this scale: of s8 and s32 low is the scale times a power of two, which
+// is exact. nullopt where the range is not finite, or, of u8, where no range makes this scale.
 std::optional<EndsOfRange> DequantizeRangeOf(float scale, DataType type);
 
-// Whether both are the same but for roundings of the scale: readers find it anew from the ends that the writer gave. Where
-// they are, the reader's are to be the writer's, bit for bit, or integers could not pass from one to the other.
+// Whether both are the same but for roundings of the scale: readers find it anew from the ends that the writer gave.
+// Where they are, the reader's are to be the writer's, bit for bit, or integers could not pass from one to the other.
 bool SameButForRounding(const QuantizationParameters& a, const QuantizationParameters& b);
 
 }  // namespace halftone::graphdef

@@ -47,7 +47,7 @@ TEST(FakeQuantParameters, NudgesTheRangeSoThatZeroIsAStep) {
   // (2.5 + 1) / 255 and 1 / scale = 72.86, rounded.
   EXPECT_EQ(FakeQuantParameters({-1, 2.5f}, false), (QuantizationParameters{3.5f / 255, 73}));
   EXPECT_EQ(FakeQuantParameters({-1.27f, 1.27f}, true), (QuantizationParameters{2.54f / 254, 128}));
-  EXPECT_EQ(FakeQuantParameters({0.5f, 3.05f}, false)->zero_point, 0);     // both ends above 0
+  EXPECT_EQ(FakeQuantParameters({0.5f, 3.05f}, false)->zero_point, 0);      // both ends above 0
   EXPECT_EQ(FakeQuantParameters({-3.05f, -0.5f}, false)->zero_point, 255);  // both below
 }
 

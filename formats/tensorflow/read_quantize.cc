@@ -110,7 +110,8 @@ absl::StatusOr<bool> ReadFakeQuant(const RuleInput& input, ConvertedNode& result
   Attributes attributes;
   if (of_channels) attributes.Set("axis", int64_t{-1});
   if (of_channels) result.node.attributes.Set("axis", int64_t{-1});
-  result.inputs = {result.AddHelper(OpKind::kQuantizeLinear, {0, scale, zero}, type, std::move(attributes)), scale, zero};
+  const int integers = result.AddHelper(OpKind::kQuantizeLinear, {0, scale, zero}, type, std::move(attributes));
+  result.inputs = {integers, scale, zero};
   return true;
 }
 

@@ -63,8 +63,8 @@ class Chain {
     for (const auto& [k, tensor] : {std::pair(low, lows), std::pair(high, highs)}) {
       if (tensor == nullptr) {
         return absl::UnimplementedError(Concat("input ", k, " ('", input_.context.input_name(k),
-                                               "'), the end of a range, is computed when the model runs; ranges must be "
-                                               "constants (freeze_requantization_ranges makes them so)"));
+                                               "'), the end of a range, is computed when the model runs; ranges must "
+                                               "be constants (freeze_requantization_ranges makes them so)"));
       }
     }
     if (lows->type() != DataType::kFloat32 || highs->type() != DataType::kFloat32 || lows->num_elements() == 0 ||
@@ -73,7 +73,9 @@ class Chain {
                                                "f32 and have as many elements, at least one"));
     }
     std::vector<EndsOfRange> ends;
-    for (int64_t i = 0; i < lows->num_elements(); ++i) ends.push_back({lows->data<float>()[i], highs->data<float>()[i]});
+    for (int64_t i = 0; i < lows->num_elements(); ++i) {
+      ends.push_back({lows->data<float>()[i], highs->data<float>()[i]});
+    }
     return ends;
   }
 
@@ -91,7 +93,8 @@ class Chain {
         zero = (is_signed ? -128 : 0) - std::round(static_cast<double>(range.low) / scale);
       }
       const IntegerRange limits = *QuantizedRange(type);
-      if (!std::isnormal(scale) || !(zero >= static_cast<double>(limits.low) && zero <= static_cast<double>(limits.high)))
+      const bool fits = zero >= static_cast<double>(limits.low) && zero <= static_cast<double>(limits.high);
+      if (!std::isnormal(scale) || !fits)
         return absl::UnimplementedError(Concat("the range [", range.low, ", ", range.high,
                                                "]; it must hold 0 and be wide enough for steps in f32"));
       steps.scales.push_back(scale);
@@ -103,7 +106,9 @@ class Chain {
   int ScaleOf(const Steps& steps) { return result_.AddConstant(Tensor::Of<float>(DimsOf(steps), steps.scales)); }
   int ZeroOf(const Steps& steps, DataType type) {
     Tensor zeros(type, DimsOf(steps));
-    for (size_t i = 0; i < steps.zeros.size(); ++i) zeros.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(steps.zeros[i]);
+    for (size_t i = 0; i < steps.zeros.size(); ++i) {
+      zeros.mutable_data<uint8_t>()[i] = static_cast<uint8_t>(steps.zeros[i]);
+    }
     return result_.AddConstant(std::move(zeros));
   }
 
@@ -114,8 +119,7 @@ class Chain {
       return k;
     }
     const std::optional<QuantizationParameters> made = input_.context.quantized_as(k);
-    if (made.has_value() && steps.scales.size() == 1 &&
-        SameButForRounding(*made, {steps.scales[0], steps.zeros[0]})) {
+    if (made.has_value() && steps.scales.size() == 1 && SameButForRounding(*made, {steps.scales[0], steps.zeros[0]})) {
       steps.scales[0] = made->scale;
     }
     Attributes attributes;
@@ -225,7 +229,7 @@ absl::StatusOr<bool> ReadQuantizeV2(const RuleInput& input, ConvertedNode& resul
       if (!scale.has_value()) return absl::UnimplementedError("a range whose steps are no normal f32");
       steps.scales.push_back(*scale);
       steps.zeros.push_back(0);
-      const float high = *scale * static_cast<float>(limits->high);  // from which kernels of oneDNN find the scale again
+      const float high = *scale * static_cast<float>(limits->high);  // kernels of oneDNN find the scale again from it
       range = {type == DataType::kInt8 ? -high : 0.0f, high};
     }
   } else {
@@ -242,7 +246,8 @@ absl::StatusOr<bool> ReadQuantizeV2(const RuleInput& input, ConvertedNode& resul
   const int scale = chain.ScaleOf(steps), zero = chain.ZeroOf(steps, type);
   int x = 0;
   if (narrow && type == DataType::kInt8 && steps.scales.size() == 1) {  // integers end at -127
-    const int low = result.AddConstant(Tensor::Scalar(ends[0].low)), high = result.AddConstant(Tensor::Scalar(ends[0].high));
+    const int low = result.AddConstant(Tensor::Scalar(ends[0].low));
+    const int high = result.AddConstant(Tensor::Scalar(ends[0].high));
     x = result.AddHelper(OpKind::kClip, {0, low, high}, DataType::kFloat32);
   }
   Attributes attributes;
@@ -387,8 +392,10 @@ absl::StatusOr<bool> ReadQuantizedUnary(const RuleInput& input, ConvertedNode& r
   const bool is_relu = Says(input, "Relu");
   const Reading reading = is_relu || chain.IsU8(0) ? Reading::kAffine : Reading::kScaled;
   HALFTONE_ASSIGN_OR_RETURN(const int x, chain.Real(0, low, low + 1, reading));
-  chain.Then(!is_relu ? OpKind::kAveragePool : Says(input, "Relu6") ? OpKind::kRelu6 : OpKind::kRelu, {x},
-             is_relu ? Attributes() : chain.attributes());
+  chain.Then(!is_relu               ? OpKind::kAveragePool
+             : Says(input, "Relu6") ? OpKind::kRelu6
+                                    : OpKind::kRelu,
+             {x}, is_relu ? Attributes() : chain.attributes());
   return is_real ? chain.FinishReal(ends) : chain.FinishQuantized(ends, reading);
 }
 

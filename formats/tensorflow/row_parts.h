@@ -92,7 +92,7 @@ absl::Status WriteBlockSize(GraphWriter& out, NodeId id, const OpRow& row);
 absl::Status WriteReverse(GraphWriter& out, NodeId id, const OpRow& row);
 absl::Status WriteSliceWithSize(GraphWriter& out, NodeId id, const OpRow& row);
 absl::Status WriteUniqueV2(GraphWriter& out, NodeId id, const OpRow& row);
-absl::Status WriteRow(GraphWriter& out, NodeId id, const OpRow& row);  // write_node.cc
+absl::Status WriteRow(GraphWriter& out, NodeId id, const OpRow& row);     // write_node.cc
 absl::Status WriteRanges(GraphWriter& out, NodeId id, const OpRow& row);  // write_quantize.cc
 // Those of fused ops (write_fused.cc, write_fused_norms.cc).
 absl::Status WriteFused(GraphWriter& out, NodeId id, const OpRow& row);

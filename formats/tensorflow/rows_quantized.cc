@@ -1,6 +1,6 @@
-// TensorFlow's ops on quantized tensors: each output of 8 bits has two more, the ends of its range. They are read as what
-// they compute on real numbers, between dequantize_linear and quantize_linear (read_quantized.cc); graphs know no row of
-// them, so nothing is written along one.
+// TensorFlow's ops on quantized tensors: each output of 8 bits has two more, the ends of its range. They are read as
+// what they compute on real numbers, between dequantize_linear and quantize_linear (read_quantized.cc); graphs know no
+// row of them, so nothing is written along one.
 
 #include "formats/tensorflow/row_parts.h"
 
@@ -39,10 +39,7 @@ constexpr AttrRow kConvAttrs[] = {kLastChannel, kStrides, kDilations, kPaddingRo
 constexpr AttrRow kPadConvAttrs[] = {
     kLastChannel, kStrides, kDilations, kPaddingRow, {.name = "padding_list", .form = kByRule}};
 constexpr AttrRow kPoolAttrs[] = {
-    kLastChannel,
-    {.name = "ksize", .form = kSpatial, .canonical = "kernel", .required = true},
-    kStrides,
-    kPaddingRow};
+    kLastChannel, {.name = "ksize", .form = kSpatial, .canonical = "kernel", .required = true}, kStrides, kPaddingRow};
 constexpr AttrRow kTransposeA{.name = "transpose_a", .form = kBool, .canonical = "transpose_a"};
 constexpr AttrRow kTransposeB{.name = "transpose_b", .form = kBool, .canonical = "transpose_b"};
 constexpr AttrRow kMatMulAttrs[] = {kTransposeA, kTransposeB};

@@ -38,8 +38,7 @@ std::optional<SaidRange> RangeSaidBy(const Graph& graph, NodeId id) {
   if (zeros.size() != 1 && static_cast<int64_t>(zeros.size()) != scale->num_elements()) return std::nullopt;
   for (int64_t i = 0; i < scale->num_elements(); ++i) {
     const auto point = static_cast<int32_t>(zeros[zeros.size() == 1 ? 0 : i]);
-    said.channels.push_back(
-        {scale->data<float>()[i], point + (said.type == DataType::kInt8 ? kHalfOfSteps : 0)});
+    said.channels.push_back({scale->data<float>()[i], point + (said.type == DataType::kInt8 ? kHalfOfSteps : 0)});
   }
   return said;
 }

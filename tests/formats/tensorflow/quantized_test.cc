@@ -180,7 +180,8 @@ TEST(QuantizedGraphDef, IntegersThatAreResultsAreComputed) {
                            R"(graph graphdef (x: f32[2,5]) { return y=quantize_linear(x, 0.0625:f32) })",
                            R"(graph graphdef (x: s8[2,5]) { return y=dequantize_linear(x, 0.125:f32, 7:s8) })",
                            R"(graph graphdef (x: f32[2,5]) {
-                                q = quantize_linear(x, 0.5:f32, 3:u8)   return y=dequantize_linear(q, 0.25:f32, 3:u8) })"}) {
+                                q = quantize_linear(x, 0.5:f32, 3:u8)
+                                return y=dequantize_linear(q, 0.25:f32, 3:u8) })"}) {
     const absl::StatusOr<Graph> graph = ParseGraph(text);
     ASSERT_TRUE(graph.ok()) << graph.status() << text;
     Graph after;
@@ -287,7 +288,8 @@ TEST(TrainedWithFakeQuant, IsReadAsPairs) {
     for (int column = 0; column < 2; ++column) {
       double sum = 0;
       for (int k = 0; k < 3; ++k) {
-        sum += FakeQuant(x[row * 3 + k], -0.9f, 1.1f, 0) * FakeQuant(w[k * 2 + column], -w_ends[column], w_ends[column], 1);
+        const double weight = FakeQuant(w[k * 2 + column], -w_ends[column], w_ends[column], 1);
+        sum += FakeQuant(x[row * 3 + k], -0.9f, 1.1f, 0) * weight;
       }
       EXPECT_NEAR((*results)[0].ToFloats()[row * 2 + column], FakeQuant(sum, -3, 2.5, 0), 1e-5) << row << "," << column;
     }
@@ -298,8 +300,9 @@ TEST(TrainedWithFakeQuant, IsReadAsPairs) {
   MustRun(MakeRunPipeline(), squashed);
   bool in_integers = false;
   for (const NodeId id : squashed.nodes()) {
-    in_integers = in_integers || (squashed.op(id) == OpKind::kMatMul && squashed.type(squashed.output(id)) == DataType::kUInt8 &&
-                                  squashed.type(squashed.input(id, 1)) == DataType::kInt8);
+    if (squashed.op(id) != OpKind::kMatMul) continue;
+    in_integers = squashed.type(squashed.output(id)) == DataType::kUInt8 &&
+                  squashed.type(squashed.input(id, 1)) == DataType::kInt8;
   }
   EXPECT_TRUE(in_integers) << PrintGraph(squashed);
 }
