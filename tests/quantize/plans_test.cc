@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -13,17 +12,13 @@
 #include "gtest/gtest.h"
 #include "ir/reference/reference.h"
 #include "ir/text.h"
-#include "passes/pipelines.h"
-#include "passes/quantize/insert_quantization.h"
-#include "passes/simplify/passes.h"
 #include "runtime/engine.h"
-#include "tests/quantize/seen_ranges.h"
+#include "tests/quantize/quantize_everywhere.h"
 #include "tests/support/golden.h"
 
 namespace halftone {
 namespace {
 
-constexpr uint64_t kSeed = 11;
 constexpr float kNear = 0.03f;  // of the largest number
 constexpr float kSteps = 4;     // of integers
 
@@ -55,21 +50,13 @@ int NodesOfIntegers(const Graph& graph) {
 std::string Problem(const Graph& golden, const QuantizeOptions& options, Counts& counts) {
   const std::unique_ptr<Target> target = MakeOneDnnTarget();
   PassContext context{.target = *target};
-  Graph quantized = golden;
-  if (!MakeOptimizePipeline().Run(quantized, context).ok()) return "";
-  const ValueRanges ranges = SeenRanges(quantized, kSeed);
-  if (ranges.values.empty() || !CompilePlan(quantized, {.threads = 1}).ok()) return "";
-  const std::vector<NodeId> nodes = quantized.nodes();
-  Pipeline insert("quantize");
-  insert.Add<InsertQuantization>(ranges, std::set<NodeId>(nodes.begin(), nodes.end()), options);
-  insert.Add<RemoveDeadNodes>();
-  if (const absl::Status status = insert.Run(quantized, context); !status.ok()) return std::string(status.message());
-  Graph squashed = quantized;
-  if (const absl::Status status = MakeRunPipeline().Run(squashed, context); !status.ok()) {
-    return std::string(status.message());
-  }
-  const std::vector<Tensor> inputs = reference::RandomInputs(quantized, kSeed);
-  const absl::StatusOr<std::vector<Tensor>> expected = reference::EvaluateGraph(quantized, inputs);
+  const OptimizedGraph optimized = OptimizeGolden(golden, context);
+  if (optimized.ranges.values.empty() || !CompilePlan(optimized.graph, {.threads = 1}).ok()) return "";
+  const absl::StatusOr<QuantizedGraph> quantized = QuantizeEverywhere(optimized, options, context);
+  if (!quantized.ok()) return std::string(quantized.status().message());
+  const Graph& squashed = quantized->squashed;
+  const std::vector<Tensor> inputs = reference::RandomInputs(quantized->pairs, kQuantizeSeed);
+  const absl::StatusOr<std::vector<Tensor>> expected = reference::EvaluateGraph(quantized->pairs, inputs);
   if (!expected.ok()) return "";
   absl::StatusOr<std::unique_ptr<Plan>> plan = CompilePlan(squashed, {.threads = 1});
   if (!plan.ok()) return Concat(plan.status().message(), "\n", PrintGraph(squashed));
@@ -88,12 +75,7 @@ std::string Problem(const Graph& golden, const QuantizeOptions& options, Counts&
 TEST(QuantizedPlans, EveryGraphOfTheGoldenFiles) {
   const absl::StatusOr<std::vector<GoldenGraph>> graphs = AllGoldenGraphs("tests/passes");
   ASSERT_TRUE(graphs.ok()) << graphs.status();
-  const QuantizeOptions kOptions[] = {
-      {},
-      {.activations = DataType::kInt8, .symmetric_activations = true, .per_channel_weights = false},
-      {.common_range_of_sums = true, .quantize_results = true},
-  };
-  for (const QuantizeOptions& options : kOptions) {
+  for (const QuantizeOptions& options : kQuantizeOptions) {
     Counts counts;
     for (const GoldenGraph& golden : *graphs) {
       EXPECT_EQ(Problem(golden.graph, options, counts), "") << golden.name << " " << DataTypeName(options.activations);

@@ -1,7 +1,6 @@
 // Every graph of the golden files, quantized wherever that can be, answers the same before and after it is squashed:
 // bit for bit, as squash_quantization.h says.
 
-#include <set>
 #include <string>
 #include <vector>
 
@@ -10,16 +9,11 @@
 #include "ir/text.h"
 #include "passes/core/equivalence.h"
 #include "passes/core/permissive_target.h"
-#include "passes/pipelines.h"
-#include "passes/quantize/insert_quantization.h"
-#include "passes/simplify/passes.h"
-#include "tests/quantize/seen_ranges.h"
+#include "tests/quantize/quantize_everywhere.h"
 #include "tests/support/golden.h"
 
 namespace halftone {
 namespace {
-
-constexpr uint64_t kSeed = 11;
 
 int Annotated(const Graph& graph) {
   int count = 0;
@@ -40,20 +34,13 @@ std::string Problem(const Graph& golden, const QuantizeOptions& options, std::st
   PermissiveTarget target;
   if (!without.empty()) target = *PermissiveTarget::Parse(without);
   PassContext context{.target = target};
-  Graph quantized = golden;
-  if (!MakeOptimizePipeline().Run(quantized, context).ok()) return "";
-  const ValueRanges ranges = SeenRanges(quantized, kSeed);
-  if (ranges.values.empty()) return "";
-  const std::vector<NodeId> nodes = quantized.nodes();
-  Pipeline insert("quantize");
-  insert.Add<InsertQuantization>(ranges, std::set<NodeId>(nodes.begin(), nodes.end()), options);
-  insert.Add<RemoveDeadNodes>();
-  if (const absl::Status status = insert.Run(quantized, context); !status.ok()) return std::string(status.message());
-  Graph squashed = quantized;
-  if (const absl::Status status = MakeRunPipeline().Run(squashed, context); !status.ok()) {
-    return std::string(status.message());
-  }
-  const absl::StatusOr<std::string> difference = CompareAnswers(quantized, squashed, kSeed, /*tolerance=*/0);
+  const OptimizedGraph optimized = OptimizeGolden(golden, context);
+  if (optimized.ranges.values.empty()) return "";
+  const absl::StatusOr<QuantizedGraph> quantized = QuantizeEverywhere(optimized, options, context);
+  if (!quantized.ok()) return std::string(quantized.status().message());
+  const Graph& squashed = quantized->squashed;
+  const absl::StatusOr<std::string> difference =
+      CompareAnswers(quantized->pairs, squashed, kQuantizeSeed, /*tolerance=*/0);
   if (!difference.ok()) return "";  // opaque nodes
   ++counts.graphs;
   counts.results += Annotated(squashed);
@@ -63,12 +50,7 @@ std::string Problem(const Graph& golden, const QuantizeOptions& options, std::st
 TEST(Quantized, EveryGraphOfTheGoldenFilesIsSquashedExactly) {
   const absl::StatusOr<std::vector<GoldenGraph>> graphs = AllGoldenGraphs("tests/passes");
   ASSERT_TRUE(graphs.ok()) << graphs.status();
-  const QuantizeOptions kOptions[] = {
-      {},
-      {.activations = DataType::kInt8, .symmetric_activations = true, .per_channel_weights = false},
-      {.common_range_of_sums = true, .quantize_results = true},
-  };
-  for (const QuantizeOptions& options : kOptions) {
+  for (const QuantizeOptions& options : kQuantizeOptions) {
     for (const std::string_view without :
          {"", "without conv+int8_result, add+int8_mixed, concat+int8, transpose+int8"}) {
       Counts counts;
