@@ -23,9 +23,9 @@ enum class Int8Form : uint8_t {
 struct AccuracyGoal {
   // A share of the rows, 0 to 1: of labels that are no longer right; without labels, of rows whose largest element is
   // another one than fp32 says.
-  std::optional<double> max_top1_drop;
-  std::optional<double> min_sqnr_db;  // of every output
-  std::optional<double> min_cosine;   // of every output, -1 to 1
+  std::optional<double> max_top1_drop = {};
+  std::optional<double> min_sqnr_db = {};  // of every output
+  std::optional<double> min_cosine = {};   // of every output, -1 to 1
 
   bool empty() const { return !max_top1_drop && !min_sqnr_db && !min_cosine; }
   bool operator==(const AccuracyGoal&) const = default;
@@ -37,10 +37,10 @@ struct Int8Options {
   QuantizeOptions quantize;          // its sets of nodes are the job's own to fill
   // What is not int8: kFp32, or kBf16 by the planner and rules of the job.
   VariantKind rest = VariantKind::kFp32;
-  bool correct_bias = true;    // biases take up the mean error of the rounded weights
-  bool equalize = true;        // ranges of channels are evened out between layers
-  bool smooth = false;         // outliers of activations move into the weights of matmuls
-  bool choose_weights = true;  // ranges of weights by the error of the layer's result
+  bool correct_bias = true;     // biases take up the mean error of the rounded weights
+  bool equalize = true;         // ranges of channels are evened out between layers
+  bool smooth = false;          // outliers of activations move into the weights of matmuls
+  bool choose_weights = false;  // ranges of weights by the error of the layer's result
   Int8Form form = Int8Form::kPairs;
   AccuracyGoal goal;
   double budget_seconds = 0;  // for the search after the goal; 0: no limit

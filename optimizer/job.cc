@@ -11,10 +11,14 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "formats/node_count.h"
+#include "optimizer/accuracy_control.h"
+#include "optimizer/calibrate.h"
 #include "optimizer/compare.h"
 #include "optimizer/explain.h"
 #include "optimizer/lower.h"
+#include "optimizer/lower_int8.h"
 #include "optimizer/measure.h"
+#include "optimizer/quantize_for_loader.h"
 #include "optimizer/suspect_steps.h"
 
 namespace halftone {
@@ -45,6 +49,11 @@ void AddReferenceShare(VariantResult& variant) {
   for (const StepReport* step : slow) variant.reference_nodes.push_back(Concat(step->name, " (", step->op, ")"));
 }
 
+// Of a step's op: it reads integers only to make numbers of them, or the other way round.
+bool Converts(std::string_view op) {
+  return op == "cast" || op == "reorder" || op == "quantize_linear" || op == "dequantize_linear";
+}
+
 // One job from beginning to end; the steps are its methods, in order.
 class OptimizeJob {
  public:
@@ -54,6 +63,10 @@ class OptimizeJob {
   absl::StatusOr<OptimizeResult> Run() {
     HALFTONE_ASSIGN_OR_RETURN(cores_, CoresFor(options_.benchmark));
     HALFTONE_RETURN_IF_ERROR(Timed("import", [this] { return Import(); }));
+    if (Wants(VariantKind::kInt8)) HALFTONE_RETURN_IF_ERROR(Timed("calibrate", [this] { return Calibrate(); }));
+    if (Wants(VariantKind::kInt8) && !options_.int8.goal.empty()) {
+      HALFTONE_RETURN_IF_ERROR(Timed("accuracy", [this] { return ControlAccuracy(); }));
+    }
     HALFTONE_RETURN_IF_ERROR(Timed("lower", [this] { return Lower(); }));
     HALFTONE_RETURN_IF_ERROR(Timed("export", [this] { return Export(); }));
     for (VariantResult& variant : result_.variants) variant.opaque_ops = cannot_run_;
@@ -99,11 +112,60 @@ class OptimizeJob {
     return absl::OkStatus();
   }
 
+  bool Wants(VariantKind kind) const {
+    return std::find(options_.lowered.begin(), options_.lowered.end(), kind) != options_.lowered.end();
+  }
+
+  // Where nothing can be run, nothing is calibrated; ranges of a file are good all the same.
+  absl::Status Calibrate() {
+    if (!cannot_run_.empty() && !options_.int8.ranges.has_value()) return absl::OkStatus();
+    HALFTONE_ASSIGN_OR_RETURN(int8_base_, MakeInt8Base(model_, *target_, options_));
+    HALFTONE_ASSIGN_OR_RETURN(calibrated_, CalibrateModel(model_.graph, int8_base_.graph, options_));
+    result_.warnings.insert(result_.warnings.end(), calibrated_->warnings.begin(), calibrated_->warnings.end());
+    result_.calibration = calibrated_->summary;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<LoweredGraph> LowerTo(VariantKind kind) const {
+    if (kind != VariantKind::kInt8) return MakeLowered(kind, model_, *target_, options_);
+    if (!calibrated_.has_value()) {
+      return KeepFp32(kind, model_, *target_, options_,
+                      {"baseline.kept", "the model cannot be run here, so that it was not calibrated; give ranges"});
+    }
+    return MakeInt8(int8_base_, calibrated_->ranges, model_, *target_, options_, search_);
+  }
+
+  // Which nodes stay out of int8 so that the goal holds.
+  absl::Status ControlAccuracy() {
+    if (!calibrated_.has_value() || !cannot_run_.empty()) return absl::OkStatus();
+    const auto start = std::chrono::steady_clock::now();
+    HALFTONE_ASSIGN_OR_RETURN(AccuracyControlResult found,
+                              MeetGoal(int8_base_, calibrated_->ranges, *target_, options_, progress_));
+    search_ = std::move(found.search);
+    goal_ = GoalResult{.met = found.goal_met, .raised = found.raised, .tried = found.tried};
+    goal_->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (!found.in_time) {
+      result_.warnings.push_back(absl::StrFormat("int8: the search after the accuracy goal ended at its budget of %g s",
+                                                 options_.int8.budget_seconds));
+    }
+    return absl::OkStatus();
+  }
+
+  // The goal by the answers of the file.
+  void JudgeGoal(VariantResult& variant, const Comparison& comparison) {
+    if (variant.kind != VariantKind::kInt8 || !goal_.has_value()) return;
+    const Reached reached = ReachedBy(comparison, result_.variants[kBaseline].top1_accuracy);
+    goal_->met = DistanceTo(options_.int8.goal, reached) == 0;
+    goal_->text = DescribeReached(options_.int8.goal, reached);
+    variant.goal = goal_;
+    if (!goal_->met) result_.warnings.push_back(Concat("int8: the accuracy goal is NOT met: ", goal_->text));
+  }
+
   absl::Status Lower() {
     HALFTONE_ASSIGN_OR_RETURN(LoweredGraph baseline, MakeBaseline(model_, *target_, options_));
     lowered_.push_back(std::move(baseline));
     for (const VariantKind kind : options_.lowered) {
-      HALFTONE_ASSIGN_OR_RETURN(LoweredGraph graph, MakeLowered(kind, model_, *target_, options_));
+      HALFTONE_ASSIGN_OR_RETURN(LoweredGraph graph, LowerTo(kind));
       lowered_.push_back(std::move(graph));
     }
     return absl::OkStatus();
@@ -115,12 +177,12 @@ class OptimizeJob {
       variant.kind = lowered.kind;
       variant.file_name = VariantFileName(options_.model, lowered.kind);
       variant.path = Concat(options_.out_dir, "/", variant.file_name);
-      absl::Status saved = SaveModel(lowered.graph, variant.path);
+      absl::Status saved = SaveModel(lowered.graph, variant.path, FileOptionsOf(lowered.kind, options_.int8.form));
       if (lowered.kind != VariantKind::kFp32 &&
           absl::IsUnimplemented(saved)) {  // e.g. the format has no such bf16 node
         const Reason why{"baseline.kept", std::string(saved.message())};
         HALFTONE_ASSIGN_OR_RETURN(lowered, KeepFp32(lowered.kind, model_, *target_, options_, why));
-        saved = SaveModel(lowered.graph, variant.path);
+        saved = SaveModel(lowered.graph, variant.path, FileOptionsOf(lowered.kind, options_.int8.form));
       }
       HALFTONE_RETURN_IF_ERROR(Annotate(saved, Concat(VariantName(lowered.kind), " variant")));
       variant.summary = lowered.summary;
@@ -188,6 +250,9 @@ class OptimizeJob {
       if (i == 0)
         result_.warnings.insert(result_.warnings.end(), evaluated->warnings.begin(), evaluated->warnings.end());
       variant.output_hash = std::move(evaluated->output_hash);
+      if (variant.kind == VariantKind::kInt8) {
+        HALFTONE_ASSIGN_OR_RETURN(variant.int8_share, Int8ShareOf(SpecOf(variant), *target_));
+      }
       AddNodes(variant, std::move(evaluated->steps));
     }
     return absl::OkStatus();
@@ -203,6 +268,7 @@ class OptimizeJob {
       const auto reads = [&step](std::string_view type) { return step.src_type == type || step.weights_type == type; };
       if (reads("bf16")) node.precision = VariantKind::kBf16;
       if (reads("f16")) node.precision = VariantKind::kFp16;
+      if (!original && !Converts(step.op) && (reads("u8") || reads("s8"))) node.precision = VariantKind::kInt8;
       node.step = std::move(step);
       variant.nodes.push_back(std::move(node));
     }
@@ -214,9 +280,10 @@ class OptimizeJob {
     for (VariantResult& variant : result_.variants) {
       if (!variant.not_measured.empty()) continue;
       HALFTONE_ASSIGN_OR_RETURN(Comparison comparison, CompareLogs(LogOf(result_.variants[kBaseline]), LogOf(variant)));
-      variant.fidelity = std::move(comparison.outputs);
       variant.top1_accuracy = comparison.top1_accuracy;
       variant.labelled_samples = comparison.labelled_samples;
+      JudgeGoal(variant, comparison);
+      variant.fidelity = std::move(comparison.outputs);
     }
     for (const VariantResult& variant : result_.variants) std::filesystem::remove(LogOf(variant));
     return absl::OkStatus();
@@ -264,6 +331,10 @@ class OptimizeJob {
   PreparedModel model_;
   std::vector<std::string> cannot_run_;  // of the model as it came
   std::vector<std::string> outputs_;     // of a GraphDef, which does not say them itself
+  Int8Base int8_base_;
+  std::optional<CalibratedRanges> calibrated_;
+  Int8Search search_;
+  std::optional<GoalResult> goal_;
   std::vector<LoweredGraph> lowered_;
   OptimizeResult result_;
 };

@@ -32,18 +32,18 @@ struct OptimizeOptions {
   ModelSource model;
   std::vector<VariantKind> lowered = {VariantKind::kBf16};
   PlannerKind planner_kind = PlannerKind::kLists;
-  PlannerOptions planner;               // of kLists
-  std::vector<std::string> op_list;     // of kPlacement: the only ops to mark; empty: all of its list
-  std::string lists_variant;            // edition of the planner's lists; "": the newest of TensorFlow, or Paddle
-  PolicyRules rules;                    // for single nodes, over the planner
-  bool bf16_math_mode = false;          // products that stay f32 may round what they read to bf16
-  Loader loader = Loader::kAny;         // of the written files (formats/onnx/loaders.h)
-  std::string policy_sha256;            // for the files' provenance; "": no policy was given
-  bool force = false;                   // lower also where the CPU has no instructions for the type
+  PlannerOptions planner;                // of kLists
+  std::vector<std::string> op_list;      // of kPlacement: the only ops to mark; empty: all of its list
+  std::string lists_variant;             // edition of the planner's lists; "": the newest of TensorFlow, or Paddle
+  PolicyRules rules;                     // for single nodes, over the planner
+  bool bf16_math_mode = false;           // products that stay f32 may round what they read to bf16
+  Loader loader = Loader::kAny;          // of the written files (formats/onnx/loaders.h)
+  std::string policy_sha256;             // for the files' provenance; "": no policy was given
+  bool force = false;                    // lower also where the CPU has no instructions for the type
   Dialect dialect = Dialect::kPortable;  // of the written files
-  std::vector<std::string> passes;      // named ones over the model as imported: "round_weights(num_steps=64)"
-  bool verify_passes = false;           // the equivalence check
-  std::vector<SampleFile> calibration;  // for the ranges of int8; also used where `evaluation` is empty
+  std::vector<std::string> passes;       // named ones over the model as imported: "round_weights(num_steps=64)"
+  bool verify_passes = false;            // the equivalence check
+  std::vector<SampleFile> calibration;   // for the ranges of int8; also used where `evaluation` is empty
   std::vector<SampleFile> evaluation;
   Int8Options int8;  // of kInt8
   BenchmarkOptions benchmark;
@@ -73,14 +73,23 @@ struct NodeResult {
 
 // Casts between floating types; -1: not known.
 struct CastCounts {
-  int64_t planned = 0;   // as the plan placed them
-  int64_t in_file = 0;   // of the written graph
-  int64_t run = -1;      // steps of the file as it runs that convert and do nothing else
+  int64_t planned = 0;  // as the plan placed them
+  int64_t in_file = 0;  // of the written graph
+  int64_t run = -1;     // steps of the file as it runs that convert and do nothing else
 };
 
 struct OutputFidelity {
   std::string output;
   Fidelity fidelity;
+};
+
+// What an accuracy goal came to.
+struct GoalResult {
+  bool met = false;    // by the answers of the written file
+  int64_t raised = 0;  // nodes that the search keeps out of int8
+  int64_t tried = 0;   // whole models that it ran
+  double seconds = 0;
+  std::string text = {};  // "top-1 drop 0.00 points (at most 1.00)"
 };
 
 struct VariantResult {
@@ -104,6 +113,7 @@ struct VariantResult {
   std::vector<std::string> opaque_ops;
   // Of the multiply-adds of the graph's contractions, those computed in int8: 0 to 1; -1: not an int8 variant.
   double int8_share = -1;
+  std::optional<GoalResult> goal;            // of an int8 variant, where one was set
   double reference_share = 0;                // of the time of all steps: by reference functions
   std::vector<std::string> reference_nodes;  // "node (op)", slowest first
 };
@@ -132,8 +142,8 @@ struct OptimizeResult {
   std::map<std::string, double> stage_seconds;
 };
 
-// What is wrong with the options themselves, before anything is read: a dialect that the model's format does not have, a
-// pass that there is none of. INVALID_ARGUMENT names the option and what would be right.
+// What is wrong with the options themselves, before anything is read: a dialect that the model's format does not have,
+// a pass that there is none of. INVALID_ARGUMENT names the option and what would be right.
 absl::Status CheckOptions(const OptimizeOptions& options);
 
 // Every number of a variant is taken from its exported file, by processes that `children` starts.

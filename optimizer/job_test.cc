@@ -320,6 +320,41 @@ TEST_F(JobTest, SamplesThatAreNoNumbersAreToldOf) {
               ::testing::Contains(HasSubstr("NaN or infinities, of which kernels make different things: x")));
 }
 
+TEST_F(JobTest, Int8IsCalibratedWrittenAndMeasured) {
+  options_.lowered = {VariantKind::kInt8};
+  Tensor images(DataType::kFloat32, {5, 3, 7, 5});
+  for (int64_t i = 0; i < images.num_elements(); ++i) {
+    images.mutable_data<float>()[i] = static_cast<float>(i * 37 % 101) / 50 - 1;
+  }
+  const std::string path = dir_->path() + "/s.npz";
+  ASSERT_TRUE(WriteNpz(path, {{"x", images}}).ok());
+  options_.calibration = {{path, "s.npz"}};
+  const absl::StatusOr<OptimizeResult> result = Run();
+  ASSERT_TRUE(result.ok()) << result.status();
+  ASSERT_EQ(result->variants.size(), 3u);
+  const VariantResult& int8 = result->variants[2];
+  EXPECT_EQ(int8.file_name, "model.int8.onnx");
+  EXPECT_EQ(int8.int8_share, 1);
+  EXPECT_EQ(result->variants[1].int8_share, -1);
+  EXPECT_GT(int8.fidelity[0].fidelity.sqnr_db, 25);
+  EXPECT_LT(int8.fidelity[0].fidelity.sqnr_db, 100);
+  bool found = false;
+  for (const NodeResult& node : int8.nodes) {
+    if (!node.step.op.starts_with("conv")) continue;
+    found = true;
+    EXPECT_EQ(node.precision, VariantKind::kInt8);
+    EXPECT_EQ(node.reason.rule, "int8.contraction");
+  }
+  EXPECT_TRUE(found);
+  ASSERT_TRUE(result->calibration.has_value());
+  EXPECT_EQ(result->calibration->samples, 5);
+  EXPECT_EQ(result->calibration->source, "samples");
+  EXPECT_EQ(result->calibration->file_name, "model.ranges.json");
+  EXPECT_TRUE(std::filesystem::exists(result->calibration->path));
+  EXPECT_TRUE(result->stage_seconds.contains("calibrate"));
+  EXPECT_THAT(result->warnings, ::testing::IsEmpty());
+}
+
 TEST_F(JobTest, ErrorsNameTheFile) {
   std::ofstream(options_.model.path) << "nonsense";
   EXPECT_THAT(std::string(Run().status().message()), HasSubstr("model.onnx"));

@@ -6,11 +6,10 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "base/version.h"
 #include "formats/formats.h"
 #include "ir/editor.h"
-#include "ir/provenance.h"
 #include "optimizer/explain.h"
+#include "optimizer/export_graph.h"
 #include "optimizer/pass_context.h"
 #include "optimizer/plan_precision.h"
 #include "passes/core/gate.h"
@@ -22,38 +21,6 @@
 
 namespace halftone {
 namespace {
-
-// A runtime that many load ONNX files with, and which is known not to load this one.
-void WarnOfLoaders(const OptimizeOptions& options, LoweredGraph& result) {
-  if (result.graph.format() == GraphFormat::kGraphDef) return;
-  const absl::Status loads = LoadsIn(result.graph, Loader::kOnnxRuntime);
-  if (loads.ok()) return;
-  const std::string_view advice =
-      options.loader == Loader::kOnnxRuntime ? "" : "; --loader onnxruntime writes the nearest file that it loads";
-  result.warnings.push_back(Concat(VariantName(result.kind), ": ", loads.message(), advice));
-}
-
-// The file's ops. `result.graph` is fused and its precision is set.
-absl::Status Export(const PreparedModel& model, const OptimizeOptions& options, const Reason& otherwise,
-                    PassContext& context, LoweredGraph& result) {
-  result.decisions = ExplainGraph(result.graph, context.plan, otherwise);
-  result.rewrites.nodes_after = CountComputing(result.graph);
-  const GraphFormat format = model.graph.format();
-  const Pipeline pipeline = MakeExportPipeline(format, options.dialect, FileTypesOf(format, options.loader));
-  HALFTONE_RETURN_IF_ERROR(pipeline.Run(result.graph, context));
-  ExplainWidening(*context.log, result.decisions);
-  result.rewrites.nodes_written = CountComputing(result.graph);
-  result.casts.in_file = CountFloatCasts(result.graph);
-  TakeResults(context, result.rewrites, result.warnings);
-  WarnOfLoaders(options, result);
-  const EnvironmentInfo cpu = DescribeCpu();
-  GraphEditor edit(result.graph);
-  SetProvenance(edit, {.version = std::string(kVersion),
-                       .policy_sha256 = options.policy_sha256,
-                       .planner = context.plan == nullptr ? "" : context.plan->planner,
-                       .cpu = Concat(cpu.cpu_model, ", ", cpu.isa)});
-  return absl::OkStatus();
-}
 
 // What the type of a variant is called, and what a CPU lacks that has no instructions for it.
 std::string MissingInstructions(DataType type) {
@@ -106,7 +73,7 @@ absl::StatusOr<LoweredGraph> MakeBaseline(const PreparedModel& model, const Targ
   HALFTONE_ASSIGN_OR_RETURN(PassContext context, MakeContext(target, options, log));
   HALFTONE_RETURN_IF_ERROR(MakeOptimizePipeline().Run(result.graph, context));
   result.casts.planned = CountFloatCasts(result.graph);
-  HALFTONE_RETURN_IF_ERROR(Export(model, options, {"baseline.fp32", "fp32: the baseline"}, context, result));
+  HALFTONE_RETURN_IF_ERROR(ExportGraph(options, {"baseline.fp32", "fp32: the baseline"}, context, result));
   result.summary = Concat(result.rewrites.nodes_before, " nodes became ", result.rewrites.nodes_after, " after fusion");
   return result;
 }
@@ -125,6 +92,7 @@ absl::StatusOr<LoweredGraph> MakeLowered(VariantKind kind, const PreparedModel& 
                                          const OptimizeOptions& options) {
   const DataType type = TypeOf(kind);
   if (type == DataType::kFloat32) return MakeBaseline(model, target, options);
+  if (type == DataType::kInt8) return absl::InternalError("int8 is made by MakeInt8");
   const bool native = target.IsNative(type);
   if (!native && !options.force && type == DataType::kBFloat16) {
     return KeepFp32(kind, model, target, options,
@@ -151,7 +119,7 @@ absl::StatusOr<LoweredGraph> MakeLowered(VariantKind kind, const PreparedModel& 
   if (options.bf16_math_mode && type == DataType::kBFloat16) precision.Add<UseBf16MathMode>();
   HALFTONE_RETURN_IF_ERROR(precision.Run(result.graph, context));
   HALFTONE_RETURN_IF_ERROR(
-      Export(model, options, {"lowering.made", "made by a pass; in the type of what it reads"}, context, result));
+      ExportGraph(options, {"lowering.made", "made by a pass; in the type of what it reads"}, context, result));
   result.summary = planned.planned.summary;
   if (native) return result;
   if (options.force) {

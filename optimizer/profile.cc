@@ -6,14 +6,27 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "optimizer/calibrate.h"
 #include "optimizer/loaded_variant.h"
 #include "optimizer/lower.h"
+#include "optimizer/lower_int8.h"
+#include "optimizer/quantize_for_loader.h"
 #include "runtime/cores.h"
 #include "runtime/onednn/target.h"
 #include "runtime/round_facts.h"
 
 namespace halftone {
 namespace {
+
+absl::StatusOr<LoweredGraph> Lower(VariantKind kind, const PreparedModel& model, const Target& target,
+                                   const OptimizeOptions& options) {
+  if (kind != VariantKind::kInt8) return MakeLowered(kind, model, target, options);
+  HALFTONE_ASSIGN_OR_RETURN(const Int8Base base, MakeInt8Base(model, target, options));
+  HALFTONE_ASSIGN_OR_RETURN(CalibratedRanges calibrated, CalibrateModel(model.graph, base.graph, options));
+  HALFTONE_ASSIGN_OR_RETURN(LoweredGraph lowered, MakeInt8(base, calibrated.ranges, model, target, options));
+  for (std::string& warning : calibrated.warnings) lowered.warnings.push_back(std::move(warning));
+  return lowered;
+}
 
 absl::StatusOr<ProfileTargets> MakeTargets(const OptimizeOptions& options, const std::vector<VariantKind>& kinds) {
   HALFTONE_ASSIGN_OR_RETURN(Graph imported, LoadModel(options.model));
@@ -23,7 +36,7 @@ absl::StatusOr<ProfileTargets> MakeTargets(const OptimizeOptions& options, const
   const std::string extension = std::filesystem::path(options.model.label()).extension().string();
   ProfileTargets result;
   for (const VariantKind kind : kinds) {
-    HALFTONE_ASSIGN_OR_RETURN(LoweredGraph lowered, MakeLowered(kind, model, *target, options));
+    HALFTONE_ASSIGN_OR_RETURN(LoweredGraph lowered, Lower(kind, model, *target, options));
     if (!lowered.not_measured.empty()) {  // the last of its warnings
       result.warnings.insert(result.warnings.end(), lowered.warnings.begin(), lowered.warnings.end());
       continue;
@@ -31,11 +44,11 @@ absl::StatusOr<ProfileTargets> MakeTargets(const OptimizeOptions& options, const
     ProfileTarget one{.kind = kind};
     one.run.model = options.model;
     one.run.model.path = Concat(options.out_dir, "/", VariantName(kind), extension);
-    absl::Status saved = SaveModel(lowered.graph, one.run.model.path);
+    absl::Status saved = SaveModel(lowered.graph, one.run.model.path, FileOptionsOf(lowered.kind, options.int8.form));
     if (absl::IsUnimplemented(saved) && kind != VariantKind::kFp32) {  // the format has no such bf16 node
       const Reason why{"baseline.kept", std::string(saved.message())};
       HALFTONE_ASSIGN_OR_RETURN(lowered, KeepFp32(kind, model, *target, options, why));
-      saved = SaveModel(lowered.graph, one.run.model.path);
+      saved = SaveModel(lowered.graph, one.run.model.path, FileOptionsOf(lowered.kind, options.int8.form));
     }
     HALFTONE_RETURN_IF_ERROR(Annotate(saved, Concat(VariantName(kind), " variant")));
     if (model.graph.format() == GraphFormat::kGraphDef) {  // which does not say its outputs

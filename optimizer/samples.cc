@@ -113,6 +113,7 @@ class NpzSamples final : public SampleSource {
     Archive& archive = archives_[a];
     Batch batch;
     batch.rows = std::min(archive.rows, archive.samples - index * archive.rows);
+    batch.capacity = archive.rows;
     for (size_t i = 0; i < inputs_.size(); ++i) {
       HALFTONE_ASSIGN_OR_RETURN(Tensor tensor, ReadInput(archive, archive.columns[i], index));
       HALFTONE_ASSIGN_OR_RETURN(tensor, tensor.ConvertTo(inputs_[i].type));
@@ -253,6 +254,7 @@ class SeededSamples final : public SampleSource {
     Batch batch;
     batch.inputs = reference::RandomInputs(graph_, seed_ + static_cast<uint64_t>(index));
     batch.rows = batch.inputs.empty() || batch.inputs[0].rank() == 0 ? 1 : batch.inputs[0].dims()[0];
+    batch.capacity = batch.rows;
     return batch;
   }
   std::vector<std::string> unused_arrays() const override { return {}; }

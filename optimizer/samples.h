@@ -26,6 +26,7 @@ struct SampleFile {
 struct Batch {
   std::vector<Tensor> inputs;   // in the order of graph.inputs(), of their types and shapes
   int64_t rows = 0;             // real samples; the rest of a short last piece is padding and must not be counted
+  int64_t capacity = 0;         // samples of a run as the inputs are made; rows or more
   std::vector<int64_t> labels;  // one a real sample, or empty
 };
 

@@ -1,67 +1,17 @@
 #include "passes/precision/policy_rules.h"
 
 #include <algorithm>
-#include <regex>
 #include <set>
 #include <utility>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/str_replace.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "passes/precision/lowerable.h"
-#include "passes/precision/op_lists.h"
+#include "passes/precision/rule_matcher.h"
 #include "passes/precision/type_variables.h"
 
 namespace halftone {
 namespace {
-
-// 0: no precision of a node.
-int BitsOf(DataType type) {
-  switch (type) {
-    case DataType::kInt8:
-    case DataType::kUInt8:
-      return 8;
-    case DataType::kBFloat16:
-    case DataType::kFloat16:
-      return 16;
-    case DataType::kFloat32:
-      return 32;
-    default:
-      return 0;
-  }
-}
-
-// "rule 'conv.*'", "rule op=Conv2D".
-std::string Describe(const PolicyRule& rule) {
-  std::string text = "rule";
-  if (!rule.op.empty()) text += Concat(" op=", rule.op);
-  if (!rule.name.empty()) text += Concat(" name=", rule.name);
-  if (!rule.match.empty()) text += Concat(" '", rule.match, "'");
-  return text;
-}
-
-// Ops are compared without case and underscores, and "normalization" is "norm": "BatchNormalization" is batch_norm.
-std::string Plain(std::string_view op) {
-  return absl::StrReplaceAll(absl::AsciiStrToLower(AbslView(op)), {{"_", ""}, {"normalization", "norm"}});
-}
-
-absl::StatusOr<std::regex> Compile(const std::string& pattern) {
-  constexpr size_t kLongestPattern = 1000;
-  if (pattern.size() > kLongestPattern) {
-    return absl::InvalidArgumentError(Concat("a node rule is longer than ", kLongestPattern, " characters"));
-  }
-  try {  // the standard library has no other way to say it; the polynomial matcher cannot be made to run for ever
-    return std::regex(pattern, std::regex::ECMAScript | std::regex_constants::__polynomial);
-  } catch (const std::regex_error& error) {
-    return absl::InvalidArgumentError(Concat("node rule '", pattern, "' is no regular expression: ", error.what()));
-  }
-}
-
-bool IsLayer(OpKind op) {
-  const OpGroup group = Info(op).group;
-  return group == OpGroup::kContraction || group == OpGroup::kRecurrent || op == OpKind::kAttention;
-}
 
 class PlanEdits {
  public:
@@ -108,8 +58,6 @@ class PlanEdits {
 
   void KeepEnd(bool first);
   absl::Status ApplyNodeRules();
-  bool Matches(const PolicyRule& rule, const std::regex& pattern, NodeId id) const;
-  static bool MatchesIn(const Graph& g, const PolicyRule& rule, const std::regex& pattern, NodeId id);
   void ApplyRule(const PolicyRule& rule, NodeId id);
   void Follow();
   void TieLoops();
@@ -153,45 +101,19 @@ void PlanEdits::KeepEnd(bool first) {
   }
 }
 
-bool PlanEdits::MatchesIn(const Graph& g, const PolicyRule& rule, const std::regex& pattern, NodeId id) {
-  if (!rule.op.empty()) {
-    const std::string op = Plain(rule.op);
-    const Node& node = g.node(id);
-    if (op != Plain(OpName(node.op)) && op != Plain(node.spelling) && op != Plain(TensorFlowOp(g, id))) return false;
-  }
-  const std::string label = g.Label(id);
-  if (!rule.name.empty() && rule.name != label) return false;
-  return rule.match.empty() || std::regex_match(label, pattern);
-}
-
-bool PlanEdits::Matches(const PolicyRule& rule, const std::regex& pattern, NodeId id) const {
-  if (MatchesIn(g_, rule, pattern, id)) return true;
-  if (ancestry_.graph == nullptr) return false;
-  const auto origin = ancestry_.origins.find(id);
-  return origin != ancestry_.origins.end() && ancestry_.graph->alive(origin->second) &&
-         MatchesIn(*ancestry_.graph, rule, pattern, origin->second);
-}
-
 absl::Status PlanEdits::ApplyNodeRules() {
-  HALFTONE_RETURN_IF_ERROR(CheckPolicyRules(rules_));
-  std::vector<std::regex> patterns;
-  for (const PolicyRule& rule : rules_.nodes) {
-    HALFTONE_ASSIGN_OR_RETURN(std::regex pattern, Compile(rule.match));
-    patterns.push_back(std::move(pattern));
-  }
+  HALFTONE_ASSIGN_OR_RETURN(const RuleMatcher matcher, RuleMatcher::Make(rules_));
   std::vector<bool> used(rules_.nodes.size(), false);
   for (const NodeId id : nodes_) {
     if (IsSource(g_.op(id))) continue;
-    for (size_t i = 0; i < patterns.size(); ++i) {
-      if (!Matches(rules_.nodes[i], patterns[i], id)) continue;
-      used[i] = true;
-      ruled_.insert(id);
-      ApplyRule(rules_.nodes[i], id);
-      break;  // the first rule that a node has decides
-    }
+    const int rule = matcher.FirstMatch(g_, ancestry_, id);
+    if (rule < 0) continue;
+    used[rule] = true;
+    ruled_.insert(id);
+    ApplyRule(rules_.nodes[rule], id);
   }
   for (size_t i = 0; i < used.size(); ++i) {
-    if (!used[i]) warnings_.push_back(Concat("node ", Describe(rules_.nodes[i]), " matches no node"));
+    if (!used[i]) warnings_.push_back(Concat("node ", DescribeRule(rules_.nodes[i]), " matches no node"));
   }
   return absl::OkStatus();
 }
@@ -201,16 +123,17 @@ void PlanEdits::ApplyRule(const PolicyRule& rule, NodeId id) {
   int wanted = planned;
   std::string word = "precision";
   if (rule.precision.has_value()) {
-    wanted = BitsOf(*rule.precision);
-  } else if (rule.floor.has_value() && BitsOf(*rule.floor) > planned) {
-    wanted = BitsOf(*rule.floor);
+    wanted = BitsOfPrecision(*rule.precision);
+  } else if (rule.floor.has_value() && BitsOfPrecision(*rule.floor) > planned) {
+    wanted = BitsOfPrecision(*rule.floor);
     word = "floor";
-  } else if (rule.ceiling.has_value() && BitsOf(*rule.ceiling) < planned) {
-    wanted = BitsOf(*rule.ceiling);
+  } else if (rule.ceiling.has_value() && BitsOfPrecision(*rule.ceiling) < planned) {
+    wanted = BitsOfPrecision(*rule.ceiling);
     word = "ceiling";
   }
+  wanted = std::max(wanted, 16);  // 8 bits are for variants that have them
   const std::string text =
-      Concat(Describe(rule), " of the policy: ", word, " ", LongTypeName(wanted == 32 ? DataType::kFloat32 : type_),
+      Concat(DescribeRule(rule), " of the policy: ", word, " ", LongTypeName(wanted == 32 ? DataType::kFloat32 : type_),
              ", planned ", LongTypeName(planned == 32 ? DataType::kFloat32 : type_));
   if (wanted == planned) return;
   if (wanted == 32) {
@@ -226,7 +149,7 @@ void PlanEdits::ApplyRule(const PolicyRule& rule, NodeId id) {
   Decision& decision = Of(id);
   decision.rule = "policy.not-possible";
   decision.reason = Concat(text, ", which cannot be had: ", obstacle->reason);
-  warnings_.push_back(Concat("'", label, "' cannot become ", LongTypeName(type_), " as the ", Describe(rule),
+  warnings_.push_back(Concat("'", label, "' cannot become ", LongTypeName(type_), " as the ", DescribeRule(rule),
                              " asks: ", obstacle->reason));
 }
 
@@ -284,25 +207,6 @@ void PlanEdits::CheckF32Outputs() {
 }
 
 }  // namespace
-
-absl::Status CheckPolicyRules(const PolicyRules& rules) {
-  for (const PolicyRule& rule : rules.nodes) {
-    const auto error = [&](std::string_view what) {
-      return absl::InvalidArgumentError(Concat("node ", Describe(rule), ": ", what));
-    };
-    if (rule.op.empty() && rule.name.empty() && rule.match.empty()) return error("give op, name or match");
-    if (!rule.precision && !rule.floor && !rule.ceiling) return error("give precision, floor or ceiling");
-    if (rule.precision && (rule.floor || rule.ceiling)) return error("give precision, or floor and ceiling, not both");
-    for (const auto& wanted : {rule.precision, rule.floor, rule.ceiling}) {
-      if (wanted && BitsOf(*wanted) < 16) return error("a node's precision is fp32, bf16 or fp16");
-    }
-    if (rule.floor && rule.ceiling && BitsOf(*rule.floor) > BitsOf(*rule.ceiling)) {
-      return error("the floor is above the ceiling");
-    }
-    HALFTONE_RETURN_IF_ERROR(Compile(rule.match).status());
-  }
-  return absl::OkStatus();
-}
 
 absl::StatusOr<int> ApplyPolicyRules(const Graph& graph, const Target& target, const PolicyRules& rules, DataType type,
                                      const Ancestry& ancestry, PrecisionPlan& plan,

@@ -194,7 +194,7 @@ TEST(PolicyRules, MistakesAreTold) {
   EXPECT_THAT(error({.op = "Conv"}), HasSubstr("node rule op=Conv: give precision, floor or ceiling"));
   EXPECT_THAT(error({.op = "Conv", .precision = kBf16, .floor = kF32}), HasSubstr("not both"));
   EXPECT_THAT(error({.op = "Conv", .floor = kF32, .ceiling = kBf16}), HasSubstr("the floor is above the ceiling"));
-  EXPECT_THAT(error({.op = "Conv", .precision = DataType::kInt64}), HasSubstr("is fp32, bf16 or fp16"));
+  EXPECT_THAT(error({.op = "Conv", .precision = DataType::kInt64}), HasSubstr("is fp32, bf16, fp16 or int8"));
   EXPECT_THAT(error({.match = "conv(", .precision = kF32}), HasSubstr("is no regular expression"));
   EXPECT_TRUE(CheckPolicyRules({.nodes = {{.op = "Conv", .floor = kBf16, .ceiling = kF32}}}).ok());
 }

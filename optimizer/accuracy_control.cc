@@ -1,0 +1,245 @@
+#include "optimizer/accuracy_control.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "optimizer/output_log.h"
+#include "optimizer/plan_int8.h"
+#include "passes/lowering/build_loops.h"
+#include "passes/pipelines.h"
+#include "passes/quantize/quantizable_ops.h"
+#include "passes/simplify/passes.h"
+#include "runtime/engine.h"
+
+namespace halftone {
+namespace {
+
+constexpr int64_t kRandomBatches = 16;
+constexpr int64_t kBatchesAlone = 4;  // with which a node is lowered alone
+constexpr double kDecibelsOfABit = 6.02;
+constexpr double kCosineStep = 0.01;
+constexpr double kPoint = 0.01;
+
+// A plan, and what is kept out of it.
+struct Attempt {
+  std::map<NodeId, Reason> excluded;
+  Reached reached;
+  double distance = 0;
+};
+
+class GoalSearch {
+ public:
+  GoalSearch(const Int8Base& base, const ValueRanges& ranges, const Target& target, const OptimizeOptions& options,
+             const ProgressCallback& progress)
+      : base_(base),
+        ranges_(ranges),
+        target_(target),
+        options_(options),
+        goal_(options.int8.goal),
+        progress_(progress),
+        reference_log_(Concat(options.out_dir, "/goal.fp32.log")),
+        trial_log_(Concat(options.out_dir, "/goal.int8.log")) {}
+  ~GoalSearch() {
+    std::error_code ignored;
+    std::filesystem::remove(reference_log_, ignored);
+    std::filesystem::remove(trial_log_, ignored);
+  }
+
+  absl::StatusOr<AccuracyControlResult> Run() {
+    HALFTONE_RETURN_IF_ERROR(OpenSource());
+    HALFTONE_RETURN_IF_ERROR(RunToLog({}, reference_log_, batches_));
+    HALFTONE_ASSIGN_OR_RETURN(const Comparison itself, CompareLogs(reference_log_, reference_log_));
+    baseline_top1_ = itself.top1_accuracy;
+    HALFTONE_ASSIGN_OR_RETURN(Attempt everything, Try({}));
+    best_ = std::move(everything);
+    if (best_.distance > 0) {
+      HALFTONE_RETURN_IF_ERROR(LowerEachAlone());
+      HALFTONE_RETURN_IF_ERROR(RaiseTheWorst());
+    }
+    result_.search.excluded = std::move(best_.excluded);
+    result_.goal_met = best_.distance == 0;
+    result_.reached = best_.reached;
+    result_.raised = static_cast<int64_t>(result_.search.excluded.size());
+    return std::move(result_);
+  }
+
+ private:
+  bool InTime() {
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    if (options_.int8.budget_seconds > 0 && seconds >= options_.int8.budget_seconds) result_.in_time = false;
+    return result_.in_time;
+  }
+
+  absl::Status OpenSource() {
+    const std::vector<SampleFile>& files = options_.evaluation.empty() ? options_.calibration : options_.evaluation;
+    samples_ = RandomSamples(options_.benchmark.seed, kRandomBatches);
+    if (!files.empty()) {
+      HALFTONE_ASSIGN_OR_RETURN(samples_, OpenSamples(files));
+    }
+    Graph bound = base_.graph;
+    HALFTONE_RETURN_IF_ERROR(BindShapes(bound, options_.benchmark.batch, base_.samples));
+    HALFTONE_RETURN_IF_ERROR(samples_->Bind(bound));
+    batches_ = samples_->num_batches();
+    for (const GraphOutput& output : bound.outputs()) output_names_.push_back(output.name);
+    return absl::OkStatus();
+  }
+
+  // The graph with these nodes in int8, run over the first batches.
+  absl::Status RunToLog(const std::set<NodeId>& nodes, const std::string& path, int64_t batches) {
+    HALFTONE_ASSIGN_OR_RETURN(Graph graph, LowerBase(base_, ranges_, nodes, target_, options_));
+    HALFTONE_RETURN_IF_ERROR(BindShapes(graph, options_.benchmark.batch, base_.samples));
+    HALFTONE_RETURN_IF_ERROR(BuildLoops(graph));
+    PassContext context{.target = target_};
+    Pipeline fold("fold");  // as a file is when it is read
+    fold.Add<FoldConstants>();
+    HALFTONE_RETURN_IF_ERROR(fold.Run(graph, context));
+    HALFTONE_RETURN_IF_ERROR(MakeRunPipeline().Run(graph, context));
+    HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Plan> plan,
+                              CompilePlan(graph, {.threads = options_.benchmark.threads}));
+    HALFTONE_ASSIGN_OR_RETURN(OutputLogWriter log, OutputLogWriter::Create(path, output_names_));
+    for (int64_t i = 0; i < batches; ++i) {
+      HALFTONE_ASSIGN_OR_RETURN(const Batch batch, samples_->Read(i));
+      HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, plan->Run(batch.inputs));
+      HALFTONE_RETURN_IF_ERROR(log.Append({options_.benchmark.batch, batch.rows, batch.labels, std::move(outputs)}));
+    }
+    return log.Close();
+  }
+
+  absl::StatusOr<Attempt> Try(std::map<NodeId, Reason> excluded) {
+    ++result_.tried;
+    HALFTONE_ASSIGN_OR_RETURN(const Int8Plan plan, PlanInt8(base_.graph, ranges_, target_, options_, base_.ancestry,
+                                                            base_.samples, excluded));
+    planned_ = plan.nodes;
+    HALFTONE_RETURN_IF_ERROR(RunToLog(plan.nodes, trial_log_, batches_));
+    HALFTONE_ASSIGN_OR_RETURN(const Comparison comparison, CompareLogs(reference_log_, trial_log_));
+    Attempt attempt{std::move(excluded), ReachedBy(comparison, baseline_top1_), 0};
+    attempt.distance = DistanceTo(goal_, attempt.reached);
+    return attempt;
+  }
+
+  // Movers only pass on what others rounded.
+  bool Rounds(NodeId id) const {
+    const QuantizedRole role = QuantizedRoleOf(base_.graph, id);
+    return role == QuantizedRole::kContraction || role == QuantizedRole::kCompute;
+  }
+
+  absl::Status LowerEachAlone() {
+    std::vector<NodeId> nodes;
+    std::copy_if(planned_.begin(), planned_.end(), std::back_inserter(nodes), [this](NodeId id) { return Rounds(id); });
+    const int64_t batches = std::min(batches_, kBatchesAlone);
+    HALFTONE_RETURN_IF_ERROR(RunToLog({}, Concat(trial_log_, ".few"), batches));
+    absl::Status status;
+    for (size_t i = 0; i < nodes.size() && status.ok() && InTime(); ++i) {
+      progress_("accuracy", static_cast<int64_t>(i), static_cast<int64_t>(nodes.size()));
+      status = LowerAlone(nodes[i], batches);
+    }
+    std::error_code ignored;
+    std::filesystem::remove(Concat(trial_log_, ".few"), ignored);
+    return status;
+  }
+
+  absl::Status LowerAlone(NodeId node, int64_t batches) {
+    HALFTONE_RETURN_IF_ERROR(RunToLog({node}, trial_log_, batches));
+    HALFTONE_ASSIGN_OR_RETURN(const Comparison alone, CompareLogs(Concat(trial_log_, ".few"), trial_log_));
+    result_.search.sqnr_alone[node] = ReachedBy(alone, std::nullopt).sqnr_db;
+    return absl::OkStatus();
+  }
+
+  Reason ReasonFor(NodeId node, double sqnr_db, size_t place) const {
+    return {"int8.accuracy", absl::StrFormat("%s: raised for the accuracy goal, %d. of the worst: lowered alone it "
+                                             "leaves %.1f dB",
+                                             std::string(OpName(base_.graph.op(node))), place + 1, sqnr_db)};
+  }
+
+  // The fewest of the worst with which the goal holds.
+  absl::Status RaiseTheWorst() {
+    std::vector<std::pair<double, NodeId>> worst;
+    for (const auto& [node, sqnr_db] : result_.search.sqnr_alone) worst.emplace_back(sqnr_db, node);
+    std::stable_sort(worst.begin(), worst.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    size_t too_few = 0;
+    size_t enough = worst.size() + 1;  // not known to be
+    for (size_t count = 1; too_few < worst.size() && InTime();) {
+      std::map<NodeId, Reason> excluded;
+      for (size_t i = 0; i < count; ++i) excluded[worst[i].second] = ReasonFor(worst[i].second, worst[i].first, i);
+      HALFTONE_ASSIGN_OR_RETURN(Attempt attempt, Try(std::move(excluded)));
+      (attempt.distance == 0 ? enough : too_few) = count;
+      const bool fewer = attempt.distance == 0 && attempt.excluded.size() < best_.excluded.size();
+      if (attempt.distance < best_.distance || fewer) best_ = std::move(attempt);
+      if (enough <= too_few + 1) break;
+      count = enough > worst.size() ? std::min(2 * too_few, worst.size()) : (too_few + enough) / 2;
+      if (count <= too_few) break;
+    }
+    return absl::OkStatus();
+  }
+
+  const Int8Base& base_;
+  const ValueRanges& ranges_;
+  const Target& target_;
+  const OptimizeOptions& options_;
+  const AccuracyGoal& goal_;
+  const ProgressCallback& progress_;
+  const std::string reference_log_, trial_log_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::unique_ptr<SampleSource> samples_;
+  int64_t batches_ = 0;
+  std::vector<std::string> output_names_;
+  std::optional<double> baseline_top1_;
+  std::set<NodeId> planned_;  // of the last attempt
+  Attempt best_;
+  AccuracyControlResult result_;
+};
+
+}  // namespace
+
+Reached ReachedBy(const Comparison& variant, std::optional<double> baseline_top1) {
+  Reached reached{.sqnr_db = kExactSqnr};
+  for (const OutputFidelity& output : variant.outputs) {
+    reached.sqnr_db = std::min(reached.sqnr_db, output.fidelity.sqnr_db);
+    reached.cosine = std::min(reached.cosine, output.fidelity.cosine);
+  }
+  if (baseline_top1.has_value() && variant.top1_accuracy.has_value()) {
+    reached.top1_drop = *baseline_top1 - *variant.top1_accuracy;
+  } else if (!variant.outputs.empty()) {
+    reached.top1_drop = 1 - variant.outputs[0].fidelity.top1_agreement().value_or(1);
+  }
+  return reached;
+}
+
+double DistanceTo(const AccuracyGoal& goal, const Reached& reached) {
+  constexpr double kSlack = 1e-9;  // of differences of shares
+  const auto off = [](double missing, double step) { return missing > kSlack ? missing / step : 0; };
+  double distance = 0;
+  if (goal.max_top1_drop) distance += off(reached.top1_drop - *goal.max_top1_drop, kPoint);
+  if (goal.min_sqnr_db) distance += off(*goal.min_sqnr_db - reached.sqnr_db, kDecibelsOfABit);
+  if (goal.min_cosine) distance += off(*goal.min_cosine - reached.cosine, kCosineStep);
+  return distance;
+}
+
+std::string DescribeReached(const AccuracyGoal& goal, const Reached& reached) {
+  std::vector<std::string> parts;
+  if (goal.max_top1_drop) {
+    parts.push_back(
+        absl::StrFormat("top-1 drop %.2f points (at most %.2f)", 100 * reached.top1_drop, 100 * *goal.max_top1_drop));
+  }
+  if (goal.min_sqnr_db) parts.push_back(absl::StrFormat("%.1f dB (at least %.1f)", reached.sqnr_db, *goal.min_sqnr_db));
+  if (goal.min_cosine) {
+    parts.push_back(absl::StrFormat("cosine %.6f (at least %.6f)", reached.cosine, *goal.min_cosine));
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
+absl::StatusOr<AccuracyControlResult> MeetGoal(const Int8Base& base, const ValueRanges& ranges, const Target& target,
+                                               const OptimizeOptions& options, const ProgressCallback& progress) {
+  return GoalSearch(base, ranges, target, options, progress).Run();
+}
+
+}  // namespace halftone

@@ -1,0 +1,55 @@
+// The search after an accuracy goal: how much each node alone costs, and the worst ones raised until the goal holds.
+#ifndef HALFTONE_OPTIMIZER_ACCURACY_CONTROL_H_
+#define HALFTONE_OPTIMIZER_ACCURACY_CONTROL_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "ir/target.h"
+#include "ir/value_ranges.h"
+#include "optimizer/compare.h"
+#include "optimizer/job.h"
+#include "optimizer/lower_int8.h"
+
+namespace halftone {
+
+// What a variant reached of what a goal asks.
+struct Reached {
+  double top1_drop = 0;  // share of rows: see AccuracyGoal
+  double sqnr_db = 0;    // the worst output's
+  double cosine = 1;
+};
+
+// `baseline` gives the accuracy of fp32 where there are labels.
+Reached ReachedBy(const Comparison& variant, std::optional<double> baseline_top1);
+
+// 0 where the goal holds, else how far off: points of top-1, steps of 6 dB (one bit) and hundredths of the cosine,
+// added.
+double DistanceTo(const AccuracyGoal& goal, const Reached& reached);
+
+// "top-1 drop 0.02 (at most 0.01)", for what the goal asks.
+std::string DescribeReached(const AccuracyGoal& goal, const Reached& reached);
+
+struct AccuracyControlResult {
+  Int8Search search;  // for MakeInt8
+  bool goal_met = false;
+  Reached reached;
+  int64_t raised = 0;   // nodes that the search keeps out of int8
+  int64_t tried = 0;    // whole models that were run
+  bool in_time = true;  // false: the budget ended the search
+};
+
+// Runs the model with everything in int8 on the evaluation samples (the calibration samples where there are none, else
+// random inputs). Where that misses options.int8.goal, each int8 node is lowered alone and the answers of the first
+// samples compared with fp32; then the fewest of the worst nodes are raised with which the goal holds: their number is
+// doubled until it does and halved again. At options.int8.budget_seconds the nearest so far is the result; everything
+// raised is always near enough for a rest of fp32. Runs in this process, on the graph before its export.
+// Errors: those of samples and plans.
+absl::StatusOr<AccuracyControlResult> MeetGoal(const Int8Base& base, const ValueRanges& ranges, const Target& target,
+                                               const OptimizeOptions& options, const ProgressCallback& progress);
+
+}  // namespace halftone
+
+#endif  // HALFTONE_OPTIMIZER_ACCURACY_CONTROL_H_

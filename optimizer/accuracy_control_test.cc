@@ -1,0 +1,137 @@
+// The search after an accuracy goal: it finds the layer that costs most, and never comes back with nothing.
+
+#include "optimizer/accuracy_control.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "base/files.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ir/text.h"
+
+namespace halftone {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(DistanceTo, CountsWhatIsMissing) {
+  const Reached reached{.top1_drop = 0.03, .sqnr_db = 20, .cosine = 0.97};
+  EXPECT_EQ(DistanceTo({}, reached), 0);
+  EXPECT_NEAR(DistanceTo({.max_top1_drop = 0.01}, reached), 2, 1e-6) << "points";
+  EXPECT_EQ(DistanceTo({.max_top1_drop = 0.03}, reached), 0);
+  EXPECT_NEAR(DistanceTo({.min_sqnr_db = 26.02}, reached), 1, 1e-6) << "bits";
+  EXPECT_NEAR(DistanceTo({.min_cosine = 0.99}, reached), 2, 1e-6);
+  EXPECT_NEAR(DistanceTo({.max_top1_drop = 0.01, .min_sqnr_db = 10, .min_cosine = 0.99}, reached), 4, 1e-6);
+}
+
+TEST(ReachedBy, TheWorstOutputAndTheLabelsWhereThereAreSome) {
+  Comparison comparison;
+  comparison.outputs = {{"a", {.sqnr_db = 30, .cosine = 0.9, .rows = 10, .agreeing_rows = 8}},
+                        {"b", {.sqnr_db = 20, .cosine = 0.99}}};
+  const Reached unlabelled = ReachedBy(comparison, std::nullopt);
+  EXPECT_EQ(unlabelled.sqnr_db, 20);
+  EXPECT_EQ(unlabelled.cosine, 0.9);
+  EXPECT_NEAR(unlabelled.top1_drop, 0.2, 1e-9);
+  comparison.top1_accuracy = 0.75;
+  EXPECT_NEAR(ReachedBy(comparison, 0.7).top1_drop, -0.05, 1e-9) << "better than fp32";
+  EXPECT_THAT(DescribeReached({.max_top1_drop = 0.01}, unlabelled), HasSubstr("20.00 points (at most 1.00)"));
+}
+
+constexpr std::string_view kModel = R"(
+  graph onnx (x: f32[2,3,9,9]) {
+    w = const f32[8,3,3,3]
+    c = conv(x, w)
+    r = relu(c)
+    v = const f32[8,8,3,3]
+    d = conv(r, v)
+    s = relu(d)
+    u = const f32[4,8,3,3]
+    y = conv(s, u)
+    return y
+  } header {ir_version=8, opset=[17], opset_domains=[""]})";
+
+class MeetGoalTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    options_.model.path = dir_.path() + "/model.onnx";
+    options_.out_dir = dir_.path();
+    const Graph graph = *ParseGraph(kModel);
+    ASSERT_TRUE(SaveModel(graph, options_.model.path).ok());
+    model_ = *PrepareModel(graph, *target_, options_);
+    base_ = *MakeInt8Base(model_, *target_, options_);
+    ranges_ = CalibrateModel(model_.graph, base_.graph, options_)->ranges;
+    ValueRange& bad = ranges_.values.at("r");  // so wide that hardly an integer is left for its numbers
+    bad.max *= 500;
+  }
+  AccuracyControlResult Meet() {
+    absl::StatusOr<AccuracyControlResult> result =
+        MeetGoal(base_, ranges_, *target_, options_, [](std::string_view, int64_t, int64_t) {});
+    EXPECT_TRUE(result.ok()) << result.status();
+    for (const auto& entry : std::filesystem::directory_iterator(dir_.path())) {
+      EXPECT_EQ(entry.path().string().find("goal."), std::string::npos) << "left behind";
+    }
+    return result.ok() ? *std::move(result) : AccuracyControlResult();
+  }
+  std::string NameOf(NodeId id) const { return RangeName(base_.graph, base_.graph.output(id)); }
+
+  const std::unique_ptr<Target> target_ = MakeOneDnnTarget();
+  const TempDir dir_ = *TempDir::Create();
+  OptimizeOptions options_;
+  PreparedModel model_;
+  Int8Base base_;
+  ValueRanges ranges_;
+};
+
+TEST_F(MeetGoalTest, TheWorstLayerIsRaisedAndNoOther) {
+  options_.int8.goal.min_sqnr_db = 20;
+  const AccuracyControlResult result = Meet();
+  EXPECT_TRUE(result.goal_met);
+  EXPECT_GT(result.reached.sqnr_db, 20);
+  ASSERT_EQ(result.search.excluded.size(), 1u);
+  const auto& [node, reason] = *result.search.excluded.begin();
+  EXPECT_EQ(NameOf(node), "s") << "it reads r";
+  EXPECT_EQ(reason.rule, "int8.accuracy");
+  EXPECT_EQ(result.search.sqnr_alone.size(), 3u);
+  EXPECT_LT(result.search.sqnr_alone.at(node), 20);
+
+  const absl::StatusOr<LoweredGraph> lowered = MakeInt8(base_, ranges_, model_, *target_, options_, result.search);
+  ASSERT_TRUE(lowered.ok()) << lowered.status();
+  int alone = 0;
+  for (const NodeDecision& decision : lowered->decisions) {
+    alone += decision.reason.text.find("; alone ") != std::string::npos ? 1 : 0;
+    if (decision.node == "s") {
+      EXPECT_EQ(decision.reason.rule, "int8.accuracy");
+    }
+  }
+  EXPECT_EQ(alone, 2);
+}
+
+TEST_F(MeetGoalTest, AGoalThatHoldsCostsOneRun) {
+  options_.int8.goal.min_cosine = -1;
+  const AccuracyControlResult result = Meet();
+  EXPECT_TRUE(result.goal_met);
+  EXPECT_EQ(result.tried, 1);
+  EXPECT_TRUE(result.search.excluded.empty());
+}
+
+TEST_F(MeetGoalTest, AGoalBeyondInt8RaisesEverything) {
+  options_.int8.goal.min_sqnr_db = 150;
+  const AccuracyControlResult result = Meet();
+  EXPECT_TRUE(result.goal_met) << "fp32 is what is left";
+  EXPECT_EQ(result.raised, 3);
+}
+
+TEST_F(MeetGoalTest, TheBudgetEndsTheSearchWithTheBestSoFar) {
+  options_.int8.goal.min_sqnr_db = 150;
+  options_.int8.budget_seconds = 1e-9;
+  const AccuracyControlResult result = Meet();
+  EXPECT_FALSE(result.goal_met);
+  EXPECT_FALSE(result.in_time);
+  EXPECT_EQ(result.tried, 1);
+  EXPECT_LT(result.reached.sqnr_db, 150);
+}
+
+}  // namespace
+}  // namespace halftone

@@ -1,0 +1,186 @@
+#include "optimizer/calibrate.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "base/files.h"
+#include "base/sha256.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "base/version.h"
+#include "formats/ranges/min_max_log.h"
+#include "formats/ranges/ranges_json.h"
+#include "optimizer/samples.h"
+#include "passes/lowering/build_loops.h"
+#include "runtime/calibrate/calibration.h"
+
+namespace halftone {
+namespace {
+
+constexpr int64_t kRandomBatches = 16;
+constexpr size_t kMostNames = 5;  // in a warning
+
+absl::StatusOr<std::string> DigestOf(const std::string& path) {
+  HALFTONE_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
+  return Sha256Hex(file.bytes());
+}
+
+// Of one file its digest, of several the digest of theirs in order.
+absl::StatusOr<std::string> DigestOf(const std::vector<SampleFile>& files) {
+  std::string digests;
+  for (const SampleFile& file : files) {
+    HALFTONE_ASSIGN_OR_RETURN(const std::string digest, DigestOf(file.path));
+    digests += digest;
+  }
+  return files.size() == 1 ? digests : Sha256Hex(digests);
+}
+
+CalibratorOptions CalibratorOf(const Int8Options& int8) {
+  CalibratorOptions calibrator = int8.calibrator;
+  calibrator.integers = {.type = int8.quantize.activations, .symmetric = int8.quantize.symmetric_activations};
+  return calibrator;
+}
+
+// "'a', 'b' and 3 more".
+std::string Names(const std::vector<std::string>& names) {
+  std::vector<std::string> first;
+  for (const std::string& name : names) {
+    if (first.size() == kMostNames) break;
+    first.push_back(Concat("'", name, "'"));
+  }
+  std::string text = absl::StrJoin(first, ", ");
+  if (names.size() > kMostNames) text += Concat(" and ", names.size() - kMostNames, " more");
+  return text;
+}
+
+// Ranges by running `samples` through the graph.
+absl::StatusOr<ValueRanges> RangesBySamples(const Graph& fused, const OptimizeOptions& options, SampleSource& samples) {
+  Graph graph = fused;
+  HALFTONE_RETURN_IF_ERROR(BindShapes(graph, options.benchmark.batch, samples.dims()));
+  HALFTONE_RETURN_IF_ERROR(BuildLoops(graph));
+  HALFTONE_RETURN_IF_ERROR(samples.Bind(graph));
+  const CalibrationSource source = [&samples,
+                                    next = int64_t{0}]() mutable -> absl::StatusOr<std::optional<CalibrationBatch>> {
+    if (next == samples.num_batches()) return std::nullopt;
+    HALFTONE_ASSIGN_OR_RETURN(Batch batch, samples.Read(next++));
+    return CalibrationBatch{std::move(batch.inputs), batch.rows, batch.capacity};
+  };
+  return CalibrateGraph(graph, source, CalibratorOf(options.int8), {.threads = options.benchmark.threads});
+}
+
+// A file's ranges and what it says of them.
+absl::StatusOr<RangesFile> ReadRangesFile(const SampleFile& file, const Graph& imported) {
+  HALFTONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(file.path));
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string::npos && text[first] == '{') return ReadRanges(text, file.label);
+  HALFTONE_ASSIGN_OR_RETURN(const MinMaxLog log, ParseMinMaxLog(text, file.label));
+  RangesFile result;
+  result.calibrator = Calibrator::kLog;
+  HALFTONE_ASSIGN_OR_RETURN(result.ranges, RangesOfLog(log, imported, {}, file.label));
+  return result;
+}
+
+// Ranges of values that the graph does not have are left out.
+absl::Status KeepKnown(const Graph& fused, const SampleFile& file, ValueRanges& ranges,
+                       std::vector<std::string>& warnings) {
+  std::set<std::string> known;
+  for (const NodeId id : fused.nodes()) {
+    for (const ValueId value : fused.node(id).outputs) {
+      if (value.valid()) known.insert(RangeName(fused, value));
+    }
+  }
+  std::vector<std::string> unknown;
+  for (const auto& [name, range] : ranges.values) {
+    if (!known.contains(name)) unknown.push_back(name);
+  }
+  if (unknown.size() == ranges.values.size()) {
+    return absl::InvalidArgumentError(Concat("ranges '", file.label, "': none of its ", unknown.size(),
+                                             " ranges is of a value of this model",
+                                             unknown.empty() ? "" : Concat("; it has ", Names(unknown))));
+  }
+  for (const std::string& name : unknown) ranges.values.erase(name);
+  if (!unknown.empty()) {
+    warnings.push_back(Concat("ranges '", file.label, "': the fused model has no value ", Names(unknown)));
+  }
+  return absl::OkStatus();
+}
+
+void Summarize(const RangesFile& file, CalibrationSummary& summary) {
+  summary.samples = file.ranges.samples;
+  summary.synthetic = file.ranges.synthetic;
+  summary.calibrator = std::string(CalibratorName(file.calibrator));
+  for (const auto& [name, range] : file.ranges.values) {
+    const int64_t silent = static_cast<int64_t>(range.SilentChannels().size());
+    if (silent > 0) summary.silent_channels[name] = silent;
+    if (range.still_widening) summary.still_widening.push_back(name);
+  }
+}
+
+// The three sources of ranges.
+absl::StatusOr<RangesFile> FindRanges(const Graph& imported, const Graph& fused, const OptimizeOptions& options,
+                                      const std::string& model_sha256, CalibratedRanges& result) {
+  const Int8Options& int8 = options.int8;
+  if (int8.ranges.has_value()) {
+    HALFTONE_ASSIGN_OR_RETURN(RangesFile file, ReadRangesFile(*int8.ranges, imported));
+    HALFTONE_RETURN_IF_ERROR(KeepKnown(fused, *int8.ranges, file.ranges, result.warnings));
+    if (!file.model_sha256.empty() && file.model_sha256 != model_sha256) {
+      result.warnings.push_back(Concat("ranges '", int8.ranges->label, "' were made for another model file (",
+                                       file.model_sha256.substr(0, 12), "...); this one is ",
+                                       model_sha256.substr(0, 12), "..."));
+    }
+    result.summary.source = "ranges";
+    return file;
+  }
+  const CalibratorOptions calibrator = CalibratorOf(int8);
+  RangesFile file;
+  file.calibrator = calibrator.calibrator;
+  file.integers = calibrator.integers;
+  file.percentile = calibrator.percentile;
+  const bool synthetic = options.calibration.empty();
+  result.summary.source = synthetic ? "synthetic" : "samples";
+  std::unique_ptr<SampleSource> samples = RandomSamples(options.benchmark.seed, kRandomBatches);
+  if (!synthetic) {
+    HALFTONE_ASSIGN_OR_RETURN(samples, OpenSamples(options.calibration));
+    HALFTONE_ASSIGN_OR_RETURN(file.samples_sha256, DigestOf(options.calibration));
+  }
+  HALFTONE_ASSIGN_OR_RETURN(file.ranges, RangesBySamples(fused, options, *samples));
+  file.ranges.synthetic = synthetic;
+  return file;
+}
+
+}  // namespace
+
+std::string RangesFileName(const ModelSource& model) {
+  return Concat(std::filesystem::path(model.label()).stem().string(), ".ranges.json");
+}
+
+absl::StatusOr<CalibratedRanges> CalibrateModel(const Graph& imported, const Graph& fused,
+                                                const OptimizeOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  CalibratedRanges result;
+  HALFTONE_ASSIGN_OR_RETURN(const std::string model_sha256, DigestOf(options.model.path));
+  HALFTONE_ASSIGN_OR_RETURN(RangesFile file, FindRanges(imported, fused, options, model_sha256, result));
+  file.tool_version = kVersion;
+  file.model_sha256 = model_sha256;
+  Summarize(file, result.summary);
+  if (result.summary.synthetic) {
+    result.warnings.push_back(
+        "int8: the ranges are those of RANDOM inputs: accuracy on real data will be poor; give calibration samples");
+  }
+  const std::string text = WriteRanges(file);
+  result.summary.file_name = RangesFileName(options.model);
+  result.summary.path = Concat(options.out_dir, "/", result.summary.file_name);
+  result.summary.sha256 = Sha256Hex(text);
+  HALFTONE_RETURN_IF_ERROR(WriteFileAtomically(result.summary.path, text));
+  result.ranges = std::move(file.ranges);
+  result.summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace halftone

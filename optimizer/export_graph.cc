@@ -1,0 +1,52 @@
+#include "optimizer/export_graph.h"
+
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "base/version.h"
+#include "formats/formats.h"
+#include "ir/editor.h"
+#include "ir/provenance.h"
+#include "optimizer/explain.h"
+#include "optimizer/pass_context.h"
+#include "passes/pipelines.h"
+
+namespace halftone {
+namespace {
+
+// A runtime that many load ONNX files with, and which is known not to load this one.
+void WarnOfLoaders(const OptimizeOptions& options, LoweredGraph& result) {
+  if (result.graph.format() == GraphFormat::kGraphDef) return;
+  const absl::Status loads = LoadsIn(result.graph, Loader::kOnnxRuntime);
+  if (loads.ok()) return;
+  const std::string_view advice =
+      options.loader == Loader::kOnnxRuntime ? "" : "; --loader onnxruntime writes the nearest file that it loads";
+  result.warnings.push_back(Concat(VariantName(result.kind), ": ", loads.message(), advice));
+}
+
+}  // namespace
+
+absl::Status ExportGraph(const OptimizeOptions& options, const Reason& otherwise, PassContext& context,
+                         LoweredGraph& result) {
+  result.decisions = ExplainGraph(result.graph, context.plan, otherwise);
+  result.rewrites.nodes_after = CountComputing(result.graph);
+  const GraphFormat format = result.graph.format();
+  const Pipeline pipeline = MakeExportPipeline(format, options.dialect, FileTypesOf(format, options.loader));
+  HALFTONE_RETURN_IF_ERROR(pipeline.Run(result.graph, context));
+  ExplainWidening(*context.log, result.decisions);
+  result.rewrites.nodes_written = CountComputing(result.graph);
+  result.casts.in_file = CountFloatCasts(result.graph);
+  TakeResults(context, result.rewrites, result.warnings);
+  WarnOfLoaders(options, result);
+  const EnvironmentInfo cpu = DescribeCpu();
+  GraphEditor edit(result.graph);
+  SetProvenance(edit, {.version = std::string(kVersion),
+                       .policy_sha256 = options.policy_sha256,
+                       .planner = context.plan == nullptr ? "" : context.plan->planner,
+                       .cpu = Concat(cpu.cpu_model, ", ", cpu.isa)});
+  return absl::OkStatus();
+}
+
+}  // namespace halftone

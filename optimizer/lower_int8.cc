@@ -1,0 +1,283 @@
+#include "optimizer/lower_int8.h"
+
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "base/status.h"
+#include "base/strings.h"
+#include "ir/editor.h"
+#include "ir/quantization.h"
+#include "optimizer/explain.h"
+#include "optimizer/export_graph.h"
+#include "optimizer/pass_context.h"
+#include "optimizer/plan_int8.h"
+#include "optimizer/plan_precision.h"
+#include "optimizer/quantize_for_loader.h"
+#include "passes/pipelines.h"
+#include "passes/precision/type_variables.h"
+#include "passes/quantize/equalize_channels.h"
+#include "passes/quantize/insert_quantization.h"
+#include "passes/quantize/quantizable_ops.h"
+#include "passes/quantize/quantized_values.h"
+#include "passes/simplify/passes.h"
+#include "runtime/profile.h"
+
+namespace halftone {
+namespace {
+
+// The scale and zero point of the pair that stands in front of an input; "" where there is none.
+std::string DescribePair(const Graph& graph, ValueId value) {
+  if (!value.valid() || graph.op(value) != OpKind::kDequantizeLinear) return "";
+  const NodeId dequantize = graph.producer(value);
+  const std::shared_ptr<const Quantization> quantization = QuantizationOf(graph, dequantize);
+  if (quantization == nullptr) return "";
+  const ValueId integers = graph.input(dequantize, 0);
+  const std::string type(DataTypeName(graph.type(integers)));
+  if (!quantization->per_tensor()) return Concat(type, " with ", quantization->scales.size(), " scales");
+  const float scale = quantization->scales[0];
+  const int zero_point = quantization->zero_points[0];
+  const IntegerRange limits = QuantizedRange(graph.type(integers)).value_or(IntegerRange{});
+  return absl::StrFormat("%s scale %.6g zero point %d, [%.6g, %.6g]", type.c_str(), scale, zero_point,
+                         scale * static_cast<float>(limits.low - zero_point),
+                         scale * static_cast<float>(limits.high - zero_point));
+}
+
+// What a node reads, behind its reason.
+std::string DescribeInputs(const Graph& graph, NodeId id) {
+  const bool contraction = QuantizedRoleOf(graph, id) == QuantizedRole::kContraction;
+  std::string text;
+  for (const int i : QuantizableInputs(graph, id)) {
+    const std::string pair = DescribePair(graph, graph.input(id, i));
+    if (pair.empty()) continue;
+    const std::string name = !contraction || i == 0 ? Concat("input ", i) : i == 1 ? "weights" : "residual";
+    text += Concat("; ", name, ": ", pair);
+  }
+  return text;
+}
+
+// The share of multiply-adds of `nodes` among those of all contractions, for the summary. NaN: shapes are not known.
+double ShareOf(const Graph& graph, const std::set<NodeId>& nodes) {
+  double all = 0, mine = 0;
+  for (const NodeId id : graph.nodes()) {
+    const double flop = FlopOf(graph, id);
+    all += flop;
+    if (nodes.contains(id)) mine += flop;
+  }
+  return all > 0 ? mine / all : std::nan("");
+}
+
+absl::StatusOr<std::string> Summarize(const Int8Base& base, const Int8Plan& plan, const ValueRanges& ranges,
+                                      const OptimizeOptions& options) {
+  Graph bound = base.graph;
+  HALFTONE_RETURN_IF_ERROR(BindShapes(bound, options.benchmark.batch, base.samples));
+  int64_t contractions = 0, lowered = 0, others = 0;
+  for (const NodeId id : bound.nodes()) {
+    const bool contraction = QuantizedRoleOf(bound, id) == QuantizedRole::kContraction;
+    const bool chosen = plan.nodes.contains(id);
+    contractions += contraction ? 1 : 0;
+    lowered += contraction && chosen ? 1 : 0;
+    others += !contraction && chosen ? 1 : 0;
+  }
+  std::string text = Concat(lowered, " of ", contractions, " convolutions and products and ", others,
+                            others == 1 ? " other node" : " other nodes", " to int8");
+  const double share = ShareOf(bound, plan.nodes);
+  if (std::isfinite(share)) text += absl::StrFormat(", %.1f %% of the multiply-adds", 100 * share);
+  if (ranges.samples > 0) text += Concat("; ranges of ", ranges.samples, ranges.synthetic ? " random" : "", " samples");
+  return text;
+}
+
+// The rest of what is planned, without the nodes that are int8.
+PrecisionPlan WithoutInt8(const Int8Base& base, const std::set<NodeId>& nodes) {
+  PrecisionPlan rest = base.rest;
+  for (const NodeId id : nodes) {
+    const auto it = rest.decisions.find({base.graph.node(id).origin, PaintedVariable(base.graph.op(id))});
+    if (it != rest.decisions.end()) it->second = {};
+  }
+  return rest;
+}
+
+// Nodes without a name take that of their result, which their integers will not have: steps are told apart by it.
+void NameNodes(const std::set<NodeId>& nodes, Graph& graph) {
+  GraphEditor edit(graph);
+  std::set<std::string> taken;
+  for (const NodeId id : graph.nodes()) taken.insert(graph.node(id).name);
+  for (const NodeId id : nodes) {
+    const ValueId result = graph.output(id);
+    if (!graph.node(id).name.empty() || !result.valid()) continue;
+    const std::string name = graph.value(result).name;
+    if (taken.insert(name).second) edit.SetName(id, name);
+  }
+}
+
+// Pairs around the nodes, then the rest.
+absl::Status Quantize(const ValueRanges& ranges, const std::set<NodeId>& nodes, const PrecisionPlan& rest,
+                      const OptimizeOptions& options, PassContext& context, Graph& graph) {
+  NameNodes(nodes, graph);
+  Pipeline quantize("quantize");
+  const QuantizeOptions how = OptionsFor(graph.format(), options.loader, options.int8.form, QuantizeOptionsOf(options));
+  quantize.Add<InsertQuantization>(ranges, nodes, how);
+  quantize.Add<RemoveDeadNodes>();
+  HALFTONE_RETURN_IF_ERROR(quantize.Run(graph, context));
+  if (rest.decisions.empty()) return absl::OkStatus();
+  context.plan = &rest;
+  const absl::Status status = MakePrecisionPipeline(rest).Run(graph, context);
+  context.plan = nullptr;
+  return status;
+}
+
+// Reasons by the names of nodes, as the file's decisions have them.
+struct NamedReasons {
+  std::map<std::string, Reason> reasons;
+  std::set<std::string> int8;
+};
+
+NamedReasons NameReasons(const Graph& quantized, const Int8Plan& plan, const Int8Search& search, bool rest_is_planned) {
+  NamedReasons named;
+  for (const auto& [id, reason] : plan.reasons) {
+    if (!quantized.alive(id)) continue;
+    const std::string label = quantized.Label(id);
+    if (plan.nodes.contains(id)) {
+      named.int8.insert(label);
+      const auto alone = search.sqnr_alone.find(id);
+      named.reasons[label] = {
+          reason.rule,
+          Concat(reason.text, DescribeInputs(quantized, id),
+                 alone == search.sqnr_alone.end() ? "" : absl::StrFormat("; alone %.1f dB", alone->second))};
+    } else if (!rest_is_planned || search.excluded.contains(id)) {
+      named.reasons[label] = reason;
+    }
+  }
+  for (const NodeId id : quantized.nodes()) {
+    const bool quantizes = quantized.op(id) == OpKind::kQuantizeLinear;
+    if (!quantizes && quantized.op(id) != OpKind::kDequantizeLinear) continue;
+    if (plan.reasons.contains(id)) continue;  // the model had it
+    const std::string pair = quantizes ? "" : DescribePair(quantized, quantized.output(id));
+    named.reasons[quantized.Label(id)] = {"lowering.quantize",
+                                          Concat("half of a pair", pair.empty() ? "" : ": ", pair)};
+  }
+  return named;
+}
+
+}  // namespace
+
+absl::StatusOr<Int8Base> MakeInt8Base(const PreparedModel& model, const Target& target,
+                                      const OptimizeOptions& options) {
+  Int8Base base;
+  base.warnings = model.warnings;
+  bool lowers_rest = options.int8.rest == VariantKind::kBf16;
+  if (lowers_rest && !target.IsNative(DataType::kBFloat16) && !options.force) {
+    lowers_rest = false;
+    base.warnings.push_back("int8: what is not int8 stays fp32: this CPU has no bfloat16 instructions");
+  }
+  base.graph = model.graph;
+  base.rewrites = model.rewrites;
+  const std::unique_ptr<const Target> fusing =
+      FusionTargetFor(model.graph.format(), options.loader, options.int8.form, target);
+  const bool fused_plan = lowers_rest && PlansFusedGraph(options);
+  if (lowers_rest) {
+    HALFTONE_ASSIGN_OR_RETURN(GraphWithPlan planned, PlanModel(model, *fusing, options, DataType::kBFloat16));
+    base.graph = std::move(planned.graph);
+    base.rewrites = std::move(planned.rewrites);
+    base.rest = std::move(planned.planned.plan);
+    for (std::string& note : planned.notes) base.warnings.push_back(std::move(note));
+    for (std::string& warning : planned.planned.warnings) base.warnings.push_back(std::move(warning));
+  }
+  RewriteLog log;
+  HALFTONE_ASSIGN_OR_RETURN(PassContext context, MakeContext(*fusing, options, log));
+  context.plan = lowers_rest ? &base.rest : nullptr;
+  if (!fused_plan) HALFTONE_RETURN_IF_ERROR(MakeOptimizePipeline().Run(base.graph, context));
+  if (options.int8.equalize) {  // ranges between the layers change, so that it comes before the calibration
+    Pipeline equalize("equalize");
+    equalize.Add<EqualizeChannels>();
+    equalize.Add<RemoveDeadNodes>();
+    HALFTONE_RETURN_IF_ERROR(equalize.Run(base.graph, context));
+  }
+  TakeResults(context, base.rewrites, base.warnings);
+  if (!fused_plan) {
+    base.ancestry.graph = &model.graph;
+    for (const NodeId id : base.graph.nodes()) base.ancestry.origins[id] = base.graph.node(id).origin;
+  }
+  const std::vector<SampleFile>& files = options.evaluation.empty() ? options.calibration : options.evaluation;
+  if (!files.empty()) {
+    HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<SampleSource> samples, OpenSamples(files));
+    base.samples = samples->dims();
+  }
+  return base;
+}
+
+absl::StatusOr<LoweredGraph> MakeInt8(const Int8Base& base, const ValueRanges& ranges, const PreparedModel& model,
+                                      const Target& target, const OptimizeOptions& options, const Int8Search& search) {
+  HALFTONE_ASSIGN_OR_RETURN(
+      const Int8Plan plan, PlanInt8(base.graph, ranges, target, options, base.ancestry, base.samples, search.excluded));
+  if (plan.nodes.empty() && base.rest.decisions.empty()) {
+    HALFTONE_ASSIGN_OR_RETURN(LoweredGraph kept,
+                              KeepFp32(VariantKind::kInt8, model, target, options,
+                                       {"baseline.kept", "no node of this model can be computed in int8 here"}));
+    kept.warnings.insert(kept.warnings.end(), plan.warnings.begin(), plan.warnings.end());
+    const NamedReasons named = NameReasons(base.graph, plan, search, /*rest_is_planned=*/false);
+    for (NodeDecision& decision : kept.decisions) {
+      if (const auto it = named.reasons.find(decision.node); it != named.reasons.end()) decision.reason = it->second;
+    }
+    return kept;
+  }
+  LoweredGraph result;
+  result.kind = VariantKind::kInt8;
+  result.graph = base.graph;
+  result.rewrites = base.rewrites;
+  result.warnings = base.warnings;
+  result.warnings.insert(result.warnings.end(), plan.warnings.begin(), plan.warnings.end());
+  HALFTONE_ASSIGN_OR_RETURN(result.summary, Summarize(base, plan, ranges, options));
+
+  RewriteLog log;
+  HALFTONE_ASSIGN_OR_RETURN(PassContext context, MakeContext(target, options, log));
+  const PrecisionPlan rest = WithoutInt8(base, plan.nodes);
+  const bool rest_is_planned = !rest.decisions.empty();
+  HALFTONE_RETURN_IF_ERROR(Quantize(ranges, plan.nodes, rest, options, context, result.graph));
+  const NamedReasons named = NameReasons(result.graph, plan, search, rest_is_planned);
+  result.casts.planned = CountFloatCasts(result.graph);
+  context.plan = rest_is_planned ? &rest : nullptr;
+  HALFTONE_RETURN_IF_ERROR(ExportGraph(options, {"lowering.made", "made by a pass"}, context, result));
+  for (NodeDecision& decision : result.decisions) {
+    const auto reason = named.reasons.find(decision.node);
+    if (reason != named.reasons.end()) decision.reason = reason->second;
+    if (named.int8.contains(decision.node)) decision.precision = VariantKind::kInt8;
+  }
+  return result;
+}
+
+absl::StatusOr<Graph> LowerBase(const Int8Base& base, const ValueRanges& ranges, const std::set<NodeId>& nodes,
+                                const Target& target, const OptimizeOptions& options) {
+  Graph graph = base.graph;
+  RewriteLog log;
+  HALFTONE_ASSIGN_OR_RETURN(PassContext context, MakeContext(target, options, log));
+  HALFTONE_RETURN_IF_ERROR(Quantize(ranges, nodes, WithoutInt8(base, nodes), options, context, graph));
+  return graph;
+}
+
+double Int8ShareOf(const Graph& squashed) {
+  std::set<NodeId> lowered;
+  for (const NodeId id : squashed.nodes()) {
+    if (QuantizedRoleOf(squashed, id) != QuantizedRole::kContraction) continue;
+    const auto integers = [&](int i) { return squashed.quantization(squashed.input(id, i)) != nullptr; };
+    if (integers(0) && integers(1)) lowered.insert(id);
+  }
+  const double share = ShareOf(squashed, lowered);
+  return std::isfinite(share) ? share : 0;
+}
+
+absl::StatusOr<double> Int8ShareOf(const RunSpec& file, const Target& target) {
+  InputDims dims;
+  if (!file.samples.empty()) {
+    HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<SampleSource> samples, OpenSamples(file.samples));
+    dims = samples->dims();
+  }
+  HALFTONE_ASSIGN_OR_RETURN(Graph graph, LoadModel(file.model));
+  HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, file.batch, dims, /*fuse=*/true, target));
+  return Int8ShareOf(graph);
+}
+
+}  // namespace halftone

@@ -1,0 +1,179 @@
+// The int8 variant as a graph: what it answers, what is said about each node, what lies beside it.
+
+#include "optimizer/lower_int8.h"
+
+#include <memory>
+#include <string>
+
+#include "base/files.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ir/reference/reference.h"
+#include "ir/text.h"
+#include "passes/pipelines.h"
+#include "runtime/fidelity.h"
+
+namespace halftone {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+// conv, relu, pool, conv; a product at the end.
+constexpr std::string_view kModel = R"(
+  graph onnx (x: f32[2,3,9,9]) {
+    w = const f32[8,3,3,3]
+    b = const f32[8]
+    c = conv(x, w, b) {pads=[1, 1, 1, 1]}
+    r = relu(c)
+    p = max_pool(r) {kernel=[2, 2], strides=[2, 2]}
+    v = const f32[16,8,3,3]
+    d = conv(p, v)
+    q = relu(d)
+    g = global_average_pool(q)
+    f = flatten(g)
+    u = const f32[16,4]
+    y = matmul(f, u)
+    return y
+  } header {ir_version=7, opset=[12], opset_domains=[""]})";
+
+// Has kernels of integers for everything, whatever the CPU.
+class EveryKernel final : public Target {
+ public:
+  explicit EveryKernel(const Target& target) : target_(target) {}
+  std::string_view name() const override { return "every-kernel"; }
+  absl::Status SupportsFused(const Graph& graph, NodeId node, const FusedParts& parts) const override {
+    return target_.SupportsFused(graph, node, parts);
+  }
+  absl::Status SupportsOp(const Graph& graph, OpKind op, std::span<const ValueId> inputs) const override {
+    return target_.SupportsOp(graph, op, inputs);
+  }
+  std::vector<Signature> Signatures(const Graph& graph, NodeId node) const override {
+    return target_.Signatures(graph, node);
+  }
+  bool IsNative(DataType type) const override { return target_.IsNative(type); }
+  absl::Status SupportsQuantized(const Graph&, NodeId, std::span<const ValueId>, ValueId) const override {
+    return absl::OkStatus();
+  }
+
+ private:
+  const Target& target_;
+};
+
+class LowerInt8Test : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    options_.model.path = dir_.path() + "/model.onnx";
+    options_.out_dir = dir_.path();
+    options_.force = true;  // bf16 the same on every CPU
+    original_ = *ParseGraph(kModel);
+    ASSERT_TRUE(SaveModel(original_, options_.model.path).ok());
+  }
+  LoweredGraph Lower() { return Lower(*target_); }
+  LoweredGraph Lower(const Target& target) {
+    absl::StatusOr<PreparedModel> model = PrepareModel(original_, target, options_);
+    EXPECT_TRUE(model.ok()) << model.status();
+    const absl::StatusOr<Int8Base> base = MakeInt8Base(*model, target, options_);
+    EXPECT_TRUE(base.ok()) << base.status();
+    const absl::StatusOr<CalibratedRanges> ranges = CalibrateModel(model->graph, base->graph, options_);
+    EXPECT_TRUE(ranges.ok()) << ranges.status();
+    absl::StatusOr<LoweredGraph> lowered = MakeInt8(*base, ranges->ranges, *model, target, options_);
+    EXPECT_TRUE(lowered.ok()) << lowered.status();
+    return lowered.ok() ? *std::move(lowered) : LoweredGraph();
+  }
+  static const NodeDecision& Of(const LoweredGraph& lowered, std::string_view name) {
+    static const NodeDecision kNothing;
+    for (const NodeDecision& decision : lowered.decisions) {
+      if (decision.node == name) return decision;
+    }
+    ADD_FAILURE() << "no decision for " << name;
+    return kNothing;
+  }
+  // Of the file that is written of it.
+  double ShareOf(const LoweredGraph& lowered) {
+    RunSpec spec;
+    spec.model.path = dir_.path() + "/model.int8.onnx";
+    EXPECT_TRUE(SaveModel(lowered.graph, spec.model.path).ok());
+    const absl::StatusOr<double> share = Int8ShareOf(spec, *target_);
+    EXPECT_TRUE(share.ok()) << share.status();
+    return share.value_or(-1);
+  }
+  static int Count(const Graph& graph, OpKind op) {
+    int count = 0;
+    for (const NodeId id : graph.nodes()) count += graph.op(id) == op ? 1 : 0;
+    return count;
+  }
+
+  const std::unique_ptr<Target> target_ = MakeOneDnnTarget();
+  const TempDir dir_ = *TempDir::Create();
+  Graph original_;
+  OptimizeOptions options_;
+};
+
+TEST_F(LowerInt8Test, AnswersNearlyAsBefore) {
+  const LoweredGraph lowered = Lower();
+  const std::vector<Tensor> inputs = reference::RandomInputs(original_, 77);
+  const auto expected = reference::EvaluateGraph(original_, inputs);
+  const auto actual = reference::EvaluateGraph(lowered.graph, inputs);
+  ASSERT_TRUE(actual.ok()) << actual.status();
+  FidelityAccumulator fidelity;
+  ASSERT_TRUE(fidelity.Add((*expected)[0], (*actual)[0]).ok());
+  EXPECT_GT(fidelity.Result().sqnr_db, 25);
+  EXPECT_LT(fidelity.Result().sqnr_db, 100) << "int8 cannot be exact";
+  EXPECT_EQ(ShareOf(lowered), 1);
+}
+
+TEST_F(LowerInt8Test, EveryNodeIsExplained) {
+  const LoweredGraph lowered = Lower();
+  EXPECT_THAT(lowered.summary, HasSubstr("3 of 3 convolutions and products"));
+  EXPECT_THAT(lowered.summary, HasSubstr("100.0 % of the multiply-adds"));
+  EXPECT_EQ(Of(lowered, "r").precision, VariantKind::kInt8);
+  EXPECT_EQ(Of(lowered, "r").reason.rule, "int8.contraction");
+  EXPECT_THAT(Of(lowered, "r").reason.text, HasSubstr("input 0: u8 scale "));
+  EXPECT_THAT(Of(lowered, "r").reason.text, HasSubstr("weights: s8 with 8 scales"));
+  EXPECT_EQ(Of(lowered, "p").reason.rule, "int8.between");
+  for (const NodeDecision& decision : lowered.decisions) {
+    EXPECT_THAT(decision.reason.rule, HasSubstr(".")) << decision.node;
+    EXPECT_FALSE(decision.reason.text.empty()) << decision.node;
+  }
+}
+
+TEST_F(LowerInt8Test, WhatAPolicyKeepsIsFp32OrBf16) {
+  options_.rules.nodes = {{.name = "d", .floor = DataType::kBFloat16}};
+  const LoweredGraph fp32 = Lower();
+  EXPECT_EQ(Of(fp32, "q").precision, VariantKind::kFp32);
+  EXPECT_EQ(Of(fp32, "q").reason.rule, "policy.floor");
+  EXPECT_EQ(Of(fp32, "r").precision, VariantKind::kInt8);
+  const double share = ShareOf(fp32);
+  EXPECT_GT(share, 0.2);
+  EXPECT_LT(share, 0.9);
+
+  options_.int8.rest = VariantKind::kBf16;
+  const LoweredGraph bf16 = Lower();
+  EXPECT_EQ(Of(bf16, "q").precision, VariantKind::kBf16);
+  EXPECT_EQ(Of(bf16, "r").precision, VariantKind::kInt8);
+  EXPECT_GT(bf16.casts.planned, 0);
+  EXPECT_EQ(ShareOf(bf16), share);
+}
+
+TEST_F(LowerInt8Test, OptionsOfQuantization) {
+  options_.int8.quantize.activations = DataType::kInt8;
+  options_.int8.quantize.symmetric_activations = true;
+  options_.int8.quantize.per_channel_weights = false;
+  const LoweredGraph lowered = Lower(EveryKernel(*target_));  // CPUs without VNNI have none for s8
+  EXPECT_THAT(Of(lowered, "r").reason.text, HasSubstr("input 0: s8 scale "));
+  EXPECT_THAT(Of(lowered, "r").reason.text, HasSubstr(" zero point 0,"));
+  EXPECT_THAT(Of(lowered, "r").reason.text, ::testing::Not(HasSubstr("scales")));
+}
+
+TEST_F(LowerInt8Test, WhereNothingCanBeInt8ItStaysFp32) {
+  options_.rules.nodes = {{.match = ".*", .floor = DataType::kFloat32}};
+  const LoweredGraph lowered = Lower();
+  EXPECT_EQ(lowered.kind, VariantKind::kInt8);
+  EXPECT_THAT(lowered.summary, HasSubstr("kept fp32: no node of this model can be computed in int8 here"));
+  EXPECT_EQ(Count(lowered.graph, OpKind::kQuantizeLinear), 0);
+  EXPECT_EQ(ShareOf(lowered), 0);
+}
+
+}  // namespace
+}  // namespace halftone

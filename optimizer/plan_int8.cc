@@ -1,0 +1,280 @@
+#include "optimizer/plan_int8.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "ir/editor.h"
+#include "ir/quantization.h"
+#include "passes/core/pipeline.h"
+#include "passes/precision/rule_matcher.h"
+#include "passes/quantize/insert_quantization.h"
+#include "passes/quantize/quantizable_ops.h"
+#include "passes/quantize/squash_quantization.h"
+#include "passes/simplify/passes.h"
+
+namespace halftone {
+namespace {
+
+constexpr int kMostRounds = 6;  // of asking the target; each leaves fewer nodes
+
+bool IsSource(OpKind op) { return op == OpKind::kInput || op == OpKind::kConstant; }
+
+// What happens to the planned nodes when the file is planned by this target.
+struct Trial {
+  std::map<NodeId, Reason> refused;
+};
+
+class Int8Planner {
+ public:
+  Int8Planner(const Graph& graph, const ValueRanges& ranges, const Target& target, const OptimizeOptions& options,
+              const Ancestry& ancestry, const InputDims& samples)
+      : g_(graph),
+        ranges_(ranges),
+        target_(target),
+        options_(options),
+        ancestry_(ancestry),
+        samples_(samples),
+        order_(graph.TopologicalOrder()) {}
+
+  absl::StatusOr<Int8Plan> Run(const std::map<NodeId, Reason>& excluded) {
+    for (const auto& [id, reason] : excluded) Keep(id, reason);
+    if (options_.rules.keep_first) KeepEnd(/*first=*/true);
+    if (options_.rules.keep_last) KeepEnd(/*first=*/false);
+    HALFTONE_RETURN_IF_ERROR(ApplyNodeRules());
+    ChooseContractions();
+    for (int round = 0; round < kMostRounds; ++round) {
+      ChooseBetween();
+      if (plan_.nodes.empty()) break;
+      HALFTONE_ASSIGN_OR_RETURN(const Trial trial, Try());
+      if (trial.refused.empty()) break;
+      for (const auto& [id, reason] : trial.refused) Refuse(id, reason);
+    }
+    ExplainTheRest();
+    return std::move(plan_);
+  }
+
+ private:
+  QuantizedRole RoleOf(NodeId id) const { return QuantizedRoleOf(g_, id); }
+
+  void Keep(NodeId id, Reason reason) {
+    kept_.insert(id);
+    plan_.reasons[id] = std::move(reason);
+  }
+
+  // What was asked for by name and cannot be had is told of.
+  void Refuse(NodeId id, Reason reason) {
+    if (const auto rule = asked_.find(id); rule != asked_.end()) {
+      plan_.warnings.push_back(
+          Concat("'", g_.Label(id), "' cannot become int8 as the ", rule->second, " asks: ", reason.text));
+      reason.rule = "policy.not-possible";
+    }
+    Keep(id, std::move(reason));
+  }
+
+  void KeepEnd(bool first) {
+    std::set<NodeId> beyond;  // with a layer further out
+    std::vector<NodeId> order = order_;
+    if (!first) std::reverse(order.begin(), order.end());
+    for (const NodeId id : order) {
+      const bool layer = IsLayer(g_.op(id));
+      if (layer && !beyond.contains(id)) {
+        Keep(id, {first ? "policy.first-layer" : "policy.last-layer",
+                  Concat(first ? "keep_first: no layer in front of this " : "keep_last: no layer behind this ",
+                         OpName(g_.op(id)))});
+      }
+      if (!layer && !beyond.contains(id)) continue;
+      for (const NodeId next : first ? Readers(id) : Producers(id)) beyond.insert(next);
+    }
+  }
+
+  std::vector<NodeId> Readers(NodeId id) const {
+    std::vector<NodeId> readers;
+    for (const ValueId value : g_.node(id).outputs) {
+      if (!value.valid()) continue;
+      for (const Use& use : g_.uses(value)) readers.push_back(use.node);
+    }
+    return readers;
+  }
+
+  std::vector<NodeId> Producers(NodeId id) const {
+    std::vector<NodeId> producers;
+    for (const ValueId value : g_.node(id).inputs) {
+      if (value.valid()) producers.push_back(g_.producer(value));
+    }
+    return producers;
+  }
+
+  // Rules are over keep_first and keep_last, and the first one that a node has decides.
+  absl::Status ApplyNodeRules() {
+    const std::vector<PolicyRule>& rules = options_.rules.nodes;
+    HALFTONE_ASSIGN_OR_RETURN(const RuleMatcher matcher, RuleMatcher::Make(options_.rules));
+    std::vector<bool> used(rules.size(), false);
+    for (const NodeId id : order_) {
+      if (IsSource(g_.op(id))) continue;
+      const int index = matcher.FirstMatch(g_, ancestry_, id);
+      if (index < 0) continue;
+      used[index] = true;
+      const PolicyRule& rule = rules[index];
+      const std::optional<DataType> lowest = rule.precision ? rule.precision : rule.floor;
+      const int floor = lowest ? BitsOfPrecision(*lowest) : 8;
+      const bool wanted = (rule.precision && floor == 8) || (rule.ceiling && BitsOfPrecision(*rule.ceiling) == 8);
+      const std::string word = rule.precision ? "precision" : floor > 8 ? "floor" : "ceiling";
+      const std::string text = Concat(DescribeRule(rule), " of the policy: ", word);
+      if (floor > 8) {
+        Keep(id, {Concat("policy.", word), Concat(text, " ", floor, " bits")});
+      } else if (wanted) {
+        kept_.erase(id);
+        asked_[id] = DescribeRule(rule);
+        plan_.reasons[id] = {Concat("policy.", word), Concat(text, " int8")};
+        if (RoleOf(id) == QuantizedRole::kNone) {
+          Refuse(id, {"int8.no-form", Concat(OpName(g_.op(id)), " has no form of integers")});
+        }
+      }
+    }
+    for (size_t i = 0; i < rules.size(); ++i) {
+      if (!used[i]) plan_.warnings.push_back(Concat("node ", DescribeRule(rules[i]), " matches no node"));
+    }
+    return absl::OkStatus();
+  }
+
+  bool MayBeInt8(NodeId id) const { return RoleOf(id) != QuantizedRole::kNone && !kept_.contains(id); }
+
+  void ChooseContractions() {
+    for (const NodeId id : order_) {
+      if (RoleOf(id) == QuantizedRole::kContraction || asked_.contains(id)) anchors_.push_back(id);
+    }
+  }
+
+  // The anchors, and what lies between two of them on a way of nodes that may be int8.
+  void ChooseBetween() {
+    plan_.nodes.clear();
+    for (const NodeId id : anchors_) {
+      if (!kept_.contains(id)) plan_.nodes.insert(id);
+    }
+    const std::set<NodeId> behind = Reached(order_, [this](NodeId id) { return Producers(id); });
+    const std::vector<NodeId> backwards(order_.rbegin(), order_.rend());
+    const std::set<NodeId> before = Reached(backwards, [this](NodeId id) { return Readers(id); });
+    for (const NodeId id : behind) {
+      if (before.contains(id)) plan_.nodes.insert(id);
+    }
+  }
+
+  // In this order, nodes that may be int8 and have one of `next` that is int8 or reached.
+  template <typename Next>
+  std::set<NodeId> Reached(const std::vector<NodeId>& order, Next next) const {
+    std::set<NodeId> reached;
+    for (const NodeId id : order) {
+      if (plan_.nodes.contains(id) || !MayBeInt8(id)) continue;
+      const std::vector<NodeId> neighbours = next(id);
+      if (std::any_of(neighbours.begin(), neighbours.end(),
+                      [&](NodeId other) { return plan_.nodes.contains(other) || reached.contains(other); })) {
+        reached.insert(id);
+      }
+    }
+    return reached;
+  }
+
+  // Quantizes a copy and plans it as its file will be.
+  absl::StatusOr<Trial> Try() const {
+    Trial trial;
+    Graph graph = g_;
+    GraphEditor(graph).ResetOrigins();
+    RewriteLog log;
+    PassContext context{.target = target_, .log = &log};
+    Pipeline insert("quantize");
+    insert.Add<InsertQuantization>(ranges_, plan_.nodes, QuantizeOptionsOf(options_));
+    insert.Add<RemoveDeadNodes>();
+    HALFTONE_RETURN_IF_ERROR(insert.Run(graph, context));
+    trial.refused = Refusals(log, "insert-quantization", "int8.no-range", plan_.nodes);
+    if (!trial.refused.empty()) return trial;
+    HALFTONE_RETURN_IF_ERROR(BindShapes(graph, options_.benchmark.batch, samples_));
+    Pipeline squash("squash");
+    squash.Add<FoldConstants>();  // biases, which are stored in s32
+    squash.Add<SquashQuantization>();
+    HALFTONE_RETURN_IF_ERROR(squash.Run(graph, context));
+    std::set<NodeId> left = plan_.nodes;
+    for (const NodeId id : graph.nodes()) {
+      if (ComputesWithIntegers(graph, id)) left.erase(graph.node(id).origin);
+    }
+    const std::map<NodeId, Reason> reasons = Refusals(log, "squash-quantization", "int8.no-kernel", left);
+    for (const NodeId id : left) {
+      const auto reason = reasons.find(id);
+      trial.refused[id] = reason != reasons.end()
+                              ? reason->second
+                              : Reason{"int8.no-kernel", "no kernel of integers for what it reads and who reads it"};
+    }
+    return trial;
+  }
+
+  static bool ComputesWithIntegers(const Graph& graph, NodeId id) {
+    if (PassesIntegers(graph.op(id))) return false;
+    const std::vector<ValueId>& inputs = graph.node(id).inputs;
+    const auto integers = [&](ValueId value) { return value.valid() && graph.quantization(value) != nullptr; };
+    if (QuantizedRoleOf(graph, id) == QuantizedRole::kContraction) return integers(inputs[0]);
+    return std::any_of(inputs.begin(), inputs.end(), integers);
+  }
+
+  // What a pass said of these nodes, the last of it.
+  static std::map<NodeId, Reason> Refusals(const RewriteLog& log, std::string_view pass, std::string_view rule,
+                                           const std::set<NodeId>& nodes) {
+    std::map<NodeId, Reason> reasons;
+    for (const RewriteLogEntry& entry : log.entries()) {
+      if (entry.applied || entry.pass != pass || !nodes.contains(entry.origin)) continue;
+      reasons[entry.origin] = {std::string(rule), entry.text};
+    }
+    return reasons;
+  }
+
+  void ExplainTheRest() {
+    for (const NodeId id : order_) {
+      if (IsSource(g_.op(id)) || plan_.reasons.contains(id)) continue;
+      Reason& reason = plan_.reasons[id];
+      const std::string op(OpName(g_.op(id)));
+      if (RoleOf(id) == QuantizedRole::kNone) {
+        reason = {"int8.no-form", Concat(op, " has no form of integers")};
+      } else if (!plan_.nodes.contains(id)) {
+        reason = {"int8.not-between", Concat(op, ": not between int8 nodes, so that it would be a conversion more")};
+      } else if (RoleOf(id) == QuantizedRole::kContraction) {
+        reason = {"int8.contraction", op};
+      } else {
+        reason = {"int8.between", Concat(op, " between int8 nodes")};
+      }
+    }
+  }
+
+  const Graph& g_;
+  const ValueRanges& ranges_;
+  const Target& target_;
+  const OptimizeOptions& options_;
+  const Ancestry& ancestry_;
+  const InputDims& samples_;
+  const std::vector<NodeId> order_;
+  Int8Plan plan_;
+  std::vector<NodeId> anchors_;
+  std::set<NodeId> kept_;
+  std::map<NodeId, std::string> asked_;  // the rule that wants it to be int8
+};
+
+}  // namespace
+
+QuantizeOptions QuantizeOptionsOf(const OptimizeOptions& options) {
+  constexpr std::string_view kWithoutVnni[] = {"sse41", "avx", "avx2", "avx512_core"};
+  QuantizeOptions quantize = options.int8.quantize;
+  quantize.correct_bias = options.int8.correct_bias;
+  quantize.clip_weights = options.int8.choose_weights;
+  const std::string isa = DescribeCpu().isa;
+  quantize.fit_pairs = std::find(std::begin(kWithoutVnni), std::end(kWithoutVnni), isa) != std::end(kWithoutVnni);
+  return quantize;
+}
+
+absl::StatusOr<Int8Plan> PlanInt8(const Graph& graph, const ValueRanges& ranges, const Target& target,
+                                  const OptimizeOptions& options, const Ancestry& ancestry, const InputDims& samples,
+                                  const std::map<NodeId, Reason>& excluded) {
+  return Int8Planner(graph, ranges, target, options, ancestry, samples).Run(excluded);
+}
+
+}  // namespace halftone

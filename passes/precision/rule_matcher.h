@@ -1,0 +1,42 @@
+// Which rule of a policy a node has.
+#ifndef HALFTONE_PASSES_PRECISION_RULE_MATCHER_H_
+#define HALFTONE_PASSES_PRECISION_RULE_MATCHER_H_
+
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "passes/precision/policy_rules.h"
+
+namespace halftone {
+
+// The rules with their expressions compiled. `rules` must outlive it. Thread-compatible.
+class RuleMatcher {
+ public:
+  // Errors: those of CheckPolicyRules.
+  static absl::StatusOr<RuleMatcher> Make(const PolicyRules& rules);
+
+  // The index in rules.nodes of the first rule that the node has, also by the name and op of the node that it stands
+  // for; -1: none.
+  int FirstMatch(const Graph& graph, const Ancestry& ancestry, NodeId id) const;
+
+ private:
+  explicit RuleMatcher(const PolicyRules& rules) : rules_(rules) {}
+
+  const PolicyRules& rules_;
+  std::vector<std::regex> patterns_;
+};
+
+// "rule 'conv.*'", "rule op=Conv2D".
+std::string DescribeRule(const PolicyRule& rule);
+
+// 8, 16 or 32; 0: no precision of a node.
+int BitsOfPrecision(DataType type);
+
+// Convolutions, products and recurrent layers: what keep_first and keep_last ask for.
+bool IsLayer(OpKind op);
+
+}  // namespace halftone
+
+#endif  // HALFTONE_PASSES_PRECISION_RULE_MATCHER_H_
