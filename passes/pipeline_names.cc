@@ -20,6 +20,7 @@
 #include "passes/precision/apply_precision.h"
 #include "passes/precision/conversions.h"
 #include "passes/precision/use_bf16_math_mode.h"
+#include "passes/quantize/equalize_channels.h"
 #include "passes/quantize/squash_quantization.h"
 #include "passes/simplify/passes.h"
 #include "passes/simplify/rules.h"
@@ -72,6 +73,13 @@ Pipeline SquashQuantizationByName(std::string_view name, const PrecisionPlan&) {
   return p;
 }
 
+Pipeline EqualizeChannelsByName(std::string_view name, const PrecisionPlan&) {
+  Pipeline p{std::string(name)};
+  p.Add<EqualizeChannels>();
+  p.Add<RemoveDeadNodes>();
+  return p;
+}
+
 template <GraphFormat format, Dialect dialect>
 Pipeline SplitMixedTypesByName(std::string_view name, const PrecisionPlan&) {
   Pipeline p{std::string(name)};
@@ -119,6 +127,7 @@ constexpr Row kRows[] = {
     {"split-mixed-types-graphdef", SplitMixedTypesByName<GraphFormat::kGraphDef, Dialect::kPortable>},
     {"split-mixed-types-itex", SplitMixedTypesByName<GraphFormat::kGraphDef, Dialect::kItex>},
     {"use-bf16-math-mode", One<UseBf16MathMode>},
+    {"equalize-channels", EqualizeChannelsByName},
     {"squash-quantization", SquashQuantizationByName},
     {"share-constants", One<ShareConstants>},
 };
