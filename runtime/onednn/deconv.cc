@@ -185,7 +185,7 @@ class Int8DeconvKernel final : public QuantizedKernel {
     HALFTONE_ASSIGN_OR_RETURN(product.dst, OutputElement(context));
     if (!product.src.bytes) return absl::UnimplementedError("the image has no bytes");
     HALFTONE_ASSIGN_OR_RETURN(const Int8Weights weights, WeightsOf(context, kWeights));
-    HALFTONE_RETURN_IF_ERROR(CannotSaturate(product.src, weights.tensor));
+    HALFTONE_RETURN_IF_ERROR(CannotSaturate(product.src, context.node(), weights.tensor));
     HALFTONE_ASSIGN_OR_RETURN(const Problem p, ProblemOf(context));
     const bool first = context.node().attributes.String("weights_layout", "IOHW") == "IOHW";
     const bool grouped = p.weights.size() > p.src.size();

@@ -80,7 +80,7 @@ class Int8ConvKernel final : public QuantizedKernel {
 
 absl::StatusOr<Prepared> Int8ConvKernel::PrepareQuantized(const NodeContext& context) const {
   HALFTONE_ASSIGN_OR_RETURN(Int8Conv conv, Describe(context));
-  HALFTONE_RETURN_IF_ERROR(CannotSaturate(conv.product.src, conv.weights.tensor));
+  HALFTONE_RETURN_IF_ERROR(CannotSaturate(conv.product.src, context.node(), conv.weights.tensor));
   const ConvProblem& problem = conv.problem;
   Int8Product& product = conv.product;
   const bool grouped = problem.weights.size() > problem.src.size();

@@ -40,7 +40,7 @@ absl::StatusOr<Prepared> Int8MatMulKernel::PrepareQuantized(const NodeContext& c
   if (constant) {
     HALFTONE_ASSIGN_OR_RETURN(weights, WeightsOf(context, kWeights));
     HALFTONE_RETURN_IF_ERROR(CheckAxis(context, weights));
-    HALFTONE_RETURN_IF_ERROR(CannotSaturate(product.src, weights.tensor));
+    HALFTONE_RETURN_IF_ERROR(CannotSaturate(product.src, context.node(), weights.tensor));
   } else {
     HALFTONE_ASSIGN_OR_RETURN(const Element right, InputElement(context, kWeights));
     if (!right.bytes) return absl::UnimplementedError("the right operand has no bytes");

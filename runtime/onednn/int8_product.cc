@@ -1,9 +1,11 @@
 #include "runtime/onednn/int8_product.h"
 
-#include <algorithm>
+#include <span>
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "ir/pair_sums.h"
+#include "ir/weight_channels.h"
 
 namespace halftone::onednn {
 namespace {
@@ -107,14 +109,14 @@ bool AddsExactly() {
   }
 }
 
-absl::Status CannotSaturate(const Element& src, const Tensor& weights) {
+absl::Status CannotSaturate(const Element& src, const Node& node, const Tensor& weights) {
   if (AddsExactly()) return absl::OkStatus();
   if (src.type == DataType::kInt8) return absl::UnimplementedError("s8 halves the weights where there is no VNNI");
-  constexpr int kMost = 64;  // 255 * (64 + 64) < 2^15
   const std::span<const int8_t> numbers = weights.data<int8_t>();
-  const bool small = std::ranges::all_of(numbers, [](int8_t w) { return w >= -kMost && w <= kMost; });
-  if (small) return absl::OkStatus();
-  return absl::UnimplementedError("weights beyond 64 may saturate sums of 16 bits where there is no VNNI");
+  const std::optional<WeightChannels> channels = WeightChannelsOf(node, weights.dims());
+  const PairSums sums = channels.has_value() ? PairSumsOf(numbers, *channels) : PairSumsOfAny(numbers);
+  if (sums.fit()) return absl::OkStatus();
+  return absl::UnimplementedError("pairs of products may saturate sums of 16 bits where there is no VNNI");
 }
 
 }  // namespace halftone::onednn

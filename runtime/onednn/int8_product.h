@@ -39,9 +39,9 @@ absl::Status AddScales(const Int8Product& product, const Int8Attributes& attribu
 
 // Whether oneDNN adds products of u8 x s8 without a sum of 16 bits in between, which saturates.
 bool AddsExactly();
-// On such a CPU: OK. On others: whether no pair of products can saturate, from the weights. s8 there is refused: oneDNN
-// halves its weights.
-absl::Status CannotSaturate(const Element& src, const Tensor& weights);
+// On such a CPU: OK. On others: whether no pair of products of `node` can saturate, from the weights (ir/pair_sums.h).
+// s8 there is refused: oneDNN halves its weights.
+absl::Status CannotSaturate(const Element& src, const Node& node, const Tensor& weights);
 
 }  // namespace halftone::onednn
 
