@@ -48,7 +48,7 @@ def of_onnx_runtime(file, samples):
 
 
 def of_engine(file, samples):
-    out = json.loads(run([program("halftone_answers"), file, samples, "--threads", "2"], f"halftone_answers {file.name}"))
+    out = json.loads(run([program("halftone_answers"), file, samples, "--threads", "1"], f"halftone_answers {file.name}"))
     return out["outputs"][0]["classes"]
 
 

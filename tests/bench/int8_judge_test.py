@@ -69,11 +69,11 @@ def _(t):
     net, labels = NETS["mnist_cnn"], [1] * 5000
     for lost, expected in ((10, True), (11, False)):
         classes = [2] * lost + [1] * (5000 - lost)
-        facts = {"labels": labels, "fp32": labels, "engine": classes, "elsewhere": classes, "peers": {}, "int8_share": None}
+        facts = {"labels": labels, "fp32": labels, "engine": classes, "elsewhere": classes, "peers": {}, "int8_share": 0.0}
         verdicts = judge_accuracy(net, facts)
-        t.equal([v["what"] for v in verdicts], ["images lost", "other classes in ONNX Runtime"])
-        t.equal(verdicts[0]["met"], expected, lost)
-        t.equal(counted(verdicts), (1 + expected, 2))
+        t.equal([v["what"] for v in verdicts], ["images lost", "multiply-adds in int8", "other classes in ONNX Runtime"])
+        t.equal([v["met"] for v in verdicts], [expected, False, True], "a file that stayed fp32")
+        t.equal(counted(verdicts), (1 + expected, 3))
 
 
 @case("agreement is a share, and answers of another number of samples are no answers")

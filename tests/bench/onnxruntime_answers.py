@@ -46,9 +46,9 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("model")
     parser.add_argument("samples")
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
-    session, arrays = open_session(options), numpy.load(options.samples)
+    session, arrays = open_session(options), dict(numpy.load(options.samples))
     feeds, first, classes = feeds_of(session, arrays), session.get_outputs()[0].name, []
     for feed in feeds:
         answer = session.run([first], feed)[0]

@@ -58,7 +58,7 @@ def first_dims(path):
 
 def batches(path, samples):
     """The feeds: one after another, each of as many rows as the model takes."""
-    arrays = numpy.load(samples)
+    arrays = dict(numpy.load(samples))  # each look into an open .npz reads the file again
     sizes = {name: size or 1 for name, size in first_dims(path).items()}
     count = min(len(arrays[name]) // size for name, size in sizes.items())
     return [{name: arrays[name][i * size:(i + 1) * size] for name, size in sizes.items()} for i in range(count)]
