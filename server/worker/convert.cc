@@ -129,6 +129,7 @@ void ToProto(const VariantResult& result, const BenchmarkOptions& options, v1::V
   proto->set_emulated(result.emulated);
   for (const std::string& op : result.opaque_ops) proto->add_opaque_ops(op);
   proto->set_int8_share(result.int8_share);
+  if (result.goal.has_value()) *proto->mutable_goal() = worker::ToProto(*result.goal);
   proto->set_reference_share(result.reference_share);
   for (const std::string& node : result.reference_nodes) proto->add_reference_nodes(node);
 }

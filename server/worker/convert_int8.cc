@@ -90,4 +90,14 @@ v1::Calibration ToProto(const CalibrationSummary& summary) {
   return proto;
 }
 
+v1::GoalResult ToProto(const GoalResult& result) {
+  v1::GoalResult proto;
+  proto.set_met(result.met);
+  proto.set_raised(result.raised);
+  proto.set_tried(result.tried);
+  proto.set_seconds(result.seconds);
+  proto.set_text(result.text);
+  return proto;
+}
+
 }  // namespace halftone::worker

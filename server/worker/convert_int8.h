@@ -14,6 +14,7 @@ namespace halftone::worker {
 absl::StatusOr<Int8Options> ToInt8Options(const v1::Int8Policy& policy);
 
 v1::Calibration ToProto(const CalibrationSummary& summary);
+v1::GoalResult ToProto(const GoalResult& result);
 
 }  // namespace halftone::worker
 
