@@ -48,9 +48,9 @@ absl::Status WriteHeader(const Graph& graph, tf::GraphDef& def) {
 }  // namespace
 }  // namespace graphdef
 
-absl::StatusOr<std::string> ExportGraphDef(const Graph& graph, bool as_text) {
+absl::StatusOr<std::string> ExportGraphDef(const Graph& graph, bool as_text, bool quantized_ops) {
   using namespace graphdef;  // NOLINT: this file's own
-  HALFTONE_ASSIGN_OR_RETURN(NameTable names, NameTable::Assign(graph));
+  HALFTONE_ASSIGN_OR_RETURN(NameTable names, NameTable::Assign(graph, quantized_ops));
   GraphWriter writer(graph, std::move(names));
   HALFTONE_RETURN_IF_ERROR(WriteHeader(graph, writer.result()));
   HALFTONE_RETURN_IF_ERROR(WriteNodes(writer));

@@ -59,7 +59,7 @@ class References {
 }  // namespace
 
 absl::StatusOr<std::string> GraphWriter::AddFunction(const Graph& graph, std::string_view wish) {
-  HALFTONE_ASSIGN_OR_RETURN(NameTable names, NameTable::Assign(graph));
+  HALFTONE_ASSIGN_OR_RETURN(NameTable names, NameTable::Assign(graph, /*quantized_ops=*/false));
   GraphWriter writer(graph, std::move(names));
   *writer.result_.mutable_library() = result_.library();
   HALFTONE_RETURN_IF_ERROR(WriteNodes(writer));

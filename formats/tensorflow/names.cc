@@ -42,8 +42,8 @@ bool NameTable::Holds(const std::string& name, ValueId value, int port) const {
   return tensor.port == port && names_[tensor.node.index] == name;
 }
 
-absl::StatusOr<NameTable> NameTable::Assign(const Graph& graph) {
-  NameTable table(graph);
+absl::StatusOr<NameTable> NameTable::Assign(const Graph& graph, bool quantized_ops) {
+  NameTable table(graph, quantized_ops);
   const std::vector<NodeId> nodes = graph.nodes();
   table.names_.resize(nodes.empty() ? 0 : nodes.back().index + 1);
   std::vector<std::pair<NodeId, std::string>> later;

@@ -25,7 +25,7 @@ struct OutputAlias {
 class NameTable {
  public:
   // INTERNAL: an output cannot have its name, since that is an input's.
-  static absl::StatusOr<NameTable> Assign(const Graph& graph);
+  static absl::StatusOr<NameTable> Assign(const Graph& graph, bool quantized_ops);
 
   // "": an unnamed constant that nobody asked for yet, or what is written with another node.
   const std::string& Of(NodeId id) const { return names_[id.index]; }
@@ -37,7 +37,7 @@ class NameTable {
   std::string Unique(std::string_view wish);
 
  private:
-  explicit NameTable(const Graph& graph) : written_(graph) {}
+  NameTable(const Graph& graph, bool quantized_ops) : written_(graph, quantized_ops) {}
   bool Holds(const std::string& name, ValueId value, int port) const;
   absl::Status FitOutputs(const Graph& graph);
   absl::Status FitOutput(const Graph& graph, const std::string& name, std::vector<ValueId> values,

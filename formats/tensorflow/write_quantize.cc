@@ -173,6 +173,7 @@ class Arithmetic {
 
 // saturate(round half even(x / scale) + zero)
 absl::Status WriteQuantize(GraphWriter& out, NodeId id) {
+  if (out.written().groups().HasRange(id)) return WriteWithRange(out, id);
   const std::optional<SaidRange> said = RangeSaidBy(out.graph(), id);
   if (!said.has_value() || said->of_channels || said->type == DataType::kInt32)
     return Cannot("a quantization that is not of u8 or s8 by one constant scale and zero point");
@@ -192,6 +193,7 @@ absl::Status WriteDequantize(GraphWriter& out, NodeId id) {
   const Graph& graph = out.graph();
   const ValueId x = graph.input(id, 0);
   const NodeId producer = graph.producer(x);
+  if (out.written().groups().HasRange(producer)) return WriteDequantizeOfRange(out, id);
   if (IsFakeQuantized(graph, producer)) return WriteFakeQuant(out, id, producer);
   const bool was_quantized = graph.node(id).spelling == "Dequantize" &&
                              (graph.op(producer) == OpKind::kOpaque || graph.node(producer).extra.has(kExtraQuantized));

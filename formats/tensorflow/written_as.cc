@@ -94,7 +94,8 @@ const OpRow* OwnWriter(const Graph& graph, NodeId id) {
   return nullptr;
 }
 
-WrittenAs::WrittenAs(const Graph& graph) : graph_(graph) {
+WrittenAs::WrittenAs(const Graph& graph, bool quantized_ops)
+    : graph_(graph), groups_(quantized_ops ? QuantizedGroups(graph) : QuantizedGroups()) {
   const std::vector<NodeId> nodes = graph.nodes();
   is_silent_.resize(nodes.empty() ? 0 : nodes.back().index + 1, false);
   FindParts();
@@ -147,8 +148,12 @@ void WrittenAs::FindHelpers() {
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     const Node& node = graph_.node(*it);
     const std::string made_for = node.extra.String(kExtraHelper, "");
+    if (groups_.IsInside(*it)) {
+      is_silent_[it->index] = true;
+      continue;
+    }
     if (node.op == OpKind::kQuantizeLinear) {
-      is_silent_[it->index] = IsFakeQuantized(graph_, *it);
+      is_silent_[it->index] = !groups_.HasRange(*it) && IsFakeQuantized(graph_, *it);
       continue;
     }
     if (IsAbsorbed(graph_, *it)) {

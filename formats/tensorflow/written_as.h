@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "formats/tensorflow/op_map.h"
+#include "formats/tensorflow/quantized_groups.h"
 #include "ir/graph.h"
 
 namespace halftone::graphdef {
@@ -35,12 +36,14 @@ struct FileTensor {
 // Thread-compatible; the graph must outlive it and not change.
 class WrittenAs {
  public:
-  explicit WrittenAs(const Graph& graph);
+  // `quantized_ops`: with TensorFlow's ops on quantized tensors (quantized_groups.h).
+  WrittenAs(const Graph& graph, bool quantized_ops);
 
   // The node of the file that has this value, as the node of the graph that it is written for, and its port there.
   FileTensor Of(ValueId value) const;
   // Written with another node: a helper that its reader absorbs, or a part that is not the first.
   bool IsSilent(NodeId id) const { return id.index < static_cast<int>(is_silent_.size()) && is_silent_[id.index]; }
+  const QuantizedGroups& groups() const { return groups_; }
   // The nodes that are one in the file, if this is the first of them; else nullptr.
   const std::vector<NodeId>* PartsOf(NodeId id) const;
 
@@ -49,6 +52,7 @@ class WrittenAs {
   void FindHelpers();
 
   const Graph& graph_;
+  const QuantizedGroups groups_;
   std::vector<bool> is_silent_;
   std::map<NodeId, std::vector<NodeId>> parts_;  // by the first
   std::map<NodeId, FileTensor> part_;            // of all but the first

@@ -1,0 +1,64 @@
+// Which nodes of a graph are written as one of TensorFlow's ops on quantized tensors, as kernels of oneDNN have them:
+//
+//   quantize(relu(bias_add(conv(dequantize(x), dequantize(w)), b)))  =>  QuantizedConv2DWithBiasAndReluAndRequantize
+//   quantize(relu(bias_add(conv(..)) + dequantize(s)))               =>  ...WithBiasSumAndReluAndRequantize
+//   quantize(max_pool(dequantize(x))), of one scale                  =>  QuantizedMaxPool
+//
+// Activations have one scale and are u8 of numbers that are not negative, zero point 0, or s8 of zero point 0 (u8 of
+// zero point 128 is the same numbers); weights are constants of s8. What is not so stays pairs, which is right, only
+// slower.
+#ifndef HALFTONE_FORMATS_TENSORFLOW_QUANTIZED_GROUPS_H_
+#define HALFTONE_FORMATS_TENSORFLOW_QUANTIZED_GROUPS_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "formats/tensorflow/written_ranges.h"
+#include "ir/graph.h"
+
+namespace halftone::graphdef {
+
+class GraphWriter;
+
+struct QuantizedGroup {
+  NodeId op;                    // the contraction or pool
+  NodeId quantize;              // makes the result
+  std::vector<NodeId> between;  // what is fused
+  ValueId bias = kNoValue;      // numbers
+  ValueId summand = kNoValue;   // behind its dequantize_linear
+  bool relu = false;
+};
+
+// Value type. Ids are those of one graph.
+class QuantizedGroups {
+ public:
+  QuantizedGroups() = default;  // none
+  explicit QuantizedGroups(const Graph& graph);
+
+  // The group whose last node this is; nullptr: none.
+  const QuantizedGroup* Find(NodeId quantize) const;
+  // Whether groups do all of this node's work.
+  bool IsInside(NodeId node) const { return inside_.contains(node); }
+  // Whether this quantize_linear is written as a node with a range beside its integers: the last of a group, or what a
+  // group reads.
+  bool HasRange(NodeId quantize) const { return with_range_.contains(quantize); }
+
+ private:
+  std::map<NodeId, QuantizedGroup> groups_;  // by quantize
+  std::set<NodeId> inside_, with_range_;
+};
+
+// Of a range in a group: u8 in the file, else s8.
+bool IsUnsigned(const SaidRange& said);
+
+// Writes the node of a quantize_linear that HasRange: the group's op, else QuantizeV2.
+absl::Status WriteWithRange(GraphWriter& out, NodeId quantize);
+// Writes a dequantize_linear of such a node that is not inside: Dequantize.
+absl::Status WriteDequantizeOfRange(GraphWriter& out, NodeId dequantize);
+
+}  // namespace halftone::graphdef
+
+#endif  // HALFTONE_FORMATS_TENSORFLOW_QUANTIZED_GROUPS_H_
