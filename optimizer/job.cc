@@ -123,7 +123,7 @@ class OptimizeJob {
     HALFTONE_ASSIGN_OR_RETURN(calibrated_, CalibrateModel(model_.graph, int8_base_.graph, options_));
     result_.warnings.insert(result_.warnings.end(), calibrated_->warnings.begin(), calibrated_->warnings.end());
     result_.calibration = calibrated_->summary;
-    return absl::OkStatus();
+    return SmoothBase(int8_base_, calibrated_->ranges, *target_, options_);
   }
 
   absl::StatusOr<LoweredGraph> LowerTo(VariantKind kind) const {

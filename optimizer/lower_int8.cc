@@ -23,6 +23,7 @@
 #include "passes/quantize/insert_quantization.h"
 #include "passes/quantize/quantizable_ops.h"
 #include "passes/quantize/quantized_values.h"
+#include "passes/quantize/smooth_activations.h"
 #include "passes/simplify/passes.h"
 #include "runtime/profile.h"
 
@@ -207,6 +208,18 @@ absl::StatusOr<Int8Base> MakeInt8Base(const PreparedModel& model, const Target& 
     base.samples = samples->dims();
   }
   return base;
+}
+
+absl::Status SmoothBase(Int8Base& base, ValueRanges& ranges, const Target& target, const OptimizeOptions& options) {
+  if (!options.int8.smooth) return absl::OkStatus();
+  RewriteLog log;
+  HALFTONE_ASSIGN_OR_RETURN(PassContext context, MakeContext(target, options, log));
+  Pipeline smooth("smooth");
+  smooth.Add<SmoothActivations>(ranges);
+  smooth.Add<RemoveDeadNodes>();
+  HALFTONE_RETURN_IF_ERROR(smooth.Run(base.graph, context));
+  TakeResults(context, base.rewrites, base.warnings);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<LoweredGraph> MakeInt8(const Int8Base& base, const ValueRanges& ranges, const PreparedModel& model,

@@ -30,6 +30,10 @@ struct Int8Base {
 // instructions for bf16 and options.force is not set, the rest is fp32, with a warning.
 absl::StatusOr<Int8Base> MakeInt8Base(const PreparedModel& model, const Target& target, const OptimizeOptions& options);
 
+// With options.int8.smooth: outlier channels go from the left operands of products into their weights
+// (passes/quantize/smooth_activations.h). `ranges` were made of the base's graph, and change with it.
+absl::Status SmoothBase(Int8Base& base, ValueRanges& ranges, const Target& target, const OptimizeOptions& options);
+
 // What a search after an accuracy goal (accuracy_control.h) found out.
 struct Int8Search {
   std::map<NodeId, Reason> excluded;    // stay out of int8
