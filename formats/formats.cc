@@ -99,7 +99,7 @@ absl::StatusOr<std::string> ExportModel(const Graph& graph, const ExportOptions&
     case GraphFormat::kOnnx:
       return ExportOnnx(graph, options.onnx);
     case GraphFormat::kGraphDef:
-      return ExportGraphDef(graph, options.as_text);
+      return ExportGraphDef(graph, options.as_text, options.onnx.integer_operators);
   }
   return absl::InternalError("a format without an exporter");
 }

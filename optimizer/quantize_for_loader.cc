@@ -78,6 +78,8 @@ bool WantsPlainOps(GraphFormat format, Loader loader, Int8Form form) {
 
 QuantizeOptions OptionsFor(GraphFormat format, Loader loader, Int8Form form, QuantizeOptions options) {
   if (WantsPlainOps(format, loader, form)) options.quantize_results = true;
+  // TensorFlow's ops on quantized tensors know no zero points (formats/tensorflow/quantized_groups.h).
+  if (format == GraphFormat::kGraphDef && form == Int8Form::kOperators) options.symmetric_activations = true;
   return options;
 }
 
