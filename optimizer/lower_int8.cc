@@ -119,8 +119,7 @@ absl::Status Quantize(const ValueRanges& ranges, const std::set<NodeId>& nodes, 
                       const OptimizeOptions& options, PassContext& context, Graph& graph) {
   NameNodes(nodes, graph);
   Pipeline quantize("quantize");
-  const QuantizeOptions how = OptionsFor(graph.format(), options.loader, options.int8.form, QuantizeOptionsOf(options));
-  quantize.Add<InsertQuantization>(ranges, nodes, how);
+  quantize.Add<InsertQuantization>(ranges, nodes, QuantizeOptionsOf(options, graph.format()));
   quantize.Add<RemoveDeadNodes>();
   HALFTONE_RETURN_IF_ERROR(quantize.Run(graph, context));
   if (rest.decisions.empty()) return absl::OkStatus();

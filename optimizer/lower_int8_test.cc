@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "ir/reference/reference.h"
 #include "ir/text.h"
-#include "passes/pipelines.h"
+#include "optimizer/quantize_for_loader.h"
 #include "runtime/fidelity.h"
 
 namespace halftone {
@@ -164,6 +164,27 @@ TEST_F(LowerInt8Test, OptionsOfQuantization) {
   EXPECT_THAT(Of(lowered, "r").reason.text, HasSubstr("input 0: s8 scale "));
   EXPECT_THAT(Of(lowered, "r").reason.text, HasSubstr(" zero point 0,"));
   EXPECT_THAT(Of(lowered, "r").reason.text, ::testing::Not(HasSubstr("scales")));
+}
+
+TEST_F(LowerInt8Test, OperatorsOfIntegers) {
+  options_.int8.form = Int8Form::kOperators;
+  const LoweredGraph lowered = Lower();
+  const std::string path = dir_.path() + "/operators.onnx";
+  ASSERT_TRUE(SaveModel(lowered.graph, path, FileOptionsOf(VariantKind::kInt8, options_.int8.form)).ok());
+  const absl::StatusOr<std::string> bytes = ReadFile(path);
+  ASSERT_TRUE(bytes.ok());
+  EXPECT_THAT(*bytes, HasSubstr("QLinearConv"));
+  const absl::StatusOr<Graph> read = LoadModel({.path = path, .name = "", .format = std::nullopt, .outputs = {}});
+  ASSERT_TRUE(read.ok()) << read.status();
+  const std::vector<Tensor> inputs = reference::RandomInputs(original_, 77);
+  const auto expected = reference::EvaluateGraph(original_, inputs);
+  const auto actual = reference::EvaluateGraph(*read, inputs);
+  ASSERT_TRUE(actual.ok()) << actual.status();
+  FidelityAccumulator fidelity;
+  ASSERT_TRUE(fidelity.Add((*expected)[0], (*actual)[0]).ok());
+  EXPECT_GT(fidelity.Result().sqnr_db, 20);
+  EXPECT_LT(fidelity.Result().sqnr_db, 100);
+  EXPECT_THAT(*ReadFile(dir_.path() + "/model.onnx"), ::testing::Not(HasSubstr("QLinearConv")));
 }
 
 TEST_F(LowerInt8Test, WhereNothingCanBeInt8ItStaysFp32) {

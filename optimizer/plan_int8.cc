@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "ir/editor.h"
 #include "ir/quantization.h"
+#include "optimizer/quantize_for_loader.h"
 #include "passes/core/pipeline.h"
 #include "passes/precision/rule_matcher.h"
 #include "passes/quantize/insert_quantization.h"
@@ -186,7 +187,7 @@ class Int8Planner {
     RewriteLog log;
     PassContext context{.target = target_, .log = &log};
     Pipeline insert("quantize");
-    insert.Add<InsertQuantization>(ranges_, plan_.nodes, QuantizeOptionsOf(options_));
+    insert.Add<InsertQuantization>(ranges_, plan_.nodes, QuantizeOptionsOf(options_, g_.format()));
     insert.Add<RemoveDeadNodes>();
     HALFTONE_RETURN_IF_ERROR(insert.Run(graph, context));
     trial.refused = Refusals(log, "insert-quantization", "int8.no-range", plan_.nodes);
@@ -218,13 +219,13 @@ class Int8Planner {
     return std::any_of(inputs.begin(), inputs.end(), integers);
   }
 
-  // What a pass said of these nodes, the last of it.
+  // What a pass said of these nodes, the first of it.
   static std::map<NodeId, Reason> Refusals(const RewriteLog& log, std::string_view pass, std::string_view rule,
                                            const std::set<NodeId>& nodes) {
     std::map<NodeId, Reason> reasons;
     for (const RewriteLogEntry& entry : log.entries()) {
       if (entry.applied || entry.pass != pass || !nodes.contains(entry.origin)) continue;
-      reasons[entry.origin] = {std::string(rule), entry.text};
+      reasons.try_emplace(entry.origin, Reason{std::string(rule), entry.text});  // of asking for the most
     }
     return reasons;
   }
@@ -261,14 +262,14 @@ class Int8Planner {
 
 }  // namespace
 
-QuantizeOptions QuantizeOptionsOf(const OptimizeOptions& options) {
+QuantizeOptions QuantizeOptionsOf(const OptimizeOptions& options, GraphFormat format) {
   constexpr std::string_view kWithoutVnni[] = {"sse41", "avx", "avx2", "avx512_core"};
   QuantizeOptions quantize = options.int8.quantize;
   quantize.correct_bias = options.int8.correct_bias;
   quantize.clip_weights = options.int8.choose_weights;
   const std::string isa = DescribeCpu().isa;
   quantize.fit_pairs = std::find(std::begin(kWithoutVnni), std::end(kWithoutVnni), isa) != std::end(kWithoutVnni);
-  return quantize;
+  return OptionsFor(format, options.loader, options.int8.form, std::move(quantize));
 }
 
 absl::StatusOr<Int8Plan> PlanInt8(const Graph& graph, const ValueRanges& ranges, const Target& target,
