@@ -104,7 +104,7 @@ absl::StatusOr<std::vector<Tensor>> Fold(const Graph& graph, NodeId id) {
   const std::optional<int64_t> bytes = ResultBytes(graph, id);
   if (!bytes.has_value() || *bytes > kLargestResult) return nothing;
   if (*bytes > kAlwaysSmall && *bytes > kLargestGrowth * input_bytes) return nothing;
-  if (*bytes > kAlwaysSmall && Dequantizes(graph.op(id))) return nothing;
+  if (*bytes > kAlwaysSmall && *bytes > input_bytes && Dequantizes(graph.op(id))) return nothing;  // not biases of s32
   if (AreQuantizedWeights(graph, id)) return nothing;
   if (IsTooMuchWork(graph, id, *bytes, inputs)) return nothing;
   absl::StatusOr<std::vector<Tensor>> results = reference::EvaluateNode(graph, id, inputs);
