@@ -75,7 +75,7 @@ Pipeline SquashQuantizationByName(std::string_view name, const PrecisionPlan&) {
 
 Pipeline EqualizeChannelsByName(std::string_view name, const PrecisionPlan&) {
   Pipeline p{std::string(name)};
-  p.Add<EqualizeChannels>();
+  p.Add<EqualizeChannels>(EqualizedPairs::kAll);
   p.Add<RemoveDeadNodes>();
   return p;
 }

@@ -92,8 +92,8 @@ int OutputAxis(const Graph& graph, NodeId contraction) {
 
 class Equalizer {
  public:
-  Equalizer(GraphEditor& edit, PassContext& context, std::string_view pass)
-      : edit_(edit), graph_(edit.graph()), context_(context), pass_(pass) {}
+  Equalizer(GraphEditor& edit, PassContext& context, EqualizedPairs wanted, std::string_view pass)
+      : edit_(edit), graph_(edit.graph()), context_(context), wanted_(wanted), pass_(pass) {}
 
   void Run() {
     for (const NodeId id : graph_.TopologicalOrder()) {
@@ -139,7 +139,14 @@ class Equalizer {
     const std::string bias = AddBias(first);
     if (!bias.empty()) return bias;
     if (layers_.at(first).channels.outputs != layers_.at(second).channels.inputs) return "not as many channels";
+    if (wanted_ == EqualizedPairs::kDepthwise && !IsDepthwise(first) && !IsDepthwise(second))
+      return "neither of them is a depthwise convolution";
     return "";
+  }
+
+  bool IsDepthwise(NodeId id) const {
+    const WeightChannels& channels = layers_.at(id).channels;
+    return channels.groups > 1 && channels.inputs_per_group() == 1;
   }
 
   std::string AddLayer(NodeId id) {
@@ -235,6 +242,7 @@ class Equalizer {
   GraphEditor& edit_;
   const Graph& graph_;
   PassContext& context_;
+  const EqualizedPairs wanted_;
   const std::string_view pass_;
   std::map<NodeId, Layer> layers_;
   std::vector<std::pair<NodeId, NodeId>> pairs_;
@@ -243,7 +251,7 @@ class Equalizer {
 }  // namespace
 
 absl::Status EqualizeChannels::Run(GraphEditor& edit, PassContext& context) const {
-  Equalizer(edit, context, name()).Run();
+  Equalizer(edit, context, pairs_, name()).Run();
   return absl::OkStatus();
 }
 

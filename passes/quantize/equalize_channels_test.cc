@@ -34,12 +34,12 @@ struct Equalized {
   std::map<std::string, std::string> refused;
 };
 
-Equalized Equalize(const Graph& graph) {
+Equalized Equalize(const Graph& graph, EqualizedPairs pairs = EqualizedPairs::kDepthwise) {
   const PermissiveTarget target;
   RewriteLog log;
   PassContext context{.target = target, .log = &log};
   Pipeline pipeline("equalize");
-  pipeline.Add<EqualizeChannels>();
+  pipeline.Add<EqualizeChannels>(pairs);
   pipeline.Add<RemoveDeadNodes>();
   Equalized result{.graph = graph};
   EXPECT_TRUE(pipeline.Run(result.graph, context).ok());
@@ -116,7 +116,10 @@ TEST(EqualizeChannels, OtherLayoutsAndMatrices) {
     y = matmul(a, w2) {transpose_b=true}
     return y
   })");
-  ExpectAlike(Equalize(matrices).graph, "a", "y");
+  ExpectAlike(Equalize(matrices, EqualizedPairs::kAll).graph, "a", "y");
+  const Equalized kept = Equalize(matrices);
+  EXPECT_THAT(kept.changed, IsEmpty());
+  EXPECT_THAT(kept.refused.at("y"), HasSubstr("neither of them is a depthwise convolution"));
 }
 
 // Channels without weights stay; a bias far above the weights is not made larger.
@@ -129,7 +132,7 @@ TEST(EqualizeChannels, SilentChannelsAndBiases) {
     y = matmul(a, w2)
     return y
   })");
-  const Equalized result = Equalize(graph);
+  const Equalized result = Equalize(graph, EqualizedPairs::kAll);
   const std::vector<float> before = Ranges(graph, "y", false), after = Ranges(result.graph, "y", false);
   EXPECT_EQ(before, after);
   EXPECT_THAT(result.changed, IsEmpty());
@@ -158,7 +161,7 @@ TEST(EqualizeChannels, KeptWithTheReason) {
     RewriteLog log;
     PassContext context{.target = target, .log = &log};
     Pipeline pipeline("equalize");
-    pipeline.Add<EqualizeChannels>();
+    pipeline.Add<EqualizeChannels>(EqualizedPairs::kAll);
     Graph kept = graph;
     ASSERT_TRUE(pipeline.Run(kept, context).ok());
     EXPECT_EQ(PrintGraph(kept), PrintGraph(graph));
