@@ -121,9 +121,9 @@ def _(t):
 
 @case("every flag that stands alone exists somewhere")
 def _(t):
-    bench = "".join((REPO / "tests/bench" / script).read_text() for script in ("bench.py", "method/method.py"))
+    bench = "".join((REPO / "tests/bench" / script).read_text() for script in ("bench.py", "int8.py", "method/method.py"))
     known = "\n".join([help_of("halftoned"), help_of("graph_opt"), *(help_of("halftone", s) for s in subcommands()),
-                       *re.findall(r'add_argument\("(--[\w-]+)', bench), "--update", "--child"])
+                       *re.findall(r'(?:add_argument\(|[{ ])"(--[\w-]+)"[,:]', bench), "--update", "--child"])
     fail_with([f"{name(d)}: no program has `{span}`" for d in documents() for span in d.spans()
                if (flag := FLAG.match(span)) and not has_flag(known, flag.group())])
 

@@ -84,7 +84,9 @@ for _name in ("imagenet/squeezenet_fp32_from_fp16.onnx", "imagenet/tiny_darknet_
 @case("each line of oneDNN comes with the command that repeats it, by the same kernel")
 def _(t):
     file = t.folder / "lines.txt"
-    profile(t, ONNX, "--force", "--onednn-verbose", file)
+    # Where bf16 is emulated kernels run that are not covered.
+    native = "avx512_bf16" in pathlib.Path("/proc/cpuinfo").read_text()
+    profile(t, ONNX, "--precision", "fp32,bf16" if native else "fp32", "--force", "--onednn-verbose", file)
     commands = [line[1:].strip() for line in file.read_text().splitlines() if re.match(r"#\s+halftone-worker ", line)]
     t.equal(len(commands), sum(map(len, exec_lines(file.read_text()))), "a line without a command")
     for command in commands:
