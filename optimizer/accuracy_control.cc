@@ -23,7 +23,6 @@
 namespace halftone {
 namespace {
 
-constexpr int64_t kRandomBatches = 16;
 constexpr int64_t kBatchesAlone = 4;  // with which a node is lowered alone
 constexpr double kDecibelsOfABit = 6.02;
 constexpr double kCosineStep = 0.01;
@@ -80,11 +79,7 @@ class GoalSearch {
   }
 
   absl::Status OpenSource() {
-    const std::vector<SampleFile>& files = options_.evaluation.empty() ? options_.calibration : options_.evaluation;
-    samples_ = RandomSamples(options_.benchmark.seed, kRandomBatches);
-    if (!files.empty()) {
-      HALFTONE_ASSIGN_OR_RETURN(samples_, OpenSamples(files));
-    }
+    HALFTONE_ASSIGN_OR_RETURN(samples_, OpenSamplesOrRandom(options_.judged_by(), options_.benchmark.seed));
     Graph bound = base_.graph;
     HALFTONE_RETURN_IF_ERROR(BindShapes(bound, options_.benchmark.batch, base_.samples));
     HALFTONE_RETURN_IF_ERROR(samples_->Bind(bound));

@@ -23,7 +23,6 @@
 namespace halftone {
 namespace {
 
-constexpr int64_t kRandomBatches = 16;
 constexpr size_t kMostNames = 5;  // in a warning
 
 absl::StatusOr<std::string> DigestOf(const std::string& path) {
@@ -144,9 +143,9 @@ absl::StatusOr<RangesFile> FindRanges(const Graph& imported, const Graph& fused,
   file.percentile = calibrator.percentile;
   const bool synthetic = options.calibration.empty();
   result.summary.source = synthetic ? "synthetic" : "samples";
-  std::unique_ptr<SampleSource> samples = RandomSamples(options.benchmark.seed, kRandomBatches);
+  HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<SampleSource> samples,
+                            OpenSamplesOrRandom(options.calibration, options.benchmark.seed));
   if (!synthetic) {
-    HALFTONE_ASSIGN_OR_RETURN(samples, OpenSamples(options.calibration));
     HALFTONE_ASSIGN_OR_RETURN(file.samples_sha256, DigestOf(options.calibration));
   }
   HALFTONE_ASSIGN_OR_RETURN(file.ranges, RangesBySamples(fused, options, *samples));

@@ -221,7 +221,7 @@ class OptimizeJob {
     spec.fuse = variant.kind != VariantKind::kOriginal;
     spec.threads = options_.benchmark.threads;
     spec.batch = options_.benchmark.batch;
-    spec.samples = options_.evaluation.empty() ? options_.calibration : options_.evaluation;
+    spec.samples = options_.judged_by();
     spec.seed = options_.benchmark.seed;
     if (!cores_.chosen.empty()) {
       spec.cores.assign(cores_.chosen.begin(), cores_.chosen.begin() + spec.threads);

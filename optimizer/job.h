@@ -48,6 +48,9 @@ struct OptimizeOptions {
   Int8Options int8;  // of kInt8
   BenchmarkOptions benchmark;
   std::string out_dir;  // absolute; variants are written here
+
+  // The samples that variants answer.
+  const std::vector<SampleFile>& judged_by() const { return evaluation.empty() ? calibration : evaluation; }
 };
 
 // Why a node has its precision: the rule's stable name (ir/precision_plan.h) and the fact, for people.

@@ -8,8 +8,6 @@
 namespace halftone {
 namespace {
 
-constexpr int64_t kRandomBatches = 16;
-
 // Milliseconds since it was asked last.
 class Stopwatch {
  public:
@@ -27,11 +25,7 @@ class Stopwatch {
 
 absl::StatusOr<LoadedVariant> LoadVariant(const RunSpec& spec) {
   LoadedVariant loaded;
-  if (spec.samples.empty()) {
-    loaded.samples = RandomSamples(spec.seed, kRandomBatches);
-  } else {
-    HALFTONE_ASSIGN_OR_RETURN(loaded.samples, OpenSamples(spec.samples));
-  }
+  HALFTONE_ASSIGN_OR_RETURN(loaded.samples, OpenSamplesOrRandom(spec.samples, spec.seed));
   const std::unique_ptr<Target> target = MakeOneDnnTarget();
   Stopwatch watch;
   HALFTONE_ASSIGN_OR_RETURN(loaded.graph, LoadModel(spec.model));

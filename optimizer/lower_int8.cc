@@ -30,6 +30,13 @@
 namespace halftone {
 namespace {
 
+// Of the arrays in these files; nothing where there are none.
+absl::StatusOr<InputDims> DimsOf(const std::vector<SampleFile>& files) {
+  if (files.empty()) return InputDims();
+  HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<SampleSource> samples, OpenSamples(files));
+  return samples->dims();
+}
+
 // The scale and zero point of the pair that stands in front of an input; "" where there is none.
 std::string DescribePair(const Graph& graph, ValueId value) {
   if (!value.valid() || graph.op(value) != OpKind::kDequantizeLinear) return "";
@@ -201,11 +208,7 @@ absl::StatusOr<Int8Base> MakeInt8Base(const PreparedModel& model, const Target& 
     base.ancestry.graph = &model.graph;
     for (const NodeId id : base.graph.nodes()) base.ancestry.origins[id] = base.graph.node(id).origin;
   }
-  const std::vector<SampleFile>& files = options.evaluation.empty() ? options.calibration : options.evaluation;
-  if (!files.empty()) {
-    HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<SampleSource> samples, OpenSamples(files));
-    base.samples = samples->dims();
-  }
+  HALFTONE_ASSIGN_OR_RETURN(base.samples, DimsOf(options.judged_by()));
   return base;
 }
 
@@ -282,11 +285,7 @@ double Int8ShareOf(const Graph& squashed) {
 }
 
 absl::StatusOr<double> Int8ShareOf(const RunSpec& file, const Target& target) {
-  InputDims dims;
-  if (!file.samples.empty()) {
-    HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<SampleSource> samples, OpenSamples(file.samples));
-    dims = samples->dims();
-  }
+  HALFTONE_ASSIGN_OR_RETURN(const InputDims dims, DimsOf(file.samples));
   HALFTONE_ASSIGN_OR_RETURN(Graph graph, LoadModel(file.model));
   HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, file.batch, dims, /*fuse=*/true, target));
   return Int8ShareOf(graph);

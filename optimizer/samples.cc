@@ -284,4 +284,10 @@ std::unique_ptr<SampleSource> RandomSamples(uint64_t seed, int64_t batches) {
   return std::make_unique<SeededSamples>(seed, batches);
 }
 
+absl::StatusOr<std::unique_ptr<SampleSource>> OpenSamplesOrRandom(const std::vector<SampleFile>& files, uint64_t seed) {
+  constexpr int64_t kRandomBatches = 16;
+  if (files.empty()) return RandomSamples(seed, kRandomBatches);
+  return OpenSamples(files);
+}
+
 }  // namespace halftone

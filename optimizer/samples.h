@@ -58,6 +58,9 @@ absl::StatusOr<std::unique_ptr<SampleSource>> OpenSamples(const std::vector<Samp
 // `batches` batches of reference::RandomInputs.
 std::unique_ptr<SampleSource> RandomSamples(uint64_t seed, int64_t batches);
 
+// The files, or where there are none 16 random batches.
+absl::StatusOr<std::unique_ptr<SampleSource>> OpenSamplesOrRandom(const std::vector<SampleFile>& files, uint64_t seed);
+
 }  // namespace halftone
 
 #endif  // HALFTONE_OPTIMIZER_SAMPLES_H_
