@@ -263,12 +263,10 @@ class Int8Planner {
 }  // namespace
 
 QuantizeOptions QuantizeOptionsOf(const OptimizeOptions& options, GraphFormat format) {
-  constexpr std::string_view kWithoutVnni[] = {"sse41", "avx", "avx2", "avx512_core"};
   QuantizeOptions quantize = options.int8.quantize;
   quantize.correct_bias = options.int8.correct_bias;
   quantize.clip_weights = options.int8.choose_weights;
-  const std::string isa = DescribeCpu().isa;
-  quantize.fit_pairs = std::find(std::begin(kWithoutVnni), std::end(kWithoutVnni), isa) != std::end(kWithoutVnni);
+  quantize.fit_pairs = !HasNativeInt8();
   return OptionsFor(format, options.loader, options.int8.form, std::move(quantize));
 }
 

@@ -6,6 +6,7 @@
 #include "runtime/onednn/int8_product.h"
 #include "runtime/onednn/kernels.h"
 #include "runtime/onednn/matrix_product.h"
+#include "runtime/onednn/target.h"
 
 namespace halftone::onednn {
 namespace {
@@ -44,7 +45,7 @@ absl::StatusOr<Prepared> Int8MatMulKernel::PrepareQuantized(const NodeContext& c
   } else {
     HALFTONE_ASSIGN_OR_RETURN(const Element right, InputElement(context, kWeights));
     if (!right.bytes) return absl::UnimplementedError("the right operand has no bytes");
-    if (!AddsExactly()) return absl::UnimplementedError("sums of 16 bits may saturate where there is no VNNI");
+    if (!HasNativeInt8()) return absl::UnimplementedError("sums of 16 bits may saturate where there is no VNNI");
     weights.scales = {right.scale};
     weights_type = right.type;
     product.weights_zero_point = right.zero_point;

@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "ir/pair_sums.h"
 #include "ir/weight_channels.h"
+#include "runtime/onednn/target.h"
 
 namespace halftone::onednn {
 namespace {
@@ -96,21 +97,8 @@ absl::Status AddScales(const Int8Product& product, const Int8Attributes& attribu
   return AddZeroPoint(DNNL_ARG_DST, product.dst.zero_point, step);
 }
 
-bool AddsExactly() {
-  switch (dnnl::get_effective_cpu_isa()) {
-    case dnnl::cpu_isa::isa_default:
-    case dnnl::cpu_isa::sse41:
-    case dnnl::cpu_isa::avx:
-    case dnnl::cpu_isa::avx2:
-    case dnnl::cpu_isa::avx512_core:
-      return false;
-    default:
-      return true;
-  }
-}
-
 absl::Status CannotSaturate(const Element& src, const Node& node, const Tensor& weights) {
-  if (AddsExactly()) return absl::OkStatus();
+  if (HasNativeInt8()) return absl::OkStatus();
   if (src.type == DataType::kInt8) return absl::UnimplementedError("s8 halves the weights where there is no VNNI");
   const std::span<const int8_t> numbers = weights.data<int8_t>();
   const std::optional<WeightChannels> channels = WeightChannelsOf(node, weights.dims());

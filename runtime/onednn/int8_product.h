@@ -37,9 +37,7 @@ Int8Attributes AttributesOf(const Int8Product& product);
 absl::Status AddScales(const Int8Product& product, const Int8Attributes& attributes, const std::vector<float>& scales,
                        PrimitiveStep& step);
 
-// Whether oneDNN adds products of u8 x s8 without a sum of 16 bits in between, which saturates.
-bool AddsExactly();
-// On such a CPU: OK. On others: whether no pair of products of `node` can saturate, from the weights (ir/pair_sums.h).
+// On a CPU with VNNI (HasNativeInt8): OK. On others: whether no pair of products of `node` can saturate, from the weights (ir/pair_sums.h).
 // s8 there is refused: oneDNN halves its weights.
 absl::Status CannotSaturate(const Element& src, const Node& node, const Tensor& weights);
 

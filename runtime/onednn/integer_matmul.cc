@@ -7,19 +7,12 @@
 #include "runtime/host/parallel.h"
 #include "runtime/onednn/kernels.h"
 #include "runtime/onednn/support.h"
+#include "runtime/onednn/target.h"
 
 namespace halftone::onednn {
 namespace {
 
 bool IsByte(DataType type) { return type == DataType::kUInt8 || type == DataType::kInt8; }
-
-bool IsExact() {
-  const auto has = [](dnnl::cpu_isa wanted) {
-    const unsigned all = static_cast<unsigned>(dnnl::get_effective_cpu_isa()), bits = static_cast<unsigned>(wanted);
-    return (all & bits) == bits;
-  };
-  return has(dnnl::cpu_isa::avx2_vnni) || has(dnnl::cpu_isa::avx512_core_vnni);
-}
 
 // The weights as s8 (those of u8 are 128 less, and so is their zero point), with the sums of their columns.
 struct Weights {
@@ -116,7 +109,7 @@ class IntegerMatMulKernel final : public Kernel {
     if (b == nullptr || b->rank() != 2) return absl::UnimplementedError("for constant weights of rank 2");
     const DataType type = context.InputType(0);
     const Dims a = context.InputDims(0);
-    if (!IsByte(type) || !IsByte(b->type()) || a.size() < 2 || !IsExact()) {
+    if (!IsByte(type) || !IsByte(b->type()) || a.size() < 2 || !HasNativeInt8()) {
       return absl::UnimplementedError("for matrices of 8-bit integers, on a CPU with VNNI");
     }
     const int64_t k = b->dims()[0], n = b->dims()[1];

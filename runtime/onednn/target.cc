@@ -25,26 +25,27 @@ using onednn::Dims;
 struct IsaRow {
   dnnl::cpu_isa isa;
   const char* name;
+  bool native_int8;
   bool native_bf16;
   bool native_f16 = false;
 };
-// What oneDNN 3.7 can answer.
+// What oneDNN 3.7 can answer. Without VNNI products of bytes are added in pairs of 16 bits, which saturate.
 constexpr IsaRow kIsas[] = {
-    {dnnl::cpu_isa::sse41, "sse41", false},
-    {dnnl::cpu_isa::avx, "avx", false},
-    {dnnl::cpu_isa::avx2, "avx2", false},
-    {dnnl::cpu_isa::avx2_vnni, "avx2_vnni", false},
-    {dnnl::cpu_isa::avx2_vnni_2, "avx2_vnni_2", false},  // converts bf16, but multiplies in f32
-    {dnnl::cpu_isa::avx512_core, "avx512_core", false},
-    {dnnl::cpu_isa::avx512_core_vnni, "avx512_core_vnni", false},
-    {dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16", true},
-    {dnnl::cpu_isa::avx10_1_512, "avx10_1_512", true, true},
-    {dnnl::cpu_isa::avx10_1_512_amx, "avx10_1_512_amx", true, true},
-    {dnnl::cpu_isa::avx10_1_512_amx_fp16, "avx10_1_512_amx_fp16", true, true},
+    {dnnl::cpu_isa::sse41, "sse41", false, false},
+    {dnnl::cpu_isa::avx, "avx", false, false},
+    {dnnl::cpu_isa::avx2, "avx2", false, false},
+    {dnnl::cpu_isa::avx2_vnni, "avx2_vnni", true, false},
+    {dnnl::cpu_isa::avx2_vnni_2, "avx2_vnni_2", true, false},  // converts bf16, but multiplies in f32
+    {dnnl::cpu_isa::avx512_core, "avx512_core", false, false},
+    {dnnl::cpu_isa::avx512_core_vnni, "avx512_core_vnni", true, false},
+    {dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16", true, true},
+    {dnnl::cpu_isa::avx10_1_512, "avx10_1_512", true, true, true},
+    {dnnl::cpu_isa::avx10_1_512_amx, "avx10_1_512_amx", true, true, true},
+    {dnnl::cpu_isa::avx10_1_512_amx_fp16, "avx10_1_512_amx_fp16", true, true, true},
 };
 
 const IsaRow& CurrentIsa() {
-  static constexpr IsaRow kOther = {dnnl::cpu_isa::isa_default, "other", false};
+  static constexpr IsaRow kOther = {dnnl::cpu_isa::isa_default, "other", false, false};
   const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
   for (const IsaRow& row : kIsas) {
     if (row.isa == isa) return row;
@@ -257,6 +258,8 @@ std::vector<Signature> OneDnnTarget::Signatures(const Graph& graph, NodeId id) c
 
 }  // namespace
 
+bool HasNativeInt8() { return CurrentIsa().native_int8; }
+
 std::unique_ptr<Target> MakeOneDnnTarget() { return std::make_unique<OneDnnTarget>(); }
 
 EnvironmentInfo DescribeCpu() {
@@ -269,6 +272,7 @@ EnvironmentInfo DescribeCpu() {
     break;
   }
   info.isa = CurrentIsa().name;
+  info.native_int8 = CurrentIsa().native_int8;
   info.native_bf16 = CurrentIsa().native_bf16;
   const dnnl::version_t* version = dnnl::version();
   info.onednn_version = Concat(version->major, ".", version->minor, ".", version->patch);

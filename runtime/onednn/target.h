@@ -12,10 +12,15 @@ namespace halftone {
 // For ops without weights, Signature::weights repeats src. Answers hold for this CPU.
 std::unique_ptr<Target> MakeOneDnnTarget();
 
+// Whether the instruction set that oneDNN uses adds products of bytes in 32 bits (VNNI). Without it u8 x s8 is added in
+// pairs of 16 bits, which saturate (ir/pair_sums.h).
+bool HasNativeInt8();
+
 // The machine as a result of a measurement must name it.
 struct EnvironmentInfo {
   std::string cpu_model;       // /proc/cpuinfo's "model name"
   std::string isa;             // the instruction set that oneDNN uses: "avx512_core_bf16"
+  bool native_int8 = false;    // HasNativeInt8
   bool native_bf16 = false;    // that set multiplies bf16; else bf16 is emulated
   std::string onednn_version;  // "3.7.2"
   std::string onednn_commit;   // as its build says it

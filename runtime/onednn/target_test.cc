@@ -176,8 +176,7 @@ TEST(TargetTest, KernelsOfBytesAreFoundByAsking) {
     norm: u8[1,16,9,7]{0.1, 3} = softmax(z)
     return conv, floats, depthwise, product, wrong, sum, table, moved, pooled, other, norm
   })");
-  const std::string isa = DescribeCpu().isa;
-  const bool vnni = isa.starts_with("avx512_core_") || isa.starts_with("avx10");
+  const bool vnni = HasNativeInt8() && !DescribeCpu().isa.starts_with("avx2");
   for (const std::string_view value : {"conv", "floats", "product", "depthwise", "sum", "table", "moved", "pooled"}) {
     if (!vnni && (value == "conv" || value == "floats" || value == "product")) continue;  // as its oneDNN has them
     EXPECT_TRUE(SupportsQuantized(graph, value).ok()) << value << ": " << SupportsQuantized(graph, value);
@@ -193,6 +192,7 @@ TEST(TargetTest, EnvironmentNamesTheMachine) {
   EXPECT_THAT(info.onednn_version, HasSubstr("3."));
   EXPECT_FALSE(info.isa.empty());
   EXPECT_GE(info.cores, 1);
+  EXPECT_EQ(info.native_int8, info.isa.find("vnni") != std::string::npos || info.native_bf16);
   EXPECT_EQ(info.native_bf16, MakeOneDnnTarget()->IsNative(DataType::kBFloat16));
 }
 

@@ -49,11 +49,6 @@ std::vector<std::string> TellingVariables() {
   return result;
 }
 
-// oneDNN's names of instruction sets: all of AVX-512 but the first, and AVX2 where the name says so.
-bool HasVnni(std::string_view isa) {
-  return isa.starts_with("avx512_core_") || isa.starts_with("avx2_vnni") || isa.starts_with("avx10");
-}
-
 void ToProto(const OutputFidelity& result, v1::Fidelity* proto) {
   proto->set_output(result.output);
   proto->set_sqnr_db(result.fidelity.sqnr_db);
@@ -205,7 +200,7 @@ v1::Environment DescribeEnvironment(int threads) {
   environment.set_cpu(info.cpu_model);
   environment.set_isa(info.isa);
   environment.set_native_bf16(info.native_bf16);
-  environment.set_native_int8(HasVnni(info.isa));
+  environment.set_native_int8(info.native_int8);
   environment.set_onednn_version(info.onednn_version);
   environment.set_threads(threads);
   environment.set_cores(info.cores);

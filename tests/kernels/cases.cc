@@ -83,9 +83,8 @@ Tolerance ToleranceOf(const Graph& graph, std::string_view type) {
 }
 
 bool HasAllKernels() {
-  static const std::string isa = DescribeCpu().isa;
-  // AVX-512 without VNNI has no exact products of bytes.
-  return isa.starts_with("avx512_core_") || isa.starts_with("avx10");
+  static const bool all = HasNativeInt8() && !DescribeCpu().isa.starts_with("avx2");
+  return all;
 }
 
 std::string SlowSteps(const Plan& plan) {
