@@ -12,9 +12,9 @@
 #include "base/strings.h"
 #include "formats/node_count.h"
 #include "optimizer/accuracy_control.h"
-#include "optimizer/calibrate.h"
 #include "optimizer/compare.h"
 #include "optimizer/explain.h"
+#include "optimizer/int8_source.h"
 #include "optimizer/lower.h"
 #include "optimizer/lower_int8.h"
 #include "optimizer/measure.h"
@@ -119,28 +119,28 @@ class OptimizeJob {
   // Where nothing can be run, nothing is calibrated; ranges of a file are good all the same.
   absl::Status Calibrate() {
     if (!cannot_run_.empty() && !options_.int8.ranges.has_value()) return absl::OkStatus();
-    HALFTONE_ASSIGN_OR_RETURN(int8_base_, MakeInt8Base(model_, *target_, options_));
-    HALFTONE_ASSIGN_OR_RETURN(calibrated_, CalibrateModel(model_.graph, int8_base_.graph, options_));
-    result_.warnings.insert(result_.warnings.end(), calibrated_->warnings.begin(), calibrated_->warnings.end());
-    result_.calibration = calibrated_->summary;
-    return SmoothBase(int8_base_, calibrated_->ranges, *target_, options_);
+    HALFTONE_ASSIGN_OR_RETURN(int8_, MakeInt8Source(model_, *target_, options_));
+    const CalibratedRanges& calibrated = int8_->calibrated;
+    result_.warnings.insert(result_.warnings.end(), calibrated.warnings.begin(), calibrated.warnings.end());
+    result_.calibration = calibrated.summary;
+    return absl::OkStatus();
   }
 
   absl::StatusOr<LoweredGraph> LowerTo(VariantKind kind) const {
     if (kind != VariantKind::kInt8) return MakeLowered(kind, model_, *target_, options_);
-    if (!calibrated_.has_value()) {
+    if (!int8_.has_value()) {
       return KeepFp32(kind, model_, *target_, options_,
                       {"baseline.kept", "the model cannot be run here, so that it was not calibrated; give ranges"});
     }
-    return MakeInt8(int8_base_, calibrated_->ranges, model_, *target_, options_, search_);
+    return MakeInt8(int8_->base, int8_->calibrated.ranges, model_, *target_, options_, search_);
   }
 
   // Which nodes stay out of int8 so that the goal holds.
   absl::Status ControlAccuracy() {
-    if (!calibrated_.has_value() || !cannot_run_.empty()) return absl::OkStatus();
+    if (!int8_.has_value() || !cannot_run_.empty()) return absl::OkStatus();
     const auto start = std::chrono::steady_clock::now();
     HALFTONE_ASSIGN_OR_RETURN(AccuracyControlResult found,
-                              MeetGoal(int8_base_, calibrated_->ranges, *target_, options_, progress_));
+                              MeetGoal(int8_->base, int8_->calibrated.ranges, *target_, options_, progress_));
     search_ = std::move(found.search);
     goal_ = GoalResult{.met = found.goal_met, .raised = found.raised, .tried = found.tried};
     goal_->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -331,8 +331,7 @@ class OptimizeJob {
   PreparedModel model_;
   std::vector<std::string> cannot_run_;  // of the model as it came
   std::vector<std::string> outputs_;     // of a GraphDef, which does not say them itself
-  Int8Base int8_base_;
-  std::optional<CalibratedRanges> calibrated_;
+  std::optional<Int8Source> int8_;  // where an int8 variant is made
   Int8Search search_;
   std::optional<GoalResult> goal_;
   std::vector<LoweredGraph> lowered_;

@@ -6,7 +6,8 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "optimizer/calibrate.h"
+#include "optimizer/accuracy_control.h"
+#include "optimizer/int8_source.h"
 #include "optimizer/loaded_variant.h"
 #include "optimizer/lower.h"
 #include "optimizer/lower_int8.h"
@@ -19,16 +20,23 @@ namespace halftone {
 namespace {
 
 absl::StatusOr<LoweredGraph> Lower(VariantKind kind, const PreparedModel& model, const Target& target,
-                                   const OptimizeOptions& options) {
+                                   const OptimizeOptions& options, const ProgressCallback& progress) {
   if (kind != VariantKind::kInt8) return MakeLowered(kind, model, target, options);
-  HALFTONE_ASSIGN_OR_RETURN(const Int8Base base, MakeInt8Base(model, target, options));
-  HALFTONE_ASSIGN_OR_RETURN(CalibratedRanges calibrated, CalibrateModel(model.graph, base.graph, options));
-  HALFTONE_ASSIGN_OR_RETURN(LoweredGraph lowered, MakeInt8(base, calibrated.ranges, model, target, options));
-  for (std::string& warning : calibrated.warnings) lowered.warnings.push_back(std::move(warning));
+  HALFTONE_ASSIGN_OR_RETURN(const Int8Source source, MakeInt8Source(model, target, options));
+  const ValueRanges& ranges = source.calibrated.ranges;
+  Int8Search search;
+  if (!options.int8.goal.empty()) {
+    HALFTONE_ASSIGN_OR_RETURN(AccuracyControlResult found, MeetGoal(source.base, ranges, target, options, progress));
+    search = std::move(found.search);
+  }
+  HALFTONE_ASSIGN_OR_RETURN(LoweredGraph lowered, MakeInt8(source.base, ranges, model, target, options, search));
+  const std::vector<std::string>& warnings = source.calibrated.warnings;
+  lowered.warnings.insert(lowered.warnings.end(), warnings.begin(), warnings.end());
   return lowered;
 }
 
-absl::StatusOr<ProfileTargets> MakeTargets(const OptimizeOptions& options, const std::vector<VariantKind>& kinds) {
+absl::StatusOr<ProfileTargets> MakeTargets(const OptimizeOptions& options, const std::vector<VariantKind>& kinds,
+                                           const ProgressCallback& progress) {
   HALFTONE_ASSIGN_OR_RETURN(Graph imported, LoadModel(options.model));
   const std::unique_ptr<Target> target = MakeOneDnnTarget();
   HALFTONE_ASSIGN_OR_RETURN(const PreparedModel model, PrepareModel(std::move(imported), *target, options));
@@ -36,7 +44,7 @@ absl::StatusOr<ProfileTargets> MakeTargets(const OptimizeOptions& options, const
   const std::string extension = std::filesystem::path(options.model.label()).extension().string();
   ProfileTargets result;
   for (const VariantKind kind : kinds) {
-    HALFTONE_ASSIGN_OR_RETURN(LoweredGraph lowered, Lower(kind, model, *target, options));
+    HALFTONE_ASSIGN_OR_RETURN(LoweredGraph lowered, Lower(kind, model, *target, options, progress));
     if (!lowered.not_measured.empty()) {  // the last of its warnings
       result.warnings.insert(result.warnings.end(), lowered.warnings.begin(), lowered.warnings.end());
       continue;
@@ -70,8 +78,9 @@ absl::StatusOr<ProfileTargets> MakeTargets(const OptimizeOptions& options, const
 }  // namespace
 
 absl::StatusOr<ProfileTargets> MakeProfileTargets(const OptimizeOptions& options,
-                                                  const std::vector<VariantKind>& kinds) {
-  absl::StatusOr<ProfileTargets> targets = MakeTargets(options, kinds);
+                                                  const std::vector<VariantKind>& kinds,
+                                                  const ProgressCallback& progress) {
+  absl::StatusOr<ProfileTargets> targets = MakeTargets(options, kinds, progress);
   if (!targets.ok()) return NameModel(targets.status(), options.model);
   return targets;
 }

@@ -18,14 +18,15 @@ struct ProfileTarget {
   RunSpec run;
 };
 
-// Lowers the model to each of `kinds` (kFp32: the fused baseline) and writes the files into options.out_dir. The rounds
-// of options.benchmark are not read.
+// Lowers the model to each of `kinds` (kFp32: the fused baseline) as RunOptimizeJob does, kInt8 with its calibration and
+// search after a goal, and writes the files into options.out_dir. The rounds of options.benchmark are not read.
 struct ProfileTargets {
   std::vector<ProfileTarget> targets;
   std::vector<std::string> warnings;
 };
 absl::StatusOr<ProfileTargets> MakeProfileTargets(const OptimizeOptions& options,
-                                                  const std::vector<VariantKind>& kinds);
+                                                  const std::vector<VariantKind>& kinds,
+                                                  const ProgressCallback& progress);
 
 // --- In the fresh process.
 struct VariantProfile {

@@ -1,0 +1,22 @@
+// What the int8 variant is made of: the fused graph and the ranges of its values.
+#ifndef HALFTONE_OPTIMIZER_INT8_SOURCE_H_
+#define HALFTONE_OPTIMIZER_INT8_SOURCE_H_
+
+#include "absl/status/statusor.h"
+#include "optimizer/calibrate.h"
+#include "optimizer/lower_int8.h"
+
+namespace halftone {
+
+struct Int8Source {
+  Int8Base base;
+  CalibratedRanges calibrated;
+};
+
+// Makes the base, calibrates it and, where options.int8.smooth is set, smooths both. `model` must outlive the result.
+absl::StatusOr<Int8Source> MakeInt8Source(const PreparedModel& model, const Target& target,
+                                          const OptimizeOptions& options);
+
+}  // namespace halftone
+
+#endif  // HALFTONE_OPTIMIZER_INT8_SOURCE_H_
