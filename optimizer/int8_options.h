@@ -43,7 +43,8 @@ struct Int8Options {
   bool choose_weights = false;  // ranges of weights by the error of the layer's result
   Int8Form form = Int8Form::kPairs;
   AccuracyGoal goal;
-  double budget_seconds = 0;  // for the search after the goal; 0: no limit
+  bool sensitivity = false;   // the SQNR of each node alone is measured, with or without a goal
+  double budget_seconds = 0;  // for that and the search after the goal; 0: no limit
 };
 
 }  // namespace halftone

@@ -65,6 +65,7 @@ absl::StatusOr<Int8Options> ToInt8Options(const v1::Int8Policy& policy) {
   if (policy.has_max_top1_drop()) options.goal.max_top1_drop = policy.max_top1_drop() / kPoints;
   if (policy.has_min_sqnr_db()) options.goal.min_sqnr_db = policy.min_sqnr_db();
   if (policy.has_min_cosine()) options.goal.min_cosine = policy.min_cosine();
+  options.sensitivity = policy.sensitivity();
   options.budget_seconds = policy.budget_seconds();
   return options;
 }
