@@ -58,19 +58,29 @@ std::string Names(const std::vector<std::string>& names) {
   return text;
 }
 
+// The same error, naming the file that was read last if it does not yet.
+absl::Status NameSamples(absl::Status status, const std::string& label, size_t files) {
+  if (label.empty() || StdView(status.message()).find(label) != std::string_view::npos) return status;
+  const std::string_view numbering = files > 1 ? " (samples are numbered through all files)" : "";
+  return Annotate(std::move(status), Concat("samples '", label, "'", numbering));
+}
+
 // Ranges by running `samples` through the graph.
 absl::StatusOr<ValueRanges> RangesBySamples(const Graph& fused, const OptimizeOptions& options, SampleSource& samples) {
   Graph graph = fused;
   HALFTONE_RETURN_IF_ERROR(BindShapes(graph, options.benchmark.batch, samples.dims()));
   HALFTONE_RETURN_IF_ERROR(BuildLoops(graph));
   HALFTONE_RETURN_IF_ERROR(samples.Bind(graph));
-  const CalibrationSource source = [&samples,
-                                    next = int64_t{0}]() mutable -> absl::StatusOr<std::optional<CalibrationBatch>> {
+  int64_t next = 0;
+  const CalibrationSource source = [&]() -> absl::StatusOr<std::optional<CalibrationBatch>> {
     if (next == samples.num_batches()) return std::nullopt;
     HALFTONE_ASSIGN_OR_RETURN(Batch batch, samples.Read(next++));
     return CalibrationBatch{std::move(batch.inputs), batch.rows, batch.capacity};
   };
-  return CalibrateGraph(graph, source, CalibratorOf(options.int8), {.threads = options.benchmark.threads});
+  absl::StatusOr<ValueRanges> ranges =
+      CalibrateGraph(graph, source, CalibratorOf(options.int8), {.threads = options.benchmark.threads});
+  if (ranges.ok() || next == 0) return ranges;
+  return NameSamples(ranges.status(), samples.LabelOf(next - 1), options.calibration.size());
 }
 
 // A file's ranges and what it says of them.

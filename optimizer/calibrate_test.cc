@@ -133,7 +133,11 @@ TEST_F(CalibrateTest, FilesForAnotherModel) {
 TEST_F(CalibrateTest, BadSamplesAndFiles) {
   GiveSamples({1, 2, 0, -4, std::numeric_limits<float>::infinity(), 0});
   EXPECT_EQ(Run().status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(Run().status().message()), HasSubstr("'x'"));
+  EXPECT_THAT(std::string(Run().status().message()), HasSubstr("samples 's.npz': input 'x' holds inf in sample 1"));
+  options_.calibration.insert(options_.calibration.begin(), {Path("first.npz"), "first.npz"});
+  ASSERT_TRUE(WriteNpz(Path("first.npz"), {{"x", Tensor(DataType::kFloat32, {4, 3})}}).ok());
+  EXPECT_THAT(std::string(Run().status().message()),
+              HasSubstr("samples 's.npz' (samples are numbered through all files): input 'x' holds inf in sample 5"));
   GiveRanges("{\"version\": ");
   EXPECT_THAT(std::string(Run().status().message()), HasSubstr("r.json"));
   GiveRanges("neither JSON nor a log");

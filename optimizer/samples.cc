@@ -107,21 +107,22 @@ class NpzSamples final : public SampleSource {
     return sum;
   }
 
+  std::string LabelOf(int64_t index) const override { return archives_[PlaceOf(index).archive].label; }
+
   absl::StatusOr<Batch> Read(int64_t index) override {
-    size_t a = 0;
-    while (index >= archives_[a].batches) index -= archives_[a++].batches;
-    Archive& archive = archives_[a];
+    const Place place = PlaceOf(index);
+    Archive& archive = archives_[place.archive];
+    const int64_t first = place.batch * archive.rows;
     Batch batch;
-    batch.rows = std::min(archive.rows, archive.samples - index * archive.rows);
+    batch.rows = std::min(archive.rows, archive.samples - first);
     batch.capacity = archive.rows;
     for (size_t i = 0; i < inputs_.size(); ++i) {
-      HALFTONE_ASSIGN_OR_RETURN(Tensor tensor, ReadInput(archive, archive.columns[i], index));
+      HALFTONE_ASSIGN_OR_RETURN(Tensor tensor, ReadInput(archive, archive.columns[i], place.batch));
       HALFTONE_ASSIGN_OR_RETURN(tensor, tensor.ConvertTo(inputs_[i].type));
       batch.inputs.push_back(std::move(tensor));
     }
     if (archive.labels >= 0) {
-      HALFTONE_ASSIGN_OR_RETURN(const Tensor labels,
-                                archive.reader->ReadRows(archive.labels, index * archive.rows, batch.rows));
+      HALFTONE_ASSIGN_OR_RETURN(const Tensor labels, archive.reader->ReadRows(archive.labels, first, batch.rows));
       batch.labels = labels.ToInts();
     }
     return batch;
@@ -138,6 +139,17 @@ class NpzSamples final : public SampleSource {
   }
 
  private:
+  // A batch within its archive.
+  struct Place {
+    size_t archive = 0;
+    int64_t batch = 0;
+  };
+  Place PlaceOf(int64_t index) const {
+    Place place{.batch = index};
+    while (place.batch >= archives_[place.archive].batches) place.batch -= archives_[place.archive++].batches;
+    return place;
+  }
+
   absl::Status BindArchive(Archive& archive) {
     archive.columns.clear();
     for (const WantedInput& input : inputs_) {
@@ -250,6 +262,7 @@ class SeededSamples final : public SampleSource {
   }
   int64_t num_samples() const override { return 0; }
   int64_t num_batches() const override { return batches_; }
+  std::string LabelOf(int64_t) const override { return ""; }
   absl::StatusOr<Batch> Read(int64_t index) override {
     Batch batch;
     batch.inputs = reference::RandomInputs(graph_, seed_ + static_cast<uint64_t>(index));

@@ -48,6 +48,8 @@ class SampleSource {
   virtual int64_t num_samples() const = 0;
   virtual int64_t num_batches() const = 0;
   virtual absl::StatusOr<Batch> Read(int64_t index) = 0;
+  // The file that a batch is of, as its owner calls it; empty of random numbers.
+  virtual std::string LabelOf(int64_t index) const = 0;
   // Arrays of the files that no input has the name of.
   virtual std::vector<std::string> unused_arrays() const = 0;
 };
