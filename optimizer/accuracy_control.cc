@@ -46,24 +46,23 @@ class GoalSearch {
         goal_(options.int8.goal),
         progress_(progress),
         reference_log_(Concat(options.out_dir, "/goal.fp32.log")),
+        first_log_(Concat(options.out_dir, "/goal.first.log")),
         trial_log_(Concat(options.out_dir, "/goal.int8.log")) {}
   ~GoalSearch() {
     std::error_code ignored;
-    std::filesystem::remove(reference_log_, ignored);
-    std::filesystem::remove(trial_log_, ignored);
+    for (const std::string& log : {reference_log_, first_log_, trial_log_}) std::filesystem::remove(log, ignored);
   }
 
   absl::StatusOr<AccuracyControlResult> Run() {
     HALFTONE_RETURN_IF_ERROR(OpenSource());
-    HALFTONE_RETURN_IF_ERROR(RunToLog({}, reference_log_, batches_));
-    HALFTONE_ASSIGN_OR_RETURN(const Comparison itself, CompareLogs(reference_log_, reference_log_));
-    baseline_top1_ = itself.top1_accuracy;
-    HALFTONE_ASSIGN_OR_RETURN(Attempt everything, Try({}));
-    best_ = std::move(everything);
-    if (best_.distance > 0) {
-      HALFTONE_RETURN_IF_ERROR(LowerEachAlone());
-      HALFTONE_RETURN_IF_ERROR(RaiseTheWorst());
+    HALFTONE_RETURN_IF_ERROR(AnswerInFp32());
+    if (goal_.empty()) {
+      HALFTONE_RETURN_IF_ERROR(PlanNodes({}));
+    } else {
+      HALFTONE_ASSIGN_OR_RETURN(best_, Try({}));
     }
+    if (options_.int8.sensitivity || best_.distance > 0) HALFTONE_RETURN_IF_ERROR(LowerEachAlone());
+    if (best_.distance > 0) HALFTONE_RETURN_IF_ERROR(RaiseTheWorst());
     result_.search.excluded = std::move(best_.excluded);
     result_.goal_met = best_.distance == 0;
     result_.reached = best_.reached;
@@ -84,12 +83,14 @@ class GoalSearch {
     HALFTONE_RETURN_IF_ERROR(BindShapes(bound, options_.benchmark.batch, base_.samples));
     HALFTONE_RETURN_IF_ERROR(samples_->Bind(bound));
     batches_ = samples_->num_batches();
+    batches_alone_ = std::min(batches_, kBatchesAlone);
+    if (goal_.empty()) batches_ = batches_alone_;  // nothing is judged by the others
     for (const GraphOutput& output : bound.outputs()) output_names_.push_back(output.name);
     return absl::OkStatus();
   }
 
-  // The graph with these nodes in int8, run over the first batches.
-  absl::Status RunToLog(const std::set<NodeId>& nodes, const std::string& path, int64_t batches) {
+  // The graph with these nodes in int8, planned as its file will be.
+  absl::StatusOr<std::unique_ptr<Plan>> MakePlan(const std::set<NodeId>& nodes) const {
     HALFTONE_ASSIGN_OR_RETURN(Graph graph, LowerBase(base_, ranges_, nodes, target_, options_));
     HALFTONE_RETURN_IF_ERROR(BindShapes(graph, options_.benchmark.batch, base_.samples));
     HALFTONE_RETURN_IF_ERROR(BuildLoops(graph));
@@ -98,24 +99,55 @@ class GoalSearch {
     fold.Add<FoldConstants>();
     HALFTONE_RETURN_IF_ERROR(fold.Run(graph, context));
     HALFTONE_RETURN_IF_ERROR(MakeRunPipeline().Run(graph, context));
-    HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Plan> plan,
-                              CompilePlan(graph, {.threads = options_.benchmark.threads}));
-    HALFTONE_ASSIGN_OR_RETURN(OutputLogWriter log, OutputLogWriter::Create(path, output_names_));
-    for (int64_t i = 0; i < batches; ++i) {
-      HALFTONE_ASSIGN_OR_RETURN(const Batch batch, samples_->Read(i));
-      HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, plan->Run(batch.inputs));
-      HALFTONE_RETURN_IF_ERROR(log.Append({options_.benchmark.batch, batch.rows, batch.labels, std::move(outputs)}));
+    return CompilePlan(graph, {.threads = options_.benchmark.threads});
+  }
+
+  absl::StatusOr<OutputRecord> Answer(Plan& plan, int64_t index) const {
+    HALFTONE_ASSIGN_OR_RETURN(Batch batch, samples_->Read(index));
+    HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, plan.Run(batch.inputs));
+    return OutputRecord{options_.benchmark.batch, batch.rows, std::move(batch.labels), std::move(outputs)};
+  }
+
+  // The only run of fp32: all answers, and those to the first batches in a log of their own.
+  absl::Status AnswerInFp32() {
+    HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Plan> plan, MakePlan({}));
+    HALFTONE_ASSIGN_OR_RETURN(OutputLogWriter all, OutputLogWriter::Create(reference_log_, output_names_));
+    HALFTONE_ASSIGN_OR_RETURN(OutputLogWriter first, OutputLogWriter::Create(first_log_, output_names_));
+    for (int64_t i = 0; i < batches_; ++i) {
+      HALFTONE_ASSIGN_OR_RETURN(const OutputRecord answers, Answer(*plan, i));
+      HALFTONE_RETURN_IF_ERROR(all.Append(answers));
+      if (i < batches_alone_) HALFTONE_RETURN_IF_ERROR(first.Append(answers));
     }
-    return log.Close();
+    HALFTONE_RETURN_IF_ERROR(first.Close());
+    HALFTONE_RETURN_IF_ERROR(all.Close());
+    HALFTONE_ASSIGN_OR_RETURN(const Comparison itself, CompareLogs(reference_log_, reference_log_));
+    baseline_top1_ = itself.top1_accuracy;
+    return absl::OkStatus();
+  }
+
+  // The answers with these nodes in int8 to the first batches against those of a log of fp32.
+  absl::StatusOr<Comparison> Compare(const std::set<NodeId>& nodes, const std::string& fp32_log, int64_t batches) {
+    HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Plan> plan, MakePlan(nodes));
+    HALFTONE_ASSIGN_OR_RETURN(OutputLogWriter log, OutputLogWriter::Create(trial_log_, output_names_));
+    for (int64_t i = 0; i < batches; ++i) {
+      HALFTONE_ASSIGN_OR_RETURN(const OutputRecord answers, Answer(*plan, i));
+      HALFTONE_RETURN_IF_ERROR(log.Append(answers));
+    }
+    HALFTONE_RETURN_IF_ERROR(log.Close());
+    return CompareLogs(fp32_log, trial_log_);
+  }
+
+  absl::Status PlanNodes(const std::map<NodeId, Reason>& excluded) {
+    HALFTONE_ASSIGN_OR_RETURN(Int8Plan plan, PlanInt8(base_.graph, ranges_, target_, options_, base_.ancestry,
+                                                      base_.samples, excluded));
+    planned_ = std::move(plan.nodes);
+    return absl::OkStatus();
   }
 
   absl::StatusOr<Attempt> Try(std::map<NodeId, Reason> excluded) {
     ++result_.tried;
-    HALFTONE_ASSIGN_OR_RETURN(const Int8Plan plan, PlanInt8(base_.graph, ranges_, target_, options_, base_.ancestry,
-                                                            base_.samples, excluded));
-    planned_ = plan.nodes;
-    HALFTONE_RETURN_IF_ERROR(RunToLog(plan.nodes, trial_log_, batches_));
-    HALFTONE_ASSIGN_OR_RETURN(const Comparison comparison, CompareLogs(reference_log_, trial_log_));
+    HALFTONE_RETURN_IF_ERROR(PlanNodes(excluded));
+    HALFTONE_ASSIGN_OR_RETURN(const Comparison comparison, Compare(planned_, reference_log_, batches_));
     Attempt attempt{std::move(excluded), ReachedBy(comparison, baseline_top1_), 0};
     attempt.distance = DistanceTo(goal_, attempt.reached);
     return attempt;
@@ -130,22 +162,11 @@ class GoalSearch {
   absl::Status LowerEachAlone() {
     std::vector<NodeId> nodes;
     std::copy_if(planned_.begin(), planned_.end(), std::back_inserter(nodes), [this](NodeId id) { return Rounds(id); });
-    const int64_t batches = std::min(batches_, kBatchesAlone);
-    HALFTONE_RETURN_IF_ERROR(RunToLog({}, Concat(trial_log_, ".few"), batches));
-    absl::Status status;
-    for (size_t i = 0; i < nodes.size() && status.ok() && InTime(); ++i) {
+    for (size_t i = 0; i < nodes.size() && InTime(); ++i) {
       progress_("accuracy", static_cast<int64_t>(i), static_cast<int64_t>(nodes.size()));
-      status = LowerAlone(nodes[i], batches);
+      HALFTONE_ASSIGN_OR_RETURN(const Comparison alone, Compare({nodes[i]}, first_log_, batches_alone_));
+      result_.search.sqnr_alone[nodes[i]] = ReachedBy(alone, std::nullopt).sqnr_db;
     }
-    std::error_code ignored;
-    std::filesystem::remove(Concat(trial_log_, ".few"), ignored);
-    return status;
-  }
-
-  absl::Status LowerAlone(NodeId node, int64_t batches) {
-    HALFTONE_RETURN_IF_ERROR(RunToLog({node}, trial_log_, batches));
-    HALFTONE_ASSIGN_OR_RETURN(const Comparison alone, CompareLogs(Concat(trial_log_, ".few"), trial_log_));
-    result_.search.sqnr_alone[node] = ReachedBy(alone, std::nullopt).sqnr_db;
     return absl::OkStatus();
   }
 
@@ -182,10 +203,10 @@ class GoalSearch {
   const OptimizeOptions& options_;
   const AccuracyGoal& goal_;
   const ProgressCallback& progress_;
-  const std::string reference_log_, trial_log_;
+  const std::string reference_log_, first_log_, trial_log_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::unique_ptr<SampleSource> samples_;
-  int64_t batches_ = 0;
+  int64_t batches_ = 0, batches_alone_ = 0;
   std::vector<std::string> output_names_;
   std::optional<double> baseline_top1_;
   std::set<NodeId> planned_;  // of the last attempt

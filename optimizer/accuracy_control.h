@@ -1,4 +1,4 @@
-// The search after an accuracy goal: how much each node alone costs, and the worst ones raised until the goal holds.
+// How much each node of int8 costs alone, and the search after an accuracy goal: the worst ones raised until it holds.
 #ifndef HALFTONE_OPTIMIZER_ACCURACY_CONTROL_H_
 #define HALFTONE_OPTIMIZER_ACCURACY_CONTROL_H_
 
@@ -34,18 +34,19 @@ std::string DescribeReached(const AccuracyGoal& goal, const Reached& reached);
 
 struct AccuracyControlResult {
   Int8Search search;  // for MakeInt8
-  bool goal_met = false;
-  Reached reached;
+  bool goal_met = false;  // also where there is none
+  Reached reached;        // of the goal
   int64_t raised = 0;   // nodes that the search keeps out of int8
   int64_t tried = 0;    // whole models that were run
   bool in_time = true;  // false: the budget ended the search
 };
 
 // Runs the model with everything in int8 on the evaluation samples (the calibration samples where there are none, else
-// random inputs). Where that misses options.int8.goal, each int8 node is lowered alone and the answers of the first
-// samples compared with fp32; then the fewest of the worst nodes are raised with which the goal holds: their number is
-// doubled until it does and halved again. At options.int8.budget_seconds the nearest so far is the result; everything
-// raised is always near enough for a rest of fp32. Runs in this process, on the graph before its export.
+// random inputs). Where that misses options.int8.goal, or options.int8.sensitivity asks for it, each int8 node is
+// lowered alone and its answers to the first four batches compared with fp32. Where the goal is missed, the fewest of
+// the worst nodes are raised with which it holds: their number is doubled until it does and halved again. At
+// options.int8.budget_seconds the nearest so far is the result; everything raised is always near enough for a rest of
+// fp32. Without a goal only the nodes are measured. Runs in this process, on the graph before its export.
 // Errors: those of samples and plans.
 absl::StatusOr<AccuracyControlResult> MeetGoal(const Int8Base& base, const ValueRanges& ranges, const Target& target,
                                                const OptimizeOptions& options, const ProgressCallback& progress);

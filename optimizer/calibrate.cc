@@ -16,6 +16,7 @@
 #include "base/version.h"
 #include "formats/ranges/min_max_log.h"
 #include "formats/ranges/ranges_json.h"
+#include "optimizer/ranges_cache.h"
 #include "optimizer/samples.h"
 #include "passes/lowering/build_loops.h"
 #include "runtime/calibrate/calibration.h"
@@ -131,7 +132,22 @@ void Summarize(const RangesFile& file, CalibrationSummary& summary) {
   }
 }
 
-// The three sources of ranges.
+// What an earlier job made of the same graph, samples and options, where there is such. One that cannot be used is made
+// again, with a warning.
+std::optional<RangesFile> FindKnownRanges(const Graph& fused, const RangesFile& wanted, const OptimizeOptions& options,
+                                          CalibratedRanges& result) {
+  if (!options.known_ranges.has_value()) return std::nullopt;
+  result.summary.key = RangesKey(fused, wanted, options.benchmark);
+  const auto known = options.known_ranges->find(result.summary.key);
+  if (known == options.known_ranges->end()) return std::nullopt;
+  absl::StatusOr<RangesFile> file = ReadKnownRanges(known->second, fused, wanted);
+  if (file.ok()) return *std::move(file);
+  result.warnings.push_back(
+      Concat("int8: ranges from the cache cannot be used and are made again: ", file.status().message()));
+  return std::nullopt;
+}
+
+// The sources of ranges: a file that was given, the cache, samples, random inputs.
 absl::StatusOr<RangesFile> FindRanges(const Graph& imported, const Graph& fused, const OptimizeOptions& options,
                                       const std::string& model_sha256, CalibratedRanges& result) {
   const Int8Options& int8 = options.int8;
@@ -152,12 +168,16 @@ absl::StatusOr<RangesFile> FindRanges(const Graph& imported, const Graph& fused,
   file.integers = calibrator.integers;
   file.percentile = calibrator.percentile;
   const bool synthetic = options.calibration.empty();
+  if (!synthetic) {
+    HALFTONE_ASSIGN_OR_RETURN(file.samples_sha256, DigestOf(options.calibration));
+    if (std::optional<RangesFile> known = FindKnownRanges(fused, file, options, result); known.has_value()) {
+      result.summary.source = "cache";
+      return *std::move(known);
+    }
+  }
   result.summary.source = synthetic ? "synthetic" : "samples";
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<SampleSource> samples,
                             OpenSamplesOrRandom(options.calibration, options.benchmark.seed));
-  if (!synthetic) {
-    HALFTONE_ASSIGN_OR_RETURN(file.samples_sha256, DigestOf(options.calibration));
-  }
   HALFTONE_ASSIGN_OR_RETURN(file.ranges, RangesBySamples(fused, options, *samples));
   file.ranges.synthetic = synthetic;
   return file;

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "base/status.h"
 #include "base/strings.h"
 #include "ir/nested.h"
+#include "passes/core/pipeline.h"
 #include "passes/precision/type_variables.h"
+#include "passes/simplify/passes.h"
 
 namespace halftone {
 namespace {
@@ -120,6 +123,15 @@ Reason ReasonOf(std::string_view name, const std::map<std::string, Reason>& reas
     if (slash == std::string_view::npos) return {"lowering.made", "made by the lowering"};
     name = name.substr(0, slash);
   }
+}
+
+absl::StatusOr<std::vector<SaturationCertificate>> CertifyFile(const ModelSource& file, const Target& target) {
+  HALFTONE_ASSIGN_OR_RETURN(Graph graph, LoadModel(file));
+  PassContext context{.target = target};
+  Pipeline fold("fold");  // weights of FakeQuant are numbers in the file
+  fold.Add<FoldConstants>();
+  HALFTONE_RETURN_IF_ERROR(fold.Run(graph, context));
+  return CertifySaturation(graph);
 }
 
 int64_t CountFloatCasts(const Graph& graph) {

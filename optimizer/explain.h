@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "ir/graph.h"
 #include "ir/precision_plan.h"
 #include "optimizer/job.h"
@@ -27,6 +28,9 @@ Reason ReasonOf(std::string_view name, const std::map<std::string, Reason>& reas
 
 // By the nodes' names.
 std::map<std::string, Reason> ByName(const std::vector<NodeDecision>& decisions);
+
+// The saturation certificate of a written file, from its graph as it is read back.
+absl::StatusOr<std::vector<SaturationCertificate>> CertifyFile(const ModelSource& file, const Target& target);
 
 // Casts between floating types of the outermost graph.
 int64_t CountFloatCasts(const Graph& graph);

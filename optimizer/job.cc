@@ -64,7 +64,7 @@ class OptimizeJob {
     HALFTONE_ASSIGN_OR_RETURN(cores_, CoresFor(options_.benchmark));
     HALFTONE_RETURN_IF_ERROR(Timed("import", [this] { return Import(); }));
     if (Wants(VariantKind::kInt8)) HALFTONE_RETURN_IF_ERROR(Timed("calibrate", [this] { return Calibrate(); }));
-    if (Wants(VariantKind::kInt8) && !options_.int8.goal.empty()) {
+    if (Wants(VariantKind::kInt8) && (options_.int8.sensitivity || !options_.int8.goal.empty())) {
       HALFTONE_RETURN_IF_ERROR(Timed("accuracy", [this] { return ControlAccuracy(); }));
     }
     HALFTONE_RETURN_IF_ERROR(Timed("lower", [this] { return Lower(); }));
@@ -135,18 +135,23 @@ class OptimizeJob {
     return MakeInt8(int8_->base, int8_->calibrated.ranges, model_, *target_, options_, search_);
   }
 
-  // Which nodes stay out of int8 so that the goal holds.
+  // What each node costs alone, and which nodes stay out of int8 so that the goal holds.
   absl::Status ControlAccuracy() {
     if (!int8_.has_value() || !cannot_run_.empty()) return absl::OkStatus();
     const auto start = std::chrono::steady_clock::now();
     HALFTONE_ASSIGN_OR_RETURN(AccuracyControlResult found,
                               MeetGoal(int8_->base, int8_->calibrated.ranges, *target_, options_, progress_));
     search_ = std::move(found.search);
-    goal_ = GoalResult{.met = found.goal_met, .raised = found.raised, .tried = found.tried};
-    goal_->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const bool has_goal = !options_.int8.goal.empty();
+    if (has_goal) {
+      goal_ = GoalResult{.met = found.goal_met, .raised = found.raised, .tried = found.tried};
+      goal_->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    }
     if (!found.in_time) {
-      result_.warnings.push_back(absl::StrFormat("int8: the search after the accuracy goal ended at its budget of %g s",
-                                                 options_.int8.budget_seconds));
+      result_.warnings.push_back(
+          absl::StrFormat("int8: %s ended at its budget of %g s",
+                          has_goal ? "the search after the accuracy goal" : "the measurement of each node alone",
+                          options_.int8.budget_seconds));
     }
     return absl::OkStatus();
   }
@@ -252,6 +257,7 @@ class OptimizeJob {
       variant.output_hash = std::move(evaluated->output_hash);
       if (variant.kind == VariantKind::kInt8) {
         HALFTONE_ASSIGN_OR_RETURN(variant.int8_share, Int8ShareOf(SpecOf(variant), *target_));
+        HALFTONE_ASSIGN_OR_RETURN(variant.saturation, CertifyFile(SpecOf(variant).model, *target_));
       }
       AddNodes(variant, std::move(evaluated->steps));
     }

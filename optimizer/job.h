@@ -21,6 +21,7 @@
 #include "optimizer/variant_kind.h"
 #include "passes/precision/lists_planner.h"
 #include "passes/precision/policy_rules.h"
+#include "passes/quantize/saturation.h"
 #include "runtime/fidelity.h"
 #include "runtime/onednn/target.h"
 
@@ -46,6 +47,9 @@ struct OptimizeOptions {
   std::vector<SampleFile> calibration;   // for the ranges of int8; also used where `evaluation` is empty
   std::vector<SampleFile> evaluation;
   Int8Options int8;  // of kInt8
+  // Files of ranges by RangesKey (ranges_cache.h): calibrations of earlier jobs, found again. nullopt: every calibration
+  // is made anew, and gets no key.
+  std::optional<std::map<std::string, std::string>> known_ranges;
   BenchmarkOptions benchmark;
   std::string out_dir;  // absolute; variants are written here
 
@@ -66,6 +70,8 @@ struct NodeDecision {
   std::string op;
   VariantKind precision = VariantKind::kFp32;
   Reason reason;
+  // In dB, of the worst output where this node alone is int8 (accuracy_control.h); where that was measured.
+  std::optional<double> sqnr_alone_db = {};
 };
 
 struct NodeResult {
@@ -117,6 +123,7 @@ struct VariantResult {
   // Of the multiply-adds of the graph's contractions, those computed in int8: 0 to 1; -1: not an int8 variant.
   double int8_share = -1;
   std::optional<GoalResult> goal;            // of an int8 variant, where one was set
+  std::vector<SaturationCertificate> saturation;  // of an int8 variant: of its file
   double reference_share = 0;                // of the time of all steps: by reference functions
   std::vector<std::string> reference_nodes;  // "node (op)", slowest first
 };
@@ -130,6 +137,7 @@ struct CalibrationSummary {
   std::string file_name;   // "resnet50.ranges.json"
   std::string path;        // local file
   std::string sha256;
+  std::string key;  // RangesKey, of samples where OptimizeOptions::known_ranges is set
   std::map<std::string, int64_t> silent_channels;  // by value: in how many channels no sample had anything but 0
   std::vector<std::string> still_widening;         // values whose range grew notably at the last sample
   double seconds = 0;

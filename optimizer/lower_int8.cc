@@ -140,6 +140,7 @@ absl::Status Quantize(const ValueRanges& ranges, const std::set<NodeId>& nodes, 
 struct NamedReasons {
   std::map<std::string, Reason> reasons;
   std::set<std::string> int8;
+  std::map<std::string, double> sqnr_alone;  // in dB
 };
 
 NamedReasons NameReasons(const Graph& quantized, const Int8Plan& plan, const Int8Search& search, bool rest_is_planned) {
@@ -158,6 +159,9 @@ NamedReasons NameReasons(const Graph& quantized, const Int8Plan& plan, const Int
       named.reasons[label] = reason;
     }
   }
+  for (const auto& [id, sqnr_db] : search.sqnr_alone) {
+    if (quantized.alive(id)) named.sqnr_alone[quantized.Label(id)] = sqnr_db;
+  }
   for (const NodeId id : quantized.nodes()) {
     const bool quantizes = quantized.op(id) == OpKind::kQuantizeLinear;
     if (!quantizes && quantized.op(id) != OpKind::kDequantizeLinear) continue;
@@ -167,6 +171,15 @@ NamedReasons NameReasons(const Graph& quantized, const Int8Plan& plan, const Int
                                           Concat("half of a pair", pair.empty() ? "" : ": ", pair)};
   }
   return named;
+}
+
+void Explain(const NamedReasons& named, std::vector<NodeDecision>& decisions) {
+  for (NodeDecision& decision : decisions) {
+    if (const auto it = named.reasons.find(decision.node); it != named.reasons.end()) decision.reason = it->second;
+    if (named.int8.contains(decision.node)) decision.precision = VariantKind::kInt8;
+    const auto alone = named.sqnr_alone.find(decision.node);
+    if (alone != named.sqnr_alone.end()) decision.sqnr_alone_db = alone->second;
+  }
 }
 
 }  // namespace
@@ -233,10 +246,7 @@ absl::StatusOr<LoweredGraph> MakeInt8(const Int8Base& base, const ValueRanges& r
                               KeepFp32(VariantKind::kInt8, model, target, options,
                                        {"baseline.kept", "no node of this model can be computed in int8 here"}));
     kept.warnings.insert(kept.warnings.end(), plan.warnings.begin(), plan.warnings.end());
-    const NamedReasons named = NameReasons(base.graph, plan, search, /*rest_is_planned=*/false);
-    for (NodeDecision& decision : kept.decisions) {
-      if (const auto it = named.reasons.find(decision.node); it != named.reasons.end()) decision.reason = it->second;
-    }
+    Explain(NameReasons(base.graph, plan, search, /*rest_is_planned=*/false), kept.decisions);
     return kept;
   }
   LoweredGraph result;
@@ -256,11 +266,7 @@ absl::StatusOr<LoweredGraph> MakeInt8(const Int8Base& base, const ValueRanges& r
   result.casts.planned = CountFloatCasts(result.graph);
   context.plan = rest_is_planned ? &rest : nullptr;
   HALFTONE_RETURN_IF_ERROR(ExportGraph(options, {"lowering.made", "made by a pass"}, context, result));
-  for (NodeDecision& decision : result.decisions) {
-    const auto reason = named.reasons.find(decision.node);
-    if (reason != named.reasons.end()) decision.reason = reason->second;
-    if (named.int8.contains(decision.node)) decision.precision = VariantKind::kInt8;
-  }
+  Explain(named, result.decisions);
   return result;
 }
 
