@@ -1,8 +1,10 @@
 #include "optimizer/calibrate.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <set>
@@ -26,9 +28,18 @@ namespace {
 
 constexpr size_t kMostNames = 5;  // in a warning
 
+// In pieces: the pages of a mapped file would be memory of this process, which must not grow with the samples.
 absl::StatusOr<std::string> DigestOf(const std::string& path) {
-  HALFTONE_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
-  return Sha256Hex(file.bytes());
+  constexpr size_t kPieceBytes = size_t{1} << 20;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return ErrnoToStatus(errno, Concat("cannot read ", path));
+  Sha256 digest;
+  std::string piece(kPieceBytes, '\0');
+  while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())), file.gcount() > 0) {
+    digest.Update({piece.data(), static_cast<size_t>(file.gcount())});
+  }
+  if (file.bad()) return ErrnoToStatus(errno, Concat("cannot read ", path));
+  return digest.Hex();
 }
 
 // Of one file its digest, of several the digest of theirs in order.
