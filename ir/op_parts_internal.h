@@ -93,6 +93,13 @@ inline constexpr Port kConvTransposeIn[] = {
 inline constexpr Port kDeformConvIn[] = {{"x"}, {"weights"}, {"offset"}, {"bias", 'T', true}, {"mask", 'T', true}};
 inline constexpr Port kIntegerIn[] = {
     {"x", 'A'}, {"weights", 'W'}, {"x_zero_point", 'A', true}, {"weights_zero_point", 'W', true}};
+inline constexpr Port kIntegerToFloatIn[] = {{"a", 'A'},
+                                             {"b", 'W'},
+                                             {"a_scale"},
+                                             {"b_scale"},
+                                             {"a_zero_point", 'A', true},
+                                             {"b_zero_point", 'W', true},
+                                             {"bias", 'T', true}};
 inline constexpr Port kCol2ImIn[] = {{"x"}, DecidesShape({"image_shape", 'I'}), DecidesShape({"block_shape", 'I'})};
 inline constexpr Port kMaxUnpoolIn[] = {{"x"}, {"indices", '*'}, DecidesShape({"output_shape", '*', true})};
 inline constexpr Port kReduceBoolIn[] = {{"x", 'B'}, DecidesShape({"axes", 'I', true})};

@@ -152,6 +152,8 @@ constexpr OpInfo kOps[] = {
      ""},
     {kConvInteger, "conv_integer", G::kContraction, kIntegerIn, kInt32Out, kConvIntegerAttributes, kExact, Conv, ""},
     {kMatMulInteger, "matmul_integer", G::kContraction, kIntegerIn, kInt32Out, kNone, kExact, MatMul, ""},
+    {kMatMulIntegerToFloat, "matmul_integer_to_float", G::kContraction, kIntegerToFloatIn, kY, kNone, kAccumulated,
+     MatMul, ""},
     {kEinsum, "einsum", G::kContraction, kVariadicX, kY, kEquation, kAccumulated, Einsum, "Einsum"},
     {kDet, "det", G::kReduce, kX, kY, kNone, kAccumulated, Det, "MatrixDeterminant"},
     {kCol2Im, "col2im", G::kMove, kCol2ImIn, kY, kCol2ImAttributes, kAccumulated, Col2Im, ""},

@@ -157,6 +157,10 @@ enum class OpKind : uint8_t {
   kConvInteger,
   // a, b, a_zero_point?, b_zero_point? -> s32: exact
   kMatMulInteger,
+  // a, b, a_scale, b_scale, a_zero_point?, b_zero_point?, bias? -> y    real numbers of matmul_integer: sums as floats *
+  // (a_scale * b_scale) + bias. a_scale is one number, b_scale and b_zero_point one or one a column, bias one a column.
+  // With dynamic_quantize_linear in front: dynamic quantization (com.microsoft.MatMulIntegerToFloat)
+  kMatMulIntegerToFloat,
   // x0, x1, ... -> y  {equation}
   kEinsum,
   // x -> y    determinants of the last two dimensions

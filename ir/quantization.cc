@@ -134,6 +134,7 @@ bool PassesIntegers(OpKind op) {
     case OpKind::kDequantizeRange:
     case OpKind::kConvInteger:
     case OpKind::kMatMulInteger:
+    case OpKind::kMatMulIntegerToFloat:
     case OpKind::kShape:
     case OpKind::kSize:
     case OpKind::kRank:

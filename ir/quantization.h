@@ -47,8 +47,8 @@ std::optional<IntegerRange> QuantizedRange(DataType type);  // u8, s8, s32
 // and > 0". Unknown dimensions fit any number of scales.
 std::string WrongQuantization(const Quantization& quantization, DataType type, const Shape& shape);
 
-// Inputs, constants, quantize_linear and its like, matmul_integer and conv_integer, opaque nodes, control flow, and
-// what asks for shapes alone: they read and write integers as they are, whatever these stand for.
+// Inputs, constants, quantize_linear and its like, matmul_integer and its like, conv_integer, opaque nodes, control
+// flow, and what asks for shapes alone: they read and write integers as they are, whatever these stand for.
 bool PassesIntegers(OpKind op);
 
 // The tensor of real numbers (f32), and back: saturated, of type u8, s8 or s32. REQUIRES: WrongQuantization is "" for

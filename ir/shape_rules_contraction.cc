@@ -48,9 +48,10 @@ absl::Status CheckChannels(const Context& c, const Dim& channels, const WeightDi
   return absl::OkStatus();
 }
 
-// Those have zero points where others have a bias and a residual.
+// Those have zero points or scales where others have a bias and a residual.
 bool IsOfIntegers(const Context& c) {
-  return c.node().op == OpKind::kConvInteger || c.node().op == OpKind::kMatMulInteger;
+  const OpKind op = c.node().op;
+  return op == OpKind::kConvInteger || op == OpKind::kMatMulInteger || op == OpKind::kMatMulIntegerToFloat;
 }
 
 // bias: rank 1, as long as y's last (or channel) dimension.

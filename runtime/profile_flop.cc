@@ -117,6 +117,7 @@ double FlopOf(const Graph& graph, NodeId node) {
     case OpKind::kMatMul:
     case OpKind::kGemm:
     case OpKind::kMatMulInteger:
+    case OpKind::kMatMulIntegerToFloat:
       return MatMul(graph, node);
     case OpKind::kEinsum:
       return Einsum(graph, node);

@@ -124,6 +124,16 @@ TEST(Quantize, ProductsOfIntegers) {
       Numbers("x = const u8[1,1,2,2] {2, 3, 4, 5}  w = const u8[1,1,1,1] {3}  y = conv_integer(x, w, 1:u8, 1:u8) "
               "{pads=[1,0,0,0]}"),
       ElementsAre(0, 0, 2, 4, 6, 8));
+  EXPECT_THAT(Numbers("a = const u8[2,2] {11, 7, 9, 10}  b = const u8[2,1] {1, 4}  f = const f32[1] {0.25}  "
+                      "c = const f32[1] {1.5}  y = matmul_integer_to_float(a, b, 0.5:f32, f, 12:u8, 0:u8, c)"),
+              ElementsAre(-21 * 0.125 + 1.5, -11 * 0.125 + 1.5));
+  EXPECT_THAT(Numbers("a = const s8[1,2] {1, -2}  b = const s8[2,3] {1, 2, 3, 4, 5, 6}  f = const f32[3] {1, 0.5, 2}  "
+                      "y = matmul_integer_to_float(a, b, 2:f32, f)"),
+              ElementsAre(-14, -8, -36));
+  const std::string ab = "a = const u8[2,2]  b = const u8[2,3]  ";
+  ExpectError(ab + "s = const f32[2]  y = matmul_integer_to_float(a, b, s, 1:f32)", "a_scale");
+  ExpectError(ab + "s = const f32[2]  y = matmul_integer_to_float(a, b, 1:f32, s)", "b_scale");
+  ExpectError(ab + "c = const f32[2]  y = matmul_integer_to_float(a, b, 1:f32, 1:f32, 0:u8, 0:u8, c)", "bias");
   ExpectError("a = const u8[2,2]  b = const u8[2,2]  z = const u8[3]  y = matmul_integer(a, b, z)", "a_zero_point");
   ExpectError("a = const s32[2,2]  b = const u8[2,2]  y = matmul_integer(a, b)", "8 bits");
 }

@@ -154,6 +154,7 @@ constexpr Row kFunctions[] = {
     {kDeformConv, DeformConv, kNumbers},
     {kConvInteger, ConvInteger, kNumbers},
     {kMatMulInteger, MatMulInteger, kNumbers},
+    {kMatMulIntegerToFloat, MatMulIntegerToFloat, kNumbers},
     {kEinsum, Einsum, kNumbers},
     {kDet, Det, kNumbers},
     {kCol2Im, Col2Im, kNumbers},

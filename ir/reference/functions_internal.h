@@ -63,6 +63,7 @@ Outputs FakeQuant(const Call& call);
 Outputs DequantizeRange(const Call& call);
 Outputs ConvInteger(const Call& call);
 Outputs MatMulInteger(const Call& call);
+Outputs MatMulIntegerToFloat(const Call& call);
 // loss.cc
 Outputs NegativeLogLikelihood(const Call& call);
 Outputs SoftmaxCrossEntropy(const Call& call);

@@ -265,4 +265,35 @@ Outputs MatMulInteger(const Call& call) {
   return MatMul(Call{call.graph, call.node, operands, call.types});
 }
 
+// Rounded as the four ops that it stands for: cast, the product of the scales, its product with the sums, the bias.
+Outputs MatMulIntegerToFloat(const Call& call) {
+  const auto given = [&call](size_t i) { return call.has(i) ? call.in(i) : Tensor(); };
+  const std::vector<Tensor> operands = {call.in(0), call.in(1), given(4), given(5)};
+  const std::vector<DataType> types = {DataType::kInt32};
+  HALFTONE_ASSIGN_OR_RETURN(const std::vector<Tensor> product,
+                            MatMulInteger(Call{call.graph, call.node, operands, types}));
+  const std::vector<int64_t> sums = product[0].ToInts();
+  const Tensor &a_scale = call.in(2), &b_scale = call.in(3);
+  if (call.in(1).rank() < 2) return Error("b is ", call.in(1).shape().ToString(), ", need a matrix");
+  const int64_t columns = product[0].dims().back();
+  if (a_scale.num_elements() != 1) return Error("a_scale is ", a_scale.shape().ToString(), ", need one number");
+  if (b_scale.num_elements() != 1 && b_scale.dims() != Dims{columns}) {
+    return Error("b_scale is ", b_scale.shape().ToString(), ", need one number or [", columns, "]");
+  }
+  if (call.has(6) && call.in(6).dims() != Dims{columns}) {
+    return Error("bias is ", call.in(6).shape().ToString(), ", need [", columns, "]");
+  }
+  const float scale = a_scale.ToFloats()[0];
+  const std::vector<float> b_scales = b_scale.ToFloats();
+  const std::vector<float> bias = call.has(6) ? call.in(6).ToFloats() : std::vector<float>(columns, 0.0f);
+  std::vector<double> y(sums.size());
+  for (size_t i = 0; i < y.size(); ++i) {
+    const size_t column = i % bias.size();
+    const float step = scale * b_scales[b_scales.size() == 1 ? 0 : column];
+    const float number = static_cast<float>(sums[i]) * step;
+    y[i] = number + bias[column];
+  }
+  return std::vector<Tensor>{FromDoubles(call.type(), product[0].dims(), y)};
+}
+
 }  // namespace halftone::reference

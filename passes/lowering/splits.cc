@@ -6,6 +6,7 @@
 #include "passes/lowering/split_conv_layout.h"
 #include "passes/lowering/split_gru_attention.h"
 #include "passes/lowering/split_instance_norm.h"
+#include "passes/lowering/split_integer_product.h"
 #include "passes/lowering/split_l2_loss.h"
 #include "passes/lowering/split_prelu.h"
 #include "passes/lowering/split_recurrent.h"
@@ -19,6 +20,7 @@ std::vector<std::unique_ptr<Pass>> SplitsOfOps(GraphFormat format, Dialect diale
   passes.push_back(std::make_unique<SplitScaledAttention>(format, dialect));
   passes.push_back(std::make_unique<SplitGruAttention>(format, dialect));
   if (format == GraphFormat::kGraphDef) passes.push_back(std::make_unique<SplitRecurrent>());  // ONNX has the ops
+  if (format != GraphFormat::kGraphDef) passes.push_back(std::make_unique<SplitIntegerProduct>());
   passes.push_back(std::make_unique<SplitL2Loss>(format, dialect));
   passes.push_back(std::make_unique<SplitComparisons>(format, dialect));
   passes.push_back(std::make_unique<SplitInstanceNorm>(format, dialect));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 
 #include "base/strings.h"
 #include "runtime/host/elementwise.h"
@@ -143,7 +144,32 @@ bool VisitQuantized(DataType type, bool quantizes, const Visit& visit) {
   return true;
 }
 
-// The range of x, widened to hold 0, onto 0 to 255.
+// The range of x, widened to hold 0. NaN is passed over, as in the reference.
+struct Extremes {
+  float low = 0, high = 0;
+
+  HALFTONE_INLINE void Add(float lower, float higher) {
+    low = lower < low ? lower : low;
+    high = higher > high ? higher : high;
+  }
+};
+HALFTONE_SIMD Extremes ExtremesOf(const float* x, int64_t count) {
+  constexpr int64_t kLanes = 32;  // next to each other: one by one they would wait for each other
+  float low[kLanes] = {}, high[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (int64_t j = 0; j < kLanes; ++j) {
+      low[j] = x[i + j] < low[j] ? x[i + j] : low[j];
+      high[j] = x[i + j] > high[j] ? x[i + j] : high[j];
+    }
+  }
+  Extremes all;
+  for (int64_t j = 0; j < kLanes; ++j) all.Add(low[j], high[j]);
+  for (; i < count; ++i) all.Add(x[i], x[i]);
+  return all;
+}
+
+// The range of x onto 0 to 255.
 absl::StatusOr<Prepared> PrepareDynamic(const NodeContext& context) {
   int64_t count = 1;
   for (const int64_t dim : context.InputDims(0)) count *= dim;
@@ -154,13 +180,15 @@ absl::StatusOr<Prepared> PrepareDynamic(const NodeContext& context) {
   if (context.node().outputs.size() != 3) return absl::UnimplementedError("outputs that are absent");
   prepared.step = std::make_unique<LoopStep>([=](const Memory& memory) {
     const float* x = memory.in<float>(0);
-    float low = 0, high = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      low = x[i] < low ? x[i] : low;
-      high = x[i] > high ? x[i] : high;
-    }
-    const float scale = low == high ? 1.0f : (high - low) / 255.0f;
-    const float zero_point = std::nearbyint(std::min(std::max(-low / scale, 0.0f), 255.0f));
+    Extremes range;
+    std::mutex adding;
+    ParallelFor(count, kGrain, [&](int64_t first, int64_t last) {
+      const Extremes part = ExtremesOf(x + first, last - first);
+      const std::lock_guard<std::mutex> lock(adding);
+      range.Add(part.low, part.high);
+    });
+    const float scale = range.low == range.high ? 1.0f : (range.high - range.low) / 255.0f;
+    const float zero_point = std::nearbyint(std::min(std::max(-range.low / scale, 0.0f), 255.0f));
     if (memory.outputs[1] != nullptr) *memory.out<float>(1) = scale;
     if (memory.outputs[2] != nullptr) *memory.out<uint8_t>(2) = static_cast<uint8_t>(zero_point);
     ParallelFor(count, kGrain, [&](int64_t first, int64_t last) {

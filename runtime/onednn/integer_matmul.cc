@@ -1,10 +1,13 @@
 // matmul_integer with constant weights: dnnl::matmul of 8-bit integers without zero points, then what those add:
 //   (a - za)(b - zb) = a b - za sums of b's columns - zb (sums of a's rows - k za)
 // Only where the CPU multiplies 8-bit integers exactly: without VNNI pairs of products saturate at 16 bits.
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "base/status.h"
 #include "runtime/host/parallel.h"
+#include "runtime/onednn/integer_weights.h"
 #include "runtime/onednn/kernels.h"
 #include "runtime/onednn/support.h"
 #include "runtime/onednn/target.h"
@@ -12,51 +15,29 @@
 namespace halftone::onednn {
 namespace {
 
-bool IsByte(DataType type) { return type == DataType::kUInt8 || type == DataType::kInt8; }
-
-// The weights as s8 (those of u8 are 128 less, and so is their zero point), with the sums of their columns.
-struct Weights {
-  Tensor tensor;
-  std::vector<int32_t> zero_points;  // one a column
-  std::vector<int32_t> sums;
-};
-
-absl::StatusOr<Weights> ReadWeights(const Tensor& b, const Tensor* zero_point) {
-  const int64_t k = b.dims()[0], n = b.dims()[1];
-  const int64_t shift = b.type() == DataType::kUInt8 ? 128 : 0;
-  std::vector<int64_t> numbers = b.ToInts();
-  std::vector<int8_t> bytes(numbers.size());
-  Weights weights;
-  weights.sums.assign(static_cast<size_t>(n), 0);
-  for (int64_t i = 0; i < k * n; ++i) {
-    bytes[i] = static_cast<int8_t>(numbers[i] - shift);
-    weights.sums[i % n] += bytes[i];
-  }
-  weights.tensor = Tensor::Of<int8_t>({k, n}, bytes);
-  const std::vector<int64_t> zeros = zero_point == nullptr ? std::vector<int64_t>{0} : zero_point->ToInts();
-  if (zeros.size() != 1 && zeros.size() != static_cast<size_t>(n)) {
-    return absl::UnimplementedError("zero points of b that are neither one nor one a column");
-  }
-  for (int64_t j = 0; j < n; ++j) {
-    weights.zero_points.push_back(static_cast<int32_t>(zeros[zeros.size() == 1 ? 0 : j] - shift));
-  }
-  return weights;
+// Of the columns.
+std::vector<int32_t> SumsOf(const Tensor& weights) {
+  const std::span<const int8_t> bytes = weights.data<int8_t>();
+  const size_t n = static_cast<size_t>(weights.dims()[1]);
+  std::vector<int32_t> sums(n, 0);
+  for (size_t i = 0; i < bytes.size(); ++i) sums[i % n] += bytes[i];
+  return sums;
 }
 
 // Runs the product, then corrects each row.
 class CorrectedProduct final : public Step {
  public:
-  CorrectedProduct(std::unique_ptr<Step> product, Weights weights, int64_t rows, DataType a_type, int64_t a_zeros)
+  CorrectedProduct(std::unique_ptr<Step> product, const IntegerWeights& weights, int64_t rows, DataType a_type,
+                   int64_t a_zeros)
       : product_(std::move(product)),
-        weights_(std::move(weights)),
+        zero_points_(weights.zero_points),
+        sums_(SumsOf(weights.tensor)),
         rows_(rows),
-        k_(weights_.tensor.dims()[0]),
-        n_(weights_.tensor.dims()[1]),
+        k_(weights.rows()),
+        n_(weights.columns()),
         a_type_(a_type),
-        a_zeros_(a_zeros) {
-    for (const int32_t zero : weights_.zero_points) corrects_rows_ |= zero != 0;
-    weights_.tensor = Tensor();  // packed by the product
-  }
+        a_zeros_(a_zeros),
+        corrects_rows_(!weights.symmetric()) {}
 
   void Bind(std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, std::byte* scratch) override {
     a_ = inputs[0];
@@ -88,15 +69,15 @@ class CorrectedProduct final : public Step {
     }
     if (zero == 0 && rest == 0) return;
     int32_t* const y = y_ + row * n_;
-    for (int64_t j = 0; j < n_; ++j) y[j] -= zero * weights_.sums[j] + rest * weights_.zero_points[j];
+    for (int64_t j = 0; j < n_; ++j) y[j] -= zero * sums_[j] + rest * zero_points_[j];
   }
 
   const std::unique_ptr<Step> product_;
-  Weights weights_;
+  const std::vector<int32_t> zero_points_, sums_;  // of the weights' columns
   const int64_t rows_, k_, n_;
   const DataType a_type_;
   const int64_t a_zeros_;  // 0: no zero point; else 1 or one a row
-  bool corrects_rows_ = false;
+  const bool corrects_rows_;
   const std::byte* a_ = nullptr;
   const std::byte* zero_ = nullptr;
   int32_t* y_ = nullptr;
@@ -105,17 +86,12 @@ class CorrectedProduct final : public Step {
 class IntegerMatMulKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
-    const Tensor* b = context.Constant(1);
-    if (b == nullptr || b->rank() != 2) return absl::UnimplementedError("for constant weights of rank 2");
+    if (!HasNativeInt8()) return absl::UnimplementedError("for CPUs with VNNI");
+    HALFTONE_ASSIGN_OR_RETURN(const IntegerWeights weights, ReadIntegerWeights(context, 3));
+    HALFTONE_ASSIGN_OR_RETURN(const int64_t rows, RowsOfIntegers(context, weights));
     const DataType type = context.InputType(0);
     const Dims a = context.InputDims(0);
-    if (!IsByte(type) || !IsByte(b->type()) || a.size() < 2 || !HasNativeInt8()) {
-      return absl::UnimplementedError("for matrices of 8-bit integers, on a CPU with VNNI");
-    }
-    const int64_t k = b->dims()[0], n = b->dims()[1];
-    int64_t rows = 1;
-    for (size_t i = 0; i + 1 < a.size(); ++i) rows *= a[i];
-    if (a.back() != k || rows * k * n == 0 || k > (1 << 15)) return absl::UnimplementedError("empty or very long rows");
+    const int64_t k = weights.rows(), n = weights.columns();
     int64_t a_zeros = 0;
     if (context.HasInput(2)) {
       a_zeros = 1;
@@ -124,14 +100,10 @@ class IntegerMatMulKernel final : public Kernel {
         return absl::UnimplementedError("zero points of a that are neither one nor one a row");
       }
     }
-    const Tensor* zero = context.HasInput(3) ? context.Constant(3) : nullptr;
-    if (context.HasInput(3) && zero == nullptr) return absl::UnimplementedError("a computed zero point of b");
-    HALFTONE_ASSIGN_OR_RETURN(Weights weights, ReadWeights(*b, zero));
-
     const Dims src_dims = {rows, k}, dst_dims = {rows, n};
     const Desc src = PlainDesc(src_dims, type);
     const Desc dst = PlainDesc(dst_dims, DataType::kInt32);
-    const dnnl::matmul::primitive_desc primitive(CpuEngine(), src, AnyDesc(b->dims(), DataType::kInt8), dst,
+    const dnnl::matmul::primitive_desc primitive(CpuEngine(), src, AnyDesc(weights.tensor.dims(), DataType::kInt8), dst,
                                                  UserScratch(), /*allow_empty=*/true);
     if (!primitive || IsSlow(ImplementationName(primitive))) {
       return absl::UnimplementedError("oneDNN has no fast product of these integers");
@@ -141,8 +113,9 @@ class IntegerMatMulKernel final : public Kernel {
     product->AddInput(DNNL_ARG_SRC, src, 0);
     product->AddOutput(DNNL_ARG_DST, dst);
     product->AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), 0);
-    HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed,
-                              Pack(weights.tensor, PlainDesc(b->dims(), DataType::kInt8), primitive.weights_desc()));
+    HALFTONE_ASSIGN_OR_RETURN(
+        FixedMemory packed,
+        Pack(weights.tensor, PlainDesc(weights.tensor.dims(), DataType::kInt8), primitive.weights_desc()));
     product->AddFixed(DNNL_ARG_WEIGHTS, std::move(packed));
 
     Prepared prepared{.inputs = {{0, Placement{type}}},
@@ -150,7 +123,7 @@ class IntegerMatMulKernel final : public Kernel {
                       .scratch_bytes = primitive.scratchpad_desc().get_size(),
                       .kernel = ImplementationName(primitive)};
     if (a_zeros > 0) prepared.inputs.push_back({2, Placement{context.InputType(2)}});
-    prepared.step = std::make_unique<CorrectedProduct>(std::move(product), std::move(weights), rows, type, a_zeros);
+    prepared.step = std::make_unique<CorrectedProduct>(std::move(product), weights, rows, type, a_zeros);
     return prepared;
   }
 };

@@ -81,6 +81,7 @@ class KernelTable {
     const Kernel* cast_loop = host::MakeCastKernel().release();
     const Kernel* quantize = host::MakeQuantizeKernel().release();
     const Kernel* integer_matmul = onednn::MakeIntegerMatMulKernel().release();
+    const Kernel* integer_product = onednn::MakeIntegerProductKernel().release();
     const Kernel* prelu = onednn::MakePReluKernel().release();
     const Kernel* host_lrn = host::MakeLrnKernel().release();
     const Kernel* norm = host::MakeNormKernel().release();
@@ -139,6 +140,7 @@ class KernelTable {
     Add({OpKind::kQuantizeLinear, OpKind::kDequantizeLinear}, {convert_bytes, quantize});
     Add({OpKind::kDynamicQuantizeLinear, OpKind::kFakeQuant}, {quantize});
     Add({OpKind::kMatMulInteger}, {integer_matmul});
+    Add({OpKind::kMatMulIntegerToFloat}, {integer_product});
     Add({OpKind::kMaxPool, OpKind::kAveragePool}, {byte_pool, image_pool, pool, host_pool});
     Add({OpKind::kGlobalAveragePool, OpKind::kGlobalMaxPool}, {byte_pool, pool});
     Add({OpKind::kLpPool, OpKind::kGlobalLpPool, OpKind::kMaxUnpool}, {host_pool});

@@ -27,6 +27,7 @@ std::unique_ptr<Kernel> MakeBinaryKernel();          // binary.cc: elementwise o
 std::unique_ptr<Kernel> MakeBinaryChainKernel();     // binary_chain.cc
 std::unique_ptr<Kernel> MakePReluKernel();           // prelu.cc
 std::unique_ptr<Kernel> MakeIntegerMatMulKernel();   // integer_matmul.cc: matmul_integer
+std::unique_ptr<Kernel> MakeIntegerProductKernel();  // integer_product.cc: matmul_integer_to_float
 std::unique_ptr<Kernel> MakeImagePoolKernel();       // pool.cc: loops of our own
 std::unique_ptr<Kernel> MakePoolKernel();            // pool.cc: max, average, global average
 std::unique_ptr<Kernel> MakeReduceKernel();          // reduce.cc

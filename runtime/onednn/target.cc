@@ -195,10 +195,23 @@ absl::Status OneDnnTarget::SupportsFused(const Graph& graph, NodeId id, const Fu
   return ContractionRuns(graph, id, types, *std::move(epilogue), parts.broadcast_residual).status();
 }
 
+// integer_product.cc: of bytes and a constant matrix of bytes.
+absl::Status IntegerProductRuns(const Graph& graph, std::span<const ValueId> inputs) {
+  const auto is_byte = [&graph](ValueId value) {
+    return graph.type(value) == DataType::kUInt8 || graph.type(value) == DataType::kInt8;
+  };
+  if (!is_byte(inputs[0]) || !is_byte(inputs[1])) return absl::UnimplementedError("no kernel but for bytes");
+  const Tensor* weights = graph.ConstantTensor(inputs[1]);
+  if (weights == nullptr || weights->rank() != 2) return absl::UnimplementedError("no kernel but for a constant matrix");
+  const bool fixed_zeros = inputs.size() <= 5 || !inputs[5].valid() || graph.IsConstant(inputs[5]);
+  return fixed_zeros ? absl::OkStatus() : absl::UnimplementedError("no kernel with computed zero points of weights");
+}
+
 // Ops of floats of our own. None is slower than its parts on the shapes of `dev bench --fusions`: one that is must be
 // refused here, with a sentence that says so.
 absl::Status OneDnnTarget::SupportsOp(const Graph& graph, OpKind op, std::span<const ValueId> inputs) const {
   if (OneDnnBackend().Kernels(op).empty()) return absl::UnimplementedError(Concat("no kernel for ", OpName(op)));
+  if (op == OpKind::kMatMulIntegerToFloat) return IntegerProductRuns(graph, inputs);
   if (op != OpKind::kBinaryChain && op != OpKind::kScaledDotProductAttention && op != OpKind::kL2Loss)
     return absl::OkStatus();
   for (const ValueId input : inputs) {

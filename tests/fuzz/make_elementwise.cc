@@ -250,6 +250,18 @@ void MatMulIntegerNode(Maker& m, OpKind op) {
                          : std::vector<ValueId>{a, b, ZeroOf(m, type), ZeroOf(m, DataType::kInt8)});
 }
 
+void MatMulIntegerToFloatNode(Maker& m, OpKind op) {
+  const int64_t k = m.Int(2, 9), n = m.Int(2, 6);
+  const DataType type = m.OneOf<DataType>({DataType::kUInt8, DataType::kInt8});
+  const double low = type == DataType::kUInt8 ? 0 : -100;
+  const ValueId a = m.Fresh(type, {m.Int(2, 6), k}, low, 100), b = m.Fresh(DataType::kInt8, {k, n}, -100, 100);
+  std::vector<ValueId> inputs = {a, b, m.Fresh(DataType::kFloat32, {}, 0.25, 2),
+                                 m.Fresh(DataType::kFloat32, {n}, 0.25, 2)};
+  if (m.Chance(50)) inputs.insert(inputs.end(), {ZeroOf(m, type), ZeroOf(m, DataType::kInt8)});
+  if (inputs.size() == 6 && m.Chance(50)) inputs.push_back(m.Fresh(DataType::kFloat32, {n}, -2, 2));
+  m.Add(op, std::move(inputs));
+}
+
 void ConvIntegerNode(Maker& m, OpKind op) {
   const ValueId x = m.Fresh(DataType::kUInt8, {m.Int(1, 2), 3, m.Int(5, 8), m.Int(5, 8)}, 0, 200);
   const ValueId w = m.Fresh(DataType::kInt8, {4, 3, 3, 2}, -100, 100);
@@ -351,6 +363,7 @@ constexpr Generator kTable[] = {
     {kFakeQuant, FakeQuantNode},
     {kDequantizeRange, DequantizeRangeNode},
     {kMatMulInteger, MatMulIntegerNode},
+    {kMatMulIntegerToFloat, MatMulIntegerToFloatNode},
     {kConvInteger, ConvIntegerNode},
 };
 
