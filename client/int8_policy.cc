@@ -51,8 +51,8 @@ std::string RestProblem(v1::Precision rest) {
 std::string BudgetProblem(const v1::Int8Policy& policy) {
   const std::string limits = OutOf(policy.budget_seconds(), 0, kLongestBudget, " seconds");
   const bool goal = policy.has_max_top1_drop() || policy.has_min_sqnr_db() || policy.has_min_cosine();
-  if (!limits.empty() || policy.budget_seconds() == 0 || goal) return limits;
-  return "goes with a goal: a top-1 drop, an SQNR or a cosine to be reached";
+  if (!limits.empty() || policy.budget_seconds() == 0 || goal || policy.sensitivity()) return limits;
+  return "goes with a goal (a top-1 drop, an SQNR or a cosine to be reached) or with sensitivity";
 }
 
 }  // namespace

@@ -47,8 +47,8 @@ struct OptimizeOptions {
   std::vector<SampleFile> calibration;   // for the ranges of int8; also used where `evaluation` is empty
   std::vector<SampleFile> evaluation;
   Int8Options int8;  // of kInt8
-  // Files of ranges by RangesKey (ranges_cache.h): calibrations of earlier jobs, found again. nullopt: every calibration
-  // is made anew, and gets no key.
+  // Calibrations of earlier jobs: files of ranges by RangesKey (ranges_cache.h). nullopt: every calibration is made
+  // anew, and gets no key.
   std::optional<std::map<std::string, std::string>> known_ranges;
   BenchmarkOptions benchmark;
   std::string out_dir;  // absolute; variants are written here

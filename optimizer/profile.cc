@@ -19,11 +19,12 @@
 namespace halftone {
 namespace {
 
-absl::StatusOr<LoweredGraph> Lower(VariantKind kind, const PreparedModel& model, const Target& target,
-                                   const OptimizeOptions& options, const ProgressCallback& progress) {
-  if (kind != VariantKind::kInt8) return MakeLowered(kind, model, target, options);
+absl::StatusOr<LoweredGraph> LowerToInt8(const PreparedModel& model, const Target& target,
+                                         const OptimizeOptions& options, const ProgressCallback& progress,
+                                         std::optional<CalibrationSummary>& calibration) {
   HALFTONE_ASSIGN_OR_RETURN(const Int8Source source, MakeInt8Source(model, target, options));
   const ValueRanges& ranges = source.calibrated.ranges;
+  calibration = source.calibrated.summary;
   Int8Search search;
   if (!options.int8.goal.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(AccuracyControlResult found, MeetGoal(source.base, ranges, target, options, progress));
@@ -44,7 +45,10 @@ absl::StatusOr<ProfileTargets> MakeTargets(const OptimizeOptions& options, const
   const std::string extension = std::filesystem::path(options.model.label()).extension().string();
   ProfileTargets result;
   for (const VariantKind kind : kinds) {
-    HALFTONE_ASSIGN_OR_RETURN(LoweredGraph lowered, Lower(kind, model, *target, options, progress));
+    HALFTONE_ASSIGN_OR_RETURN(LoweredGraph lowered,
+                              kind == VariantKind::kInt8
+                                  ? LowerToInt8(model, *target, options, progress, result.calibration)
+                                  : MakeLowered(kind, model, *target, options));
     if (!lowered.not_measured.empty()) {  // the last of its warnings
       result.warnings.insert(result.warnings.end(), lowered.warnings.begin(), lowered.warnings.end());
       continue;

@@ -2,6 +2,7 @@
 #ifndef HALFTONE_OPTIMIZER_PROFILE_H_
 #define HALFTONE_OPTIMIZER_PROFILE_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,11 @@ struct ProfileTarget {
   RunSpec run;
 };
 
-// Lowers the model to each of `kinds` (kFp32: the fused baseline) as RunOptimizeJob does, kInt8 with its calibration and
-// search after a goal, and writes the files into options.out_dir. The rounds of options.benchmark are not read.
+// Lowers the model to each of `kinds` (kFp32: the fused baseline) as RunOptimizeJob does, kInt8 with its calibration
+// and search after a goal, and writes the files into options.out_dir. The rounds of options.benchmark are not read.
 struct ProfileTargets {
   std::vector<ProfileTarget> targets;
+  std::optional<CalibrationSummary> calibration;  // of kInt8
   std::vector<std::string> warnings;
 };
 absl::StatusOr<ProfileTargets> MakeProfileTargets(const OptimizeOptions& options,

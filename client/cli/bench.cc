@@ -87,6 +87,7 @@ absl::StatusOr<v1::Report> BenchOne(const Flags& flags, const std::string& model
   HALFTONE_RETURN_IF_ERROR(ResolveCalibration(flags.int8, &bench, &blobs));
   *bench.mutable_benchmark() = ToBenchmarkSpec(flags.benchmark);
   for (const std::string& output : flags.model.outputs) bench.add_outputs(output);
+  spec.set_no_ranges_cache(flags.int8.no_ranges_cache);
   SetTimeout(flags.timeout, &spec);
 
   const bool quiet = flags.outcome.quiet;

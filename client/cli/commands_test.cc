@@ -77,6 +77,8 @@ TEST_F(CommandsTest, FlagsOfInt8NeedInt8) {
                                                        {"--no-bias-correction"},
                                                        {"--no-equalization"},
                                                        {"--smooth"},
+                                                       {"--no-ranges-cache"},
+                                                       {"--sensitivity"},
                                                        {"--min-cosine", "0.99"},
                                                        {"--max-top1-drop", "1"},
                                                        {"--min-sqnr", "30"},
@@ -107,7 +109,8 @@ TEST_F(CommandsTest, WrongFlagsOfInt8) {
   expect({"--budget", "10"}, 2, "--budget: goes with a goal");
   expect({"--min-sqnr", "bf16=30"}, 2, "no bf16 variant is asked for");
   expect({"--max-top1-drop", "1", "--min-sqnr", "20", "--min-cosine", "0.9", "--budget", "5"}, 3, "no such file");
-  ExpectError({"profile", "m.onnx", "--precision", "int8"}, 2, "profile the file that optimize");
+  ExpectError({"profile", "m.onnx", "--smooth"}, 2, "--smooth goes with --precision int8");
+  ExpectError({"profile", "/none.onnx", "--precision", "int8", "--smooth"}, 3, "no such file");
 }
 
 TEST(SetInt8, FlagsAreOverThePolicy) {

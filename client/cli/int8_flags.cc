@@ -39,9 +39,11 @@ absl::Status NeedsInt8(const Int8Flags& flags) {
       {"--no-bias-correction", flags.no_bias_correction},
       {"--no-equalization", flags.no_equalization},
       {"--smooth", flags.smooth},
+      {"--no-ranges-cache", flags.no_ranges_cache},
       {"--max-top1-drop without a precision", !flags.max_top1_drop.empty()},
       {"--min-sqnr without a precision", !flags.min_sqnr.empty()},
       {"--min-cosine", !flags.min_cosine.empty()},
+      {"--sensitivity", flags.sensitivity},
       {"--budget", flags.budget != 0},
   };
   for (const auto& [flag, is_given] : given) {
@@ -69,6 +71,7 @@ absl::Status SetGoal(const Int8Flags& flags, v1::Int8Policy* policy) {
     HALFTONE_ASSIGN_OR_RETURN(const double cosine, Number("--min-cosine", flags.min_cosine));
     policy->set_min_cosine(cosine);
   }
+  if (flags.sensitivity) policy->set_sensitivity(true);
   if (flags.budget != 0) policy->set_budget_seconds(flags.budget);
   return absl::OkStatus();
 }
@@ -133,6 +136,9 @@ void AddInt8Flags(CLI::App& app, Int8Flags* flags) {
   app.add_flag("--no-equalization", flags->no_equalization, "ranges of channels are not evened out between layers")
       ->group(kGroup);
   app.add_flag("--smooth", flags->smooth, "outliers of activations move into the weights of products")->group(kGroup);
+  app.add_flag("--no-ranges-cache", flags->no_ranges_cache,
+               "calibrate anew; the server's ranges of an earlier job with the same model and samples are not taken")
+      ->group(kGroup);
 }
 
 void AddInt8GoalFlags(CLI::App& app, Int8Flags* flags) {
@@ -141,7 +147,10 @@ void AddInt8GoalFlags(CLI::App& app, Int8Flags* flags) {
                  "without a precision: nodes come up to --int8-rest until it is reached")
       ->type_name("C")
       ->group(kGroup);
-  app.add_option("--budget", flags->budget, "seconds for the search after it; the best so far is written")
+  app.add_flag("--sensitivity", flags->sensitivity,
+               "measure the SQNR of each node alone in int8: a table of the worst; --explain and report.json have all")
+      ->group(kGroup);
+  app.add_option("--budget", flags->budget, "seconds for the search and --sensitivity; the best so far is written")
       ->check(CLI::Range(0.001, 86'400.0))
       ->type_name("S")
       ->group(kGroup);

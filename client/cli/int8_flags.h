@@ -27,22 +27,24 @@ struct Int8Flags {
   bool no_bias_correction = false;
   bool no_equalization = false;
   bool smooth = false;
+  bool no_ranges_cache = false;
   // Of the accuracy to be reached; as text: empty is not asked for.
   std::string max_top1_drop;
   std::string min_sqnr;
   std::string min_cosine;
+  bool sensitivity = false;
   double budget = 0;
 };
 
 void AddInt8Flags(CLI::App& app, Int8Flags* flags);  // all but those of the accuracy
-// --min-cosine and --budget. The other two are gates too, and those of the command.
+// --min-cosine, --sensitivity and --budget. The other two are gates too, and those of the command.
 void AddInt8GoalFlags(CLI::App& app, Int8Flags* flags);
 
 // Puts the flags over the policy. Usage errors: a flag without int8 among the policy's precisions, an unknown word, a
 // number out of its limits, flags that contradict each other.
 absl::Status SetInt8(const Int8Flags& flags, v1::Policy* policy);
 
-// --calibration or --ranges, whichever was given, of an OptimizeSpec or BenchSpec. Errors are usage errors.
+// --calibration or --ranges, whichever was given. Spec: OptimizeSpec, BenchSpec, ProfileSpec. Errors are usage errors.
 template <typename Spec>
 absl::Status ResolveCalibration(const Int8Flags& flags, Spec* spec, Blobs* blobs) {
   if (!flags.ranges.empty() && !flags.calibration.empty()) {

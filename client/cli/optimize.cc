@@ -112,6 +112,7 @@ absl::Status Optimize(Flags flags, Interrupts& interrupts) {
   }
   *optimize.mutable_benchmark() = ToBenchmarkSpec(flags.benchmark);
   for (const std::string& output : flags.model.outputs) optimize.add_outputs(output);
+  spec.set_no_ranges_cache(flags.int8.no_ranges_cache);
   SetTimeout(flags.timeout, &spec);
 
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Open(flags.server, interrupts));

@@ -1,16 +1,15 @@
 // halftone profile MODEL: where the time of a model goes, step by step.
 #include "client/cli/profile.h"
 
-#include <algorithm>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
 #include "base/status.h"
 #include "client/cli/commands.h"
 #include "client/cli/console.h"
-#include "client/cli/exit_codes.h"
 #include "client/cli/flags.h"
 #include "client/cli/inputs.h"
+#include "client/cli/int8_flags.h"
 #include "client/cli/job.h"
 #include "client/cli/results.h"
 #include "client/cli/session.h"
@@ -23,6 +22,7 @@ namespace {
 constexpr char kExample[] = R"(Examples:
   halftone profile model.onnx                                   the 20 steps with most to gain, fp32 and bf16
   halftone profile model.onnx --precision bf16 --threads 2 --top 0
+  halftone profile model.onnx --precision fp32,int8 --calibration samples/
   halftone profile model.onnx --onednn-verbose lines.txt        and oneDNN's lines, with commands that repeat them)";
 
 constexpr char kJsonName[] = "profile.json";
@@ -33,6 +33,7 @@ struct Flags {
   ModelFlags model;
   PolicyFlags policy;
   BenchmarkFlags benchmark;
+  Int8Flags int8;
   std::string samples;
   std::string verbose;
   int top = 20;
@@ -46,17 +47,16 @@ absl::Status Profile(const Flags& flags, Interrupts& interrupts) {
   v1::JobSpec spec;
   v1::ProfileSpec& profile = *spec.mutable_profile();
   HALFTONE_ASSIGN_OR_RETURN(*profile.mutable_policy(), ToPolicy(flags.policy));
-  const auto& wanted = profile.policy().precisions();
-  if (std::find(wanted.begin(), wanted.end(), v1::INT8) != wanted.end()) {
-    return UsageError("profile: int8 needs ranges: profile the file that optimize --precision int8 writes");
-  }
+  HALFTONE_RETURN_IF_ERROR(SetInt8(flags.int8, profile.mutable_policy()));
   HALFTONE_ASSIGN_OR_RETURN(*profile.mutable_model(), ResolveModel(flags.model.path, flags.model.format, &blobs));
+  HALFTONE_RETURN_IF_ERROR(ResolveCalibration(flags.int8, &profile, &blobs));
   if (!flags.samples.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(*profile.mutable_samples(), ResolveSamples("--eval", {flags.samples}, &blobs));
   }
   *profile.mutable_benchmark() = ToBenchmarkSpec(flags.benchmark);
   for (const std::string& output : flags.model.outputs) profile.add_outputs(output);
   profile.set_onednn_verbose(!flags.verbose.empty());
+  spec.set_no_ranges_cache(flags.int8.no_ranges_cache);
   SetTimeout(flags.timeout, &spec);
 
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Open(flags.server, interrupts));
@@ -85,13 +85,14 @@ void AddProfile(CLI::App& app, Action* action) {
   AddModelFlags(command, &flags->model);
   command
       .add_option("--precision", flags->policy.precisions,
-                  "fp32, bf16, fp16 (default: the first two), separated by commas")
+                  "fp32, bf16, fp16, int8 (default: the first two), separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAME");
-  command.add_option("--policy", flags->policy.file, "of bf16: YAML or JSON of halftone.v1.Policy")->type_name("FILE");
+  command.add_option("--policy", flags->policy.file, "YAML or JSON of halftone.v1.Policy")->type_name("FILE");
   command.add_flag("--force", flags->policy.force, "bf16 also where the CPU only emulates it");
   AddPlannerFlags(command, &flags->policy);
+  AddInt8Flags(command, &flags->int8);
   command.add_option("--eval", flags->samples, "samples, of which the first is run: an .npz or a folder of them")
       ->type_name("PATH");
   AddRunFlags(command, &flags->benchmark);

@@ -3,6 +3,7 @@
 //   DIR/lock     held with flock by the running server      DIR/jobs.sqlite   jobs and events
 //   DIR/blobs/   content-addressed files                    DIR/uploads/      unfinished blobs
 //   DIR/work/    private folders of running jobs, emptied at start
+//   DIR/ranges/  which blobs are ranges that a later job may take (ranges_cache.h); may be removed at any time
 
 #ifndef HALFTONE_SERVER_CORE_DATA_DIR_H_
 #define HALFTONE_SERVER_CORE_DATA_DIR_H_
@@ -23,6 +24,7 @@ class DataDir {
   const std::string& path() const { return path_; }
   std::string database() const { return path_ + "/jobs.sqlite"; }
   std::string work() const { return path_ + "/work"; }
+  std::string ranges() const { return path_ + "/ranges"; }
 
  private:
   DataDir(std::string path, UniqueFd lock) : path_(std::move(path)), lock_(std::move(lock)) {}

@@ -8,6 +8,7 @@
 //   outside.onnx  names a file outside its folder        link.onnx      an output that is a link
 //   twice.onnx    one output name twice                  flood.onnx     very much progress
 //   left.onnx     an error that leaves a file            stray.onnx     the same of a file outside its folder
+//   ranges.onnx   as ok, and takes ranges of an earlier job or makes them
 
 #include <signal.h>
 #include <unistd.h>
@@ -57,6 +58,18 @@ worker::WorkerMessage Answer(const worker::WorkerRequest& request) {
   message.mutable_result()->mutable_report()->set_model(request.inputs(0).path());
   (*message.mutable_stage_seconds())["import"] = 0.25;
   return message;
+}
+
+void UseRanges(const worker::WorkerRequest& request, worker::WorkerResult& result) {
+  if (request.spec().no_ranges_cache()) return;
+  worker::RangesUse& use = *result.mutable_ranges();
+  use.set_key(std::string(64, 'a'));
+  for (const worker::KnownRanges& known : request.known_ranges()) {
+    if (known.key() == use.key() && ReadText(known.local_path()) == "ranges") use.set_from_cache(true);
+  }
+  if (use.from_cache()) return;
+  use.set_local_path(request.work_dir() + "/net.ranges.json");
+  WriteText(use.local_path(), "ranges");
 }
 
 void Misbehave(const std::string& how, const worker::WorkerRequest& request) {
@@ -114,6 +127,7 @@ void DoJob(const worker::WorkerRequest& request) {
   }
   message = Answer(request);
   worker::OutputFile& file = *message.mutable_result()->mutable_files(0);
+  if (how == "ranges.onnx") UseRanges(request, *message.mutable_result());
   if (how == "outside.onnx") file.set_local_path(request.work_dir() + "/../../jobs.sqlite");
   if (how == "link.onnx") {
     unlink(file.local_path().c_str());

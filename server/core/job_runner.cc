@@ -54,7 +54,7 @@ void HidePathsIn(worker::WorkerMessage& message, const PathNames& names) {
 }  // namespace
 
 JobRunner::JobRunner(JobStore& jobs, BlobStore& blobs, JobObserver& observer, Options options)
-    : jobs_(jobs), blobs_(blobs), observer_(observer), options_(std::move(options)) {}
+    : jobs_(jobs), blobs_(blobs), observer_(observer), options_(std::move(options)), ranges_(options_.ranges, blobs) {}
 
 JobRunner::~JobRunner() { Shutdown(); }
 
@@ -225,7 +225,40 @@ absl::StatusOr<worker::WorkerRequest> JobRunner::Prepare(const v1::Job& job, con
     input.set_sha256(file.digest().sha256());
     input.set_local_path(path);
   }
+  if (!job.spec().no_ranges_cache()) OfferRanges(job, request, names);
   return request;
+}
+
+void JobRunner::OfferRanges(const v1::Job& job, worker::WorkerRequest& request, PathNames& names) {
+  std::vector<std::string> warnings;
+  for (const RangesCache::Entry& entry : ranges_.Find(job.spec(), warnings)) {
+    worker::KnownRanges& known = *request.add_known_ranges();
+    known.set_key(entry.key);
+    known.set_local_path(blobs_.PathOf(entry.digest));
+    names.try_emplace(known.local_path(), "ranges of an earlier job");
+  }
+  std::vector<v1::JobEvent> events;
+  for (const std::string& warning : warnings) events.emplace_back().set_warning(warning);
+  if (events.empty()) return;
+  const absl::StatusOr<bool> written = jobs_.Append(job.name(), job.attempt(), std::move(events));
+  if (!written.ok()) LogError("cannot store events").With("job", job.name()).With("error", written.status().message());
+}
+
+// Ranges that cannot be kept are made again another time.
+void JobRunner::KeepRanges(const v1::Job& job, const std::string& work_dir, const worker::RangesUse& use) {
+  if (use.key().empty() || job.spec().no_ranges_cache()) return;
+  observer_.OnRanges(use.from_cache());
+  if (use.from_cache()) {
+    LogInfo("ranges from the cache").With("job", job.name()).With("key", use.key());
+    return;
+  }
+  worker::WorkerResult made;
+  made.add_files()->set_path("ranges.json");
+  made.mutable_files(0)->set_local_path(use.local_path());
+  const absl::StatusOr<v1::JobResult> stored = StoreOutputs(blobs_, work_dir, std::move(made));
+  const absl::Status kept =
+      stored.ok() ? ranges_.Keep(job.spec(), use.key(), stored->files(0).digest()) : stored.status();
+  if (!kept.ok()) LogError("cannot keep ranges").With("job", job.name()).With("error", kept.message());
 }
 
 // They are a help: without them the job has failed all the same.
@@ -277,8 +310,10 @@ JobOutcome JobRunner::ToOutcome(const v1::Job& job, const std::string& work_dir,
   for (const auto& [stage, seconds] : end.answer.stage_seconds()) {
     if (++stages <= kMaxStageNames) observer_.OnStage(KindOf(job.spec()), stage, seconds);
   }
+  const worker::RangesUse ranges = end.answer.result().ranges();
   absl::StatusOr<v1::JobResult> result = StoreOutputs(blobs_, work_dir, std::move(*end.answer.mutable_result()));
   if (result.ok()) {
+    KeepRanges(job, work_dir, ranges);
     outcome.result = *std::move(result);
   } else if (absl::IsResourceExhausted(result.status())) {
     outcome.error = ToJobError(result.status());

@@ -16,6 +16,7 @@
 #include "server/core/blob_store.h"
 #include "server/core/job_store.h"
 #include "server/core/observer.h"
+#include "server/core/ranges_cache.h"
 #include "server/core/sanitize.h"
 #include "server/core/worker_process.h"
 #include "server/worker/worker.pb.h"
@@ -28,6 +29,7 @@ class JobRunner {
   struct Options {
     std::string worker;    // path of the program
     std::string work_dir;  // folders of running jobs are made here
+    std::string ranges;    // folder of the RangesCache
     absl::Duration default_timeout = absl::Hours(1);
     absl::Duration grace = absl::Seconds(5);  // between SIGTERM and SIGKILL
     absl::Duration describe_timeout = absl::Seconds(30);
@@ -60,6 +62,8 @@ class JobRunner {
   std::optional<JobOutcome> RunChild(const v1::Job& job, const worker::WorkerRequest& request, const StopSignal& stop,
                                      const PathNames& names);
   absl::StatusOr<worker::WorkerRequest> Prepare(const v1::Job& job, const std::string& work_dir, PathNames& names);
+  void OfferRanges(const v1::Job& job, worker::WorkerRequest& request, PathNames& names);
+  void KeepRanges(const v1::Job& job, const std::string& work_dir, const worker::RangesUse& use);
   void StoreErrorFiles(const std::string& work_dir, const worker::WorkerMessage& answer, v1::JobError& error);
   JobOutcome ToOutcome(const v1::Job& job, const std::string& work_dir, WorkerEnd end, const PathNames& names);
   void Finish(const v1::Job& job, const JobOutcome& outcome);
@@ -68,6 +72,7 @@ class JobRunner {
   BlobStore& blobs_;
   JobObserver& observer_;
   const Options options_;
+  RangesCache ranges_;  // of thread_
   std::thread thread_;
 
   absl::Mutex mutex_;

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "base/files.h"
@@ -29,6 +31,10 @@ class CountingObserver final : public JobObserver {
   void OnStage(std::string_view kind, std::string_view stage, double seconds) override {
     const absl::MutexLock lock(&mutex_);
     log_ += std::string(kind) + "/" + std::string(stage) + "=" + std::to_string(seconds).substr(0, 4) + " ";
+  }
+  void OnRanges(bool from_cache) override {
+    const absl::MutexLock lock(&mutex_);
+    log_ += from_cache ? "ranges:cache " : "ranges:samples ";
   }
   std::string log() {
     const absl::MutexLock lock(&mutex_);
@@ -52,7 +58,10 @@ class JobRunnerTest : public testing::Test {
     store_ = JobStore::Open(Path("jobs.sqlite")).value();
     runner_ = std::make_unique<JobRunner>(
         *store_, *blobs_, observer_,
-        JobRunner::Options{.worker = worker, .work_dir = Path("work"), .grace = absl::Milliseconds(300)});
+        JobRunner::Options{.worker = worker,
+                           .work_dir = Path("work"),
+                           .ranges = Path("ranges"),
+                           .grace = absl::Milliseconds(300)});
     jobs_ = std::make_unique<Jobs>(*store_, *blobs_, *runner_, observer_);
     EXPECT_TRUE(StoreBlob(*blobs_, "model").ok());
     runner_->Start();
@@ -226,6 +235,38 @@ TEST_F(JobRunnerTest, ProgressIsCoalesced) {
   ASSERT_EQ(Result(name).state(), v1::SUCCEEDED);
   const double seconds = absl::ToDoubleSeconds(absl::Now() - start);
   EXPECT_LE(store_->ReadEvents(name, 0, 100'000)->events.size(), 10 * seconds + 10);
+}
+
+TEST_F(JobRunnerTest, RangesOfAnEarlierJobAreOffered) {
+  ASSERT_TRUE(StoreBlob(*blobs_, "samples").ok());
+  v1::CreateJobRequest request;
+  v1::OptimizeSpec& optimize = *request.mutable_spec()->mutable_optimize();
+  *optimize.mutable_model() = InspectJob("ranges.onnx").inspect().model();
+  *optimize.mutable_calibration()->add_files() = InspectJob("s.npz", "samples").inspect().model().files(0);
+  const auto run = [&] {
+    const v1::Job job = Result(jobs_->Create(request)->name());
+    EXPECT_EQ(job.state(), v1::SUCCEEDED) << job.error().message();
+    EXPECT_EQ(job.result().files_size(), 1) << "ranges are kept, but are no result of their own";
+    return job.name();
+  };
+  run();
+  run();
+  StartServer();
+  run();  // also a later server's
+  std::filesystem::remove(blobs_->PathOf(DigestOf("ranges")));
+  ASSERT_TRUE(WriteFileAtomically(blobs_->PathOf(DigestOf("ranges")), "RANGES").ok());
+  const std::string name = run();
+  EXPECT_TRUE(Await(name, [](const v1::JobEvent& event) { return absl::StrContains(event.warning(), "broken"); }));
+  run();
+  request.mutable_spec()->set_no_ranges_cache(true);
+  run();
+  runner_->Shutdown();
+  const std::string log = observer_.log();
+  std::string said;
+  for (const absl::string_view word : absl::StrSplit(log, ' ')) {
+    if (absl::StartsWith(word, "ranges:")) absl::StrAppend(&said, word, " ");
+  }
+  EXPECT_EQ(said, "ranges:samples ranges:cache ranges:cache ranges:samples ranges:cache ");
 }
 
 TEST_F(JobRunnerTest, MissingWorkerFailsTheJobOnly) {

@@ -16,6 +16,8 @@ class JobObserver {
 
   virtual void OnJobFinished(std::string_view kind, v1::JobState outcome) = 0;
   virtual void OnStage(std::string_view kind, std::string_view stage, double seconds) = 0;
+  // Ranges of INT8 by samples: of an earlier job, or made.
+  virtual void OnRanges(bool from_cache) = 0;
 };
 
 }  // namespace halftone::server

@@ -90,11 +90,7 @@ class Checker {
     Check(path + ".benchmark", spec.benchmark());
     Check(path + ".samples", spec.samples());
     CheckNames(path + ".outputs", spec.outputs());
-    for (int i = 0; i < spec.policy().precisions_size(); ++i) {
-      if (spec.policy().precisions(i) != v1::INT8) continue;
-      Add(absl::StrCat(path, ".policy.precisions[", i, "]"),
-          "INT8 cannot be profiled from the fp32 model: profile the int8 file that an optimize job writes");
-    }
+    CheckCalibration(path, spec);
   }
 
   void CheckTimeout(const std::string& path, const google::protobuf::Duration& timeout) {
@@ -213,12 +209,12 @@ class Checker {
     if (int8.has_min_cosine()) CheckNumber(path + ".min_cosine", int8.min_cosine(), -1, 1, "-1 to 1");
     CheckNumber(path + ".budget_seconds", int8.budget_seconds(), 0, kMaxTimeoutSeconds, "seconds, 0 to 86400");
     const bool goal = int8.has_max_top1_drop() || int8.has_min_sqnr_db() || int8.has_min_cosine();
-    if (int8.budget_seconds() > 0 && !goal) {
-      Add(path + ".budget_seconds", "goes with a goal: max_top1_drop, min_sqnr_db or min_cosine");
+    if (int8.budget_seconds() > 0 && !goal && !int8.sensitivity()) {
+      Add(path + ".budget_seconds", "goes with a goal (max_top1_drop, min_sqnr_db or min_cosine) or with sensitivity");
     }
   }
 
-  // Spec: OptimizeSpec, BenchSpec.
+  // Spec: OptimizeSpec, BenchSpec, ProfileSpec.
   template <typename Spec>
   void CheckCalibration(const std::string& path, const Spec& spec) {
     Check(path + ".calibration", spec.calibration());
@@ -376,6 +372,8 @@ std::vector<v1::File> FilesOf(const v1::JobSpec& spec) {
   if (spec.bench().has_ranges()) files.push_back(spec.bench().ranges());
   add(spec.profile().model().files());
   add(spec.profile().samples().files());
+  add(spec.profile().calibration().files());
+  if (spec.profile().has_ranges()) files.push_back(spec.profile().ranges());
   return files;
 }
 

@@ -92,7 +92,14 @@ TEST(CheckSpec, Int8) {
   v1::ProfileSpec& profile = *spec.mutable_profile();
   *profile.mutable_model() = InspectJob("m.onnx").inspect().model();
   profile.mutable_policy()->add_precisions(v1::INT8);
-  EXPECT_EQ(FieldsOf(spec), Fields{"spec.profile.policy.precisions[0]"});
+  EXPECT_EQ(FieldsOf(spec), Fields{});
+  *profile.mutable_ranges() = InspectJob("r.json").inspect().model().files(0);
+  EXPECT_EQ(FieldsOf(spec), Fields{});
+  *profile.mutable_calibration()->add_files() = InspectJob("s.npz").inspect().model().files(0);
+  EXPECT_EQ(FieldsOf(spec), Fields{"spec.profile.ranges"});
+  EXPECT_EQ(FilesOf(spec).size(), 3u);
+  profile.mutable_policy()->clear_precisions();
+  EXPECT_EQ(FieldsOf(spec).size(), 2u);
 }
 
 TEST(CheckSpec, EveryKindIsLookedAt) {

@@ -38,6 +38,9 @@ Histogram::BucketBoundaries StageBuckets() {
 
 std::string StateLabel(v1::JobState state) { return absl::AsciiStrToLower(v1::JobState_Name(state)); }
 
+// As Calibration.source in the report.
+std::string RangesLabel(bool from_cache) { return from_cache ? "cache" : "samples"; }
+
 }  // namespace
 
 Metrics::Metrics()
@@ -62,7 +65,11 @@ Metrics::Metrics()
       stage_seconds_(BuildHistogram()
                          .Name("halftone_job_stage_seconds")
                          .Help("Time of one stage of a job.")
-                         .Register(*registry_)) {
+                         .Register(*registry_)),
+      ranges_(BuildCounter()
+                  .Name("halftone_int8_ranges_total")
+                  .Help("Ranges of int8 for calibration samples: made of them, or by an earlier job.")
+                  .Register(*registry_)) {
   BuildGauge()
       .Name("halftone_build_info")
       .Help("Always 1; the labels say which build this is.")
@@ -74,6 +81,7 @@ Metrics::Metrics()
     received_.Add({{"method", std::string(method)}});
     sent_.Add({{"method", std::string(method)}});
   }
+  for (const bool from_cache : {false, true}) ranges_.Add({{"source", RangesLabel(from_cache)}});
   for (const std::string_view kind : kKinds) {
     for (const v1::JobState state : {v1::SUCCEEDED, v1::FAILED, v1::CANCELLED}) {
       finished_.Add({{"kind", std::string(kind)}, {"outcome", StateLabel(state)}});
@@ -96,6 +104,8 @@ void Metrics::OnJobFinished(std::string_view kind, v1::JobState outcome) {
 void Metrics::OnStage(std::string_view kind, std::string_view stage, double seconds) {
   stage_seconds_.Add({{"kind", std::string(kind)}, {"stage", StageLabel(stage)}}, StageBuckets()).Observe(seconds);
 }
+
+void Metrics::OnRanges(bool from_cache) { ranges_.Add({{"source", RangesLabel(from_cache)}}).Increment(); }
 
 std::string Metrics::StageLabel(std::string_view stage) {
   const bool plain = !stage.empty() && stage.size() <= kMaxStageBytes &&

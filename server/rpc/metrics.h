@@ -4,6 +4,7 @@
 //   halftone_grpc_requests_total{method,code}          halftone_jobs_finished_total{kind,outcome}
 //   halftone_grpc_request_seconds{method}              halftone_job_stage_seconds{kind,stage}
 //   halftone_grpc_received_bytes_total{method}         halftone_grpc_sent_bytes_total{method}
+//   halftone_int8_ranges_total{source}
 
 #ifndef HALFTONE_SERVER_RPC_METRICS_H_
 #define HALFTONE_SERVER_RPC_METRICS_H_
@@ -47,6 +48,7 @@ class Metrics final : public JobObserver {
   void OnCall(const CallRecord& call);
   void OnJobFinished(std::string_view kind, v1::JobState outcome) override;
   void OnStage(std::string_view kind, std::string_view stage, double seconds) override;
+  void OnRanges(bool from_cache) override;
 
   std::shared_ptr<prometheus::Registry> registry() { return registry_; }
 
@@ -61,6 +63,7 @@ class Metrics final : public JobObserver {
   prometheus::Family<prometheus::Counter>& sent_;
   prometheus::Family<prometheus::Counter>& finished_;
   prometheus::Family<prometheus::Histogram>& stage_seconds_;
+  prometheus::Family<prometheus::Counter>& ranges_;
 
   absl::Mutex mutex_;
   std::set<std::string, std::less<>> stages_ ABSL_GUARDED_BY(mutex_);

@@ -86,7 +86,8 @@ Server::Server(const Options& options, DataDir data, std::unique_ptr<BlobStore> 
     : data_(std::move(data)),
       blobs_(std::move(blobs)),
       store_(std::move(store)),
-      runner_(*store_, *blobs_, metrics_, {.worker = options.worker, .work_dir = data_.work(), .grace = options.grace}),
+      runner_(*store_, *blobs_, metrics_,
+              {.worker = options.worker, .work_dir = data_.work(), .ranges = data_.ranges(), .grace = options.grace}),
       jobs_(*store_, *blobs_, runner_, metrics_),
       model_optimizer_(jobs_, *blobs_, runner_, metrics_),
       blobs_service_(*blobs_, metrics_) {}

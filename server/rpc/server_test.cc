@@ -151,6 +151,7 @@ TEST_F(WholeServerTest, MetricsAreExact) {
            "halftone_jobs_finished_total{kind=\"inspect\",outcome=\"succeeded\"} 1",
            "halftone_jobs_finished_total{kind=\"inspect\",outcome=\"failed\"} 1",
            "halftone_jobs_finished_total{kind=\"bench\",outcome=\"failed\"} 0",
+           "halftone_int8_ranges_total{source=\"cache\"} 0",
            "halftone_job_stage_seconds_sum{kind=\"inspect\",stage=\"import\"} 0.25",
        }) {
     EXPECT_TRUE(absl::StrContains(page, line)) << line;

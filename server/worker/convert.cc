@@ -77,6 +77,7 @@ void ToProto(const NodeDecision& decision, v1::NodeDecision* proto) {
   proto->set_precision(worker::ToProto(decision.precision));
   proto->set_rule(decision.reason.rule);
   proto->set_reason(decision.reason.text);
+  if (decision.sqnr_alone_db.has_value()) proto->set_sqnr_alone_db(*decision.sqnr_alone_db);
 }
 
 void ToProto(const RewriteSummary& summary, v1::Variant* proto) {
@@ -125,6 +126,7 @@ void ToProto(const VariantResult& result, const BenchmarkOptions& options, v1::V
   for (const std::string& op : result.opaque_ops) proto->add_opaque_ops(op);
   proto->set_int8_share(result.int8_share);
   if (result.goal.has_value()) *proto->mutable_goal() = worker::ToProto(*result.goal);
+  for (const SaturationCertificate& node : result.saturation) *proto->add_saturation() = worker::ToProto(node);
   proto->set_reference_share(result.reference_share);
   for (const std::string& node : result.reference_nodes) proto->add_reference_nodes(node);
 }

@@ -101,4 +101,28 @@ v1::GoalResult ToProto(const GoalResult& result) {
   return proto;
 }
 
+v1::SaturationCertificate ToProto(const SaturationCertificate& certificate) {
+  v1::SaturationCertificate proto;
+  proto.set_node(certificate.node);
+  proto.set_saturation(std::string(SaturationName(certificate.saturation)));
+  proto.set_most(certificate.most);
+  proto.set_least(certificate.least);
+  return proto;
+}
+
+std::optional<std::map<std::string, std::string>> KnownRangesOf(const WorkerRequest& request) {
+  if (request.spec().no_ranges_cache()) return std::nullopt;
+  std::map<std::string, std::string> known;
+  for (const KnownRanges& ranges : request.known_ranges()) known[ranges.key()] = ranges.local_path();
+  return known;
+}
+
+void SetRangesUse(const std::optional<CalibrationSummary>& calibration, WorkerResult& result) {
+  if (!calibration.has_value() || calibration->key.empty()) return;
+  RangesUse& use = *result.mutable_ranges();
+  use.set_key(calibration->key);
+  use.set_from_cache(calibration->source == "cache");
+  if (!use.from_cache()) use.set_local_path(calibration->path);
+}
+
 }  // namespace halftone::worker

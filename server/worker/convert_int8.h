@@ -2,10 +2,15 @@
 #ifndef HALFTONE_SERVER_WORKER_CONVERT_INT8_H_
 #define HALFTONE_SERVER_WORKER_CONVERT_INT8_H_
 
+#include <map>
+#include <optional>
+#include <string>
+
 #include "absl/status/statusor.h"
 #include "halftone/v1/policy.pb.h"
 #include "halftone/v1/report.pb.h"
 #include "optimizer/job.h"
+#include "server/worker/worker.pb.h"
 
 namespace halftone::worker {
 
@@ -15,6 +20,12 @@ absl::StatusOr<Int8Options> ToInt8Options(const v1::Int8Policy& policy);
 
 v1::Calibration ToProto(const CalibrationSummary& summary);
 v1::GoalResult ToProto(const GoalResult& result);
+v1::SaturationCertificate ToProto(const SaturationCertificate& certificate);
+
+// What the server knows of earlier jobs, as OptimizeOptions::known_ranges; and back, what became of it: not set where
+// the calibration has no key.
+std::optional<std::map<std::string, std::string>> KnownRangesOf(const WorkerRequest& request);
+void SetRangesUse(const std::optional<CalibrationSummary>& calibration, WorkerResult& result);
 
 }  // namespace halftone::worker
 

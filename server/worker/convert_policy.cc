@@ -94,7 +94,7 @@ std::vector<VariantKind> ToLowered(const v1::Policy& policy) {
 std::vector<VariantKind> ToProfiled(const v1::Policy& policy) {
   std::vector<VariantKind> kinds;
   for (const int precision : policy.precisions()) {
-    for (const VariantKind kind : {VariantKind::kFp32, VariantKind::kBf16, VariantKind::kFp16}) {
+    for (const VariantKind kind : {VariantKind::kFp32, VariantKind::kBf16, VariantKind::kFp16, VariantKind::kInt8}) {
       if (ToProto(kind) == precision) kinds.push_back(kind);
     }
   }

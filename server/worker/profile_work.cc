@@ -94,12 +94,13 @@ v1::ProfiledVariant ProfileToProto(const VariantProfile& profile, int threads) {
   return proto;
 }
 
-absl::StatusOr<v1::Profile> ProfileVariants(const OptimizeOptions& options, const std::vector<VariantKind>& kinds,
-                                            ProcessChildRunner& children, const ProgressCallback& progress) {
+absl::StatusOr<ProfiledModel> ProfileVariants(const OptimizeOptions& options, const std::vector<VariantKind>& kinds,
+                                              ProcessChildRunner& children, const ProgressCallback& progress) {
   progress("lower", 0, 1);
   HALFTONE_ASSIGN_OR_RETURN(const ProfileTargets targets, MakeProfileTargets(options, kinds, progress));
   const int64_t total = static_cast<int64_t>(targets.targets.size());  // without those that cannot run here
-  v1::Profile profile;
+  ProfiledModel profiled{.profile = {}, .calibration = targets.calibration};
+  v1::Profile& profile = profiled.profile;
   profile.set_threads(options.benchmark.threads);
   profile.set_batch(static_cast<int>(options.benchmark.batch));
   for (const std::string& warning : targets.warnings) profile.add_warnings(warning);
@@ -116,7 +117,7 @@ absl::StatusOr<v1::Profile> ProfileVariants(const OptimizeOptions& options, cons
     *profile.add_variants() = *std::move(variant);
   }
   progress("profile", total, total);
-  return profile;
+  return profiled;
 }
 
 std::string VerboseText(const v1::Profile& profile) {

@@ -15,6 +15,7 @@
 #include "runtime/onednn/target.h"
 #include "server/worker/convert.h"
 #include "server/worker/convert_benchmark.h"
+#include "server/worker/convert_int8.h"
 #include "server/worker/convert_policy.h"
 #include "server/worker/inspect_text.h"
 #include "server/worker/profile_work.h"
@@ -77,6 +78,7 @@ absl::StatusOr<WorkOutcome> Report(const OptimizeOptions& options, const v1::Mod
   if (with_files && optimized.calibration.has_value()) {
     AddFile(optimized.calibration->file_name, optimized.calibration->path, outcome.result);
   }
+  SetRangesUse(optimized.calibration, outcome.result);
   v1::Report report = ToReport(optimized, model, options.benchmark);
   AddInputDigests(request.spec(), report);
   report.set_dialect(ToProto(options.dialect));
@@ -85,9 +87,11 @@ absl::StatusOr<WorkOutcome> Report(const OptimizeOptions& options, const v1::Mod
   return outcome;
 }
 
-// What the ranges of int8 come from. Spec: OptimizeSpec, BenchSpec.
+// What the ranges of int8 come from. Spec: OptimizeSpec, BenchSpec, ProfileSpec.
 template <typename Spec>
-absl::Status SetCalibration(const Spec& spec, const Inputs& inputs, OptimizeOptions& options) {
+absl::Status SetCalibration(const Spec& spec, const WorkerRequest& request, const Inputs& inputs,
+                            OptimizeOptions& options) {
+  options.known_ranges = KnownRangesOf(request);
   HALFTONE_ASSIGN_OR_RETURN(options.calibration, inputs.LocalPaths(spec.calibration()));
   if (!spec.has_ranges()) return absl::OkStatus();
   HALFTONE_ASSIGN_OR_RETURN(std::string path, inputs.LocalPath(spec.ranges()));
@@ -103,7 +107,7 @@ absl::StatusOr<WorkOutcome> Optimize(const WorkerRequest& request, ChildRunner& 
   HALFTONE_ASSIGN_OR_RETURN(options.model, inputs.Model(spec.model(), spec.outputs()));
   options.lowered = ToLowered(spec.policy());
   HALFTONE_RETURN_IF_ERROR(SetPolicy(spec.policy(), options));
-  HALFTONE_RETURN_IF_ERROR(SetCalibration(spec, inputs, options));
+  HALFTONE_RETURN_IF_ERROR(SetCalibration(spec, request, inputs, options));
   HALFTONE_ASSIGN_OR_RETURN(options.evaluation, inputs.LocalPaths(spec.evaluation()));
   options.benchmark = ToBenchmarkOptions(spec.benchmark());
   options.out_dir = request.work_dir();
@@ -119,7 +123,7 @@ absl::StatusOr<WorkOutcome> Bench(const WorkerRequest& request, ChildRunner& chi
   options.lowered.clear();
   if (spec.policy().precisions_size() > 0) options.lowered = ToLowered(spec.policy());
   HALFTONE_RETURN_IF_ERROR(SetPolicy(spec.policy(), options));
-  HALFTONE_RETURN_IF_ERROR(SetCalibration(spec, inputs, options));
+  HALFTONE_RETURN_IF_ERROR(SetCalibration(spec, request, inputs, options));
   HALFTONE_ASSIGN_OR_RETURN(options.evaluation, inputs.LocalPaths(spec.samples()));
   options.benchmark = ToBenchmarkOptions(spec.benchmark());
   options.out_dir = request.work_dir();
@@ -190,14 +194,17 @@ absl::StatusOr<WorkOutcome> Profile(const WorkerRequest& request, ProcessChildRu
   OptimizeOptions options;
   HALFTONE_ASSIGN_OR_RETURN(options.model, inputs.Model(spec.model(), spec.outputs()));
   HALFTONE_RETURN_IF_ERROR(SetPolicy(spec.policy(), options));
+  HALFTONE_RETURN_IF_ERROR(SetCalibration(spec, request, inputs, options));
   HALFTONE_ASSIGN_OR_RETURN(options.evaluation, inputs.LocalPaths(spec.samples()));
   options.benchmark = ToBenchmarkOptions(spec.benchmark());
   options.out_dir = request.work_dir();
-  HALFTONE_ASSIGN_OR_RETURN(v1::Profile profile,
+  HALFTONE_ASSIGN_OR_RETURN(ProfiledModel profiled,
                             ProfileVariants(options, ToProfiled(spec.policy()), children, progress));
+  v1::Profile& profile = profiled.profile;
   profile.set_model(options.model.name);
   *profile.mutable_environment() = DescribeEnvironment(options.benchmark.threads);
   WorkOutcome outcome;
+  SetRangesUse(profiled.calibration, outcome.result);
   HALFTONE_RETURN_IF_ERROR(AddText("profile.json", report::MessageToJson(profile), request, outcome.result));
   if (spec.onednn_verbose()) {
     HALFTONE_RETURN_IF_ERROR(AddText("onednn-verbose.txt", VerboseText(profile), request, outcome.result));
