@@ -1,27 +1,20 @@
 #!/usr/bin/env python3
-"""The variant int8 through the command line: calibrated, written, judged and explained; ranges that come back; samples, models and ranges
-that are hostile."""
+"""The variant int8 through the command line: calibrated, written, judged and measured; ranges that come back; flags that arrive; gates."""
 
+import csv
+import io
 import json
 import pathlib
-import subprocess
+import re
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from harness import DEMO, Failure, case, main, program, variant  # noqa: E402
+from harness import DEMO, case, main, variant  # noqa: E402
 
-ONNX, GRAPHDEF = DEMO / "digits.onnx", DEMO / "digits.pb"
+ONNX = DEMO / "digits.onnx"
 NUMPY, FILES = ("numpy",), ("numpy", "onnx")
 INT8 = ("--precision", "int8", "--no-bench")
-HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
-# Two convolutions of 2 and 3 channels; the weights of the second channel of the first one are `W`.
-NET = """net (float[N,2,4,4] x) => (float[N,3,4,4] y)
-  <float[2,2,1,1] w = {0.5, -0.25, W, W}, float[2] b = {0.1, 0},
-   float[3,2,3,3] v = {V}> {
-    c = Conv(x, w, b)
-    r = Relu(c)
-    y = Conv<pads = [1, 1, 1, 1]>(r, v)
-  }"""
 
 
 def numpy():
@@ -40,48 +33,6 @@ def split_digits(t, layout="nchw", calibration=100):
 
 def file_of(out, kind):
     return next(out.glob(f"*.{kind}.*"))
-
-
-def write_net(t, channel="0.75", values=None):
-    values = values or ", ".join(f"{((7 * i) % 13 - 6) / 10}" for i in range(54))
-    source = t.folder / "net.txt"
-    source.write_text("### net\n" + HEAD + NET.replace("W", channel).replace("{V}", "{" + values + "}") + "\n")
-    run = subprocess.run([program("text_to_onnx"), source, t.folder], capture_output=True, text=True)
-    if run.returncode != 0:
-        raise Failure(run.stderr)
-    return t.folder / "net.onnx"
-
-
-def write_samples(t, name="x", array=None, file="samples"):
-    if array is None:
-        array = numpy().random.default_rng(1).standard_normal((6, 2, 4, 4)).astype("float32")
-    path = t.folder / f"{file}.npz"
-    numpy().savez(path, **{name: array})
-    return path
-
-
-def all_numbers_are_finite(t, path):
-    import onnx
-    from onnx import numpy_helper
-    model = onnx.load(path)
-    onnx.checker.check_model(model)
-    for initializer in model.graph.initializer:
-        array = numpy_helper.to_array(initializer)
-        t.check(array.dtype.kind != "f" or numpy().isfinite(array).all(), f"{initializer.name}: {array}")
-    scales = {node.input[1] for node in model.graph.node if node.op_type in ("QuantizeLinear", "DequantizeLinear")}
-    arrays = {i.name: numpy_helper.to_array(i) for i in model.graph.initializer}
-    for name in scales & set(arrays):
-        t.check((arrays[name] > 0).all(), f"scale {name}: {arrays[name]}")
-
-
-def refused(t, arguments, parts, codes=(2, 3)):
-    out = t.folder / "refused"
-    run = t.halftone("optimize", *arguments, "--out", out, "--quiet", timeout=120)
-    t.check(run.returncode in codes, f"exit code {run.returncode}: {run.stderr}")
-    for part in parts:
-        t.contains(run.stderr, part)
-    t.check("crash" not in run.stderr and "signal" not in run.stderr, run.stderr)
-    t.check(not out.exists() or not any(out.iterdir()), "files were left behind")
 
 
 @case("the report says where the ranges came from, and the ranges give the same file", needs=NUMPY)
@@ -133,78 +84,150 @@ def _(t):
     t.check(isinstance(capabilities["environment"]["native_int8"], bool), capabilities["environment"])
 
 
-# --- Hostile: an error that names what is wrong, or a sound file.
+# --- Flags
 
 
-@case("samples with NaN and infinities are refused with the sample and the value", needs=NUMPY)
+# Flags, the field of the policy's int8, and what it must be there.
+FLAGS = [
+    (("--calibrator", "percentile"), "calibrator", "percentile"),
+    (("--percentile", "99.5"), "percentile", 99.5),
+    (("--activations", "s8"), "activations", "s8"),
+    (("--symmetric",), "symmetric", True),
+    (("--per-tensor-weights",), "per_tensor_weights", True),
+    (("--int8-rest", "bf16"), "rest", "BF16"),
+    (("--int8-form", "operators"), "form", "OPERATORS"),
+    (("--no-bias-correction",), "no_bias_correction", True),
+    (("--no-equalization",), "no_equalization", True),
+    (("--smooth",), "smooth", True),
+    (("--max-top1-drop", "50"), "max_top1_drop", 50),
+    (("--min-sqnr", "1"), "min_sqnr_db", 1),
+    (("--min-cosine", "0.1"), "min_cosine", 0.1),
+    (("--budget", "60"), "budget_seconds", 60),
+]
+
+
+@case("every flag reaches the job, and report and files say it back", needs=FILES)
 def _(t):
-    model = write_net(t)
-    for bad in ("nan", "inf", "-inf"):
-        array = numpy().zeros((6, 2, 4, 4), "float32")
-        array[4, 1, 2, 3] = float(bad)
-        refused(t, (model, *INT8, "--calibration", write_samples(t, array=array)), ("x", "4"), codes=(3,))
+    import onnx
+    from onnx import numpy_helper
+    calibration, judge = split_digits(t)
+    flags = [word for words, _, _ in FLAGS for word in words]
+    with t.server() as server:
+        report, out = t.optimize(ONNX, *INT8, "--calibration", calibration, "--eval", judge, "--force", *flags, "--server", server.address)
+        (name,) = re.findall(r"jobs/[0-9a-f]{32}", t.halftone("jobs", "list", "--server", server.address).stdout)
+        job = json.loads(t.halftone("jobs", "show", name, "--server", server.address).stdout)
+    policy = job["spec"]["optimize"]["policy"]["int8"]
+    t.equal({field: policy.get(field) for _, field, _ in FLAGS}, {field: value for _, field, value in FLAGS})
+    t.equal(report["calibration"]["calibrator"], "percentile")
+    ranges = json.loads((out / "digits.ranges.json").read_text())
+    t.equal([ranges[key] for key in ("calibrator", "percentile", "type", "symmetric")], ["percentile", 99.5, "s8", True])
+    goal = variant(report, "INT8")["goal"]
+    t.equal(goal["met"], True, goal)
+    for part in ("at most 50.00", "at least 1.0)", "at least 0.100000"):
+        t.contains(goal["text"], part)
+    model = onnx.load(file_of(out, "int8"))
+    arrays = {i.name: numpy_helper.to_array(i) for i in model.graph.initializer}
+    convolutions = [node for node in model.graph.node if node.op_type == "QLinearConv"]
+    t.check(convolutions, f"{[node.op_type for node in model.graph.node]}")
+    for node in convolutions:
+        t.equal(arrays[node.input[4]].size, 1, f"scales of the weights of {node.name}")
+        for zero_point in (arrays[node.input[2]], arrays[node.input[7]]):
+            t.equal((str(zero_point.dtype), int(zero_point)), ("int8", 0), node.name)
 
 
-@case("samples of the wrong name, shape or type, and none at all, are refused", needs=NUMPY)
+@case("what a policy keeps from int8 is bf16 where the rest is", needs=NUMPY)
 def _(t):
-    model, np = write_net(t), numpy()
-    for name, array, parts in (("z", None, ("'x'", "'z'")), ("x", np.zeros((6, 3, 4, 4), "float32"), ("'x'", "[6,3,4,4]")),
-                               ("x", np.zeros((6, 2), "float32"), ("'x'", "[6,2]")), ("x", np.zeros((0, 2, 4, 4), "float32"), ("no samples",)),
-                               ("x", np.array(["text"] * 6), ("samples.npz",))):
-        refused(t, (model, *INT8, "--calibration", write_samples(t, name, array)), parts)
-    (t.folder / "empty").mkdir()
-    (t.folder / "broken.npz").write_bytes(b"PK\x03\x04 and nothing")
-    refused(t, (model, *INT8, "--calibration", t.folder / "empty"), ("no .npz file in this folder",), codes=(2,))
-    refused(t, (model, *INT8, "--calibration", t.folder / "none.npz"), ("no such file or folder",), codes=(2,))
-    refused(t, (model, *INT8, "--calibration", t.folder / "broken.npz"), ("broken.npz",))
+    calibration, _ = split_digits(t)
+    policy = t.folder / "policy.yaml"
+    policy.write_text("precisions: [int8]\nforce: true\nint8: {rest: bf16}\nnodes:\n  - {op: Conv, floor: bf16}\n")
+    report, _ = t.optimize(ONNX, "--policy", policy, "--no-bench", "--calibration", calibration)
+    decisions = variant(report, "INT8")["decisions"]
+    kept = {d["precision"] for d in decisions if d["op"].startswith("conv")}
+    t.equal(kept, {"BF16"}, f"{decisions}")
+    t.check(any(d["precision"] == "INT8" for d in decisions), "nothing is int8")
+    t.check(0 < variant(report, "INT8")["int8_share"] < 0.5, variant(report, "INT8")["int8_share"])
 
 
-@case("channels that are zero, constant samples and tiny weights give sound files", needs=FILES)
+@case("a goal that int8 misses raises nodes until it holds; the budget ends the search", needs=NUMPY)
 def _(t):
-    np = numpy()
-    tiny = ", ".join(["2e-38"] * 54)
-    for channel, values, array in (("0", None, None), ("0.75", ", ".join(["0"] * 54), None), ("0.75", tiny, None), ("2e-38", None, None),
-                                   ("0.75", None, np.zeros((6, 2, 4, 4), "float32")), ("0.75", None, np.full((6, 2, 4, 4), 3.5, "float32")),
-                                   ("0.75", None, np.full((6, 2, 4, 4), 1e-39, "float32")), ("0.75", None, np.full((6, 2, 4, 4), 1e37, "float32"))):
-        report, out = t.optimize(write_net(t, channel, values), *INT8, "--calibration", write_samples(t, array=array))
-        all_numbers_are_finite(t, file_of(out, "int8"))
-        for fidelity in variant(report, "INT8")["fidelity"]:
-            t.check(isinstance(fidelity["max_abs_error"], float) or fidelity["max_abs_error"] == 0, f"{channel}, {values}: {fidelity}")
+    calibration, judge = split_digits(t)
+    flags = (ONNX, *INT8, "--calibration", calibration, "--eval", judge)
+    free, _ = t.optimize(*flags)
+    decibels = variant(free, "INT8")["fidelity"][0]["sqnr_db"]
+    report, _ = t.optimize(*flags, "--min-sqnr", f"{decibels + 3:.2f}")
+    int8 = variant(report, "INT8")
+    t.equal(int8["goal"]["met"], True, int8["goal"])
+    t.check(int8["goal"]["raised"] > 0 and int8["fidelity"][0]["sqnr_db"] >= decibels + 2.99, f"{int8['goal']}, {int8['fidelity']}")
+    t.check(any(d["rule"] == "int8.accuracy" for d in int8["decisions"]), f"{int8['decisions']}")
+    report, _ = t.optimize(*flags, "--min-sqnr", "200", "--budget", "0.001")
+    t.equal(variant(report, "INT8")["goal"]["met"], False)
+    for part in ("at its budget of 0.001 s", "NOT met"):
+        t.check(any(part in w for w in report["warnings"]), f"no {part!r} in {report['warnings']}")
 
 
-@case("a channel that no sample reaches is named", needs=NUMPY)
+# --- Gates
+
+
+def gated(t, *flags):
+    """Exit code and what was printed of an int8 run whose files must be there in any case."""
+    out = pathlib.Path(tempfile.mkdtemp(dir=t.folder))
+    run = t.halftone("optimize", ONNX, "--precision", "int8", "--out", out, *flags)
+    t.check((out / "digits.int8.onnx").exists(), run.stderr)
+    return run.returncode, run.stdout + run.stderr
+
+
+@case("a gate of accuracy passes with exit code 0 and fails with 4; the files are written anyway", needs=NUMPY)
 def _(t):
-    array = numpy().abs(numpy().random.default_rng(1).standard_normal((6, 2, 4, 4))).astype("float32")
-    report, _ = t.optimize(write_net(t, "-0.75"), *INT8, "--calibration", write_samples(t, array=array))
-    silent = report["calibration"]["silent_channels"]
-    t.check(any(row["channels"] == 1 for row in silent), f"{silent}")
+    calibration, judge = split_digits(t)
+    _, out = t.optimize(ONNX, *INT8, "--calibration", calibration)
+    ranges = json.loads((out / "digits.ranges.json").read_text())
+    for row in ranges["values"].values():  # all but nothing of each value is cut off
+        row.update(min=row["min"] / 4096, max=row["max"] / 4096)
+    path = t.folder / "narrow.json"
+    path.write_text(json.dumps(ranges))
+    for gate in ("--min-top1-agreement", "--min-sqnr", "--max-top1-drop"):
+        limit = {"--min-top1-agreement": "int8=0.95", "--min-sqnr": "int8=10", "--max-top1-drop": "int8=0.02"}[gate]
+        code, said = gated(t, "--no-bench", "--calibration", calibration, "--eval", judge, gate, limit)
+        t.equal(code, 0, said)
+        t.contains(said, f"PASS {gate[2:]} int8")
+        code, said = gated(t, "--no-bench", "--ranges", path, "--eval", judge, gate, limit)
+        t.equal(code, 4, said)
+        t.contains(said, f"FAIL {gate[2:]} int8")
 
 
-@case("broken and foreign ranges are refused with the file and the field", needs=NUMPY)
+@case("a gate of speed: a bar that nothing passes fails, a low one passes where the machine was quiet", needs=NUMPY)
 def _(t):
-    model = write_net(t)
-    samples = write_samples(t)
-    _, out = t.optimize(model, *INT8, "--calibration", samples)
-    good = json.loads((out / "net.ranges.json").read_text())
-    value = next(iter(good["values"]))
-    path = t.folder / "bad.json"
+    calibration, _ = split_digits(t)
+    quick = ("--calibration", calibration, "--rounds", "3", "--round-seconds", "0.05")
+    code, said = gated(t, *quick, "--min-speedup", "int8=1000")
+    t.equal(code, 4, said)
+    t.contains(said, "FAIL min-speedup int8")
+    code, said = gated(t, *quick, "--min-speedup", "int8=0.001")
+    t.equal(code, 4 if "INVALID" in said else 0, said)
+    t.contains(said, "FAIL min-speedup int8: the benchmark of" if code else "PASS min-speedup int8")
+    code, said = gated(t, "--no-bench", "--calibration", calibration, "--min-speedup", "int8=0.001")
+    t.equal(code, 4, said)
+    t.contains(said, "nothing was measured for int8")
 
-    def edited(**fields):
-        copy = json.loads(json.dumps(good))
-        copy["values"][value].update(fields)
-        return json.dumps(copy)
 
-    foreign = dict(good, values={f"other_{name}": row for name, row in good["values"].items()})
-    for text, parts in (("{", ("bad.json",)), ("[]", ("bad.json",)), ("{}", ("bad.json",)), ("no ranges at all\n", ("bad.json",)),
-                        (json.dumps(good)[:200], ("bad.json",)), (edited(min=5, max=1), ("bad.json", value)),
-                        (edited(min="low"), ("bad.json", f"{value}.min")), (edited(extra=1), ("bad.json", "extra")),
-                        (edited(max=float("inf")), ("bad.json",)), (json.dumps(foreign), ("bad.json",))):
-        path.write_text(text)
-        refused(t, (model, *INT8, "--ranges", path), parts)
-    path.write_text("")
-    refused(t, (model, *INT8, "--ranges", path), ("the file is empty",), codes=(2,))
-    refused(t, (model, *INT8, "--ranges", out / "net.ranges.json", "--calibration", samples), ("give one of the two",), codes=(2,))
-    refused(t, (model, "--no-bench", "--ranges", out / "net.ranges.json"), ("--ranges goes with --precision int8",), codes=(2,))
+# --- Measuring
+
+
+@case("bench measures int8 beside the file as it came and the fused one", needs=NUMPY)
+def _(t):
+    calibration, judge = split_digits(t)
+    short = ("--rounds", "3", "--round-seconds", "0.05", "--allow-noisy", "--quiet")
+    run = t.halftone("bench", ONNX, "--precision", "int8", "--calibration", calibration, "--eval", judge, *short, "--out", "measured", "--export", "csv")
+    t.equal(run.returncode, 0, run.stderr)
+    report = json.loads((t.folder / "measured" / "report.json").read_text())
+    t.equal([v["precision"] for v in report["variants"]], ["ORIGINAL", "FP32", "INT8"])
+    t.equal((report["calibration"]["source"], report["calibration"]["samples"]), ("samples", 100))
+    int8 = variant(report, "INT8")
+    t.check(int8["int8_share"] > 0.9 and int8["summary"].count("int8") > 0, f"{int8['int8_share']}, {int8['summary']}")
+    t.check(int8["benchmark"]["rounds"] == 3 and int8["benchmark"]["speedup"]["median"] > 0, f"{int8['benchmark']['speedup']}")
+    t.check(any(n["src_type"] == "u8" and n["weights_type"] == "s8" for n in int8["nodes"]), f"{int8['nodes']}")
+    rows = list(csv.DictReader(io.StringIO(run.stdout)))
+    t.equal([row["variant"] for row in rows], ["original", "fp32", "int8"])
 
 
 main()
