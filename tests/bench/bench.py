@@ -11,6 +11,7 @@
     dev bench --headline     the nets of Paddle's and TensorFlow's tables, fp32 and bf16 (the same)
     dev bench --int8         int8 beside ONNX Runtime in fp32 and with the files of its own quantizer (int8.py; --int8 --help);
                              --int8-accuracy: answers on real samples; --int8-table: a small network layer by layer
+    dev bench --calibration  time and memory of a calibration (calibration_cost.py; --calibration --help)
 
 Without arguments: all scenarios, quick profile. Each round runs every side once, in random order, each in a fresh process: ONNX
 Runtime (fp32), Halftone's fused fp32 file, Halftone's bf16 file. A side's time in a round is the median of its inferences; times are
@@ -27,6 +28,7 @@ import pathlib
 import sys
 import time
 
+import calibration_cost
 import fusions
 import int8
 import kernels
@@ -176,6 +178,8 @@ def main():
         return precision_tables.main(sys.argv[1:])
     if sys.argv[1:] and sys.argv[1] in int8.MODES:
         return int8.MODES[sys.argv[1]](sys.argv[2:])
+    if sys.argv[1:2] == ["--calibration"]:
+        return calibration_cost.main(sys.argv[2:])
     options = parse(sys.argv[1:])
     if options.list:
         list_bars(options)

@@ -1,13 +1,19 @@
-// calibration_cost MODEL [THREADS [REPETITIONS]]: calibration against plain fp32 runs over the same samples, in turns;
-// the median of the ratios, and what the calibrators take afterwards.
+// calibration_cost MODEL [--samples FILE.npz] [--threads N] [--repetitions N] [--json]: calibration against plain fp32
+// runs over the same samples, in turns; the median of the ratios, and what the calibrators take afterwards. Of a file the
+// first kSamples batches, else random ones. --json prints what tests/bench/calibration_cost.py reads.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "ir/reference/reference.h"
+#include "CLI/CLI.hpp"
+#include "base/status.h"
 #include "optimizer/model.h"
+#include "optimizer/samples.h"
 #include "runtime/calibrate/calibration.h"
 #include "runtime/engine.h"
 #include "runtime/statistics.h"
@@ -15,74 +21,116 @@
 namespace halftone {
 namespace {
 
+constexpr int kSamples = 10;
+constexpr uint64_t kSeed = 1;
+
 using Clock = std::chrono::steady_clock;
 double Milliseconds(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// `samples` times through what was made once.
-CalibrationSource Again(const std::vector<Tensor>& inputs, int samples) {
-  return [&inputs, left = samples]() mutable -> absl::StatusOr<std::optional<CalibrationBatch>> {
-    if (left-- == 0) return std::nullopt;
-    return CalibrationBatch{inputs};
+using Inputs = std::vector<std::vector<Tensor>>;  // of each sample
+
+absl::StatusOr<Inputs> ReadInputs(SampleSource& samples) {
+  Inputs inputs;
+  for (int64_t i = 0; i < std::min<int64_t>(kSamples, samples.num_batches()); ++i) {
+    HALFTONE_ASSIGN_OR_RETURN(Batch batch, samples.Read(i));
+    inputs.push_back(std::move(batch.inputs));
+  }
+  return inputs;
+}
+
+// `rounds` times through the samples.
+CalibrationSource Again(const Inputs& inputs, size_t rounds) {
+  return [&inputs, next = size_t{0}, rounds]() mutable -> absl::StatusOr<std::optional<CalibrationBatch>> {
+    if (next == rounds * inputs.size()) return std::nullopt;
+    return CalibrationBatch{inputs[next++ % inputs.size()]};
   };
 }
 
-absl::Status Measure(const std::string& path, int threads, int repetitions) {
-  constexpr int kSamples = 10;
-  auto graph = LoadModel({.path = path});
-  if (!graph.ok()) return graph.status();
-  const auto target = MakeOneDnnTarget();
-  if (absl::Status status = PrepareToRun(*graph, 1, {}, /*fuse=*/true, *target); !status.ok()) return status;
+struct Cost {
+  double plain_ms = 0, calibrating_ms = 0, ratio = 0;  // a sample; medians
+  size_t values = 0, most_bytes = 0;                   // values that are seen, and the most that one of them takes
+  double numbers = 0;                                  // seen in a sample
+  std::map<std::string, double> calibrator_ms;         // of all values, once
+};
+
+absl::StatusOr<Cost> Measure(const std::string& path, const std::string& npz, int threads, int repetitions) {
+  HALFTONE_ASSIGN_OR_RETURN(Graph graph, LoadModel({.path = path}));
+  const std::vector<SampleFile> files = npz.empty() ? std::vector<SampleFile>{} : std::vector<SampleFile>{{npz, npz}};
+  HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<SampleSource> samples, OpenSamplesOrRandom(files, kSeed));
+  HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, 1, samples->dims(), /*fuse=*/true, *MakeOneDnnTarget()));
+  HALFTONE_RETURN_IF_ERROR(samples->Bind(graph));
+  HALFTONE_ASSIGN_OR_RETURN(const Inputs inputs, ReadInputs(*samples));
   const CompileOptions options{.threads = threads};
-  const auto plan = CompilePlan(*graph, options);
-  if (!plan.ok()) return plan.status();
-  const std::vector<Tensor> inputs = reference::RandomInputs(*graph, 1);
-  std::vector<double> plain, calibrated, ratios;
+  HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Plan> plan, CompilePlan(graph, options));
+  const double count = static_cast<double>(inputs.size());
+  std::vector<double> plain, calibrating, ratios;
   std::optional<Calibration> last;
   for (int i = 0; i < repetitions; ++i) {
     Clock::time_point start = Clock::now();
-    for (int sample = 0; sample < kSamples; ++sample) {
-      if (const auto outputs = (*plan)->Run(inputs); !outputs.ok()) return outputs.status();
-    }
-    plain.push_back(Milliseconds(start) / kSamples);
+    for (const std::vector<Tensor>& sample : inputs) HALFTONE_RETURN_IF_ERROR(plan->Run(sample).status());
+    plain.push_back(Milliseconds(start) / count);
     // What is done once (the plan, where values lie) cancels out: twice as many samples less once as many.
     start = Clock::now();
-    if (const auto once = Calibration::Collect(*graph, Again(inputs, kSamples), options); !once.ok())
-      return once.status();
+    HALFTONE_RETURN_IF_ERROR(Calibration::Collect(graph, Again(inputs, 1), options).status());
     const double once = Milliseconds(start);
     start = Clock::now();
-    auto twice = Calibration::Collect(*graph, Again(inputs, 2 * kSamples), options);
-    if (!twice.ok()) return twice.status();
-    calibrated.push_back((Milliseconds(start) - once) / kSamples);
-    ratios.push_back(calibrated.back() / plain.back());
-    last = *std::move(twice);
+    HALFTONE_ASSIGN_OR_RETURN(last, Calibration::Collect(graph, Again(inputs, 2), options));
+    calibrating.push_back((Milliseconds(start) - once) / count);
+    ratios.push_back(calibrating.back() / plain.back());
   }
-  std::printf("%s, %d threads: plain %.3f ms, calibrating %.3f ms a sample, ratio %.3f\n", path.c_str(), threads,
-              Median(plain), Median(calibrated), Median(ratios));
-  uint64_t numbers = 0;
-  size_t most = 0;
+  Cost cost{.plain_ms = Median(plain), .calibrating_ms = Median(calibrating), .ratio = Median(ratios)};
+  cost.values = last->values().size();
   for (const auto& [name, seen] : last->values()) {
-    numbers += seen->statistics.count();
-    most = std::max(most, seen->statistics.MemoryBytes());
+    cost.numbers += static_cast<double>(seen->statistics.count()) / static_cast<double>(last->samples());
+    cost.most_bytes = std::max(cost.most_bytes, seen->statistics.MemoryBytes());
   }
-  std::printf("%zu values, %.2f million numbers a sample, at most %zu bytes a value\n", last->values().size(),
-              static_cast<double>(numbers) / static_cast<double>(last->samples()) / 1e6, most);
   for (int c = 0; c < static_cast<int>(Calibrator::kLog); ++c) {
+    const auto calibrator = static_cast<Calibrator>(c);
     const Clock::time_point start = Clock::now();
-    if (const auto ranges = last->Ranges({static_cast<Calibrator>(c)}); !ranges.ok()) return ranges.status();
-    std::printf("%s: %.1f ms\n", std::string(CalibratorName(static_cast<Calibrator>(c))).c_str(), Milliseconds(start));
+    HALFTONE_RETURN_IF_ERROR(last->Ranges({calibrator}).status());
+    cost.calibrator_ms[std::string(CalibratorName(calibrator))] = Milliseconds(start);
   }
-  return absl::OkStatus();
+  return cost;
+}
+
+void Print(const Cost& cost) {
+  std::printf("plain %.3f ms, calibrating %.3f ms a sample, ratio %.3f\n", cost.plain_ms, cost.calibrating_ms, cost.ratio);
+  std::printf("%zu values, %.2f million numbers a sample, at most %zu bytes a value\n", cost.values, cost.numbers / 1e6,
+              cost.most_bytes);
+  for (const auto& [name, ms] : cost.calibrator_ms) std::printf("%s: %.1f ms\n", name.c_str(), ms);
+}
+
+void PrintJson(const Cost& cost) {
+  const nlohmann::json json = {{"plain_ms", cost.plain_ms},   {"calibrating_ms", cost.calibrating_ms},
+                               {"ratio", cost.ratio},         {"values", cost.values},
+                               {"numbers", cost.numbers},     {"most_bytes", cost.most_bytes},
+                               {"calibrator_ms", cost.calibrator_ms}};
+  std::printf("%s\n", json.dump().c_str());
+}
+
+int Main(int argc, char** argv) {
+  std::string model, samples;
+  int threads = 1, repetitions = 7;
+  bool json = false;
+  CLI::App app("calibration against plain fp32 runs");
+  app.add_option("MODEL", model)->required();
+  app.add_option("--samples", samples);
+  app.add_option("--threads", threads);
+  app.add_option("--repetitions", repetitions)->check(CLI::Range(1, 1000));
+  app.add_flag("--json", json);
+  CLI11_PARSE(app, argc, argv);
+  const absl::StatusOr<Cost> cost = Measure(model, samples, threads, repetitions);
+  if (!cost.ok()) {
+    std::fprintf(stderr, "calibration_cost: %s\n", std::string(cost.status().message()).c_str());
+    return 1;
+  }
+  json ? PrintJson(*cost) : Print(*cost);
+  return 0;
 }
 
 }  // namespace
 }  // namespace halftone
 
-int main(int argc, char** argv) {
-  if (argc < 2) return std::fprintf(stderr, "usage: calibration_cost MODEL [THREADS [REPETITIONS]]\n"), 2;
-  const absl::Status status =
-      halftone::Measure(argv[1], argc > 2 ? std::atoi(argv[2]) : 1, argc > 3 ? std::atoi(argv[3]) : 7);
-  if (!status.ok()) std::fprintf(stderr, "%s\n", status.ToString().c_str());
-  return status.ok() ? 0 : 1;
-}
+int main(int argc, char** argv) { return halftone::Main(argc, argv); }

@@ -4,7 +4,8 @@ set -euo pipefail
 CALLER_CWD=$PWD
 source "$(dirname "${BASH_SOURCE[0]}")/bazel.sh"
 
-PROGRAMS=(//tests/bench:halftone_round //tests/bench:halftone_answers //tests/bench:race_kernels //tests/bench:race_graphs //tests/bench:passes_bench)
+PROGRAMS=(//tests/bench:halftone_round //tests/bench:halftone_answers //tests/bench:race_kernels //tests/bench:race_graphs //tests/bench:passes_bench
+          //tests/calibrate:calibration_cost)
 
 build() {
   trap 'bazel_do shutdown >/dev/null 2>&1 || true' EXIT
