@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "report/int8_evidence.h"
 #include "report/names.h"
 
 namespace halftone::report {
@@ -34,6 +35,7 @@ std::string ExplainText(const v1::Report& report) {
       for (int c = 0; c < kAligned; ++c) absl::StrAppendFormat(&text, "  %-*s", static_cast<int>(width[c]), row[c]);
       absl::StrAppend(&text, "  ", row[kAligned], "\n");
     }
+    absl::StrAppend(&text, SaturationText(variant));
   }
   return text.empty() ? "no variant was lowered: nothing to explain\n" : text;
 }

@@ -9,7 +9,7 @@
 namespace halftone::report {
 
 // For each lowered variant a heading, then a line for every node that is no input or constant: precision, node, op,
-// rule, reason. A report without any says so. Ends with a newline.
+// rule, reason; of int8 its saturation certificates. A report without any says so. Ends with a newline.
 std::string ExplainText(const v1::Report& report);
 
 }  // namespace halftone::report

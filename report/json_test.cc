@@ -128,10 +128,11 @@ constexpr char kFull[] = R"pb(
     casts_planned: 12
     casts_in_file: 11
     casts_run: 3
-    decisions { node: "conv1" op: "conv" precision: BF16 rule: "lists.allow" reason: "allow list: Conv2D" }
+    decisions { node: "conv1" op: "conv" precision: BF16 rule: "lists.allow" reason: "allow list: Conv2D" sqnr_alone_db: 31.5 }
     not_measured: "not measured: no float16"
     int8_share: 0.75
     goal { met: true raised: 2 tried: 3 seconds: 4.5 text: "SQNR 20 dB (at least 18)" }
+    saturation { node: "conv1" saturation: "7 bits" most: 32000 least: -31000 }
   }
   evaluation_samples: 100
   seed: 18446744073709551615
@@ -372,7 +373,8 @@ constexpr char kFullJson[] = R"json({
           "op": "conv",
           "precision": "BF16",
           "rule": "lists.allow",
-          "reason": "allow list: Conv2D"
+          "reason": "allow list: Conv2D",
+          "sqnr_alone_db": 31.5
         }
       ],
       "not_measured": "not measured: no float16",
@@ -383,7 +385,15 @@ constexpr char kFullJson[] = R"json({
         "tried": 3,
         "seconds": 4.5,
         "text": "SQNR 20 dB (at least 18)"
-      }
+      },
+      "saturation": [
+        {
+          "node": "conv1",
+          "saturation": "7 bits",
+          "most": 32000,
+          "least": -31000
+        }
+      ]
     }
   ],
   "evaluation_samples": 100,

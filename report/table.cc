@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "report/int8_evidence.h"
 #include "report/names.h"
 
 namespace halftone::report {
@@ -137,7 +138,7 @@ std::string SourceText(const v1::Calibration& calibration) {
     absl::StrAppend(&text, text.empty() ? "" : ", ", calibration.samples(),
                     calibration.samples() == 1 ? " sample" : " samples");
   }
-  if (calibration.source() == "cache") text += ", seen before";
+  if (calibration.source() == "cache") text += ", ranges from the cache";
   return text.empty() ? "an unknown number of samples" : text;
 }
 
@@ -283,6 +284,9 @@ std::vector<std::string> Notes(const v1::Report& report) {
     if (!variant.summary().empty()) notes.push_back(absl::StrCat(name, ": ", Printable(variant.summary())));
     if (variant.precision() == v1::INT8 && variant.int8_share() >= 0) {
       notes.push_back(absl::StrCat(name, ": ", Percent(variant.int8_share()), " of the multiply-adds are in int8"));
+    }
+    if (const std::string saturation = SaturationNote(variant, report.environment()); !saturation.empty()) {
+      notes.push_back(absl::StrCat(name, ": ", saturation));
     }
     if (const v1::GoalResult& goal = variant.goal(); !goal.text().empty()) {
       notes.push_back(

@@ -11,6 +11,7 @@
 #include "client/status.h"
 #include "report/explain.h"
 #include "report/export.h"
+#include "report/int8_evidence.h"
 #include "report/json.h"
 #include "report/names.h"
 #include "report/table.h"
@@ -18,6 +19,8 @@
 
 namespace halftone::cli {
 namespace {
+
+constexpr int kWorstNodes = 10;  // of int8, in the text
 
 std::string AsMarkdownText(const std::string& text) {
   return absl::StrReplaceAll(report::Printable(text),
@@ -81,6 +84,7 @@ absl::Status ShowOutcome(const v1::Report& report, const std::vector<std::string
     std::string text = report::TerminalTable(report);
     if (!flags.quiet) {
       for (const std::string& note : report::Notes(report)) absl::StrAppend(&text, note, "\n");
+      absl::StrAppend(&text, report::SensitivityTable(report, kWorstNodes));
     }
     if (flags.why) absl::StrAppend(&text, report::WhyText(report));
     if (flags.explain) absl::StrAppend(&text, report::ExplainText(report));
