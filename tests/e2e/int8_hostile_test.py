@@ -278,7 +278,7 @@ def _(t):
              (edited(max=float("inf")), ()), (edited(min=float("nan")), ()), (edited(max=1e39), (f"values.{value}.max",)),
              (edited(channel_magnitudes=[1, "two"]), (f"values.{value}.channel_magnitudes[1]",)),
              (json.dumps(dict(good, values={})), ("none of its 0 ranges",)), (json.dumps(foreign), ("none of its", "other_")),
-             (json.dumps(dict(good, version=99)), ("version",)), (";c__print__;__requant_min_max:[nan][10.5]\n", ("line 1", "c"))]
+             (json.dumps(dict(good, version=99)), ("version",)), (";c__print__;__requant_min_max:[nan][10.5]\n", ("bad.json:1", "node 'c'"))]
     texts += [(whole[: len(whole) * i // 8], ()) for i in range(1, 8)]
     with lasting_server(t) as server:
         for text, parts in texts:
