@@ -3,12 +3,16 @@
 #include "optimizer/accuracy_control.h"
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/files.h"
+#include "formats/npz/npz.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "ir/reference/reference.h"
 #include "ir/text.h"
 
 namespace halftone {
@@ -114,6 +118,57 @@ TEST_F(MeetGoalTest, AGoalThatHoldsCostsOneRun) {
   EXPECT_TRUE(result.goal_met);
   EXPECT_EQ(result.tried, 1);
   EXPECT_TRUE(result.search.excluded.empty());
+}
+
+TEST_F(MeetGoalTest, SensitivityMeasuresEachNodeWithoutAGoal) {
+  options_.int8.sensitivity = true;
+  const AccuracyControlResult result = Meet();
+  EXPECT_EQ(result.tried, 0) << "nothing is judged";
+  EXPECT_TRUE(result.search.excluded.empty());
+  ASSERT_EQ(result.search.sqnr_alone.size(), 3u);
+  std::map<std::string, double> alone;
+  for (const auto& [node, sqnr_db] : result.search.sqnr_alone) alone[NameOf(node)] = sqnr_db;
+  EXPECT_LT(alone.at("s"), 20) << "it reads r, whose range is bad";
+  EXPECT_GT(alone.at("r"), 20);
+  EXPECT_GT(alone.at("y"), 20);
+
+  const absl::StatusOr<LoweredGraph> lowered = MakeInt8(base_, ranges_, model_, *target_, options_, result.search);
+  ASSERT_TRUE(lowered.ok()) << lowered.status();
+  int told = 0;
+  for (const NodeDecision& decision : lowered->decisions) {
+    if (!decision.sqnr_alone_db.has_value()) continue;
+    ++told;
+    EXPECT_EQ(*decision.sqnr_alone_db, alone.at(decision.node));
+    EXPECT_EQ(decision.precision, VariantKind::kInt8) << "measuring changes nothing";
+  }
+  EXPECT_EQ(told, 3);
+}
+
+TEST_F(MeetGoalTest, SensitivityGoesWithAGoalThatHolds) {
+  options_.int8.sensitivity = true;
+  options_.int8.goal.min_cosine = -1;
+  const AccuracyControlResult result = Meet();
+  EXPECT_TRUE(result.goal_met);
+  EXPECT_EQ(result.tried, 1);
+  EXPECT_TRUE(result.search.excluded.empty());
+  EXPECT_EQ(result.search.sqnr_alone.size(), 3u);
+}
+
+TEST_F(MeetGoalTest, TheFirstBatchesOfManyAreThoseOfAllAlone) {
+  Tensor x(DataType::kFloat32, {12, 3, 9, 9});
+  std::vector<Tensor> random = reference::RandomInputs(base_.graph, 5);
+  for (int64_t i = 0; i < x.num_elements(); ++i) {
+    x.mutable_data<float>()[i] = random[0].data<float>()[i % random[0].num_elements()] * static_cast<float>(1 + i % 7);
+  }
+  const std::string path = dir_.path() + "/s.npz";
+  ASSERT_TRUE(WriteNpz(path, {{"x", x}}).ok());
+  options_.evaluation = {{path, "s.npz"}};
+  options_.int8.sensitivity = true;
+  const AccuracyControlResult alone = Meet();  // four of six batches
+  options_.int8.goal.min_cosine = -1;
+  const AccuracyControlResult with_goal = Meet();  // all six, and the same four
+  EXPECT_EQ(alone.search.sqnr_alone, with_goal.search.sqnr_alone);
+  EXPECT_EQ(alone.search.sqnr_alone.size(), 3u);
 }
 
 TEST_F(MeetGoalTest, AGoalBeyondInt8RaisesEverything) {

@@ -2,18 +2,23 @@
 
 #include "optimizer/calibrate.h"
 
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "base/files.h"
 #include "base/sha256.h"
 #include "formats/npz/npz.h"
 #include "formats/ranges/ranges_json.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "ir/editor.h"
 #include "ir/text.h"
 
 namespace halftone {
@@ -98,6 +103,98 @@ TEST_F(CalibrateTest, TheFileGivesTheSameRanges) {
   EXPECT_EQ(second->summary.source, "ranges");
   EXPECT_EQ(second->summary.samples, 3);
   EXPECT_THAT(second->warnings, IsEmpty());
+}
+
+TEST_F(CalibrateTest, RangesOfAnEarlierJobAreFoundAgain) {
+  GiveSamples({1, 2, 0, -4, 3, 0, 5, -1, 0});
+  EXPECT_EQ(Run()->summary.key, "") << "nobody wants one";
+  options_.known_ranges.emplace();
+  const absl::StatusOr<CalibratedRanges> first = Run();
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ(first->summary.source, "samples");
+  const std::string key = first->summary.key;
+  EXPECT_TRUE(IsSha256Hex(key));
+  std::filesystem::rename(first->summary.path, Path("kept"));
+  options_.known_ranges.emplace()[key] = Path("kept");
+  const absl::StatusOr<CalibratedRanges> second = Run();
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_EQ(second->summary.source, "cache");
+  EXPECT_EQ(second->summary.key, key);
+  EXPECT_EQ(second->summary.samples, 3);
+  EXPECT_EQ(second->ranges, first->ranges);
+  EXPECT_EQ(second->summary.sha256, first->summary.sha256) << "the same file is written";
+  EXPECT_EQ(second->summary.silent_channels, first->summary.silent_channels);
+  EXPECT_THAT(second->warnings, IsEmpty());
+}
+
+TEST_F(CalibrateTest, EverythingThatRangesDependOnIsInTheKey) {
+  GiveSamples({1, 2, 0, -4, 3, 0, 5, -1, 0});
+  options_.known_ranges.emplace();
+  std::set<std::string> keys;
+  const auto expect_another = [&](const char* what) { EXPECT_TRUE(keys.insert(Run()->summary.key).second) << what; };
+  expect_another("the first");
+  options_.benchmark.batch = 3;
+  expect_another("batch");
+  options_.int8.calibrator.calibrator = Calibrator::kPercentile;
+  expect_another("calibrator");
+  options_.int8.calibrator.percentile = 99.9999999;
+  expect_another("percentile");
+  options_.int8.quantize.activations = DataType::kInt8;
+  expect_another("type");
+  options_.int8.quantize.symmetric_activations = true;
+  expect_another("symmetric");
+  GiveSamples({1, 2, 0, -4, 3, 0, 5, -1, 0.5});
+  expect_another("samples");
+  graph_ = *ParseGraph(absl::StrReplaceAll(std::string(kModel), {{"{1, 0, 0, 2, 0, 0}", "{1, 0, 0, 2, 0, 1}"}}));
+  expect_another("weights");
+  graph_ = *ParseGraph(absl::StrReplaceAll(std::string(kModel), {{"relu", "tanh"}}));
+  expect_another("ops");
+  // Of a weight that is not printed whole the last element counts too.
+  constexpr std::string_view kLarge = R"(graph onnx (x: f32[N,3]) {
+    w = const f32[3,40]
+    y = matmul(x, w)
+    return y
+  } header {ir_version=8, opset=[17], opset_domains=[""]})";
+  graph_ = *ParseGraph(kLarge);
+  expect_another("a large weight");
+  GraphEditor edit(graph_);
+  for (const NodeId id : graph_.nodes()) {
+    if (graph_.op(id) != OpKind::kConstant) continue;
+    const Tensor& weight = *graph_.ConstantTensor(graph_.output(id));
+    Tensor changed(weight.type(), weight.dims(), Buffer::CopyOf(weight.raw(), weight.byte_size()));
+    changed.mutable_data<float>()[119] += 1;
+    edit.SetAttribute(id, "value", changed);
+  }
+  expect_another("its last element");
+  options_.calibration.clear();
+  EXPECT_EQ(Run()->summary.key, "") << "random inputs are not worth keeping";
+}
+
+TEST_F(CalibrateTest, WhatCannotBeUsedIsMadeAgain) {
+  GiveSamples({1, 2, 0, -4, 3, 0, 5, -1, 0});
+  options_.known_ranges.emplace();
+  const absl::StatusOr<CalibratedRanges> first = Run();
+  ASSERT_TRUE(first.ok()) << first.status();
+  const std::string good = *ReadFile(first->summary.path);
+  options_.known_ranges.emplace()[first->summary.key] = Path("kept");
+  const std::pair<std::string, const char*> broken[] = {
+      {"", "cannot be read"},
+      {good.substr(0, good.size() / 2), "ranges of an earlier job"},
+      {absl::StrReplaceAll(good, {{"min-max", "entropy"}}), "of other samples or by another calibrator"},
+      {absl::StrReplaceAll(good, {{"\"synthetic\": false", "\"synthetic\": true"}}), "of other samples"},
+      {absl::StrReplaceAll(good, {{"\"m\"", "\"stranger\""}}), "has no value 'stranger'"},
+  };
+  for (const auto& [text, why] : broken) {
+    std::filesystem::remove(Path("kept"));
+    if (!text.empty()) std::ofstream(Path("kept")) << text;
+    const absl::StatusOr<CalibratedRanges> result = Run();
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_THAT(result->warnings, ElementsAre(HasSubstr(why)));
+    EXPECT_THAT(result->warnings, ElementsAre(::testing::Not(HasSubstr(dir_.path()))));
+    EXPECT_EQ(result->summary.source, "samples");
+    EXPECT_EQ(result->summary.key, first->summary.key) << "so that it is kept in the place of the broken one";
+    EXPECT_EQ(result->ranges, first->ranges);
+  }
 }
 
 TEST_F(CalibrateTest, WithoutSamplesTheyAreMadeUpAndThatIsSaid) {

@@ -359,6 +359,24 @@ TEST_F(JobTest, Int8IsCalibratedWrittenAndMeasured) {
   EXPECT_THAT(result->warnings, ::testing::IsEmpty());
 }
 
+TEST_F(JobTest, EvidenceOfInt8) {
+  options_.lowered = {VariantKind::kInt8};
+  options_.int8.sensitivity = true;
+  const absl::StatusOr<OptimizeResult> result = Run();
+  ASSERT_TRUE(result.ok()) << result.status();
+  const VariantResult& int8 = result->variants[2];
+  ASSERT_EQ(int8.saturation.size(), 1u) << "one convolution, of the file read back";
+  EXPECT_NE(int8.saturation[0].saturation, Saturation::kHalvesWeights);
+  EXPECT_GT(int8.saturation[0].most, 0);
+  EXPECT_LT(int8.saturation[0].least, 0);
+  EXPECT_FALSE(int8.goal.has_value());
+  int alone = 0;
+  for (const NodeDecision& decision : int8.decisions) alone += decision.sqnr_alone_db.has_value() ? 1 : 0;
+  EXPECT_EQ(alone, 1);
+  EXPECT_TRUE(result->variants[1].saturation.empty());
+  EXPECT_TRUE(result->stage_seconds.contains("accuracy"));
+}
+
 TEST_F(JobTest, ErrorsNameTheFile) {
   std::ofstream(options_.model.path) << "nonsense";
   EXPECT_THAT(std::string(Run().status().message()), HasSubstr("model.onnx"));

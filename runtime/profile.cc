@@ -100,6 +100,7 @@ class Profiler {
       if (const std::optional<DataType> type = TypeFromDnnl(SourceTypeOf(line))) step.product_type = *type;
       break;
     }
+    if (step.product_type == DataType::kUInt8) step.product_type = DataType::kInt8;  // bytes have one peak
   }
 
   // Whole runs and runs that are timed step by step, in turns, so that both meet the same machine.
