@@ -21,6 +21,7 @@
 #include "passes/precision/conversions.h"
 #include "passes/precision/use_bf16_math_mode.h"
 #include "passes/quantize/equalize_channels.h"
+#include "passes/quantize/fold_weights.h"
 #include "passes/quantize/squash_quantization.h"
 #include "passes/simplify/passes.h"
 #include "passes/simplify/rules.h"
@@ -69,6 +70,13 @@ Pipeline ApplyPrecisionByName(std::string_view name, const PrecisionPlan& plan) 
 Pipeline SquashQuantizationByName(std::string_view name, const PrecisionPlan&) {
   Pipeline p{std::string(name)};
   p.Add<SquashQuantization>();
+  p.Add<RemoveDeadNodes>();
+  return p;
+}
+
+Pipeline FoldWeightsByName(std::string_view name, const PrecisionPlan&) {
+  Pipeline p{std::string(name)};
+  p.Add<FoldWeights>();
   p.Add<RemoveDeadNodes>();
   return p;
 }
@@ -129,6 +137,7 @@ constexpr Row kRows[] = {
     {"use-bf16-math-mode", One<UseBf16MathMode>},
     {"equalize-channels", EqualizeChannelsByName},
     {"squash-quantization", SquashQuantizationByName},
+    {"fold-weights", FoldWeightsByName},
     {"share-constants", One<ShareConstants>},
 };
 

@@ -25,7 +25,7 @@ Pipeline MakeOptimizePipeline();
 Pipeline MakePrecisionPipeline(const PrecisionPlan& plan);
 
 // On the optimized graph of a file that is planned next: nodes between dequantize_linear and quantize_linear read and write
-// integers where the target has kernels for it. No format has a word for the result.
+// integers where the target has kernels for it; what weights of bytes are left become numbers. No format has a word for the result.
 Pipeline MakeRunPipeline();
 
 // Last: what is fused becomes ops of the format's dialect, standard ones where it has none (ir/dialect.h). The result is
