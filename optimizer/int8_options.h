@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "optimizer/samples.h"
 #include "optimizer/variant_kind.h"
@@ -17,6 +18,14 @@ enum class Int8Form : uint8_t {
   kPairs,      // ONNX: QuantizeLinear and DequantizeLinear around standard ops; TensorFlow: FakeQuant
   kOperators,  // ONNX: QLinearConv and its like; TensorFlow: QuantizedConv2D... and its like
 };
+
+// What becomes integers, and where the ranges of activations come from.
+enum class Int8Mode : uint8_t {
+  kStatic,   // weights and activations, with ranges of calibration samples
+  kDynamic,  // products with constant matrices, with ranges that each run finds; ONNX alone
+  kWeights,  // weights alone, which have no ranges: everything is computed as before
+};
+std::string_view Int8ModeName(Int8Mode mode);  // "static", "dynamic", "weights"; plan_int8.cc
 
 // What the int8 variant has to reach against fp32, on the evaluation samples (the calibration samples where there are
 // none). Where nothing is set nothing is asked.
@@ -32,6 +41,8 @@ struct AccuracyGoal {
 };
 
 struct Int8Options {
+  Int8Mode mode = Int8Mode::kStatic;
+  // Of mode kStatic alone: the calibrator, ranges, and of what follows all but the scales of weights, rest and goal.
   CalibratorOptions calibrator;      // `integers` of it follow from `quantize`
   std::optional<SampleFile> ranges;  // a ranges.json or a log of TensorFlow's, in the place of calibration samples
   QuantizeOptions quantize;          // its sets of nodes are the job's own to fill

@@ -10,10 +10,12 @@ namespace halftone {
 
 struct Int8Source {
   Int8Base base;
+  bool has_ranges = true;       // false: the mode needs none, and `calibrated` is empty
   CalibratedRanges calibrated;
 };
 
 // Makes the base, calibrates it and, where options.int8.smooth is set, smooths both. `model` must outlive the result.
+// Errors: INVALID_ARGUMENT for a mode that the model's format has no words for.
 absl::StatusOr<Int8Source> MakeInt8Source(const PreparedModel& model, const Target& target,
                                           const OptimizeOptions& options);
 

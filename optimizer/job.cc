@@ -63,7 +63,10 @@ class OptimizeJob {
   absl::StatusOr<OptimizeResult> Run() {
     HALFTONE_ASSIGN_OR_RETURN(cores_, CoresFor(options_.benchmark));
     HALFTONE_RETURN_IF_ERROR(Timed("import", [this] { return Import(); }));
-    if (Wants(VariantKind::kInt8)) HALFTONE_RETURN_IF_ERROR(Timed("calibrate", [this] { return Calibrate(); }));
+    if (Wants(VariantKind::kInt8)) {
+      const bool calibrates = options_.int8.mode == Int8Mode::kStatic;
+      HALFTONE_RETURN_IF_ERROR(Timed(calibrates ? "calibrate" : "fuse", [this] { return Calibrate(); }));
+    }
     if (Wants(VariantKind::kInt8) && (options_.int8.sensitivity || !options_.int8.goal.empty())) {
       HALFTONE_RETURN_IF_ERROR(Timed("accuracy", [this] { return ControlAccuracy(); }));
     }
@@ -116,13 +119,14 @@ class OptimizeJob {
     return std::find(options_.lowered.begin(), options_.lowered.end(), kind) != options_.lowered.end();
   }
 
-  // Where nothing can be run, nothing is calibrated; ranges of a file are good all the same.
+  // Where nothing can be run, nothing is calibrated; ranges of a file are good all the same, and some modes need none.
   absl::Status Calibrate() {
-    if (!cannot_run_.empty() && !options_.int8.ranges.has_value()) return absl::OkStatus();
+    const bool calibrates = options_.int8.mode == Int8Mode::kStatic && !options_.int8.ranges.has_value();
+    if (!cannot_run_.empty() && calibrates) return absl::OkStatus();
     HALFTONE_ASSIGN_OR_RETURN(int8_, MakeInt8Source(model_, *target_, options_));
     const CalibratedRanges& calibrated = int8_->calibrated;
     result_.warnings.insert(result_.warnings.end(), calibrated.warnings.begin(), calibrated.warnings.end());
-    result_.calibration = calibrated.summary;
+    if (int8_->has_ranges) result_.calibration = calibrated.summary;
     return absl::OkStatus();
   }
 

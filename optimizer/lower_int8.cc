@@ -22,6 +22,8 @@
 #include "passes/quantize/equalize_channels.h"
 #include "passes/quantize/insert_quantization.h"
 #include "passes/quantize/quantizable_ops.h"
+#include "passes/quantize/quantize_dynamically.h"
+#include "passes/quantize/quantize_weights.h"
 #include "passes/quantize/quantized_values.h"
 #include "passes/quantize/smooth_activations.h"
 #include "passes/simplify/passes.h"
@@ -92,15 +94,19 @@ absl::StatusOr<std::string> Summarize(const Int8Base& base, const Int8Plan& plan
   }
   std::string text = Concat(lowered, " of ", contractions, " convolutions and products and ", others,
                             others == 1 ? " other node" : " other nodes", " to int8");
+  const Int8Mode mode = options.int8.mode;
+  if (mode == Int8Mode::kDynamic) text += ", mode dynamic: each run finds the ranges";
+  if (mode == Int8Mode::kWeights) return text + ", mode weights: computed as before";
   const double share = ShareOf(bound, plan.nodes);
   if (std::isfinite(share)) text += absl::StrFormat(", %.1f %% of the multiply-adds", 100 * share);
   if (ranges.samples > 0) text += Concat("; ranges of ", ranges.samples, ranges.synthetic ? " random" : "", " samples");
   return text;
 }
 
-// The rest of what is planned, without the nodes that are int8.
-PrecisionPlan WithoutInt8(const Int8Base& base, const std::set<NodeId>& nodes) {
+// The rest of what is planned, without the nodes that compute in int8.
+PrecisionPlan WithoutInt8(const Int8Base& base, const std::set<NodeId>& nodes, Int8Mode mode) {
   PrecisionPlan rest = base.rest;
+  if (mode == Int8Mode::kWeights) return rest;
   for (const NodeId id : nodes) {
     const auto it = rest.decisions.find({base.graph.node(id).origin, PaintedVariable(base.graph.op(id))});
     if (it != rest.decisions.end()) it->second = {};
@@ -121,12 +127,23 @@ void NameNodes(const std::set<NodeId>& nodes, Graph& graph) {
   }
 }
 
-// Pairs around the nodes, then the rest.
+// The nodes in the form of the mode, then the rest.
 absl::Status Quantize(const ValueRanges& ranges, const std::set<NodeId>& nodes, const PrecisionPlan& rest,
                       const OptimizeOptions& options, PassContext& context, Graph& graph) {
   NameNodes(nodes, graph);
   Pipeline quantize("quantize");
-  quantize.Add<InsertQuantization>(ranges, nodes, QuantizeOptionsOf(options, graph.format()));
+  const QuantizeOptions how = QuantizeOptionsOf(options, graph.format());
+  switch (options.int8.mode) {
+    case Int8Mode::kStatic:
+      quantize.Add<InsertQuantization>(ranges, nodes, how);
+      break;
+    case Int8Mode::kDynamic:
+      quantize.Add<QuantizeDynamically>(nodes, how);
+      break;
+    case Int8Mode::kWeights:
+      quantize.Add<QuantizeWeights>(nodes, how.per_channel_weights);
+      break;
+  }
   quantize.Add<RemoveDeadNodes>();
   HALFTONE_RETURN_IF_ERROR(quantize.Run(graph, context));
   if (rest.decisions.empty()) return absl::OkStatus();
@@ -143,13 +160,14 @@ struct NamedReasons {
   std::map<std::string, double> sqnr_alone;  // in dB
 };
 
-NamedReasons NameReasons(const Graph& quantized, const Int8Plan& plan, const Int8Search& search, bool rest_is_planned) {
+NamedReasons NameReasons(const Graph& quantized, const Int8Plan& plan, const Int8Search& search, Int8Mode mode,
+                         bool rest_is_planned) {
   NamedReasons named;
   for (const auto& [id, reason] : plan.reasons) {
     if (!quantized.alive(id)) continue;
     const std::string label = quantized.Label(id);
     if (plan.nodes.contains(id)) {
-      named.int8.insert(label);
+      if (mode != Int8Mode::kWeights) named.int8.insert(label);
       const auto alone = search.sqnr_alone.find(id);
       named.reasons[label] = {
           reason.rule,
@@ -164,13 +182,23 @@ NamedReasons NameReasons(const Graph& quantized, const Int8Plan& plan, const Int
   }
   for (const NodeId id : quantized.nodes()) {
     const bool quantizes = quantized.op(id) == OpKind::kQuantizeLinear;
-    if (!quantizes && quantized.op(id) != OpKind::kDequantizeLinear) continue;
+    const bool finds_range = quantized.op(id) == OpKind::kDynamicQuantizeLinear;
+    if (!quantizes && !finds_range && quantized.op(id) != OpKind::kDequantizeLinear) continue;
     if (plan.reasons.contains(id)) continue;  // the model had it
+    if (finds_range) {
+      named.reasons[quantized.Label(id)] = {"lowering.quantize", "finds the range of what products read, and rounds it"};
+      continue;
+    }
     const std::string pair = quantizes ? "" : DescribePair(quantized, quantized.output(id));
     named.reasons[quantized.Label(id)] = {"lowering.quantize",
                                           Concat("half of a pair", pair.empty() ? "" : ": ", pair)};
   }
   return named;
+}
+
+std::string WhyNothing(Int8Mode mode) {
+  if (mode == Int8Mode::kStatic) return "no node of this model can be computed in int8 here";
+  return Concat("no node of this model has a form for int8 mode ", Int8ModeName(mode));
 }
 
 void Explain(const NamedReasons& named, std::vector<NodeDecision>& decisions) {
@@ -196,7 +224,7 @@ absl::StatusOr<Int8Base> MakeInt8Base(const PreparedModel& model, const Target& 
   base.graph = model.graph;
   base.rewrites = model.rewrites;
   const std::unique_ptr<const Target> fusing =
-      FusionTargetFor(model.graph.format(), options.loader, options.int8.form, target);
+      FusionTargetFor(model.graph.format(), options.loader, options.int8, target);
   const bool fused_plan = lowers_rest && PlansFusedGraph(options);
   if (lowers_rest) {
     HALFTONE_ASSIGN_OR_RETURN(GraphWithPlan planned, PlanModel(model, *fusing, options, DataType::kBFloat16));
@@ -210,7 +238,7 @@ absl::StatusOr<Int8Base> MakeInt8Base(const PreparedModel& model, const Target& 
   HALFTONE_ASSIGN_OR_RETURN(PassContext context, MakeContext(*fusing, options, log));
   context.plan = lowers_rest ? &base.rest : nullptr;
   if (!fused_plan) HALFTONE_RETURN_IF_ERROR(MakeOptimizePipeline().Run(base.graph, context));
-  if (options.int8.equalize) {  // ranges between the layers change, so that it comes before the calibration
+  if (options.int8.equalize && options.int8.mode == Int8Mode::kStatic) {  // ranges between the layers change, so that it comes before the calibration
     Pipeline equalize("equalize");
     equalize.Add<EqualizeChannels>();
     equalize.Add<RemoveDeadNodes>();
@@ -244,9 +272,9 @@ absl::StatusOr<LoweredGraph> MakeInt8(const Int8Base& base, const ValueRanges& r
   if (plan.nodes.empty() && base.rest.decisions.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(LoweredGraph kept,
                               KeepFp32(VariantKind::kInt8, model, target, options,
-                                       {"baseline.kept", "no node of this model can be computed in int8 here"}));
+                                       {"baseline.kept", WhyNothing(options.int8.mode)}));
     kept.warnings.insert(kept.warnings.end(), plan.warnings.begin(), plan.warnings.end());
-    Explain(NameReasons(base.graph, plan, search, /*rest_is_planned=*/false), kept.decisions);
+    Explain(NameReasons(base.graph, plan, search, options.int8.mode, /*rest_is_planned=*/false), kept.decisions);
     return kept;
   }
   LoweredGraph result;
@@ -259,10 +287,10 @@ absl::StatusOr<LoweredGraph> MakeInt8(const Int8Base& base, const ValueRanges& r
 
   RewriteLog log;
   HALFTONE_ASSIGN_OR_RETURN(PassContext context, MakeContext(target, options, log));
-  const PrecisionPlan rest = WithoutInt8(base, plan.nodes);
+  const PrecisionPlan rest = WithoutInt8(base, plan.nodes, options.int8.mode);
   const bool rest_is_planned = !rest.decisions.empty();
   HALFTONE_RETURN_IF_ERROR(Quantize(ranges, plan.nodes, rest, options, context, result.graph));
-  const NamedReasons named = NameReasons(result.graph, plan, search, rest_is_planned);
+  const NamedReasons named = NameReasons(result.graph, plan, search, options.int8.mode, rest_is_planned);
   result.casts.planned = CountFloatCasts(result.graph);
   context.plan = rest_is_planned ? &rest : nullptr;
   HALFTONE_RETURN_IF_ERROR(ExportGraph(options, {"lowering.made", "made by a pass"}, context, result));
@@ -275,13 +303,14 @@ absl::StatusOr<Graph> LowerBase(const Int8Base& base, const ValueRanges& ranges,
   Graph graph = base.graph;
   RewriteLog log;
   HALFTONE_ASSIGN_OR_RETURN(PassContext context, MakeContext(target, options, log));
-  HALFTONE_RETURN_IF_ERROR(Quantize(ranges, nodes, WithoutInt8(base, nodes), options, context, graph));
+  HALFTONE_RETURN_IF_ERROR(Quantize(ranges, nodes, WithoutInt8(base, nodes, options.int8.mode), options, context, graph));
   return graph;
 }
 
 double Int8ShareOf(const Graph& squashed) {
   std::set<NodeId> lowered;
   for (const NodeId id : squashed.nodes()) {
+    if (squashed.op(id) == OpKind::kMatMulIntegerToFloat) lowered.insert(id);
     if (QuantizedRoleOf(squashed, id) != QuantizedRole::kContraction) continue;
     const auto integers = [&](int i) { return squashed.quantization(squashed.input(id, i)) != nullptr; };
     if (integers(0) && integers(1)) lowered.insert(id);

@@ -14,6 +14,8 @@
 #include "passes/precision/rule_matcher.h"
 #include "passes/quantize/insert_quantization.h"
 #include "passes/quantize/quantizable_ops.h"
+#include "passes/quantize/quantize_dynamically.h"
+#include "passes/quantize/quantize_weights.h"
 #include "passes/quantize/squash_quantization.h"
 #include "passes/simplify/passes.h"
 
@@ -46,6 +48,10 @@ class Int8Planner {
     if (options_.rules.keep_first) KeepEnd(/*first=*/true);
     if (options_.rules.keep_last) KeepEnd(/*first=*/false);
     HALFTONE_RETURN_IF_ERROR(ApplyNodeRules());
+    if (options_.int8.mode != Int8Mode::kStatic) {
+      ChooseByForm();
+      return std::move(plan_);
+    }
     ChooseContractions();
     for (int round = 0; round < kMostRounds; ++round) {
       ChooseBetween();
@@ -131,15 +137,49 @@ class Int8Planner {
         kept_.erase(id);
         asked_[id] = DescribeRule(rule);
         plan_.reasons[id] = {Concat("policy.", word), Concat(text, " int8")};
-        if (RoleOf(id) == QuantizedRole::kNone) {
-          Refuse(id, {"int8.no-form", Concat(OpName(g_.op(id)), " has no form of integers")});
-        }
+        if (std::optional<Reason> none = WhyNoForm(id); none.has_value()) Refuse(id, *std::move(none));
       }
     }
     for (size_t i = 0; i < rules.size(); ++i) {
       if (!used[i]) plan_.warnings.push_back(Concat("node ", DescribeRule(rules[i]), " matches no node"));
     }
     return absl::OkStatus();
+  }
+
+  // Why the node cannot become int8 in this mode, whatever is around it.
+  std::optional<Reason> WhyNoForm(NodeId id) const {
+    const std::string op(OpName(g_.op(id)));
+    switch (options_.int8.mode) {
+      case Int8Mode::kStatic:
+        if (RoleOf(id) != QuantizedRole::kNone) return std::nullopt;
+        return Reason{"int8.no-form", Concat(op, " has no form of integers")};
+      case Int8Mode::kDynamic: {
+        std::string why = WhyNotDynamic(g_, id);
+        if (why.empty()) return std::nullopt;
+        return Reason{"int8.no-dynamic-form", std::move(why)};
+      }
+      case Int8Mode::kWeights:
+        if (!WeightInputsOf(g_, id).empty()) return std::nullopt;
+        return Reason{"int8.no-form", Concat(op, " reads no constant weights")};
+    }
+    return std::nullopt;
+  }
+
+  // Modes without ranges: every node that has the form and is not kept.
+  void ChooseByForm() {
+    const bool dynamic = options_.int8.mode == Int8Mode::kDynamic;
+    for (const NodeId id : order_) {
+      if (IsSource(g_.op(id)) || kept_.contains(id)) continue;
+      std::optional<Reason> none = WhyNoForm(id);
+      if (none.has_value()) {
+        plan_.reasons.try_emplace(id, *std::move(none));
+        continue;
+      }
+      plan_.nodes.insert(id);
+      const std::string op(OpName(g_.op(id)));
+      plan_.reasons.try_emplace(id, dynamic ? Reason{"int8.dynamic", Concat(op, ": each run finds the range of what it reads")}
+                                            : Reason{"int8.weights", Concat(op, ": weights alone, computed as before")});
+    }
   }
 
   bool MayBeInt8(NodeId id) const { return RoleOf(id) != QuantizedRole::kNone && !kept_.contains(id); }
@@ -261,6 +301,18 @@ class Int8Planner {
 };
 
 }  // namespace
+
+std::string_view Int8ModeName(Int8Mode mode) {
+  switch (mode) {
+    case Int8Mode::kStatic:
+      return "static";
+    case Int8Mode::kDynamic:
+      return "dynamic";
+    case Int8Mode::kWeights:
+      return "weights";
+  }
+  return "";
+}
 
 QuantizeOptions QuantizeOptionsOf(const OptimizeOptions& options, GraphFormat format) {
   QuantizeOptions quantize = options.int8.quantize;

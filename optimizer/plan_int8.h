@@ -4,6 +4,9 @@
 // is int8 where it lies between such nodes: there its pair of quantize_linear and dequantize_linear saves a conversion
 // instead of being one. Then the target is asked: what has no kernel of integers in this graph stays as it is, and what
 // lay between follows.
+//
+// Of the modes without ranges (int8_options.h) every node that has the form is chosen, and the target is not asked: the
+// forms are those that it has kernels for (passes/quantize/quantize_dynamically.h), or computes as before.
 #ifndef HALFTONE_OPTIMIZER_PLAN_INT8_H_
 #define HALFTONE_OPTIMIZER_PLAN_INT8_H_
 
@@ -41,6 +44,9 @@ struct Int8Plan {
 //   int8.not-between   it would be a conversion more
 //   int8.no-range      nothing is known of a value that it reads
 //   int8.no-kernel     the target has none for it here
+//   int8.dynamic       a product that finds the range of what it reads as it runs (mode kDynamic)
+//   int8.no-dynamic-form  it has no such form, or a slow one
+//   int8.weights       its weights are bytes, and it computes as before (mode kWeights)
 //   int8.accuracy      raised by the accuracy control (excluded)
 //   policy.*           as in ir/precision_plan.h
 // `excluded`: nodes that the accuracy control keeps, with its reasons.

@@ -24,7 +24,7 @@ absl::StatusOr<LoweredGraph> LowerToInt8(const PreparedModel& model, const Targe
                                          std::optional<CalibrationSummary>& calibration) {
   HALFTONE_ASSIGN_OR_RETURN(const Int8Source source, MakeInt8Source(model, target, options));
   const ValueRanges& ranges = source.calibrated.ranges;
-  calibration = source.calibrated.summary;
+  if (source.has_ranges) calibration = source.calibrated.summary;
   Int8Search search;
   if (!options.int8.goal.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(AccuracyControlResult found, MeetGoal(source.base, ranges, target, options, progress));

@@ -13,8 +13,8 @@ namespace {
 // Everything as `target_` has it, but plain ops where `plain` is set.
 class FusionTarget final : public Target {
  public:
-  FusionTarget(const Target& target, bool plain, bool operators)
-      : target_(target), plain_(plain), operators_(operators) {}
+  FusionTarget(const Target& target, bool plain, bool operators, bool dynamic)
+      : target_(target), plain_(plain), operators_(operators), dynamic_(dynamic) {}
 
   std::string_view name() const override { return target_.name(); }
 
@@ -24,6 +24,11 @@ class FusionTarget final : public Target {
       if (const std::string_view why = WhyNot(graph, node, parts); !why.empty()) {
         return absl::UnimplementedError(AbslView(why));
       }
+    }
+    if (dynamic_ && graph.op(node) == OpKind::kMatMul && graph.IsConstant(graph.input(node, 1))) {
+      const bool more = parts.residual || parts.broadcast_residual || parts.scale || parts.activation_first ||
+                        parts.activation != Activation::kNone;
+      if (more) return absl::UnimplementedError("products that find their ranges as they run have a bias alone");
     }
     return target_.SupportsFused(graph, node, parts);
   }
@@ -68,6 +73,7 @@ class FusionTarget final : public Target {
   const Target& target_;
   const bool plain_;
   const bool operators_;
+  const bool dynamic_;
 };
 
 }  // namespace
@@ -78,8 +84,12 @@ bool WantsPlainOps(GraphFormat format, Loader loader, Int8Form form) {
 
 QuantizeOptions OptionsFor(GraphFormat format, Loader loader, Int8Form form, QuantizeOptions options) {
   if (WantsPlainOps(format, loader, form)) options.quantize_results = true;
-  // TensorFlow's ops on quantized tensors know no zero points (formats/tensorflow/quantized_groups.h).
-  if (format == GraphFormat::kGraphDef && form == Int8Form::kOperators) options.symmetric_activations = true;
+  // TensorFlow's ops on quantized tensors know no zero points, and products one scale of weights
+  // (formats/tensorflow/quantized_groups.h).
+  if (format == GraphFormat::kGraphDef && form == Int8Form::kOperators) {
+    options.symmetric_activations = true;
+    options.per_channel_products = false;
+  }
   return options;
 }
 
@@ -87,8 +97,11 @@ OnnxExportOptions FileOptionsOf(VariantKind kind, Int8Form form) {
   return {.integer_operators = kind == VariantKind::kInt8 && form == Int8Form::kOperators};
 }
 
-std::unique_ptr<const Target> FusionTargetFor(GraphFormat format, Loader loader, Int8Form form, const Target& target) {
-  return std::make_unique<FusionTarget>(target, WantsPlainOps(format, loader, form), form == Int8Form::kOperators);
+std::unique_ptr<const Target> FusionTargetFor(GraphFormat format, Loader loader, const Int8Options& options,
+                                              const Target& target) {
+  const bool has_pairs = options.mode == Int8Mode::kStatic;
+  return std::make_unique<FusionTarget>(target, has_pairs && WantsPlainOps(format, loader, options.form),
+                                        options.form == Int8Form::kOperators, options.mode == Int8Mode::kDynamic);
 }
 
 }  // namespace halftone

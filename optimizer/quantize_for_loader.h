@@ -29,8 +29,10 @@ QuantizeOptions OptionsFor(GraphFormat format, Loader loader, Int8Form form, Qua
 OnnxExportOptions FileOptionsOf(VariantKind kind, Int8Form form);
 
 // A target for the optimize pipeline of an int8 variant: fuses only what the loader fuses into an op of integers (bias,
-// relu, relu6, clip), else says what `target` says, which must outlive it. Thread-safe.
-std::unique_ptr<const Target> FusionTargetFor(GraphFormat format, Loader loader, Int8Form form, const Target& target);
+// relu, relu6, clip), and nothing but a bias into the products of mode kDynamic; else says what `target` says, which must
+// outlive it. Thread-safe.
+std::unique_ptr<const Target> FusionTargetFor(GraphFormat format, Loader loader, const Int8Options& options,
+                                              const Target& target);
 
 }  // namespace halftone
 

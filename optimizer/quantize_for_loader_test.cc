@@ -44,9 +44,9 @@ TEST(QuantizeForLoader, FusesWhatTheLoaderFuses) {
   const auto fuses = [&](const Target& target, NodeId node, const FusedParts& parts) {
     return target.SupportsFused(graph, node, parts).ok();
   };
-  const auto any = FusionTargetFor(GraphFormat::kOnnx, Loader::kAny, Int8Form::kPairs, machine);
-  const auto pairs = FusionTargetFor(GraphFormat::kOnnx, Loader::kOnnxRuntime, Int8Form::kPairs, machine);
-  const auto operators = FusionTargetFor(GraphFormat::kOnnx, Loader::kAny, Int8Form::kOperators, machine);
+  const auto any = FusionTargetFor(GraphFormat::kOnnx, Loader::kAny, {.form = Int8Form::kPairs}, machine);
+  const auto pairs = FusionTargetFor(GraphFormat::kOnnx, Loader::kOnnxRuntime, {.form = Int8Form::kPairs}, machine);
+  const auto operators = FusionTargetFor(GraphFormat::kOnnx, Loader::kAny, {.form = Int8Form::kOperators}, machine);
   EXPECT_TRUE(fuses(*any, conv, {.residual = true}));
   EXPECT_FALSE(fuses(*pairs, conv, {.residual = true}));
   EXPECT_TRUE(fuses(*pairs, conv, {.bias = true, .activation = Activation::kRelu}));

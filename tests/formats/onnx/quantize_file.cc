@@ -73,7 +73,7 @@ absl::Status Quantize(const Arguments& arguments) {
   HALFTONE_ASSIGN_OR_RETURN(Graph graph, LoadModel({.path = arguments.model}));
   const std::unique_ptr<const Target> machine = MakeOneDnnTarget();
   const std::unique_ptr<const Target> target =
-      FusionTargetFor(graph.format(), arguments.loader, arguments.form, *machine);
+      FusionTargetFor(graph.format(), arguments.loader, {.form = arguments.form}, *machine);
   std::unique_ptr<SampleSource> samples = RandomSamples(/*seed=*/1, /*batches=*/2);
   if (!arguments.samples.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(samples, OpenSamples({SampleFile{arguments.samples, arguments.samples}}));
