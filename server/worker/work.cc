@@ -130,10 +130,10 @@ absl::StatusOr<WorkOutcome> Bench(const WorkerRequest& request, ChildRunner& chi
   return Report(options, spec.model(), /*with_files=*/false, request, children, progress);
 }
 
-// What a plan is shown for: float16 if the policy wants nothing else.
+// What a plan is shown for: float16 if the policy wants nothing else. Of int8 planners know only the rest, in bf16.
 DataType TypeToInspect(const v1::Policy& policy) {
   const std::vector<VariantKind> kinds = ToLowered(policy);
-  return kinds.size() == 1 ? TypeOf(kinds[0]) : DataType::kBFloat16;
+  return kinds.size() == 1 && kinds[0] == VariantKind::kFp16 ? DataType::kFloat16 : DataType::kBFloat16;
 }
 
 absl::StatusOr<WorkOutcome> Inspect(const WorkerRequest& request) {

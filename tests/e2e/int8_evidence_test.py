@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""What backs an int8 variant: saturation certificates, the SQNR of each node alone, ranges that a server found again, its profile."""
+
+import json
+import pathlib
+import re
+import sys
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from harness import DEMO, Failure, case, main, variant  # noqa: E402
+
+ONNX = DEMO / "digits.onnx"
+NUMPY = ("numpy",)
+INT8 = ("--precision", "int8", "--no-bench")
+SATURATIONS = {"proved", "7 bits", "may saturate", "s8 activations"}
+
+
+def samples(t, first, end):
+    import numpy
+    data = numpy.load(DEMO / "digits_nchw.npz")
+    path = t.folder / f"samples_{first}_{end}.npz"
+    numpy.savez(path, **{name: data[name][first:end] for name in data.files if name != "labels"})
+    return path
+
+
+@case("every layer of bytes has a certificate, in the report, as a note and in --explain", needs=NUMPY)
+def _(t):
+    run = t.halftone("optimize", ONNX, *INT8, "--calibration", samples(t, 0, 50), "--out", "out", "--explain")
+    t.equal(run.returncode, 0, run.stderr)
+    int8 = variant(json.loads((t.folder / "out" / "report.json").read_text()), "INT8")
+    layers = [d for d in int8["decisions"] if d["rule"] == "int8.contraction"]
+    t.equal(len(int8["saturation"]), len(layers), f"{int8['saturation']}")
+    for layer in int8["saturation"]:
+        t.check(layer["saturation"] in SATURATIONS, layer)
+        fits = layer["least"] >= -32768 and layer["most"] <= 32767
+        t.equal(fits, layer["saturation"] in ("proved", "7 bits"), layer)
+        t.check(re.search(rf"{re.escape(layer['saturation'])} +{re.escape(layer['node'])} +{layer['least']} \.\. {layer['most']}", run.stdout),
+                f"{layer} is not in\n{run.stdout}")
+    t.contains(run.stdout, "int8: saturation: ")
+    t.check(not any("sqnr_alone_db" in d for d in int8["decisions"]), "measured unasked")
+
+
+@case("--sensitivity measures each node alone, without a goal", needs=NUMPY)
+def _(t):
+    run = t.halftone("optimize", ONNX, *INT8, "--calibration", samples(t, 0, 50), "--out", "out", "--sensitivity", "--explain")
+    t.equal(run.returncode, 0, run.stderr)
+    int8 = variant(json.loads((t.folder / "out" / "report.json").read_text()), "INT8")
+    alone = {d["node"]: d["sqnr_alone_db"] for d in int8["decisions"] if "sqnr_alone_db" in d}
+    layers = {d["node"] for d in int8["decisions"] if d["rule"] == "int8.contraction"}
+    t.check(layers <= set(alone), f"{layers} and {alone}")
+    t.equal(int8["goal"]["text"], "")
+    table = re.search(r"^SQNR where one node alone is int8, worst first \((\d+) of (\d+)\).*\n((?:  .*\n)+)", run.stdout, re.M)
+    t.check(table, run.stdout)
+    t.equal((int(table.group(1)), int(table.group(2))), (min(10, len(alone)), len(alone)))
+    told = [float(line.split()[0].replace("exact", "999")) for line in table.group(3).splitlines()[:len(alone)]]
+    t.equal(told, sorted(told))
+    t.check(abs(told[0] - min(alone.values())) < 0.06, f"{told} and {alone}")
+    t.contains(run.stdout, "; alone ")
+
+
+def counted(server):
+    port = re.search(r'"metrics_port":(\d+)', (server.folder / "server.log").read_text())
+    if not port:
+        raise Failure("the log does not name the port of /metrics")
+    text = urllib.request.urlopen(f"http://127.0.0.1:{port.group(1)}/metrics", timeout=10).read().decode()
+    return {source: int(float(n)) for source, n in re.findall(r'halftone_int8_ranges_total\{source="(\w+)"\} (\S+)', text)}
+
+
+@case("a server takes the ranges of an earlier job with the same model and samples, and says so", needs=NUMPY)
+def _(t):
+    ours, others = samples(t, 0, 50), samples(t, 50, 90)
+    with t.server("--metrics", "127.0.0.1:0") as server:
+
+        def source(*flags):
+            report, out = t.optimize(ONNX, *INT8, "--server", server.address, *flags)
+            return report["calibration"]["source"], next(out.glob("*.int8.*")).read_bytes(), (out / "digits.ranges.json").read_bytes()
+
+        first, again = source("--calibration", ours), source("--calibration", ours)
+        t.equal((first[0], again[0]), ("samples", "cache"))
+        t.equal(first[1:] == again[1:], True, "the files differ")
+        t.equal(source("--calibration", ours, "--no-ranges-cache")[0], "samples")
+        t.equal(source("--calibration", ours, "--calibrator", "entropy")[0], "samples")
+        t.equal(source("--calibration", others)[0], "samples")
+        t.equal(source("--calibration", ours, "--min-cosine", "0.1")[0], "cache", "a goal changes no range")
+        t.equal(counted(server), {"samples": 3, "cache": 2})
+        t.contains((server.folder / "server.log").read_text(), "ranges from the cache")
+
+        bench = t.halftone("bench", ONNX, "--precision", "int8", "--calibration", ours, "--rounds", "1", "--round-seconds", "0.05",
+                           "--allow-noisy", "--server", server.address)
+        t.equal(bench.returncode, 0, bench.stderr)
+        t.contains(bench.stdout, "ranges from the cache")
+
+        # A stored file of ranges that lost its digest.
+        for path in (server.folder / "data" / "blobs").glob("*/*"):
+            if path.read_bytes() == first[2]:
+                path.chmod(0o600)
+                path.write_bytes(first[2].replace(b"1", b"2"))
+        run = t.halftone("optimize", ONNX, *INT8, "--calibration", ours, "--server", server.address, "--out", "out")
+        t.equal(run.returncode, 0, run.stderr)
+        t.contains(run.stderr, "broken in the server's cache")
+        t.equal(json.loads((t.folder / "out" / "report.json").read_text())["calibration"]["source"], "samples")
+        t.equal(source("--calibration", ours)[0], "cache", "made again, and kept")
+
+
+@case("profile says where the time of int8 goes", needs=NUMPY)
+def _(t):
+    run = t.halftone("profile", ONNX, "--precision", "fp32,int8", "--calibration", samples(t, 0, 50), "--json", "--quiet")
+    t.equal(run.returncode, 0, run.stderr)
+    report = json.loads(run.stdout)
+    t.equal([v["precision"] for v in report["variants"]], ["FP32", "INT8"])
+    int8 = variant(report, "INT8")
+    steps = [s for s in int8["steps"] if s["op"].startswith("conv") and s["src_type"] in ("u8", "s8")]
+    t.check(steps, f"no convolution of bytes: {[(s['op'], s['src_type']) for s in int8['steps']]}")
+    t.contains(int8["summary"], "to int8")
+    t.check(not any("RANDOM" in w for w in report["warnings"]), report["warnings"])
+    random = t.halftone("profile", ONNX, "--precision", "int8", "--top", "5")
+    t.equal(random.returncode, 0, random.stderr)
+    t.contains(random.stderr, "RANDOM inputs")
+
+
+main()
