@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "client/suggest.h"
@@ -55,6 +56,22 @@ std::string BudgetProblem(const v1::Int8Policy& policy) {
   return "goes with a goal (a top-1 drop, an SQNR or a cosine to be reached) or with sensitivity";
 }
 
+// What only ranges of samples have goes without the modes that need none.
+std::string ModeProblem(const v1::Int8Policy& policy) {
+  if (policy.mode() == v1::INT8_MODE_UNSPECIFIED || policy.mode() == v1::STATIC) return "";
+  const std::pair<const char*, bool> of_ranges[] = {
+      {"a calibrator", !policy.calibrator().empty()}, {"a percentile", policy.percentile() != 0},
+      {"integers of activations", !policy.activations().empty()}, {"symmetric activations", policy.symmetric()},
+      {"smoothing", policy.smooth()}, {"operators of integers", policy.form() == v1::OPERATORS},
+  };
+  for (const auto& [what, is_given] : of_ranges) {
+    if (!is_given) continue;
+    const char* mode = policy.mode() == v1::DYNAMIC ? "dynamic" : "weights";
+    return absl::StrCat(mode, " needs no ranges of samples, and goes without ", what);
+  }
+  return "";
+}
+
 }  // namespace
 
 std::vector<Int8Problem> CheckInt8Policy(const v1::Int8Policy& policy) {
@@ -63,6 +80,7 @@ std::vector<Int8Problem> CheckInt8Policy(const v1::Int8Policy& policy) {
       {"percentile", PercentileProblem(policy)},
       {"activations", UnknownWord(policy.activations(), Activations())},
       {"rest", RestProblem(policy.rest())},
+      {"mode", ModeProblem(policy)},
       {"max_top1_drop", OutOf(policy.max_top1_drop(), 0, kPoints, " percentage points")},
       {"min_sqnr_db", std::isfinite(policy.min_sqnr_db()) ? "" : "a finite number of dB is wanted"},
       {"min_cosine", OutOf(policy.min_cosine(), -1, 1, "")},

@@ -74,6 +74,7 @@ TEST_F(CommandsTest, FlagsOfInt8NeedInt8) {
                                                        {"--per-tensor-weights"},
                                                        {"--int8-rest", "bf16"},
                                                        {"--int8-form", "qdq"},
+                                                       {"--int8-mode", "weights"},
                                                        {"--no-bias-correction"},
                                                        {"--no-equalization"},
                                                        {"--smooth"},
@@ -102,6 +103,9 @@ TEST_F(CommandsTest, WrongFlagsOfInt8) {
   expect({"--int8-rest", "fp16"}, 2, "--int8-rest: fp32 or bf16 is wanted, this is fp16");
   expect({"--int8-rest", "bf61"}, 2, "did you mean 'bf16'?");
   expect({"--int8-form", "operatrs"}, 2, "did you mean 'operators'?");
+  expect({"--int8-mode", "dynamik"}, 2, "did you mean 'dynamic'?");
+  expect({"--int8-mode", "weights", "--calibrator", "entropy"}, 2,
+         "--int8-mode: weights needs no ranges of samples, and goes without a calibrator");
   expect({"--min-cosine", "1.5"}, 2, "--min-cosine: -1 to 1 is wanted, this is 1.5");
   expect({"--min-cosine", "high"}, 2, "--min-cosine high: a number is wanted");
   expect({"--max-top1-drop", "101"}, 2, "--max-top1-drop: 0 to 100 percentage points is wanted");

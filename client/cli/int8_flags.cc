@@ -21,7 +21,11 @@ constexpr char kGroup[] = "With --precision int8";
 // "percentile" -> "--percentile".
 std::string FlagOf(const std::string& field) {
   static const std::map<std::string, std::string> others = {
-      {"rest", "--int8-rest"}, {"form", "--int8-form"}, {"min_sqnr_db", "--min-sqnr"}, {"budget_seconds", "--budget"}};
+      {"rest", "--int8-rest"},
+      {"form", "--int8-form"},
+      {"mode", "--int8-mode"},
+      {"min_sqnr_db", "--min-sqnr"},
+      {"budget_seconds", "--budget"}};
   const auto found = others.find(field);
   return found != others.end() ? found->second : absl::StrCat("--", absl::StrReplaceAll(field, {{"_", "-"}}));
 }
@@ -36,6 +40,7 @@ absl::Status NeedsInt8(const Int8Flags& flags) {
       {"--per-tensor-weights", flags.per_tensor_weights},
       {"--int8-rest", !flags.rest.empty()},
       {"--int8-form", !flags.form.empty()},
+      {"--int8-mode", !flags.mode.empty()},
       {"--no-bias-correction", flags.no_bias_correction},
       {"--no-equalization", flags.no_equalization},
       {"--smooth", flags.smooth},
@@ -76,7 +81,15 @@ absl::Status SetGoal(const Int8Flags& flags, v1::Int8Policy* policy) {
   return absl::OkStatus();
 }
 
-absl::Status SetRestAndForm(const Int8Flags& flags, v1::Int8Policy* policy) {
+// A word of an enum of the policy.
+absl::StatusOr<int> EnumWord(const char* flag, const std::string& text, const char* what,
+                             const google::protobuf::EnumDescriptor& type) {
+  if (const auto* value = report::FindEnumValue(type, text); value != nullptr) return value->number();
+  return UsageError(absl::StrCat(flag, " ", text, ": no such ", what,
+                                 client::DidYouMean(text, report::EnumNames(type))));
+}
+
+absl::Status SetRestFormAndMode(const Int8Flags& flags, v1::Int8Policy* policy) {
   if (!flags.rest.empty()) {
     const std::optional<v1::Precision> rest = report::ParsePrecision(flags.rest);
     if (!rest) {
@@ -86,12 +99,14 @@ absl::Status SetRestAndForm(const Int8Flags& flags, v1::Int8Policy* policy) {
     policy->set_rest(*rest);
   }
   if (!flags.form.empty()) {
-    const auto* form = report::FindEnumValue(*v1::Int8Form_descriptor(), flags.form);
-    if (form == nullptr) {
-      return UsageError(absl::StrCat("--int8-form ", flags.form, ": no such form",
-                                     client::DidYouMean(flags.form, report::EnumNames(*v1::Int8Form_descriptor()))));
-    }
-    policy->set_form(static_cast<v1::Int8Form>(form->number()));
+    HALFTONE_ASSIGN_OR_RETURN(const int form,
+                              EnumWord("--int8-form", flags.form, "form", *v1::Int8Form_descriptor()));
+    policy->set_form(static_cast<v1::Int8Form>(form));
+  }
+  if (!flags.mode.empty()) {
+    HALFTONE_ASSIGN_OR_RETURN(const int mode,
+                              EnumWord("--int8-mode", flags.mode, "mode", *v1::Int8Mode_descriptor()));
+    policy->set_mode(static_cast<v1::Int8Mode>(mode));
   }
   return absl::OkStatus();
 }
@@ -131,6 +146,11 @@ void AddInt8Flags(CLI::App& app, Int8Flags* flags) {
                  "(QLinearConv, QuantizedConv2D and their like)")
       ->type_name("FORM")
       ->group(kGroup);
+  app.add_option("--int8-mode", flags->mode,
+                 "static (default): weights and activations, with ranges of --calibration; dynamic: products of matrices, "
+                 "each run finds the ranges; weights: weights alone, computed as before")
+      ->type_name("MODE")
+      ->group(kGroup);
   app.add_flag("--no-bias-correction", flags->no_bias_correction, "biases do not take up the error of rounded weights")
       ->group(kGroup);
   app.add_flag("--no-equalization", flags->no_equalization, "ranges of channels are not evened out between layers")
@@ -165,7 +185,7 @@ absl::Status SetInt8(const Int8Flags& flags, v1::Policy* policy) {
   if (!flags.activations.empty()) int8.set_activations(flags.activations);
   if (flags.symmetric) int8.set_symmetric(true);
   if (flags.per_tensor_weights) int8.set_per_tensor_weights(true);
-  HALFTONE_RETURN_IF_ERROR(SetRestAndForm(flags, &int8));
+  HALFTONE_RETURN_IF_ERROR(SetRestFormAndMode(flags, &int8));
   if (flags.no_bias_correction) int8.set_no_bias_correction(true);
   if (flags.no_equalization) int8.set_no_equalization(true);
   if (flags.smooth) int8.set_smooth(true);

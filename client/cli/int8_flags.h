@@ -24,6 +24,7 @@ struct Int8Flags {
   bool per_tensor_weights = false;
   std::string rest;
   std::string form;
+  std::string mode;
   bool no_bias_correction = false;
   bool no_equalization = false;
   bool smooth = false;

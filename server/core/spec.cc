@@ -200,6 +200,7 @@ class Checker {
       Add(path + ".rest", "should be FP32 or BF16");
     }
     if (!v1::Int8Form_IsValid(int8.form())) Add(path + ".form", "is no known form: QDQ or OPERATORS");
+    if (!v1::Int8Mode_IsValid(int8.mode())) Add(path + ".mode", "is no known mode: STATIC, DYNAMIC or WEIGHTS");
     if (int8.has_max_top1_drop()) {
       CheckNumber(path + ".max_top1_drop", int8.max_top1_drop(), 0, kPercent, "percentage points, 0 to 100");
     }
@@ -226,6 +227,10 @@ class Checker {
     const auto& wanted = spec.policy().precisions();
     if (std::find(wanted.begin(), wanted.end(), v1::INT8) == wanted.end()) {
       Add(path + ".ranges", "goes with INT8 among policy.precisions");
+    }
+    const v1::Int8Mode mode = spec.policy().int8().mode();
+    if (mode == v1::DYNAMIC || mode == v1::WEIGHTS) {
+      Add(path + ".ranges", "goes with mode STATIC of policy.int8: the others need none");
     }
   }
 

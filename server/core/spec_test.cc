@@ -69,12 +69,16 @@ TEST(CheckSpec, Int8) {
   *optimize.mutable_ranges()->mutable_digest() = DigestOf("x");
   EXPECT_EQ(FieldsOf(spec), Fields{});
   EXPECT_EQ(FilesOf(spec).size(), 2u);
+  int8.set_mode(v1::WEIGHTS);
+  EXPECT_EQ(FieldsOf(spec), Fields{"spec.optimize.ranges"});  // nothing has a range
+  int8.clear_mode();
   v1::File& samples = *optimize.mutable_calibration()->add_files();
   samples.set_path("samples.npz");
   *samples.mutable_digest() = DigestOf("y");
   int8.set_percentile(50);
   int8.set_rest(v1::FP16);
   int8.set_form(static_cast<v1::Int8Form>(77));
+  int8.set_mode(static_cast<v1::Int8Mode>(77));
   int8.set_max_top1_drop(-1);
   int8.set_min_sqnr_db(std::nan(""));
   int8.set_min_cosine(2);
@@ -82,8 +86,8 @@ TEST(CheckSpec, Int8) {
   optimize.mutable_policy()->set_precisions(0, v1::BF16);
   const std::string at = "spec.optimize.policy.int8.";
   EXPECT_EQ(FieldsOf(spec),
-            (Fields{at + "percentile", at + "rest", at + "form", at + "max_top1_drop", at + "min_sqnr_db",
-                    at + "min_cosine", at + "budget_seconds", "spec.optimize.ranges", "spec.optimize.ranges"}));
+            (Fields{at + "percentile", at + "rest", at + "form", at + "mode", at + "max_top1_drop",
+                    at + "min_sqnr_db", at + "min_cosine", at + "budget_seconds", "spec.optimize.ranges", "spec.optimize.ranges"}));
   int8.Clear();
   int8.set_percentile(99);
   int8.set_budget_seconds(5);

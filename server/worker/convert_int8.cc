@@ -59,6 +59,8 @@ absl::StatusOr<Int8Options> ToInt8Options(const v1::Int8Policy& policy) {
   if (absl::Status status = SetQuantize(policy, options.quantize); !status.ok()) return status;
   if (policy.rest() == v1::BF16) options.rest = VariantKind::kBf16;
   if (policy.form() == v1::OPERATORS) options.form = Int8Form::kOperators;
+  if (policy.mode() == v1::DYNAMIC) options.mode = Int8Mode::kDynamic;
+  if (policy.mode() == v1::WEIGHTS) options.mode = Int8Mode::kWeights;
   if (policy.no_bias_correction()) options.correct_bias = false;
   if (policy.no_equalization()) options.equalize = false;
   if (policy.smooth()) options.smooth = true;
