@@ -153,7 +153,11 @@ class Inserter {
                            {.type = options_.activations, .symmetric = options_.symmetric_activations});
   }
 
-  int WeightsAxis(NodeId id) const { return options_.per_channel_weights ? OutputChannelAxis(graph_, id) : -1; }
+  int WeightsAxis(NodeId id) const {
+    const bool product = graph_.op(id) == OpKind::kMatMul || graph_.op(id) == OpKind::kGemm;
+    const bool per_channel = options_.per_channel_weights && (options_.per_channel_products || !product);
+    return per_channel ? OutputChannelAxis(graph_, id) : -1;
+  }
 
   struct RoundedWeights {
     Tensor integers;
