@@ -110,12 +110,7 @@ absl::StatusOr<RangesFile> ReadRangesFile(const SampleFile& file, const Graph& i
 // Ranges of values that the graph does not have are left out.
 absl::Status KeepKnown(const Graph& fused, const SampleFile& file, ValueRanges& ranges,
                        std::vector<std::string>& warnings) {
-  std::set<std::string> known;
-  for (const NodeId id : fused.nodes()) {
-    for (const ValueId value : fused.node(id).outputs) {
-      if (value.valid()) known.insert(RangeName(fused, value));
-    }
-  }
+  const std::set<std::string> known = RangeNames(fused);
   std::vector<std::string> unknown;
   for (const auto& [name, range] : ranges.values) {
     if (!known.contains(name)) unknown.push_back(name);

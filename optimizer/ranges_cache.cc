@@ -1,6 +1,5 @@
 #include "optimizer/ranges_cache.h"
 
-#include <set>
 #include <string_view>
 
 #include "absl/strings/str_format.h"
@@ -33,6 +32,8 @@ void AddGraph(const Graph& graph, Sha256& hash) {
   }
 }
 
+}  // namespace
+
 std::set<std::string> RangeNames(const Graph& graph) {
   std::set<std::string> names;
   for (const NodeId id : graph.nodes()) {
@@ -42,8 +43,6 @@ std::set<std::string> RangeNames(const Graph& graph) {
   }
   return names;
 }
-
-}  // namespace
 
 std::string RangesKey(const Graph& fused, const RangesFile& wanted, const BenchmarkOptions& benchmark) {
   Sha256 hash;

@@ -2,6 +2,7 @@
 #ifndef HALFTONE_OPTIMIZER_RANGES_CACHE_H_
 #define HALFTONE_OPTIMIZER_RANGES_CACHE_H_
 
+#include <set>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -10,6 +11,9 @@
 #include "optimizer/benchmark_options.h"
 
 namespace halftone {
+
+// Of all values of a graph, as ranges have them.
+std::set<std::string> RangeNames(const Graph& graph);
 
 // 64 hexadecimal digits over the graph that is calibrated with every byte of its constants, what `wanted` says of
 // samples and calibrator, batch and threads of the runs, the instruction set and this build.

@@ -74,7 +74,7 @@ TEST(SensitivityTable, TheWorstFirst) {
       exact  int8  d       conv
 )");
   report.mutable_variants(1)->mutable_decisions(0)->set_sqnr_alone_db(std::nan(""));
-  EXPECT_THAT(SensitivityTable(report, 1), HasSubstr("(1 of 3), and what the node is in the file:\n    nan dB"));
+  EXPECT_THAT(SensitivityTable(report, 1), HasSubstr("(1 of 3), and what the node is in the file:\n     nan dB"));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #define HALFTONE_SERVER_CORE_RANGES_CACHE_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
