@@ -8,8 +8,10 @@
 #include "base/files.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "ir/editor.h"
 #include "ir/reference/reference.h"
 #include "ir/text.h"
+#include "optimizer/int8_source.h"
 #include "optimizer/quantize_for_loader.h"
 #include "runtime/fidelity.h"
 
@@ -75,7 +77,8 @@ class LowerInt8Test : public ::testing::Test {
     EXPECT_TRUE(model.ok()) << model.status();
     const absl::StatusOr<Int8Base> base = MakeInt8Base(*model, target, options_);
     EXPECT_TRUE(base.ok()) << base.status();
-    const absl::StatusOr<CalibratedRanges> ranges = CalibrateModel(model->graph, base->graph, options_);
+    absl::StatusOr<CalibratedRanges> ranges = CalibratedRanges();
+    if (options_.int8.mode == Int8Mode::kStatic) ranges = CalibrateModel(model->graph, base->graph, options_);
     EXPECT_TRUE(ranges.ok()) << ranges.status();
     absl::StatusOr<LoweredGraph> lowered = MakeInt8(*base, ranges->ranges, *model, target, options_);
     EXPECT_TRUE(lowered.ok()) << lowered.status();
@@ -185,6 +188,56 @@ TEST_F(LowerInt8Test, OperatorsOfIntegers) {
   EXPECT_GT(fidelity.Result().sqnr_db, 20);
   EXPECT_LT(fidelity.Result().sqnr_db, 100);
   EXPECT_THAT(*ReadFile(dir_.path() + "/model.onnx"), ::testing::Not(HasSubstr("QLinearConv")));
+}
+
+TEST_F(LowerInt8Test, WeightsAlone) {
+  options_.int8.mode = Int8Mode::kWeights;
+  LoweredGraph lowered = Lower();
+  EXPECT_THAT(lowered.summary, HasSubstr("3 of 3 convolutions and products"));
+  EXPECT_THAT(lowered.summary, HasSubstr("mode weights"));
+  EXPECT_EQ(Of(lowered, "r").reason.rule, "int8.weights");
+  EXPECT_THAT(Of(lowered, "r").reason.text, HasSubstr("weights: s8 with 8 scales"));
+  EXPECT_EQ(Of(lowered, "r").precision, VariantKind::kFp32);
+  EXPECT_EQ(Count(lowered.graph, OpKind::kDequantizeLinear), 3);
+  EXPECT_EQ(Count(lowered.graph, OpKind::kQuantizeLinear), 0);
+  EXPECT_EQ(ShareOf(lowered), 0);
+  options_.int8.rest = VariantKind::kBf16;
+  lowered = Lower();
+  EXPECT_EQ(Of(lowered, "r").precision, VariantKind::kBf16);
+  EXPECT_EQ(Count(lowered.graph, OpKind::kDequantizeLinear), 3);
+}
+
+TEST_F(LowerInt8Test, ProductsThatFindTheirRanges) {
+  options_.int8.mode = Int8Mode::kDynamic;
+  const LoweredGraph lowered = Lower();
+  EXPECT_THAT(lowered.summary, HasSubstr("1 of 3 convolutions and products"));
+  EXPECT_THAT(lowered.summary, HasSubstr("mode dynamic"));
+  EXPECT_EQ(Of(lowered, "y").reason.rule, "int8.dynamic");
+  EXPECT_EQ(Of(lowered, "y").precision, VariantKind::kInt8);
+  EXPECT_EQ(Of(lowered, "r").reason.rule, "int8.no-dynamic-form");
+  EXPECT_EQ(Count(lowered.graph, OpKind::kMatMulInteger), 1);
+  EXPECT_EQ(Count(lowered.graph, OpKind::kDynamicQuantizeLinear), 1);
+  const double share = ShareOf(lowered);
+  EXPECT_GT(share, 0);
+  EXPECT_LT(share, 0.1);
+  const std::vector<Tensor> inputs = reference::RandomInputs(original_, 77);
+  const auto expected = reference::EvaluateGraph(original_, inputs);
+  const auto actual = reference::EvaluateGraph(lowered.graph, inputs);
+  ASSERT_TRUE(actual.ok()) << actual.status();
+  FidelityAccumulator fidelity;
+  ASSERT_TRUE(fidelity.Add((*expected)[0], (*actual)[0]).ok());
+  EXPECT_GT(fidelity.Result().sqnr_db, 30);
+  EXPECT_LT(fidelity.Result().sqnr_db, 100);
+}
+
+TEST_F(LowerInt8Test, AGraphDefHasNoProductsThatFindTheirRanges) {
+  options_.int8.mode = Int8Mode::kDynamic;
+  GraphEditor(original_).SetFormat(GraphFormat::kGraphDef);
+  absl::StatusOr<PreparedModel> model = PrepareModel(original_, *target_, options_);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const absl::Status refused = MakeInt8Source(*model, *target_, options_).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(refused)) << refused;
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("int8 mode dynamic: TensorFlow"));
 }
 
 TEST_F(LowerInt8Test, WhereNothingCanBeInt8ItStaysFp32) {

@@ -141,5 +141,27 @@ TEST_F(PlanInt8Test, WhatTheAccuracyControlKeeps) {
   EXPECT_EQ(RuleOf(plan, "c"), "int8.accuracy");
 }
 
+TEST_F(PlanInt8Test, WithoutRangesByForm) {
+  ranges_ = {};
+  options_.int8.mode = Int8Mode::kWeights;
+  Int8Plan plan = Plan();
+  EXPECT_THAT(Names(plan), UnorderedElementsAre("c", "d"));
+  EXPECT_EQ(RuleOf(plan, "c"), "int8.weights");
+  EXPECT_EQ(RuleOf(plan, "p"), "int8.no-form");
+  options_.rules.keep_first = true;
+  options_.rules.nodes = {{.op = "Erf", .precision = DataType::kInt8}};
+  plan = Plan();
+  EXPECT_THAT(Names(plan), ElementsAre("d"));
+  EXPECT_EQ(RuleOf(plan, "c"), "policy.first-layer");
+  EXPECT_EQ(RuleOf(plan, "e"), "policy.not-possible");
+
+  options_.rules = {};
+  options_.int8.mode = Int8Mode::kDynamic;
+  plan = Plan();
+  EXPECT_TRUE(plan.nodes.empty()) << "its contractions are convolutions";
+  EXPECT_EQ(RuleOf(plan, "c"), "int8.no-dynamic-form");
+  EXPECT_THAT(plan.reasons.at(Node("c")).text, HasSubstr("slower"));
+}
+
 }  // namespace
 }  // namespace halftone

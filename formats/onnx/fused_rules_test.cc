@@ -52,6 +52,19 @@ TEST(FusedRules, ARelu6IsAClip) {
   EXPECT_THAT(There(model), HasSubstr("activation=\"clip\", activation_alpha=0.0, activation_beta=6.0"));
 }
 
+TEST(FusedRules, ProductsOfIntegersWithRealResults) {
+  const auto product = MicrosoftModel(
+      "g (uint8[3,5] a, int8[5,7] b, float[1] s, float[7] t, uint8[1] z, int8[1] w, float[7] c) => (float[3,7] y) { "
+      "y = com.microsoft.MatMulIntegerToFloat(a, b, s, t, z, w, c) }");
+  EXPECT_THAT(There(product), HasSubstr("matmul_integer_to_float(a, b, s, t, z, w, c)"));
+  EXPECT_THAT(Back(product), HasSubstr("MatMulIntegerToFloat(a,b,s,t,z,w,c)->y"));
+  const auto dynamic = MicrosoftModel(
+      "g (float[3,5] x, int8[5,7] b, float[7] t, int8[1] w, float[7] c) => (float[3,7] y) { "
+      "y = com.microsoft.DynamicQuantizeMatMul(x, b, t, w, c) }");
+  EXPECT_THAT(There(dynamic), AllOf(HasSubstr("dynamic_quantize_linear(x)"), HasSubstr("matmul_integer_to_float(")));
+  EXPECT_THAT(Back(dynamic), AllOf(HasSubstr("DynamicQuantizeLinear(x)"), HasSubstr("MatMulIntegerToFloat(")));
+}
+
 TEST(FusedRules, TheDomainIsNamedOnce) {
   const onnx::ModelProto model = Written(R"(graph onnx (x: f32[2,3]) {
       return y=gelu "Gelu" domain="com.microsoft" (swish "QuickGelu" domain="com.microsoft" (x)) })");

@@ -203,10 +203,56 @@ absl::Status FinishQLinearConcat(const NodeInFile& node, GraphEditor& edit, Node
   return build.Finish(canonical, y, 0, node.graph.type(build.Input(2)));
 }
 
+// As opset 13 has it: the axes are an attribute; none of them stands for all.
+absl::Status FinishQLinearReduceMean(const NodeInFile& node, GraphEditor& edit, Node& canonical) {
+  Builder build(node, edit);
+  HALFTONE_ASSIGN_OR_RETURN(const ValueId x, build.Dequantized(0));
+  std::vector<ValueId> inputs = {x};
+  if (const onnx::AttributeProto* axes = node.Find("axes"); axes != nullptr && axes->ints_size() > 0) {
+    const std::vector<int64_t> numbers(axes->ints().begin(), axes->ints().end());
+    inputs.push_back(edit.AddConstant("", Tensor::Ints(numbers, DataType::kInt64)));
+  }
+  HALFTONE_ASSIGN_OR_RETURN(const ValueId y, build.Add(OpKind::kReduceMean, std::move(inputs), canonical.attributes));
+  return build.Finish(canonical, y, 3, node.graph.type(build.Input(0)));
+}
+
+// Condition, x, scale, zero point, y, scale, zero point, z scale, z zero point.
+absl::Status FinishQLinearWhere(const NodeInFile& node, GraphEditor& edit, Node& canonical) {
+  Builder build(node, edit);
+  if (!build.Input(0).valid()) return absl::InvalidArgumentError("input 0 (the condition) is missing");
+  HALFTONE_ASSIGN_OR_RETURN(const ValueId x, build.Dequantized(1));
+  HALFTONE_ASSIGN_OR_RETURN(const ValueId y, build.Dequantized(4));
+  HALFTONE_ASSIGN_OR_RETURN(const ValueId z, build.Add(OpKind::kWhere, {build.Input(0), x, y}));
+  return build.Finish(canonical, z, 7, node.graph.type(build.Input(1)));
+}
+
+// A, B, B's scale, B's zero point?, bias?
+absl::Status FinishDynamicQuantizeMatMul(const NodeInFile& node, GraphEditor& edit, Node& canonical) {
+  for (const size_t i : {0, 1, 2}) {
+    if (!node.HasInput(i)) return absl::InvalidArgumentError(Concat("input ", i, " is missing"));
+  }
+  const Graph& graph = edit.graph();
+  const auto given = [&node](size_t i) { return node.HasInput(i) ? node.inputs[i] : kNoValue; };
+  Node quantize;
+  quantize.op = OpKind::kDynamicQuantizeLinear;
+  quantize.inputs = {node.inputs[0]};
+  const NodeId a = edit.AddNode(std::move(quantize), {{DataType::kUInt8, graph.shape(node.inputs[0]), ""},
+                                                      {DataType::kFloat32, Shape::Scalar(), ""},
+                                                      {DataType::kUInt8, Shape::Scalar(), ""}});
+  canonical.op = OpKind::kMatMulIntegerToFloat;
+  canonical.spelling.clear();
+  canonical.domain.clear();
+  canonical.inputs = {graph.output(a, 0), node.inputs[1], graph.output(a, 1), node.inputs[2],
+                      graph.output(a, 2), given(3),       given(4)};
+  while (!canonical.inputs.back().valid()) canonical.inputs.pop_back();
+  return absl::OkStatus();
+}
+
 bool IsReadByQuantizeRule(std::string_view onnx_op, std::string_view attribute) {
   if (attribute == "kernel_shape") return onnx_op == "QLinearConv" || onnx_op == "ConvInteger";
   if (attribute == "channels_last") return onnx_op.starts_with("QLinear");
-  return (onnx_op == "QLinearConcat" && attribute == "axis") || (onnx_op == "QLinearSoftmax" && attribute == "opset");
+  return (onnx_op == "QLinearConcat" && attribute == "axis") || (onnx_op == "QLinearSoftmax" && attribute == "opset") ||
+         (onnx_op == "QLinearReduceMean" && attribute == "axes");
 }
 
 // ---- Export.

@@ -22,6 +22,10 @@ absl::Status FinishQGemm(const NodeInFile& node, GraphEditor& edit, Node& canoni
 absl::Status FinishQLinearBinary(const NodeInFile& node, GraphEditor& edit, Node& canonical);  // QLinearAdd, QLinearMul
 absl::Status FinishQLinearUnary(const NodeInFile& node, GraphEditor& edit, Node& canonical);   // of x alone: pools, ...
 absl::Status FinishQLinearConcat(const NodeInFile& node, GraphEditor& edit, Node& canonical);
+// A dynamic_quantize_linear in front of a product of integers.
+absl::Status FinishDynamicQuantizeMatMul(const NodeInFile& node, GraphEditor& edit, Node& canonical);
+absl::Status FinishQLinearReduceMean(const NodeInFile& node, GraphEditor& edit, Node& canonical);
+absl::Status FinishQLinearWhere(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 
 bool IsReadByQuantizeRule(std::string_view onnx_op, std::string_view attribute);
 

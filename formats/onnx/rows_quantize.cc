@@ -38,6 +38,7 @@ constexpr AttributeRow kGemmAttributes[] = {
     {"transB", "transpose_b", K::kBool},
 };
 constexpr AttributeRow kAlpha[] = {{"alpha", "alpha", K::kFloat}};
+constexpr AttributeRow kKeepDims[] = {{"keepdims", "keepdims", K::kBool}};
 constexpr AttributeRow kAxis[] = {{"axis", "axis", K::kInt}};
 constexpr AttributeRow kLossAttributes[] = {
     {"ignore_index", "ignore_index", K::kInt},
@@ -107,8 +108,23 @@ constexpr OpRow kRows[] = {
     Composed("QLinearSigmoid", 5, FinishQLinearUnary),
     Composed("QLinearLeakyRelu", 5, FinishQLinearUnary, kAlpha),
     Composed("QLinearSoftmax", 5, FinishQLinearUnary, kAxis),
+    Composed("QLinearReduceMean", 5, FinishQLinearReduceMean, kKeepDims),
+    Composed("QLinearWhere", 9, FinishQLinearWhere),
     Composed("QLinearConcat", kNever, FinishQLinearConcat),
     Composed("QGemm", 9, FinishQGemm, kGemmAttributes),
+    {.onnx = "MatMulIntegerToFloat",
+     .op = kMatMulIntegerToFloat,
+     .since = 7,
+     .bf16_since = kNever,
+     .max_inputs = 7,
+     .domain = kMicrosoft},
+    {.onnx = "DynamicQuantizeMatMul",
+     .op = kMatMulIntegerToFloat,
+     .since = 7,
+     .bf16_since = kNever,
+     .max_inputs = 5,
+     .finish = FinishDynamicQuantizeMatMul,
+     .domain = kMicrosoft},
     {.onnx = "QuantizeLinear",
      .op = kQuantizeLinear,
      .since = 7,

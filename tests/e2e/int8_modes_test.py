@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""int8 without samples, through the command line: weights alone, and products whose ranges each run finds. What the file has, what it answers
+here and in ONNX Runtime, what is said about each node."""
+
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from harness import DEMO, Failure, case, main, program, variant  # noqa: E402
+
+INT8 = ("--precision", "int8", "--no-bench")
+WEIGHTS, DYNAMIC = (*INT8, "--int8-mode", "weights"), (*INT8, "--int8-mode", "dynamic")
+NUMPY, PEERS = ("numpy",), ("numpy", "onnxruntime")
+LEAST_DECIBELS = {"weights": 40, "dynamic": 30}
+
+# A gate beside the two layers: two products read x. The last product has computed operands alone.
+BODY = """m = MatMul(x, w1) a = Add(m, b1) h = Relu(a) g = MatMul(x, w3) s = Sigmoid(g) k = Mul(h, s) o = Gemm<transB=1>(k, w2, b2)
+          t = Transpose<perm=[1,0]>(o) p = MatMul(o, t) y = Softmax<axis=1>(p)"""
+SHAPES = {"w1": (64, 96), "b1": (96,), "w3": (64, 96), "w2": (32, 96), "b2": (32,)}
+
+
+def gated_layers(t):
+    """The model's path, and what to feed it with."""
+    import numpy
+    random = numpy.random.default_rng(4)
+    consts = []
+    for name, shape in SHAPES.items():
+        numbers = random.standard_normal(shape) / 8
+        consts.append(f"float[{','.join(map(str, shape))}] {name} = {{{','.join(f'{v:.7g}' for v in numbers.ravel())}}}")
+    text = f'### layers\n<ir_version: 8, opset_import: ["" : 17]>\nagraph (float[5,64] x) => (float[5,5] y)\n<{", ".join(consts)}>\n{{ {BODY} }}\n'
+    (t.folder / "layers.txt").write_text(text)
+    run = subprocess.run([program("text_to_onnx"), t.folder / "layers.txt", t.folder], capture_output=True, text=True)
+    if run.returncode != 0:
+        raise Failure(run.stderr)
+    return t.folder / "layers.onnx", (random.random((5, 64)) * 3 - 1).astype(numpy.float32)
+
+
+def ours(t, path, x):
+    import numpy
+    numpy.save(t.folder / "x.npy", x)
+    run = t.halftone("run", path, "--fuse", "--input", f"x={t.folder / 'x.npy'}", "--out", t.folder / "answers", "--quiet")
+    t.equal(run.returncode, 0, run.stderr)
+    return numpy.load(run.stdout.split()[0])
+
+
+def theirs(path, x):
+    """The answer of ONNX Runtime, and the operators that it ran."""
+    import json
+    import onnxruntime
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.enable_profiling = True
+    options.profile_file_prefix = str(path.with_suffix(".profile"))
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    (answer,) = session.run(None, {"x": x})
+    events = json.loads(pathlib.Path(session.end_profiling()).read_text())
+    return answer, {e["args"]["op_name"] for e in events if e.get("cat") == "Node" and e["name"].endswith("_kernel_time")}
+
+
+def without_calibration(t, report, out):
+    t.check(not report.get("calibration"), f"{report.get('calibration')}")
+    t.check(not list(out.glob("*.ranges.json")), "a file of ranges")
+    t.check(not any("random inputs were" in w or "SYNTHETIC" in w for w in report["warnings"]), f"{report['warnings']}")
+
+
+def rules(report):
+    return {d["node"]: d["rule"] for d in variant(report, "INT8")["decisions"]}
+
+
+@case("weights alone: a fourth of the bytes, answers of weights that are rounded, here and in ONNX Runtime", needs=PEERS)
+def _(t):
+    import numpy
+    path, x = gated_layers(t)
+    report, out = t.optimize(path, *WEIGHTS)
+    without_calibration(t, report, out)
+    int8, file = variant(report, "INT8"), out / "layers.int8.onnx"
+    t.check(file.stat().st_size < 0.3 * path.stat().st_size, f"{file.stat().st_size} bytes of {path.stat().st_size}")
+    t.contains(int8["summary"], "mode weights")
+    t.equal([rule for rule in rules(report).values() if rule == "int8.weights"], ["int8.weights"] * 3)
+    t.check(all(n["src_type"] in ("f32", "") for n in int8["nodes"] if n["op"].startswith("matmul")), f"{int8['nodes']}")
+    sqnr = int8["fidelity"][0]["sqnr_db"]
+    t.check(sqnr >= LEAST_DECIBELS["weights"], f"{sqnr} dB")
+    answer, _ = theirs(file, x)
+    worst = numpy.abs(answer - ours(t, file, x)).max()
+    t.check(worst < 1e-5, f"ONNX Runtime and we differ by {worst}")
+
+
+@case("weights alone with the rest in bf16: products of bf16", needs=NUMPY)
+def _(t):
+    path, _ = gated_layers(t)
+    report, out = t.optimize(path, *WEIGHTS, "--int8-rest", "bf16")
+    file, int8 = out / "layers.int8.onnx", variant(report, "INT8")
+    t.check(file.stat().st_size < 0.3 * path.stat().st_size, f"{file.stat().st_size} bytes")
+    t.check(int8["fidelity"][0]["sqnr_db"] >= 25, f"{int8['fidelity']}")
+
+
+@case("dynamic: each run finds the ranges; ONNX Runtime fuses the file and answers alike", needs=PEERS)
+def _(t):
+    import numpy
+    path, x = gated_layers(t)
+    report, out = t.optimize(path, *DYNAMIC)
+    without_calibration(t, report, out)
+    int8, file = variant(report, "INT8"), out / "layers.int8.onnx"
+    t.check(file.stat().st_size < 0.35 * path.stat().st_size, f"{file.stat().st_size} bytes of {path.stat().st_size}")
+    t.contains(int8["summary"], "mode dynamic")
+    found = list(rules(report).values())
+    t.equal((found.count("int8.dynamic"), found.count("int8.no-dynamic-form") > 0), (3, True), f"{rules(report)}")
+    steps = [n["op"] for n in int8["nodes"]]
+    t.equal((steps.count("matmul_integer_to_float"), steps.count("dynamic_quantize_linear")), (3, 2), f"{steps}")
+    t.check(not any(op in ("matmul_integer", "cast") for op in steps), f"{steps}")
+    t.check(0.9 < int8["int8_share"] <= 1, f"{int8['int8_share']}")
+    sqnr = int8["fidelity"][0]["sqnr_db"]
+    t.check(sqnr >= LEAST_DECIBELS["dynamic"], f"{sqnr} dB")
+    answer, ran = theirs(file, x)
+    t.check(ran & {"DynamicQuantizeMatMul", "MatMulIntegerToFloat"} and "MatMul" in ran and "MatMulInteger" not in ran, f"{sorted(ran)}")
+    worst = numpy.abs(answer - ours(t, file, x)).max()
+    t.check(worst < 1e-4, f"ONNX Runtime and we differ by {worst}")
+
+
+@case("dynamic: the same on CPUs without VNNI, whose products of bytes are narrower", needs=NUMPY)
+def _(t):
+    path, _ = gated_layers(t)
+    for isa in ("AVX2", "AVX512_CORE"):
+        report, _ = t.optimize(path, *DYNAMIC, env={"ONEDNN_MAX_CPU_ISA": isa})
+        int8 = variant(report, "INT8")
+        t.check(int8["fidelity"][0]["sqnr_db"] >= 25, f"{isa}: {int8['fidelity']}")
+        t.check(not any(n["kernel"] == "reference" for n in int8["nodes"]), f"{isa}: {int8['nodes']}")
+
+
+@case("dynamic: convolutions stay fp32, and it is said why")
+def _(t):
+    report, _ = t.optimize(DEMO / "digits.onnx", *DYNAMIC)
+    reasons = [d for d in variant(report, "INT8")["decisions"] if d["op"].startswith("conv")]
+    t.check(reasons and all(d["rule"] == "int8.no-dynamic-form" and d["precision"] == "FP32" for d in reasons), f"{reasons}")
+    t.contains(reasons[0]["reason"], "slower")
+
+
+@case("a GraphDef: its weights become bytes; ranges of the run it has no ops for")
+def _(t):
+    model = DEMO / "digits.pb"
+    report, out = t.optimize(model, *WEIGHTS)
+    without_calibration(t, report, out)
+    file, fp32 = out / "digits.int8.pb", out / "digits.fp32.pb"
+    t.check(file.stat().st_size < 0.5 * fp32.stat().st_size, f"{file.stat().st_size} bytes of {fp32.stat().st_size}")
+    t.check(variant(report, "INT8")["fidelity"][0]["sqnr_db"] >= 30, f"{variant(report, 'INT8')['fidelity']}")
+    run = t.halftone("optimize", model, *DYNAMIC, "--out", "out")
+    t.check(run.returncode != 0, "it was written")
+    t.contains(run.stderr, "int8 mode dynamic")
+
+
+@case("what needs ranges of samples contradicts the modes that have none")
+def _(t):
+    for flags in (("--int8-mode", "weights", "--smooth"), ("--int8-mode", "dynamic", "--activations", "s8"), ("--int8-mode", "never")):
+        run = t.halftone("optimize", DEMO / "digits.onnx", *INT8, *flags, "--out", "out")
+        t.equal(run.returncode, 2, run.stderr)
+        t.contains(run.stderr, "--int8-mode")
+
+
+main()
