@@ -13,7 +13,8 @@
 //               Attributes "activation" ("relu", "relu6", "clip", "elu", "leaky_relu", "tanh", "sigmoid", "swish",
 //               "hard_swish", "hard_sigmoid", "gelu", "gelu_tanh", "mish"; absent: none), "activation_alpha",
 //               "activation_beta" (clip: low and high; elu, leaky_relu, swish: alpha; hard_sigmoid: both; defaults as the
-//               ops of these names have). batch_norm, instance_norm, binary_chain: the activation alone, at the end.
+//               ops of these names have). batch_norm, instance_norm, binary_chain,
+//               matmul_integer_to_float: the activation alone, at the end.
 //   types       ports with one letter have one type, as formats have it, but where MayDiffer: the op computes in f32 and
 //               rounds once, to the type of its result. "math_mode" ("bf16"; conv, matmul, gemm, conv_transpose of f32):
 //               the operands are rounded to bf16 first, sums are f32.
@@ -158,7 +159,7 @@ enum class OpKind : uint8_t {
   // a, b, a_zero_point?, b_zero_point? -> s32: exact
   kMatMulInteger,
   // a, b, a_scale, b_scale, a_zero_point?, b_zero_point?, bias? -> y    real numbers of matmul_integer: sums as floats *
-  // (a_scale * b_scale) + bias. a_scale is one number, b_scale and b_zero_point one or one a column, bias one a column.
+  // (a_scale * b_scale) + bias, + activation. a_scale is one number, b_scale and b_zero_point one or one a column, bias one a column.
   // With dynamic_quantize_linear in front: dynamic quantization (com.microsoft.MatMulIntegerToFloat)
   kMatMulIntegerToFloat,
   // x0, x1, ... -> y  {equation}

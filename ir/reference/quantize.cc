@@ -7,6 +7,7 @@
 
 #include "ir/reference/elementwise_internal.h"
 #include "ir/reference/functions_internal.h"
+#include "ir/reference/math_internal.h"
 
 namespace halftone::reference {
 namespace {
@@ -265,13 +266,14 @@ Outputs MatMulInteger(const Call& call) {
   return MatMul(Call{call.graph, call.node, operands, call.types});
 }
 
-// Rounded as the four ops that it stands for: cast, the product of the scales, its product with the sums, the bias.
+// Rounded as the ops that it stands for: cast, the product of the scales, its product with the sums, the bias.
 Outputs MatMulIntegerToFloat(const Call& call) {
   const auto given = [&call](size_t i) { return call.has(i) ? call.in(i) : Tensor(); };
   const std::vector<Tensor> operands = {call.in(0), call.in(1), given(4), given(5)};
   const std::vector<DataType> types = {DataType::kInt32};
   HALFTONE_ASSIGN_OR_RETURN(const std::vector<Tensor> product,
                             MatMulInteger(Call{call.graph, call.node, operands, types}));
+  HALFTONE_ASSIGN_OR_RETURN(const FusedActivation activation, FusedActivation::Of(call.attributes()));
   const std::vector<int64_t> sums = product[0].ToInts();
   const Tensor &a_scale = call.in(2), &b_scale = call.in(3);
   if (call.in(1).rank() < 2) return Error("b is ", call.in(1).shape().ToString(), ", need a matrix");
@@ -291,7 +293,8 @@ Outputs MatMulIntegerToFloat(const Call& call) {
     const size_t column = i % bias.size();
     const float step = scale * b_scales[b_scales.size() == 1 ? 0 : column];
     const float number = static_cast<float>(sums[i]) * step;
-    y[i] = number + bias[column];
+    const float biased = number + bias[column];
+    y[i] = activation(biased);
   }
   return std::vector<Tensor>{FromDoubles(call.type(), product[0].dims(), y)};
 }

@@ -1,4 +1,4 @@
-// activation(op(x, ..))  =>  op(x, ..) {activation}          (conv, matmul, batch_norm, instance_norm)
+// activation(op(x, ..))  =>  op(x, ..) {activation}   (conv, matmul, matmul_integer_to_float, batch_norm, instance_norm)
 //
 // relu, relu6, clip with constant bounds in order, elu, leaky_relu, tanh, sigmoid, swish, hard_swish, hard_sigmoid,
 // gelu (both), mish. Legal when the op has no activation yet and the target has the kernel. Bit-exact in f32 where the
@@ -17,7 +17,8 @@ class FuseActivation final : public RewriteRule {
  public:
   std::string_view name() const override { return "fuse-activation"; }
   std::string_view equation() const override {
-    return "activation(op(..)) => op(..) {activation}, op: conv, matmul, batch_norm or instance_norm";
+    return "activation(op(..)) => op(..) {activation}, op: conv, matmul, matmul_integer_to_float, batch_norm or "
+           "instance_norm";
   }
   bool makes_one_node() const override { return true; }
   OpSet root() const override { return ActivationOps(); }
@@ -27,8 +28,9 @@ class FuseActivation final : public RewriteRule {
     if (!product.valid()) return No("it has no input");
     const NodeId contraction = g.producer(product);
     const OpKind op = g.op(contraction);
-    if (!IsContraction(g, contraction) && op != OpKind::kBatchNorm && op != OpKind::kInstanceNorm) {
-      return No("the input is no conv, matmul, batch_norm or instance_norm");
+    if (!IsContraction(g, contraction) && op != OpKind::kMatMulIntegerToFloat && op != OpKind::kBatchNorm &&
+        op != OpKind::kInstanceNorm) {
+      return No("the input is no conv, matmul, matmul_integer_to_float, batch_norm or instance_norm");
     }
     if (product != g.output(contraction)) return No("it reads statistics");
     if (HasActivation(g, contraction)) return No("there is an activation already");

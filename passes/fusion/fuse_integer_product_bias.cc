@@ -30,7 +30,7 @@ class FuseIntegerProductBias final : public RewriteRule {
     if (g.op(sum) != OpKind::kMatMulIntegerToFloat) std::swap(sum, bias);
     if (g.op(sum) != OpKind::kMatMulIntegerToFloat) return No("no operand is a product of integers");
     const NodeId product = g.producer(sum);
-    if (g.input(product, kBias).valid()) return No("the product has a bias");
+    if (g.input(product, kBias).valid() || HasActivation(g, product)) return No("the product has a bias or activation");
     if (g.type(bias) != DataType::kFloat32) return Kept(Describe(g, bias) + " is not f32");
     const std::optional<int64_t> columns = Columns(g, product);
     const Shape& y = g.shape(sum);

@@ -24,7 +24,7 @@ absl::Status SplitIntegerProduct::Run(GraphEditor& edit, PassContext&) const {
     const ValueId scale = parts.Apply(OpKind::kMul, {a_scale, b_scale}, {type, scales.value_or(Shape()), ""});
     ValueId y = parts.Apply(OpKind::kMul, {numbers, scale}, {type, shape, ""});
     if (bias.valid()) y = parts.Apply(OpKind::kAdd, {y, bias}, {type, shape, ""});
-    parts.Finish(y);
+    parts.Finish(parts.Activate(y));
   }
   return absl::OkStatus();
 }

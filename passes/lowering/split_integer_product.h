@@ -9,6 +9,7 @@ namespace halftone {
 
 //   matmul_integer_to_float(a, b, sa, sb, za, zb, c)  =>  mul(cast(matmul_integer(a, b, za, zb)), mul(sa, sb)) + c
 //
+// and the activation behind it, where there is one.
 // As other tools write dynamic quantization, and as runtimes look for it to fuse it. The last part keeps the name. A
 // GraphDef has no such product: there the node stays, and the exporter names it.
 class SplitIntegerProduct final : public Pass {

@@ -1,5 +1,5 @@
 // matmul_integer_to_float with constant weights: dnnl::matmul of bytes whose scale and zero point of a are computed by
-// the run; the weights' scales and the bias are in the same primitive.
+// the run; the weights' scales, the bias and the activation are in the same primitive.
 //
 // Where bytes cannot be multiplied exactly (no VNNI, and pairs of products may saturate 16 bits; ir/pair_sums.h), or the
 // weights have zero points, the same integers are multiplied as f32, which holds them up to 2^24: as fast as a matmul.
@@ -12,6 +12,7 @@
 #include "runtime/host/parallel.h"
 #include "runtime/onednn/integer_weights.h"
 #include "runtime/onednn/kernels.h"
+#include "runtime/onednn/problem.h"
 #include "runtime/onednn/quantized.h"
 #include "runtime/onednn/support.h"
 #include "runtime/onednn/target.h"
@@ -32,6 +33,7 @@ struct Problem {
   DataType a_type = DataType::kUnknown;
   IntegerWeights weights;
   std::vector<float> scales;  // of b: one, or one a column
+  Epilogue epilogue;          // its activation
   bool has_zero_point = false, has_bias = false;
 
   int64_t k() const { return weights.rows(); }
@@ -61,6 +63,7 @@ absl::StatusOr<Problem> ReadProblem(const NodeContext& context) {
   if ((problem.scales.size() != 1 && static_cast<int64_t>(problem.scales.size()) != n) || count(kAScale) != 1) {
     return absl::UnimplementedError("scales that are neither one nor one a column");
   }
+  HALFTONE_ASSIGN_OR_RETURN(problem.epilogue, EpilogueOf(context.node().attributes));
   problem.has_zero_point = context.HasInput(kAZeroPoint);
   if (problem.has_zero_point && count(kAZeroPoint) != 1) return absl::UnimplementedError("a zero point a row");
   problem.has_bias = context.HasInput(kBias);
@@ -206,7 +209,10 @@ class IntegerProductKernel final : public Kernel {
 
   static absl::Status MakeOfBytes(const Problem& problem, const Needs& needs, bool only_asks, Prepared& prepared) {
     const bool of_columns = problem.scales.size() > 1;
+    dnnl::post_ops post_ops;
+    AddActivation(problem.epilogue, post_ops);
     dnnl::primitive_attr attributes = UserScratch();
+    attributes.set_post_ops(post_ops);
     attributes.set_scales_mask(DNNL_ARG_SRC, 0);
     attributes.set_scales_mask(DNNL_ARG_WEIGHTS, of_columns ? 1 << 1 : 0);
     if (problem.has_zero_point) attributes.set_zero_points_mask(DNNL_ARG_SRC, 0);
@@ -237,6 +243,7 @@ class IntegerProductKernel final : public Kernel {
     dnnl::post_ops post_ops;
     post_ops.append_binary(dnnl::algorithm::binary_mul, ColumnsDesc(problem));
     if (problem.has_bias) post_ops.append_binary(dnnl::algorithm::binary_add, ColumnsDesc(problem));
+    AddActivation(problem.epilogue, post_ops);
     dnnl::primitive_attr attributes = UserScratch();
     attributes.set_post_ops(post_ops);
     HALFTONE_ASSIGN_OR_RETURN(const Primitive primitive,

@@ -171,6 +171,10 @@ absl::Status OneDnnTarget::SupportsFused(const Graph& graph, NodeId id, const Fu
     if (!IsFloatOrUnknown(graph.type(graph.input(id, 0)))) return absl::UnimplementedError("softplus of no floats");
     return absl::OkStatus();
   }
+  if (node.op == OpKind::kMatMulIntegerToFloat) {  // all activations: integer_product.cc
+    const bool more = parts.bias || parts.residual || parts.broadcast_residual || parts.scale || parts.activation_first;
+    return more ? absl::UnimplementedError("nothing but an activation is fused into it") : absl::OkStatus();
+  }
   if (node.op != OpKind::kConv && node.op != OpKind::kMatMul) {
     return absl::UnimplementedError(Concat("nothing is fused into ", OpName(node.op)));
   }
