@@ -65,6 +65,23 @@ TEST(FusedRules, ProductsOfIntegersWithRealResults) {
   EXPECT_THAT(Back(dynamic), AllOf(HasSubstr("DynamicQuantizeLinear(x)"), HasSubstr("MatMulIntegerToFloat(")));
 }
 
+TEST(FusedRules, AnLstmWithWeightsOfBytes) {
+  const std::string weights =
+      "int8[1,3,8] w = {1, -2, 3, 4, 5, -6, 7, 8, 9, 10, 11, -12, 13, 14, 15, 16, -17, 18, 19, 20, 21, -22, 23, 24}, "
+      "int8[1,2,8] r = {1, 2, 3, -4, 5, 6, 7, 8, 9, -10, 11, 12, 13, 14, -15, 16}";
+  const std::string one = ", float[1] s = {0.1}";
+  const std::string of_channels = ", float[1,8] s = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8}";
+  for (const std::string& scales : {one, of_channels}) {
+    const auto model = MicrosoftModel("g (float[4,2,3] x) => (float[4,1,2,2] y) <" + weights + scales +
+                                      "> { y = com.microsoft.DynamicQuantizeLSTM<hidden_size=2>(x, w, r, , , , , , s, , s) }");
+    EXPECT_THAT(There(model), AllOf(HasSubstr("lstm("), HasSubstr("dynamic_quantize_linear(x)"), Not(HasSubstr("opaque"))));
+    EXPECT_THAT(Back(model), HasSubstr("LSTM("));
+  }
+  const auto computed = MicrosoftModel("g (float[4,2,3] x, float[1] s) => (float[4,1,2,2] y) <" + weights +
+                                       "> { y = com.microsoft.DynamicQuantizeLSTM<hidden_size=2>(x, w, r, , , , , , s, , s) }");
+  EXPECT_THAT(There(computed), HasSubstr("opaque \"DynamicQuantizeLSTM\""));
+}
+
 TEST(FusedRules, TheDomainIsNamedOnce) {
   const onnx::ModelProto model = Written(R"(graph onnx (x: f32[2,3]) {
       return y=gelu "Gelu" domain="com.microsoft" (swish "QuickGelu" domain="com.microsoft" (x)) })");

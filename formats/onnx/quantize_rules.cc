@@ -226,6 +226,15 @@ absl::Status FinishQLinearWhere(const NodeInFile& node, GraphEditor& edit, Node&
   return build.Finish(canonical, z, 7, node.graph.type(build.Input(1)));
 }
 
+NodeId AddDynamicQuantize(GraphEditor& edit, ValueId x) {
+  Node quantize;
+  quantize.op = OpKind::kDynamicQuantizeLinear;
+  quantize.inputs = {x};
+  return edit.AddNode(std::move(quantize), {{DataType::kUInt8, edit.graph().shape(x), ""},
+                                            {DataType::kFloat32, Shape::Scalar(), ""},
+                                            {DataType::kUInt8, Shape::Scalar(), ""}});
+}
+
 // A, B, B's scale, B's zero point?, bias?
 absl::Status FinishDynamicQuantizeMatMul(const NodeInFile& node, GraphEditor& edit, Node& canonical) {
   for (const size_t i : {0, 1, 2}) {
@@ -233,12 +242,7 @@ absl::Status FinishDynamicQuantizeMatMul(const NodeInFile& node, GraphEditor& ed
   }
   const Graph& graph = edit.graph();
   const auto given = [&node](size_t i) { return node.HasInput(i) ? node.inputs[i] : kNoValue; };
-  Node quantize;
-  quantize.op = OpKind::kDynamicQuantizeLinear;
-  quantize.inputs = {node.inputs[0]};
-  const NodeId a = edit.AddNode(std::move(quantize), {{DataType::kUInt8, graph.shape(node.inputs[0]), ""},
-                                                      {DataType::kFloat32, Shape::Scalar(), ""},
-                                                      {DataType::kUInt8, Shape::Scalar(), ""}});
+  const NodeId a = AddDynamicQuantize(edit, node.inputs[0]);
   canonical.op = OpKind::kMatMulIntegerToFloat;
   canonical.spelling.clear();
   canonical.domain.clear();

@@ -24,6 +24,12 @@ absl::Status FinishQLinearUnary(const NodeInFile& node, GraphEditor& edit, Node&
 absl::Status FinishQLinearConcat(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 // A dynamic_quantize_linear in front of a product of integers.
 absl::Status FinishDynamicQuantizeMatMul(const NodeInFile& node, GraphEditor& edit, Node& canonical);
+// dynamic_lstm.cc
+std::string_view DynamicLstmIsOpaque(const NodeInFile& node);
+absl::Status FinishDynamicLstm(const NodeInFile& node, GraphEditor& edit, Node& canonical);
+
+// A dynamic_quantize_linear of x: its integers, their scale and zero point.
+NodeId AddDynamicQuantize(GraphEditor& edit, ValueId x);
 absl::Status FinishQLinearReduceMean(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 absl::Status FinishQLinearWhere(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 

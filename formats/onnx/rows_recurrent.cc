@@ -1,5 +1,6 @@
 // Rows of recurrent ops, com.microsoft's attention, einsum, signals, random numbers.
 #include "formats/onnx/op_rows.h"
+#include "formats/onnx/quantize_rules.h"
 #include "formats/onnx/recurrent_rules.h"
 
 namespace halftone::onnx_format {
@@ -62,6 +63,15 @@ constexpr MovedRow kShape0[] = {{"shape", Form::kInts, 0, kNever, /*required=*/t
 // As in rows_basic.cc.
 constexpr OpRow kRows[] = {
     {"LSTM", kLstm, 7, 22, 8, kLstmAttributes},
+    {.onnx = "DynamicQuantizeLSTM",
+     .op = kLstm,
+     .since = 7,
+     .bf16_since = kNever,
+     .max_inputs = 12,
+     .attributes = kLstmAttributes,
+     .keep_opaque = DynamicLstmIsOpaque,
+     .finish = FinishDynamicLstm,
+     .domain = kMicrosoft},
     {"GRU", kGru, 7, 22, 6, kGruAttributes},
     {"RNN", kRnn, 7, 22, 6, kRnnAttributes},
     {"Einsum", kEinsum, 12, kNever, kNever, kEquation},

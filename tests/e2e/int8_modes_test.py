@@ -20,20 +20,25 @@ BODY = """m = MatMul(x, w1) a = Add(m, b1) h = Relu(a) g = MatMul(x, w3) s = Sig
 SHAPES = {"w1": (64, 96), "b1": (96,), "w3": (64, 96), "w2": (32, 96), "b2": (32,)}
 
 
+def write_model(t, name, signature, consts, body):
+    """`consts`: arrays by name, of float32 or int8."""
+    kinds = {"float32": "float", "int8": "int8"}
+    texts = [f"{kinds[str(a.dtype)]}[{','.join(map(str, a.shape))}] {n} = {{{','.join(f'{v:.7g}' for v in a.ravel())}}}" for n, a in consts.items()]
+    head = f'### {name}\n<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>\nagraph {signature}\n'
+    (t.folder / "model.txt").write_text(f"{head}<{', '.join(texts)}>\n{{ {body} }}\n")
+    run = subprocess.run([program("text_to_onnx"), t.folder / "model.txt", t.folder], capture_output=True, text=True)
+    if run.returncode != 0:
+        raise Failure(run.stderr)
+    return t.folder / f"{name}.onnx"
+
+
 def gated_layers(t):
     """The model's path, and what to feed it with."""
     import numpy
     random = numpy.random.default_rng(4)
-    consts = []
-    for name, shape in SHAPES.items():
-        numbers = random.standard_normal(shape) / 8
-        consts.append(f"float[{','.join(map(str, shape))}] {name} = {{{','.join(f'{v:.7g}' for v in numbers.ravel())}}}")
-    text = f'### layers\n<ir_version: 8, opset_import: ["" : 17]>\nagraph (float[5,64] x) => (float[5,5] y)\n<{", ".join(consts)}>\n{{ {BODY} }}\n'
-    (t.folder / "layers.txt").write_text(text)
-    run = subprocess.run([program("text_to_onnx"), t.folder / "layers.txt", t.folder], capture_output=True, text=True)
-    if run.returncode != 0:
-        raise Failure(run.stderr)
-    return t.folder / "layers.onnx", (random.random((5, 64)) * 3 - 1).astype(numpy.float32)
+    consts = {name: (random.standard_normal(shape) / 8).astype(numpy.float32) for name, shape in SHAPES.items()}
+    path = write_model(t, "layers", "(float[5,64] x) => (float[5,5] y)", consts, BODY)
+    return path, (random.random((5, 64)) * 3 - 1).astype(numpy.float32)
 
 
 def ours(t, path, x):
@@ -134,6 +139,21 @@ def _(t):
     reasons = [d for d in variant(report, "INT8")["decisions"] if d["op"].startswith("conv")]
     t.check(reasons and all(d["rule"] == "int8.no-dynamic-form" and d["precision"] == "FP32" for d in reasons), f"{reasons}")
     t.contains(reasons[0]["reason"], "slower")
+
+
+@case("an LSTM with weights of bytes, as ONNX Runtime quantizes it dynamically, is read and run", needs=PEERS)
+def _(t):
+    import numpy
+    random = numpy.random.default_rng(6)
+    consts = {"w": random.integers(-127, 128, (1, 12, 64)).astype(numpy.int8), "r": random.integers(-127, 128, (1, 16, 64)).astype(numpy.int8),
+              "ws": numpy.array([0.004], numpy.float32), "rs": numpy.array([0.003], numpy.float32), "z": numpy.array([0], numpy.int8)}
+    path = write_model(t, "lstm", "(float[9,2,12] x) => (float[9,1,2,16] y)", consts,
+                       "y = com.microsoft.DynamicQuantizeLSTM<hidden_size=16>(x, w, r, , , , , , ws, z, rs, z)")
+    x = random.standard_normal((9, 2, 12)).astype(numpy.float32)
+    (answer, ran), here = theirs(path, x), ours(t, path, x)
+    t.check("DynamicQuantizeLSTM" in ran, f"{sorted(ran)}")
+    noise = numpy.square(answer - here).sum() / numpy.square(here).sum()
+    t.check(noise < 10 ** -2.5, f"noise of {noise}: ONNX Runtime rounds the states, we do not")
 
 
 @case("a GraphDef: its weights become bytes; ranges of the run it has no ops for")
