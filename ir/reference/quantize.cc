@@ -271,8 +271,9 @@ Outputs MatMulIntegerToFloat(const Call& call) {
   const auto given = [&call](size_t i) { return call.has(i) ? call.in(i) : Tensor(); };
   const std::vector<Tensor> operands = {call.in(0), call.in(1), given(4), given(5)};
   const std::vector<DataType> types = {DataType::kInt32};
-  HALFTONE_ASSIGN_OR_RETURN(const std::vector<Tensor> product,
-                            MatMulInteger(Call{call.graph, call.node, operands, types}));
+  Node bare = call.node;  // sums have no activation
+  bare.attributes = {};
+  HALFTONE_ASSIGN_OR_RETURN(const std::vector<Tensor> product, MatMulInteger(Call{call.graph, bare, operands, types}));
   HALFTONE_ASSIGN_OR_RETURN(const FusedActivation activation, FusedActivation::Of(call.attributes()));
   const std::vector<int64_t> sums = product[0].ToInts();
   const Tensor &a_scale = call.in(2), &b_scale = call.in(3);

@@ -3,7 +3,6 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -83,9 +82,9 @@ std::string WhyNotDynamic(const Graph& graph, NodeId id) {
   }
   if (bias.valid() && graph.type(bias) != DataType::kFloat32) return "the bias is not f32";
   const Attributes& attributes = node.attributes;
-  const bool plain = !graph.input(id, kResidual).valid() && attributes.String("activation", "").empty() &&
-                     attributes.Float("scale", 1) == 1 && !attributes.Bool("transpose_a", false);
-  if (!plain) return "a residual, an activation, a factor or a transposed operand is fused into it";
+  const bool plain = !graph.input(id, kResidual).valid() && attributes.Float("scale", 1) == 1 &&
+                     !attributes.Bool("transpose_a", false);
+  if (!plain) return "a residual, a factor or a transposed operand is fused into it";
   const int64_t depth = weights->dims()[attributes.Bool("transpose_b", false) ? 1 : 0];
   if (depth > kLongestRow) return Concat("sums of ", depth, " products of bytes may not fit into 32 bits");
   return std::string(StdView(QuantizationOfWeights(*weights, -1, kFullWeights).status().message()));
@@ -117,7 +116,9 @@ absl::Status QuantizeDynamically::Run(GraphEditor& edit, PassContext& context) c
     if (bias.valid()) inputs.insert(inputs.end(), {kNoValue, bias});
     edit.SetOp(id, OpKind::kMatMulIntegerToFloat);
     edit.SetDomain(id, "");
-    for (const std::string_view attribute : Info(OpKind::kMatMul).attributes) edit.EraseAttribute(id, attribute);
+    for (const char* attribute : {"transpose_a", "transpose_b", "scale", "activation_first", "math_mode"}) {
+      edit.EraseAttribute(id, attribute);
+    }
     edit.SetInputs(id, std::move(inputs));
     if (context.log != nullptr) {
       context.log->Applied(name(), graph, id, "matmul(x, w) => matmul_integer_to_float(dynamic_quantize(x), w)");

@@ -1,7 +1,8 @@
 // matmul(x, w) + b  =>  matmul_integer_to_float(q, w8, s, sw, z, b)   where   q, s, z = dynamic_quantize_linear(x)
 //
-// for the nodes that are named: ranges are found by each run, so that nothing has to be calibrated. What several products
-// read is quantized once. The export pipeline writes MatMulInteger, Cast, Mul and Add, as other tools do.
+// for the nodes that are named, with the activation that they have: ranges are found by each run, so that nothing has to be
+// calibrated. What several products read is quantized once. The export pipeline writes MatMulInteger, Cast, Mul and Add,
+// as other tools do.
 #ifndef HALFTONE_PASSES_QUANTIZE_QUANTIZE_DYNAMICALLY_H_
 #define HALFTONE_PASSES_QUANTIZE_QUANTIZE_DYNAMICALLY_H_
 
@@ -15,8 +16,8 @@
 
 namespace halftone {
 
-// "" where the node has this form: a matmul of f32 with a constant matrix of finite numbers, with a bias and nothing else
-// fused into it; else what stands against it. Convolutions have none: those of integers are slower than of f32 where
+// "" where the node has this form: a matmul of f32 with a constant matrix of finite numbers, with a bias and an activation
+// and nothing else fused into it; else what stands against it. Convolutions have none: those of integers are slower than of f32 where
 // ranges are found by the run, here and in other runtimes.
 std::string WhyNotDynamic(const Graph& graph, NodeId id);
 

@@ -54,7 +54,7 @@ constexpr std::string_view kProducts = R"(graph onnx (x: f32[2,7,33]) {
   w = const f32[33,19]
   v = const f32[17,33]
   b = const f32[19]
-  y = matmul(x, w, b) name="y"
+  y = matmul(x, w, b) {activation="relu"} name="y"
   z = matmul(x, v) {transpose_b=true} name="z"
   return y, z
 })";
@@ -82,7 +82,9 @@ TEST(QuantizeDynamically, TheFileHasStandardOpsAndIsFusedAgain) {
   Graph run = file;
   ASSERT_EQ(MakeOptimizePipeline().Run(run, context), absl::OkStatus());
   EXPECT_EQ(Count(run, OpKind::kMatMulIntegerToFloat), 2) << Text(run);
-  EXPECT_EQ(Count(run, OpKind::kAdd) + Count(run, OpKind::kMul) + Count(run, OpKind::kCast), 0) << Text(run);
+  for (const OpKind part : {OpKind::kAdd, OpKind::kMul, OpKind::kCast, OpKind::kRelu}) {
+    EXPECT_EQ(Count(run, part), 0) << Text(run);
+  }
   for (const Graph* graph : {&file, &run}) {
     const absl::StatusOr<std::string> same = CompareAnswers(quantized, *graph, kSeed, kRounding);
     ASSERT_TRUE(same.ok()) << same.status();
@@ -104,24 +106,25 @@ TEST(QuantizeDynamically, WeightsOf7BitsWherePairsWouldNotFit) {
 }
 
 TEST(QuantizeDynamically, WhatHasNoSuchForm) {
-  const Graph graph = Parsed(R"(graph onnx (x: f32[1,3,5,7], a: f32[5,6], z: f32[6,4], h: bf16[5,6]) {
+  const Graph graph = Parsed(R"(graph onnx (x: f32[1,3,5,7], a: f32[5,6], z: f32[6,4], h: bf16[5,6], r: f32[5,4]) {
     k = const f32[4,3,3,3]
     w = const f32[6,4]
+    c = const f32[4]
     i = const f32[6,4] {inf, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23}
     s = const f32[2,6,4]
     o = const bf16[6,4]
     y_conv = conv(x, k)
     y_both = matmul(a, z)
-    y_relu = matmul(a, w) {activation="relu"}
+    y_sum = matmul(a, w, c, r)
     y_half = matmul(a, w) {scale=0.5}
     y_infinite = matmul(a, i)
     y_stack = matmul(a, s)
     y_narrow = matmul(h, o)
     y_other = relu(a)
-    return y_conv, y_both, y_relu, y_half, y_infinite, y_stack, y_narrow, y_other
+    return y_conv, y_both, y_sum, y_half, y_infinite, y_stack, y_narrow, y_other
   })");
   const std::pair<const char*, const char*> reasons[] = {
-      {"y_conv", "slower"},          {"y_both", "both operands are computed"}, {"y_relu", "fused into it"},
+      {"y_conv", "slower"},          {"y_both", "both operands are computed"}, {"y_sum", "fused into it"},
       {"y_half", "fused into it"},   {"y_infinite", "not finite"},             {"y_stack", "need an f32 matrix"},
       {"y_narrow", "need an f32 matrix"}, {"y_other", "no form"},
   };
