@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "base/status.h"
-#include "base/strings.h"
 #include "ir/editor.h"
 #include "passes/quantize/quantizable_ops.h"
 #include "passes/quantize/weights_quantizer.h"
@@ -46,7 +45,8 @@ std::vector<WeightInput> WeightInputsOf(const Graph& graph, NodeId id) {
     const ValueId value = graph.input(id, candidate.input);
     const Tensor* tensor = value.valid() ? graph.ConstantTensor(value) : nullptr;
     const bool fits = tensor != nullptr && tensor->type() == DataType::kFloat32 && tensor->rank() >= 2;
-    if (fits && tensor->num_elements() > 0) inputs.push_back(candidate);
+    if (!fits || tensor->num_elements() == 0) continue;
+    if (QuantizationOfWeights(*tensor, /*axis=*/-1, kLimit).ok()) inputs.push_back(candidate);
   }
   return inputs;
 }
@@ -62,15 +62,9 @@ absl::Status QuantizeWeights::Run(GraphEditor& edit, PassContext& context) const
       auto known = made.find({value, axis});
       if (known == made.end()) {
         const Tensor& tensor = *graph.ConstantTensor(value);
-        const absl::StatusOr<Quantization> quantization = QuantizationOfWeights(tensor, axis, kLimit);
-        if (!quantization.ok()) {
-          if (context.log != nullptr) {
-            context.log->Refused(name(), graph, id, StdView(quantization.status().message()));
-          }
-          continue;
-        }
-        Tensor integers = QuantizedWeights(tensor, *quantization, kLimit);
-        known = made.emplace(std::pair(value, axis), AddDequantized(edit, std::move(integers), *quantization)).first;
+        HALFTONE_ASSIGN_OR_RETURN(const Quantization quantization, QuantizationOfWeights(tensor, axis, kLimit));
+        Tensor integers = QuantizedWeights(tensor, quantization, kLimit);
+        known = made.emplace(std::pair(value, axis), AddDequantized(edit, std::move(integers), quantization)).first;
       }
       edit.SetInput(id, weights.input, known->second);
       if (context.log != nullptr) context.log->Applied(name(), graph, id, "op(x, w) => op(x, dq(w))");

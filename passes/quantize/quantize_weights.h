@@ -22,10 +22,10 @@ struct WeightInput {
 };
 
 // Of conv, matmul, gemm, conv_transpose: the weights; of gather: a table of rows; of lstm, gru, rnn: both matrices, with
-// one scale a row of a gate for all directions. Constants of f32 and rank 2 or more; empty where there is none.
+// one scale a row of a gate for all directions. Constants of finite f32 and rank 2 or more; empty where there is none.
 std::vector<WeightInput> WeightInputsOf(const Graph& graph, NodeId id);
 
-// Symmetric, from -127 to 127. Weights that are not finite stay as they are, with the reason in the log.
+// Symmetric, from -127 to 127.
 class QuantizeWeights final : public Pass {
  public:
   QuantizeWeights(std::set<NodeId> nodes, bool per_channel) : nodes_(std::move(nodes)), per_channel_(per_channel) {}
