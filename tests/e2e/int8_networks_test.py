@@ -51,7 +51,8 @@ def our_classes(t, path, name, images):
     with t.server() as server:
         for image in images:
             numpy.save(t.folder / "image.npy", image[None])
-            run = t.halftone("run", path, "--fuse", "--input", f"{name}={t.folder / 'image.npy'}", "--out", out, "--quiet", "--server", server.address)
+            feed = ("--input", f"{name}={t.folder / 'image.npy'}")
+            run = t.halftone("run", path, "--fuse", *feed, "--out", out, "--quiet", "--server", server.address)
             t.equal(run.returncode, 0, run.stderr)
             classes.append(int(numpy.load(run.stdout.split()[0]).argmax()))
     return classes

@@ -217,7 +217,8 @@ def _(t):
 def _(t):
     calibration, judge = split_digits(t)
     short = ("--rounds", "3", "--round-seconds", "0.05", "--allow-noisy", "--quiet")
-    run = t.halftone("bench", ONNX, "--precision", "int8", "--calibration", calibration, "--eval", judge, *short, "--out", "measured", "--export", "csv")
+    flags = ("--precision", "int8", "--calibration", calibration, "--eval", judge, *short)
+    run = t.halftone("bench", ONNX, *flags, "--out", "measured", "--export", "csv")
     t.equal(run.returncode, 0, run.stderr)
     report = json.loads((t.folder / "measured" / "report.json").read_text())
     t.equal([v["precision"] for v in report["variants"]], ["ORIGINAL", "FP32", "INT8"])
