@@ -14,6 +14,18 @@ constexpr std::string_view kCalibratorNames[] = {"min-max", "moving-average",   
                                                  "entropy", "mean-squared-error", "log"};
 static_assert(std::size(kCalibratorNames) == static_cast<size_t>(Calibrator::kLog) + 1);
 
+// TensorFlow's FakeQuant says a scale by both ends of its range, in f32: it is their difference divided by 255. About
+// one number in 250 is no such quotient. Then its neighbour, which is one: a file can say it to the bit.
+float NearestQuotient(float scale) {
+  constexpr float kSteps = 255;
+  const float width = scale * kSteps;
+  if (!std::isfinite(width)) return scale;
+  const float candidates[] = {width, std::nextafter(width, 0.0f),
+                              std::nextafter(width, std::numeric_limits<float>::infinity())};
+  const bool is_one = std::ranges::any_of(candidates, [&](float candidate) { return candidate / kSteps == scale; });
+  return is_one ? scale : width / kSteps;
+}
+
 }  // namespace
 
 std::string_view CalibratorName(Calibrator calibrator) { return kCalibratorNames[static_cast<int>(calibrator)]; }
@@ -69,6 +81,7 @@ absl::StatusOr<QuantizationParameters> QuantizationFor(float min, float max, con
   float rounded = static_cast<float>(scale);
   if (low == 0 && high == 0) rounded = 1;
   rounded = std::max(rounded, std::numeric_limits<float>::min());
+  if (!choice.narrow) rounded = NearestQuotient(rounded);  // narrow ones are weights, which no FakeQuant says
   if (!choice.symmetric) {
     zero = std::clamp<double>(std::nearbyint(limits.low - low / rounded), limits.low, limits.high);
   }

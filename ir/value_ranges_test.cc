@@ -74,6 +74,22 @@ TEST(QuantizationFor, RandomRangesAreSound) {
   }
 }
 
+// TensorFlow's FakeQuant divides the width of a range by 255, in f32.
+TEST(QuantizationFor, ScalesAreSaidByRanges) {
+  std::mt19937 random(11);
+  std::uniform_real_distribution<float> end(0, 3);
+  for (const QuantizationChoice& choice : AllChoices()) {
+    if (choice.narrow) continue;
+    for (int i = 0; i < 5000; ++i) {
+      const float scale = QuantizationFor(-end(random), end(random), choice)->scale;
+      const float width = scale * 255;
+      const bool said = width / 255 == scale || std::nextafter(width, 0.0f) / 255 == scale ||
+                        std::nextafter(width, kHuge) / 255 == scale;
+      EXPECT_TRUE(said) << scale;
+    }
+  }
+}
+
 struct Row {
   float min, max;
   QuantizationChoice choice;
