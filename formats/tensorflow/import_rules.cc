@@ -87,13 +87,13 @@ absl::StatusOr<bool> ReadMaxPoolV2(const RuleInput& input, ConvertedNode& result
 //   neither (legacy)     y in / out; the nearest one is the floor
 // Cubic: Keys with a = -0.75, or a = -0.5 with the weights outside of the image left out for half_pixel_centers.
 // (TensorFlow rounds the fraction to 1/1024 there.)
-absl::StatusOr<bool> ReadResize(const RuleInput& input, ConvertedNode& result) {
+absl::StatusOr<Attributes> ResizeAttributes(const RuleInput& input) {
   HALFTONE_ASSIGN_OR_RETURN(const bool corners, input.Bool("align_corners", false));
   HALFTONE_ASSIGN_OR_RETURN(const bool centers, input.Bool("half_pixel_centers", false));
   if (corners && centers) {
     return absl::InvalidArgumentError("align_corners and half_pixel_centers exclude each other");
   }
-  Attributes& attributes = result.node.attributes;
+  Attributes attributes;
   const bool nearest = input.row.tf_op == "ResizeNearestNeighbor";
   const bool cubic = input.row.tf_op == "ResizeBicubic";
   attributes.Set("axes", std::vector<int64_t>{1, 2});
@@ -104,7 +104,13 @@ absl::StatusOr<bool> ReadResize(const RuleInput& input, ConvertedNode& result) {
   if (nearest) attributes.Set("nearest_mode", std::string(corners || centers ? "round_prefer_ceil" : "floor"));
   if (cubic) attributes.Set("cubic_coeff_a", centers ? -0.5f : -0.75f);
   if (cubic && centers) attributes.Set("exclude_outside", int64_t{1});
-  if (!nearest && result.input_types[0] != DataType::kFloat32) {
+  return attributes;
+}
+
+absl::StatusOr<bool> ReadResize(const RuleInput& input, ConvertedNode& result) {
+  HALFTONE_ASSIGN_OR_RETURN(const Attributes attributes, ResizeAttributes(input));
+  for (const auto& [name, value] : attributes) result.node.attributes.Set(name, value);
+  if (input.row.tf_op != "ResizeNearestNeighbor" && result.input_types[0] != DataType::kFloat32) {
     result.inputs[0] = result.AddHelper(OpKind::kCast, {0}, DataType::kFloat32);
   }
   return true;

@@ -50,17 +50,18 @@ bool IsRank(const Graph& graph, ValueId value, int rank) {
   return value.valid() && graph.shape(value).has_rank() && graph.shape(value).rank() == rank;
 }
 
+// Looks from the last node of a group.
 class Matcher {
  public:
-  Matcher(const Graph& graph, NodeId quantize) : graph_(graph) { group_.quantize = quantize; }
+  Matcher(const Graph& graph, NodeId last) : graph_(graph) { group_.last = last; }
 
   std::optional<QuantizedGroup> Match() {
-    const NodeId q = group_.quantize;
+    const NodeId q = group_.last;
     said_ = RangeSaidBy(graph_, q);
     if (!IsPlain(said_) || graph_.HasControlEdges(q) || !OnlyDequantized(graph_, graph_.output(q))) return std::nullopt;
     ValueId value = graph_.input(q, 0);
     if (!IsPrivate(graph_, value)) return std::nullopt;
-    if (IsPool(value)) return std::exchange(group_, {});
+    if (IsPool(value) || IsConcat(value)) return std::exchange(group_, {});
     if (graph_.op(value) == kRelu) value = Into(value, 0);
     group_.relu = !group_.between.empty();
     if (graph_.op(value) == kAdd) {
@@ -76,6 +77,19 @@ class Matcher {
     if (!value.valid() || !IsPrivate(graph_, value) || !IsContraction(graph_.producer(value))) return std::nullopt;
     group_.op = graph_.producer(value);
     return IsWord() ? std::optional(group_) : std::nullopt;
+  }
+
+  // A product, and the bias behind it, where the result stays a number.
+  std::optional<QuantizedGroup> MatchProduct() {
+    group_.op = group_.last;
+    if (graph_.HasControlEdges(group_.last)) return std::nullopt;
+    if (graph_.op(group_.last) == kBiasAdd) {
+      const ValueId product = graph_.input(group_.last, 0);
+      if (!product.valid() || !IsPrivate(graph_, product)) return std::nullopt;
+      group_.op = graph_.producer(product);
+      group_.bias = graph_.input(group_.last, 1);
+    }
+    return graph_.op(group_.op) == kMatMul && IsContraction(group_.op) ? std::optional(group_) : std::nullopt;
   }
 
  private:
@@ -110,6 +124,20 @@ class Matcher {
     return true;
   }
 
+  // One range before and behind.
+  bool IsConcat(ValueId value) {
+    const NodeId concat = graph_.producer(value);
+    if (graph_.op(concat) != kConcat) return false;
+    const std::vector<ValueId>& inputs = graph_.node(concat).inputs;
+    if (inputs.size() < 3 || !graph_.ConstantInts(inputs.back()).has_value()) return false;  // the last one is the axis
+    for (size_t i = 0; i + 1 < inputs.size(); ++i) {
+      const NodeId from = QuantizeOf(graph_, inputs[i]);
+      if (!from.valid() || RangeSaidBy(graph_, from) != said_) return false;
+    }
+    group_.op = concat;
+    return true;
+  }
+
   bool IsContraction(NodeId id) const {
     const Node& node = graph_.node(id);
     const ValueId w = graph_.input(id, 1);
@@ -124,8 +152,9 @@ class Matcher {
     if (attributes.has("activation") || attributes.has("scale")) return false;
     int channels = 1;
     if (node.op == kMatMul) {
-      if (!IsRank(graph_, node.inputs[0], 2) || !IsRank(graph_, w, 2)) return false;
-      channels = attributes.Bool("transpose_b", false) ? 0 : 1;
+      const bool transposes = attributes.Bool("transpose_a", false) || attributes.Bool("transpose_b", false);
+      if (!IsRank(graph_, node.inputs[0], 2) || !IsRank(graph_, w, 2) || transposes) return false;
+      if (!IsUnsigned(*RangeSaidBy(graph_, QuantizeOf(graph_, node.inputs[0]))) || weights.of_channels) return false;
     } else {
       const std::string layout = attributes.String("weights_layout", "OIHW");
       const std::string padding = attributes.String("auto_pad", "NOTSET");
@@ -161,14 +190,14 @@ QuantizedGroups::QuantizedGroups(const Graph& graph) {
   for (const NodeId id : graph.TopologicalOrder()) {
     if (graph.op(id) == kDequantizeLinear) dequantizations.push_back(id);
     if (graph.op(id) != kQuantizeLinear) continue;
-    std::optional<QuantizedGroup> group = Matcher(graph, id).Match();
-    if (!group.has_value()) continue;
-    inside_.insert(group->op);
-    inside_.insert(group->between.begin(), group->between.end());
-    with_range_.insert(id);
-    with_range_.insert(QuantizeOf(graph, graph.input(group->op, 0)));
-    if (group->summand.valid()) with_range_.insert(QuantizeOf(graph, group->summand));
-    groups_[id] = *std::move(group);
+    if (std::optional<QuantizedGroup> group = Matcher(graph, id).Match()) Take(graph, *std::move(group));
+  }
+  // Biases first: a product in front of one is no group of its own.
+  for (const OpKind op : {kBiasAdd, kMatMul}) {
+    for (const NodeId id : graph.nodes()) {
+      if (graph.op(id) != op || inside_.contains(id)) continue;
+      if (std::optional<QuantizedGroup> group = Matcher(graph, id).MatchProduct()) Take(graph, *std::move(group));
+    }
   }
   for (const NodeId id : dequantizations) {
     const ValueId number = graph.output(id);
@@ -177,15 +206,28 @@ QuantizedGroups::QuantizedGroups(const Graph& graph) {
     const ValueId integers = graph.input(id, 0);
     const bool known = graph.IsConstant(integers) || with_range_.contains(graph.producer(integers));
     if (known && std::all_of(uses.begin(), uses.end(), [&](const Use& use) {
-          return inside_.contains(use.node) && graph.op(use.node) != kBiasAdd;
+          const bool is_product = graph.op(use.node) == kMatMul && groups_.contains(use.node);
+          return is_product || (inside_.contains(use.node) && graph.op(use.node) != kBiasAdd);
         })) {
       inside_.insert(id);
     }
   }
 }
 
-const QuantizedGroup* QuantizedGroups::Find(NodeId quantize) const {
-  const auto it = groups_.find(quantize);
+void QuantizedGroups::Take(const Graph& graph, QuantizedGroup group) {
+  if (group.op != group.last) inside_.insert(group.op);
+  inside_.insert(group.between.begin(), group.between.end());
+  if (graph.op(group.last) == kQuantizeLinear) with_range_.insert(group.last);
+  const std::vector<ValueId>& inputs = graph.node(group.op).inputs;
+  const size_t read = graph.op(group.op) == kConcat ? inputs.size() - 1 : 1;
+  for (size_t i = 0; i < read; ++i) with_range_.insert(QuantizeOf(graph, inputs[i]));
+  if (group.summand.valid()) with_range_.insert(QuantizeOf(graph, group.summand));
+  const NodeId last = group.last;
+  groups_[last] = std::move(group);
+}
+
+const QuantizedGroup* QuantizedGroups::Find(NodeId last) const {
+  const auto it = groups_.find(last);
   return it == groups_.end() ? nullptr : &it->second;
 }
 

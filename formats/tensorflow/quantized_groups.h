@@ -2,11 +2,13 @@
 //
 //   quantize(relu(bias_add(conv(dequantize(x), dequantize(w)), b)))  =>  QuantizedConv2DWithBiasAndReluAndRequantize
 //   quantize(relu(bias_add(conv(..)) + dequantize(s)))               =>  ...WithBiasSumAndReluAndRequantize
+//   bias_add(matmul(dequantize(x), dequantize(w)), b)                =>  QuantizedMatMulWithBiasAndDequantize
 //   quantize(max_pool(dequantize(x))), of one scale                  =>  QuantizedMaxPool
+//   quantize(concat(dequantize(x), dequantize(y))), of one scale     =>  QuantizedConcatV2
 //
 // Activations have one scale and are u8 of numbers that are not negative, zero point 0, or s8 of zero point 0 (u8 of
-// zero point 128 is the same numbers); weights are constants of s8. What is not so stays pairs, which is right, only
-// slower.
+// zero point 128 is the same numbers); weights are constants of s8. Kernels of products transpose nothing, and take u8
+// alone and one scale of weights (mkl_qmatmul_op.cc). What is not so stays pairs, which is right, only slower.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_QUANTIZED_GROUPS_H_
 #define HALFTONE_FORMATS_TENSORFLOW_QUANTIZED_GROUPS_H_
 
@@ -24,8 +26,8 @@ namespace halftone::graphdef {
 class GraphWriter;
 
 struct QuantizedGroup {
-  NodeId op;                    // the contraction or pool
-  NodeId quantize;              // makes the result
+  NodeId op;                    // the contraction, pool or concat
+  NodeId last;                  // makes the result: a quantize_linear, or of a product also what makes a number
   std::vector<NodeId> between;  // what is fused
   ValueId bias = kNoValue;      // numbers
   ValueId summand = kNoValue;   // behind its dequantize_linear
@@ -39,7 +41,7 @@ class QuantizedGroups {
   explicit QuantizedGroups(const Graph& graph);
 
   // The group whose last node this is; nullptr: none.
-  const QuantizedGroup* Find(NodeId quantize) const;
+  const QuantizedGroup* Find(NodeId last) const;
   // Whether groups do all of this node's work.
   bool IsInside(NodeId node) const { return inside_.contains(node); }
   // Whether this quantize_linear is written as a node with a range beside its integers: the last of a group, or what a
@@ -47,7 +49,9 @@ class QuantizedGroups {
   bool HasRange(NodeId quantize) const { return with_range_.contains(quantize); }
 
  private:
-  std::map<NodeId, QuantizedGroup> groups_;  // by quantize
+  void Take(const Graph& graph, QuantizedGroup group);
+
+  std::map<NodeId, QuantizedGroup> groups_;  // by last
   std::set<NodeId> inside_, with_range_;
 };
 
@@ -56,6 +60,8 @@ bool IsUnsigned(const SaidRange& said);
 
 // Writes the node of a quantize_linear that HasRange: the group's op, else QuantizeV2.
 absl::Status WriteWithRange(GraphWriter& out, NodeId quantize);
+// Writes the group, whose result is a number.
+absl::Status WriteDequantizedProduct(GraphWriter& out, const QuantizedGroup& group);
 // Writes a dequantize_linear of such a node that is not inside: Dequantize.
 absl::Status WriteDequantizeOfRange(GraphWriter& out, NodeId dequantize);
 

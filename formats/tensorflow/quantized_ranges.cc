@@ -17,16 +17,15 @@ float HighestWithin(float scale, double highest) {
   return high;
 }
 
-// 255 steps, such that a division by 255 makes the scale again, if there is such a number.
-float WidthOf(float scale) {
-  float width = scale * kLastStep;
-  for (const float candidate : {std::nextafter(width, 0.0f), std::nextafter(width, kInfinity)}) {
-    if (width / kLastStep != scale && candidate / kLastStep == scale) width = candidate;
-  }
-  return width;
-}
-
 }  // namespace
+
+float EndOfSteps(float scale, float steps) {
+  float end = scale * steps;
+  for (const float candidate : {std::nextafter(end, 0.0f), std::nextafter(end, kInfinity)}) {
+    if (end / steps != scale && candidate / steps == scale) end = candidate;
+  }
+  return end;
+}
 
 std::optional<QuantizationParameters> FakeQuantParameters(EndsOfRange ends, bool narrow) {
   const float first = narrow ? 1.0f : 0.0f;
@@ -38,7 +37,7 @@ std::optional<QuantizationParameters> FakeQuantParameters(EndsOfRange ends, bool
 }
 
 std::optional<EndsOfRange> FakeQuantRange(const QuantizationParameters& parameters) {
-  const float width = WidthOf(parameters.scale);
+  const float width = EndOfSteps(parameters.scale, kLastStep);
   if (!std::isfinite(width)) return std::nullopt;
   // Both ends are multiples of the width's last bit, so that their difference is the width exactly.
   const double bit = static_cast<double>(std::nextafter(width, kInfinity)) - width;
@@ -60,7 +59,7 @@ std::optional<EndsOfRange> DequantizeRangeOf(float scale, DataType type) {
   const std::optional<IntegerRange> range = QuantizedRange(type);
   if (!range.has_value()) return std::nullopt;
   if (range->low == 0) {
-    const float high = WidthOf(scale);
+    const float high = EndOfSteps(scale, kLastStep);
     return high / kLastStep == scale && std::isfinite(high) ? std::optional(EndsOfRange{0, high}) : std::nullopt;
   }
   const float low = scale * static_cast<float>(range->low);

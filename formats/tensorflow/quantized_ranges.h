@@ -35,6 +35,9 @@ std::optional<float> DequantizeScale(EndsOfRange ends, DataType type, bool narro
 // is exact. nullopt where the range is not finite, or, of u8, where no range makes this scale.
 std::optional<EndsOfRange> DequantizeRangeOf(float scale, DataType type);
 
+// The end of so many steps, such that a division by `steps` makes the scale again if a number of f32 does.
+float EndOfSteps(float scale, float steps);
+
 // Whether both are the same but for roundings of the scale: readers find it anew from the ends that the writer gave.
 // Where they are, the reader's are to be the writer's, bit for bit, or integers could not pass from one to the other.
 bool SameButForRounding(const QuantizationParameters& a, const QuantizationParameters& b);

@@ -43,6 +43,25 @@ TEST(FakeQuantRange, EveryScaleOfARangeReadsBack) {
   }
 }
 
+TEST(FakeQuantRange, WhatIsChosenForARangeReadsBack) {
+  std::mt19937 random(8);
+  std::uniform_real_distribution<float> end(0, 7);
+  for (int i = 0; i < 20'000; ++i) {
+    const QuantizationParameters chosen = QuantizationFor(-end(random), end(random), {}).value();
+    EXPECT_EQ(FakeQuantParameters(*FakeQuantRange(chosen), false), chosen) << chosen.scale;
+  }
+}
+
+TEST(EndOfSteps, DividedMakesTheScaleAgain) {
+  std::mt19937 random(9);
+  for (const float steps : {127.0f, 255.0f}) {
+    for (int i = 0; i < 20'000; ++i) {
+      const float scale = AnyScale(random) / steps;
+      EXPECT_EQ(EndOfSteps(scale, steps) / steps, scale);
+    }
+  }
+}
+
 TEST(FakeQuantParameters, NudgesTheRangeSoThatZeroIsAStep) {
   // (2.5 + 1) / 255 and 1 / scale = 72.86, rounded.
   EXPECT_EQ(FakeQuantParameters({-1, 2.5f}, false), (QuantizationParameters{3.5f / 255, 73}));

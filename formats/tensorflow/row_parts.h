@@ -60,12 +60,16 @@ absl::StatusOr<bool> ReadUniqueV2(const RuleInput& input, ConvertedNode& result)
 absl::StatusOr<bool> ReadFakeQuant(const RuleInput& input, ConvertedNode& result);
 absl::StatusOr<bool> ReadDequantize(const RuleInput& input, ConvertedNode& result);
 
-// Those of ops on quantized tensors (read_quantized.cc).
+// The attributes of a resize by one of TensorFlow's (import_rules.cc).
+absl::StatusOr<Attributes> ResizeAttributes(const RuleInput& input);
+
+// Those of ops on quantized tensors (read_quantized.cc, read_quantized_math.cc).
 absl::StatusOr<bool> ReadQuantizeV2(const RuleInput& input, ConvertedNode& result);
 absl::StatusOr<bool> ReadRequantize(const RuleInput& input, ConvertedNode& result);
 absl::StatusOr<bool> ReadQuantizedContraction(const RuleInput& input, ConvertedNode& result);
-absl::StatusOr<bool> ReadQuantizedBiasAdd(const RuleInput& input, ConvertedNode& result);
+absl::StatusOr<bool> ReadQuantizedBinary(const RuleInput& input, ConvertedNode& result);
 absl::StatusOr<bool> ReadQuantizedUnary(const RuleInput& input, ConvertedNode& result);
+absl::StatusOr<bool> ReadQuantizedResize(const RuleInput& input, ConvertedNode& result);
 absl::StatusOr<bool> ReadQuantizedConcat(const RuleInput& input, ConvertedNode& result);
 
 // Those of fused ops (read_fused.cc, read_fused_norms.cc).

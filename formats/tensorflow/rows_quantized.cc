@@ -1,5 +1,5 @@
 // TensorFlow's ops on quantized tensors: each output of 8 bits has two more, the ends of its range. They are read as
-// what they compute on real numbers, between dequantize_linear and quantize_linear (read_quantized.cc); graphs know no
+// what they compute on real numbers, between dequantize_linear and quantize_linear (quantized_chain.h); graphs know no
 // row of them, so nothing is written along one.
 
 #include "formats/tensorflow/row_parts.h"
@@ -22,6 +22,8 @@ constexpr TypeRow kSumToU8[] = {{"Tinput"}, {"Tfilter"}, {"Tbias"}, {"Tsummand"}
 constexpr TypeRow kMatMulTo32[] = {{"T1"}, {"T2"}, {"Toutput", DataType::kInt32}};
 constexpr TypeRow kMatMulBiasTo32[] = {{"T1"}, {"T2"}, {"Tbias"}, {"Toutput", DataType::kInt32}};
 constexpr TypeRow kMatMulBiasToU8[] = {{"T1"}, {"T2"}, {"Tbias"}, {"Toutput", DataType::kUInt8}};
+constexpr TypeRow kMatMulBiasToReal[] = {{"T1"}, {"T2"}, {"Tbias"}, {"Toutput"}};
+constexpr TypeRow kBinaryTo32[] = {{"T1"}, {"T2"}, {"Toutput", DataType::kInt32}};
 constexpr TypeRow kBiasAddTypes[] = {{"T1"}, {"T2"}, {"out_type"}};
 constexpr TypeRow kReluTypes[] = {{"Tinput"}, {"out_type", DataType::kUInt8}};
 constexpr TypeRow kReshapeTypes[] = {{"T"}, {"Tshape", DataType::kInt32}};
@@ -44,6 +46,8 @@ constexpr AttrRow kTransposeA{.name = "transpose_a", .form = kBool, .canonical =
 constexpr AttrRow kTransposeB{.name = "transpose_b", .form = kBool, .canonical = "transpose_b"};
 constexpr AttrRow kMatMulAttrs[] = {kTransposeA, kTransposeB};
 constexpr AttrRow kMatMulModeAttrs[] = {kTransposeA, kTransposeB, {.name = "input_quant_mode", .form = kByRule}};
+constexpr AttrRow kResizeAttrs[] = {{.name = "align_corners", .form = kByRule},
+                                    {.name = "half_pixel_centers", .form = kByRule}};
 
 constexpr std::string_view kConvIn = "Tinput,Tfilter,f32,f32,f32,f32";
 constexpr std::string_view kConvInRange = "Tinput,Tfilter,f32,f32,f32,f32,f32,f32";
@@ -52,6 +56,8 @@ constexpr std::string_view kConvBiasRange = "Tinput,Tfilter,Tbias,f32,f32,f32,f3
 constexpr std::string_view kConvSumRange = "Tinput,Tfilter,Tbias,f32,f32,f32,f32,f32,f32,Tsummand,f32,f32";
 constexpr std::string_view kOut = "out_type,f32,f32";
 constexpr std::string_view kMatMulOut = "Toutput,f32,f32";
+constexpr std::string_view kBinaryIn = "T1,T2,f32,f32,f32,f32";
+constexpr std::string_view kMatMulBiasRange = "T1,T2,Tbias,f32,f32,f32,f32,f32,f32";
 
 constexpr OpRow Conv(std::string_view op, std::string_view inputs, std::span<const TypeRow> types,
                      std::span<const AttrRow> attrs) {
@@ -87,10 +93,13 @@ constexpr OpRow kRows[] = {
     Product("QuantizedMatMul", "T1,T2,f32,f32,f32,f32", kMatMulTo32, kMatMulAttrs),
     Product("QuantizedMatMulWithBias", "T1,T2,Tbias,f32,f32,f32,f32", kMatMulBiasTo32, kMatMulModeAttrs),
     Product("QuantizedMatMulWithBiasAndRelu", "T1,T2,f32,f32,f32,f32,f32", kMatMulTo32, kMatMulModeAttrs),
-    Product("QuantizedMatMulWithBiasAndReluAndRequantize", "T1,T2,Tbias,f32,f32,f32,f32,f32,f32", kMatMulBiasToU8,
-            kMatMulModeAttrs),
-    {"QuantizedBiasAdd", kQuantizeLinear, "T1,T2,f32,f32,f32,f32", kOut, kBiasAddTypes, kNone, "", 0,
-     ReadQuantizedBiasAdd},
+    Product("QuantizedMatMulWithBiasAndReluAndRequantize", kMatMulBiasRange, kMatMulBiasToU8, kMatMulModeAttrs),
+    Product("QuantizedMatMulWithBiasAndRequantize", kMatMulBiasRange, kMatMulBiasToU8, kMatMulModeAttrs),
+    {"QuantizedMatMulWithBiasAndDequantize", kQuantizeLinear, kMatMulBiasRange, "Toutput", kMatMulBiasToReal,
+     kMatMulModeAttrs, "", 0, ReadQuantizedContraction},
+    {"QuantizedBiasAdd", kQuantizeLinear, kBinaryIn, kOut, kBiasAddTypes, kNone, "", 0, ReadQuantizedBinary},
+    {"QuantizedAdd", kQuantizeLinear, kBinaryIn, kMatMulOut, kBinaryTo32, kNone, "", 0, ReadQuantizedBinary},
+    {"QuantizedMul", kQuantizeLinear, kBinaryIn, kMatMulOut, kBinaryTo32, kNone, "", 0, ReadQuantizedBinary},
     {"QuantizedRelu", kQuantizeLinear, "Tinput,f32,f32", kOut, kReluTypes, kNone, "", 0, ReadQuantizedUnary},
     {"QuantizedRelu6", kQuantizeLinear, "Tinput,f32,f32", kOut, kReluTypes, kNone, "", 0, ReadQuantizedUnary},
     {"QuantizedMaxPool", kQuantizeLinear, "T,f32,f32", "T,f32,f32", kQuantizeTypes, kPoolAttrs, "", 2,
@@ -99,6 +108,10 @@ constexpr OpRow kRows[] = {
      ReadQuantizedUnary},
     {"QuantizedReshape", kQuantizeLinear, "T,Tshape,f32,f32", "T,f32,f32", kReshapeTypes, kNone, "", 0,
      ReadQuantizedUnary},
+    {"QuantizedResizeBilinear", kQuantizeLinear, "T,s32,f32,f32", "T,f32,f32", kQuantizeTypes, kResizeAttrs, "", 2,
+     ReadQuantizedResize},
+    {"QuantizedConcatV2", kQuantizeLinear, "N*T,Tidx,N*f32,N*f32", "T,f32,f32", kTidx, kCountedN, "", 0,
+     ReadQuantizedConcat},
     {"QuantizedConcat", kQuantizeLinear, "s32,N*T,N*f32,N*f32", "T,f32,f32", kQuantizeTypes, kCountedN, "", 0,
      ReadQuantizedConcat},
 };

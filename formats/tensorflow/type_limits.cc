@@ -21,6 +21,7 @@ constexpr TypeLimit kLimits[] = {
     {"LSTMBlockCell", true},
     {"NonMaxSuppressionV2", true},
     {"NonMaxSuppressionV3", true},
+    {"QuantizedResizeBilinear", false},
     {"ResizeBicubic", true},
     {"ResizeNearestNeighbor", true},
     {"Reverse", true},

@@ -155,6 +155,8 @@ absl::Status WriteNode(GraphWriter& out, NodeId id) {
   if (node.op == kConstant) return out.AddConstant(id);
   if (node.op == kDropout) return WriteDropout(out, id);
   if (const std::vector<NodeId>* parts = out.written().PartsOf(id)) return out.AddParts(*parts);
+  const QuantizedGroup* group = out.written().groups().Find(id);
+  if (group != nullptr && node.op != kQuantizeLinear) return WriteDequantizedProduct(out, *group);
   if (const OpRow* row = OwnWriter(graph, id)) return row->write(out, id, *row);
   const auto* writer =
       std::find_if(std::begin(kWriters), std::end(kWriters), [&](const Writer& w) { return w.kind == node.op; });

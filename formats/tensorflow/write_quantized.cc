@@ -1,8 +1,7 @@
 // TensorFlow's ops on quantized tensors, as quantized_groups.h finds them. A tensor is three outputs: integers and both
 // ends of their range. The ends of s8 are those of -127 and 127: kernels of oneDNN take the larger magnitude for 127.
 
-#include <algorithm>
-#include <optional>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,7 +31,7 @@ std::pair<Source, Source> Ends(GraphWriter& out, NodeId owner, std::string_view 
       said.of_channels ? std::vector<int64_t>{static_cast<int64_t>(said.channels.size())} : std::vector<int64_t>{};
   std::vector<float> lows, highs;
   for (const QuantizationParameters& channel : said.channels) {
-    highs.push_back(channel.scale * (is_signed ? 127.0f : 255.0f));
+    highs.push_back(EndOfSteps(channel.scale, is_signed ? 127.0f : 255.0f));
     lows.push_back(is_signed ? -highs.back() : 0.0f);
   }
   const std::string& device = out.graph().node(owner).device;
@@ -69,45 +68,56 @@ absl::Status WriteQuantizedPool(GraphWriter& out, const QuantizedGroup& group, D
   AttrValues attrs;
   attrs["T"] = QuantizedType(type);
   SetWindow(pool, attrs);
-  out.Add(pool.op == OpKind::kMaxPool ? "QuantizedMaxPool" : "QuantizedAvgPool", out.NameOf(group.quantize),
-          group.quantize, Tensors(out, pool.inputs[0]), std::move(attrs), type);
+  out.Add(pool.op == OpKind::kMaxPool ? "QuantizedMaxPool" : "QuantizedAvgPool", out.NameOf(group.last), group.last,
+          Tensors(out, pool.inputs[0]), std::move(attrs), type);
   return absl::OkStatus();
 }
 
-Source Bias(GraphWriter& out, const QuantizedGroup& group, const SaidRange& weights, const Shape& shape) {
-  if (group.bias.valid()) return out.Value(group.bias, Concat(out.NameOf(group.quantize), "/bias"));
-  const Dim channels = shape.dim(static_cast<int>(weights.of_channels ? weights.axis : shape.rank() - 1));
-  return out.AddConst(Concat(out.NameOf(group.quantize), "/bias"), Tensor(DataType::kFloat32, {channels.value}),
-                      out.graph().node(group.quantize).device);
+absl::Status WriteQuantizedConcat(GraphWriter& out, const QuantizedGroup& group, DataType type) {
+  const std::vector<ValueId>& inputs = out.graph().node(group.op).inputs;
+  const auto count = static_cast<int64_t>(inputs.size()) - 1;
+  std::vector<Source> sources, lows, highs;
+  for (int64_t i = 0; i < count; ++i) {
+    std::vector<Source> tensors = Tensors(out, inputs[i]);
+    sources.push_back(std::move(tensors[0]));
+    lows.push_back(std::move(tensors[1]));
+    highs.push_back(std::move(tensors[2]));
+  }
+  const Tensor axis = Tensor::IntScalar((*out.graph().ConstantInts(inputs.back()))[0], DataType::kInt32);
+  sources.push_back(out.AddConst(Concat(out.NameOf(group.last), "/axis"), axis, out.graph().node(group.last).device));
+  for (std::vector<Source>* ends : {&lows, &highs}) {
+    sources.insert(sources.end(), std::make_move_iterator(ends->begin()), std::make_move_iterator(ends->end()));
+  }
+  AttrValues attrs;
+  attrs["N"] = IntAttr(count);
+  attrs["T"] = QuantizedType(type);
+  attrs["Tidx"] = TypeAttr(DataType::kInt32);
+  out.Add("QuantizedConcatV2", out.NameOf(group.last), group.last, sources, std::move(attrs), type);
+  return absl::OkStatus();
 }
 
-absl::Status WriteContraction(GraphWriter& out, const QuantizedGroup& group, const SaidRange& said) {
+Source Bias(GraphWriter& out, const QuantizedGroup& group, const Dim& channels) {
+  const std::string name = Concat(out.NameOf(group.last), "/bias");
+  if (group.bias.valid()) return out.Value(group.bias, name);
+  return out.AddConst(name, Tensor(DataType::kFloat32, {channels.value}), out.graph().node(group.last).device);
+}
+
+absl::Status WriteConvolution(GraphWriter& out, const QuantizedGroup& group, const SaidRange& said) {
   const Graph& graph = out.graph();
   const Node& node = graph.node(group.op);
-  const bool conv = node.op == OpKind::kConv;
-  const bool depthwise = conv && node.attributes.String("weights_layout", "OIHW") == "HWCM";
-  const bool clipped = IsUnsigned(said);
-  const bool bias = group.bias.valid() || group.summand.valid() || depthwise || !conv;  // some have it always
+  const bool depthwise = node.attributes.String("weights_layout", "OIHW") == "HWCM";
+  const bool bias = group.bias.valid() || group.summand.valid() || depthwise;  // some have it always
   const NodeId dequantized = graph.producer(node.inputs[1]);
   const SaidRange weights = *RangeSaidBy(graph, dequantized);
   const std::vector<Source> x = Tensors(out, node.inputs[0]);
-  const DataType x_type = x[0].type;
 
-  std::string op = conv ? depthwise ? "QuantizedDepthwiseConv2D" : "QuantizedConv2D" : "QuantizedMatMul";
+  std::string op = depthwise ? "QuantizedDepthwiseConv2D" : "QuantizedConv2D";
   std::vector<Source> inputs = {x[0], out.Input(dequantized, 0)};
   if (bias) op += "WithBias";
-  if (bias) {
-    Shape shape = graph.shape(node.inputs[1]);
-    SaidRange along = weights;
-    if (!along.of_channels) {
-      along.of_channels = true;
-      along.axis = depthwise ? 2 : conv ? 3 : node.attributes.Bool("transpose_b", false) ? 0 : 1;
-    }
-    inputs.push_back(Bias(out, group, along, shape));
-  }
+  if (bias) inputs.push_back(Bias(out, group, graph.shape(node.inputs[1]).dim(depthwise ? 2 : 3)));
   inputs.insert(inputs.end(), {x[1], x[2]});
   for (const auto& [word, range] : {std::pair("filter", &weights), std::pair("out", &said)}) {
-    auto [low, high] = Ends(out, group.quantize, word, *range);
+    auto [low, high] = Ends(out, group.last, word, *range);
     inputs.insert(inputs.end(), {std::move(low), std::move(high)});
   }
   AttrValues attrs;
@@ -117,30 +127,61 @@ absl::Status WriteContraction(GraphWriter& out, const QuantizedGroup& group, con
     inputs.insert(inputs.end(), summand.begin(), summand.end());
     attrs["Tsummand"] = QuantizedType(summand[0].type);
   }
-  op += clipped ? "AndReluAndRequantize" : "AndRequantize";
-  attrs[conv ? "Tinput" : "T1"] = QuantizedType(x_type);
-  attrs[conv ? "Tfilter" : "T2"] = QuantizedType(DataType::kInt8);
+  op += IsUnsigned(said) ? "AndReluAndRequantize" : "AndRequantize";
+  attrs["Tinput"] = QuantizedType(x[0].type);
+  attrs["Tfilter"] = QuantizedType(DataType::kInt8);
   if (bias) attrs["Tbias"] = TypeAttr(DataType::kFloat32);
-  attrs[conv ? "out_type" : "Toutput"] = QuantizedType(FileType(said));
-  if (conv) {
-    SetWindow(node, attrs);
-  } else {
-    for (const char* name : {"transpose_a", "transpose_b"}) attrs[name] = BoolAttr(node.attributes.Bool(name, false));
-    attrs["input_quant_mode"] = StringAttr("SCALED");
-  }
-  out.Add(op, out.NameOf(group.quantize), group.quantize, inputs, std::move(attrs), FileType(said));
+  attrs["out_type"] = QuantizedType(FileType(said));
+  SetWindow(node, attrs);
+  out.Add(op, out.NameOf(group.last), group.last, inputs, std::move(attrs), FileType(said));
   return absl::OkStatus();
+}
+
+// `said`: what the result is quantized to; nullptr: it is a number. By MIN_FIRST, which is the same as SCALED where the
+// range starts at 0: with SCALED, kernels multiply a bias of f32 by the weights' range where they should divide by it.
+absl::Status WriteProduct(GraphWriter& out, const QuantizedGroup& group, const SaidRange* said) {
+  const Graph& graph = out.graph();
+  const Node& node = graph.node(group.op);
+  const NodeId dequantized = graph.producer(node.inputs[1]);
+  const std::vector<Source> x = Tensors(out, node.inputs[0]);
+  std::vector<Source> inputs = {x[0], out.Input(dequantized, 0), Bias(out, group, graph.shape(node.inputs[1]).dim(1)),
+                                x[1], x[2]};
+  const auto [low, high] = Ends(out, group.last, "filter", *RangeSaidBy(graph, dequantized));
+  // A number has no range, but its op asks for one, too, and does not read it.
+  const auto [out_low, out_high] = said == nullptr ? std::pair(low, high) : Ends(out, group.last, "out", *said);
+  inputs.insert(inputs.end(), {low, high, out_low, out_high});
+  AttrValues attrs;
+  attrs["T1"] = QuantizedType(x[0].type);
+  attrs["T2"] = QuantizedType(DataType::kInt8);
+  attrs["Tbias"] = TypeAttr(DataType::kFloat32);
+  attrs["Toutput"] = said == nullptr ? TypeAttr(DataType::kFloat32) : QuantizedType(FileType(*said));
+  for (const char* name : {"transpose_a", "transpose_b"}) attrs[name] = BoolAttr(false);
+  attrs["input_quant_mode"] = StringAttr("MIN_FIRST");
+  const std::string op = Concat("QuantizedMatMulWithBias", said == nullptr ? "AndDequantize" : "AndReluAndRequantize");
+  out.Add(op, out.NameOf(group.last), group.last, inputs, std::move(attrs),
+          said == nullptr ? DataType::kFloat32 : FileType(*said));
+  return absl::OkStatus();
+}
+
+absl::Status WriteGroup(GraphWriter& out, const QuantizedGroup& group, const SaidRange& said) {
+  switch (out.graph().op(group.op)) {
+    case OpKind::kMaxPool:
+    case OpKind::kAveragePool:
+      return WriteQuantizedPool(out, group, FileType(said));
+    case OpKind::kConcat:
+      return WriteQuantizedConcat(out, group, FileType(said));
+    case OpKind::kMatMul:
+      return WriteProduct(out, group, &said);
+    default:  // there is no other group
+      return WriteConvolution(out, group, said);
+  }
 }
 
 }  // namespace
 
 absl::Status WriteWithRange(GraphWriter& out, NodeId quantize) {
   const SaidRange said = *RangeSaidBy(out.graph(), quantize);
-  if (const QuantizedGroup* group = out.written().groups().Find(quantize)) {
-    const OpKind op = out.graph().op(group->op);
-    const bool pools = op == OpKind::kMaxPool || op == OpKind::kAveragePool;
-    return pools ? WriteQuantizedPool(out, *group, FileType(said)) : WriteContraction(out, *group, said);
-  }
+  if (const QuantizedGroup* group = out.written().groups().Find(quantize)) return WriteGroup(out, *group, said);
   auto [low, high] = Ends(out, quantize, "range", said);
   AttrValues attrs;
   attrs["T"] = QuantizedType(FileType(said));
@@ -150,6 +191,10 @@ absl::Status WriteWithRange(GraphWriter& out, NodeId quantize) {
   out.Add("QuantizeV2", out.NameOf(quantize), quantize, {out.Input(quantize, 0), low, high}, std::move(attrs),
           FileType(said));
   return absl::OkStatus();
+}
+
+absl::Status WriteDequantizedProduct(GraphWriter& out, const QuantizedGroup& group) {
+  return WriteProduct(out, group, nullptr);
 }
 
 absl::Status WriteDequantizeOfRange(GraphWriter& out, NodeId dequantize) {

@@ -35,7 +35,13 @@ constexpr std::string_view kCommon[] = {
     "%s padding:string{SAME,VALID}",
     "%v padding:string{VALID} Tpaddings:type{s32,s64}=s32 is_filter_const:bool=false",
     "%n num_args:int>=0",
+    // %q: a product of quantized tensors
+    "%q T1:type T2:type Tbias:type transpose_a:bool=false transpose_b:bool=false "
+    "input_quant_mode:string{MIN_FIRST,SCALED}=MIN_FIRST",
 };
+
+constexpr std::string_view kQuantizedProductIn =
+    "a:T1 b:T2 bias:Tbias min_a:f32 max_a:f32 min_b:f32 max_b:f32 min_freezed_output:f32 max_freezed_output:f32";
 
 constexpr Row kTensorFlow[] = {
     {"_FusedConv2D", "input:T filter:T args:TArgs[] host_args:num_host_args*f32", "output:T",
@@ -124,6 +130,14 @@ constexpr Row kItex[] = {
     {"_ITEXLessEqualWithCast", "x:T y:T", "z:T", "T:type{bf16,f16,f32}"},
     {"_ITEXGreaterWithCast", "x:T y:T", "z:T", "T:type{bf16,f16,f32}"},
     {"_ITEXGreaterEqualWithCast", "x:T y:T", "z:T", "T:type{bf16,f16,f32}"},
+};
+
+constexpr Row kOneDnn[] = {
+    {"QuantizedConcatV2", "values:N*T axis:Tidx input_mins:N*f32 input_maxes:N*f32",
+     "output:T output_min:f32 output_max:f32", "N:int>=2 T:type Tidx:type{s32,s64}=s32"},
+    {"QuantizedMatMulWithBiasAndRequantize", kQuantizedProductIn, "out:Toutput min_out:f32 max_out:f32",
+     "Toutput:type=u8 %q"},
+    {"QuantizedMatMulWithBiasAndDequantize", kQuantizedProductIn, "out:Toutput", "Toutput:type{f32} %q"},
 };
 
 tf::DataType TypeOf(std::string_view word) {
@@ -218,9 +232,8 @@ void AddAttributes(std::string_view attributes, tf::OpDef& op) {
 
 tf::OpList InternalOps(InternalOpsOf whose) {
   tf::OpList list;
-  const std::span<const Row> rows =
-      whose == InternalOpsOf::kTensorFlow ? std::span<const Row>(kTensorFlow) : std::span<const Row>(kItex);
-  for (const Row& row : rows) {
+  const std::span<const Row> lists[] = {kTensorFlow, kItex, kOneDnn};  // by InternalOpsOf
+  for (const Row& row : lists[static_cast<int>(whose)]) {
     tf::OpDef& op = *list.add_op();
     op.set_name(std::string(row.name));
     AddPorts(row.inputs, [&] { return op.add_input_arg(); });

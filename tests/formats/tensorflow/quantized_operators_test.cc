@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/strings.h"
 #include "formats/tensorflow/exporter.h"
 #include "formats/tensorflow/importer.h"
 #include "formats/tensorflow/proto/graph.pb.h"
@@ -16,6 +17,7 @@
 #include "passes/quantize/insert_quantization.h"
 #include "passes/quantize/quantizable_ops.h"
 #include "passes/simplify/passes.h"
+#include "tests/formats/tensorflow/internal_ops.h"
 #include "tests/formats/tensorflow/registry_check.h"
 #include "tests/formats/tensorflow/shared_data.h"
 
@@ -60,13 +62,48 @@ const NetCase kNets[] = {
      {"QuantizeV2", "QuantizedConv2DAndReluAndRequantize", "QuantizedConv2DWithBiasSumAndReluAndRequantize",
       "Dequantize"}},
     {"product",
-     R"(graph graphdef (x: f32[3,7]) {
+     R"(graph graphdef (u: f32[3,7]) {
   w = const f32[7,5] uniform(-1, 1)
   b = const f32[5] uniform(-1, 1)
-  y = matmul(x, w, b) {activation="relu"}
+  y = matmul(u, w, b) {activation="relu"}
   return y
 })",
      {"QuantizeV2", "QuantizedMatMulWithBiasAndReluAndRequantize", "Dequantize"}},
+    {"concat",
+     R"(graph graphdef (x: f32[1,4,4,4]) {
+  w1 = const f32[1,1,4,6] uniform(-1, 1)
+  c1 = conv(x, w1) {layout="NHWC", weights_layout="HWIO", auto_pad="VALID", activation="relu"}
+  w2 = const f32[3,3,4,2] uniform(-1, 1)
+  c2 = conv(x, w2) {layout="NHWC", weights_layout="HWIO", auto_pad="SAME_UPPER", activation="relu"}
+  j = concat(c1, c2, 3)
+  w4 = const f32[1,1,8,4] uniform(-1, 1)
+  y = conv(j, w4) {layout="NHWC", weights_layout="HWIO", auto_pad="VALID", activation="relu"}
+  return y
+})",
+     {"QuantizeV2", "QuantizedConv2DAndReluAndRequantize", "QuantizedConv2DAndReluAndRequantize", "QuantizedConcatV2",
+      "QuantizedConv2DAndReluAndRequantize", "Dequantize"}},
+};
+
+// Products whose result stays a number: with a bias, without one, and what their kernels do not take.
+struct ProductCase {
+  const char* name;
+  const char* input;
+  const char* text;
+  bool per_channel;
+  std::multiset<std::string> ops;
+};
+
+const ProductCase kProducts[] = {
+    {"bias", "u", "y = matmul(u, w, b) return y", false, {"QuantizeV2", "QuantizedMatMulWithBiasAndDequantize"}},
+    {"no bias", "u", "y = matmul(u, w) return y", false, {"QuantizeV2", "QuantizedMatMulWithBiasAndDequantize"}},
+    {"relu",
+     "u",
+     "m = matmul(u, w, b) return y=relu(m)",
+     false,
+     {"QuantizeV2", "QuantizedMatMulWithBiasAndDequantize"}},
+    {"negative numbers", "x", "y = matmul(x, w, b) return y", false, {"Dequantize"}},
+    {"transposed", "u", "y = matmul(u, v, b) {transpose_b=true} return y", false, {"Dequantize"}},
+    {"a range a column", "u", "y = matmul(u, w, b) return y", true, {"Dequantize"}},
 };
 
 void MustRun(const Pipeline& pipeline, Graph& graph) {
@@ -75,15 +112,15 @@ void MustRun(const Pipeline& pipeline, Graph& graph) {
   ASSERT_EQ(pipeline.Run(graph, context), absl::OkStatus());
 }
 
-// Pairs around all of it, the results included.
-void Quantize(const char* text, Graph& graph) {
+// Pairs around what can be integers.
+void QuantizeWith(const QuantizeOptions& options, const std::string& text, Graph& graph) {
   const absl::StatusOr<Graph> net = ParseGraph(text);
   ASSERT_TRUE(net.ok()) << net.status();
   graph = *net;
   ValueRanges ranges;
-  const std::pair<const char*, std::pair<float, float>> all[] = {{"x", {-1, 1.3f}},    {"c1", {0, 2.7f}},
-                                                                 {"c2", {0, 4.3f}},    {"c3", {-5.1f, 4.3f}},
-                                                                 {"p", {-5.1f, 4.3f}}, {"y", {0, 6.1f}}};
+  const std::pair<const char*, std::pair<float, float>> all[] = {
+      {"x", {-1, 1.3f}}, {"c1", {0, 2.7f}}, {"c2", {0, 4.3f}}, {"c3", {-5.1f, 4.3f}}, {"p", {-5.1f, 4.3f}},
+      {"j", {0, 4.3f}},  {"u", {0, 1.3f}},  {"m", {-5, 5}},    {"y", {0, 6.1f}}};
   std::set<NodeId> nodes;
   for (const auto& [name, range] : all) {
     const NodeId id = graph.FindNode(name);
@@ -92,11 +129,14 @@ void Quantize(const char* text, Graph& graph) {
     if (id.valid() && QuantizedRoleOf(graph, id) != QuantizedRole::kNone) nodes.insert(id);
   }
   Pipeline pipeline("quantize");
-  pipeline.Add<InsertQuantization>(ranges, nodes,
-                                   QuantizeOptions{.symmetric_activations = true, .quantize_results = true});
+  pipeline.Add<InsertQuantization>(ranges, nodes, options);
   pipeline.Add<RemoveDeadNodes>();
   MustRun(pipeline, graph);
-  // The result, too.
+}
+
+// ... the results included.
+void Quantize(const char* text, Graph& graph) {
+  QuantizeWith({.symmetric_activations = true, .per_channel_products = false, .quantize_results = true}, text, graph);
   GraphEditor edit(graph);
   const ValueId y = graph.outputs()[0].value;
   Tensor zero(DataType::kUInt8, {});
@@ -107,28 +147,44 @@ void Quantize(const char* text, Graph& graph) {
   edit.SetGraphOutputs({{"result", graph.output(dq)}});
 }
 
+// The file of a graph, and its ops on quantized tensors.
+void Write(Graph graph, std::string& bytes, std::multiset<std::string>& ops) {
+  MustRun(MakeExportPipeline(GraphFormat::kGraphDef), graph);
+  const absl::StatusOr<std::string> written = ExportGraphDef(graph, /*as_text=*/false, /*quantized_ops=*/true);
+  ASSERT_TRUE(written.ok()) << written.status() << PrintGraph(graph);
+  bytes = *written;
+  tf::GraphDef def;
+  ASSERT_TRUE(def.ParseFromString(bytes));
+  for (const tf::NodeDef& node : def.node()) {
+    if (node.op().find("uantize") != std::string::npos) ops.insert(node.op());
+  }
+  if (const auto path = testing::SharedData("tensorflow_ops.pbtxt"); path.has_value()) {
+    auto registry = testing::ReadRegistry(*path);
+    ASSERT_TRUE(registry.ok()) << registry.status();
+    registry->MergeFrom(testing::InternalOps(testing::InternalOpsOf::kOneDnn));
+    EXPECT_EQ(testing::RegistryViolations(def, *registry), std::vector<std::string>());
+  }
+}
+
+void ExpectSameAnswers(const Graph& before, const Graph& after, float tolerance) {
+  const std::vector<Tensor> inputs = reference::RandomInputs(before, /*seed=*/3);
+  const absl::StatusOr<std::vector<Tensor>> expected = reference::EvaluateGraph(before, inputs);
+  const absl::StatusOr<std::vector<Tensor>> results = reference::EvaluateGraph(after, inputs);
+  ASSERT_TRUE(expected.ok()) << expected.status();
+  ASSERT_TRUE(results.ok()) << results.status();
+  EXPECT_EQ(reference::Compare((*results)[0], (*expected)[0], 0, tolerance), "") << PrintGraph(after);
+}
+
 TEST(QuantizedOperators, AreLegalAndReadBack) {
   for (const NetCase& net : kNets) {
     SCOPED_TRACE(net.name);
     Graph graph;
     Quantize(net.text, graph);
-    Graph lowered = graph;
-    MustRun(MakeExportPipeline(GraphFormat::kGraphDef), lowered);
-    const absl::StatusOr<std::string> bytes = ExportGraphDef(lowered, /*as_text=*/false, /*quantized_ops=*/true);
-    ASSERT_TRUE(bytes.ok()) << bytes.status() << PrintGraph(lowered);
-    tf::GraphDef def;
-    ASSERT_TRUE(def.ParseFromString(*bytes));
+    std::string bytes;
     std::multiset<std::string> ops;
-    for (const tf::NodeDef& node : def.node()) {
-      if (node.op().find("uantize") != std::string::npos || node.op().starts_with("Quantize")) ops.insert(node.op());
-    }
-    EXPECT_EQ(ops, net.ops) << PrintGraph(lowered);
-    if (const auto path = testing::SharedData("tensorflow_ops.pbtxt"); path.has_value()) {
-      const auto registry = testing::ReadRegistry(*path);
-      ASSERT_TRUE(registry.ok()) << registry.status();
-      EXPECT_EQ(testing::RegistryViolations(def, *registry), std::vector<std::string>());
-    }
-    const absl::StatusOr<Graph> read = ImportGraphDef(*bytes, /*is_text=*/false, {.outputs = {"result"}});
+    Write(graph, bytes, ops);
+    EXPECT_EQ(ops, net.ops) << PrintGraph(graph);
+    const absl::StatusOr<Graph> read = ImportGraphDef(bytes, /*is_text=*/false, {.outputs = {"result"}});
     ASSERT_TRUE(read.ok()) << read.status();
     Graph squashed = *read;
     MustRun(MakeOptimizePipeline(), squashed);
@@ -138,15 +194,31 @@ TEST(QuantizedOperators, AreLegalAndReadBack) {
       EXPECT_NE(squashed.type(squashed.output(id)), DataType::kFloat32) << PrintGraph(squashed);
       EXPECT_NE(squashed.type(squashed.input(id, 0)), DataType::kFloat32) << PrintGraph(squashed);
     }
-    const std::vector<Tensor> inputs = reference::RandomInputs(graph, /*seed=*/3);
-    const absl::StatusOr<std::vector<Tensor>> before = reference::EvaluateGraph(graph, inputs);
-    ASSERT_TRUE(before.ok()) << before.status();
+    // Scales may be neighbours: a number that lay between two steps may be one apart.
     for (const Graph* after : {&*read, const_cast<const Graph*>(&squashed)}) {
-      const absl::StatusOr<std::vector<Tensor>> results = reference::EvaluateGraph(*after, inputs);
-      ASSERT_TRUE(results.ok()) << results.status();
-      // Scales may be neighbours: a number that lay between two steps may be one apart.
-      EXPECT_EQ(reference::Compare((*results)[0], (*before)[0], 0, 2.1f * 6.1f / 255), "") << PrintGraph(*after);
+      ExpectSameAnswers(graph, *after, 2.1f * 6.1f / 255);
     }
+  }
+}
+
+TEST(QuantizedOperators, ProductsThatStayNumbers) {
+  for (const ProductCase& product : kProducts) {
+    SCOPED_TRACE(product.name);
+    const std::string text = Concat("graph graphdef (", product.input, R"(: f32[3,7]) {
+        w = const f32[7,5] uniform(-1, 1)
+        v = const f32[5,7] uniform(-1, 1)
+        b = const f32[5] uniform(-1, 1)
+        )",
+                                    product.text, " }");
+    Graph graph;
+    QuantizeWith({.symmetric_activations = true, .per_channel_products = product.per_channel}, text, graph);
+    std::string bytes;
+    std::multiset<std::string> ops;
+    Write(graph, bytes, ops);
+    EXPECT_EQ(ops, product.ops) << PrintGraph(graph);
+    const absl::StatusOr<Graph> read = ImportGraphDef(bytes, /*is_text=*/false, {.outputs = {"y"}});
+    ASSERT_TRUE(read.ok()) << read.status();
+    ExpectSameAnswers(graph, *read, 1.3f / 255);  // one step of u by the largest weight
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/strings.h"
@@ -16,6 +17,7 @@
 #include "ir/text.h"
 #include "passes/core/permissive_target.h"
 #include "passes/pipelines.h"
+#include "tests/formats/tensorflow/internal_ops.h"
 #include "tests/formats/tensorflow/registry_check.h"
 #include "tests/formats/tensorflow/shared_data.h"
 
@@ -108,14 +110,16 @@ class File {
 void ExpectLegal(const tf::GraphDef& def) {
   const auto path = testing::SharedData("tensorflow_ops.pbtxt");
   if (!path.has_value()) return;
-  const auto registry = testing::ReadRegistry(*path);
+  auto registry = testing::ReadRegistry(*path);
   ASSERT_TRUE(registry.ok()) << registry.status();
+  registry->MergeFrom(testing::InternalOps(testing::InternalOpsOf::kOneDnn));
   EXPECT_EQ(testing::RegistryViolations(def, *registry), std::vector<std::string>());
 }
 
-// What the file computes as it is read, squashed for running, and read from a file that we wrote of it.
+// What the file computes as it is read, squashed for running, and read from a file that we wrote of it. `requantizes`:
+// integers go from one quantization to another in between.
 void ExpectAnswers(const tf::GraphDef& def, const std::vector<Tensor>& inputs, const std::vector<double>& expected,
-                   double step) {
+                   double step, bool requantizes = false) {
   ExpectLegal(def);
   const absl::StatusOr<Graph> read = ImportGraphDef(def.SerializeAsString(), /*is_text=*/false, {.outputs = {"y"}});
   ASSERT_TRUE(read.ok()) << read.status();
@@ -145,7 +149,7 @@ void ExpectAnswers(const tf::GraphDef& def, const std::vector<Tensor>& inputs, c
     EXPECT_NE(squashed.type(squashed.input(id, 1)), DataType::kFloat32) << PrintGraph(squashed);
   }
   for (const NodeId id : squashed.nodes()) {
-    if (squashed.op(id) != OpKind::kQuantizeLinear) continue;
+    if (squashed.op(id) != OpKind::kQuantizeLinear || requantizes) continue;
     EXPECT_EQ(squashed.op(squashed.input(id, 0)), OpKind::kInput) << PrintGraph(squashed);
   }
 }
@@ -167,6 +171,10 @@ std::vector<int> SomeBytes(int count, int low, int high) {
 int Saturated(double x, bool is_signed) {
   return static_cast<int>(std::clamp(std::nearbyint(x), is_signed ? -128.0 : 0.0, is_signed ? 127.0 : 255.0));
 }
+
+struct EndsOf {
+  float low, high;
+};
 
 constexpr float kXHigh = 1.5f, kWHigh = 0.75f, kOutHigh = 9.0f;
 
@@ -305,6 +313,7 @@ void CheckMatMul(const std::string& op, const std::string& mode, bool bias_is_wo
   SCOPED_TRACE(Concat(op, " ", mode));
   const auto has = [&](const char* word) { return op.find(word) != std::string::npos; };
   const bool bias = has("WithBias"), requantizes = has("AndRequantize"), affine = mode == "MIN_FIRST";
+  const bool dequantizes = has("AndDequantize");
   File file;
   file.Input("x", {2, 5});
   file.Quantize("q", "x", affine ? -1.0f : 0.0f, 1.55f, tf::DT_QUINT8, mode);
@@ -318,17 +327,17 @@ void CheckMatMul(const std::string& op, const std::string& mode, bool bias_is_wo
   if (bias && bias_is_words) file.Words("b", {3}, words);
   if (bias && !bias_is_words) file.Floats("b", {3}, numbers);
   for (const char* end : {"q:1", "q:2", "w_min", "w_max"}) inputs.push_back(end);
-  if (requantizes) file.Ends("out", 0.0f, 2.0f);
-  if (requantizes) inputs.insert(inputs.end(), {"out_min", "out_max"});
-  tf::NodeDef& node = file.Node(op, "m", inputs);
+  if (requantizes || dequantizes) file.Ends("out", 0.0f, 2.0f);
+  if (requantizes || dequantizes) inputs.insert(inputs.end(), {"out_min", "out_max"});
+  tf::NodeDef& node = file.Node(op, dequantizes ? "y" : "m", inputs);
   File::Type(node, "T1", tf::DT_QUINT8);
   File::Type(node, "T2", bias ? tf::DT_QINT8 : tf::DT_QUINT8);
-  const tf::DataType out_type = requantizes ? tf::DT_QUINT8 : tf::DT_QINT32;
+  const tf::DataType out_type = requantizes ? tf::DT_QUINT8 : dequantizes ? tf::DT_FLOAT : tf::DT_QINT32;
   File::Type(node, "Toutput", out_type);
   if (bias && op != "QuantizedMatMulWithBiasAndRelu")
     File::Type(node, "Tbias", bias_is_words ? tf::DT_QINT32 : tf::DT_FLOAT);
   if (bias) File::Text(node, "input_quant_mode", mode);
-  file.Dequantize("m", out_type, "SCALED");
+  if (!dequantizes) file.Dequantize("m", out_type, "SCALED");
 
   const std::vector<float> x = Numbers(10, 1.2f);
   const double x_scale = affine ? 2.55 / 255 : 1.55 / 255, x_zero = affine ? 100 : 0;
@@ -337,8 +346,10 @@ void CheckMatMul(const std::string& op, const std::string& mode, bool bias_is_wo
   for (int row = 0; row < 2; ++row) {
     for (int column = 0; column < 3; ++column) {
       double sum = 0;
+      // A bias of 32 bits is added to the products of the integers as they are: it has the zero point's share in it.
+      const double offset = bias_is_words ? 0 : x_zero;
       for (int k = 0; k < 5; ++k) {
-        sum += (Saturated(x[row * 5 + k] / x_scale + x_zero, false) - x_zero) * (w[k * 3 + column] - w_zero);
+        sum += (Saturated(x[row * 5 + k] / x_scale + x_zero, false) - offset) * (w[k * 3 + column] - w_zero);
       }
       double number = sum * x_scale * w_scale;
       if (bias) number += bias_is_words ? words[column] * x_scale * w_scale : numbers[column];
@@ -357,6 +368,125 @@ TEST(QuantizedOps, Products) {
     CheckMatMul("QuantizedMatMulWithBiasAndRelu", mode, false);
     CheckMatMul("QuantizedMatMulWithBiasAndReluAndRequantize", mode, false);
     CheckMatMul("QuantizedMatMulWithBiasAndReluAndRequantize", mode, true);
+    CheckMatMul("QuantizedMatMulWithBiasAndRequantize", mode, false);
+    CheckMatMul("QuantizedMatMulWithBiasAndRequantize", mode, true);
+    CheckMatMul("QuantizedMatMulWithBiasAndDequantize", mode, false);
+    CheckMatMul("QuantizedMatMulWithBiasAndDequantize", mode, true);
+  }
+}
+
+// Sums and products of two quantized tensors, of which the second is one row.
+TEST(QuantizedOps, SumsAndProductsOfElements) {
+  for (const char* op : {"QuantizedAdd", "QuantizedMul"}) {
+    SCOPED_TRACE(op);
+    File file;
+    file.Input("x", {2, 3});
+    file.Input("z", {3});
+    file.Quantize("q", "x", -1.0f, 1.55f, tf::DT_QUINT8, "MIN_FIRST");
+    file.Quantize("zq", "z", -0.4f, 2.15f, tf::DT_QUINT8, "MIN_FIRST");
+    tf::NodeDef& node = file.Node(op, "m", {"q", "zq", "q:1", "q:2", "zq:1", "zq:2"});
+    for (const char* type : {"T1", "T2"}) File::Type(node, type, tf::DT_QUINT8);
+    file.Ends("out", -3.0f, 4.65f);
+    tf::NodeDef& down = file.Node("Requantize", "r", {"m", "m:1", "m:2", "out_min", "out_max"});
+    File::Type(down, "Tinput", tf::DT_QINT32);
+    File::Type(down, "out_type", tf::DT_QUINT8);
+    file.Dequantize("r", tf::DT_QUINT8, "MIN_FIRST");
+    const std::vector<float> x = Numbers(6, 1.2f), z = Numbers(3, 1.9f);
+    std::vector<double> expected;
+    for (int i = 0; i < 6; ++i) {
+      const double a = (Saturated(x[i] / 0.01 + 100, false) - 100) * 0.01;
+      const double b = (Saturated(z[i % 3] / 0.01 + 40, false) - 40) * 0.01;
+      const double number = std::string(op) == "QuantizedAdd" ? a + b : a * b;
+      expected.push_back((Saturated(number / 0.03 + 100, false) - 100) * 0.03);
+    }
+    ExpectAnswers(file.def(), {Tensor::Of<float>({2, 3}, x), Tensor::Of<float>({3}, z)}, expected, 1e-4);
+  }
+}
+
+// [1,2,3,2] and [1,2,3,1] along the channels, in both orders of inputs; integers of one range are joined as they are.
+void CheckConcat(const std::string& op, tf::DataType type, const std::string& mode, EndsOf first, EndsOf second) {
+  SCOPED_TRACE(Concat(op, " ", mode, " ", second.high));
+  const bool is_signed = type == tf::DT_QINT8;
+  File file;
+  file.Input("x", {1, 2, 3, 2});
+  file.Input("z", {1, 2, 3, 1});
+  file.Quantize("q", "x", first.low, first.high, type, mode);
+  file.Quantize("zq", "z", second.low, second.high, type, mode);
+  tf::NodeDef& axis = file.Node("Const", "axis", {});
+  File::Type(axis, "dtype", tf::DT_INT32);
+  tf::TensorProto& tensor = *File::Attr(axis, "value").mutable_tensor();
+  tensor.set_dtype(tf::DT_INT32);
+  tensor.mutable_tensor_shape();
+  tensor.add_int_val(3);
+  const std::vector<std::string> ranges = {"q:1", "zq:1", "q:2", "zq:2"};
+  std::vector<std::string> inputs = {"axis", "q", "zq"};
+  if (op == "QuantizedConcatV2") std::rotate(inputs.begin(), inputs.begin() + 1, inputs.end());
+  inputs.insert(inputs.end(), ranges.begin(), ranges.end());
+  tf::NodeDef& node = file.Node(op, "c", inputs);
+  File::Type(node, "T", type);
+  File::Attr(node, "N").set_i(2);
+  file.Dequantize("c", type, mode);
+  const std::vector<float> x = Numbers(12, 1.4f), z = Numbers(6, 0.9f);
+  const auto rounded = [&](float number, EndsOf ends) {
+    const double scale = mode == "SCALED" ? ends.high / (is_signed ? 127.0 : 255.0) : (ends.high - ends.low) / 255.0;
+    const double zero = mode == "SCALED" ? 0 : std::round(-ends.low / scale);
+    return (Saturated(number / scale + zero, is_signed) - zero) * scale;
+  };
+  const EndsOf all = {std::min(first.low, second.low), std::max(first.high, second.high)};
+  std::vector<double> expected;
+  for (int i = 0; i < 6; ++i) {
+    for (const int c : {0, 1}) expected.push_back(rounded(rounded(x[i * 2 + c], first), all));
+    expected.push_back(rounded(rounded(z[i], second), all));
+  }
+  const bool requantizes = first.low != second.low || first.high != second.high;
+  ExpectAnswers(file.def(), {Tensor::Of<float>({1, 2, 3, 2}, x), Tensor::Of<float>({1, 2, 3, 1}, z)}, expected, 1e-4,
+                requantizes);
+}
+
+TEST(QuantizedOps, Concat) {
+  for (const char* op : {"QuantizedConcat", "QuantizedConcatV2"}) {
+    CheckConcat(op, tf::DT_QUINT8, "MIN_FIRST", {-1.0f, 1.55f}, {-1.0f, 1.55f});
+    CheckConcat(op, tf::DT_QUINT8, "SCALED", {0.0f, 1.3f}, {0.0f, 1.3f});
+    CheckConcat(op, tf::DT_QINT8, "SCALED", {-1.3f, 1.3f}, {-1.3f, 1.3f});
+    CheckConcat(op, tf::DT_QUINT8, "MIN_FIRST", {-1.0f, 1.55f}, {-0.5f, 0.52f});
+  }
+}
+
+TEST(QuantizedOps, ResizeBilinear) {
+  for (const bool centers : {false, true}) {
+    File file;
+    file.Input("x", {1, 2, 3, 1});
+    file.Quantize("q", "x", -1.0f, 1.55f, tf::DT_QUINT8, "MIN_FIRST");
+    tf::NodeDef& size = file.Node("Const", "size", {});
+    File::Type(size, "dtype", tf::DT_INT32);
+    tf::TensorProto& tensor = *File::Attr(size, "value").mutable_tensor();
+    tensor.set_dtype(tf::DT_INT32);
+    tensor.mutable_tensor_shape()->add_dim()->set_size(2);
+    for (const int dim : {4, 5}) tensor.add_int_val(dim);
+    tf::NodeDef& node = file.Node("QuantizedResizeBilinear", "r", {"q", "size", "q:1", "q:2"});
+    File::Type(node, "T", tf::DT_QUINT8);
+    if (centers) File::Attr(node, "half_pixel_centers").set_b(true);
+    file.Dequantize("r", tf::DT_QUINT8, "MIN_FIRST");
+    const std::vector<float> x = {-0.8f, 0.21f, 1.3f, 0.54f, -0.37f, 0.9f};
+    const auto from = [&](int to, int in, int out) {  // two neighbours and how far the second is away
+      const double at = centers ? (to + 0.5) * in / out - 0.5 : static_cast<double>(to) * in / out;
+      const double below = std::floor(at);
+      return std::tuple(std::max(static_cast<int>(below), 0), std::min(static_cast<int>(below) + 1, in - 1),
+                        at - below);
+    };
+    std::vector<double> expected;
+    for (int row = 0; row < 4; ++row) {
+      for (int column = 0; column < 5; ++column) {
+        const auto [top, bottom, down] = from(row, 2, 4);
+        const auto [left, right, across] = from(column, 3, 5);
+        const auto pixel = [&](int y, int z) { return Saturated(x[y * 3 + z] / 0.01 + 100, false) - 100; };
+        const double above = pixel(top, left) + (pixel(top, right) - pixel(top, left)) * across;
+        const double beneath = pixel(bottom, left) + (pixel(bottom, right) - pixel(bottom, left)) * across;
+        expected.push_back(std::nearbyint(above + (beneath - above) * down) * 0.01);
+      }
+    }
+    // A number just between two steps may be rounded to either.
+    ExpectAnswers(file.def(), {Tensor::Of<float>({1, 2, 3, 1}, x)}, expected, 0.0101);
   }
 }
 

@@ -44,8 +44,9 @@ class RegistryTest : public ::testing::Test {
     registry_ = *registry;
     internal_.MergeFrom(testing::InternalOps(testing::InternalOpsOf::kTensorFlow));
     internal_.MergeFrom(testing::InternalOps(testing::InternalOpsOf::kItex));
-    for (const tf::OpDef& op : internal_.op()) {
-      EXPECT_TRUE(ops_.emplace(op.name(), &op).second) << op.name();
+    of_onednn_ = testing::InternalOps(testing::InternalOpsOf::kOneDnn);
+    for (const tf::OpList* list : {&internal_, &of_onednn_}) {
+      for (const tf::OpDef& op : list->op()) EXPECT_TRUE(ops_.emplace(op.name(), &op).second) << op.name();
     }
     for (const tf::OpDef& op : registry_.op()) ops_[op.name()] = &op;
   }
@@ -73,7 +74,7 @@ class RegistryTest : public ::testing::Test {
     return absl::StrJoin(items, ",");
   }
 
-  tf::OpList registry_, internal_;
+  tf::OpList registry_, internal_, of_onednn_;
   std::map<std::string, const tf::OpDef*> ops_;
 };
 

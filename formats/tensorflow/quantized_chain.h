@@ -1,0 +1,91 @@
+// A NodeDef of TensorFlow's ops on quantized tensors while it becomes a chain of nodes, of which the last has its name:
+//
+//   QuantizedConv2DWithBiasAndReluAndRequantize(x, w, b, ranges)
+//       =>  quantize(relu(conv(dequantize(x), dequantize(w), b)))
+//
+// Values of 8 bits are integers here, too; those of 32 bits, the sums of products, are real numbers (f32): only a
+// requantization or dequantization reads them, and then ranges of them need not be known. Where the range of 8 bits is
+// not constant, the op is not read: UNIMPLEMENTED. Inside this folder only.
+#ifndef HALFTONE_FORMATS_TENSORFLOW_QUANTIZED_CHAIN_H_
+#define HALFTONE_FORMATS_TENSORFLOW_QUANTIZED_CHAIN_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "formats/tensorflow/node_import.h"
+#include "formats/tensorflow/quantized_ranges.h"
+
+namespace halftone::graphdef {
+
+// What integers stand for depends on the op:
+//   scaled   q * m / 255 of u8, q * m / 127 of s8, where m is the larger magnitude of both ends: kernels of oneDNN
+//   affine   (q - zero) * (high - low) / 255, where zero is the step next to 0: TensorFlow's own kernels, which have
+//            weights of u8
+// (mkl_quantized_conv_ops.h, mkl_requantize_per_channel_op.cc, quantization_utils.h, quantize_op.cc.)
+enum class Reading { kScaled, kAffine };
+
+// Of one tensor, or of channels.
+struct Steps {
+  std::vector<float> scales;
+  std::vector<int32_t> zeros;
+};
+
+// What is read of 32 bits is the number itself, so that any range will do for it.
+inline constexpr EndsOfRange kAnyRange{-1, 1};
+
+// Whether an op's name has this word.
+bool Says(const RuleInput& input, std::string_view word);
+
+class Chain {
+ public:
+  static constexpr int kPrevious = 1'000'000;  // the input that is the step before
+
+  Chain(const RuleInput& input, ConvertedNode& result);
+
+  // The NodeDef's, as those of the canonical op.
+  const Attributes& attributes() const { return attributes_; }
+  Attributes& attributes() { return attributes_; }
+  DataType out_type() const { return out_type_; }
+  bool IsReal(int k) const { return input_.context.input_type(k) == DataType::kFloat32; }
+  bool IsU8(int k) const { return result_.input_types[k] == DataType::kUInt8; }
+
+  // The ends of the range by inputs `low` and `high`.
+  absl::StatusOr<std::vector<EndsOfRange>> Ends(int low, int high) const;
+  absl::StatusOr<Steps> StepsOf(const std::vector<EndsOfRange>& ends, DataType type, Reading reading) const;
+  // `steps` of input `k`, or those that its integers were made with, where they are the same but for rounding.
+  Steps AsMade(int k, Steps steps) const;
+
+  int ScaleOf(const Steps& steps);
+  int ZeroOf(const Steps& steps, DataType type);
+
+  // Input `k` as real numbers. `axis`: of channels.
+  int Real(int k, const Steps& steps, int64_t axis = 0);
+  absl::StatusOr<int> Real(int k, int low, int high, Reading reading);
+
+  void Then(OpKind op, std::vector<int> inputs, Attributes attributes = {});
+
+  // The last step makes real numbers: sums of products, of 32 bits in the file. `ends`: the ranges that the NodeDef
+  // gives beside them, none where it gives none.
+  absl::StatusOr<bool> FinishReal(const std::vector<EndsOfRange>& ends) { return Finish(DataType::kFloat32, ends); }
+  // ... integers of the NodeDef's type, as they are.
+  absl::StatusOr<bool> FinishIntegers(const std::vector<EndsOfRange>& ends) { return Finish(out_type_, ends); }
+  // ... real numbers, which are quantized.
+  absl::StatusOr<bool> FinishQuantized(const std::vector<EndsOfRange>& ends, Reading reading);
+  absl::StatusOr<bool> FinishQuantized(const std::vector<EndsOfRange>& ends, const Steps& steps);
+
+ private:
+  absl::StatusOr<bool> Finish(DataType type, const std::vector<EndsOfRange>& ends);
+
+  const RuleInput& input_;
+  ConvertedNode& result_;
+  Attributes attributes_;
+  DataType out_type_;
+  std::vector<int> inputs_;  // of the last step
+};
+
+}  // namespace halftone::graphdef
+
+#endif  // HALFTONE_FORMATS_TENSORFLOW_QUANTIZED_CHAIN_H_
