@@ -26,9 +26,8 @@ class FusionTarget final : public Target {
       }
     }
     if (dynamic_ && graph.op(node) == OpKind::kMatMul && graph.IsConstant(graph.input(node, 1))) {
-      const bool more = parts.residual || parts.broadcast_residual || parts.scale || parts.activation_first ||
-                        parts.activation != Activation::kNone;
-      if (more) return absl::UnimplementedError("products that find their ranges as they run have a bias alone");
+      const bool more = parts.residual || parts.broadcast_residual || parts.scale || parts.activation_first;
+      if (more) return absl::UnimplementedError("products that find their ranges have a bias and an activation alone");
     }
     return target_.SupportsFused(graph, node, parts);
   }
@@ -84,6 +83,7 @@ bool WantsPlainOps(GraphFormat format, Loader loader, Int8Form form) {
 
 QuantizeOptions OptionsFor(GraphFormat format, Loader loader, Int8Form form, QuantizeOptions options) {
   if (WantsPlainOps(format, loader, form)) options.quantize_results = true;
+  if (format != GraphFormat::kGraphDef && loader == Loader::kOnnxRuntime) options.quantize_outputs = true;
   // TensorFlow's ops on quantized tensors know no zero points, and products one scale of weights
   // (formats/tensorflow/quantized_groups.h).
   if (format == GraphFormat::kGraphDef && form == Int8Form::kOperators) {

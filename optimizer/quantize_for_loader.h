@@ -1,9 +1,10 @@
 // What a runtime that loads an int8 file needs so that it computes with integers, too.
 //
 // ONNX Runtime makes an operator of integers of DequantizeLinear -> op -> QuantizeLinear where nothing but a Relu or a
-// Clip that the integers' limits imply is between. So the result of every op has to be quantized, and nothing else may
-// be fused: the range of what lies before a sum or another activation would not be known. The same holds for every ONNX
-// file of operators (QLinearConv and its like), whoever loads it.
+// Clip that the integers' limits imply is between. So the result of every op has to be quantized, outputs of the graph
+// too, and nothing else may be fused: the range of what lies before a sum or another activation would not be known. The
+// same holds for every ONNX file of operators (QLinearConv and its like), whoever loads it, but for outputs, which stay
+// as they are there.
 #ifndef HALFTONE_OPTIMIZER_QUANTIZE_FOR_LOADER_H_
 #define HALFTONE_OPTIMIZER_QUANTIZE_FOR_LOADER_H_
 
@@ -29,8 +30,8 @@ QuantizeOptions OptionsFor(GraphFormat format, Loader loader, Int8Form form, Qua
 OnnxExportOptions FileOptionsOf(VariantKind kind, Int8Form form);
 
 // A target for the optimize pipeline of an int8 variant: fuses only what the loader fuses into an op of integers (bias,
-// relu, relu6, clip), and nothing but a bias into the products of mode kDynamic; else says what `target` says, which must
-// outlive it. Thread-safe.
+// relu, relu6, clip), and nothing but a bias and an activation into the products of mode kDynamic; else says what
+// `target` says, which must outlive it. Thread-safe.
 std::unique_ptr<const Target> FusionTargetFor(GraphFormat format, Loader loader, const Int8Options& options,
                                               const Target& target);
 

@@ -29,6 +29,9 @@ TEST(QuantizeForLoader, OnnxRuntimeAndOperatorsWantPlainOps) {
   EXPECT_FALSE(WantsPlainOps(kGraphDef, Loader::kAny, Int8Form::kOperators));
   EXPECT_TRUE(OptionsFor(kOnnx, Loader::kOnnxRuntime, Int8Form::kPairs, {}).quantize_results);
   EXPECT_FALSE(OptionsFor(kOnnx, Loader::kAny, Int8Form::kPairs, {}).quantize_results);
+  EXPECT_TRUE(OptionsFor(kOnnx, Loader::kOnnxRuntime, Int8Form::kPairs, {}).quantize_outputs);
+  EXPECT_FALSE(OptionsFor(kOnnx, Loader::kAny, Int8Form::kOperators, {}).quantize_outputs);
+  EXPECT_FALSE(OptionsFor(kGraphDef, Loader::kAny, Int8Form::kOperators, {}).per_channel_products);
 }
 
 TEST(QuantizeForLoader, TheInt8FileAloneHasOperators) {

@@ -282,6 +282,12 @@ class Inserter {
     const std::vector<Use> uses = graph_.uses(result);
     HALFTONE_ASSIGN_OR_RETURN(const ValueId real, Rounded(result));
     for (const Use& use : uses) edit_.SetInput(use.node, use.index, real);
+    if (!options_.quantize_outputs || !graph_.IsOutput(result)) return absl::OkStatus();
+    std::vector<GraphOutput> outputs = graph_.outputs();
+    for (GraphOutput& output : outputs) {
+      if (output.value == result) output.value = real;
+    }
+    edit_.SetGraphOutputs(std::move(outputs));
     return absl::OkStatus();
   }
 

@@ -227,6 +227,26 @@ TEST(InsertQuantization, ResultsAreQuantizedWhereAsked) {
   EXPECT_EQ(Count(result.graph, OpKind::kQuantizeLinear), 6) << result.text;  // p and y, too
 }
 
+// An output keeps its name and is the number that the integers stand for, which other readers read, too.
+TEST(InsertQuantization, OutputsAreQuantizedWhereAsked) {
+  const Graph graph = Parsed(R"(graph (x: f32[2,7]) {
+    w = const f32[7,5] uniform(-1, 1)
+    y = matmul(x, w)
+    e = erf(y)
+    return first=y, e
+  })");
+  for (const bool outputs : {false, true}) {
+    Inserted result;
+    Insert(graph, {"y"}, {.quantize_results = true, .quantize_outputs = outputs}, Calibrated(graph), result);
+    ExpectNear(graph, result.graph);
+    ASSERT_EQ(result.graph.outputs().size(), 2u);
+    const auto& [name, value] = result.graph.outputs()[0];
+    EXPECT_EQ(name, "first");
+    EXPECT_EQ(result.graph.op(value) == OpKind::kDequantizeLinear, outputs) << result.text;
+    EXPECT_EQ(result.graph.input(result.graph.FindNode("e"), 0) == value, outputs) << result.text;
+  }
+}
+
 TEST(InsertQuantization, RefusalsSayWhy) {
   const Graph graph = Parsed(R"(graph (x: f32[2,3], h: bf16[2,3]) {
     w = const f32[3,4] {1, 2, 3, nan, 5, 6, 7, 8, 9, 10, 11, 12}

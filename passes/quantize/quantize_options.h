@@ -19,6 +19,9 @@ struct QuantizeOptions {
   // The result of every quantized node that has a range is quantized, whoever reads it: engines without kernels that
   // read integers and write numbers need it. Else only what a quantized node reads.
   bool quantize_results = false;
+  // With that, results that are outputs of the graph are quantized, too: engines that fuse what has pairs on both sides
+  // compute the last op in real numbers otherwise.
+  bool quantize_outputs = false;
   // The range of each scale of weights is the one of several with the least error (weight_clipping.h), not all of it.
   bool clip_weights = false;
   // Weights of 7 bits, -63 to 63: where pairs of products might not fit into 16 bits on CPUs without VNNI.

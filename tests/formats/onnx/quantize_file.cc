@@ -85,9 +85,12 @@ absl::Status Quantize(const Arguments& arguments) {
       .integers = {.type = options.activations, .symmetric = options.symmetric_activations}};
   HALFTONE_ASSIGN_OR_RETURN(const ValueRanges ranges, CalibrateGraph(graph, BatchesOf(*samples), calibrator));
   PassContext context{.target = *target};
-  const std::vector<NodeId> nodes = graph.nodes();
+  std::set<NodeId> nodes;
+  for (const NodeId id : graph.nodes()) {
+    if (graph.op(id) != OpKind::kSoftmax) nodes.insert(id);  // behind all contractions, where a plan leaves it as it is
+  }
   Pipeline insert("quantize");
-  insert.Add<InsertQuantization>(ranges, std::set<NodeId>(nodes.begin(), nodes.end()), options);
+  insert.Add<InsertQuantization>(ranges, nodes, options);
   insert.Add<RemoveDeadNodes>();
   HALFTONE_RETURN_IF_ERROR(insert.Run(graph, context));
   const FileTypes types = FileTypesOf(graph.format(), arguments.loader);

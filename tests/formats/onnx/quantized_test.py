@@ -118,7 +118,8 @@ def model(t, name, inputs, outputs, weights, body, opset=17):
         dims = f"[{','.join(map(str, array.shape))}]" if array.shape else ""
         consts.append(f"{kind}{dims} {weight} = {{{','.join(f'{v:.7g}' if kind == 'float' else str(int(v)) for v in array.ravel())}}}")
     head = f'### {name}\n<ir_version: 8, opset_import: ["" : {opset}]>\nagraph ({inputs}) => ({outputs})\n'
-    body = body.replace("y = ", "last = ") + " y = Erf(last)"
+    if name not in ENDS:
+        body = body.replace("y = ", "last = ") + " y = Erf(last)"
     (t.folder / "cases.txt").write_text(f"{head}<{', '.join(consts)}>\n{{ {body} }}\n")
     run = subprocess.run([program("text_to_onnx"), t.folder / "cases.txt", t.folder], capture_output=True, text=True)
     if run.returncode != 0:
@@ -126,8 +127,8 @@ def model(t, name, inputs, outputs, weights, body, opset=17):
     return t.folder / f"{name}.onnx"
 
 
-# Inputs, outputs, weights, body; what ONNX Runtime has to run of pairs, and of operators. Behind y comes an op of real numbers: outputs
-# themselves are not quantized.
+# Inputs, outputs, weights, body; what ONNX Runtime has to run of pairs, and of operators. Behind y comes an op of real numbers, but in ENDS,
+# where y is what ONNX Runtime has to make with integers.
 CONV = "c = Conv<pads=[1,1,1,1]>(x, w, b) "
 MODELS = {
     "conv": ("float[2,3,9,7] x", "float[2,8,9,7] y", {"w": (8, 3, 3, 3), "b": (8,)}, CONV + "y = Relu(c)", {"QLinearConv"}),
@@ -151,10 +152,12 @@ MODELS = {
     "product": ("float[3,20] x", "float[3,7] y", {"w": (20, 7)}, "y = MatMul(x, w)", {"QLinearMatMul"}),
     "activations": ("float[3,20] x, float[20,6] z", "float[3,6] y", {}, "y = MatMul(x, z)", {"QLinearMatMul"}),
 }
+MODELS |= {f"{_name}_ends": MODELS[_name] for _name in ("relu6", "without_bias", "residual", "leaky", "classifier", "product")}
+ENDS = {_name for _name in MODELS if _name.endswith("_ends")}
 OPSETS = {"old": 11}
 REAL_KERNELS = {"Conv", "FusedConv", "MatMul", "FusedMatMul", "Gemm", "FusedGemm"}
 # On x86 ONNX Runtime makes u8 of pairs of s8, but not where several nodes read one value.
-REAL_IN_S8 = {("residual", "s8", "pairs"), ("concat", "s8", "pairs")}
+REAL_IN_S8 = {("residual", "s8", "pairs"), ("residual_ends", "s8", "pairs"), ("concat", "s8", "pairs")}
 STEP = 1 / 255  # of the range of an output
 
 
