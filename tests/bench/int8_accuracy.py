@@ -25,6 +25,7 @@ from measure import say
 from programs import HERE, BenchError, program, run
 
 MODE = "--int8-accuracy"
+FOR_LOADER = ("--loader", "onnxruntime")
 
 
 def parse(arguments):
@@ -92,18 +93,26 @@ def measure(net, files, options):
     if not options.peers_only:
         ours = files.ours(net, *options.flags)
         classes, nodes, why = elsewhere(ours["file"], samples)
-        found |= {"engine": of_engine(ours["file"], samples), "engine_fp32": of_engine(ours["fp32"], samples), "elsewhere": classes,
-                  "int8_share": ours["int8_share"]}
         failed |= {"our file in ONNX Runtime": why} if why else {}
+        file_for_loader = files.ours(net, *FOR_LOADER, *options.flags)["file"]
+        classes_for_loader, nodes_for_loader, why = elsewhere(file_for_loader, samples)
+        failed |= {f"our file of {' '.join(FOR_LOADER)} in ONNX Runtime": why} if why else {}
+        found |= {"engine": of_engine(ours["file"], samples), "engine_fp32": of_engine(ours["fp32"], samples), "elsewhere": classes,
+                  "engine_for_loader": of_engine(file_for_loader, samples), "elsewhere_for_loader": classes_for_loader,
+                  "int8_share": ours["int8_share"]}
     rows = [row("fp32", "ONNX Runtime", found, fp32)]
     if not options.peers_only:
         rows += [row("fp32, fused", "Halftone", found, found["engine_fp32"]), row("int8", "Halftone", found, found["engine"])]
         rows += [row("int8", "ONNX Runtime", found, found["elsewhere"])] if found["elsewhere"] else []
+        named = f"int8, {' '.join(FOR_LOADER)}"
+        rows.append(row(named, "Halftone", found, found["engine_for_loader"]))
+        rows += [row(named, "ONNX Runtime", found, found["elsewhere_for_loader"])] if found["elsewhere_for_loader"] else []
     rows += [row(f"int8 of its quantizer, {name}", "ONNX Runtime", found, classes) for name, classes in peers.items()]
     result = {"model": net.name, "samples": len(labels), "rows": rows, "failed": failed, "verdicts": []}
     if not options.peers_only:
         result |= {"verdicts": judge_accuracy(net, found), "int8_share": ours["int8_share"], "summary": ours["summary"],
-                   "nodes_elsewhere": nodes, "calibration": {key: ours["calibration"].get(key) for key in ("samples", "calibrator", "source")}}
+                   "nodes_elsewhere": nodes, "nodes_for_loader": nodes_for_loader,
+                   "calibration": {key: ours["calibration"].get(key) for key in ("samples", "calibrator", "source")}}
     return result
 
 

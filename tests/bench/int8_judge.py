@@ -6,6 +6,7 @@ from judge import DISTURBED_SHARE, is_void, word
 from sides import ORT
 
 ORT_INT8, INT8 = "ONNX Runtime int8", "Halftone int8"
+OTHER_CLASSES = "other classes in ONNX Runtime"
 
 
 def judge_speed(net, times, sqnr_db, seed, facts, disturbed_rounds=0):
@@ -44,7 +45,8 @@ def at_most(what, value, bar):
 
 def judge_accuracy(net, found):
     """[{"what", "value", "bar", "met"}] of what int8_accuracy.py has found for a net: labels, fp32, engine, elsewhere (None: ONNX Runtime
-    did not run our file), peers {method: classes}, int8_share. What was not measured is not met."""
+    did not run our file), the same two of the file that was made for it, peers {method: classes}, int8_share. What was not measured is not
+    met."""
     samples, labels = len(found["labels"]), found["labels"]
     lost = right_answers(labels, found["fp32"]) - right_answers(labels, found["engine"])
     verdicts = [at_most("images lost", lost, int(net.top1_drop * samples + 1e-9))]
@@ -53,9 +55,10 @@ def judge_accuracy(net, found):
         verdicts.append(at_least("agreement with fp32", agreement(found["fp32"], found["engine"]), best))
     # A file that stayed fp32 loses nothing: every bar is about a file that computes in int8.
     verdicts.append(at_least("multiply-adds in int8", found["int8_share"], INT8_SHARE))
-    elsewhere = found["elsewhere"]
-    others = None if elsewhere is None else sum(a != b for a, b in zip(found["engine"], elsewhere, strict=True))
-    verdicts.append(at_most("other classes in ONNX Runtime", others, int(MOST_CLASSES_ELSEWHERE * samples + 1e-9)))
+    for file, engine, elsewhere in (("", found["engine"], found["elsewhere"]),
+                                    (", --loader onnxruntime", found["engine_for_loader"], found["elsewhere_for_loader"])):
+        others = None if elsewhere is None else sum(a != b for a, b in zip(engine, elsewhere, strict=True))
+        verdicts.append(at_most(f"{OTHER_CLASSES}{file}", others, int(MOST_CLASSES_ELSEWHERE * samples + 1e-9)))
     return verdicts
 
 

@@ -1,6 +1,6 @@
 """docs/int8-results.md out of docs/int8-results.json. Pure."""
 
-from int8_judge import INT8, ORT_INT8, counted
+from int8_judge import INT8, ORT_INT8, OTHER_CLASSES, counted
 from render import bar, decibel, interval, markdown_table, milliseconds
 from sides import FP32, ORT
 
@@ -84,16 +84,18 @@ def number(value):
 
 
 def verdict_rows(results):
-    signs = {"images lost": "<=", "other classes in ONNX Runtime": "<="}
     for r in results:
         for v in r["verdicts"]:
-            yield [r["model"], v["what"], number(v["value"]), f"{signs.get(v['what'], '>=')} {number(v['bar'])}", "met" if v["met"] else "MISSED"]
+            sign = "<=" if v["what"].startswith(("images lost", OTHER_CLASSES)) else ">="
+            yield [r["model"], v["what"], number(v["value"]), f"{sign} {number(v['bar'])}", "met" if v["met"] else "MISSED"]
 
 
-def kernels_line(result):
-    """What ONNX Runtime ran of our file, the most frequent types first."""
-    nodes = sorted(result.get("nodes_elsewhere", {}).items(), key=lambda item: (-item[1], item[0]))
-    return f"* {result['model']}: {', '.join(f'{count} {op}' for op, count in nodes)}" if nodes else f"* {result['model']}: did not run"
+def kernels_lines(result):
+    """What ONNX Runtime ran of our two files, the most frequent types first."""
+    for key, name in (("nodes_elsewhere", result["model"]), ("nodes_for_loader", f"{result['model']}, --loader onnxruntime")):
+        if key in result:
+            nodes = sorted(result[key].items(), key=lambda item: (-item[1], item[0]))
+            yield f"* {name}: {', '.join(f'{count} {op}' for op, count in nodes) if nodes else 'did not run'}"
 
 
 def accuracy_part(part):
@@ -109,7 +111,8 @@ def accuracy_part(part):
         f"* **{met} of {asked} bars are met.**", *head_of(part), *failures, "",
         markdown_table(["model", "what", "value", "bar", ""], verdict_rows(results)), "",
         markdown_table(ACCURACY_HEAD, accuracy_rows(results)), "",
-        "What ONNX Runtime ran of our files, by its profile (QLinear: int8 kernels):", "", *map(kernels_line, results), ""])
+        "What ONNX Runtime ran of our files, by its profile (QLinear: int8 kernels):", "",
+        *(line for r in results for line in kernels_lines(r)), ""])
 
 
 # --- The small network.
