@@ -64,7 +64,7 @@ def theirs(path, x):
 
 
 def without_calibration(t, report, out):
-    t.check(not report.get("calibration"), f"{report.get('calibration')}")
+    t.equal((report["calibration"]["source"], report["calibration"]["samples"]), ("", 0))
     t.check(not list(out.glob("*.ranges.json")), "a file of ranges")
     t.check(not any("random inputs were" in w or "SYNTHETIC" in w for w in report["warnings"]), f"{report['warnings']}")
 
@@ -119,7 +119,7 @@ def _(t):
     sqnr = int8["fidelity"][0]["sqnr_db"]
     t.check(sqnr >= LEAST_DECIBELS["dynamic"], f"{sqnr} dB")
     answer, ran = theirs(file, x)
-    t.check(ran & {"DynamicQuantizeMatMul", "MatMulIntegerToFloat"} and "MatMul" in ran and "MatMulInteger" not in ran, f"{sorted(ran)}")
+    t.check({"DynamicQuantizeMatMul", "MatMulIntegerToFloat"} <= ran and "MatMulInteger" not in ran, f"{sorted(ran)}")
     worst = numpy.abs(answer - ours(t, file, x)).max()
     t.check(worst < 1e-4, f"ONNX Runtime and we differ by {worst}")
 
