@@ -26,7 +26,6 @@ NET = """net (float[N,2,4,4] x) => (float[N,3,4,4] y)
     r = Relu(c)
     y = Conv<pads = [1, 1, 1, 1]>(r, v)
   }"""
-USUAL = "0.75"
 DIMS = (6, 2, 4, 4)
 
 
@@ -43,15 +42,33 @@ def usual_samples():
     return numpy().random.default_rng(1).standard_normal(DIMS).astype("float32")
 
 
-def write_net(t, channel=USUAL, number=None):
-    """`number`: all weights of the second convolution."""
-    values = [number or f"{((7 * i) % 13 - 6) / 10}" for i in range(54)]
+def write_net(t, channel="0.75"):
+    values = [f"{((7 * i) % 13 - 6) / 10}" for i in range(54)]
     source = t.folder / "net.txt"
     source.write_text("### net\n" + HEAD + NET.replace("W", channel).replace("{V}", "{" + ", ".join(values) + "}") + "\n")
     run = subprocess.run([program("text_to_onnx"), source, t.folder], capture_output=True, text=True)
     if run.returncode != 0:
         raise Failure(run.stderr)
     return t.folder / "net.onnx"
+
+
+def edited_net(t, channel=None, weights=None, one=None):
+    """Other numbers for the weights of the second channel of the first convolution, for all of the second one, for one of these."""
+    import onnx
+    from onnx import numpy_helper
+    path = write_net(t)
+    model = onnx.load(path)
+    for initializer in model.graph.initializer:
+        array = numpy_helper.to_array(initializer).copy()
+        if initializer.name == "w" and channel is not None:
+            array[1] = channel
+        if initializer.name == "v" and weights is not None:
+            array[:] = weights
+        if initializer.name == "v" and one is not None:
+            array[1, 0, 2, 1] = one
+        initializer.CopyFrom(numpy_helper.from_array(array, initializer.name))
+    onnx.save(model, path)
+    return path
 
 
 def write_samples(t, name="x", array=None, file="samples"):
@@ -191,9 +208,10 @@ def _(t):
 def _(t):
     with lasting_server(t) as server:
         samples = write_samples(t)
-        for channel, number in (("0", None), (USUAL, "0"), (USUAL, "1e-38"), ("1e-38", None), ("1e-38", "1e-38"), (USUAL, "1e-42")):
+        for numbers in ({"channel": 0}, {"weights": 0}, {"weights": 1e-38}, {"channel": 1e-38}, {"channel": 1e-38, "weights": 1e-38},
+                        {"weights": 1e-42}):
             for form in FORMS:
-                sound(t, server, write_net(t, channel, number), "--calibration", samples, "--int8-form", form, what=f"{channel} {number} {form}")
+                sound(t, server, edited_net(t, **numbers), "--calibration", samples, "--int8-form", form, what=f"{numbers} {form}")
 
 
 @case("zeros, constants, the smallest and the largest numbers give sound files by every calibrator", needs=FILES)
@@ -207,7 +225,7 @@ def _(t):
             for flags in (("--int8-form", "operators"), ("--activations", "s8", "--symmetric"), ("--smooth",)):
                 sound(t, server, model, "--calibration", samples, *flags, what=f"{number} {flags}")
         tiny = write_samples(t, array=filled(1e-40))
-        sound(t, server, write_net(t, "1e-38", "1e-38"), "--calibration", tiny, what="1e-40 times 1e-38")
+        sound(t, server, edited_net(t, channel=1e-38, weights=1e-38), "--calibration", tiny, what="1e-40 times 1e-38")
 
 
 @case("a GraphDef's files are sound, too", needs=NUMPY)
@@ -226,25 +244,16 @@ def _(t):
 
 @case("weights that overflow, are NaN or infinite: the calibration names the node", needs=FILES)
 def _(t):
-    import onnx
-    from onnx import numpy_helper
     samples = write_samples(t)
     _, out = t.optimize(write_net(t), *INT8, "--calibration", samples)
     with lasting_server(t) as server:
-        refused(t, server, (write_net(t, USUAL, "3e38"), *INT8, "--calibration", samples), ("samples.npz", "node 'y'", "inf"))
+        refused(t, server, (edited_net(t, weights=3e38), *INT8, "--calibration", samples), ("samples.npz", "node 'y'", "inf"))
         for bad in ("nan", "inf", "-inf"):
-            model = onnx.load(write_net(t))
-            for initializer in model.graph.initializer:
-                if initializer.name == "v":
-                    array = numpy_helper.to_array(initializer).copy()
-                    array[1, 0, 2, 1] = float(bad)
-                    initializer.CopyFrom(numpy_helper.from_array(array, "v"))
-            spoiled = t.folder / "net.onnx"
-            onnx.save(model, spoiled)
-            refused(t, server, (spoiled, *INT8, "--calibration", samples), ("samples.npz", "node 'y'"))
+            model = edited_net(t, one=float(bad))
+            refused(t, server, (model, *INT8, "--calibration", samples), ("samples.npz", "node 'y'"))
             # Ranges of a file do not ask the weights: their node stays as it is.
             target = t.folder / f"by-ranges-{bad}"
-            run = t.halftone("optimize", spoiled, *INT8, "--ranges", out / "net.ranges.json", "--out", target, "--quiet", "--server", server.address)
+            run = t.halftone("optimize", model, *INT8, "--ranges", out / "net.ranges.json", "--out", target, "--quiet", "--server", server.address)
             t.equal(run.returncode, 0, run.stderr)
             check_numbers(t, target / "net.int8.onnx", bad, already=1)
             arrays, _ = arrays_of(target / "net.int8.onnx")
