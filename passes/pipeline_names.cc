@@ -116,6 +116,7 @@ constexpr Row kRows[] = {
     {"fuse", FixedPoint<FusionRules>},
     {"fuse-mixed", FixedPoint<MixedFusionRules>},
     {"fuse-last", FixedPoint<LastFusionRules>},
+    {"fuse-integers", FixedPoint<IntegerFusionRules>},
     {"conversions", FixedPoint<ConversionRules>},
     // --- Passes.
     {"name-dimensions", One<NameDimensions>},

@@ -121,7 +121,7 @@ void ReplaceByNode(GraphEditor& edit, NodeId last, Node node) {
   node.device = g.node(last).device;
   node.origin = g.node(last).origin;
   const ValueId y = g.output(last);
-  edit.ReplaceNode(last, edit.AddNode(std::move(node), {{g.type(y), g.shape(y), ""}}));
+  edit.ReplaceNode(last, edit.AddNode(std::move(node), {{g.type(y), g.shape(y), "", g.value(y).quantization}}));
 }
 
 bool SameShape(const Shape& a, const Shape& b) {

@@ -26,6 +26,11 @@ int SwappedPair(const std::vector<int64_t>& perm) {
   return at;
 }
 
+bool SameQuantization(const Graph& g, ValueId a, ValueId b) {
+  const Quantization *first = g.quantization(a), *second = g.quantization(b);
+  return first == second || (first != nullptr && second != nullptr && *first == *second);
+}
+
 bool Known(const Dim& dim) { return dim.known() || !dim.symbol.empty(); }
 
 class FuseChannelShuffle final : public RewriteRule {
@@ -71,6 +76,7 @@ class FuseChannelShuffle final : public RewriteRule {
       if (!part.has_rank() || !part.dim(axis).known() || part.dim(axis) != after.dim(axis + 1)) {
         return Kept(DescribeBoth("a part is not as large as a group", g, g.input(concat, i), split));
       }
+      if (!SameQuantization(g, g.input(concat, i), whole)) return Kept("the concat changes scales");
     }
     return Match({transpose, reshape, concat});
   }
@@ -97,7 +103,8 @@ class FuseChannelShuffle final : public RewriteRule {
       wide.inputs = {part, axes};
       std::vector<Dim> dims(g.shape(part).dims().begin(), g.shape(part).dims().end());
       dims.insert(dims.begin() + behind, Dim::Of(1));
-      together.inputs.push_back(g.output(edit.AddNode(std::move(wide), {{g.type(part), Shape(dims), ""}})));
+      const ValueSpec spec = {g.type(part), Shape(dims), "", g.value(part).quantization};
+      together.inputs.push_back(g.output(edit.AddNode(std::move(wide), {spec})));
     }
     together.inputs.push_back(constant("axis", Tensor::IntScalar(behind, DataType::kInt32)));
     ReplaceByNode(edit, transpose, std::move(together));

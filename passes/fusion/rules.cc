@@ -18,4 +18,10 @@ Rules LastFusionRules() {
   return rules;
 }
 
+Rules IntegerFusionRules() {
+  Rules rules;
+  rules.push_back(MakeFuseChannelShuffle());
+  return rules;
+}
+
 }  // namespace halftone

@@ -16,6 +16,8 @@ namespace halftone {
 Rules FusionRules();
 // A fixed point of their own behind those: they would take what another fusion needs a moment later.
 Rules LastFusionRules();
+// Those that quantize_linear and dequantize_linear between the nodes kept apart, for behind SquashQuantization.
+Rules IntegerFusionRules();
 
 }  // namespace halftone
 

@@ -16,6 +16,8 @@ namespace {
 template <int kBytes>
 using Vector [[gnu::vector_size(kBytes), gnu::aligned(1), gnu::may_alias]] = uint8_t;
 
+using Unaligned16 [[gnu::aligned(1), gnu::may_alias]] = uint16_t;
+
 template <int kBytes>
 HALFTONE_INLINE void Move(const std::byte* from, std::byte* to) {
   *reinterpret_cast<Vector<kBytes>*>(to) = *reinterpret_cast<const Vector<kBytes>*>(from);
@@ -64,6 +66,18 @@ HALFTONE_INLINE void InterleaveBody(const ChannelPart& from_a, const ChannelPart
       y[2 * i] = a[i];
       y[2 * i + 1] = b[i];
     }
+  }
+}
+
+// Bytes in pairs, which the compiler makes vectors of.
+template <>
+HALFTONE_INLINE void InterleaveBody<uint8_t>(const ChannelPart& from_a, const ChannelPart& from_b,
+                                             const Pixels& pixels) {
+  for (int64_t pixel = pixels.first; pixel < pixels.last; ++pixel) {
+    const auto* __restrict a = reinterpret_cast<const uint8_t*>(from_a.from + pixel * from_a.from_step);
+    const auto* __restrict b = reinterpret_cast<const uint8_t*>(from_b.from + pixel * from_b.from_step);
+    auto* __restrict y = reinterpret_cast<Unaligned16*>(pixels.to + pixel * pixels.to_step);
+    for (int64_t i = 0; i < from_a.bytes; ++i) y[i] = static_cast<Unaligned16>(a[i] | b[i] << 8);
   }
 }
 
@@ -193,9 +207,11 @@ void CopyChannels(std::span<const ChannelPart> parts, const Pixels& pixels) {
 void InterleaveChannels(const ChannelPart& a, const ChannelPart& b, size_t element_bytes, const Pixels& pixels) {
   using Wide = Interleaves<uint32_t>;
   using Narrow = Interleaves<uint16_t>;
+  using Byte = Interleaves<uint8_t>;
   static const Interleave wide = ForThisCpu<Interleave>(Wide::For512, Wide::For256, Wide::ForAny);
   static const Interleave narrow = ForThisCpu<Interleave>(Narrow::For512, Narrow::For256, Narrow::ForAny);
-  (element_bytes == 4 ? wide : narrow)(a, b, pixels);
+  static const Interleave byte = ForThisCpu<Interleave>(Byte::For512, Byte::For256, Byte::ForAny);
+  (element_bytes == 4 ? wide : element_bytes == 2 ? narrow : byte)(a, b, pixels);
 }
 
 }  // namespace halftone::host

@@ -28,7 +28,7 @@ struct Pixels {
 
 void CopyChannels(std::span<const ChannelPart> parts, const Pixels& pixels);
 
-// a0 b0 a1 b1 ... in each pixel, of elements of 2 or 4 bytes. REQUIRES: a.bytes == b.bytes; `to` is not looked at
+// a0 b0 a1 b1 ... in each pixel, of elements of 1, 2 or 4 bytes. REQUIRES: a.bytes == b.bytes; `to` is not looked at
 void InterleaveChannels(const ChannelPart& a, const ChannelPart& b, size_t element_bytes, const Pixels& pixels);
 
 // Planes of f32, one a channel, as pixels: y[pixel][channel] = x[channel][pixel], in f32 or bf16.

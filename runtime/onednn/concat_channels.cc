@@ -135,7 +135,7 @@ absl::StatusOr<Prepared> OwnCopy(const NodeContext& context, int count, size_t a
 // Two parts of one shape with one element each along the axis, behind whose dimension before they are to take turns.
 bool TakeTurns(const NodeContext& context, int count, size_t axis) {
   const size_t bytes = ElementSize(context.OutputType());
-  return count == 2 && axis > 0 && (bytes == 2 || bytes == 4) && context.InputDims(0)[axis] == 1 &&
+  return count == 2 && axis > 0 && (bytes == 1 || bytes == 2 || bytes == 4) && context.InputDims(0)[axis] == 1 &&
          context.InputDims(1)[axis] == 1;
 }
 
