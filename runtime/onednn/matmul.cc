@@ -187,6 +187,21 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const M
   return prepared;
 }
 
+// oneDNN 3.7's AMX kernels add a residual with a number for each row from the wrong batch where it is broadcast along some
+// of the batch dimensions and not along others: [1, 3, M, 1] to [2, 3, M, N]. Shown by tests/kernels/post_ops_test.cc.
+bool AddsFromWrongBatch(const NodeContext& context, std::string_view kernel) {
+  const Dims out = context.OutputDims();
+  Dims residual = context.InputDims(kResidual);
+  if (kernel.find("amx") == std::string_view::npos || out.size() < 4) return false;
+  residual.insert(residual.begin(), out.size() - residual.size(), 1);
+  if (residual.back() != 1) return false;
+  bool some = false, others = false;
+  for (size_t i = 0; i + 2 < out.size(); ++i) {
+    if (out[i] != 1) (residual[i] == 1 ? some : others) = true;
+  }
+  return some && others;
+}
+
 absl::StatusOr<Prepared> MatMulKernel::Prepare(const NodeContext& context) const {
   const ProductTypes types{
       .src = context.InputType(0), .weights = context.InputType(kWeights), .dst = context.OutputType()};
@@ -196,8 +211,10 @@ absl::StatusOr<Prepared> MatMulKernel::Prepare(const NodeContext& context) const
   HALFTONE_ASSIGN_OR_RETURN(const Epilogue epilogue, EpilogueOf(context.node().attributes));
   absl::StatusOr<Prepared> fused = Fastest(context, epilogue, types, HasResidual(context));
   const bool broadcast = HasResidual(context) && context.InputDims(kResidual) != context.OutputDims();
-  if (!broadcast || (fused.ok() && !IsSlow(fused->kernel))) return fused;
+  const bool wrong = broadcast && fused.ok() && AddsFromWrongBatch(context, fused->kernel);
+  if (!broadcast || (fused.ok() && !wrong && !IsSlow(fused->kernel))) return fused;
   absl::StatusOr<Prepared> own = WithOwnResidual(context, epilogue, types);
+  if (wrong) return own;
   return own.ok() && !IsSlow(own->kernel) ? std::move(own) : std::move(fused);
 }
 

@@ -36,7 +36,7 @@ struct Case {
 // A test failure where the file cannot be read.
 std::vector<Case> ReadCases(const std::string& path);
 
-// The widest of the graph's ops; f16 and bf16: one rounding more.
+// The widest of the graph's ops; f16, bf16 and results of bf16: one rounding more.
 Tolerance ToleranceOf(const Graph& graph, std::string_view type);
 
 // Which steps are slow, and where layouts change, is only promised where oneDNN has all its kernels.
@@ -50,8 +50,12 @@ std::string AllSteps(const Plan& plan);
 // "" if both have the same tensors within the tolerance, else what differs.
 std::string CompareAll(const std::vector<Tensor>& actual, const std::vector<Tensor>& expected, Tolerance tolerance);
 
-// What the reference functions make of a graph. "math_mode" allows roundings and asks for none: on CPUs without bf16
-// instructions some kernels leave them out, and there answers without any are right, too.
+// Whether every product in math mode rounds its operands to bf16. Not on CPUs without bf16 instructions, and not on those
+// with AMX, where oneDNN takes kernels of f32 for small products.
+bool RoundsInMathMode();
+
+// What the reference functions make of a graph. "math_mode" allows roundings and asks for none: where some kernels leave
+// them out answers without any are right, too.
 using Answers = std::vector<std::vector<Tensor>>;
 absl::StatusOr<Answers> RightAnswers(const Graph& graph, const std::vector<Tensor>& inputs);
 

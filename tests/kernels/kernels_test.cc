@@ -38,7 +38,7 @@ void Check(const Case& c, const std::string& type, int threads) {
   if (!c.slow) {
     EXPECT_EQ(SlowSteps(**plan), "") << "slow steps of\n" << AllSteps(**plan);
   }
-  if (c.reorders >= 0 && DescribeCpu().native_bf16) {  // else nothing is rounded on its way into a product
+  if (c.reorders >= 0 && RoundsInMathMode()) {  // else nothing is rounded on its way into a product
     const std::vector<StepInfo> steps = (*plan)->steps();
     EXPECT_EQ(std::ranges::count(steps, "reorder", &StepInfo::op), c.reorders) << AllSteps(**plan);
   }
