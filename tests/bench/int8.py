@@ -15,6 +15,7 @@ dev bench does it. Exit code 1 where a bar is missed or a model could not be mea
 import argparse
 import os
 import pathlib
+import re
 import sys
 
 import int8_accuracy
@@ -84,7 +85,7 @@ def fastest(net, files, samples):
             if all(milliseconds < OUT_OF_THE_RACE * times[other] for other in found):
                 milliseconds = min([milliseconds] + [side.round(net.scenario, samples, RACE_SECONDS)[0] for _ in range(RACE_ROUNDS - 1)])
         except BenchError as error:
-            times[name] = str(error).splitlines()[-1]
+            times[name] = re.sub(r"(?<=\s)/\S*/", "", str(error).splitlines()[-1])  # why, without where on this machine
             say(f"  {name}: {times[name]}")
             continue
         times[name] = milliseconds
