@@ -34,7 +34,8 @@ class Worst {
 PairSums PairSumsOf(std::span<const int8_t> weights, const WeightChannels& channels) {
   Worst worst;
   const int64_t inputs = channels.inputs_per_group(), taps = channels.taps;
-  if (inputs == 1 && channels.groups > 1) return worst.sums();
+  // Several results of one channel are no depthwise convolution to oneDNN: its general kernels pair taps.
+  if (inputs == 1 && channels.groups > 1 && channels.outputs == channels.groups) return worst.sums();
   for (int64_t o = 0; o < channels.outputs; ++o) {
     const auto at = [&](int64_t i, int64_t tap) { return weights[channels.IndexOf(o, i, tap)]; };
     for (int64_t tap = 0; tap < taps; ++tap) {

@@ -21,8 +21,8 @@ struct PairSums {
 };
 
 // Over all pairs that a kernel may form: neighbours of one output channel with input channels inside of taps, and with
-// taps inside of input channels, whichever of the two is the first of a pair. A group of one input channel (depthwise)
-// is added up without pairs. REQUIRES: `weights` are as many as `channels` says
+// taps inside of input channels, whichever of the two is the first of a pair. A group of one channel and one result
+// (depthwise) is added up without pairs. REQUIRES: `weights` are as many as `channels` says
 PairSums PairSumsOf(std::span<const int8_t> weights, const WeightChannels& channels);
 
 // Of any two of these weights.

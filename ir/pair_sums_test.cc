@@ -70,6 +70,15 @@ TEST(PairSums, DepthwiseAddsNoPairs) {
   EXPECT_EQ(sums.worst_output, -1);
 }
 
+// Two results of each channel: four outputs, two taps each.
+TEST(PairSums, SeveralResultsOfOneChannelPairTaps) {
+  WeightChannels multiplied = Oihw(4, 1, 2);
+  multiplied.inputs = multiplied.groups = 2;
+  multiplied.group_stride = 4;
+  EXPECT_FALSE(PairSumsOf(std::vector<int8_t>{1, 1, 127, 127, 1, 1, 1, 1}, multiplied).fit());
+  EXPECT_TRUE(PairSumsOf(std::vector<int8_t>{1, 1, 64, 64, 1, 1, 1, 1}, multiplied).fit());
+}
+
 TEST(PairSums, AnyTwo) {
   EXPECT_FALSE(PairSumsOfAny(std::vector<int8_t>{100, 0, -3, 100}).fit());
   EXPECT_FALSE(PairSumsOfAny(std::vector<int8_t>{-100, 0, 3, -100}).fit());
