@@ -1,0 +1,84 @@
+#include "tests/formats/tensorflow/quantized_file.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "formats/tensorflow/exporter.h"
+#include "formats/tensorflow/importer.h"
+#include "gtest/gtest.h"
+#include "ir/ops.h"
+#include "ir/reference/reference.h"
+#include "ir/text.h"
+#include "passes/core/permissive_target.h"
+#include "passes/pipelines.h"
+#include "tests/formats/tensorflow/internal_ops.h"
+#include "tests/formats/tensorflow/registry_check.h"
+#include "tests/formats/tensorflow/shared_data.h"
+
+namespace halftone::testing {
+namespace {
+
+void ExpectLegal(const tensorflow::GraphDef& def) {
+  const auto path = SharedData("tensorflow_ops.pbtxt");
+  if (!path.has_value()) return;
+  auto registry = ReadRegistry(*path);
+  ASSERT_TRUE(registry.ok()) << registry.status();
+  registry->MergeFrom(InternalOps(InternalOpsOf::kOneDnn));
+  EXPECT_EQ(RegistryViolations(def, *registry), std::vector<std::string>());
+}
+
+}  // namespace
+
+void ExpectAnswers(const tensorflow::GraphDef& def, const std::vector<Tensor>& inputs,
+                   const std::vector<double>& expected, double step, bool requantizes) {
+  ExpectLegal(def);
+  const absl::StatusOr<Graph> read = ImportGraphDef(def.SerializeAsString(), /*is_text=*/false, {.outputs = {"y"}});
+  ASSERT_TRUE(read.ok()) << read.status();
+  for (const NodeId id : read->nodes()) EXPECT_NE(read->op(id), OpKind::kOpaque) << PrintGraph(*read);
+  Graph squashed = *read;
+  const PermissiveTarget target;
+  PassContext context{.target = target};
+  ASSERT_EQ(MakeOptimizePipeline().Run(squashed, context), absl::OkStatus());
+  Graph written = squashed;
+  ASSERT_EQ(MakeRunPipeline().Run(squashed, context), absl::OkStatus());
+  ASSERT_EQ(MakeExportPipeline(GraphFormat::kGraphDef).Run(written, context), absl::OkStatus());
+  const absl::StatusOr<std::string> bytes = ExportGraphDef(written, /*as_text=*/false);
+  ASSERT_TRUE(bytes.ok()) << bytes.status() << PrintGraph(written);
+  const absl::StatusOr<Graph> again = ImportGraphDef(*bytes, /*is_text=*/false, {.outputs = {"y"}});
+  ASSERT_TRUE(again.ok()) << again.status();
+  for (const Graph* graph : {&*read, const_cast<const Graph*>(&squashed), &*again}) {
+    const absl::StatusOr<std::vector<Tensor>> results = reference::EvaluateGraph(*graph, inputs);
+    ASSERT_TRUE(results.ok()) << results.status() << PrintGraph(*graph);
+    const std::vector<float> y = (*results)[0].ToFloats();
+    ASSERT_EQ(y.size(), expected.size());
+    for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], step) << i << "\n" << PrintGraph(*graph);
+  }
+  // Contractions read integers, and those behind which there is a quantization write them.
+  for (const NodeId id : squashed.nodes()) {
+    if (Info(squashed.op(id)).group != OpGroup::kContraction) continue;
+    EXPECT_NE(squashed.type(squashed.input(id, 0)), DataType::kFloat32) << PrintGraph(squashed);
+    EXPECT_NE(squashed.type(squashed.input(id, 1)), DataType::kFloat32) << PrintGraph(squashed);
+  }
+  for (const NodeId id : squashed.nodes()) {
+    if (squashed.op(id) != OpKind::kQuantizeLinear || requantizes) continue;
+    EXPECT_EQ(squashed.op(squashed.input(id, 0)), OpKind::kInput) << PrintGraph(squashed);
+  }
+}
+
+std::vector<float> Numbers(int count, float spread) {
+  std::vector<float> numbers;
+  for (int i = 0; i < count; ++i) numbers.push_back(spread * static_cast<float>((i * 37 + 11) % 101 - 47) / 50);
+  return numbers;
+}
+
+std::vector<int> SomeBytes(int count, int low, int high) {
+  std::vector<int> bytes;
+  for (int i = 0; i < count; ++i) bytes.push_back(low + (i * 53 + 29) % (high - low + 1));
+  return bytes;
+}
+
+int Saturated(double x, bool is_signed) {
+  return static_cast<int>(std::clamp(std::nearbyint(x), is_signed ? -128.0 : 0.0, is_signed ? 127.0 : 255.0));
+}
+
+}  // namespace halftone::testing
