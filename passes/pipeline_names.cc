@@ -67,13 +67,6 @@ Pipeline ApplyPrecisionByName(std::string_view name, const PrecisionPlan& plan) 
   return p;
 }
 
-Pipeline SquashQuantizationByName(std::string_view name, const PrecisionPlan&) {
-  Pipeline p{std::string(name)};
-  p.Add<SquashQuantization>();
-  p.Add<RemoveDeadNodes>();
-  return p;
-}
-
 Pipeline FoldWeightsByName(std::string_view name, const PrecisionPlan&) {
   Pipeline p{std::string(name)};
   p.Add<FoldWeights>();
@@ -137,7 +130,7 @@ constexpr Row kRows[] = {
     {"split-mixed-types-itex", SplitMixedTypesByName<GraphFormat::kGraphDef, Dialect::kItex>},
     {"use-bf16-math-mode", One<UseBf16MathMode>},
     {"equalize-channels", EqualizeChannelsByName},
-    {"squash-quantization", SquashQuantizationByName},
+    {"squash-quantization", One<SquashQuantization>},
     {"fold-weights", FoldWeightsByName},
     {"share-constants", One<ShareConstants>},
 };

@@ -71,7 +71,6 @@ Pipeline MakeRunPipeline() {
   p.Add<SquashQuantization>();  // after fusion: activations and residuals belong to their convolutions
   p.Add<FoldWeights>();         // after it: who computes with integers reads them by now
   p.Add<MergeDuplicates>();     // two requantizations of one value
-  p.Add<RemoveDeadNodes>();
   p.AddFixedPoint("fuse-integers", IntegerFusionRules());  // no pair stands between these nodes any more
   p.Add<RemoveDeadNodes>();
   return p;

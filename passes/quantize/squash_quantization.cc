@@ -52,6 +52,7 @@ class Squasher {
     for (const NodeId id : graph_.TopologicalOrder()) {
       if (graph_.alive(id)) Squash(id);
     }
+    edit_.RemoveDeadNodes();  // readers that have no reader stop rules which ask for one reader
     ForgetUnusedQuantizations(edit_, movers_);
   }
 

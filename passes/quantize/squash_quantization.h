@@ -19,8 +19,7 @@
 
 namespace halftone {
 
-// For graphs that are planned next: no format has a word for its result. Nodes that nobody needs any more are left to
-// RemoveDeadNodes.
+// For graphs that are planned next: no format has a word for its result. Nodes that nobody needs any more are removed.
 class SquashQuantization final : public Pass {
  public:
   std::string_view name() const override { return "squash-quantization"; }
