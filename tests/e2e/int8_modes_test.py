@@ -63,6 +63,15 @@ def theirs(path, x):
     return answer, {e["args"]["op_name"] for e in events if e.get("cat") == "Node" and e["name"].endswith("_kernel_time")}
 
 
+def agree(t, path, x, within):
+    """ONNX Runtime and we answer alike; the operators that it ran."""
+    import numpy
+    answer, ran = theirs(path, x)
+    worst = numpy.abs(answer - ours(t, path, x)).max()
+    t.check(worst < within, f"ONNX Runtime and we differ by {worst}")
+    return ran
+
+
 def without_calibration(t, report, out):
     t.equal((report["calibration"]["source"], report["calibration"]["samples"]), ("", 0))
     t.check(not list(out.glob("*.ranges.json")), "a file of ranges")
@@ -75,7 +84,6 @@ def rules(report):
 
 @case("weights alone: a fourth of the bytes, answers of weights that are rounded, here and in ONNX Runtime", needs=PEERS)
 def _(t):
-    import numpy
     path, x = gated_layers(t)
     report, out = t.optimize(path, *WEIGHTS)
     without_calibration(t, report, out)
@@ -86,9 +94,7 @@ def _(t):
     t.check(all(n["src_type"] in ("f32", "") for n in int8["nodes"] if n["op"].startswith("matmul")), f"{int8['nodes']}")
     sqnr = int8["fidelity"][0]["sqnr_db"]
     t.check(sqnr >= LEAST_DECIBELS["weights"], f"{sqnr} dB")
-    answer, _ = theirs(file, x)
-    worst = numpy.abs(answer - ours(t, file, x)).max()
-    t.check(worst < 1e-5, f"ONNX Runtime and we differ by {worst}")
+    agree(t, file, x, within=1e-5)
 
 
 @case("weights alone with the rest in bf16: products of bf16", needs=NUMPY)
@@ -102,7 +108,6 @@ def _(t):
 
 @case("dynamic: each run finds the ranges; ONNX Runtime fuses the file and answers alike", needs=PEERS)
 def _(t):
-    import numpy
     path, x = gated_layers(t)
     report, out = t.optimize(path, *DYNAMIC)
     without_calibration(t, report, out)
@@ -118,10 +123,8 @@ def _(t):
     t.check(0.9 < int8["int8_share"] <= 1, f"{int8['int8_share']}")
     sqnr = int8["fidelity"][0]["sqnr_db"]
     t.check(sqnr >= LEAST_DECIBELS["dynamic"], f"{sqnr} dB")
-    answer, ran = theirs(file, x)
+    ran = agree(t, file, x, within=1e-4)
     t.check({"DynamicQuantizeMatMul", "MatMulIntegerToFloat"} <= ran and "MatMulInteger" not in ran, f"{sorted(ran)}")
-    worst = numpy.abs(answer - ours(t, file, x)).max()
-    t.check(worst < 1e-4, f"ONNX Runtime and we differ by {worst}")
 
 
 @case("dynamic: the same on CPUs without VNNI, whose products of bytes are narrower", needs=NUMPY)
