@@ -1,8 +1,11 @@
 #include "report/names.h"
 
+#include <algorithm>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 
 namespace halftone::report {
 namespace {
@@ -70,6 +73,14 @@ std::string Printable(absl::string_view text) {
     }
   }
   return safe;
+}
+
+std::string FirstFew(const google::protobuf::RepeatedPtrField<std::string>& names) {
+  constexpr int kFew = 5;
+  const int shown = std::min(names.size(), kFew);
+  std::string text = absl::StrJoin(names.begin(), names.begin() + shown, ", ");
+  if (shown < names.size()) absl::StrAppend(&text, " and ", names.size() - shown, " more");
+  return text;
 }
 
 }  // namespace halftone::report

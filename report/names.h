@@ -8,6 +8,7 @@
 
 #include "absl/strings/string_view.h"
 #include "google/protobuf/descriptor.h"
+#include "google/protobuf/repeated_ptr_field.h"
 #include "halftone/v1/benchmark.pb.h"
 #include "halftone/v1/jobs.pb.h"
 #include "halftone/v1/policy.pb.h"
@@ -35,6 +36,9 @@ const google::protobuf::EnumValueDescriptor* FindEnumValue(const google::protobu
 
 // Text that came from a model or a file, made safe to print on a terminal: control characters become "\xNN".
 std::string Printable(absl::string_view text);
+
+// "a, b, c, d, e and 12 more"
+std::string FirstFew(const google::protobuf::RepeatedPtrField<std::string>& names);
 
 }  // namespace halftone::report
 

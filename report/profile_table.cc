@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "report/calibration.h"
 #include "report/names.h"
 #include "report/profile.h"
 
@@ -109,7 +110,7 @@ std::string ByOp(const v1::ProfiledVariant& variant) {
   return Aligned(columns);
 }
 
-std::string Facts(const v1::ProfiledVariant& variant) {
+std::string Facts(const v1::Profile& profile, const v1::ProfiledVariant& variant) {
   constexpr double kMega = 1e-6;
   std::string text;
   for (const v1::ProfileCheck& check : variant.checks())
@@ -121,6 +122,10 @@ std::string Facts(const v1::ProfiledVariant& variant) {
                         variant.optimize_ms(), variant.planning_ms());
   for (const v1::PeakSpeed& peak : variant.peaks())
     absl::StrAppendFormat(&text, "      measured peak: %s %.1f GFLOP/s\n", peak.type(), peak.gflops());
+  if (variant.precision() == v1::INT8) {
+    for (const std::string& note : CalibrationNotes(profile.calibration()))
+      absl::StrAppend(&text, "      ", note, "\n");
+  }
   return text;
 }
 
@@ -139,7 +144,7 @@ std::string ProfileTable(const v1::Profile& profile, int top) {
     absl::StrAppend(&text, Steps(variant, top));
     if (top > 0 && variant.steps_size() > top)
       absl::StrAppend(&text, "and ", variant.steps_size() - top, " more steps\n");
-    absl::StrAppend(&text, "\n", ByOp(variant), "\n", Facts(variant), variant.loss(), "\n");
+    absl::StrAppend(&text, "\n", ByOp(variant), "\n", Facts(profile, variant), variant.loss(), "\n");
   }
   return text;
 }

@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr char kVariant[] = R"pb(
   precision: FP32
@@ -99,9 +100,29 @@ TEST(ProfileTest, TheTableHasTheFirstStepsAndSaysHowManyFollow) {
   EXPECT_THAT(ProfileTable(profile, 0), HasSubstr("reorder"));
 }
 
+TEST(ProfileTest, TheTableSaysWhereTheRangesOfInt8CameFrom) {
+  v1::Profile profile;
+  *profile.add_variants() = Variant();
+  *profile.add_variants() = Variant();
+  profile.mutable_variants(1)->set_precision(v1::INT8);
+  EXPECT_THAT(ProfileTable(profile, 0), Not(HasSubstr("calibration"))) << "of the modes without ranges";
+  v1::Calibration& calibration = *profile.mutable_calibration();
+  calibration.set_source("cache");
+  calibration.set_samples(50);
+  calibration.set_calibrator("entropy");
+  calibration.add_still_widening("conv1");
+  const std::string table = ProfileTable(profile, 0);
+  const size_t fp32 = table.find(" fp32, batch"), int8 = table.find(" int8, batch");
+  const std::string line = "      calibration: 50 samples, ranges from the cache; entropy\n";
+  EXPECT_THAT(table.substr(fp32, int8 - fp32), Not(HasSubstr("calibration")));
+  EXPECT_THAT(table.substr(int8), HasSubstr(line));
+  EXPECT_THAT(table.substr(int8), HasSubstr("      calibration: the last sample still widened 1 range"));
+}
+
 TEST(ProfileTest, JsonComesBack) {
   v1::Profile profile;
   *profile.add_variants() = Variant();
+  profile.mutable_calibration()->set_samples(50);
   const absl::StatusOr<v1::Profile> back = ProfileFromJson(MessageToJson(profile));
   ASSERT_TRUE(back.ok()) << back.status();
   EXPECT_EQ(MessageToJson(*back), MessageToJson(profile));

@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "report/calibration.h"
 #include "report/int8_evidence.h"
 #include "report/names.h"
 
@@ -100,14 +101,6 @@ std::string MarkdownCell(absl::string_view text) {
                                                {"&", "&amp;"}});
 }
 
-std::string FirstFew(const google::protobuf::RepeatedPtrField<std::string>& names) {
-  constexpr int kFew = 5;
-  const int shown = std::min(names.size(), kFew);
-  std::string text = absl::StrJoin(names.begin(), names.begin() + shown, ", ");
-  if (shown < names.size()) absl::StrAppend(&text, " and ", names.size() - shown, " more");
-  return text;
-}
-
 // "12 x fuse-activation, 10 x fold-batch-norm-into-conv"
 std::string FusionsText(const v1::Variant& variant) {
   constexpr int kFew = 8;
@@ -126,42 +119,6 @@ std::string CastsText(const v1::Variant& variant) {
       absl::StrCat("casts: ", variant.casts_planned(), " planned, ", variant.casts_in_file(), " in the file");
   if (variant.casts_run() >= 0) absl::StrAppend(&text, ", ", variant.casts_run(), " steps of their own when it runs");
   return text;
-}
-
-// "50 samples": what the ranges came from.
-std::string SourceText(const v1::Calibration& calibration) {
-  if (calibration.synthetic()) {
-    return "SYNTHETIC: random numbers, not samples; ranges of real data differ: give --calibration";
-  }
-  std::string text = calibration.source() == "ranges" ? "ranges of a file" : "";
-  if (calibration.samples() > 0) {
-    absl::StrAppend(&text, text.empty() ? "" : ", ", calibration.samples(),
-                    calibration.samples() == 1 ? " sample" : " samples");
-  }
-  if (calibration.source() == "cache") text += ", ranges from the cache";
-  return text.empty() ? "an unknown number of samples" : text;
-}
-
-// Where the ranges of int8 came from, and what in them is doubtful.
-std::vector<std::string> CalibrationNotes(const v1::Calibration& calibration) {
-  std::string first = absl::StrCat("calibration: ", SourceText(calibration));
-  if (!calibration.calibrator().empty()) absl::StrAppend(&first, "; ", Printable(calibration.calibrator()));
-  if (!calibration.file().path().empty()) absl::StrAppend(&first, "; ", Printable(calibration.file().path()));
-  std::vector<std::string> notes = {std::move(first)};
-  if (!calibration.silent_channels().empty()) {
-    google::protobuf::RepeatedPtrField<std::string> values;
-    for (const v1::SilentChannels& silent : calibration.silent_channels()) {
-      *values.Add() = absl::StrCat(silent.value(), " (", silent.channels(), ")");
-    }
-    notes.push_back(absl::StrCat("calibration: channels that no sample reached, of ", values.size(),
-                                 values.size() == 1 ? " value: " : " values: ", Printable(FirstFew(values))));
-  }
-  if (const auto& widening = calibration.still_widening(); !widening.empty()) {
-    notes.push_back(absl::StrCat("calibration: the last sample still widened ", widening.size(),
-                                 widening.size() == 1 ? " range" : " ranges",
-                                 ", give more: ", Printable(FirstFew(widening))));
-  }
-  return notes;
 }
 
 // Why this variant is invalid, but for what is said of all.
@@ -327,9 +284,7 @@ std::vector<std::string> Notes(const v1::Report& report) {
                                       100 * variant.reference_share(), Printable(FirstFew(variant.reference_nodes()))));
     }
   }
-  if (!report.calibration().source().empty()) {
-    for (std::string& note : CalibrationNotes(report.calibration())) notes.push_back(std::move(note));
-  }
+  for (std::string& note : CalibrationNotes(report.calibration())) notes.push_back(std::move(note));
   if (report.dialect() > v1::PORTABLE) {
     notes.push_back(absl::StrCat("dialect: ", DialectName(report.dialect())));
   }

@@ -8,6 +8,7 @@
 #include "runtime/onednn/repeat.h"
 #include "runtime/onednn/verbose.h"
 #include "server/worker/convert.h"
+#include "server/worker/convert_int8.h"
 #include "server/worker/repeat_primitive.h"
 
 namespace halftone::worker {
@@ -104,6 +105,10 @@ absl::StatusOr<ProfiledModel> ProfileVariants(const OptimizeOptions& options, co
   profile.set_threads(options.benchmark.threads);
   profile.set_batch(static_cast<int>(options.benchmark.batch));
   for (const std::string& warning : targets.warnings) profile.add_warnings(warning);
+  if (targets.calibration.has_value()) {
+    *profile.mutable_calibration() = ToProto(*targets.calibration);
+    profile.mutable_calibration()->mutable_file()->clear_path();  // it is no result of this job
+  }
   for (int64_t i = 0; i < total; ++i) {
     progress("profile", i, total);
     const ProfileTarget& target = targets.targets[i];

@@ -51,6 +51,13 @@ std::string FileNameOf(const std::string& output, std::set<std::string>& taken) 
   return unique;
 }
 
+// Of what the ranges of int8 were made from. Spec: OptimizeSpec, BenchSpec, ProfileSpec.
+template <typename Spec>
+void AddRangesInputs(const Spec& spec, v1::Calibration& calibration) {
+  for (const v1::File& file : spec.calibration().files()) *calibration.add_inputs() = file.digest();
+  if (!spec.ranges().path().empty()) *calibration.add_inputs() = spec.ranges().digest();
+}
+
 // Of what the job was given beside the model, so that two reports can be known to speak of the same.
 void AddInputDigests(const v1::JobSpec& spec, v1::Report& report) {
   const bool bench = spec.has_bench();
@@ -60,10 +67,11 @@ void AddInputDigests(const v1::JobSpec& spec, v1::Report& report) {
   for (const v1::File& file : samples.files()) *report.add_samples() = file.digest();
   if (!report.has_calibration()) return;
   v1::Calibration& calibration = *report.mutable_calibration();
-  const v1::Samples& given = bench ? spec.bench().calibration() : spec.optimize().calibration();
-  for (const v1::File& file : given.files()) *calibration.add_inputs() = file.digest();
-  const v1::File& ranges = bench ? spec.bench().ranges() : spec.optimize().ranges();
-  if (!ranges.path().empty()) *calibration.add_inputs() = ranges.digest();
+  if (bench) {
+    AddRangesInputs(spec.bench(), calibration);
+  } else {
+    AddRangesInputs(spec.optimize(), calibration);
+  }
 }
 
 absl::StatusOr<WorkOutcome> Report(const OptimizeOptions& options, const v1::Model& model, bool with_files,
@@ -202,6 +210,7 @@ absl::StatusOr<WorkOutcome> Profile(const WorkerRequest& request, ProcessChildRu
                             ProfileVariants(options, ToProfiled(spec.policy()), children, progress));
   v1::Profile& profile = profiled.profile;
   profile.set_model(options.model.name);
+  if (profile.has_calibration()) AddRangesInputs(spec, *profile.mutable_calibration());
   *profile.mutable_environment() = DescribeEnvironment(options.benchmark.threads);
   WorkOutcome outcome;
   SetRangesUse(profiled.calibration, outcome.result);

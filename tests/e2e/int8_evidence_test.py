@@ -105,7 +105,8 @@ def _(t):
 
 @case("profile says where the time of int8 goes", needs=NUMPY)
 def _(t):
-    run = t.halftone("profile", ONNX, "--precision", "fp32,int8", "--calibration", samples(t, 0, 50), "--json", "--quiet")
+    ours = samples(t, 0, 50)
+    run = t.halftone("profile", ONNX, "--precision", "fp32,int8", "--calibration", ours, "--json", "--quiet")
     t.equal(run.returncode, 0, run.stderr)
     report = json.loads(run.stdout)
     t.equal([v["precision"] for v in report["variants"]], ["FP32", "INT8"])
@@ -114,9 +115,20 @@ def _(t):
     t.check(steps, f"no convolution of bytes: {[(s['op'], s['src_type']) for s in int8['steps']]}")
     t.contains(int8["summary"], "to int8")
     t.check(not any("RANDOM" in w for w in report["warnings"]), report["warnings"])
+
+    optimized, _ = t.optimize(ONNX, *INT8, "--calibration", ours, "--no-ranges-cache")
+    told, wanted = report["calibration"], optimized["calibration"]
+    t.equal((told["source"], told["samples"], told["calibrator"]), ("samples", 50, "min-max"))
+    for key in ("silent_channels", "still_widening", "inputs"):
+        t.equal(told[key], wanted[key], key)
+    t.equal((told["file"]["sha256"], told["file"]["path"]), (wanted["file"]["sha256"], ""))
+
     random = t.halftone("profile", ONNX, "--precision", "int8", "--top", "5")
     t.equal(random.returncode, 0, random.stderr)
     t.contains(random.stderr, "RANDOM inputs")
+    t.contains(random.stdout, "calibration: SYNTHETIC")
+    fp32 = t.halftone("profile", ONNX, "--precision", "fp32", "--json", "--quiet")
+    t.equal(json.loads(fp32.stdout)["calibration"]["source"], "")
 
 
 main()
