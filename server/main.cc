@@ -29,6 +29,9 @@
 
 ABSL_FLAG(std::string, listen, "127.0.0.1:50051", "where to serve gRPC: host:port (port 0: a free one) or unix:/path");
 ABSL_FLAG(std::string, data, "", "folder for blobs and jobs; made when it is not there");
+ABSL_FLAG(std::string, ranges_cache, "",
+          "folder of int8 ranges that earlier jobs made, shared with other servers of the same user, at most 256 MiB; "
+          "empty: within --data");
 ABSL_FLAG(std::string, metrics, "", "where to serve /metrics over HTTP: host:port; empty: nowhere");
 ABSL_FLAG(std::string, worker, "", "the worker program; default: halftone-worker beside this program");
 ABSL_FLAG(int64_t, max_blob_bytes, int64_t{16} << 30, "size limit of one blob");
@@ -94,6 +97,7 @@ int Run() {
   options.listen = absl::GetFlag(FLAGS_listen);
   options.metrics = absl::GetFlag(FLAGS_metrics);
   options.data = absl::GetFlag(FLAGS_data);
+  options.ranges_cache = absl::GetFlag(FLAGS_ranges_cache);
   options.worker = absl::GetFlag(FLAGS_worker).empty() ? DefaultWorker() : absl::GetFlag(FLAGS_worker);
   options.max_blob_bytes = absl::GetFlag(FLAGS_max_blob_bytes);
   options.insecure = absl::GetFlag(FLAGS_insecure);

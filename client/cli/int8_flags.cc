@@ -157,7 +157,8 @@ void AddInt8Flags(CLI::App& app, Int8Flags* flags) {
       ->group(kGroup);
   app.add_flag("--smooth", flags->smooth, "outliers of activations move into the weights of products")->group(kGroup);
   app.add_flag("--no-ranges-cache", flags->no_ranges_cache,
-               "calibrate anew; the server's ranges of an earlier job with the same model and samples are not taken")
+               "calibrate anew: ranges of an earlier job with the same model and samples are not taken, and these are not "
+               "kept (by the server of --server; without it in $HALFTONE_CACHE or ~/.cache/halftone)")
       ->group(kGroup);
 }
 

@@ -41,6 +41,12 @@ std::string OwnFolder() {
   return fs::read_symlink("/proc/self/exe", error).parent_path().string();
 }
 
+// Of the environment.
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
 // $TMPDIR may be too deep for the address of a socket.
 absl::StatusOr<TempDir> MakeFolder() {
   HALFTONE_ASSIGN_OR_RETURN(TempDir dir, TempDir::Create("halftone-"));
@@ -77,12 +83,18 @@ absl::StatusOr<std::string> FindProgram(const std::string& given, const std::str
       absl::StrCat("cannot find the program ", name, ", neither in ", own_folder, " nor on PATH"));
 }
 
+std::string RangesFolder(const std::string& own, const std::string& xdg, const std::string& home) {
+  // The specification of $XDG_CACHE_HOME has relative paths ignored.
+  for (const fs::path& cache : {fs::path(own), fs::path(xdg) / "halftone", fs::path(home) / ".cache" / "halftone"}) {
+    if (cache.is_absolute()) return (cache / "ranges").string();
+  }
+  return "";
+}
+
 absl::StatusOr<std::unique_ptr<PrivateServer>> PrivateServer::Start(const std::string& program,
                                                                     const std::string& worker,
                                                                     client::Cancellation& cancellation) {
-  const char* search_path = std::getenv("PATH");
-  const absl::StatusOr<std::string> found =
-      FindProgram(program, "halftoned", OwnFolder(), search_path == nullptr ? "" : search_path);
+  const absl::StatusOr<std::string> found = FindProgram(program, "halftoned", OwnFolder(), Variable("PATH"));
   if (!found.ok()) {
     return StartError(absl::StrCat(found.status().message(), ": give --halftoned PATH, or --server of a running one"));
   }
@@ -92,6 +104,8 @@ absl::StatusOr<std::unique_ptr<PrivateServer>> PrivateServer::Start(const std::s
   options.program = *found;
   options.args = {absl::StrCat("--listen=unix:", socket), absl::StrCat("--data=", dir.path(), "/data")};
   if (!worker.empty()) options.args.push_back(absl::StrCat("--worker=", worker));
+  const std::string ranges = RangesFolder(Variable("HALFTONE_CACHE"), Variable("XDG_CACHE_HOME"), Variable("HOME"));
+  if (!ranges.empty()) options.args.push_back(absl::StrCat("--ranges-cache=", ranges));
   absl::StatusOr<std::unique_ptr<Child>> child = Child::Spawn(options);
   if (!child.ok()) return StartError(std::string(child.status().message()));
 

@@ -35,6 +35,10 @@ class PrivateServer {
 absl::StatusOr<std::string> FindProgram(const std::string& given, const std::string& name,
                                         const std::string& own_folder, const std::string& search_path);
 
+// Where private servers keep ranges of int8 for each other: in the folder of $HALFTONE_CACHE, else of $XDG_CACHE_HOME,
+// else of $HOME; "" where none of these says one, and then they keep none.
+std::string RangesFolder(const std::string& own, const std::string& xdg, const std::string& home);
+
 }  // namespace halftone::cli
 
 #endif  // HALFTONE_CLIENT_CLI_PRIVATE_SERVER_H_

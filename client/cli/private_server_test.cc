@@ -1,5 +1,6 @@
 #include "client/cli/private_server.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
@@ -50,13 +51,22 @@ TEST_F(PrivateServerTest, InterruptedWhileItStarts) {
   EXPECT_EQ(ExitCodeFor(server.status()), 130);
 }
 
+TEST_F(PrivateServerTest, RangesLieInTheUsersCache) {
+  EXPECT_EQ(RangesFolder("/own", "/xdg", "/home/me"), "/own/ranges");
+  EXPECT_EQ(RangesFolder("", "/xdg", "/home/me"), "/xdg/halftone/ranges");
+  EXPECT_EQ(RangesFolder("relative", "relative", "/home/me"), "/home/me/.cache/halftone/ranges");
+  EXPECT_EQ(RangesFolder("", "", ""), "");
+}
+
 TEST_F(PrivateServerTest, GetsItsFlagsAndALeftoverFolderIsRemoved) {
   const std::string args = dir_->path() + "/args";
+  setenv("HALFTONE_CACHE", "/some/cache", /*replace=*/1);
   const auto server =
       PrivateServer::Start(Script("tells", "echo \"$@\" >" + args + "; exit 1"), "/some/worker", cancellation_);
   EXPECT_FALSE(server.ok());
   const std::string text = *ReadFile(args);
   EXPECT_THAT(text, HasSubstr("/some/worker"));
+  EXPECT_THAT(text, HasSubstr("--ranges-cache=/some/cache/ranges"));
   const size_t begin = text.find("unix:") + 5;
   const std::string socket = text.substr(begin, text.find_first_of(" \n", begin) - begin);
   EXPECT_FALSE(std::filesystem::exists(std::filesystem::path(socket).parent_path())) << socket;

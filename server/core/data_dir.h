@@ -3,7 +3,8 @@
 //   DIR/lock     held with flock by the running server      DIR/jobs.sqlite   jobs and events
 //   DIR/blobs/   content-addressed files                    DIR/uploads/      unfinished blobs
 //   DIR/work/    private folders of running jobs, emptied at start
-//   DIR/ranges/  which blobs are ranges that a later job may take (ranges_cache.h); may be removed at any time
+//   DIR/ranges/  which blobs are ranges that a later job may take (ranges_cache.h), where this server shares them with no
+//                other; may be removed at any time
 
 #ifndef HALFTONE_SERVER_CORE_DATA_DIR_H_
 #define HALFTONE_SERVER_CORE_DATA_DIR_H_

@@ -29,7 +29,7 @@ class JobRunner {
   struct Options {
     std::string worker;    // path of the program
     std::string work_dir;  // folders of running jobs are made here
-    std::string ranges;    // folder of the RangesCache
+    RangesCache::Options ranges;
     absl::Duration default_timeout = absl::Hours(1);
     absl::Duration grace = absl::Seconds(5);  // between SIGTERM and SIGKILL
     absl::Duration describe_timeout = absl::Seconds(30);

@@ -60,7 +60,7 @@ class JobRunnerTest : public testing::Test {
         *store_, *blobs_, observer_,
         JobRunner::Options{.worker = worker,
                            .work_dir = Path("work"),
-                           .ranges = Path("ranges"),
+                           .ranges = {.dir = Path("ranges")},
                            .grace = absl::Milliseconds(300)});
     jobs_ = std::make_unique<Jobs>(*store_, *blobs_, *runner_, observer_);
     EXPECT_TRUE(StoreBlob(*blobs_, "model").ok());

@@ -62,6 +62,11 @@ void Configure(grpc::ServerBuilder& builder) {
   builder.SetResourceQuota(quota);
 }
 
+RangesCache::Options RangesIn(const DataDir& data, const std::string& shared) {
+  if (shared.empty()) return {.dir = data.ranges()};
+  return {.dir = shared, .shared = true};
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options) {
@@ -87,7 +92,10 @@ Server::Server(const Options& options, DataDir data, std::unique_ptr<BlobStore> 
       blobs_(std::move(blobs)),
       store_(std::move(store)),
       runner_(*store_, *blobs_, metrics_,
-              {.worker = options.worker, .work_dir = data_.work(), .ranges = data_.ranges(), .grace = options.grace}),
+              {.worker = options.worker,
+               .work_dir = data_.work(),
+               .ranges = RangesIn(data_, options.ranges_cache),
+               .grace = options.grace}),
       jobs_(*store_, *blobs_, runner_, metrics_),
       model_optimizer_(jobs_, *blobs_, runner_, metrics_),
       blobs_service_(*blobs_, metrics_) {}

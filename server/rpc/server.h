@@ -27,6 +27,7 @@ class Server {
     std::string listen = "127.0.0.1:50051";  // host:port (0: a free one) or unix:/path
     std::string metrics;                     // host:port; empty: none
     std::string data;                        // folder
+    std::string ranges_cache;                // folder that is shared with other servers; empty: one within `data`
     std::string worker;                      // program
     int64_t max_blob_bytes = int64_t{16} << 30;
     bool insecure = false;                    // may listen without TLS where others can reach it

@@ -103,8 +103,8 @@ def peak_of_worker(process):
 
 def peak_of_job(source, calibration, evaluation):
     with tempfile.TemporaryDirectory(prefix="calibration-") as folder:
-        command = [program("halftone"), "optimize", source, "--no-bench", "--precision", "int8", "--calibration", calibration, "--eval", evaluation,
-                   "--out", folder, "--quiet"]
+        command = [program("halftone"), "optimize", source, "--no-bench", "--precision", "int8", "--calibration", calibration, "--no-ranges-cache",
+                   "--eval", evaluation, "--out", folder, "--quiet"]
         process = subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         peak = 0
         while process.poll() is None:

@@ -48,7 +48,7 @@ def folder_with_models(t, document):
         if not (programs / each).exists():
             (programs / each).symlink_to(program(each))
     return folder, dict(os.environ, PATH=f"{programs}:{os.environ['PATH']}", HALFTONE_HALFTONED=program("halftoned"),
-                        HALFTONE_WORKER=program("halftone-worker"))
+                        HALFTONE_WORKER=program("halftone-worker"), HALFTONE_CACHE=str(folder / "cache"))
 
 
 for _path in (path for path in PAGES if Document(path).commands()):

@@ -103,6 +103,36 @@ def _(t):
         t.equal(source("--calibration", ours)[0], "cache", "made again, and kept")
 
 
+@case("without a server, ranges of an earlier command are taken from the user's cache", needs=NUMPY)
+def _(t):
+    ours, cache = samples(t, 0, 50), t.folder / "of_the_user"
+
+    def source(*flags):
+        report, out = t.optimize(ONNX, *INT8, "--calibration", ours, *flags, env={"HALFTONE_CACHE": str(cache)})
+        return report["calibration"]["source"], next(out.glob("*.int8.*")).read_bytes(), (out / "digits.ranges.json").read_bytes()
+
+    t.equal(source("--no-ranges-cache")[0], "samples")
+    t.check(not cache.exists(), "kept, although it was not to be")
+    first, again = source(), source()
+    t.equal((first[0], again[0]), ("samples", "cache"))
+    t.equal(first[1:] == again[1:], True, "the files differ")
+    t.equal(source("--no-ranges-cache")[0], "samples")
+    (entry,) = (path for path in (cache / "ranges").rglob("*") if path.is_file())
+    t.equal((entry.stat().st_mode & 0o777, entry.parent.stat().st_mode & 0o777), (0o600, 0o700), "others may read it")
+
+    entry.write_bytes(entry.read_bytes().replace(b"1", b"2"))
+    run = t.halftone("profile", ONNX, "--precision", "int8", "--calibration", ours, env={"HALFTONE_CACHE": str(cache)})
+    t.equal(run.returncode, 0, run.stderr)
+    t.contains(run.stderr, "broken in the server's cache")
+    t.contains(run.stdout, "calibration: 50 samples; min-max")
+    t.equal(source()[0], "cache", "made again, and kept")
+
+    # A folder that cannot be written costs the cache, not the job.
+    (t.folder / "file").write_text("")
+    report, _ = t.optimize(ONNX, *INT8, "--calibration", ours, env={"HALFTONE_CACHE": str(t.folder / "file")})
+    t.equal(report["calibration"]["source"], "samples")
+
+
 @case("profile says where the time of int8 goes", needs=NUMPY)
 def _(t):
     ours = samples(t, 0, 50)

@@ -99,7 +99,8 @@ class Test:
         self.folder = pathlib.Path(folder)
 
     def halftone(self, *arguments, env=None, timeout=600):
-        environment = dict(os.environ, HALFTONE_HALFTONED=program("halftoned"), HALFTONE_WORKER=program("halftone-worker"))
+        environment = dict(os.environ, HALFTONE_HALFTONED=program("halftoned"), HALFTONE_WORKER=program("halftone-worker"),
+                           HALFTONE_CACHE=str(self.folder / "cache"))
         environment.pop("HALFTONE_SERVER", None)
         environment.update(env or {})
         return subprocess.run([program("halftone"), *map(str, arguments)], capture_output=True, text=True, timeout=timeout,
