@@ -1,9 +1,14 @@
 #include "optimizer/run.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
 #include "absl/strings/str_join.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "ir/editor.h"
+#include "ir/nested.h"
 #include "runtime/engine.h"
 #include "runtime/onednn/target.h"
 
@@ -20,8 +25,19 @@ bool Fits(const Shape& declared, const std::vector<int64_t>& dims) {
   return true;
 }
 
-absl::StatusOr<std::vector<NamedTensor>> Run(const ModelSource& model, const std::map<std::string, Tensor>& inputs,
-                                             bool fuse, int threads) {
+// Of real numbers; the ranges that a run finds itself are quantized by other ops.
+int64_t CountQuantizations(const Graph& graph) {
+  int64_t count = 0;
+  for (const Graph* part : WithNested(graph)) {
+    const std::vector<NodeId> nodes = part->nodes();
+    count +=
+        std::count_if(nodes.begin(), nodes.end(), [&](NodeId id) { return part->op(id) == OpKind::kQuantizeLinear; });
+  }
+  return count;
+}
+
+absl::StatusOr<RunResult> Run(const ModelSource& model, const std::map<std::string, Tensor>& inputs, bool fuse,
+                              int threads) {
   HALFTONE_ASSIGN_OR_RETURN(Graph graph, LoadModel(model));
   GraphEditor edit(graph);
   std::vector<std::string> problems;
@@ -49,20 +65,27 @@ absl::StatusOr<std::vector<NamedTensor>> Run(const ModelSource& model, const std
   for (const auto& [name, tensor] : left) problems.push_back(Concat("the model has no input '", name, "'"));
   if (!problems.empty()) return absl::InvalidArgumentError(absl::StrJoin(problems, "; "));
 
+  RunResult result;
+  if (const int64_t count = fuse ? 0 : CountQuantizations(graph); count > 0) {
+    result.warnings.push_back(Concat("int8: as the file came, its ops compute in f32 between ", count,
+                                     count == 1 ? " quantization" : " quantizations",
+                                     "; fused (--fuse) they compute in integers where there are kernels"));
+  }
   const std::unique_ptr<Target> target = MakeOneDnnTarget();
   HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, /*batch=*/1, {}, fuse, *target));
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Plan> plan, CompilePlan(graph, {.threads = threads}));
   HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, plan->Run(feeds));
-  std::vector<NamedTensor> result;
-  for (size_t i = 0; i < outputs.size(); ++i) result.push_back({graph.outputs()[i].name, std::move(outputs[i])});
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    result.outputs.push_back({graph.outputs()[i].name, std::move(outputs[i])});
+  }
   return result;
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<NamedTensor>> RunModel(const ModelSource& model, const std::map<std::string, Tensor>& inputs,
-                                                  bool fuse, int threads) {
-  absl::StatusOr<std::vector<NamedTensor>> result = Run(model, inputs, fuse, threads);
+absl::StatusOr<RunResult> RunModel(const ModelSource& model, const std::map<std::string, Tensor>& inputs, bool fuse,
+                                   int threads) {
+  absl::StatusOr<RunResult> result = Run(model, inputs, fuse, threads);
   if (!result.ok()) return NameModel(result.status(), model);
   return result;
 }

@@ -18,11 +18,17 @@ struct NamedTensor {
   Tensor tensor;
 };
 
-// Free dimensions are taken from the tensors. `fuse`: through the optimize pipeline; else as the file is.
+struct RunResult {
+  std::vector<NamedTensor> outputs;
+  std::vector<std::string> warnings;
+};
+
+// Free dimensions are taken from the tensors. `fuse`: through the optimize pipeline, and a quantized file in integers;
+// else op by op as the file is, and of a quantized one a warning says that its ops compute in f32 between quantizations.
 // Errors: INVALID_ARGUMENT names every input that is missing, unknown, or of another type or shape than the model
 // wants.
-absl::StatusOr<std::vector<NamedTensor>> RunModel(const ModelSource& model, const std::map<std::string, Tensor>& inputs,
-                                                  bool fuse, int threads);
+absl::StatusOr<RunResult> RunModel(const ModelSource& model, const std::map<std::string, Tensor>& inputs, bool fuse,
+                                   int threads);
 
 }  // namespace halftone
 

@@ -65,7 +65,9 @@ void AddRun(CLI::App& app, Action* action) {
       ->allow_extra_args(false)
       ->type_name("NAME=FILE.npy");
   command.add_option("--out", flags->out, "folder for the outputs (default: .)")->type_name("DIR");
-  command.add_flag("--fuse", flags->fuse, "through the optimizer's ordinary pipeline, not as it came");
+  command.add_flag(
+      "--fuse", flags->fuse,
+      "through the optimizer's ordinary pipeline, not as it came: an int8 file computes in integers only so");
   AddRunFlags(command, &flags->benchmark);
   command.add_flag("--quiet", flags->quiet, "no progress");
   AddTimeoutFlag(command, &flags->timeout);

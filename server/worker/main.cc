@@ -68,6 +68,11 @@ WorkerMessage Final(const WorkerRequest& request, int output) {
     AddFailureFiles(outcome.status(), request.work_dir(), message);
     return message;
   }
+  for (const std::string& warning : outcome->warnings) {
+    WorkerMessage said;
+    said.set_warning(warning);
+    if (!Send(output, said)) _exit(1);
+  }
   *message.mutable_result() = std::move(outcome->result);
   for (const auto& [stage, seconds] : outcome->stage_seconds) (*message.mutable_stage_seconds())[stage] = seconds;
   return message;

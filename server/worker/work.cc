@@ -185,10 +185,11 @@ absl::StatusOr<WorkOutcome> Run(const WorkerRequest& request) {
     HALFTONE_ASSIGN_OR_RETURN(feeds[input.name()], ParseNpy(bytes, input.file().path()));
   }
   const int threads = std::max(spec.benchmark().threads(), 1);
-  HALFTONE_ASSIGN_OR_RETURN(const std::vector<NamedTensor> outputs, RunModel(source, feeds, spec.fuse(), threads));
+  HALFTONE_ASSIGN_OR_RETURN(const RunResult ran, RunModel(source, feeds, spec.fuse(), threads));
   WorkOutcome outcome;
+  outcome.warnings = ran.warnings;
   std::set<std::string> taken;
-  for (const NamedTensor& output : outputs) {
+  for (const NamedTensor& output : ran.outputs) {
     HALFTONE_ASSIGN_OR_RETURN(const std::string bytes, WriteNpy(output.tensor));
     HALFTONE_RETURN_IF_ERROR(AddText(Concat(FileNameOf(output.name, taken), ".npy"), bytes, request, outcome.result));
   }

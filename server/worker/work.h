@@ -2,7 +2,9 @@
 #ifndef HALFTONE_SERVER_WORKER_WORK_H_
 #define HALFTONE_SERVER_WORKER_WORK_H_
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "optimizer/job.h"
@@ -14,6 +16,7 @@ namespace halftone::worker {
 struct WorkOutcome {
   WorkerResult result;
   std::map<std::string, double> stage_seconds;
+  std::vector<std::string> warnings;  // beside those of the report
 };
 
 // Writes files below request.work_dir and names them in the result. `children` runs the variants.

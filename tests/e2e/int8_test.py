@@ -213,6 +213,25 @@ def _(t):
     t.contains(run.stderr, "--min-speedup needs a measurement")
 
 
+@case("run computes an int8 file in integers with --fuse, and says so without it", needs=NUMPY)
+def _(t):
+    np = numpy()
+    calibration, _ = split_digits(t)
+    _, out = t.optimize(ONNX, *INT8, "--calibration", calibration)
+    np.save(t.folder / "x.npy", np.load(DEMO / "digits_nchw.npz")["image"][:7])
+
+    def run(model, *flags):
+        ran = t.halftone("run", model, "--input", f"image={t.folder / 'x.npy'}", "--out", t.folder / "answers", "--quiet", *flags)
+        t.equal(ran.returncode, 0, ran.stderr)
+        return np.load(ran.stdout.split()[0]), ran.stderr
+
+    (plain, told), (fused, untold) = run(file_of(out, "int8")), run(file_of(out, "int8"), "--fuse")
+    t.check(re.search(r"int8: .* in f32 between \d+ quantizations; fused \(--fuse\)", told), told)
+    t.equal((untold, run(ONNX)[1], run(file_of(out, "fp32"))[1]), ("", "", ""))
+    # The same integers but for those that lie between two: by less than rounding them all moves it.
+    t.check(np.abs(plain - fused).max() < np.abs(plain - run(ONNX)[0]).max(), "integers and f32 between quantizations differ")
+
+
 # --- Measuring
 
 
