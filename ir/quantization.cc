@@ -66,6 +66,10 @@ bool Quantization::symmetric() const {
   return std::all_of(zero_points.begin(), zero_points.end(), [](int32_t zero) { return zero == 0; });
 }
 
+bool SameQuantization(const Quantization* a, const Quantization* b) {
+  return a == b || (a != nullptr && b != nullptr && *a == *b);
+}
+
 Quantization Quantization::PerTensor(float scale, int32_t zero_point) { return {{scale}, {zero_point}, 0}; }
 
 std::string Quantization::ToString() const {

@@ -43,6 +43,9 @@ struct IntegerRange {
 };
 std::optional<IntegerRange> QuantizedRange(DataType type);  // u8, s8, s32
 
+// Whether two values stand for the same numbers by the same integers; null: a value without. Both null is the same.
+bool SameQuantization(const Quantization* a, const Quantization* b);
+
 // "" if a value of this type and shape may have this quantization, else what is wrong: "scale 2 is nan, must be finite
 // and > 0". Unknown dimensions fit any number of scales.
 std::string WrongQuantization(const Quantization& quantization, DataType type, const Shape& shape);

@@ -57,15 +57,11 @@ class Comparison {
       if (x.outputs[i].valid() != y.outputs[i].valid()) return false;
       if (!x.outputs[i].valid()) continue;
       const Value &v = a_.value(x.outputs[i]), &w = b_.value(y.outputs[i]);
-      if (v.name != w.name || v.type != w.type || v.shape != w.shape || !SameQuantization(v, w)) return false;
+      if (v.name != w.name || v.type != w.type || v.shape != w.shape) return false;
+      if (!SameQuantization(v.quantization.get(), w.quantization.get())) return false;
       values_[x.outputs[i]] = y.outputs[i];
     }
     return true;
-  }
-
-  static bool SameQuantization(const Value& v, const Value& w) {
-    if (v.quantization == nullptr || w.quantization == nullptr) return v.quantization == w.quantization;
-    return *v.quantization == *w.quantization;
   }
 
   bool SameValueId(ValueId left, ValueId right) const {

@@ -120,7 +120,7 @@ TEST_F(JobTest, TellsWhyEachNodeIsWhatItIs) {
       EXPECT_EQ(node.step.op, "conv+bias+relu");
       // As it ran: a CPU without the instructions emulates them, or computes in f32 between casts; AMX reads f32 and
       // rounds it on the way in.
-      if (DescribeCpu().native_bf16 && DescribeCpu().isa.find("amx") == std::string::npos) {
+      if (DescribeCpu().native_bf16 && !DescribeCpu().tiles) {
         EXPECT_EQ(node.precision, VariantKind::kBf16);
       } else {
         EXPECT_NE(node.precision, VariantKind::kInt8);

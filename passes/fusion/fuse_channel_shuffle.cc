@@ -26,11 +26,6 @@ int SwappedPair(const std::vector<int64_t>& perm) {
   return at;
 }
 
-bool SameQuantization(const Graph& g, ValueId a, ValueId b) {
-  const Quantization *first = g.quantization(a), *second = g.quantization(b);
-  return first == second || (first != nullptr && second != nullptr && *first == *second);
-}
-
 bool Known(const Dim& dim) { return dim.known() || !dim.symbol.empty(); }
 
 class FuseChannelShuffle final : public RewriteRule {
@@ -76,7 +71,7 @@ class FuseChannelShuffle final : public RewriteRule {
       if (!part.has_rank() || !part.dim(axis).known() || part.dim(axis) != after.dim(axis + 1)) {
         return Kept(DescribeBoth("a part is not as large as a group", g, g.input(concat, i), split));
       }
-      if (!SameQuantization(g, g.input(concat, i), whole)) return Kept("the concat changes scales");
+      if (!SameQuantization(g.quantization(g.input(concat, i)), g.quantization(whole))) return Kept("the concat changes scales");
     }
     return Match({transpose, reshape, concat});
   }

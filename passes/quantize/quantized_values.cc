@@ -13,8 +13,6 @@ namespace {
 
 bool IsBytes(DataType type) { return type == DataType::kUInt8 || type == DataType::kInt8; }
 
-bool Same(const Quantization* a, const Quantization* b) { return a != nullptr && b != nullptr && *a == *b; }
-
 // Values that must have one quantization, because nodes move numbers between them.
 class Components {
  public:
@@ -41,7 +39,7 @@ class Components {
     const int root = Find(value);
     if (said_[root] == nullptr) {
       said_[root] = std::move(quantization);
-    } else if (by_producer && !Same(said_[root].get(), quantization.get())) {
+    } else if (by_producer && !SameQuantization(said_[root].get(), quantization.get())) {
       blocked_[root] = true;
     }
   }
@@ -183,7 +181,7 @@ ValueId IntegersOf(const Graph& graph, ValueId number) {
   const NodeId id = graph.producer(number);
   const ValueId integers = graph.input(id, 0);
   if (graph.quantization(integers) == nullptr) return kNoValue;
-  return Same(QuantizationOf(graph, id).get(), graph.quantization(integers)) ? integers : kNoValue;
+  return SameQuantization(QuantizationOf(graph, id).get(), graph.quantization(integers)) ? integers : kNoValue;
 }
 
 NodeId OnlyQuantize(const Graph& graph, ValueId number) {
@@ -193,7 +191,7 @@ NodeId OnlyQuantize(const Graph& graph, ValueId number) {
     return kNoNode;
   const Quantization* quantization = graph.quantization(graph.output(use.node));
   if (quantization == nullptr || !quantization->per_tensor()) return kNoNode;
-  return Same(QuantizationOf(graph, use.node).get(), quantization) ? use.node : kNoNode;
+  return SameQuantization(QuantizationOf(graph, use.node).get(), quantization) ? use.node : kNoNode;
 }
 
 }  // namespace halftone

@@ -28,6 +28,7 @@ struct IsaRow {
   bool native_int8;
   bool native_bf16;
   bool native_f16 = false;
+  bool tiles = false;  // AMX
 };
 // What oneDNN 3.7 can answer. Without VNNI products of bytes are added in pairs of 16 bits, which saturate.
 constexpr IsaRow kIsas[] = {
@@ -40,8 +41,8 @@ constexpr IsaRow kIsas[] = {
     {dnnl::cpu_isa::avx512_core_vnni, "avx512_core_vnni", true, false},
     {dnnl::cpu_isa::avx512_core_bf16, "avx512_core_bf16", true, true},
     {dnnl::cpu_isa::avx10_1_512, "avx10_1_512", true, true, true},
-    {dnnl::cpu_isa::avx10_1_512_amx, "avx10_1_512_amx", true, true, true},
-    {dnnl::cpu_isa::avx10_1_512_amx_fp16, "avx10_1_512_amx_fp16", true, true, true},
+    {dnnl::cpu_isa::avx10_1_512_amx, "avx10_1_512_amx", true, true, true, true},
+    {dnnl::cpu_isa::avx10_1_512_amx_fp16, "avx10_1_512_amx_fp16", true, true, true, true},
 };
 
 const IsaRow& CurrentIsa() {
@@ -291,6 +292,7 @@ EnvironmentInfo DescribeCpu() {
   info.isa = CurrentIsa().name;
   info.native_int8 = CurrentIsa().native_int8;
   info.native_bf16 = CurrentIsa().native_bf16;
+  info.tiles = CurrentIsa().tiles;
   const dnnl::version_t* version = dnnl::version();
   info.onednn_version = Concat(version->major, ".", version->minor, ".", version->patch);
   info.onednn_commit = version->hash;

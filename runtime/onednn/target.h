@@ -22,6 +22,7 @@ struct EnvironmentInfo {
   std::string isa;             // the instruction set that oneDNN uses: "avx512_core_bf16"
   bool native_int8 = false;    // HasNativeInt8
   bool native_bf16 = false;    // that set multiplies bf16; else bf16 is emulated
+  bool tiles = false;          // that set multiplies tiles of a matrix (AMX), and rounds f32 on the way into them
   std::string onednn_version;  // "3.7.2"
   std::string onednn_commit;   // as its build says it
   int cores = 0;               // that this process may use

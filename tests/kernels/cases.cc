@@ -90,7 +90,7 @@ bool HasAllKernels() {
 }
 
 bool RoundsInMathMode() {
-  static const bool rounds = DescribeCpu().native_bf16 && DescribeCpu().isa.find("amx") == std::string::npos;
+  static const bool rounds = DescribeCpu().native_bf16 && !DescribeCpu().tiles;
   return rounds;
 }
 
