@@ -280,12 +280,15 @@ inline constexpr Names kRoiAlignAttributes[] = {"mode",           "output_height
                                                 "sampling_ratio", "spatial_scale", "coordinate_transformation_mode"};
 inline constexpr Names kMaxRoiPoolAttributes[] = {"pooled_shape", "spatial_scale"};
 inline constexpr Names kCropAndResizeAttributes[] = {"mode", "extrapolation_value"};
-inline constexpr Names kLstmAttributes[] = {"hidden_size",      "direction", "activations",  "activation_alphas",
-                                            "activation_betas", "clip",      "input_forget", "batch_first"};
-inline constexpr Names kGruAttributes[] = {"hidden_size",      "direction", "activations",         "activation_alphas",
-                                           "activation_betas", "clip",      "linear_before_reset", "batch_first"};
-inline constexpr Names kRnnAttributes[] = {"hidden_size",      "direction", "activations", "activation_alphas",
-                                           "activation_betas", "clip",      "batch_first"};
+inline constexpr Names kLstmAttributes[] = {
+    "hidden_size", "direction",    "activations", "activation_alphas", "activation_betas",
+    "clip",        "input_forget", "batch_first", "state_scale",       "state_zero_point"};
+inline constexpr Names kGruAttributes[] = {
+    "hidden_size", "direction",           "activations", "activation_alphas", "activation_betas",
+    "clip",        "linear_before_reset", "batch_first", "state_scale",       "state_zero_point"};
+inline constexpr Names kRnnAttributes[] = {
+    "hidden_size", "direction",   "activations", "activation_alphas", "activation_betas",
+    "clip",        "batch_first", "state_scale", "state_zero_point"};
 inline constexpr Names kAttentionAttributes[] = {"num_heads", "unidirectional", "qkv_hidden_sizes", "scale",
                                                  "mask_filter_value"};
 inline constexpr Names kScaledAttentionAttributes[] = {"scale", "k_transposed"};

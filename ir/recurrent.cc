@@ -152,7 +152,30 @@ absl::StatusOr<RecurrentOptions> ResolveRecurrent(OpKind op, const Attributes& a
   options.input_forget = attributes.Bool("input_forget", false);
   options.linear_before_reset = attributes.Bool("linear_before_reset", false);
   options.batch_first = attributes.Bool("batch_first", false);
+  if (attributes.has("state_scale")) {
+    const StateRounding state{static_cast<float>(attributes.Float("state_scale", 1)),
+                              static_cast<int32_t>(attributes.Int("state_zero_point", 0))};
+    if (!std::isnormal(state.scale) || state.scale < 0)
+      return Error("state_scale is ", state.scale, ", need a number above 0");
+    if (state.zero_point < 0 || state.zero_point > 255)
+      return Error("state_zero_point is ", state.zero_point, ", need 0 to 255");
+    options.state = state;
+  }
   return options;
+}
+
+bool StateIsBounded(const RecurrentOptions& options) {
+  const auto bounded = [](const GateActivation& activation) {
+    return activation.kind == Kind::kSigmoid || activation.kind == Kind::kTanh ||
+           activation.kind == Kind::kHardSigmoid || activation.kind == Kind::kSoftsign;
+  };
+  const auto gate = [](const GateActivation& activation) {  // from 0 to 1
+    return activation.kind == Kind::kSigmoid || activation.kind == Kind::kHardSigmoid;
+  };
+  return std::ranges::all_of(options.activations, [&](const std::vector<GateActivation>& of_direction) {
+    const bool gated = options.op == OpKind::kRnn || gate(of_direction.front());
+    return gated && bounded(of_direction.back());
+  });
 }
 
 absl::StatusOr<RecurrentSizes> SizesOfRecurrent(const RecurrentOptions& options, const Attributes& attributes,

@@ -3,6 +3,7 @@
 #define HALFTONE_IR_RECURRENT_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,15 @@ enum RecurrentInput {
   kGruAttention = kRecurrentC
 };
 
+// How the state is brought to bytes in front of each product with r (of gru without linear_before_reset also what the
+// reset gate leaves of it): to (q - zero_point) * scale, q = round half to even(h / scale) + zero_point, from 0 to 255.
+// The attributes "state_scale" and "state_zero_point", which only graphs that are planned have
+// (passes/quantize/round_states.h).
+struct StateRounding {
+  float scale = 1;
+  int32_t zero_point = 0;  // 0 to 255
+};
+
 struct RecurrentOptions {
   OpKind op = OpKind::kRnn;
   int gates = 1;              // lstm 4 (i, o, f, c), gru 3 (z, r, h), rnn 1
@@ -58,12 +68,16 @@ struct RecurrentOptions {
   bool input_forget = false;
   bool linear_before_reset = false;
   bool batch_first = false;
+  std::optional<StateRounding> state;
 
   int directions() const { return static_cast<int>(reverse.size()); }
 };
 
 // REQUIRES: op is lstm, gru or rnn. Errors: INVALID_ARGUMENT without the node's name.
 absl::StatusOr<RecurrentOptions> ResolveRecurrent(OpKind op, const Attributes& attributes);
+
+// Whether no state is beyond -1 and 1, as long as none that is given is.
+bool StateIsBounded(const RecurrentOptions& options);
 
 struct RecurrentSizes {
   Dim steps, batch, input, hidden;

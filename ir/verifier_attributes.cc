@@ -130,6 +130,8 @@ constexpr AttributeRow kAttributes[] = {
     {"sorted", Kind::kBool, ""},
     {"spatial_scale", Kind::kFloat, ""},
     {"start", Kind::kInt, ""},
+    {"state_scale", Kind::kFloat, ""},
+    {"state_zero_point", Kind::kInt, ""},
     {"storage_order", Kind::kInt, ""},
     {"strides", Kind::kInts, ""},
     {"then", Kind::kGraph, ""},

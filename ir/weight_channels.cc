@@ -86,6 +86,16 @@ std::optional<WeightChannels> OfMatrix(const Attributes& attributes, const std::
   return w;
 }
 
+// [directions, rows of gates, K]
+std::optional<WeightChannels> OfRecurrent(const std::vector<int64_t>& dims) {
+  if (dims.size() != 3) return std::nullopt;
+  WeightChannels w;
+  w.outputs = dims[0] * dims[1];
+  w.inputs = w.output_stride = dims[2];
+  w.input_stride = 1;
+  return w;
+}
+
 }  // namespace
 
 std::optional<WeightChannels> WeightChannelsOf(const Graph& graph, NodeId contraction) {
@@ -94,17 +104,21 @@ std::optional<WeightChannels> WeightChannelsOf(const Graph& graph, NodeId contra
   return WeightChannelsOf(graph.node(contraction), graph.shape(weights).values());
 }
 
-std::optional<WeightChannels> WeightChannelsOf(const Node& contraction, std::span<const int64_t> weight_dims) {
+std::optional<WeightChannels> WeightChannelsOf(const Node& node, std::span<const int64_t> weight_dims) {
   const std::vector<int64_t> dims(weight_dims.begin(), weight_dims.end());
   if (dims.size() < 2 || Product(dims, 0, dims.size()) == 0) return std::nullopt;
-  switch (contraction.op) {
+  switch (node.op) {
     case OpKind::kConv:
-      return OfConv(contraction.attributes, dims);
+      return OfConv(node.attributes, dims);
     case OpKind::kConvTranspose:
-      return OfConvTranspose(contraction.attributes, dims);
+      return OfConvTranspose(node.attributes, dims);
     case OpKind::kMatMul:
     case OpKind::kGemm:
-      return OfMatrix(contraction.attributes, dims);
+      return OfMatrix(node.attributes, dims);
+    case OpKind::kLstm:
+    case OpKind::kGru:
+    case OpKind::kRnn:
+      return OfRecurrent(dims);
     default:
       return std::nullopt;
   }

@@ -32,7 +32,8 @@ struct WeightChannels {
 
 // nullopt: another op, weights whose shape is not known or has no elements, more than one matrix.
 std::optional<WeightChannels> WeightChannelsOf(const Graph& graph, NodeId contraction);
-std::optional<WeightChannels> WeightChannelsOf(const Node& contraction, std::span<const int64_t> weight_dims);
+// Of weights with these dimensions; of recurrent ops either matrix.
+std::optional<WeightChannels> WeightChannelsOf(const Node& node, std::span<const int64_t> weight_dims);
 
 // The dimension of input 0 that runs over input channels; -1 where its rank is not known or below 2.
 int InputChannelAxis(const Graph& graph, NodeId contraction);

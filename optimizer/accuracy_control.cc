@@ -156,7 +156,7 @@ class GoalSearch {
   // Movers only pass on what others rounded.
   bool Rounds(NodeId id) const {
     const QuantizedRole role = QuantizedRoleOf(base_.graph, id);
-    return role == QuantizedRole::kContraction || role == QuantizedRole::kCompute;
+    return role != QuantizedRole::kNone && role != QuantizedRole::kMove;
   }
 
   absl::Status LowerEachAlone() {

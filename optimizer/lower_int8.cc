@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "ir/editor.h"
 #include "ir/quantization.h"
+#include "ir/recurrent.h"
 #include "optimizer/explain.h"
 #include "optimizer/export_graph.h"
 #include "optimizer/pass_context.h"
@@ -58,12 +59,17 @@ std::string DescribePair(const Graph& graph, ValueId value) {
 
 // What a node reads, behind its reason.
 std::string DescribeInputs(const Graph& graph, NodeId id) {
-  const bool contraction = QuantizedRoleOf(graph, id) == QuantizedRole::kContraction;
+  const QuantizedRole role = QuantizedRoleOf(graph, id);
+  const bool multiplies = role == QuantizedRole::kContraction || role == QuantizedRole::kRecurrent;
   std::string text;
   for (const int i : QuantizableInputs(graph, id)) {
     const std::string pair = DescribePair(graph, graph.input(id, i));
     if (pair.empty()) continue;
-    const std::string name = !contraction || i == 0 ? Concat("input ", i) : i == 1 ? "weights" : "residual";
+    const bool state_weights = role == QuantizedRole::kRecurrent && i == kRecurrentR;
+    const std::string name = !multiplies || i == 0 ? Concat("input ", i)
+                             : i == 1              ? "weights"
+                             : state_weights       ? "weights of the state"
+                                                   : "residual";
     text += Concat("; ", name, ": ", pair);
   }
   return text;
@@ -85,14 +91,17 @@ absl::StatusOr<std::string> Summarize(const Int8Base& base, const Int8Plan& plan
   Graph bound = base.graph;
   HALFTONE_RETURN_IF_ERROR(BindShapes(bound, options.benchmark.batch, base.samples));
   int64_t contractions = 0, lowered = 0, others = 0;
+  bool recurrent = false;
   for (const NodeId id : bound.nodes()) {
-    const bool contraction = QuantizedRoleOf(bound, id) == QuantizedRole::kContraction;
+    const QuantizedRole role = QuantizedRoleOf(bound, id);
+    recurrent = recurrent || role == QuantizedRole::kRecurrent;
+    const bool contraction = role == QuantizedRole::kContraction || role == QuantizedRole::kRecurrent;
     const bool chosen = plan.nodes.contains(id);
     contractions += contraction ? 1 : 0;
     lowered += contraction && chosen ? 1 : 0;
     others += !contraction && chosen ? 1 : 0;
   }
-  std::string text = Concat(lowered, " of ", contractions, " convolutions and products and ", others,
+  std::string text = Concat(lowered, " of ", contractions, recurrent ? " convolutions, products and recurrent layers and " : " convolutions and products and ", others,
                             others == 1 ? " other node" : " other nodes", " to int8");
   const Int8Mode mode = options.int8.mode;
   if (mode == Int8Mode::kDynamic) text += ", mode dynamic: each run finds the ranges";
@@ -311,7 +320,8 @@ double Int8ShareOf(const Graph& squashed) {
   std::set<NodeId> lowered;
   for (const NodeId id : squashed.nodes()) {
     if (squashed.op(id) == OpKind::kMatMulIntegerToFloat) lowered.insert(id);
-    if (QuantizedRoleOf(squashed, id) != QuantizedRole::kContraction) continue;
+    const QuantizedRole role = QuantizedRoleOf(squashed, id);
+    if (role != QuantizedRole::kContraction && role != QuantizedRole::kRecurrent) continue;
     const auto integers = [&](int i) { return squashed.quantization(squashed.input(id, i)) != nullptr; };
     if (integers(0) && integers(1)) lowered.insert(id);
   }

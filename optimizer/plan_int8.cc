@@ -16,6 +16,7 @@
 #include "passes/quantize/quantizable_ops.h"
 #include "passes/quantize/quantize_dynamically.h"
 #include "passes/quantize/quantize_weights.h"
+#include "passes/quantize/recurrent_state.h"
 #include "passes/quantize/squash_quantization.h"
 #include "passes/simplify/passes.h"
 
@@ -25,6 +26,10 @@ namespace {
 constexpr int kMostRounds = 6;  // of asking the target; each leaves fewer nodes
 
 bool IsSource(OpKind op) { return op == OpKind::kInput || op == OpKind::kConstant; }
+
+bool MultipliesWeights(QuantizedRole role) {
+  return role == QuantizedRole::kContraction || role == QuantizedRole::kRecurrent;
+}
 
 // What happens to the planned nodes when the file is planned by this target.
 struct Trial {
@@ -186,7 +191,7 @@ class Int8Planner {
 
   void ChooseContractions() {
     for (const NodeId id : order_) {
-      if (RoleOf(id) == QuantizedRole::kContraction || asked_.contains(id)) anchors_.push_back(id);
+      if (MultipliesWeights(RoleOf(id)) || asked_.contains(id)) anchors_.push_back(id);
     }
   }
 
@@ -235,13 +240,15 @@ class Int8Planner {
     HALFTONE_RETURN_IF_ERROR(BindShapes(graph, options_.benchmark.batch, samples_));
     Pipeline squash("squash");
     squash.Add<FoldConstants>();  // biases, which are stored in s32
+    squash.Add<SquashRecurrent>();
     squash.Add<SquashQuantization>();
     HALFTONE_RETURN_IF_ERROR(squash.Run(graph, context));
     std::set<NodeId> left = plan_.nodes;
     for (const NodeId id : graph.nodes()) {
       if (ComputesWithIntegers(graph, id)) left.erase(graph.node(id).origin);
     }
-    const std::map<NodeId, Reason> reasons = Refusals(log, "squash-quantization", "int8.no-kernel", left);
+    std::map<NodeId, Reason> reasons = Refusals(log, "squash-recurrent", "int8.no-kernel", left);
+    reasons.merge(Refusals(log, "squash-quantization", "int8.no-kernel", left));
     for (const NodeId id : left) {
       const auto reason = reasons.find(id);
       trial.refused[id] = reason != reasons.end()
@@ -255,7 +262,7 @@ class Int8Planner {
     if (PassesIntegers(graph.op(id))) return false;
     const std::vector<ValueId>& inputs = graph.node(id).inputs;
     const auto integers = [&](ValueId value) { return value.valid() && graph.quantization(value) != nullptr; };
-    if (QuantizedRoleOf(graph, id) == QuantizedRole::kContraction) return integers(inputs[0]);
+    if (MultipliesWeights(QuantizedRoleOf(graph, id))) return integers(inputs[0]);
     return std::any_of(inputs.begin(), inputs.end(), integers);
   }
 
@@ -281,6 +288,8 @@ class Int8Planner {
         reason = {"int8.not-between", Concat(op, ": not between int8 nodes, so that it would be a conversion more")};
       } else if (RoleOf(id) == QuantizedRole::kContraction) {
         reason = {"int8.contraction", op};
+      } else if (RoleOf(id) == QuantizedRole::kRecurrent) {
+        reason = {"int8.recurrent", Concat(op, ", its state between -1 and 1 by its activations")};
       } else {
         reason = {"int8.between", Concat(op, " between int8 nodes")};
       }

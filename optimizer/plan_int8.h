@@ -39,6 +39,7 @@ struct Int8Plan {
 // model. `samples`: dimensions of the arrays that the model will be run with (BindShapes), by which kernels are asked
 // for. Rules of reasons:
 //   int8.contraction   a convolution or product
+//   int8.recurrent     LSTM, GRU or RNN: x, both matrices and the state between two steps are bytes
 //   int8.between       what it reads and who reads it are int8
 //   int8.no-form       the op has no form of integers
 //   int8.not-between   it would be a conversion more

@@ -84,6 +84,7 @@ bool WantsPlainOps(GraphFormat format, Loader loader, Int8Form form) {
 QuantizeOptions OptionsFor(GraphFormat format, Loader loader, Int8Form form, QuantizeOptions options) {
   if (WantsPlainOps(format, loader, form)) options.quantize_results = true;
   if (format != GraphFormat::kGraphDef && loader == Loader::kOnnxRuntime) options.quantize_outputs = true;
+  if (format == GraphFormat::kGraphDef) options.recurrent = false;
   // TensorFlow's ops on quantized tensors know no zero points, and products one scale of weights
   // (formats/tensorflow/quantized_groups.h).
   if (format == GraphFormat::kGraphDef && form == Int8Form::kOperators) {

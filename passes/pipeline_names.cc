@@ -22,6 +22,7 @@
 #include "passes/precision/use_bf16_math_mode.h"
 #include "passes/quantize/equalize_channels.h"
 #include "passes/quantize/fold_weights.h"
+#include "passes/quantize/recurrent_state.h"
 #include "passes/quantize/squash_quantization.h"
 #include "passes/simplify/passes.h"
 #include "passes/simplify/rules.h"
@@ -130,6 +131,7 @@ constexpr Row kRows[] = {
     {"split-mixed-types-itex", SplitMixedTypesByName<GraphFormat::kGraphDef, Dialect::kItex>},
     {"use-bf16-math-mode", One<UseBf16MathMode>},
     {"equalize-channels", EqualizeChannelsByName},
+    {"squash-recurrent", One<SquashRecurrent>},
     {"squash-quantization", One<SquashQuantization>},
     {"fold-weights", FoldWeightsByName},
     {"share-constants", One<ShareConstants>},

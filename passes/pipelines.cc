@@ -20,6 +20,7 @@
 #include "passes/precision/apply_precision.h"
 #include "passes/precision/conversions.h"
 #include "passes/quantize/fold_weights.h"
+#include "passes/quantize/recurrent_state.h"
 #include "passes/quantize/squash_quantization.h"
 #include "passes/simplify/passes.h"
 #include "passes/simplify/rules.h"
@@ -68,6 +69,7 @@ Pipeline MakePrecisionPipeline(const PrecisionPlan& plan) {
 
 Pipeline MakeRunPipeline() {
   Pipeline p("run");
+  p.Add<SquashRecurrent>();
   p.Add<SquashQuantization>();  // after fusion: activations and residuals belong to their convolutions
   p.Add<FoldWeights>();         // after it: who computes with integers reads them by now
   p.Add<MergeDuplicates>();     // two requantizations of one value

@@ -3,6 +3,8 @@
 #include "ir/recurrent.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "ir/reference/arrays_internal.h"
 #include "ir/reference/functions_internal.h"
@@ -48,6 +50,13 @@ struct Direction {
     const int64_t row = gate * size.hidden + unit;
     return Product(r(), row, size.hidden, h) + rb()[row];
   }
+  // A state as the products with r read it.
+  std::vector<double> Rounded(std::vector<double> state) const {
+    if (!options.state.has_value()) return state;
+    const double scale = options.state->scale, zero = options.state->zero_point;
+    for (double& v : state) v = (std::clamp(std::nearbyint(v / scale) + zero, 0.0, 255.0) - zero) * scale;
+    return state;
+  }
   double Clip(double v) const { return options.clip > 0 ? std::min(options.clip, std::max(-options.clip, v)) : v; }
 };
 
@@ -55,7 +64,7 @@ struct Direction {
 void LstmStep(const Direction& d, const double* x, std::vector<double>& h, std::vector<double>& c) {
   constexpr int kI = 0, kO = 1, kF = 2, kC = 3;
   const int64_t hidden = d.size.hidden;
-  const std::vector<double> old = h;
+  const std::vector<double> old = d.Rounded(h);
   const double* p = d.peepholes();  // of i, o, f
   for (int64_t u = 0; u < hidden; ++u) {
     const auto gate = [&](int g) { return d.FromInput(g, u, x) + d.FromState(g, u, old.data()); };
@@ -71,24 +80,25 @@ void LstmStep(const Direction& d, const double* x, std::vector<double>& h, std::
 void GruStep(const Direction& d, const double* x, double attention, std::vector<double>& h) {
   constexpr int kZ = 0, kR = 1, kH = 2;
   const int64_t hidden = d.size.hidden;
-  const std::vector<double> old = h;
+  const std::vector<double> before = h, old = d.Rounded(h);
   std::vector<double> reset(hidden), reset_h(hidden);
   for (int64_t u = 0; u < hidden; ++u) {
     reset[u] = d.activation(0)(d.Clip(d.FromInput(kR, u, x) + d.FromState(kR, u, old.data())));
-    reset_h[u] = reset[u] * old[u];
+    reset_h[u] = reset[u] * before[u];
   }
+  if (!d.options.linear_before_reset) reset_h = d.Rounded(std::move(reset_h));
   for (int64_t u = 0; u < hidden; ++u) {
     const double gate = d.activation(0)(d.Clip(d.FromInput(kZ, u, x) + d.FromState(kZ, u, old.data())));
     const double z = (1 - attention) * gate;
     const double recurrent =
         d.options.linear_before_reset ? reset[u] * d.FromState(kH, u, old.data()) : d.FromState(kH, u, reset_h.data());
     const double candidate = d.activation(1)(d.Clip(d.FromInput(kH, u, x) + recurrent));
-    h[u] = (1 - z) * candidate + z * old[u];
+    h[u] = (1 - z) * candidate + z * before[u];
   }
 }
 
 void RnnStep(const Direction& d, const double* x, std::vector<double>& h) {
-  const std::vector<double> old = h;
+  const std::vector<double> old = d.Rounded(h);
   for (int64_t u = 0; u < d.size.hidden; ++u) {
     h[u] = d.activation(0)(d.Clip(d.FromInput(0, u, x) + d.FromState(0, u, old.data())));
   }

@@ -12,9 +12,11 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "ir/pair_sums.h"
+#include "ir/recurrent.h"
 #include "ir/weight_channels.h"
 #include "passes/quantize/correct_bias.h"
 #include "passes/quantize/quantizable_ops.h"
+#include "passes/quantize/recurrent_state.h"
 #include "passes/quantize/weight_clipping.h"
 #include "passes/quantize/weights_quantizer.h"
 
@@ -127,6 +129,12 @@ class Inserter {
     const QuantizedRole role = QuantizedRoleOf(graph_, id);
     const Node& node = graph_.node(id);
     if (role == QuantizedRole::kNone) return "no integers for this op";
+    if (role == QuantizedRole::kRecurrent) {
+      if (!options_.recurrent) return "the format has no op for it that could read integers";
+      if (!graph_.IsConstant(node.inputs[kRecurrentW]) || !graph_.IsConstant(node.inputs[kRecurrentR]))
+        return "its weights are computed";
+      if (const std::string why = WhyNoStateRange(graph_, id, ranges_); !why.empty()) return why;
+    }
     const std::vector<int> activations = Activations(id);
     if (activations.empty()) return "it reads constants alone";
     if (role == QuantizedRole::kMove && activations.size() != QuantizableInputs(graph_, id).size()) {
@@ -143,9 +151,14 @@ class Inserter {
       const absl::Status status = ParametersOf(it->second).status();
       if (!status.ok()) return Concat("range of '", RangeName(graph_, value), "': ", status.message());
     }
-    if (role != QuantizedRole::kContraction || !graph_.IsConstant(node.inputs[kWeights])) return "";
-    const Tensor& weights = *graph_.ConstantTensor(node.inputs[kWeights]);
-    return std::string(StdView(QuantizationOfWeights(weights, WeightsAxis(id), kFullWeights).status().message()));
+    for (int i = 0; i < static_cast<int>(node.inputs.size()); ++i) {
+      if (!TakesWeights(role, i)) continue;
+      const Tensor* weights = graph_.ConstantTensor(node.inputs[i]);
+      if (weights == nullptr) continue;
+      const absl::Status status = QuantizationOfWeights(*weights, WeightsAxis(id), kFullWeights).status();
+      if (!status.ok()) return std::string(StdView(status.message()));
+    }
+    return "";
   }
 
   absl::StatusOr<QuantizationParameters> ParametersOf(const Bounds& bounds) const {
@@ -168,22 +181,23 @@ class Inserter {
   absl::StatusOr<RoundedWeights> RoundWeights(NodeId id, ValueId input, const Tensor& weights, int limit) const {
     const int axis = WeightsAxis(id);
     std::vector<float> shares;
-    if (options_.clip_weights) shares = KeptShares(graph_, id, input, weights, axis >= 0, limit, ranges_);
+    if (options_.clip_weights && input.valid()) shares = KeptShares(graph_, id, input, weights, axis >= 0, limit, ranges_);
     HALFTONE_ASSIGN_OR_RETURN(Quantization quantization, QuantizationOfWeights(weights, axis, limit, shares));
     Tensor integers = QuantizedWeights(weights, quantization, limit);
     const bool clipped = std::ranges::any_of(shares, [](float share) { return share < 1; });
     return RoundedWeights{std::move(integers), std::move(quantization), clipped};
   }
 
-  // Weights of the node in s8, of 7 bits where that is asked for or needed.
-  absl::StatusOr<RoundedWeights> WeightsOf(NodeId id, ValueId input) {
-    const Tensor& weights = *graph_.ConstantTensor(graph_.input(id, kWeights));
+  // Input `i` of the node, weights, in s8, of 7 bits where that is asked for or needed. `input`: the data they are
+  // multiplied by; kNoValue: that has no means to clip them by.
+  absl::StatusOr<RoundedWeights> WeightsOf(NodeId id, int i, ValueId input) {
+    const Tensor& weights = *graph_.ConstantTensor(graph_.input(id, i));
     const bool narrow = options_.narrow_weights.count(id) > 0;
     HALFTONE_ASSIGN_OR_RETURN(RoundedWeights result,
                               RoundWeights(id, input, weights, narrow ? kNarrowWeights : kFullWeights));
     if (options_.fit_pairs && !narrow) {
       const std::span<const int8_t> integers = result.integers.data<int8_t>();
-      const std::optional<WeightChannels> channels = WeightChannelsOf(graph_, id);
+      const std::optional<WeightChannels> channels = WeightChannelsOf(graph_.node(id), weights.dims());
       const PairSums sums = channels.has_value() ? PairSumsOf(integers, *channels) : PairSumsOfAny(integers);
       if (!sums.fit()) {
         HALFTONE_ASSIGN_OR_RETURN(result, RoundWeights(id, input, weights, kNarrowWeights));
@@ -205,14 +219,8 @@ class Inserter {
     if (scales_.count(value) > 0) return value;
     if (const auto it = rounded_.find(value); it != rounded_.end()) return it->second;
     HALFTONE_ASSIGN_OR_RETURN(const QuantizationParameters parameters, ParametersOf(bounds_.at(groups_.Find(value))));
-    const Quantization quantization = Quantization::PerTensor(parameters.scale, parameters.zero_point);
-    const ValueId scale = edit_.AddConstant("", ScaleTensor(quantization));
-    const ValueId zero = edit_.AddConstant("", ZeroPointTensor(quantization, options_.activations));
-    const Shape shape = graph_.shape(value);
-    const ValueId integers =
-        graph_.output(edit_.Add(OpKind::kQuantizeLinear, "", {value, scale, zero}, {options_.activations, shape, ""}));
-    const ValueId real = graph_.output(
-        edit_.Add(OpKind::kDequantizeLinear, "", {integers, scale, zero}, {DataType::kFloat32, shape, ""}));
+    const ValueId real = AddQuantizePair(edit_, value, options_.activations,
+                                         Quantization::PerTensor(parameters.scale, parameters.zero_point));
     scales_[real] = parameters.scale;
     rounded_[value] = real;
     return real;
@@ -227,18 +235,36 @@ class Inserter {
     }
     const bool fixed_weights = role == QuantizedRole::kContraction && graph_.IsConstant(graph_.input(id, kWeights));
     if (fixed_weights) HALFTONE_RETURN_IF_ERROR(QuantizeWeights(id, input));
+    if (role == QuantizedRole::kRecurrent) HALFTONE_RETURN_IF_ERROR(QuantizeRecurrent(id));
     if (options_.quantize_results) HALFTONE_RETURN_IF_ERROR(QuantizeResult(id));
     return absl::OkStatus();
   }
 
+  // Both matrices, and the state between them.
+  absl::Status QuantizeRecurrent(NodeId id) {
+    for (const int i : {kRecurrentW, kRecurrentR}) {
+      HALFTONE_ASSIGN_OR_RETURN(const RoundedWeights rounded, WeightsOf(id, i, kNoValue));
+      edit_.SetInput(id, i, SharedWeights(graph_.input(id, i), rounded));
+    }
+    const StateRange range = StateRangeOf(graph_, id, ranges_);
+    HALFTONE_ASSIGN_OR_RETURN(const QuantizationParameters state, ParametersOf({range.min, range.max}));
+    QuantizeState(edit_, id, options_.activations, Quantization::PerTensor(state.scale, state.zero_point));
+    return absl::OkStatus();
+  }
+
+  ValueId SharedWeights(ValueId weights, const RoundedWeights& rounded) {
+    const auto key = std::pair(weights, rounded.quantization.ToString());
+    const auto [it, first] = shared_weights_.try_emplace(key, kNoValue);
+    if (first) it->second = AddDequantized(edit_, rounded.integers, rounded.quantization);
+    return it->second;
+  }
+
   // Weights, and the bias by their scales. `input`: what the node's input 0 was before it was quantized.
   absl::Status QuantizeWeights(NodeId id, ValueId input) {
-    HALFTONE_ASSIGN_OR_RETURN(const RoundedWeights rounded, WeightsOf(id, input));
+    HALFTONE_ASSIGN_OR_RETURN(const RoundedWeights rounded, WeightsOf(id, kWeights, input));
     const Quantization& quantization = rounded.quantization;
     const ValueId weights = graph_.input(id, kWeights);
-    const auto key = std::pair(weights, quantization.ToString());
-    if (shared_weights_.count(key) == 0) shared_weights_[key] = AddDequantized(edit_, rounded.integers, quantization);
-    edit_.SetInput(id, kWeights, shared_weights_[key]);
+    edit_.SetInput(id, kWeights, SharedWeights(weights, rounded));
     if (options_.correct_bias) {
       CorrectBias(id, input, *graph_.ConstantTensor(weights), Dequantized(rounded.integers, quantization));
     }

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "ir/recurrent.h"
+
 namespace halftone {
 namespace {
 
@@ -19,6 +21,9 @@ constexpr Row kRows[] = {
     {kMatMul, kContraction, 4},
     {kGemm, kContraction, 2},
     {kConvTranspose, kContraction, 2},
+    {kLstm, kRecurrent, 3},
+    {kGru, kRecurrent, 3},
+    {kRnn, kRecurrent, 3},
     {kAdd, kCompute, 2},
     {kSub, kCompute, 2},
     {kMul, kCompute, 2},
@@ -102,9 +107,15 @@ std::vector<int> QuantizableInputs(const Graph& graph, NodeId id) {
   return inputs;
 }
 
-int OutputChannelAxis(const Graph& graph, NodeId contraction) {
-  const Node& node = graph.node(contraction);
-  const ValueId weights = graph.input(contraction, 1);
+bool TakesWeights(QuantizedRole role, int input) {
+  if (role == kContraction) return input == 1;
+  return role == kRecurrent && (input == kRecurrentW || input == kRecurrentR);
+}
+
+int OutputChannelAxis(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  if (Info(node.op).group == OpGroup::kRecurrent) return 1;  // [directions, gates * hidden, input or hidden]
+  const ValueId weights = graph.input(id, 1);
   if (!weights.valid() || !graph.shape(weights).has_rank()) return -1;
   const Shape& shape = graph.shape(weights);
   const int rank = shape.rank();

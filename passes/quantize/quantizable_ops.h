@@ -12,6 +12,7 @@ namespace halftone {
 enum class QuantizedRole : uint8_t {
   kNone,         // real numbers alone
   kContraction,  // data, weights and a residual; the bias stays real
+  kRecurrent,    // data, weights of the data and of the state: two constants; bias and given states stay real
   kCompute,      // makes new numbers: a scale for each input, one for the result
   kMove,         // moves or picks numbers: integers pass as they are, with one scale and zero point before and behind
 };
@@ -22,9 +23,12 @@ QuantizedRole QuantizedRoleOf(const Graph& graph, NodeId id);
 // The inputs of the node that may be integers, in order, those that are absent left out. Of kMove: all its data.
 std::vector<int> QuantizableInputs(const Graph& graph, NodeId id);
 
-// The dimension of a contraction's weights (input 1) that runs over output channels; -1 where none does alone (grouped
-// transposed convolutions, depthwise weights with a multiplier).
-int OutputChannelAxis(const Graph& graph, NodeId contraction);
+// Whether the input may be weights: a constant with a scale for each output channel.
+bool TakesWeights(QuantizedRole role, int input);
+
+// The dimension of the weights (of recurrent ops of both) that runs over output channels; -1 where none does alone
+// (grouped transposed convolutions, depthwise weights with a multiplier). REQUIRES: kContraction or kRecurrent
+int OutputChannelAxis(const Graph& graph, NodeId id);
 
 }  // namespace halftone
 

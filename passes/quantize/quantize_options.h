@@ -28,6 +28,8 @@ struct QuantizeOptions {
   std::set<NodeId> narrow_weights = {};
   // The same of every contraction of which that cannot be proved (ir/pair_sums.h); saturation.h says what was found.
   bool fit_pairs = false;
+  // LSTM, GRU and RNN, which a GraphDef has no op for, may be quantized.
+  bool recurrent = true;
   // The bias of a contraction takes up the mean error of its rounded weights (correct_bias.h). Where means of channels
   // are not known it stays as it is; the log says which did ("correct-bias").
   bool correct_bias = false;

@@ -13,7 +13,6 @@
 namespace halftone {
 namespace {
 
-constexpr int kWeights = 1;
 constexpr int kSevenBitLimit = 63;
 
 constexpr std::string_view kNames[] = {"proved", "7 bits", "may saturate", "s8 activations"};
@@ -32,14 +31,24 @@ std::string_view SaturationName(Saturation saturation) { return kNames[static_ca
 std::vector<SaturationCertificate> CertifySaturation(const Graph& graph) {
   std::vector<SaturationCertificate> certificates;
   for (const NodeId id : graph.TopologicalOrder()) {
-    if (QuantizedRoleOf(graph, id) != QuantizedRole::kContraction) continue;
-    const ValueId data = Integers(graph, id, 0), weights = Integers(graph, id, kWeights);
-    if (!data.valid() || !graph.IsConstant(weights) || graph.type(weights) != DataType::kInt8) continue;
-    const std::span<const int8_t> integers = graph.ConstantTensor(weights)->data<int8_t>();
-    const std::optional<WeightChannels> channels = WeightChannelsOf(graph, id);
-    const PairSums sums = channels.has_value() ? PairSumsOf(integers, *channels) : PairSumsOfAny(integers);
-    const bool narrow =
-        std::ranges::all_of(integers, [](int8_t w) { return w >= -kSevenBitLimit && w <= kSevenBitLimit; });
+    const ValueId data = Integers(graph, id, 0);
+    if (!data.valid()) continue;
+    PairSums sums;
+    bool narrow = true, found = false;
+    for (const int i : QuantizableInputs(graph, id)) {
+      const ValueId weights = TakesWeights(QuantizedRoleOf(graph, id), i) ? Integers(graph, id, i) : kNoValue;
+      if (!graph.IsConstant(weights) || graph.type(weights) != DataType::kInt8) continue;
+      const Tensor& tensor = *graph.ConstantTensor(weights);
+      const std::span<const int8_t> integers = tensor.data<int8_t>();
+      const std::optional<WeightChannels> channels = WeightChannelsOf(graph.node(id), tensor.dims());
+      const PairSums own = channels.has_value() ? PairSumsOf(integers, *channels) : PairSumsOfAny(integers);
+      sums = {std::max(sums.most, own.most), std::min(sums.least, own.least),
+              std::max(sums.worst_output, own.worst_output)};
+      narrow = narrow &&
+               std::ranges::all_of(integers, [](int8_t w) { return w >= -kSevenBitLimit && w <= kSevenBitLimit; });
+      found = true;
+    }
+    if (!found) continue;
     SaturationCertificate certificate{.node = graph.Label(id), .most = sums.most, .least = sums.least};
     if (graph.type(data) == DataType::kInt8 && sums.worst_output >= 0) {
       certificate.saturation = Saturation::kHalvesWeights;

@@ -18,16 +18,14 @@
 namespace halftone {
 namespace {
 
-constexpr int kWeights = 1;
-
 // Of integers with the same quantization and type as `like`.
 ValueSpec SpecLike(const Graph& graph, ValueId like, Shape shape) {
   return {graph.type(like), std::move(shape), "", graph.value(like).quantization};
 }
 
 bool SameIntegers(const Graph& graph, ValueId a, ValueId b) {
-  return graph.type(a) == graph.type(b) && graph.quantization(a) != nullptr && graph.quantization(b) != nullptr &&
-         *graph.quantization(a) == *graph.quantization(b);
+  return graph.type(a) == graph.type(b) && graph.quantization(a) != nullptr &&
+         SameQuantization(graph.quantization(a), graph.quantization(b));
 }
 
 // One graph while it is squashed.
@@ -192,7 +190,7 @@ class Squasher {
     if (!integers.valid() || graph_.type(integers) == DataType::kInt32) return kNoValue;
     const Quantization& quantization = *graph_.quantization(integers);
     if (quantization.per_tensor()) return integers;
-    const bool of_channels = role == QuantizedRole::kContraction && i == kWeights && graph_.IsConstant(integers) &&
+    const bool of_channels = TakesWeights(role, i) && graph_.IsConstant(integers) &&
                              quantization.axis == OutputChannelAxis(graph_, id);
     return of_channels ? integers : kNoValue;
   }

@@ -116,4 +116,15 @@ ValueId AddDequantized(GraphEditor& edit, Tensor integers, const Quantization& q
                                       std::move(attributes)));
 }
 
+ValueId AddQuantizePair(GraphEditor& edit, ValueId value, DataType type, const Quantization& quantization) {
+  const Graph& graph = edit.graph();
+  const ValueId scale = edit.AddConstant("", ScaleTensor(quantization));
+  const ValueId zero = edit.AddConstant("", ZeroPointTensor(quantization, type));
+  const Shape shape = graph.shape(value);
+  const ValueId integers =
+      graph.output(edit.Add(OpKind::kQuantizeLinear, "", {value, scale, zero}, {type, shape, ""}));
+  return graph.output(
+      edit.Add(OpKind::kDequantizeLinear, "", {integers, scale, zero}, {DataType::kFloat32, shape, ""}));
+}
+
 }  // namespace halftone

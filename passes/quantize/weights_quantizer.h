@@ -1,4 +1,4 @@
-// Weights and biases of contractions as constants of integers with a dequantize_linear behind.
+// Weights, biases and other values as integers with a dequantize_linear behind.
 #ifndef HALFTONE_PASSES_QUANTIZE_WEIGHTS_QUANTIZER_H_
 #define HALFTONE_PASSES_QUANTIZE_WEIGHTS_QUANTIZER_H_
 
@@ -32,6 +32,9 @@ std::optional<QuantizedBias> QuantizeBias(const Tensor& bias, float input_scale,
 // A dequantize_linear of a new constant; the value that it makes. The zero point, where there is one, is a constant of
 // the integers' type.
 ValueId AddDequantized(GraphEditor& edit, Tensor integers, const Quantization& quantization);
+
+// quantize_linear and dequantize_linear of a value; what comes out.
+ValueId AddQuantizePair(GraphEditor& edit, ValueId value, DataType type, const Quantization& quantization);
 
 // Scale and zero point as constants: scalars, or rank 1 where there are many.
 Tensor ScaleTensor(const Quantization& quantization);

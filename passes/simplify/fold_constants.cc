@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "ir/recurrent.h"
 #include "ir/reference/reference.h"
 #include "ir/shape_inference.h"
 #include "passes/core/rule_pass.h"
@@ -76,12 +77,18 @@ bool IsTooMuchWork(const Graph& graph, NodeId id, int64_t result_bytes, const st
 
 bool Dequantizes(OpKind op) { return op == OpKind::kDequantizeLinear || op == OpKind::kDequantizeRange; }
 
-// Of any size: a kernel of integers reads them.
+// Inputs of `op` that a kernel of integers would read as such, of any size, or that say how it rounds its state.
+bool ReadsIntegers(OpKind op, int input) {
+  const OpGroup group = Info(op).group;
+  if (group == OpGroup::kContraction) return input <= kWeightsInput;
+  return group == OpGroup::kRecurrent && (input <= kRecurrentR || input == kRecurrentH);
+}
+
 bool AreQuantizedWeights(const Graph& graph, NodeId id) {
   if (graph.op(id) != OpKind::kDequantizeLinear) return false;
   const std::vector<Use>& uses = graph.uses(graph.output(id));
   return std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
-    return Info(graph.op(use.node)).group == OpGroup::kContraction && use.index <= kWeightsInput;
+    return ReadsIntegers(graph.op(use.node), use.index);
   });
 }
 

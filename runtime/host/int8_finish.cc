@@ -101,13 +101,15 @@ std::optional<IntegerBounds> BoundsOf(const Int8Finish& finish) {
   return IntegerBounds{QuantizedNumber(clamp->low, finish), QuantizedNumber(clamp->high, finish)};
 }
 
+void QuantizeRow(const Int8Finish& finish, const float* x, int64_t count, std::byte* y) {
+  (finish.type == DataType::kUInt8 ? Loops<uint8_t>::RunQuantize : Loops<int8_t>::RunQuantize)(finish, x, count, y);
+}
+
 void FinishRow(const Int8Finish& finish, float* numbers, int64_t count, std::byte* y) {
   if (finish.activation != Activation::kNone)
     RowActivation(finish.activation)(numbers, count, finish.alpha, finish.beta);
-  if (finish.type == DataType::kUInt8) {
-    Loops<uint8_t>::RunQuantize(finish, numbers, count, y);
-  } else if (finish.type == DataType::kInt8) {
-    Loops<int8_t>::RunQuantize(finish, numbers, count, y);
+  if (finish.type == DataType::kUInt8 || finish.type == DataType::kInt8) {
+    QuantizeRow(finish, numbers, count, y);
   } else if (finish.type == DataType::kBFloat16) {
     static const Round round = ForThisCpu<Round>(Round512, Round256, RoundAny);
     round(numbers, count, reinterpret_cast<uint16_t*>(y));

@@ -1,8 +1,14 @@
 #include "runtime/onednn/fixed_product.h"
 
 #include "base/status.h"
+#include "runtime/onednn/quantized.h"
 
 namespace halftone::onednn {
+namespace {
+
+DataType WeightsType(DataType x) { return x == DataType::kUInt8 ? DataType::kInt8 : x; }
+
+}  // namespace
 
 using ProductDesc = dnnl::matmul::primitive_desc;
 
@@ -10,6 +16,7 @@ absl::StatusOr<ProductDesc> FixedProduct::Choose(const Desc& weights, bool has_b
   const Desc x = PlainDesc(Dims{form_.m, form_.k}, form_.type);
   const Desc y(Dims{form_.m, form_.n}, dnnl::memory::data_type::f32, Dims{form_.row_stride, 1}, /*allow_empty=*/true);
   dnnl::primitive_attr attributes = UserScratch();
+  if (!form_.scales.empty()) attributes.set_scales_mask(DNNL_ARG_WEIGHTS, 1 << 1);
   if (form_.add) {
     dnnl::post_ops post_ops;
     post_ops.append_sum(1.0f);
@@ -36,6 +43,7 @@ absl::Status FixedProduct::Finish(const ProductDesc& chosen) {
                   {DNNL_ARG_DST, y_.get()},
                   {DNNL_ARG_SCRATCHPAD, scratch_.get()}};
     if (bias_ != nullptr) arguments_.push_back({DNNL_ARG_BIAS, bias_->memory.get()});
+    if (scales_ != nullptr) arguments_.push_back({DNNL_ARG_ATTR_SCALES | DNNL_ARG_WEIGHTS, scales_->memory.get()});
   });
 }
 
@@ -44,7 +52,7 @@ absl::StatusOr<FixedProduct> FixedProduct::Make(const Form& form, const Tensor& 
   FixedProduct product;
   product.form_ = form;
   HALFTONE_ASSIGN_OR_RETURN(const ProductDesc chosen,
-                            product.Choose(AnyDesc(Dims{form.k, form.n}, form.type), bias != nullptr));
+                            product.Choose(AnyDesc(Dims{form.k, form.n}, WeightsType(form.type)), bias != nullptr));
   Tensor known = weights;
   if (!DnnlType(known.type()).has_value()) {
     HALFTONE_ASSIGN_OR_RETURN(known, weights.ConvertTo(form.type));
@@ -62,6 +70,11 @@ absl::StatusOr<FixedProduct> FixedProduct::Make(const Form& form, const Tensor& 
     HALFTONE_ASSIGN_OR_RETURN(FixedMemory fixed, Pack(*bias, plain, plain));
     product.bias_ = std::make_shared<const FixedMemory>(std::move(fixed));
   }
+  if (!form.scales.empty()) {
+    const Desc plain = PlainDesc(Dims{form.n}, DataType::kFloat32);
+    HALFTONE_ASSIGN_OR_RETURN(FixedMemory fixed, FixedNumbers(form.scales, plain));
+    product.scales_ = std::make_shared<const FixedMemory>(std::move(fixed));
+  }
   HALFTONE_RETURN_IF_ERROR(product.Finish(chosen));
   return product;
 }
@@ -72,6 +85,7 @@ absl::StatusOr<FixedProduct> FixedProduct::MakeLike(const FixedProduct& other, i
   product.form_.m = m;
   product.weights_ = other.weights_;
   product.bias_ = other.bias_;
+  product.scales_ = other.scales_;
   HALFTONE_ASSIGN_OR_RETURN(const ProductDesc chosen,
                             product.Choose(other.weights_->memory.get_desc(), other.bias_ != nullptr));
   HALFTONE_RETURN_IF_ERROR(product.Finish(chosen));
@@ -80,7 +94,7 @@ absl::StatusOr<FixedProduct> FixedProduct::MakeLike(const FixedProduct& other, i
 
 StepFacts FixedProduct::facts() const {
   StepFacts facts;
-  for (const FixedMemory* fixed : {weights_.get(), bias_.get()}) {
+  for (const FixedMemory* fixed : {weights_.get(), bias_.get(), scales_.get()}) {
     if (fixed != nullptr) facts.fixed.emplace_back(fixed->pages->data(), fixed->pages->size());
   }
   return facts;

@@ -16,12 +16,13 @@ class FixedProduct {
  public:
   struct Form {
     int64_t m, k, n, row_stride;
-    DataType type = DataType::kFloat32;  // of x and weights
+    DataType type = DataType::kFloat32;  // of x and weights; of x of u8 or s8 the weights are s8
     bool add = false;                    // to what y has
+    std::vector<float> scales = {};      // of bytes: sums of products are multiplied by these, one a column
   };
 
-  // Rows [first, first + n) of `weights`, plain and seen as a matrix of k columns, of any float type; packed once in a
-  // process. `bias` [n] or null.
+  // Rows [first, first + n) of `weights`, plain and seen as a matrix of k columns, of any float type, or s8; packed once
+  // in a process. `bias` [n] or null.
   static absl::StatusOr<FixedProduct> Make(const Form& form, const Tensor& weights, int64_t first, const Tensor* bias);
   // The same for another number of rows of x.
   static absl::StatusOr<FixedProduct> MakeLike(const FixedProduct& other, int64_t m);
@@ -45,7 +46,7 @@ class FixedProduct {
   dnnl::matmul primitive_;
   dnnl::stream stream_;
   mutable dnnl::memory x_, y_, scratch_;  // handles on what Run is given
-  std::shared_ptr<const FixedMemory> weights_, bias_;
+  std::shared_ptr<const FixedMemory> weights_, bias_, scales_;
   std::vector<dnnl_exec_arg_t> arguments_;
 };
 

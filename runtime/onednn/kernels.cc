@@ -104,6 +104,7 @@ class KernelTable {
     const Kernel* stft = onednn::MakeStftKernel().release();
     const Kernel* einsum = onednn::MakeEinsumKernel().release();
     const Kernel* recurrent = onednn::MakeRecurrentKernel().release();
+    const Kernel* int8_recurrent = onednn::MakeInt8RecurrentKernel().release();
 
     // Fastest first; the reference function comes last everywhere.
     Add({OpKind::kConv}, {int8_depthwise, int8_conv, activated_conv, conv});
@@ -187,7 +188,7 @@ class KernelTable {
     Add({OpKind::kScaledDotProductAttention}, {blocked_attention, whole_attention, any_attention});
     Add({OpKind::kDft}, {dft});
     Add({OpKind::kStft}, {stft});
-    Add({OpKind::kLstm, OpKind::kGru, OpKind::kRnn}, {recurrent});
+    Add({OpKind::kLstm, OpKind::kGru, OpKind::kRnn}, {int8_recurrent, recurrent});
     // Only the reference: shape (a constant nearly always).
   }
   void Add(std::initializer_list<OpKind> ops, const KernelList& kernels) {

@@ -45,6 +45,7 @@ std::unique_ptr<Kernel> MakeDeconvKernel();          // deconv.cc: conv_transpos
 std::unique_ptr<Kernel> MakeLayerNormKernel();       // layer_norm.cc
 std::unique_ptr<Kernel> MakeLrnKernel();             // layer_norm.cc
 std::unique_ptr<Kernel> MakeRecurrentKernel();       // recurrent.cc: lstm, gru, rnn with every option
+std::unique_ptr<Kernel> MakeInt8RecurrentKernel();   // recurrent.cc: the same of bytes
 std::unique_ptr<Kernel> MakeEinsumKernel();          // einsum.cc
 std::unique_ptr<Kernel> MakeAttentionKernel();       // attention.cc
 // scaled_attention.cc: the scores of some queries at a time; where that is the fastest, or always

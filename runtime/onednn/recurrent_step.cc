@@ -16,7 +16,8 @@ constexpr int64_t kGrainElements = 1 << 14;  // of gates that are worth a thread
 
 // Where the parts of the scratch memory begin, in bytes.
 struct Layout {
-  size_t gates = 0, x = 0, h = 0, c = 0, recurrent = 0, reset = 0, h16 = 0, reset16 = 0, product = 0, end = 0;
+  size_t gates = 0, x = 0, h = 0, c = 0, recurrent = 0, reset = 0, product = 0, end = 0;
+  size_t narrow_h = 0, narrow_reset = 0;  // as the products read them, where that is not f32
 };
 
 Layout LayoutOf(const RecurrentProblem& p, const std::vector<RecurrentDirection>& directions) {
@@ -28,15 +29,15 @@ Layout LayoutOf(const RecurrentProblem& p, const std::vector<RecurrentDirection>
     return begin;
   };
   const int64_t states = p.batch * p.hidden;
-  const bool bf16 = p.type == DataType::kBFloat16;
+  const int64_t narrow = p.h_type == DataType::kFloat32 ? 0 : states;
   layout.gates = part(p.piece * p.batch * p.gates * p.hidden, sizeof(float));
-  layout.x = part(p.options.batch_first ? p.piece * p.batch * p.input : 0, ElementSize(p.type));
+  layout.x = part(p.options.batch_first ? p.piece * p.batch * p.input : 0, ElementSize(p.x_type));
   layout.h = part(states, sizeof(float));
   layout.c = part(p.op == OpKind::kLstm ? states : 0, sizeof(float));
   layout.recurrent = part(p.linear_gru() ? 3 * states : 0, sizeof(float));
   layout.reset = part(p.plain_gru() ? states : 0, sizeof(float));
-  layout.h16 = part(bf16 ? states : 0, sizeof(uint16_t));
-  layout.reset16 = part(bf16 && p.plain_gru() ? states : 0, sizeof(uint16_t));
+  layout.narrow_h = part(narrow, ElementSize(p.h_type));
+  layout.narrow_reset = part(p.plain_gru() ? narrow : 0, ElementSize(p.h_type));
   size_t product = 0;  // one runs at a time
   for (const RecurrentDirection& d : directions) {
     for (const FixedProduct* one : {&d.from_x, &d.from_x_rest, &d.from_h, &d.from_reset})
@@ -94,8 +95,14 @@ class RecurrentStep final : public Step {
   T* At(size_t offset) const {
     return reinterpret_cast<T*>(scratch_ + offset);
   }
-  int64_t bytes() const { return static_cast<int64_t>(ElementSize(p_.type)); }
-  bool bf16() const { return p_.type == DataType::kBFloat16; }
+  bool narrow() const { return p_.h_type != DataType::kFloat32; }
+  bool given_in_bf16() const { return p_.state_type == DataType::kBFloat16; }
+
+  // `row`, of states, as the products read it, at its place of `narrow`.
+  void Narrow(const float* row, size_t narrow, int64_t at, int64_t count) const {
+    if (p_.h_type == DataType::kBFloat16) functions_.to_bf16(row, At<uint16_t>(narrow) + at, count);
+    if (p_.h_type == DataType::kUInt8) host::QuantizeRow(p_.h_bytes, row, count, At<std::byte>(narrow) + at);
+  }
 
   // The first element of a row of the states given or returned, and of y.
   int64_t StateAt(size_t d, int64_t b) const {
@@ -111,14 +118,14 @@ class RecurrentStep final : public Step {
   void Load(const std::byte* from, int64_t at, float* row) const {
     if (from == nullptr) {
       std::fill_n(row, p_.hidden, 0.0f);
-    } else if (bf16()) {
+    } else if (given_in_bf16()) {
       functions_.from_bf16(reinterpret_cast<const uint16_t*>(from) + at, row, p_.hidden);
     } else {
       std::memcpy(row, reinterpret_cast<const float*>(from) + at, p_.hidden * sizeof(float));
     }
   }
   void Store(const float* row, std::byte* to, int64_t at) const {
-    if (bf16()) {
+    if (given_in_bf16()) {
       functions_.to_bf16(row, reinterpret_cast<uint16_t*>(to) + at, p_.hidden);
     } else {
       std::memcpy(reinterpret_cast<float*>(to) + at, row, p_.hidden * sizeof(float));
@@ -132,7 +139,7 @@ class RecurrentStep final : public Step {
       Load(initial_h_, StateAt(d, b), h + b * p_.hidden);
       if (p_.op == OpKind::kLstm) Load(initial_c_, StateAt(d, b), c + b * p_.hidden);
     }
-    if (bf16()) functions_.to_bf16(h, At<uint16_t>(layout_.h16), p_.batch * p_.hidden);
+    Narrow(h, layout_.narrow_h, 0, p_.batch * p_.hidden);
     const bool reverse = p_.options.reverse[d];
     const int64_t pieces = (p_.steps + p_.piece - 1) / p_.piece;
     for (int64_t i = 0; i < pieces; ++i) {
@@ -154,7 +161,7 @@ class RecurrentStep final : public Step {
 
   // x of some steps, step by step.
   const std::byte* InputOf(int64_t first, int64_t count) const {
-    const int64_t row = p_.input * bytes();
+    const int64_t row = p_.input * static_cast<int64_t>(ElementSize(p_.x_type));
     if (!p_.options.batch_first) return x_ + first * p_.batch * row;
     std::byte* copy = At<std::byte>(layout_.x);
     for (int64_t t = 0; t < count; ++t) {
@@ -168,17 +175,15 @@ class RecurrentStep final : public Step {
   void RunStep(size_t d, int64_t t, float* gates) {
     const RecurrentDirection& direction = directions_[d];
     std::byte* const scratch = At<std::byte>(layout_.product);
-    const std::byte* h = At<std::byte>(bf16() ? layout_.h16 : layout_.h);
+    const std::byte* h = At<std::byte>(narrow() ? layout_.narrow_h : layout_.h);
     direction.from_h.Run(h, p_.linear_gru() ? At<float>(layout_.recurrent) : gates, scratch);
     if (p_.plain_gru()) {
       ForRows([&](int64_t begin, int64_t end) {
         const host::GateRows rows = RowsOf(d, t, gates, begin, end);
         functions_.gru_reset(rows);
-        if (bf16()) {
-          functions_.to_bf16(rows.reset_h, At<uint16_t>(layout_.reset16) + begin * p_.hidden, rows.count * p_.hidden);
-        }
+        Narrow(rows.reset_h, layout_.narrow_reset, begin * p_.hidden, rows.count * p_.hidden);
       });
-      direction.from_reset.Run(At<std::byte>(bf16() ? layout_.reset16 : layout_.reset), gates + 2 * p_.hidden, scratch);
+      direction.from_reset.Run(At<std::byte>(narrow() ? layout_.narrow_reset : layout_.reset), gates + 2 * p_.hidden, scratch);
     }
     ForRows([&](int64_t begin, int64_t end) {
       if (lengths_ == nullptr) return Update(d, t, gates, begin, end);
@@ -186,7 +191,7 @@ class RecurrentStep final : public Step {
         if (t < lengths_[b]) {
           Update(d, t, gates, b, b + 1);
         } else if (y_ != nullptr) {
-          std::memset(y_ + ResultAt(d, t, b) * bytes(), 0, p_.hidden * bytes());
+          WriteZeros(y_ + ResultAt(d, t, b) * y_size());
         }
       }
     });
@@ -201,15 +206,31 @@ class RecurrentStep final : public Step {
     const host::GateRows rows = RowsOf(d, t, gates, begin, end);
     function(rows);
     const int64_t n = p_.hidden, size = (end - begin) * n;
-    if (bf16()) functions_.to_bf16(rows.h, At<uint16_t>(layout_.h16) + begin * n, size);
+    Narrow(rows.h, layout_.narrow_h, begin * n, size);
     if (y_ == nullptr) return;
-    const std::byte* from = At<std::byte>(bf16() ? layout_.h16 : layout_.h);
-    if (!p_.options.batch_first) {
-      std::memcpy(y_ + ResultAt(d, t, begin) * bytes(), from + begin * n * bytes(), size * bytes());
-      return;
+    if (!p_.options.batch_first) return WriteResult(begin, size, y_ + ResultAt(d, t, begin) * y_size());
+    for (int64_t b = begin; b < end; ++b) WriteResult(b, n, y_ + ResultAt(d, t, b) * y_size());
+  }
+
+  int64_t y_size() const { return static_cast<int64_t>(ElementSize(p_.y_type)); }
+
+  // `count` numbers of the states from row `b` on.
+  void WriteResult(int64_t b, int64_t count, std::byte* y) const {
+    const int64_t at = b * p_.hidden;
+    const bool same_bytes = p_.y_bytes.scale == p_.h_bytes.scale && p_.y_bytes.zero_point == p_.h_bytes.zero_point;
+    if (p_.y_type == p_.h_type && narrow() && same_bytes) {
+      std::memcpy(y, At<std::byte>(layout_.narrow_h) + at * y_size(), count * y_size());
+    } else if (p_.y_type == DataType::kFloat32) {
+      std::memcpy(y, At<float>(layout_.h) + at, count * y_size());
+    } else if (p_.y_type == DataType::kBFloat16) {
+      functions_.to_bf16(At<float>(layout_.h) + at, reinterpret_cast<uint16_t*>(y), count);
+    } else {
+      host::QuantizeRow(p_.y_bytes, At<float>(layout_.h) + at, count, y);
     }
-    for (int64_t b = begin; b < end; ++b)
-      std::memcpy(y_ + ResultAt(d, t, b) * bytes(), from + b * n * bytes(), n * bytes());
+  }
+  void WriteZeros(std::byte* y) const {
+    const bool bytes = p_.y_type == DataType::kUInt8 || p_.y_type == DataType::kInt8;
+    std::memset(y, bytes ? p_.y_bytes.zero_point : 0, p_.hidden * y_size());
   }
 
   template <typename Body>

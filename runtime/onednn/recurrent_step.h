@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/recurrent.h"
+#include "runtime/host/int8_finish.h"
 #include "runtime/onednn/fixed_product.h"
 #include "runtime/onednn/support.h"
 
@@ -15,7 +16,11 @@ struct RecurrentProblem {
   OpKind op = OpKind::kRnn;
   RecurrentOptions options;
   int64_t steps = 0, batch = 0, input = 0, hidden = 0;
-  DataType type = DataType::kFloat32;  // f32 or bf16: of x, the weights, the states given and the results
+  DataType x_type = DataType::kFloat32;      // f32, bf16, u8 or s8
+  DataType h_type = DataType::kFloat32;      // f32, bf16 or u8: as the products with r read the state
+  DataType state_type = DataType::kFloat32;  // f32 or bf16: of the states given and of those returned
+  host::Int8Finish h_bytes, y_bytes;         // of u8; of y where that is bytes
+  DataType y_type = DataType::kFloat32;      // as state_type, or u8 or s8
   int64_t piece = 1;                   // steps whose products with x are made at once
   int gates = 1;
 

@@ -9,7 +9,7 @@
 //
 // An integer may be another one than the reference's by one step, and only where the exact number lies within the
 // rounding of floats of the middle between the two. "loose": behind another node with this freedom, by two steps at one
-// element of a hundred. "kernel=WORD": a step's kernel has it in its name. "no_bf16": results are not bf16, where other
+// element of a hundred. "near=0.01": where what is rounded decides what is computed next, by so much. "kernel=WORD": a step's kernel has it in its name. "no_bf16": results are not bf16, where other
 // operands are f32 and must have the result's type.
 #include <algorithm>
 #include <cctype>
@@ -42,6 +42,7 @@ struct Int8Case {
   std::string place;  // file and line
   std::string name, scale = "1", kernel, text;
   bool loose = false, no_bf16 = false;
+  float near = 0;
 };
 
 std::vector<Int8Case> ReadInt8Cases(const std::string& path) {
@@ -67,6 +68,8 @@ std::vector<Int8Case> ReadInt8Cases(const std::string& path) {
         c.no_bf16 = true;
       } else if (word.starts_with("scale=")) {
         c.scale = word.substr(6);
+      } else if (word.starts_with("near=")) {
+        c.near = std::stof(word.substr(5));
       } else if (word.starts_with("kernel=")) {
         c.kernel = word.substr(7);
       } else {
@@ -134,7 +137,7 @@ Graph InNumbers(Graph graph) {
 
 // "" or what is wrong.
 std::string WrongIntegers(const Tensor& actual, const Tensor& expected, const Tensor& numbers, const Quantization& q,
-                          bool loose) {
+                          const Int8Case& c) {
   if (actual.type() != expected.type() || actual.dims() != expected.dims()) return "another type or shape";
   const std::vector<int64_t> a = actual.ToInts(), e = expected.ToInts();
   const std::vector<float> real = numbers.ToFloats();
@@ -146,7 +149,8 @@ std::string WrongIntegers(const Tensor& actual, const Tensor& expected, const Te
     const double exact = static_cast<double>(real[i]) / q.scales[0];
     const double from_middle = std::abs(exact - std::floor(exact) - 0.5);
     const bool tie = difference == 1 && from_middle <= 1e-4 + 1e-5 * std::abs(exact);
-    if (tie || (loose && difference <= 2)) continue;
+    const bool near = c.near > 0 && static_cast<double>(difference) <= c.near / q.scales[0] + 1;
+    if (tie || near || (c.loose && difference <= 2)) continue;
     return Concat("element ", i, " is ", a[i], " instead of ", e[i], "; exactly ", exact, " steps");
   }
   if (others * 100 > a.size() + 100) return Concat(others, " of ", a.size(), " elements are others");
@@ -154,16 +158,16 @@ std::string WrongIntegers(const Tensor& actual, const Tensor& expected, const Te
 }
 
 std::string CompareResults(const Graph& graph, const std::vector<Tensor>& actual, const std::vector<Tensor>& expected,
-                           const std::vector<Tensor>& numbers, bool loose) {
+                           const std::vector<Tensor>& numbers, const Int8Case& c) {
   for (size_t i = 0; i < expected.size(); ++i) {
     const ValueId value = graph.outputs()[i].value;
     const Quantization* q = graph.quantization(value);
     std::string wrong;
     if (q != nullptr) {
-      wrong = WrongIntegers(actual[i], expected[i], numbers[i], *q, loose);
+      wrong = WrongIntegers(actual[i], expected[i], numbers[i], *q, c);
     } else {
       const float relative = graph.type(value) == DataType::kBFloat16 ? 1.0f / 128 : 1e-5f;
-      wrong = reference::Compare(actual[i], expected[i], relative, loose ? 0.3f : 1e-4f);
+      wrong = reference::Compare(actual[i], expected[i], relative, c.loose ? 0.3f : std::max(c.near, 1e-4f));
     }
     if (!wrong.empty()) return Concat("result ", i, ": ", wrong);
   }
@@ -185,7 +189,7 @@ void Check(const Int8Case& c, const Types& types, int threads) {
   for (int run = 0; run < 2; ++run) {  // the second run sees the first one's memory
     const absl::StatusOr<std::vector<Tensor>> actual = (*plan)->Run(inputs);
     ASSERT_TRUE(actual.ok()) << actual.status();
-    EXPECT_EQ(CompareResults(*graph, *actual, *expected, *numbers, c.loose), "")
+    EXPECT_EQ(CompareResults(*graph, *actual, *expected, *numbers, c), "")
         << "run " << run << ", " << threads << " threads\n"
         << AllSteps(**plan);
   }
