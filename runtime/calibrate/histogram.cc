@@ -8,6 +8,11 @@
 
 #include "absl/log/check.h"
 #include "runtime/host/simd.h"
+#include "runtime/host/vector_math.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace halftone {
 namespace {
@@ -19,29 +24,71 @@ constexpr int32_t kInfinity = 0x7f800000;  // as a key
 HALFTONE_INLINE int32_t Key(int32_t bits) { return bits ^ (bits >> 31 & kMagnitudeBits); }
 float FromKey(int32_t key) { return std::bit_cast<float>(Key(key)) + 0.0f; }
 
-// How numbers are counted: bins of a piece that stays in the first cache are computed many at once, then counted one by
-// one into several tables in turn, so that equal numbers side by side (zeros after a relu) do not wait for each other.
-constexpr int kTables = 4;
-constexpr int kPiece = 2048;
-constexpr int kTableSize = Histogram::kBins + 64;  // tables begin in different sets of the cache
-// Pieces after which a 16-bit count could be full.
-constexpr int kMostPieces = 65535 / (kPiece / kTables);
+// How numbers are counted: the bins of a piece that stays in the first cache are found many at once, then counted one
+// by one. Zeros, of which a relu leaves many, are left out there: they are what is missing.
+constexpr int kPiece = 512;
+constexpr int kVector = 8;
 
-struct Tables {
-  alignas(64) uint16_t counts[kTables][kTableSize];  // all 0 between calls
-};
+int32_t BinOf(float number, float inverse_width) {
+  return static_cast<int32_t>(number * inverse_width) + (std::bit_cast<int32_t>(number) >> 31);
+}
 
-// Bins of `count` numbers. Returns how many are zero.
-HALFTONE_SIMD int FindBins(const float* __restrict x, int count, float inverse_width, uint16_t* __restrict bins) {
-  int zeros = 0;
+// Bins, counted from kZeroBin, of the numbers that are not zero, side by side; there is room for one vector more than
+// `count`. Returns how many they are.
+using FindBins = int (*)(const float* x, int count, float inverse_width, int32_t* bins);
+
+int FindBinsAny(const float* x, int count, float inverse_width, int32_t* bins) {
+  int found = 0;
   for (int i = 0; i < count; ++i) {
-    const float number = x[i] + 0.0f;  // -0 becomes 0
-    const int32_t cut = static_cast<int32_t>(number * inverse_width);
-    const int32_t below = std::bit_cast<int32_t>(number) >> 31;  // -1 for negative numbers
-    zeros += number == 0.0f ? 1 : 0;
-    bins[i] = static_cast<uint16_t>(Histogram::kZeroBin + cut + below);
+    bins[found] = BinOf(x[i], inverse_width);
+    found += x[i] != 0.0f ? 1 : 0;
   }
-  return zeros;
+  return found;
+}
+
+#if defined(__x86_64__)
+// For each set of lanes of a vector: which they are, in their order.
+struct Lanes {
+  alignas(64) uint8_t of[1 << kVector][kVector];
+};
+constexpr Lanes MakeLanes() {
+  Lanes lanes{};
+  for (int set = 0; set < 1 << kVector; ++set) {
+    for (int lane = 0, next = 0; lane < kVector; ++lane) {
+      if ((set >> lane & 1) != 0) lanes.of[set][next++] = static_cast<uint8_t>(lane);
+    }
+  }
+  return lanes;
+}
+constexpr Lanes kLanes = MakeLanes();
+
+HALFTONE_FOR_AVX2 int FindBinsAvx2(const float* x, int count, float inverse_width, int32_t* bins) {
+  const __m256 inverse = _mm256_set1_ps(inverse_width);
+  int found = 0, i = 0;
+  for (; i + kVector <= count; i += kVector) {
+    const __m256 numbers = _mm256_loadu_ps(x + i);
+    const __m256i cut = _mm256_cvttps_epi32(_mm256_mul_ps(numbers, inverse));
+    // -1 for negative numbers
+    const __m256i below = _mm256_srai_epi32(_mm256_castps_si256(numbers), 31);
+    const int set = _mm256_movemask_ps(_mm256_cmp_ps(numbers, _mm256_setzero_ps(), _CMP_NEQ_UQ));
+    const __m256i lanes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(kLanes.of[set])));
+    const __m256i packed = _mm256_permutevar8x32_epi32(_mm256_add_epi32(cut, below), lanes);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(bins + found), packed);
+    found += std::popcount(static_cast<unsigned>(set));
+  }
+  return found + FindBinsAny(x + i, count - i, inverse_width, bins + found);
+}
+#endif
+
+FindBins FindBinsHere() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("x86-64-v3")) return FindBinsAvx2;
+#endif
+  return FindBinsAny;
+}
+
+void Count(const int32_t* bins, int count, uint64_t* counts) {
+  for (int i = 0; i < count; ++i) ++counts[bins[i]];
 }
 
 HALFTONE_SIMD void ExtentOfKeys(const int32_t* __restrict bits, int64_t count, int32_t* low, int32_t* high) {
@@ -55,37 +102,15 @@ HALFTONE_SIMD void ExtentOfKeys(const int32_t* __restrict bits, int64_t count, i
   *high = h;
 }
 
-// Adds the tables' counts of bins [first, last) and clears them.
-HALFTONE_SIMD void Collect(Tables& tables, int first, int last, uint64_t* __restrict counts) {
-  for (int bin = first; bin < last; ++bin) {
-    uint32_t sum = 0;
-    for (int t = 0; t < kTables; ++t) sum += tables.counts[t][bin];
-    counts[bin] += sum;
-  }
-  for (int t = 0; t < kTables; ++t) std::fill(tables.counts[t] + first, tables.counts[t] + last, uint16_t{0});
-}
-
-void CountInto(Tables& tables, const uint16_t* bins, int count) {
-  static_assert(kTables == 4);
-  uint16_t* const a = tables.counts[0];
-  uint16_t* const b = tables.counts[1];
-  uint16_t* const c = tables.counts[2];
-  uint16_t* const d = tables.counts[3];
-  int i = 0;
-  for (; i + 4 <= count; i += 4) {
-    uint64_t four;
-    __builtin_memcpy(&four, bins + i, sizeof(four));
-    ++a[four & 0xffff];
-    ++b[four >> 16 & 0xffff];
-    ++c[four >> 32 & 0xffff];
-    ++d[four >> 48];
-  }
-  for (; i < count; ++i) ++a[bins[i]];
-}
-
 float TwoTo(int exponent) { return std::ldexp(1.0f, exponent); }
 
 }  // namespace
+
+// As unsigned integers negative numbers are the larger ones, and among them those further from zero.
+Extent Extent::OfBits(int32_t high, uint32_t top, uint32_t bottom) {
+  const auto lowest = static_cast<int32_t>(top), nearest = static_cast<int32_t>(bottom);
+  return {.low = Key(lowest < 0 ? lowest : nearest), .high = Key(high < 0 ? nearest : high)};
+}
 
 bool Extent::finite() const {
   return low > Key(std::bit_cast<int32_t>(-std::numeric_limits<float>::infinity())) && high < kInfinity;
@@ -131,33 +156,20 @@ void Histogram::Add(std::span<const float> x, const Extent& extent) {
   const int needed = ExponentFor(extent.magnitude());
   if (needed > exponent_) WidenTo(needed);
   const float inverse_width = TwoTo(-exponent_);
-
-  static thread_local Tables tables = {};
-  alignas(64) uint16_t bins[kPiece];
-  constexpr int64_t kFew = 1024;  // for which it does not pay to collect tables
-  const int64_t count = static_cast<int64_t>(x.size());
+  static const FindBins find = FindBinsHere();
+  alignas(64) int32_t bins[kPiece + kVector];
+  uint64_t* const counts = counts_.data() + kZeroBin;
+  uint64_t others = 0;  // than zeros
+  for (size_t first = 0; first < x.size(); first += kPiece) {
+    const float* const piece = x.data() + first;
+    const int size = static_cast<int>(std::min<size_t>(kPiece, x.size() - first));
+    const int found = find(piece, size, inverse_width, bins);
+    Count(bins, found, counts);
+    others += found;
+  }
   total_ += x.size();
-  if (count <= kFew) {
-    zeros_ += FindBins(x.data(), static_cast<int>(count), inverse_width, bins);
-    for (int64_t i = 0; i < count; ++i) ++counts_[bins[i]];
-    return;
-  }
-  const auto bin_of = [&](float number) {
-    uint16_t bin;
-    FindBins(&number, 1, inverse_width, &bin);
-    return static_cast<int>(bin);
-  };
-  const int first_bin = bin_of(extent.min()), last_bin = bin_of(extent.max());
-  int pieces = 0;
-  for (int64_t first = 0; first < count; first += kPiece) {
-    const int size = static_cast<int>(std::min<int64_t>(kPiece, count - first));
-    zeros_ += FindBins(x.data() + first, size, inverse_width, bins);
-    CountInto(tables, bins, size);
-    if (++pieces == kMostPieces || first + size == count) {
-      Collect(tables, first_bin, last_bin + 1, counts_.data());
-      pieces = 0;
-    }
-  }
+  zeros_ += x.size() - others;
+  *counts += x.size() - others;
 }
 
 void Histogram::Merge(const Histogram& other) {

@@ -18,6 +18,9 @@ struct Extent {
   int32_t low = INT32_MAX;
   int32_t high = INT32_MIN;
 
+  // Of numbers of which the bits are known that are largest as signed, and largest and smallest as unsigned integers.
+  static Extent OfBits(int32_t high, uint32_t top, uint32_t bottom);
+
   bool empty() const { return low > high; }
   bool finite() const;  // REQUIRES: not empty
   float min() const;    // -0 is 0

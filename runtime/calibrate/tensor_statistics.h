@@ -64,8 +64,8 @@ class TensorStatistics {
 
  private:
   struct Share;
-  static void AddToChannels(std::span<const float> x, int64_t first, const ChannelLayout& layout, int32_t* largest,
-                            float* sums);
+  static Extent AddToChannels(std::span<const float> x, int64_t first, const ChannelLayout& layout, int32_t* largest,
+                              float* sums);
   static void AddShare(std::span<const float> x, int64_t first, int64_t last, const ChannelLayout& layout,
                        Share& share);
   void AddToMeans(std::span<const float> sums, int64_t count);

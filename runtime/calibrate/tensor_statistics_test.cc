@@ -69,6 +69,63 @@ TEST(TensorStatistics, ChannelsInEveryLayout) {
   }
 }
 
+// Extremes of one sign or both, and what is not finite, wherever they lie in every layout.
+TEST(TensorStatistics, ExtremesInEveryLayout) {
+  const ChannelLayout layouts[] = {{},           {6, 49, 1},   {2, 70000, 1}, {32, 500, 16}, {24, 400, 8},
+                                   {27, 90, 27}, {3, 3000, 3}, {13, 3, 13},   {900, 1, 1},   {1, 1, 1}};
+  for (const ChannelLayout& layout : layouts) {
+    for (const float sign : {-1.0f, 0.0f, 1.0f}) {
+      SCOPED_TRACE(testing::Message() << layout.channels << " " << layout.inner << " " << layout.block << " " << sign);
+      std::vector<float> numbers = Normal(layout.channels == 0 ? 5003 : 3 * layout.channels * layout.inner, 4);
+      for (float& number : numbers) {
+        if (sign != 0) number = std::copysign(std::fabs(number) + 0.25f, sign);
+      }
+      for (const size_t at : {size_t{0}, numbers.size() / 2, numbers.size() - 1}) {
+        std::vector<float> these = numbers;
+        these[at] *= 100;
+        TensorStatistics statistics;
+        ASSERT_EQ(statistics.Add(these, layout), std::nullopt);
+        EXPECT_EQ(statistics.min(), *std::ranges::min_element(these));
+        EXPECT_EQ(statistics.max(), *std::ranges::max_element(these));
+        for (const float bad : {std::nanf(""), -std::nanf(""), HUGE_VALF, -HUGE_VALF}) {
+          these[at] = bad;
+          EXPECT_EQ(TensorStatistics().Add(these, layout), static_cast<int64_t>(at)) << bad;
+        }
+      }
+    }
+  }
+}
+
+// Sums of f32 are exactly those of plain loops: of 64 K numbers, in their order, but sixteen in turn for numbers of one
+// channel side by side.
+TEST(TensorStatistics, SumsAreInOrder) {
+  constexpr int64_t kLanes = 16, kPiece = 64 << 10;
+  const ChannelLayout layouts[] = {{3, 30000, 1}, {6, 49, 1},     {32, 5000, 16},
+                                   {24, 4000, 8}, {27, 9000, 27}, {3, 100, 3}};
+  for (const ChannelLayout& layout : layouts) {
+    SCOPED_TRACE(testing::Message() << layout.channels << " " << layout.inner << " " << layout.block);
+    const std::vector<float> numbers = Normal(layout.channels * layout.inner, 6);
+    const int64_t count = static_cast<int64_t>(numbers.size()), piece = kPiece / layout.block * layout.block;
+    std::vector<double> totals(layout.channels, 0.0);
+    for (int64_t first = 0; first < count; first += piece) {
+      const int64_t end = std::min(first + piece, count);
+      std::vector<float> sums(layout.channels, 0.0f);
+      for (int64_t at = first, stop = 0; at < end; at = stop) {
+        stop = std::min(layout.block == 1 ? (at / layout.inner + 1) * layout.inner : at + 1, end);
+        float lanes[kLanes] = {};
+        for (int64_t i = at; i < stop; ++i) lanes[(i - at) % kLanes] += numbers[i];
+        for (const float lane : lanes) sums[layout.ChannelOf(at)] += lane;
+      }
+      for (int64_t c = 0; c < layout.channels; ++c) totals[c] += sums[c];
+    }
+    std::vector<float> expected;
+    for (const double total : totals) expected.push_back(static_cast<float>(total / static_cast<double>(layout.inner)));
+    TensorStatistics statistics;
+    ASSERT_EQ(statistics.Add(numbers, layout), std::nullopt);
+    EXPECT_EQ(statistics.ChannelMeans(), expected);
+  }
+}
+
 TEST(TensorStatistics, BatchesOfOtherChannelsAreNotToldApart) {
   TensorStatistics statistics;
   ASSERT_EQ(statistics.Add(Normal(12, 1), {.channels = 3, .inner = 4}), std::nullopt);
