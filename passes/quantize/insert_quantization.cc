@@ -131,6 +131,8 @@ class Inserter {
     if (role == QuantizedRole::kNone) return "no integers for this op";
     if (role == QuantizedRole::kRecurrent) {
       if (!options_.recurrent) return "the format has no op for it that could read integers";
+      if (node.op == OpKind::kGru && graph_.input(id, kGruAttention).valid())
+        return "with attention it is written as its parts";
       if (!graph_.IsConstant(node.inputs[kRecurrentW]) || !graph_.IsConstant(node.inputs[kRecurrentR]))
         return "its weights are computed";
       if (const std::string why = WhyNoStateRange(graph_, id, ranges_); !why.empty()) return why;

@@ -6,6 +6,11 @@ import subprocess
 from harness import Failure, program
 
 
+def has_vnni():
+    """Whether the CPU adds products of bytes in 32 bits."""
+    return bool({"avx512_vnni", "avx_vnni"} & set(pathlib.Path("/proc/cpuinfo").read_text().split()))
+
+
 def write_model(t, name, signature, consts, body):
     """`consts`: arrays by name, of float32 or int8."""
     kinds = {"float32": "float", "int8": "int8"}

@@ -36,6 +36,7 @@ struct Arguments {
 
 absl::StatusOr<Arguments> ParseArguments(int argc, char** argv) {
   Arguments arguments;
+  arguments.quantize.fit_pairs = !DescribeCpu().native_int8;  // ONNX Runtime's pairs of products saturate there, too
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     const std::string value = i + 1 < argc ? argv[i + 1] : "";
