@@ -60,13 +60,12 @@ std::string DescribePair(const Graph& graph, ValueId value) {
 // What a node reads, behind its reason.
 std::string DescribeInputs(const Graph& graph, NodeId id) {
   const QuantizedRole role = QuantizedRoleOf(graph, id);
-  const bool multiplies = role == QuantizedRole::kContraction || role == QuantizedRole::kRecurrent;
   std::string text;
   for (const int i : QuantizableInputs(graph, id)) {
     const std::string pair = DescribePair(graph, graph.input(id, i));
     if (pair.empty()) continue;
     const bool state_weights = role == QuantizedRole::kRecurrent && i == kRecurrentR;
-    const std::string name = !multiplies || i == 0 ? Concat("input ", i)
+    const std::string name = !MultipliesWeights(role) || i == 0 ? Concat("input ", i)
                              : i == 1              ? "weights"
                              : state_weights       ? "weights of the state"
                                                    : "residual";
@@ -95,13 +94,14 @@ absl::StatusOr<std::string> Summarize(const Int8Base& base, const Int8Plan& plan
   for (const NodeId id : bound.nodes()) {
     const QuantizedRole role = QuantizedRoleOf(bound, id);
     recurrent = recurrent || role == QuantizedRole::kRecurrent;
-    const bool contraction = role == QuantizedRole::kContraction || role == QuantizedRole::kRecurrent;
+    const bool multiplies = MultipliesWeights(role);
     const bool chosen = plan.nodes.contains(id);
-    contractions += contraction ? 1 : 0;
-    lowered += contraction && chosen ? 1 : 0;
-    others += !contraction && chosen ? 1 : 0;
+    contractions += multiplies ? 1 : 0;
+    lowered += multiplies && chosen ? 1 : 0;
+    others += !multiplies && chosen ? 1 : 0;
   }
-  std::string text = Concat(lowered, " of ", contractions, recurrent ? " convolutions, products and recurrent layers and " : " convolutions and products and ", others,
+  const char* what = recurrent ? " convolutions, products and recurrent layers" : " convolutions and products";
+  std::string text = Concat(lowered, " of ", contractions, what, " and ", others,
                             others == 1 ? " other node" : " other nodes", " to int8");
   const Int8Mode mode = options.int8.mode;
   if (mode == Int8Mode::kDynamic) text += ", mode dynamic: each run finds the ranges";
@@ -247,7 +247,8 @@ absl::StatusOr<Int8Base> MakeInt8Base(const PreparedModel& model, const Target& 
   HALFTONE_ASSIGN_OR_RETURN(PassContext context, MakeContext(*fusing, options, log));
   context.plan = lowers_rest ? &base.rest : nullptr;
   if (!fused_plan) HALFTONE_RETURN_IF_ERROR(MakeOptimizePipeline().Run(base.graph, context));
-  if (options.int8.equalize && options.int8.mode == Int8Mode::kStatic) {  // ranges between the layers change, so that it comes before the calibration
+  // Ranges between the layers change: before the calibration.
+  if (options.int8.equalize && options.int8.mode == Int8Mode::kStatic) {
     Pipeline equalize("equalize");
     equalize.Add<EqualizeChannels>();
     equalize.Add<RemoveDeadNodes>();
@@ -320,8 +321,7 @@ double Int8ShareOf(const Graph& squashed) {
   std::set<NodeId> lowered;
   for (const NodeId id : squashed.nodes()) {
     if (squashed.op(id) == OpKind::kMatMulIntegerToFloat) lowered.insert(id);
-    const QuantizedRole role = QuantizedRoleOf(squashed, id);
-    if (role != QuantizedRole::kContraction && role != QuantizedRole::kRecurrent) continue;
+    if (!MultipliesWeights(QuantizedRoleOf(squashed, id))) continue;
     const auto integers = [&](int i) { return squashed.quantization(squashed.input(id, i)) != nullptr; };
     if (integers(0) && integers(1)) lowered.insert(id);
   }

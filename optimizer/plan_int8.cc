@@ -27,10 +27,6 @@ constexpr int kMostRounds = 6;  // of asking the target; each leaves fewer nodes
 
 bool IsSource(OpKind op) { return op == OpKind::kInput || op == OpKind::kConstant; }
 
-bool MultipliesWeights(QuantizedRole role) {
-  return role == QuantizedRole::kContraction || role == QuantizedRole::kRecurrent;
-}
-
 // What happens to the planned nodes when the file is planned by this target.
 struct Trial {
   std::map<NodeId, Reason> refused;

@@ -71,7 +71,8 @@ class FuseChannelShuffle final : public RewriteRule {
       if (!part.has_rank() || !part.dim(axis).known() || part.dim(axis) != after.dim(axis + 1)) {
         return Kept(DescribeBoth("a part is not as large as a group", g, g.input(concat, i), split));
       }
-      if (!SameQuantization(g.quantization(g.input(concat, i)), g.quantization(whole))) return Kept("the concat changes scales");
+      if (!SameQuantization(g.quantization(g.input(concat, i)), g.quantization(whole)))
+        return Kept("the concat changes scales");
     }
     return Match({transpose, reshape, concat});
   }

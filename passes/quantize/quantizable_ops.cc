@@ -107,6 +107,10 @@ std::vector<int> QuantizableInputs(const Graph& graph, NodeId id) {
   return inputs;
 }
 
+bool MultipliesWeights(QuantizedRole role) {
+  return role == QuantizedRole::kContraction || role == QuantizedRole::kRecurrent;
+}
+
 bool TakesWeights(QuantizedRole role, int input) {
   if (role == kContraction) return input == 1;
   return role == kRecurrent && (input == kRecurrentW || input == kRecurrentR);

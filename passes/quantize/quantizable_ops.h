@@ -23,6 +23,9 @@ QuantizedRole QuantizedRoleOf(const Graph& graph, NodeId id);
 // The inputs of the node that may be integers, in order, those that are absent left out. Of kMove: all its data.
 std::vector<int> QuantizableInputs(const Graph& graph, NodeId id);
 
+// Whether the node multiplies data by weights, as int8 plans start from and shares of multiply-adds are made of.
+bool MultipliesWeights(QuantizedRole role);
+
 // Whether the input may be weights: a constant with a scale for each output channel.
 bool TakesWeights(QuantizedRole role, int input);
 

@@ -1,6 +1,7 @@
 #include "runtime/onednn/fixed_product.h"
 
 #include "base/status.h"
+#include "runtime/onednn/problem.h"
 #include "runtime/onednn/quantized.h"
 
 namespace halftone::onednn {
@@ -26,6 +27,7 @@ absl::StatusOr<ProductDesc> FixedProduct::Choose(const Desc& weights, bool has_b
   ProductDesc chosen = has_bias ? ProductDesc(CpuEngine(), x, weights, bias, y, attributes, /*allow_empty=*/true)
                                 : ProductDesc(CpuEngine(), x, weights, y, attributes, /*allow_empty=*/true);
   if (!chosen) return absl::UnimplementedError("oneDNN has no such matrix product");
+  HALFTONE_RETURN_IF_ERROR(Guard([&] { chosen = WithPackedWeights(std::move(chosen)); }));
   return chosen;
 }
 
@@ -48,9 +50,18 @@ absl::Status FixedProduct::Finish(const ProductDesc& chosen) {
 }
 
 absl::StatusOr<FixedProduct> FixedProduct::Make(const Form& form, const Tensor& weights, int64_t first,
-                                                const Tensor* bias) {
+                                                const Tensor* bias, const FixedProduct* like) {
   FixedProduct product;
   product.form_ = form;
+  absl::StatusOr<ProductDesc> shared = absl::NotFoundError("nothing to share");
+  if (like != nullptr) shared = product.Choose(like->weights_->memory.get_desc(), bias != nullptr);
+  if (shared.ok() && !IsSlow(ImplementationName(*shared))) {
+    product.weights_ = like->weights_;
+    product.bias_ = like->bias_;
+    product.scales_ = like->scales_;
+    HALFTONE_RETURN_IF_ERROR(product.Finish(*shared));
+    return product;
+  }
   HALFTONE_ASSIGN_OR_RETURN(const ProductDesc chosen,
                             product.Choose(AnyDesc(Dims{form.k, form.n}, WeightsType(form.type)), bias != nullptr));
   Tensor known = weights;
@@ -75,19 +86,6 @@ absl::StatusOr<FixedProduct> FixedProduct::Make(const Form& form, const Tensor& 
     HALFTONE_ASSIGN_OR_RETURN(FixedMemory fixed, FixedNumbers(form.scales, plain));
     product.scales_ = std::make_shared<const FixedMemory>(std::move(fixed));
   }
-  HALFTONE_RETURN_IF_ERROR(product.Finish(chosen));
-  return product;
-}
-
-absl::StatusOr<FixedProduct> FixedProduct::MakeLike(const FixedProduct& other, int64_t m) {
-  FixedProduct product;
-  product.form_ = other.form_;
-  product.form_.m = m;
-  product.weights_ = other.weights_;
-  product.bias_ = other.bias_;
-  product.scales_ = other.scales_;
-  HALFTONE_ASSIGN_OR_RETURN(const ProductDesc chosen,
-                            product.Choose(other.weights_->memory.get_desc(), other.bias_ != nullptr));
   HALFTONE_RETURN_IF_ERROR(product.Finish(chosen));
   return product;
 }

@@ -22,10 +22,10 @@ class FixedProduct {
   };
 
   // Rows [first, first + n) of `weights`, plain and seen as a matrix of k columns, of any float type, or s8; packed once
-  // in a process. `bias` [n] or null.
-  static absl::StatusOr<FixedProduct> Make(const Form& form, const Tensor& weights, int64_t first, const Tensor* bias);
-  // The same for another number of rows of x.
-  static absl::StatusOr<FixedProduct> MakeLike(const FixedProduct& other, int64_t m);
+  // in a process. `bias` [n] or null. `like`: the same product of another number of rows, whose packed weights are read
+  // where oneDNN takes them; may be null.
+  static absl::StatusOr<FixedProduct> Make(const Form& form, const Tensor& weights, int64_t first, const Tensor* bias,
+                                           const FixedProduct* like = nullptr);
 
   FixedProduct() = default;  // REQUIRES: never run
   const std::string& name() const { return name_; }

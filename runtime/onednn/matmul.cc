@@ -130,6 +130,9 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const M
     }
   }
   if (!primitive) return absl::UnimplementedError("oneDNN has no such matrix product");
+  if (weights != nullptr) {
+    HALFTONE_RETURN_IF_ERROR(Guard([&] { primitive = WithPackedWeights(std::move(primitive)); }));
+  }
 
   Prepared prepared;
   prepared.kernel = ImplementationName(primitive);

@@ -213,4 +213,13 @@ dnnl::matmul::primitive_desc MakeMatMul(const MatMulProblem& problem, const Prod
                    /*allow_empty=*/true);
 }
 
+dnnl::matmul::primitive_desc WithPackedWeights(dnnl::matmul::primitive_desc desc) {
+  if (!desc || !ImplementationName(desc).starts_with("gemm:")) return desc;
+  dnnl::matmul::primitive_desc first = Frozen(desc);
+  while (desc.next_impl()) {
+    if (ImplementationName(desc).starts_with("brg_matmul:")) return desc;
+  }
+  return first;
+}
+
 }  // namespace halftone::onednn

@@ -99,6 +99,9 @@ struct MatMulLayouts {
 };
 dnnl::matmul::primitive_desc MakeMatMul(const MatMulProblem& problem, const ProductTypes& types,
                                         const Epilogue& epilogue, const MatMulLayouts& layouts);
+// For weights of `any` layout: of this description's implementations one that reads them as they were packed once.
+// Without AVX-512 oneDNN 3.7 lists those (brg_matmul:avx2) behind gemm:jit, which packs them in each run.
+dnnl::matmul::primitive_desc WithPackedWeights(dnnl::matmul::primitive_desc desc);
 
 }  // namespace halftone::onednn
 

@@ -87,7 +87,8 @@ class DirectionMaker {
                             Rows(weights_.w_factors, first, columns_)};
     HALFTONE_ASSIGN_OR_RETURN(direction.from_x, FixedProduct::Make(form, w, first, &bias_x));
     if (const int64_t rest = p_.steps % p_.piece; rest != 0) {
-      HALFTONE_ASSIGN_OR_RETURN(direction.from_x_rest, FixedProduct::MakeLike(direction.from_x, rest * p_.batch));
+      form.m = rest * p_.batch;
+      HALFTONE_ASSIGN_OR_RETURN(direction.from_x_rest, FixedProduct::Make(form, w, first, &bias_x, &direction.from_x));
     }
     const int64_t together = p_.plain_gru() ? 2 * p_.hidden : columns_;  // gates that are made from h itself
     form = {p_.batch, p_.hidden, together, columns_, p_.h_type, /*add=*/!p_.linear_gru(),

@@ -60,15 +60,22 @@ absl::StatusOr<MadePrimitive> MakeInnerProduct(const PrimitiveLine& line);
 absl::StatusOr<MadePrimitive> MakeRecurrent(const PrimitiveLine& line);
 
 // The implementation that the line names where there is one of that name, else the first.
+template <typename PrimitiveDesc>
+PrimitiveDesc NamedOrFirst(PrimitiveDesc desc, const PrimitiveLine& line) {
+  PrimitiveDesc first = Frozen(desc);
+  while (ImplementationName(desc) != line.kernel) {
+    if (!desc.next_impl()) return first;
+  }
+  return desc;
+}
+
+// As NamedOrFirst.
 template <typename Primitive>
 absl::StatusOr<MadePrimitive> Finish(typename Primitive::primitive_desc desc, const PrimitiveLine& line,
                                      Arguments arguments) {
   if (!desc) return absl::UnimplementedError("oneDNN has no such primitive");
   if constexpr (requires { desc.next_impl(); }) {  // reorder and concat have no choice
-    typename Primitive::primitive_desc named = desc;
-    while (ImplementationName(named) != line.kernel && named.next_impl()) {
-    }
-    if (ImplementationName(named) == line.kernel) desc = std::move(named);
+    HALFTONE_RETURN_IF_ERROR(Guard([&] { desc = NamedOrFirst(desc, line); }));
   }
   MadePrimitive made{.arguments = std::move(arguments), .kernel = ImplementationName(desc)};
   HALFTONE_RETURN_IF_ERROR(Guard([&] { made.primitive = Primitive(desc); }));

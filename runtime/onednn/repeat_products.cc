@@ -74,8 +74,17 @@ absl::StatusOr<MadePrimitive> MakeMatMul(const PrimitiveLine& line) {
     for (size_t i = 0; i < bias_dims.size(); ++i) bias_dims[i] = (mask >> i & 1) != 0 ? dst_dims[i] : 1;
     HALFTONE_ASSIGN_OR_RETURN(bias, DescOf(tensor, bias_dims));
   }
-  const dnnl::matmul::primitive_desc desc(CpuEngine(), src, weights, bias, dst, with.attributes, /*allow_empty=*/true);
+  using Product = dnnl::matmul::primitive_desc;
+  Product desc(CpuEngine(), src, weights, bias, dst, with.attributes, /*allow_empty=*/true);
   if (!desc) return absl::UnimplementedError("oneDNN has no such primitive");
+  HALFTONE_RETURN_IF_ERROR(Guard([&] {
+    desc = NamedOrFirst(desc, line);
+    if (ImplementationName(desc) == line.kernel) return;
+    // brg_matmul:avx2 of oneDNN 3.7 does not take by name the layout that it chose.
+    const Desc any(dims[1], weights.get_data_type(), dnnl::memory::format_tag::any);
+    const Product chosen = NamedOrFirst(Product(CpuEngine(), src, any, bias, dst, with.attributes), line);
+    if (chosen.weights_desc() == weights) desc = chosen;
+  }));
   Arguments arguments = std::move(with.arguments);
   arguments.insert(
       arguments.end(),

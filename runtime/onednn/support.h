@@ -114,6 +114,15 @@ class PrimitiveStep final : public Step {
   std::vector<FixedMemory> fixed_;
 };
 
+// The description with the implementation that it has now. Copies of a description are one object: next_impl() moves all
+// of them on, and nothing leads back.
+template <typename PrimitiveDesc>
+PrimitiveDesc Frozen(const PrimitiveDesc& desc) {
+  dnnl_primitive_desc_t clone = nullptr;
+  dnnl::error::wrap_c_api(dnnl_primitive_desc_clone(&clone, desc.get()), "could not copy a primitive's description");
+  return PrimitiveDesc(clone);
+}
+
 // Attributes with the scratch memory given by us.
 dnnl::primitive_attr UserScratch();
 

@@ -26,7 +26,10 @@ def _(t):
         t.check(any(d["rule"] == "placement.marked" for d in bf16["decisions"]), f"{bf16['decisions']}")
         for decision in bf16["decisions"] + bf16["nodes"]:
             t.check("." in decision["rule"] and decision["reason"], f"{model.name}: {decision}")
-        t.check(bf16["casts_planned"] > 0 and bf16["casts_run"] <= bf16["casts_in_file"], f"{bf16['casts_run']} casts run")
+        t.check(bf16["casts_planned"] > 0, "no casts")
+        # Below AVX-512 oneDNN has no primitive of bf16 that could do the cast beside it.
+        absorbs = "avx512" in report["environment"]["isa"]
+        t.check(bf16["casts_run"] <= bf16["casts_in_file"] or not absorbs, f"{bf16['casts_run']} casts run, {bf16['casts_in_file']} in the file")
 
 
 @case("--explain prints what the report has")
