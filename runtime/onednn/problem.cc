@@ -215,6 +215,9 @@ dnnl::matmul::primitive_desc MakeMatMul(const MatMulProblem& problem, const Prod
 
 dnnl::matmul::primitive_desc WithPackedWeights(dnnl::matmul::primitive_desc desc) {
   if (!desc || !ImplementationName(desc).starts_with("gemm:")) return desc;
+  constexpr int64_t kLeastRows = 2, kLeastColumns = 16;
+  const Dims dst = desc.dst_desc().get_dims();
+  if (dst[dst.size() - 2] < kLeastRows || dst.back() < kLeastColumns) return desc;
   dnnl::matmul::primitive_desc first = Frozen(desc);
   while (desc.next_impl()) {
     if (ImplementationName(desc).starts_with("brg_matmul:")) return desc;

@@ -116,6 +116,17 @@ TEST(RepeatTest, WhatPlansExecuteIsDoneAgainByTheSameKernel) {
     EXPECT_TRUE(covered.contains(primitive)) << primitive;
 }
 
+TEST(RepeatTest, WhatIsNotThereIsDoneByTheFirstKernel) {
+  for (std::string line : LinesOf("graph (x: f32[21,16]) { w = const f32[16,128]  return matmul(x, w) }")) {
+    const size_t at = line.find(",matmul,") + std::string_view(",matmul,").size();
+    line.replace(at, line.find(',', at) - at, "jit:none");
+    const auto repeated = RepeatPrimitive(line, 1, 0.001);
+    ASSERT_TRUE(repeated.ok()) << line << "\n" << repeated.status();
+    EXPECT_EQ(repeated->wanted, "jit:none");
+    EXPECT_FALSE(repeated->kernel.starts_with("ref")) << repeated->kernel << " " << line;
+  }
+}
+
 // Of each kind that is covered, as oneDNN 3.7 said it.
 constexpr std::string_view kLines[] = {
     kConv,
