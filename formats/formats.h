@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "formats/onnx/exporter.h"
 #include "formats/onnx/loaders.h"
+#include "formats/tensorflow/saved_model.h"
 #include "ir/file_types.h"
 #include "ir/graph.h"
 

@@ -50,7 +50,7 @@ void AddServerFlags(CLI::App& app, ServerFlags* flags) {
 }
 
 void AddModelFlags(CLI::App& app, ModelFlags* flags) {
-  app.add_option("MODEL", flags->path, "the model: .onnx, or .pb or .pbtxt of a TensorFlow GraphDef")
+  app.add_option("MODEL", flags->path, "the model: .onnx, .pb or .pbtxt of a TensorFlow GraphDef, or the folder of a SavedModel")
       ->required()
       ->type_name("");
   AddModelFormatFlags(app, flags);
@@ -58,7 +58,10 @@ void AddModelFlags(CLI::App& app, ModelFlags* flags) {
 
 void AddModelFormatFlags(CLI::App& app, ModelFlags* flags) {
   app.add_option("--format", flags->format, "what the file is (default: by its ending)")
-      ->check(CLI::IsMember({"onnx", "graphdef"}));
+      ->check(CLI::IsMember({"onnx", "graphdef", "savedmodel"}));
+  app.add_option("--signature", flags->signature,
+                 "what of a SavedModel is computed (default: serving_default, or the only one)")
+      ->type_name("NAME");
   app.add_option("--output-name", flags->outputs,
                  "a wanted output of a GraphDef (default: every node that nobody reads); may be repeated")
       ->delimiter(',')

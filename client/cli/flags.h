@@ -16,6 +16,7 @@ namespace halftone::cli {
 struct ModelFlags {
   std::string path;
   std::string format;
+  std::string signature;
   std::vector<std::string> outputs;
 };
 

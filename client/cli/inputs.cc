@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/status.h"
@@ -17,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr char kSavedModelFile[] = "saved_model.pb";
 constexpr size_t kLongestName = 200;  // the contract allows 255; the job appends to it
 
 bool IsNameCharacter(char c) { return absl::ascii_isalnum(c) || absl::StrContains("._+@=-", absl::string_view(&c, 1)); }
@@ -33,11 +35,59 @@ absl::StatusOr<v1::File> Describe(const std::string& path, const std::string& na
 absl::StatusOr<v1::Format> FindFormat(const std::string& path, const std::string& format) {
   if (format == "onnx") return v1::ONNX;
   if (format == "graphdef") return v1::GRAPHDEF;
+  if (format == "savedmodel") return ModelFileError(absl::StrCat(path, ": is a file; a SavedModel is a folder"));
   if (absl::EndsWith(path, ".onnx")) return v1::ONNX;
   if (absl::EndsWith(path, ".pb") || absl::EndsWith(path, ".pbtxt")) return v1::GRAPHDEF;
   return ModelFileError(absl::StrCat(path,
                                      ": cannot tell the format of the model by its name: end it in .onnx, .pb or "
                                      ".pbtxt, or give --format onnx or --format graphdef"));
+}
+
+// The folder itself; or, as servers keep them, the one below it with the highest number. Empty: neither is a SavedModel.
+fs::path FindSavedModel(const fs::path& folder) {
+  std::error_code error;
+  if (fs::exists(folder / kSavedModelFile, error)) return folder;
+  fs::path found;
+  int64_t newest = -1;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    int64_t version = 0;
+    std::error_code ignored;
+    if (!absl::SimpleAtoi(it->path().filename().string(), &version) || version <= newest) continue;
+    if (!fs::exists(it->path() / kSavedModelFile, ignored)) continue;
+    newest = version;
+    found = it->path();
+  }
+  return found;
+}
+
+// saved_model.pb and what lies in variables, as files of a folder that is called as this one.
+absl::StatusOr<v1::Model> ResolveSavedModel(const std::string& path, const std::string& signature, Blobs* blobs) {
+  std::error_code error;
+  const fs::path folder = FindSavedModel(path);
+  if (folder.empty()) {
+    return ModelFileError(absl::StrCat(path, ": is a folder without ", kSavedModelFile,
+                                       "; a SavedModel or one model file is wanted (.onnx, .pb or .pbtxt)"));
+  }
+  std::vector<std::string> names = {kSavedModelFile};
+  for (fs::directory_iterator it(folder / "variables", error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name == "variables.index" || absl::StartsWith(name, "variables.data-")) names.push_back("variables/" + name);
+  }
+  std::sort(names.begin(), names.end());
+  fs::path named = fs::weakly_canonical(path, error);
+  int64_t version = 0;
+  if (absl::SimpleAtoi(named.filename().string(), &version)) named = named.parent_path();
+  const std::string called = SafeName(named.filename().string());
+  v1::Model model;
+  for (const std::string& name : names) {
+    absl::StatusOr<v1::File> file = Describe((folder / name).string(), absl::StrCat(called, "/", name), blobs);
+    if (!file.ok()) return client::WithReason(file.status(), kReasonModelFile);
+    *model.add_files() = *std::move(file);
+  }
+  model.set_root_file(absl::StrCat(called, "/", kSavedModelFile));
+  model.set_format(v1::SAVED_MODEL);
+  model.set_signature(signature);
+  return model;
 }
 
 // The file itself, or those of the folder, behind what `found` holds.
@@ -86,12 +136,19 @@ bool IsSafeRelativePath(absl::string_view path) {
   return true;
 }
 
-absl::StatusOr<v1::Model> ResolveModel(const std::string& path, const std::string& format, Blobs* blobs) {
+absl::StatusOr<v1::Model> ResolveModel(const std::string& path, const std::string& format, Blobs* blobs,
+                                       const std::string& signature) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
-    return ModelFileError(absl::StrCat(path, ": is a folder; one model file is wanted (.onnx, .pb or .pbtxt)"));
+    if (format.empty() || format == "savedmodel") return ResolveSavedModel(path, signature, blobs);
+    return ModelFileError(absl::StrCat(path, ": is a folder; --format ", format, " wants a file"));
   }
   if (!fs::exists(path, error)) return ModelFileError(absl::StrCat(path, ": no such file"));
+  if (fs::path(path).filename() == kSavedModelFile && (format.empty() || format == "savedmodel")) {
+    const fs::path folder = fs::path(path).parent_path();
+    return ResolveSavedModel(folder.empty() ? "." : folder.string(), signature, blobs);
+  }
+  if (!signature.empty()) return UsageError(absl::StrCat("--signature: ", path, " is no SavedModel"));
   HALFTONE_ASSIGN_OR_RETURN(const v1::Format found, FindFormat(path, format));
   absl::StatusOr<v1::File> file = Describe(path, SafeName(fs::path(path).filename().string()), blobs);
   if (!file.ok()) return client::WithReason(file.status(), kReasonModelFile);

@@ -16,7 +16,8 @@ namespace halftone::cli {
 using Blobs = std::vector<client::LocalBlob>;
 
 // `format` is "onnx", "graphdef" or "" (by the file's ending). Errors have the reason MODEL_FILE.
-absl::StatusOr<v1::Model> ResolveModel(const std::string& path, const std::string& format, Blobs* blobs);
+absl::StatusOr<v1::Model> ResolveModel(const std::string& path, const std::string& format, Blobs* blobs,
+                                       const std::string& signature = "");
 
 // .npz files and folders of them, those of a folder in the order of their names. Errors are usage errors.
 absl::StatusOr<v1::Samples> ResolveSamples(const std::string& flag, const std::vector<std::string>& paths,

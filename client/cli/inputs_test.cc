@@ -47,6 +47,33 @@ TEST_F(InputsTest, ModelsThatAreNone) {
   EXPECT_TRUE(blobs_.size() <= 1);
 }
 
+TEST_F(InputsTest, SavedModels) {
+  Write("net v1/saved_model.pb");
+  Write("net v1/fingerprint.pb");
+  Write("net v1/variables/variables.index");
+  Write("net v1/variables/variables.data-00000-of-00001");
+  const std::string folder = dir_->path() + "/net v1";
+  for (const std::string& path : {folder, folder + "/", folder + "/saved_model.pb"}) {
+    const absl::StatusOr<v1::Model> model = ResolveModel(path, "", &blobs_, "other");
+    ASSERT_TRUE(model.ok()) << model.status();
+    EXPECT_EQ(model->format(), v1::SAVED_MODEL);
+    EXPECT_EQ(model->root_file(), "net_v1/saved_model.pb");
+    EXPECT_EQ(model->signature(), "other");
+    ASSERT_EQ(model->files_size(), 3);
+    EXPECT_EQ(model->files(1).path(), "net_v1/variables/variables.data-00000-of-00001");
+  }
+  Write("served/7/saved_model.pb", "seven");
+  Write("served/12/saved_model.pb", "twelve");
+  const absl::StatusOr<v1::Model> newest = ResolveModel(dir_->path() + "/served", "savedmodel", &blobs_);
+  ASSERT_TRUE(newest.ok()) << newest.status();
+  EXPECT_EQ(newest->root_file(), "served/saved_model.pb");
+  EXPECT_EQ(newest->files(0).digest().size_bytes(), 6);
+  EXPECT_EQ(ResolveModel(dir_->path() + "/served/7", "", &blobs_)->root_file(), "served/saved_model.pb");
+  ExpectError(ResolveModel(folder, "onnx", &blobs_).status(), 3, "--format onnx wants a file");
+  ExpectError(ResolveModel(Write("a.onnx"), "", &blobs_, "other").status(), 2, "is no SavedModel");
+  ExpectError(ResolveModel(Write("a.onnx"), "savedmodel", &blobs_).status(), 3, "a SavedModel is a folder");
+}
+
 TEST_F(InputsTest, NamesOfFilesFitTheContract) {
   const absl::StatusOr<v1::Model> model = ResolveModel(Write("my model (1).onnx"), "", &blobs_);
   ASSERT_TRUE(model.ok());

@@ -60,10 +60,10 @@ absl::StatusOr<std::string> GraphName(const std::string& text,
   return port == 0 ? node : Concat(node, ":", port);
 }
 
-absl::StatusOr<tf::GraphDef> AsGraph(const tf::FunctionDef& function, const tf::VersionDef& versions,
-                                     GraphDefOptions& options) {
+}  // namespace
+
+absl::StatusOr<tf::GraphDef> FunctionAsGraph(const tf::FunctionDef& function, std::vector<std::string>& results) {
   tf::GraphDef def;
-  *def.mutable_versions() = versions;
   for (const tf::OpDef::ArgDef& arg : function.signature().input_arg()) {
     tf::NodeDef& node = *def.add_node();
     node.set_name(arg.name());
@@ -89,12 +89,10 @@ absl::StatusOr<tf::GraphDef> AsGraph(const tf::FunctionDef& function, const tf::
     if (ret == function.ret().end())
       return absl::InvalidArgumentError(Concat("nothing returns result '", result.name(), "'"));
     HALFTONE_ASSIGN_OR_RETURN(std::string name, GraphName(ret->value(), ops));
-    options.outputs.push_back(std::move(name));
+    results.push_back(std::move(name));
   }
   return def;
 }
-
-}  // namespace
 
 FunctionLibrary::FunctionLibrary(const tf::FunctionDefLibrary& library, const tf::VersionDef& versions,
                                  int64_t& repeat_budget)
@@ -124,7 +122,8 @@ std::vector<std::string> FunctionLibrary::names() const {
 
 absl::StatusOr<std::shared_ptr<const Graph>> FunctionLibrary::Import(const tf::FunctionDef& function) {
   GraphDefOptions options;
-  HALFTONE_ASSIGN_OR_RETURN(tf::GraphDef def, AsGraph(function, versions_, options));
+  HALFTONE_ASSIGN_OR_RETURN(tf::GraphDef def, FunctionAsGraph(function, options.outputs));
+  *def.mutable_versions() = versions_;
   HALFTONE_ASSIGN_OR_RETURN(Graph graph, ImportNodes(def, *this, options, /*is_function=*/true));
   return std::make_shared<const Graph>(std::move(graph));
 }

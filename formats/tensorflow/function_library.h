@@ -44,6 +44,10 @@ class FunctionLibrary {
 absl::StatusOr<Graph> ImportNodes(tf::GraphDef& def, FunctionLibrary& functions, const GraphDefOptions& options,
                                   bool is_function);
 
+// A function as a graph: a placeholder for each argument, then its nodes, whose inputs are named as a GraphDef names
+// them; appends a tensor for each result. INVALID_ARGUMENT: a name that is none, a result that nothing returns.
+absl::StatusOr<tf::GraphDef> FunctionAsGraph(const tf::FunctionDef& function, std::vector<std::string>& results);
+
 // The names of an op's outputs, separated by commas; one name stands for all (output_names.cc).
 std::string_view OutputNames(std::string_view tf_op);
 

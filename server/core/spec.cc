@@ -8,6 +8,7 @@
 
 #include "absl/log/check.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/sha256.h"
@@ -19,6 +20,7 @@ namespace {
 constexpr size_t kMaxFileNameBytes = 1024;
 constexpr size_t kMaxComponentBytes = 255;
 constexpr int kMaxFiles = 10'000;
+constexpr int kMaxModelFiles = 1000;
 constexpr int kMaxRounds = 1000;
 constexpr int64_t kMaxRoundSeconds = 600;
 constexpr int kMaxThreads = 1024;
@@ -106,6 +108,8 @@ class Checker {
 
  private:
   void Check(const std::string& path, const v1::Model& model) {
+    if (model.format() == v1::SAVED_MODEL) return CheckSavedModel(path, model);
+    if (!model.signature().empty()) Add(path + ".signature", "is for the format SAVED_MODEL");
     if (model.files_size() != 1) {
       Add(path + ".files", absl::StrCat("has ", model.files_size(), " files: one is wanted"));
       return;
@@ -115,13 +119,35 @@ class Checker {
     if (!model.root_file().empty() && model.root_file() != file.path()) {
       Add(path + ".root_file", absl::StrCat("'", model.root_file(), "' is none of the files"));
     }
-    if (!v1::Format_IsValid(model.format())) Add(path + ".format", "is no known format: ONNX or GRAPHDEF");
+    if (!v1::Format_IsValid(model.format())) Add(path + ".format", "is no known format: ONNX, GRAPHDEF or SAVED_MODEL");
     const bool guessable =
         HasEnding(file.path(), ".onnx") || HasEnding(file.path(), ".pb") || HasEnding(file.path(), ".pbtxt");
     if (model.format() == v1::FORMAT_UNSPECIFIED && !guessable) {
       Add(path + ".format", absl::StrCat("cannot be told from the name '", file.path(),
                                          "': set it, or end the name in .onnx, .pb or .pbtxt"));
     }
+  }
+
+  void CheckSavedModel(const std::string& path, const v1::Model& model) {
+    if (model.files_size() < 1 || model.files_size() > kMaxModelFiles) {
+      Add(path + ".files", absl::StrCat("has ", model.files_size(), " files: 1 to ", kMaxModelFiles, " are wanted"));
+      return;
+    }
+    const std::string root = model.root_file().empty() ? model.files(0).path() : model.root_file();
+    if (!absl::EndsWith(root, "/saved_model.pb")) {
+      Add(path + ".root_file", absl::StrCat("'", root, "' is no 'NAME/saved_model.pb'"));
+      return;
+    }
+    const std::string folder = root.substr(0, root.rfind('/') + 1);
+    std::set<std::string> names;
+    for (int i = 0; i < model.files_size(); ++i) {
+      const std::string at = absl::StrCat(path, ".files[", i, "]");
+      const std::string& name = model.files(i).path();
+      Check(at, model.files(i), "");
+      if (!names.insert(name).second) Add(at + ".path", absl::StrCat("'", name, "' is there twice"));
+      if (!absl::StartsWith(name, folder)) Add(at + ".path", absl::StrCat("'", name, "' is not below '", folder, "'"));
+    }
+    if (names.count(root) == 0) Add(path + ".root_file", absl::StrCat("'", root, "' is none of the files"));
   }
 
   void Check(const std::string& path, const v1::Policy& policy) {

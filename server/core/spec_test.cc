@@ -27,6 +27,27 @@ TEST(CheckSpec, GoodOnes) {
   EXPECT_EQ(FieldsOf(spec), Fields{});
 }
 
+TEST(CheckSpec, SavedModels) {
+  v1::JobSpec spec = InspectJob("net/saved_model.pb");
+  v1::Model& model = *spec.mutable_inspect()->mutable_model();
+  const v1::File file = model.files(0);
+  model.set_signature("other");
+  EXPECT_EQ(FieldsOf(spec), Fields{"spec.inspect.model.signature"}) << "a GraphDef has none";
+  model.set_format(v1::SAVED_MODEL);
+  *model.add_files() = file;
+  model.mutable_files(1)->set_path("net/variables/variables.index");
+  EXPECT_EQ(FieldsOf(spec), Fields{});
+  model.set_root_file("net/variables/variables.index");
+  EXPECT_EQ(FieldsOf(spec), Fields{"spec.inspect.model.root_file"});
+  model.clear_root_file();
+  model.mutable_files(1)->set_path("elsewhere/variables.index");
+  EXPECT_EQ(FieldsOf(spec), Fields{"spec.inspect.model.files[1].path"});
+  *model.mutable_files(1) = file;
+  EXPECT_EQ(FieldsOf(spec), Fields{"spec.inspect.model.files[1].path"});
+  model.clear_files();
+  EXPECT_EQ(FieldsOf(spec), Fields{"spec.inspect.model.files"});
+}
+
 TEST(CheckSpec, Empty) { EXPECT_EQ(FieldsOf(v1::JobSpec()), Fields{"spec"}); }
 
 TEST(CheckSpec, NamesEveryFieldAtOnce) {

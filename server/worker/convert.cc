@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/files.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "base/version.h"
@@ -142,6 +143,7 @@ const v1::File* RootFile(const v1::Model& model) {
 
 Inputs::Inputs(const WorkerRequest& request) {
   for (const InputFile& input : request.inputs()) paths_[input.sha256()] = input.local_path();
+  work_dir_ = request.work_dir();
 }
 
 absl::StatusOr<std::string> Inputs::LocalPath(const v1::File& file) const {
@@ -164,6 +166,11 @@ absl::StatusOr<ModelSource> Inputs::Model(const v1::Model& model,
   const v1::File* root = RootFile(model);
   if (root == nullptr) return absl::InvalidArgumentError("model.root_file names none of model.files");
   ModelSource source;
+  source.outputs.assign(outputs.begin(), outputs.end());
+  if (model.format() == v1::SAVED_MODEL) {
+    HALFTONE_RETURN_IF_ERROR(Freeze(model, *root, source));
+    return source;
+  }
   HALFTONE_ASSIGN_OR_RETURN(source.path, LocalPath(*root));
   source.name = root->path();
   const std::optional<ModelFormat> by_name = ModelFormatOfPath(source.name);
@@ -171,8 +178,22 @@ absl::StatusOr<ModelSource> Inputs::Model(const v1::Model& model,
   if (model.format() == v1::GRAPHDEF) {
     source.format = by_name == ModelFormat::kGraphDefText ? ModelFormat::kGraphDefText : ModelFormat::kGraphDef;
   }
-  source.outputs.assign(outputs.begin(), outputs.end());
   return source;
+}
+
+absl::Status Inputs::Freeze(const v1::Model& model, const v1::File& root, ModelSource& source) const {
+  const std::string folder = root.path().substr(0, root.path().rfind('/'));
+  std::vector<SavedModelFile> files;
+  for (const v1::File& file : model.files()) {
+    HALFTONE_ASSIGN_OR_RETURN(std::string path, LocalPath(file));
+    files.push_back({file.path().substr(folder.size() + 1), std::move(path)});
+  }
+  const absl::StatusOr<std::string> frozen = FreezeSavedModel(files, model.signature());
+  if (!frozen.ok()) return Annotate(frozen.status(), Concat("'", folder, "'"));
+  source.name = Concat(folder.substr(folder.rfind('/') + 1), ModelExtension(ModelFormat::kGraphDef));
+  source.path = Concat(work_dir_, "/", source.name);
+  source.format = ModelFormat::kGraphDef;
+  return WriteFileAtomically(source.path, *frozen);
 }
 
 v1::Precision ToProto(VariantKind kind) {

@@ -21,11 +21,15 @@ class Inputs {
   // Errors: INTERNAL if the parent did not send the file.
   absl::StatusOr<std::string> LocalPath(const v1::File& file) const;
   absl::StatusOr<std::vector<SampleFile>> LocalPaths(const v1::Samples& samples) const;
+  // A SavedModel is frozen to a GraphDef in the job's work folder first, and is that from there on.
   absl::StatusOr<ModelSource> Model(const v1::Model& model,
                                     const google::protobuf::RepeatedPtrField<std::string>& outputs) const;
 
  private:
+  absl::Status Freeze(const v1::Model& model, const v1::File& root, ModelSource& source) const;
+
   std::map<std::string, std::string> paths_;  // by sha256
+  std::string work_dir_;
 };
 
 v1::Precision ToProto(VariantKind kind);
