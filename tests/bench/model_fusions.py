@@ -152,7 +152,7 @@ def main():
     parser.add_argument("--no-bench", action="store_true", help="nodes, fusions and answers only")
     parser.add_argument("--resume", type=pathlib.Path, metavar="DIR", help="keep reports here, and take those that are there")
     options = parser.parse_args()
-    models = sorted(p for p in SHARED.glob("*/*") if p.suffix in (".onnx", ".pb"))
+    models = sorted(p for p in SHARED.glob("*/*") if p.suffix in (".onnx", ".pb") or p.parent.name == "savedmodel")
     models = [m for m in models if not options.words or any(word in str(m) for word in options.words)]
     if not models:
         sys.exit(f"no models in {SHARED}: HALFTONE_SHARED is the folder that has data/models")

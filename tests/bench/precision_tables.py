@@ -137,7 +137,7 @@ def run_models(options, cache, state):
             try:
                 state.add(name, measure_model(model, planner, cache, options))
             except BenchError as error:
-                skipped.append(f"{name}: {model.note + ': ' if model.note else ''}{str(error).splitlines()[-1]}")
+                skipped.append(f"{name}: {str(error).splitlines()[-1]}")
                 say(f"skipped: {skipped[-1]}")
                 continue
             say("  " + "  ".join(cells(state.results[name])[2:]))

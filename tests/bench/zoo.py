@@ -26,7 +26,6 @@ class ZooModel:
     arguments: tuple = ()  # for it
     classes: bool = False  # answers are classes: labels are among the samples
     bar: Bar = NO_BAR
-    note: str = ""
 
     @property
     def name(self):
@@ -73,7 +72,7 @@ MODELS = {m.name: m for m in [
     keywords("CNN_S"),
     keywords("GRU_S", CLIPS),
     keywords("LSTM_S", CLIPS),
-    ZooModel("savedmodel/kws_ref_model", KEYWORDS, "random", note="a SavedModel"),
+    ZooModel("savedmodel/kws_ref_model", KEYWORDS, "random"),
     ZooModel("superres/super_resolution.onnx", PICTURES, "luminance", (224,)),
     ZooModel("superres/ESPCN_x2.pb", PICTURES, "npz", ("superres/ESPCN_x2.npz", "in_")),
     ZooModel("superres/FSRCNN_x2.pb", PICTURES, "npz", ("superres/FSRCNN_x2.npz", "in_")),
@@ -82,8 +81,8 @@ MODELS = {m.name: m for m in [
     ZooModel("detect/version-RFB-320.onnx", PICTURES, "photographs", (240, 320, "RGB", 127, 128)),
     ZooModel("rnn/nnsplit_en.onnx", SEQUENCES, "sentences", (64,)),
     ZooModel("rnn/gtcrn_simple.onnx", SEQUENCES, "spectra", (), bar=Bar(sqnr_db=30)),
-    ZooModel("savedmodel/half_plus_two", SEQUENCES, "random", note="a SavedModel"),
-    ZooModel("savedmodel/half_plus_two_tf2", SEQUENCES, "random", note="a SavedModel"),
+    ZooModel("savedmodel/half_plus_two", SEQUENCES, "random"),
+    ZooModel("savedmodel/half_plus_two_tf2", SEQUENCES, "random"),
 ]}
 PLANNERS = ("lists", "placement")
 
