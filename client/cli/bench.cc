@@ -76,7 +76,8 @@ absl::StatusOr<v1::Report> BenchOne(const Flags& flags, const std::string& model
   Blobs blobs;
   v1::JobSpec spec;
   v1::BenchSpec& bench = *spec.mutable_bench();
-  HALFTONE_ASSIGN_OR_RETURN(*bench.mutable_model(), ResolveModel(model, flags.model.format, &blobs, flags.model.signature));
+  HALFTONE_ASSIGN_OR_RETURN(*bench.mutable_model(),
+                            ResolveModel(model, flags.model.format, &blobs, flags.model.signature));
   if (!flags.samples.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(*bench.mutable_samples(), ResolveSamples("--eval", {flags.samples}, &blobs));
   }

@@ -50,7 +50,8 @@ void AddServerFlags(CLI::App& app, ServerFlags* flags) {
 }
 
 void AddModelFlags(CLI::App& app, ModelFlags* flags) {
-  app.add_option("MODEL", flags->path, "the model: .onnx, .pb or .pbtxt of a TensorFlow GraphDef, or the folder of a SavedModel")
+  app.add_option("MODEL", flags->path,
+                 "the model: .onnx, .pb or .pbtxt of a TensorFlow GraphDef, or the folder of a SavedModel")
       ->required()
       ->type_name("");
   AddModelFormatFlags(app, flags);

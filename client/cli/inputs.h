@@ -15,7 +15,9 @@ namespace halftone::cli {
 // Collects the files that have to be uploaded.
 using Blobs = std::vector<client::LocalBlob>;
 
-// `format` is "onnx", "graphdef" or "" (by the file's ending). Errors have the reason MODEL_FILE.
+// A file, or the folder of a SavedModel or of its versions. `format` is "onnx", "graphdef", "savedmodel" or "" (by the
+// file's ending); `signature` is for SavedModels. Errors have the reason MODEL_FILE, a signature for others is a usage
+// error.
 absl::StatusOr<v1::Model> ResolveModel(const std::string& path, const std::string& format, Blobs* blobs,
                                        const std::string& signature = "");
 

@@ -52,7 +52,8 @@ absl::Status Inspect(const Flags& flags, Interrupts& interrupts) {
   v1::JobSpec spec;
   v1::InspectSpec& inspect = *spec.mutable_inspect();
   HALFTONE_ASSIGN_OR_RETURN(*inspect.mutable_policy(), ToPolicy(flags.policy));
-  HALFTONE_ASSIGN_OR_RETURN(*inspect.mutable_model(), ResolveModel(flags.model.path, flags.model.format, &blobs, flags.model.signature));
+  HALFTONE_ASSIGN_OR_RETURN(*inspect.mutable_model(),
+                            ResolveModel(flags.model.path, flags.model.format, &blobs, flags.model.signature));
   inspect.set_text(flags.text);
   inspect.set_weights(flags.weights);
   inspect.set_json(flags.json);

@@ -105,7 +105,8 @@ absl::Status Optimize(Flags flags, Interrupts& interrupts) {
   HALFTONE_RETURN_IF_ERROR(SetInt8(flags.int8, optimize.mutable_policy()));
   HALFTONE_RETURN_IF_ERROR(CheckGates(flags, optimize.policy(), outcome.gates));
   Blobs blobs;
-  HALFTONE_ASSIGN_OR_RETURN(*optimize.mutable_model(), ResolveModel(flags.model.path, flags.model.format, &blobs, flags.model.signature));
+  HALFTONE_ASSIGN_OR_RETURN(*optimize.mutable_model(),
+                            ResolveModel(flags.model.path, flags.model.format, &blobs, flags.model.signature));
   HALFTONE_RETURN_IF_ERROR(ResolveCalibration(flags.int8, &optimize, &blobs));
   if (!flags.evaluation.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(*optimize.mutable_evaluation(), ResolveSamples("--eval", {flags.evaluation}, &blobs));

@@ -48,7 +48,8 @@ absl::Status Profile(const Flags& flags, Interrupts& interrupts) {
   v1::ProfileSpec& profile = *spec.mutable_profile();
   HALFTONE_ASSIGN_OR_RETURN(*profile.mutable_policy(), ToPolicy(flags.policy));
   HALFTONE_RETURN_IF_ERROR(SetInt8(flags.int8, profile.mutable_policy()));
-  HALFTONE_ASSIGN_OR_RETURN(*profile.mutable_model(), ResolveModel(flags.model.path, flags.model.format, &blobs, flags.model.signature));
+  HALFTONE_ASSIGN_OR_RETURN(*profile.mutable_model(),
+                            ResolveModel(flags.model.path, flags.model.format, &blobs, flags.model.signature));
   HALFTONE_RETURN_IF_ERROR(ResolveCalibration(flags.int8, &profile, &blobs));
   if (!flags.samples.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(*profile.mutable_samples(), ResolveSamples("--eval", {flags.samples}, &blobs));

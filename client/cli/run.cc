@@ -34,7 +34,8 @@ absl::Status Run(const Flags& flags, Interrupts& interrupts) {
   Blobs blobs;
   v1::JobSpec spec;
   v1::RunSpec& run = *spec.mutable_run();
-  HALFTONE_ASSIGN_OR_RETURN(*run.mutable_model(), ResolveModel(flags.model.path, flags.model.format, &blobs, flags.model.signature));
+  HALFTONE_ASSIGN_OR_RETURN(*run.mutable_model(),
+                            ResolveModel(flags.model.path, flags.model.format, &blobs, flags.model.signature));
   for (const std::string& input : flags.inputs) {
     HALFTONE_ASSIGN_OR_RETURN(*run.add_inputs(), ResolveInput(input, run.inputs_size(), &blobs));
   }

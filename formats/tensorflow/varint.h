@@ -2,22 +2,24 @@
 #ifndef HALFTONE_FORMATS_TENSORFLOW_VARINT_H_
 #define HALFTONE_FORMATS_TENSORFLOW_VARINT_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+
+#include "google/protobuf/io/coded_stream.h"
 
 namespace halftone::graphdef {
 
 // Takes one from the front of `bytes`; nullopt: there is none.
 inline std::optional<uint64_t> TakeVarint(std::string_view& bytes) {
+  constexpr size_t kMostBytes = 10;
+  const size_t size = std::min(bytes.size(), kMostBytes);
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()), static_cast<int>(size));
   uint64_t value = 0;
-  for (int shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
-    const auto byte = static_cast<uint8_t>(bytes.front());
-    bytes.remove_prefix(1);
-    value |= static_cast<uint64_t>(byte & 0x7f) << shift;
-    if (byte < 0x80) return value;
-  }
-  return std::nullopt;
+  if (!stream.ReadVarint64(&value)) return std::nullopt;
+  bytes.remove_prefix(static_cast<size_t>(stream.CurrentPosition()));
+  return value;
 }
 
 }  // namespace halftone::graphdef
