@@ -18,6 +18,8 @@ namespace {
 constexpr size_t kAlignment = 64;
 constexpr int64_t kGrain = 1 << 18;  // multiplications that are worth a thread
 
+constexpr std::string_view kCpus[] = {"avx512_vbmi", "avx512_vnni", "avx2", "any"};
+
 size_t Aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 absl::Status Check(const DepthwiseTask& task) {
@@ -33,11 +35,8 @@ absl::Status Check(const DepthwiseTask& task) {
 }
 
 // x -> y = (factor * sum + offset) / scale, where the result is integers that are only clamped; else without the scale.
-struct Factors {
-  std::vector<float> factors, offsets;
-};
-Factors FactorsOf(const DepthwiseTask& task, bool to_integers) {
-  Factors f{task.factors, task.offsets};
+DepthwiseFactors FactorsOf(const DepthwiseTask& task, bool to_integers) {
+  DepthwiseFactors f{task.factors, task.offsets};
   if (!to_integers) return f;
   for (float& factor : f.factors) factor /= task.finish.scale;
   for (float& offset : f.offsets) offset /= task.finish.scale;
@@ -45,7 +44,7 @@ Factors FactorsOf(const DepthwiseTask& task, bool to_integers) {
 }
 
 // Whether every number that is rounded is within an int32.
-bool Fits(const DepthwiseTask& task, const Factors& f) {
+bool Fits(const DepthwiseTask& task, const DepthwiseFactors& f) {
   constexpr double kMost = 1e9;
   for (int64_t c = 0; c < task.channels; ++c) {
     double sum = 0;
@@ -69,8 +68,12 @@ class VnniDepthwise final : public DepthwiseLoop {
  public:
   using Function = void (*)(const DepthwiseBand&);
 
-  VnniDepthwise(DepthwiseTask task, Function function, std::optional<IntegerBounds> bounds, const Factors& factors)
-      : task_(std::move(task)), function_(function), bounds_(bounds) {
+  VnniDepthwise(DepthwiseTask task, std::string_view cpu, std::optional<IntegerBounds> bounds,
+                const DepthwiseFactors& factors)
+      : task_(std::move(task)),
+        function_(cpu == kCpus[0] ? DepthwiseVbmi : DepthwiseVnni),
+        cpu_(cpu == kCpus[0] ? kCpus[0] : kCpus[1]),
+        bounds_(bounds) {
     const int64_t channels = task_.channels;
     block_channels_ = std::min(channels, kDepthwiseChannels);
     zero_ = static_cast<uint8_t>(task_.src_zero + (task_.src == DataType::kInt8 ? 128 : 0));
@@ -87,6 +90,7 @@ class VnniDepthwise final : public DepthwiseLoop {
     task_.weights.clear();
   }
 
+  std::string_view cpu() const override { return cpu_; }
   size_t scratch_bytes(int threads) const override { return kAlignment + ScratchOfThread() * threads; }
 
   void Run(const std::byte* x, std::byte* y, std::byte* scratch) const override {
@@ -115,7 +119,7 @@ class VnniDepthwise final : public DepthwiseLoop {
   // The channel at place i of vector v.
   static int64_t ChannelAt(int v, int64_t i) { return i / 4 * 8 + v * 4 + i % 4; }
 
-  void Fill(const Factors& f, Block& block, int8_t* packed) const {
+  void Fill(const DepthwiseFactors& f, Block& block, int8_t* packed) const {
     const int64_t k = task_.kernel;
     const auto weight = [&](int64_t row, int64_t column, int64_t channel) -> int8_t {
       if (row < 0 || row >= k || channel >= block_channels_) return 0;
@@ -206,6 +210,7 @@ class VnniDepthwise final : public DepthwiseLoop {
 
   DepthwiseTask task_;
   const Function function_;
+  const std::string_view cpu_;
   const std::optional<IntegerBounds> bounds_;  // nullopt: results go through f32
   int64_t block_channels_ = 0, rows_ = 0, groups_ = 0, block_bytes_ = 0;
   uint8_t zero_ = 0;
@@ -217,50 +222,32 @@ class VnniDepthwise final : public DepthwiseLoop {
 
 // One row of the result by plain loops: sums of all channels, tap by tap.
 template <typename From>
-HALFTONE_INLINE void SumsBody(const From* const* taps, const int16_t* weights, int64_t count, int32_t zero,
-                              int64_t channels, int32_t* __restrict sums) {
+void Sums(const From* const* taps, const int8_t* weights, int64_t count, int32_t zero, int64_t channels,
+          int32_t* __restrict sums) {
   for (int64_t c = 0; c < channels; ++c) sums[c] = 0;
   for (int64_t tap = 0; tap < count; ++tap) {
     const From* __restrict x = taps[tap];
-    const int16_t* __restrict w = weights + tap * channels;
+    const int8_t* __restrict w = weights + tap * channels;
     if (x == nullptr) continue;
     for (int64_t c = 0; c < channels; ++c) sums[c] += (static_cast<int32_t>(x[c]) - zero) * w[c];
   }
 }
-HALFTONE_INLINE void NumbersBody(const int32_t* __restrict sums, const float* __restrict factors,
-                                 const float* __restrict offsets, int64_t channels, float* __restrict numbers) {
+void Numbers(const int32_t* __restrict sums, const float* __restrict factors, const float* __restrict offsets,
+             int64_t channels, float* __restrict numbers) {
   for (int64_t c = 0; c < channels; ++c)
     numbers[c] = __builtin_fmaf(static_cast<float>(sums[c]), factors[c], offsets[c]);
 }
 
-template <typename From>
-struct PixelLoops {
-  using Sums = void (*)(const From* const*, const int16_t*, int64_t, int32_t, int64_t, int32_t*);
-  HALFTONE_FOR_AVX2 static void Avx2(const From* const* x, const int16_t* w, int64_t n, int32_t z, int64_t c,
-                                     int32_t* s) {
-    SumsBody(x, w, n, z, c, s);
-  }
-  static void Any(const From* const* x, const int16_t* w, int64_t n, int32_t z, int64_t c, int32_t* s) {
-    SumsBody(x, w, n, z, c, s);
-  }
-};
-HALFTONE_FOR_AVX2 void Numbers256(const int32_t* s, const float* f, const float* o, int64_t c, float* n) {
-  NumbersBody(s, f, o, c, n);
-}
-void NumbersAny(const int32_t* s, const float* f, const float* o, int64_t c, float* n) { NumbersBody(s, f, o, c, n); }
-
 class PlainDepthwise final : public DepthwiseLoop {
  public:
-  PlainDepthwise(DepthwiseTask task, bool avx2, Factors factors, bool to_integers)
-      : task_(std::move(task)),
-        avx2_(avx2),
-        factors_(std::move(factors)),
-        weights_(task_.weights.begin(), task_.weights.end()) {
+  PlainDepthwise(DepthwiseTask task, DepthwiseFactors factors, bool to_integers)
+      : task_(std::move(task)), factors_(std::move(factors)) {
     if (!to_integers) return;
     // The numbers are divided by the scale already; a clamp is one of integers.
     bounds_ = BoundsOf(task_.finish);
   }
 
+  std::string_view cpu() const override { return kCpus[3]; }
   size_t scratch_bytes(int threads) const override { return threads * OfThread(); }
 
   void Run(const std::byte* x, std::byte* y, std::byte* scratch) const override {
@@ -295,9 +282,8 @@ class PlainDepthwise final : public DepthwiseLoop {
         const bool inside = r >= 0 && r < task_.rows.in && c >= 0 && c < task_.columns.in;
         taps[tap] = inside ? image_x + (r * task_.columns.in + c) * channels : nullptr;
       }
-      (avx2_ ? PixelLoops<From>::Avx2 : PixelLoops<From>::Any)(taps, weights_.data(), k * k, task_.src_zero, channels,
-                                                               sums);
-      (avx2_ ? Numbers256 : NumbersAny)(sums, factors_.factors.data(), factors_.offsets.data(), channels, numbers);
+      Sums(taps, task_.weights.data(), k * k, task_.src_zero, channels, sums);
+      Numbers(sums, factors_.factors.data(), factors_.offsets.data(), channels, numbers);
       if (bounds_.has_value()) {
         StoreIntegers(numbers, to);
       } else {
@@ -316,13 +302,9 @@ class PlainDepthwise final : public DepthwiseLoop {
   }
 
   const DepthwiseTask task_;
-  const bool avx2_;
-  const Factors factors_;
+  const DepthwiseFactors factors_;
   std::optional<IntegerBounds> bounds_;
-  const std::vector<int16_t> weights_;
 };
-
-constexpr std::string_view kCpus[] = {"avx512_vbmi", "avx512_vnni", "avx2", "any"};
 
 size_t FirstCpu() {
 #if defined(__x86_64__) && !defined(__clang__)
@@ -339,15 +321,15 @@ std::span<const std::string_view> DepthwiseCpus() { return std::span(kCpus).subs
 absl::StatusOr<std::unique_ptr<DepthwiseLoop>> MakeDepthwise(const DepthwiseTask& task, std::string_view cpu) {
   HALFTONE_RETURN_IF_ERROR(Check(task));
   const std::optional<IntegerBounds> bounds = BoundsOf(task.finish);
-  Factors factors = FactorsOf(task, bounds.has_value());
+  DepthwiseFactors factors = FactorsOf(task, bounds.has_value());
   if (!Fits(task, factors)) return absl::UnimplementedError("results that are not within an int32");
 #if defined(__x86_64__) && !defined(__clang__)
   if (cpu.starts_with("avx512")) {
-    const auto function = cpu == "avx512_vbmi" ? DepthwiseVbmi : DepthwiseVnni;
-    return std::make_unique<VnniDepthwise>(task, function, bounds, factors);
+    return std::make_unique<VnniDepthwise>(task, cpu, bounds, factors);
   }
+  if (cpu == "avx2" && task.channels >= kAvx2DepthwiseChannels) return MakeAvx2Depthwise(task, factors, bounds);
 #endif
-  return std::make_unique<PlainDepthwise>(task, cpu == "avx2", std::move(factors), bounds.has_value());
+  return std::make_unique<PlainDepthwise>(task, std::move(factors), bounds.has_value());
 }
 
 absl::StatusOr<std::unique_ptr<DepthwiseLoop>> MakeDepthwise(const DepthwiseTask& task) {

@@ -1,6 +1,7 @@
 // Depthwise convolution of bytes: images whose channels lie next to each other, windows of 3 x 3 or 5 x 5, stride 1 or
 // 2, a channel of the result for each of the image. With AVX-512 VNNI: four rows of the image lie interleaved, so that
-// one instruction multiplies a column of the window for 16 channels; two rows of the result share them. Sums are exact.
+// one instruction multiplies a column of the window for 16 channels; two rows of the result share them. With AVX2: two
+// taps of 16 channels, interleaved in 16 bits. Sums are exact.
 #ifndef HALFTONE_RUNTIME_HOST_INT8_DEPTHWISE_H_
 #define HALFTONE_RUNTIME_HOST_INT8_DEPTHWISE_H_
 
@@ -38,6 +39,7 @@ struct DepthwiseTask {
 class DepthwiseLoop {
  public:
   virtual ~DepthwiseLoop() = default;
+  virtual std::string_view cpu() const = 0;  // one of DepthwiseCpus: what its instructions are
   virtual size_t scratch_bytes(int threads) const = 0;
   // On the threads of the plan. x and y are dense and do not overlap.
   virtual void Run(const std::byte* x, std::byte* y, std::byte* scratch) const = 0;
@@ -47,6 +49,7 @@ class DepthwiseLoop {
 std::span<const std::string_view> DepthwiseCpus();
 
 // UNIMPLEMENTED with the reason for a task that is not as said above, or whose results are not within an int32.
+// Fewer than 16 channels have no loop for "avx2" and get that for "any".
 absl::StatusOr<std::unique_ptr<DepthwiseLoop>> MakeDepthwise(const DepthwiseTask& task, std::string_view cpu);
 absl::StatusOr<std::unique_ptr<DepthwiseLoop>> MakeDepthwise(const DepthwiseTask& task);  // for the fastest
 

@@ -1,9 +1,14 @@
-// What int8_depthwise.cc hands to the loops for AVX-512.
+// What int8_depthwise.cc hands to the loops for AVX-512 and AVX2.
 #ifndef HALFTONE_RUNTIME_HOST_INT8_DEPTHWISE_KINDS_H_
 #define HALFTONE_RUNTIME_HOST_INT8_DEPTHWISE_KINDS_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "runtime/host/int8_depthwise.h"
 
 namespace halftone::host {
 
@@ -50,6 +55,17 @@ constexpr int64_t LineBytes(int64_t kernel, int64_t stride, int64_t out_columns)
 // REQUIRES: a CPU that has the instructions; kernel 3 or 5, stride 1 or 2
 void DepthwiseVnni(const DepthwiseBand& band);  // int8_depthwise_vnni.cc
 void DepthwiseVbmi(const DepthwiseBand& band);  // int8_depthwise_vbmi.cc
+
+// Of each channel: result = sum * factor + offset, in units of finish.scale where results are integers that are only
+// clamped (BoundsOf).
+struct DepthwiseFactors {
+  std::vector<float> factors, offsets;
+};
+
+// int8_depthwise_avx2.cc. REQUIRES: a CPU with AVX2; at least this many channels
+inline constexpr int64_t kAvx2DepthwiseChannels = 16;
+std::unique_ptr<DepthwiseLoop> MakeAvx2Depthwise(DepthwiseTask task, const DepthwiseFactors& factors,
+                                                 std::optional<IntegerBounds> bounds);
 
 }  // namespace halftone::host
 

@@ -188,7 +188,7 @@ class Int8DepthwiseKernel final : public QuantizedKernel {
     Prepared prepared{.inputs = {{0, ChannelsLast(problem.src, src.type, problem.channels_last)}},
                       .outputs = {ChannelsLast(problem.dst, task.finish.type, problem.channels_last)},
                       .scratch_bytes = (*loop)->scratch_bytes(context.threads()),
-                      .kernel = Concat("depthwise loop ", host::DepthwiseCpus().front()),
+                      .kernel = Concat("depthwise loop ", (*loop)->cpu()),
                       .weights_type = DataType::kInt8};
     const std::shared_ptr<const host::DepthwiseLoop> shared = *std::move(loop);
     prepared.step = std::make_unique<host::LoopStep>([shared](const host::Memory& memory) {
