@@ -73,6 +73,7 @@ def _(t):
     wanted = f"**{len(all_rows) - missing - refused - no_meaning} of {len(all_rows) - no_meaning} patterns"
     head = PAGE.read_text()
     t.check(wanted in head, f"docs/PARITY.md does not begin with '{wanted}'")
+    t.check(wanted.strip("*") in (REPO / "README.md").read_text(), f"README.md does not say '{wanted.strip('*')}'")
     left = f"{missing} {'is missing and says' if missing == 1 else 'are missing and say'} so; {refused} {'is' if refused == 1 else 'are'} refused"
     t.check(left in head, f"docs/PARITY.md does not say '{left}'")
 
