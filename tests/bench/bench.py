@@ -37,7 +37,7 @@ import precision_tables
 from answers import fidelity
 from files import Files, forget_old_builds, our_build
 from intervals import median
-from judge import cpu_facts, describe_cpu, is_noisy, is_reference_cpu, judge, missed
+from judge import cpu_facts, describe_cpu, has_bf16, is_noisy, is_reference_cpu, judge, missed
 from losses import profile
 from measure import measure, say
 from programs import BenchError, program, run
@@ -64,7 +64,7 @@ def parse(arguments):
     parser.add_argument("--json", type=pathlib.Path, help="write everything measured to this file")
     parser.add_argument("--markdown", type=pathlib.Path, help="write a page with the results to this file")
     parser.add_argument("--list", action="store_true", help="print the scenarios and their bars, measure nothing")
-    parser.add_argument("--kernels", action="store_true", help="race kernels that take the same node against each other, no models")
+    parser.add_argument("--kernels", nargs="?", const="", metavar="WORDS", help="race kernels that take the same node against each other (nodes whose names have these words), no models")
     parser.add_argument("--fusions", nargs="?", const="", metavar="WORDS", help="race fused nodes against their parts (those patterns that have these words), no models")
     parser.add_argument("--passes", action="store_true", help="time the passes on large synthetic graphs, no models")
     options = parser.parse_args(arguments)
@@ -188,13 +188,13 @@ def main():
         print()
         fusions.listed()
         return 0
-    if options.kernels:
-        return 0 if kernels.race_all(options.round_seconds, options.seed) else 1
+    if options.kernels is not None:
+        return 0 if kernels.race_all(options.round_seconds, options.seed, options.kernels, has_bf16(cpu_facts())) else 1
     if options.fusions is not None:
-        rows = fusions.race_all(options.round_seconds, options.seed, options.fusions)
+        rows, skipped = fusions.race_all(options.round_seconds, options.seed, options.fusions, has_bf16(cpu_facts()))
         if options.markdown:
             command = f"./dev bench --fusions --round-seconds {options.round_seconds:g}"
-            options.markdown.write_text(fusions.page(rows, command, describe_cpu(cpu_facts())))
+            options.markdown.write_text(fusions.page(rows, command, describe_cpu(cpu_facts()), skipped))
         return 1 if fusions.slow(rows) else 0
     if options.passes:
         return 0 if passes.measure_all() else 1

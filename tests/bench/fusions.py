@@ -11,6 +11,7 @@ import random
 import subprocess
 
 from cores import choose
+from intervals import ratio_of_rounds
 from programs import BenchError, program
 
 TIE = 1.02  # a fusion that is nearer than that to its parts neither wins nor loses
@@ -291,24 +292,52 @@ def listed():
         print(f"{f.pattern:52} {f.shapes:30} {', '.join(f.types)}")
 
 
-def verdict(ratio):
-    return "PASS" if ratio >= TIE else "EVEN" if ratio >= 1 / TIE else "SLOW"
+@dataclasses.dataclass(frozen=True)
+class Row:
+    fusion: Fusion
+    element: str
+    fused: dict  # as race_graphs prints it
+    parts: dict
+
+    def ratio(self, seed=1):
+        """How many times as fast as its parts: (median over the turns, low, high)."""
+        return ratio_of_rounds(self.parts["turns_us"], self.fused["turns_us"], seed)
+
+    def verdict(self):
+        """"?": the interval reaches over the limit, so that another run may say something else."""
+        value, low, high = self.ratio()
+        if value >= TIE:
+            return "PASS" if low >= TIE else "PASS?"
+        if value >= 1 / TIE:
+            return "EVEN"
+        return "SLOW" if high < 1 / TIE else "SLOW?"
 
 
-def page(rows, command, cpu):
+def page(rows, command, cpu, skipped=0):
     """In Markdown: a line a fusion and type."""
+    words = [row.verdict() for row in rows]
+    left = f" {skipped} rows of bfloat16 were left out: this CPU has none." if skipped else ""
     lines = ["# Fused nodes against their parts", "", f"`{command}`, {cpu}; one thread, one image or sequence. A row's two graphs compute the same and are "
-             "timed in turns, changes of layout between their nodes included; the last column says by which kernel the fused node runs.", "",
-             "| pattern | shapes | type | fused ms | parts ms | parts / fused | kernel |", "|---|---|---|---|---|---|---|"]
-    for f, element, fused, parts in rows:
-        kernels = ", ".join(step.split(" ", 1)[1] for step in fused["steps"])
-        lines.append(f"| {f.pattern} | {f.shapes} | {element} | {fused['us'] / 1000:.4f} | {parts['us'] / 1000:.4f} | {parts['us'] / fused['us']:.2f} | {kernels} |")
+             "timed in turns, changes of layout between their nodes included; the ratio is the median over the turns with its 95 % interval; the last "
+             "column says by which kernel the fused node runs. A fusion that is slower than its parts must be refused by the target.", "",
+             f"{len(rows)} rows: {sum(w.startswith('PASS') for w in words)} faster than their parts, {words.count('EVEN')} within {TIE - 1:.0%} of them, "
+             f"{words.count('SLOW?')} slower by an interval that reaches over {TIE - 1:.0%}, {words.count('SLOW')} slower.{left}", "",
+             "| pattern | shapes | type | fused ms | parts ms | parts / fused | | kernel |", "|---|---|---|---|---|---|---|---|"]
+    for row, word in zip(rows, words):
+        kernels = ", ".join(step.split(" ", 1)[1] for step in row.fused["steps"])
+        lines.append(f"| {row.fusion.pattern} | {row.fusion.shapes} | {row.element} | {row.fused['us'] / 1000:.4f} | {row.parts['us'] / 1000:.4f} | "
+                     f"{words_of(row.ratio())} | {word} | {kernels} |")
     return "\n".join(lines) + "\n"
 
 
-def race_all(seconds, seed, only=""):
-    """[(fusion, type, fused, parts)] in the order of the table; prints a line each."""
-    todo = [(f, element) for f in FUSIONS for element in f.types if only in f.pattern]
+def words_of(ratio):
+    return "{:.2f} ({:.2f} .. {:.2f})".format(*ratio)
+
+
+def race_all(seconds, seed, only="", bf16=True):
+    """(rows in the order of the table, how many were left out because they need bf16). Prints a line each."""
+    wanted = [(f, element) for f in FUSIONS for element in f.types if only in f.pattern]
+    todo = [(f, element) for f, element in wanted if bf16 or element == "f32"]
     times = {}
     for f, element in random.Random(seed).sample(todo, len(todo)):
         times[f, element] = race(f.graphs(element), seconds)
@@ -316,12 +345,14 @@ def race_all(seconds, seed, only=""):
     rows = []
     for f, element in todo:
         parts, fused = times[f, element]
-        rows.append((f, element, fused, parts))
-        ratio = parts["us"] / fused["us"]
-        print(f"{verdict(ratio):6} {f.pattern:56} {f.shapes:30} {element:5} {fused['us'] / 1000:11.4f} {parts['us'] / 1000:10.4f} {ratio:8.2f}  "
+        row = Row(f, element, fused, parts)
+        rows.append(row)
+        print(f"{row.verdict():6} {f.pattern:56} {f.shapes:30} {element:5} {fused['us'] / 1000:11.4f} {parts['us'] / 1000:10.4f}  {words_of(row.ratio()):22} "
               f"{', '.join(fused['steps'])}")
-    return rows
+    if len(todo) < len(wanted):
+        print(f"left out: {len(wanted) - len(todo)} rows of bfloat16, which this CPU only emulates")
+    return rows, len(wanted) - len(todo)
 
 
 def slow(rows):
-    return [row for row in rows if verdict(row[3]["us"] / row[2]["us"]) == "SLOW"]
+    return [row for row in rows if row.verdict() == "SLOW"]

@@ -29,6 +29,11 @@ def describe_cpu(facts):
             f"{os.cpu_count()} cores; kernel {os.uname().release}")
 
 
+def has_bf16(facts):
+    """Whether kernels of bfloat16 are more than an emulation, whose times say nothing."""
+    return not {"avx512_bf16", "amx_bf16", "avx_ne_convert"}.isdisjoint(facts.get("flags", "").split())
+
+
 def is_reference_cpu(facts):
     return all(facts.get(key) == value for key, value in REFERENCE_CPU.items()) and REFERENCE_FLAG in facts.get("flags", "").split()
 

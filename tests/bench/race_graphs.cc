@@ -6,7 +6,8 @@
 // is that of all its steps but those of nodes named "given...", which only say how inputs lie, and the changes of
 // layout at the very end, which results need that nobody else reads. All graphs must give the results of the first one,
 // by the reference functions' tolerance. Prints one line of JSON:
-//   {"graphs": [{"us": 12.5, "steps": ["matmul+bias brgemm:avx512_core", ...]}, ...]}
+//   {"graphs": [{"us": 12.5, "turns_us": [12.5, ...], "steps": ["matmul+bias brgemm:avx512_core", ...]}, ...]}
+// "us" is the median of the turns, which all graphs take in the same minute each.
 
 #include <algorithm>
 #include <memory>
@@ -75,8 +76,10 @@ absl::Status Run(Race& race, double seconds) {
   }
   const int repetitions =
       static_cast<int>(std::clamp<double>(seconds * 1e6 / kTurns / once_us, kWarmUps, kMostRepetitions));
+  const size_t count = race.racers.size();
   for (int turn = 0; turn < kTurns; ++turn) {
-    for (Racer& racer : race.racers) {
+    for (size_t i = 0; i < count; ++i) {
+      Racer& racer = race.racers[turn % 2 == 0 ? i : count - 1 - i];  // nobody is always first
       HALFTONE_ASSIGN_OR_RETURN(const double us, Turn(race, racer, repetitions));
       racer.turns_us.push_back(us);
     }
@@ -101,7 +104,7 @@ absl::StatusOr<std::string> RaceText(const std::string& text, int threads, doubl
   nlohmann::json out;
   out["graphs"] = nlohmann::json::array();
   for (const Racer& racer : race.racers)
-    out["graphs"].push_back({{"us", Median(racer.turns_us)}, {"steps", racer.steps}});
+    out["graphs"].push_back({{"us", Median(racer.turns_us)}, {"turns_us", racer.turns_us}, {"steps", racer.steps}});
   return out.dump();
 }
 
