@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "runtime/host/parallel.h"
-#include "runtime/host/vector16.h"
+#include "runtime/host/vectors.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -18,30 +18,33 @@ constexpr int64_t kGrain = 16384;  // elements that are worth a thread
 
 // x sigmoid(alpha x)
 struct Swish {
-  template <bool kRough>
-  static HALFTONE_INLINE Floats Of(Floats x, float alpha) {
+  template <bool kRough, typename V>
+  static HALFTONE_INLINE V Of(V x, float alpha) {
     return x / (1.0f + Exp2<kRough>(x * (-kLog2E * alpha)));
   }
 };
+// By vectors of type V.
+template <typename V>
 struct OfF32 {
   using Stored = float;
-  static constexpr int64_t kLanes = 16;
+  static constexpr int64_t kLanes = kLanesOf<V>;
   template <typename F, bool kAdds>
   static HALFTONE_INLINE void Apply(float* x, const float* residual, float alpha) {
-    Floats y = F::template Of<false>(LoadFloats(x), alpha);
-    if constexpr (kAdds) y += LoadFloats(residual);
+    V y = F::template Of<false>(LoadFloats<V>(x), alpha);
+    if constexpr (kAdds) y += LoadFloats<V>(residual);
     StoreFloats(x, y);
   }
 };
+template <typename V>
 struct OfBf16 {
   using Stored = uint16_t;
-  static constexpr int64_t kLanes = 32;
+  static constexpr int64_t kLanes = 2 * kLanesOf<V>;
   template <typename F, bool kAdds>
   static HALFTONE_INLINE void Apply(uint16_t* x, const uint16_t* residual, float alpha) {
-    const Pair pair = LoadPair(x);
-    Pair y = {F::template Of<true>(pair.even, alpha), F::template Of<true>(pair.odd, alpha)};
+    const PairOf<V> pair = LoadPair<V>(x);
+    PairOf<V> y = {F::template Of<true>(pair.even, alpha), F::template Of<true>(pair.odd, alpha)};
     if constexpr (kAdds) {
-      const Pair addend = LoadPair(residual);
+      const PairOf<V> addend = LoadPair<V>(residual);
       y = {y.even + addend.even, y.odd + addend.odd};
     }
     StorePair(x, y);
@@ -77,6 +80,7 @@ HALFTONE_INLINE void Body(typename T::Stored* x, const typename T::Stored* resid
       target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512bf16,avx2,fma,bmi,bmi2,prefer-vector-width=512")))
 
 // Swish in bf16 by the instructions that are made for it: Exp2<true>, a reciprocal within 2^-14, the rounding.
+constexpr int64_t kNativeLanes = 32;
 HALFTONE_FOR_AVX512_BF16 inline __m512 FromHalves(__m256i halves) {
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
 }
@@ -105,10 +109,10 @@ HALFTONE_FOR_AVX512_BF16 inline void NativeSwishBlock(uint16_t* x, const uint16_
 HALFTONE_FOR_AVX512_BF16 void NativeSwishes(uint16_t* x, const uint16_t* residual, int64_t count, float alpha) {
   const __m512 factor = _mm512_set1_ps(-kLog2E * alpha);
   int64_t i = 0;
-  for (; i + OfBf16::kLanes <= count; i += OfBf16::kLanes)
+  for (; i + kNativeLanes <= count; i += kNativeLanes)
     NativeSwishBlock(x + i, residual == nullptr ? nullptr : residual + i, factor);
   if (i == count) return;
-  uint16_t rest[OfBf16::kLanes] = {}, rest_of_residual[OfBf16::kLanes] = {};
+  uint16_t rest[kNativeLanes] = {}, rest_of_residual[kNativeLanes] = {};
   const size_t bytes = static_cast<size_t>(count - i) * sizeof(rest[0]);
   std::memcpy(rest, x + i, bytes);
   if (residual != nullptr) std::memcpy(rest_of_residual, residual + i, bytes);
@@ -117,16 +121,19 @@ HALFTONE_FOR_AVX512_BF16 void NativeSwishes(uint16_t* x, const uint16_t* residua
 }
 #endif
 
-template <typename F, typename T>
+template <typename F, template <typename V> typename T>
 struct Loops {
-  using Stored = typename T::Stored;
+  using Of512 = T<Vectors<16>::Floats>;
+  using Of256 = T<Vectors<8>::Floats>;
+  using Of128 = T<Vectors<4>::Floats>;
+  using Stored = typename Of512::Stored;
   using Loop = void (*)(Stored*, const Stored*, int64_t, float);
-  HALFTONE_FOR_AVX512 static void Avx512(Stored* x, const Stored* r, int64_t n, float a) { Body<F, T>(x, r, n, a); }
-  HALFTONE_FOR_AVX2 static void Avx2(Stored* x, const Stored* r, int64_t n, float a) { Body<F, T>(x, r, n, a); }
-  static void Any(Stored* x, const Stored* r, int64_t n, float a) { Body<F, T>(x, r, n, a); }
+  HALFTONE_FOR_AVX512 static void Avx512(Stored* x, const Stored* r, int64_t n, float a) { Body<F, Of512>(x, r, n, a); }
+  HALFTONE_FOR_AVX2 static void Avx2(Stored* x, const Stored* r, int64_t n, float a) { Body<F, Of256>(x, r, n, a); }
+  static void Any(Stored* x, const Stored* r, int64_t n, float a) { Body<F, Of128>(x, r, n, a); }
   static Loop Choose() {
 #if defined(__x86_64__)
-    if constexpr (std::is_same_v<F, Swish> && std::is_same_v<T, OfBf16>) {
+    if constexpr (std::is_same_v<F, Swish> && std::is_same_v<Stored, uint16_t>) {
       if (__builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("x86-64-v4")) return NativeSwishes;
     }
 #endif
@@ -151,7 +158,7 @@ Activate ForType(DataType type) {
 }  // namespace
 
 Activate FastActivation(Activation activation, DataType type) {
-  if (!__builtin_cpu_supports("x86-64-v4")) return nullptr;  // not measured there
+  if (!__builtin_cpu_supports("x86-64-v3")) return nullptr;  // not measured there
   return activation == Activation::kSwish ? ForType<Swish>(type) : nullptr;
 }
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "runtime/host/simd.h"
-#include "runtime/host/vector16.h"
+#include "runtime/host/vectors.h"
 
 namespace halftone::host {
 namespace {

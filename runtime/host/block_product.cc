@@ -1,7 +1,7 @@
 #include "runtime/host/block_product.h"
 
 #include "runtime/host/dense_kinds.h"
-#include "runtime/host/vector16.h"
+#include "runtime/host/vectors.h"
 
 namespace halftone::host {
 namespace {

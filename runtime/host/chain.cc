@@ -34,41 +34,59 @@ std::optional<ChainFunction> FunctionOf(const ChainStep& step) {
   }
 }
 
-// V vectors of numbers from memory and back.
+// How many vectors are in registers at a time: half of these.
+template <typename F>
+inline constexpr int kMostVectorsOf = kLanesOf<F> == 8 ? 8 : 4;
+
+// V vectors of numbers from memory and back, each of type F.
+template <typename F>
 struct OfF32 {
   using Stored = float;
+  using Floats = F;
+  static constexpr int kLanes = kLanesOf<F>;
   static constexpr int kVectors = 1;  // the least that is loaded at once
+  static constexpr int kMostVectors = kMostVectorsOf<F>;
+  static constexpr bool kLoadsOne = true;  // by LoadFloats
   template <int V>
-  static HALFTONE_INLINE void LoadAll(const float* x, Floats (&to)[V]) {
-    for (int v = 0; v < V; ++v) to[v] = LoadFloats(x + 16 * v);
+  static HALFTONE_INLINE void LoadAll(const float* x, F (&to)[V]) {
+    for (int v = 0; v < V; ++v) to[v] = LoadFloats<F>(x + kLanes * v);
   }
   template <int V>
-  static HALFTONE_INLINE void StoreAll(float* y, const Floats (&from)[V]) {
-    for (int v = 0; v < V; ++v) StoreFloats(y + 16 * v, from[v]);
+  static HALFTONE_INLINE void StoreAll(float* y, const F (&from)[V]) {
+    for (int v = 0; v < V; ++v) StoreFloats(y + kLanes * v, from[v]);
   }
 };
+template <typename F>
 struct OfBf16 {
   using Stored = uint16_t;
+  using Floats = F;
+  static constexpr int kLanes = kLanesOf<F>;
   static constexpr int kVectors = 2;  // the even and the odd ones
+  static constexpr int kMostVectors = kMostVectorsOf<F>;
+  static constexpr bool kLoadsOne = false;
   template <int V>
-  static HALFTONE_INLINE void LoadAll(const uint16_t* x, Floats (&to)[V]) {
+  static HALFTONE_INLINE void LoadAll(const uint16_t* x, F (&to)[V]) {
     for (int v = 0; v < V; v += 2) {
-      const Pair pair = LoadPair(x + 16 * v);
+      const PairOf<F> pair = LoadPair<F>(x + kLanes * v);
       to[v] = pair.even;
       to[v + 1] = pair.odd;
     }
   }
   template <int V>
-  static HALFTONE_INLINE void StoreAll(uint16_t* y, const Floats (&from)[V]) {
-    for (int v = 0; v < V; v += 2) StorePair(y + 16 * v, {from[v], from[v + 1]});
+  static HALFTONE_INLINE void StoreAll(uint16_t* y, const F (&from)[V]) {
+    for (int v = 0; v < V; v += 2) StorePair<F>(y + kLanes * v, {from[v], from[v + 1]});
   }
 };
 
-template <typename T>
+template <template <typename F> typename T>
 struct Loops {
-  HALFTONE_FOR_AVX512 static void Avx512(const ChainCode& chain, const ChainPieces& p) { Body<T>(chain, p); }
-  HALFTONE_FOR_AVX2 static void Avx2(const ChainCode& chain, const ChainPieces& p) { Body<T>(chain, p); }
-  static void Any(const ChainCode& chain, const ChainPieces& p) { Body<T>(chain, p); }
+  HALFTONE_FOR_AVX512 static void Avx512(const ChainCode& chain, const ChainPieces& p) {
+    Body<T<Vectors<16>::Floats>>(chain, p);
+  }
+  HALFTONE_FOR_AVX2 static void Avx2(const ChainCode& chain, const ChainPieces& p) {
+    Body<T<Vectors<8>::Floats>>(chain, p);
+  }
+  static void Any(const ChainCode& chain, const ChainPieces& p) { Body<T<Vectors<4>::Floats>>(chain, p); }
   static ChainRows Choose() { return ForThisCpu<ChainRows>(Avx512, Avx2, Any); }
 };
 

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "runtime/host/simd.h"
-#include "runtime/host/vector16.h"
+#include "runtime/host/vectors.h"
 
 #pragma GCC target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512bf16,avx2,fma,bmi,bmi2,prefer-vector-width=512")
 #include "runtime/host/chain_loops.h"
@@ -19,7 +19,11 @@ namespace {
 
 struct OfNativeBf16 {
   using Stored = uint16_t;
+  using Floats = host::Floats;
+  static constexpr int kLanes = 16;
   static constexpr int kVectors = 1;
+  static constexpr int kMostVectors = 4;
+  static constexpr bool kLoadsOne = false;
   template <int V>
   static HALFTONE_INLINE void LoadAll(const uint16_t* x, Floats (&to)[V]) {
     for (int v = 0; v < V; ++v) {

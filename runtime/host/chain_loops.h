@@ -1,63 +1,88 @@
-// The inner loops of chain.h: T says how numbers come from memory and go back, 16 of them a vector. Included by
+// The inner loops of chain.h: T says how numbers come from memory and go back, and how many a vector has. Included by
 // chain.cc and chain_bf16.cc, each for its own instructions; no other file may include it.
 #include <algorithm>
 #include <cstring>
 
 #include "runtime/host/chain_kinds.h"
 #include "runtime/host/simd.h"
-#include "runtime/host/vector16.h"
+#include "runtime/host/vectors.h"
 
 namespace halftone::host {
 namespace {
 
-constexpr int kMostVectors = 4;  // in registers at a time
-
-// acc = function(acc, next)
-template <int V>
-HALFTONE_INLINE void Apply(ChainFunction function, const Floats (&next)[V], Floats (&acc)[V]) {
+// acc = function(acc, next), where next(v) is the vector for acc[v].
+template <int V, typename Floats, typename Next>
+HALFTONE_INLINE void Apply(ChainFunction function, const Next& next, Floats (&acc)[V]) {
   switch (function) {
     case ChainFunction::kAdd:
-      for (int v = 0; v < V; ++v) acc[v] += next[v];
+      for (int v = 0; v < V; ++v) acc[v] += next(v);
       break;
     case ChainFunction::kSub:
-      for (int v = 0; v < V; ++v) acc[v] -= next[v];
+      for (int v = 0; v < V; ++v) acc[v] -= next(v);
       break;
     case ChainFunction::kReverseSub:
-      for (int v = 0; v < V; ++v) acc[v] = next[v] - acc[v];
+      for (int v = 0; v < V; ++v) acc[v] = next(v) - acc[v];
       break;
     case ChainFunction::kMul:
-      for (int v = 0; v < V; ++v) acc[v] *= next[v];
+      for (int v = 0; v < V; ++v) acc[v] *= next(v);
       break;
     case ChainFunction::kDiv:
-      for (int v = 0; v < V; ++v) acc[v] /= next[v];
+      for (int v = 0; v < V; ++v) acc[v] /= next(v);
       break;
     case ChainFunction::kReverseDiv:
-      for (int v = 0; v < V; ++v) acc[v] = next[v] / acc[v];
+      for (int v = 0; v < V; ++v) acc[v] = next(v) / acc[v];
       break;
     case ChainFunction::kMax:  // NaN stays NaN
-      for (int v = 0; v < V; ++v) acc[v] = (acc[v] != acc[v]) | (acc[v] > next[v]) ? acc[v] : next[v];
+      for (int v = 0; v < V; ++v) {
+        const Floats n = next(v);
+        acc[v] = (acc[v] != acc[v]) | (acc[v] > n) ? acc[v] : n;
+      }
       break;
     case ChainFunction::kMin:
-      for (int v = 0; v < V; ++v) acc[v] = (acc[v] != acc[v]) | (acc[v] < next[v]) ? acc[v] : next[v];
+      for (int v = 0; v < V; ++v) {
+        const Floats n = next(v);
+        acc[v] = (acc[v] != acc[v]) | (acc[v] < n) ? acc[v] : n;
+      }
       break;
   }
 }
 
 template <typename T, int V>
-HALFTONE_INLINE void LoadOperand(const typename T::Stored* x, int64_t step, Floats (&to)[V]) {
+HALFTONE_INLINE void LoadOperand(const typename T::Stored* x, int64_t step, typename T::Floats (&to)[V]) {
   if (step == 1) {
     T::template LoadAll<V>(x, to);
   } else if (step == 0) {
-    for (int v = 0; v < V; ++v) to[v] = Floats{} + Load(x);
+    for (int v = 0; v < V; ++v) to[v] = typename T::Floats{} + Load(x);
   } else {
-    typename T::Stored picked[16 * V];
-    for (int i = 0; i < 16 * V; ++i) picked[i] = x[i * step];
+    typename T::Stored picked[T::kLanes * V];
+    for (int i = 0; i < T::kLanes * V; ++i) picked[i] = x[i * step];
     T::template LoadAll<V>(picked, to);
   }
 }
 
-template <int V>
+// What stands in memory as it is computed with is no array in between, which might not fit the registers.
+template <typename T, int V>
+HALFTONE_INLINE void ApplyOperand(ChainFunction function, const typename T::Stored* x, int64_t step,
+                                  typename T::Floats (&acc)[V]) {
+  if (step == 0) {
+    const typename T::Floats number = typename T::Floats{} + Load(x);
+    Apply(function, [&](int) { return number; }, acc);
+    return;
+  }
+  if constexpr (T::kLoadsOne) {
+    if (step == 1) {
+      Apply(function, [&](int v) { return LoadFloats<typename T::Floats>(x + T::kLanes * v); }, acc);
+      return;
+    }
+  }
+  typename T::Floats next[V];
+  LoadOperand<T, V>(x, step, next);
+  Apply(function, [&](int v) { return next[v]; }, acc);
+}
+
+template <int V, typename Floats>
 HALFTONE_INLINE void Activate(const ChainCode& chain, Floats (&numbers)[V]) {
+  constexpr int kLanes = kLanesOf<Floats>;
   if (chain.clamps) {
     for (int v = 0; v < V; ++v) {
       Floats x = numbers[v];
@@ -65,24 +90,23 @@ HALFTONE_INLINE void Activate(const ChainCode& chain, Floats (&numbers)[V]) {
       numbers[v] = x > chain.high ? Floats{} + chain.high : x;
     }
   } else if (chain.activate != nullptr) {
-    float memory[16 * V];
-    for (int v = 0; v < V; ++v) StoreFloats(memory + 16 * v, numbers[v]);
-    chain.activate(memory, 16 * V, chain.alpha, chain.beta);
-    for (int v = 0; v < V; ++v) numbers[v] = LoadFloats(memory + 16 * v);
+    float memory[kLanes * V];
+    for (int v = 0; v < V; ++v) StoreFloats(memory + kLanes * v, numbers[v]);
+    chain.activate(memory, kLanes * V, chain.alpha, chain.beta);
+    for (int v = 0; v < V; ++v) numbers[v] = LoadFloats<Floats>(memory + kLanes * v);
   }
 }
 
 // The results of 16 V elements from element i of a row on.
 template <typename T, int V>
-HALFTONE_INLINE void Compute(const ChainCode& chain, const ChainPieces& p, int64_t i, Floats (&acc)[V]) {
+HALFTONE_INLINE void Compute(const ChainCode& chain, const ChainPieces& p, int64_t i,
+                             typename T::Floats (&acc)[V]) {
   const auto at = [&](int k) { return reinterpret_cast<const typename T::Stored*>(p.from[k]) + i * p.step[k]; };
   LoadOperand<T, V>(at(0), p.step[0], acc);
   for (int k = 1; k < chain.operands; ++k) {
-    Floats next[V];
-    LoadOperand<T, V>(at(k), p.step[k], next);
-    Apply<V>(chain.functions[k], next, acc);
+    ApplyOperand<T, V>(chain.functions[k], at(k), p.step[k], acc);
   }
-  Activate<V>(chain, acc);
+  Activate(chain, acc);
 }
 
 // A row of at least 16 V elements. What the last vectors have in common with those before is computed twice, before it
@@ -90,11 +114,11 @@ HALFTONE_INLINE void Compute(const ChainCode& chain, const ChainPieces& p, int64
 template <typename T, int V>
 HALFTONE_INLINE void LongRow(const ChainCode& chain, const ChainPieces& p) {
   auto* y = reinterpret_cast<typename T::Stored*>(p.y);
-  const int64_t last = p.count - 16 * V;
-  Floats end[V];
+  const int64_t last = p.count - T::kLanes * V;
+  typename T::Floats end[V];
   Compute<T, V>(chain, p, last, end);
-  for (int64_t i = 0; i < last; i += 16 * V) {
-    Floats acc[V];
+  for (int64_t i = 0; i < last; i += T::kLanes * V) {
+    typename T::Floats acc[V];
     Compute<T, V>(chain, p, i, acc);
     T::template StoreAll<V>(y + i, acc);
   }
@@ -106,7 +130,7 @@ template <typename T>
 HALFTONE_INLINE void ShortRow(const ChainCode& chain, const ChainPieces& p) {
   using Stored = typename T::Stored;
   constexpr int V = T::kVectors;
-  Stored copies[kMostChainOperands][16 * V];
+  Stored copies[kMostChainOperands][T::kLanes * V];
   ChainPieces whole;
   const size_t bytes = static_cast<size_t>(p.count) * sizeof(Stored);
   for (int k = 0; k < chain.operands; ++k) {
@@ -116,13 +140,13 @@ HALFTONE_INLINE void ShortRow(const ChainCode& chain, const ChainPieces& p) {
     } else {
       for (int64_t i = 0; i < p.count; ++i) copies[k][i] = from[i * p.step[k]];
     }
-    std::fill(copies[k] + p.count, copies[k] + 16 * V, Stored{0});
+    std::fill(copies[k] + p.count, copies[k] + T::kLanes * V, Stored{0});
     whole.from[k] = reinterpret_cast<const std::byte*>(copies[k]);
     whole.step[k] = 1;
   }
-  Floats acc[V];
+  typename T::Floats acc[V];
   Compute<T, V>(chain, whole, 0, acc);
-  Stored results[16 * V];
+  Stored results[T::kLanes * V];
   T::template StoreAll<V>(results, acc);
   std::memcpy(p.y, results, bytes);
 }
@@ -131,9 +155,9 @@ template <typename T>
 HALFTONE_INLINE void Body(const ChainCode& chain, ChainPieces p) {
   constexpr int64_t kBytes = sizeof(typename T::Stored);
   for (int64_t row = 0; row < p.rows; ++row) {
-    if (p.count >= 16 * kMostVectors) {
-      LongRow<T, kMostVectors>(chain, p);
-    } else if (p.count >= 16 * T::kVectors) {
+    if (p.count >= T::kLanes * T::kMostVectors) {
+      LongRow<T, T::kMostVectors>(chain, p);
+    } else if (p.count >= T::kLanes * T::kVectors) {
       LongRow<T, T::kVectors>(chain, p);
     } else {
       ShortRow<T>(chain, p);

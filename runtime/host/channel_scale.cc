@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "runtime/host/parallel.h"
-#include "runtime/host/vector16.h"
+#include "runtime/host/vectors.h"
 
 namespace halftone::host {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "runtime/host/vector16.h"
+#include "runtime/host/vectors.h"
 #include "runtime/host/vector_math.h"
 
 #pragma GCC target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi,bmi2,prefer-vector-width=512")

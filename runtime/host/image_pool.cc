@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "runtime/host/parallel.h"
-#include "runtime/host/vector16.h"
+#include "runtime/host/vectors.h"
 
 namespace halftone::host {
 namespace {
@@ -43,7 +43,7 @@ struct OfBf16 {
   }
   static HALFTONE_INLINE void StoreMax(uint16_t* y, Value v) { StoreExactPair(y, v); }
   static HALFTONE_INLINE void StoreMean(uint16_t* y, Value v, float factor) {
-    StorePair(y, {v.even * factor, v.odd * factor});
+    StorePair<Floats>(y, {v.even * factor, v.odd * factor});
   }
 };
 

@@ -9,7 +9,7 @@
 #include "runtime/host/attention_panels.h"
 #include "runtime/host/parallel.h"
 #include "runtime/host/simd.h"
-#include "runtime/host/vector16.h"
+#include "runtime/host/vectors.h"
 
 namespace halftone::host {
 namespace {
