@@ -19,83 +19,90 @@ constexpr int64_t kScoreBytes = 64 << 10;  // of a block: they stay in the neare
 constexpr int64_t kPassRows = 6;           // that BlockProduct takes at once
 constexpr int64_t kMostRows = 48;
 
-using Halves [[gnu::vector_size(32)]] = uint16_t;
+// What depends on how many lanes a vector of type V has.
+template <typename V>
+struct Lanes {
+  static constexpr int kCount = kLanesOf<V>;
+  using Halves [[gnu::vector_size(2 * kCount)]] = uint16_t;
 
-HALFTONE_INLINE Floats LoadAs(const float* x) { return LoadFloats(x); }
-HALFTONE_INLINE Floats LoadAs(const uint16_t* x) {
-  Halves halves;
-  std::memcpy(&halves, x, sizeof(halves));
-  return std::bit_cast<Floats>(__builtin_convertvector(halves, Words) << 16);
-}
-HALFTONE_INLINE void StoreAs(float* y, Floats v) { StoreFloats(y, v); }
-HALFTONE_INLINE void StoreAs(uint16_t* y, Floats v) {
-  const Halves halves = __builtin_convertvector(std::bit_cast<Words>(RoundToBf16(v)) >> 16, Halves);
-  std::memcpy(y, &halves, sizeof(halves));
-}
+  static HALFTONE_INLINE V LoadAs(const float* x) { return LoadFloats<V>(x); }
+  static HALFTONE_INLINE V LoadAs(const uint16_t* x) {
+    Halves halves;
+    std::memcpy(&halves, x, sizeof(halves));
+    return std::bit_cast<V>(__builtin_convertvector(halves, WordsOf<V>) << 16);
+  }
+  static HALFTONE_INLINE void StoreAs(float* y, V v) { StoreFloats(y, v); }
+  static HALFTONE_INLINE void StoreAs(uint16_t* y, V v) {
+    const Halves halves = __builtin_convertvector(std::bit_cast<WordsOf<V>>(RoundToBf16(v)) >> 16, Halves);
+    std::memcpy(y, &halves, sizeof(halves));
+  }
 
-HALFTONE_INLINE Floats Larger(Floats a, Floats b) { return a > b ? a : b; }
-// Each lane with that `distance` beside it.
-template <int kDistance>
-HALFTONE_INLINE Floats Beside(Floats v) {
-  Ints lanes;
-  for (int i = 0; i < kLanes; ++i) lanes[i] = i ^ kDistance;
-  return __builtin_shuffle(v, lanes);
-}
-HALFTONE_INLINE float LargestOf(Floats v) {
-  v = Larger(v, Beside<8>(v));
-  v = Larger(v, Beside<4>(v));
-  v = Larger(v, Beside<2>(v));
-  return Larger(v, Beside<1>(v))[0];
-}
-HALFTONE_INLINE float SumOf(Floats v) {
-  v += Beside<8>(v);
-  v += Beside<4>(v);
-  v += Beside<2>(v);
-  return (v + Beside<1>(v))[0];
-}
+  static HALFTONE_INLINE V Larger(V a, V b) { return a > b ? a : b; }
+  // Each lane with that `distance` beside it.
+  template <int kDistance>
+  static HALFTONE_INLINE V Beside(V v) {
+    IntsOf<V> lanes;
+    for (int i = 0; i < kCount; ++i) lanes[i] = i ^ kDistance;
+    return __builtin_shuffle(v, lanes);
+  }
+  static HALFTONE_INLINE float LargestOf(V v) {
+    if constexpr (kCount > 8) v = Larger(v, Beside<8>(v));
+    if constexpr (kCount > 4) v = Larger(v, Beside<4>(v));
+    v = Larger(v, Beside<2>(v));
+    return Larger(v, Beside<1>(v))[0];
+  }
+  static HALFTONE_INLINE float SumOf(V v) {
+    if constexpr (kCount > 8) v += Beside<8>(v);
+    if constexpr (kCount > 4) v += Beside<4>(v);
+    v += Beside<2>(v);
+    return (v + Beside<1>(v))[0];
+  }
+};
 
 // scores = scale * scores + mask, and behind the last of `count` numbers minus infinity up to a whole vector; gives
 // the largest. A mask of step 0 is one number.
-template <typename T>
+template <typename V, typename T>
 HALFTONE_INLINE float ScaleRow(float* scores, int64_t count, float scale, const T* mask, int64_t mask_step) {
-  const Floats none = Floats{} - std::numeric_limits<float>::infinity();
+  using L = Lanes<V>;
+  const V none = V{} - std::numeric_limits<float>::infinity();
   const float offset = mask != nullptr && mask_step == 0 ? Load(mask) : 0.0f;
   const bool added = mask != nullptr && mask_step != 0;
-  const int64_t whole = count / kLanes * kLanes;
-  Floats largest = none;
+  const int64_t whole = count / L::kCount * L::kCount;
+  V largest = none;
   if (added) {
-    for (int64_t i = 0; i < whole; i += kLanes) {
-      const Floats v = LoadFloats(scores + i) * scale + LoadAs(mask + i);
+    for (int64_t i = 0; i < whole; i += L::kCount) {
+      const V v = LoadFloats<V>(scores + i) * scale + L::LoadAs(mask + i);
       StoreFloats(scores + i, v);
-      largest = Larger(v, largest);
+      largest = L::Larger(v, largest);
     }
   } else {
-    for (int64_t i = 0; i < whole; i += kLanes) {
-      const Floats v = LoadFloats(scores + i) * scale + offset;
+    for (int64_t i = 0; i < whole; i += L::kCount) {
+      const V v = LoadFloats<V>(scores + i) * scale + offset;
       StoreFloats(scores + i, v);
-      largest = Larger(v, largest);
+      largest = L::Larger(v, largest);
     }
   }
   if (whole < count) {
-    Floats rest = none;
+    V rest = none;
     for (int64_t i = whole; i < count; ++i) rest[i - whole] = scores[i] * scale + (added ? Load(mask + i) : offset);
     StoreFloats(scores + whole, rest);
-    largest = Larger(rest, largest);
+    largest = L::Larger(rest, largest);
   }
-  return LargestOf(largest);
+  return L::LargestOf(largest);
 }
 
 // to = exp(scores - largest), a whole number of vectors; gives their sum.
-template <typename To>
+template <typename V, typename To>
 HALFTONE_INLINE float ExpRow(const float* scores, int64_t count, float largest, To* to) {
   constexpr bool kRough = sizeof(To) == sizeof(uint16_t);
-  Floats sum = {};
-  for (int64_t i = 0; i < count; i += kLanes) {
-    const Floats e = Exp2<kRough>((LoadFloats(scores + i) - largest) * kLog2E);
-    StoreAs(to + i, e);
+  using L = Lanes<V>;
+  V sum = {};
+  for (int64_t i = 0; i < count; i += L::kCount) {
+    const V e = Exp2<kRough>((LoadFloats<V>(scores + i) - largest) * kLog2E);
+    L::StoreAs(to + i, e);
     sum += e;
   }
-  return SumOf(sum);
+  return L::SumOf(sum);
 }
 
 struct Rows {
@@ -105,26 +112,27 @@ struct Rows {
 };
 
 // The softmax of each row but for its sum, whose inverse goes to `inverses`.
-template <typename T, typename To>
+template <typename V, typename T, typename To>
 HALFTONE_INLINE void SoftmaxRows(const Rows& rows, float* scores, const T* mask, To* to, float* inverses) {
   for (int64_t r = 0; r < rows.count; ++r) {
     float* row = scores + r * rows.stride;
     const T* with = mask == nullptr ? nullptr : mask + r * rows.mask_row;
-    const float largest = ScaleRow(row, rows.keys, rows.scale, with, rows.mask_step);
-    const int64_t vectors = (rows.keys + kLanes - 1) / kLanes;
-    inverses[r] = 1.0f / ExpRow(row, vectors * kLanes, largest, to + r * rows.stride);
+    const float largest = ScaleRow<V>(row, rows.keys, rows.scale, with, rows.mask_step);
+    const int64_t vectors = (rows.keys + kLanesOf<V> - 1) / kLanesOf<V>;
+    inverses[r] = 1.0f / ExpRow<V>(row, vectors * kLanesOf<V>, largest, to + r * rows.stride);
   }
 }
 
 // y = tile [rows][64] times the factor of each row, `columns` of them.
-template <typename T>
+template <typename V, typename T>
 HALFTONE_INLINE void StoreRows(const float* tile, const float* factors, int64_t rows, int64_t columns, T* y,
                                int64_t y_row) {
-  const int64_t whole = columns / kLanes * kLanes;
+  using L = Lanes<V>;
+  const int64_t whole = columns / L::kCount * L::kCount;
   for (int64_t r = 0; r < rows; ++r) {
     const float* from = tile + r * kPanelWidth;
     T* to = y + r * y_row;
-    for (int64_t i = 0; i < whole; i += kLanes) StoreAs(to + i, LoadFloats(from + i) * factors[r]);
+    for (int64_t i = 0; i < whole; i += L::kCount) L::StoreAs(to + i, LoadFloats<V>(from + i) * factors[r]);
     for (int64_t i = whole; i < columns; ++i) Store(to + i, from[i] * factors[r]);
   }
 }
@@ -138,29 +146,30 @@ struct Functions {
   void (*store_bf16)(const float*, const float*, int64_t, int64_t, uint16_t*, int64_t);
 };
 
-#define HALFTONE_FOR_CPU(name, attribute)                                                                             \
+#define HALFTONE_FOR_CPU(name, lanes, attribute)                                                                      \
   struct name {                                                                                                       \
+    using V = Vectors<lanes>::Floats;                                                                                 \
     attribute static void F32(const Rows& r, float* s, const float* m, float* to, float* i) {                         \
-      SoftmaxRows(r, s, m, to, i);                                                                                    \
+      SoftmaxRows<V>(r, s, m, to, i);                                                                                 \
     }                                                                                                                 \
     attribute static void Mixed(const Rows& r, float* s, const uint16_t* m, float* to, float* i) {                    \
-      SoftmaxRows(r, s, m, to, i);                                                                                    \
+      SoftmaxRows<V>(r, s, m, to, i);                                                                                 \
     }                                                                                                                 \
     attribute static void Bf16(const Rows& r, float* s, const uint16_t* m, uint16_t* to, float* i) {                  \
-      SoftmaxRows(r, s, m, to, i);                                                                                    \
+      SoftmaxRows<V>(r, s, m, to, i);                                                                                 \
     }                                                                                                                 \
     attribute static void StoreF32(const float* t, const float* f, int64_t r, int64_t c, float* y, int64_t row) {     \
-      StoreRows(t, f, r, c, y, row);                                                                                  \
+      StoreRows<V>(t, f, r, c, y, row);                                                                               \
     }                                                                                                                 \
     attribute static void StoreBf16(const float* t, const float* f, int64_t r, int64_t c, uint16_t* y, int64_t row) { \
-      StoreRows(t, f, r, c, y, row);                                                                                  \
+      StoreRows<V>(t, f, r, c, y, row);                                                                               \
     }                                                                                                                 \
     static constexpr Functions kAll = {F32, Mixed, Bf16, StoreF32, StoreBf16};                                        \
   };
 
-HALFTONE_FOR_CPU(Avx512, HALFTONE_FOR_AVX512)
-HALFTONE_FOR_CPU(Avx2, HALFTONE_FOR_AVX2)
-HALFTONE_FOR_CPU(Plain, )
+HALFTONE_FOR_CPU(Avx512, 16, HALFTONE_FOR_AVX512)
+HALFTONE_FOR_CPU(Avx2, 8, HALFTONE_FOR_AVX2)
+HALFTONE_FOR_CPU(Plain, 4, )
 
 const Functions& ForCpu() {
   static const Functions& functions = ForThisCpu(Avx512::kAll, Avx2::kAll, Plain::kAll);

@@ -130,9 +130,10 @@ class BlockedKernel final : public Kernel {
 
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     HALFTONE_ASSIGN_OR_RETURN(const Problem p, Describe(context));
-    if (!always_ && p.type == DataType::kFloat32 && p.queries < kFewQueries && p.keys < kFewKeys)
+    const int lanes = host::BlockProductFor(p.type).lanes;
+    if (!always_ && lanes == 16 && p.type == DataType::kFloat32 && p.queries < kFewQueries && p.keys < kFewKeys)
       return absl::UnimplementedError("few queries and keys: packing does not pay");
-    if (!always_ && !host::BlockProductFor(p.type).wide)
+    if (!always_ && lanes < 8)
       return absl::UnimplementedError("oneDNN multiplies faster here");
     const host::AttentionShape shape{.type = p.type,
                                      .queries = p.queries,

@@ -17,6 +17,15 @@ Graph Parse(std::string_view text) {
   return *std::move(graph);
 }
 
+// Without AVX-512 some parts behind a matmul are refused, as loops behind it are faster.
+bool HasAvx512() {
+  const std::string isa = DescribeCpu().isa;
+  return isa.starts_with("avx512") || isa.starts_with("avx10");
+}
+bool IsFasterBehind(const absl::Status& status) {
+  return absl::IsUnimplemented(status) && status.message().ends_with(" is faster on this CPU");
+}
+
 // What the target accepts must become one step of the plan.
 TEST(TargetTest, WhatItAcceptsRunsAsOneKernel) {
   const std::unique_ptr<Target> target = MakeOneDnnTarget();
@@ -28,7 +37,7 @@ TEST(TargetTest, WhatItAcceptsRunsAsOneKernel) {
       "graph (x: $T[2,3,5]) { w = const $T[5,7]  y = matmul(x, w)  return y }",
       "graph (x: $T[2,3,5], w: $T[2,7,5]) { y = matmul(x, w) {transpose_b=true}  return y }",
   };
-  int accepted = 0;
+  int accepted = 0, behind = 0;
   for (std::string text : texts) {
     for (const std::string type : {"f32", "bf16"}) {
       std::string typed = text;
@@ -41,7 +50,13 @@ TEST(TargetTest, WhatItAcceptsRunsAsOneKernel) {
             const NodeId node = graph.producer(graph.outputs()[0].value);
             const FusedParts parts{bias, residual, activation};
             SCOPED_TRACE(typed + " " + std::string(ActivationName(activation)));
-            ASSERT_TRUE(target->SupportsFused(graph, node, parts).ok()) << target->SupportsFused(graph, node, parts);
+            const absl::Status status = target->SupportsFused(graph, node, parts);
+            if (IsFasterBehind(status)) {
+              ++behind;
+              EXPECT_EQ(graph.op(node), OpKind::kMatMul);
+              continue;
+            }
+            ASSERT_TRUE(status.ok()) << status;
             ++accepted;
             GraphEditor edit(graph);
             const ValueId y = graph.output(node);
@@ -65,7 +80,8 @@ TEST(TargetTest, WhatItAcceptsRunsAsOneKernel) {
       }
     }
   }
-  EXPECT_EQ(accepted, 5 * 2 * 2 * 2 * kNumActivations);
+  EXPECT_EQ(accepted + behind, 5 * 2 * 2 * 2 * kNumActivations);
+  EXPECT_EQ(behind == 0, HasAvx512());
 }
 
 TEST(TargetTest, Refusals) {
@@ -105,11 +121,11 @@ TEST(TargetTest, PartsBehindAnActivation) {
   EXPECT_EQ(target->SupportsFused(graph, y, {.residual = true, .broadcast_residual = true, .activation_first = true})
                 .message(),
             "a convolution has no scale and no broadcast residual");
-  EXPECT_TRUE(target->SupportsFused(graph, m, {.scale = true}).ok());
-  EXPECT_TRUE(target->SupportsFused(graph, m, {.residual = true, .broadcast_residual = true}).ok());
-  EXPECT_TRUE(
-      target->SupportsFused(graph, m, {.residual = true, .activation = Activation::kGelu, .activation_first = true})
-          .ok());
+  for (const FusedParts& parts : {FusedParts{.scale = true}, {.residual = true, .broadcast_residual = true},
+                                  {.residual = true, .activation = Activation::kGelu, .activation_first = true}}) {
+    const absl::Status status = target->SupportsFused(graph, m, parts);
+    EXPECT_TRUE(HasAvx512() ? status.ok() : IsFasterBehind(status)) << status;
+  }
 }
 
 TEST(TargetTest, WholeOps) {

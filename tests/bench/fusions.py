@@ -278,13 +278,13 @@ FUSIONS = [
 
 
 def race(graphs, seconds):
-    """The microseconds of each graph."""
+    """What race_graphs prints."""
     core = int(choose(1))
     done = subprocess.run([program("race_graphs"), "--seconds", str(seconds)], input="\n---\n".join(graphs), capture_output=True, text=True,
                           env=dict(os.environ, OMP_NUM_THREADS="1"), preexec_fn=lambda: os.sched_setaffinity(0, {core}))
     if done.returncode != 0:
         raise BenchError(f"race_graphs: exit code {done.returncode}: {done.stderr.strip()}\n" + "\n---\n".join(graphs))
-    return json.loads(done.stdout)["graphs"]
+    return json.loads(done.stdout)
 
 
 def listed():
@@ -298,14 +298,17 @@ class Row:
     element: str
     fused: dict  # as race_graphs prints it
     parts: dict
+    fuses: bool = True  # the passes make the fused form of the parts on this CPU
 
     def ratio(self, seed=1):
         """How many times as fast as its parts: (median over the turns, low, high)."""
         return ratio_of_rounds(self.parts["turns_us"], self.fused["turns_us"], seed)
 
     def verdict(self):
-        """"?": the interval reaches over the limit, so that another run may say something else."""
+        """"?": the interval reaches over the limit, so that another run may say something else. "kept": the parts stay what they are."""
         value, low, high = self.ratio()
+        if not self.fuses:
+            return "kept"
         if value >= TIE:
             return "PASS" if low >= TIE else "PASS?"
         if value >= 1 / TIE:
@@ -319,9 +322,11 @@ def page(rows, command, cpu, skipped=0):
     left = f" {skipped} rows of bfloat16 were left out: this CPU has none." if skipped else ""
     lines = ["# Fused nodes against their parts", "", f"`{command}`, {cpu}; one thread, one image or sequence. A row's two graphs compute the same and are "
              "timed in turns, changes of layout between their nodes included; the ratio is the median over the turns with its 95 % interval; the last "
-             "column says by which kernel the fused node runs. A fusion that is slower than its parts must be refused by the target.", "",
+             "column says by which kernel the fused node runs. A fusion that is slower than its parts must be refused by the target: "
+             "kept are the parts that the passes leave as they are on this CPU.", "",
              f"{len(rows)} rows: {sum(w.startswith('PASS') for w in words)} faster than their parts, {words.count('EVEN')} within {TIE - 1:.0%} of them, "
-             f"{words.count('SLOW?')} slower by an interval that reaches over {TIE - 1:.0%}, {words.count('SLOW')} slower.{left}", "",
+             f"{words.count('SLOW?')} slower by an interval that reaches over {TIE - 1:.0%}, {words.count('SLOW')} slower, "
+             f"{words.count('kept')} kept.{left}", "",
              "| pattern | shapes | type | fused ms | parts ms | parts / fused | | kernel |", "|---|---|---|---|---|---|---|---|"]
     for row, word in zip(rows, words):
         kernels = ", ".join(step.split(" ", 1)[1] for step in row.fused["steps"])
@@ -344,8 +349,8 @@ def race_all(seconds, seed, only="", bf16=True):
     print(f"       {'pattern':56} {'shapes':30} type     fused ms   parts ms  parts / fused")
     rows = []
     for f, element in todo:
-        parts, fused = times[f, element]
-        row = Row(f, element, fused, parts)
+        parts, fused = times[f, element]["graphs"]
+        row = Row(f, element, fused, parts, times[f, element]["fuses"])
         rows.append(row)
         print(f"{row.verdict():6} {f.pattern:56} {f.shapes:30} {element:5} {fused['us'] / 1000:11.4f} {parts['us'] / 1000:10.4f}  {words_of(row.ratio()):22} "
               f"{', '.join(fused['steps'])}")

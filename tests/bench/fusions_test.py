@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The verdicts and the page of dev bench --fusions."""
 
+import dataclasses
 import pathlib
 import sys
 
@@ -26,6 +27,13 @@ def _(t):
     t.equal(slow([FASTER, EVEN, SLOWER, UNSURE]), [SLOWER])
 
 
+@case("what the target refuses is kept, however slow it would be")
+def _(t):
+    refused = dataclasses.replace(SLOWER, fuses=False)
+    t.equal(refused.verdict(), "kept")
+    t.equal(slow([refused]), [])
+
+
 @case("times are compared within turns: a slow minute is in both")
 def _(t):
     t.equal(row([10.0, 40.0, 10.0, 20.0], [15.0, 60.0, 15.0, 30.0]).ratio(), (1.5, 1.5, 1.5))
@@ -34,7 +42,7 @@ def _(t):
 @case("the page has a line a row, counts them, and says what was left out")
 def _(t):
     text = page([FASTER, EVEN, SLOWER, UNSURE], "./dev bench --fusions", "CPU: X", skipped=3)
-    t.check("4 rows: 1 faster than their parts, 1 within 2% of them, 1 slower by an interval that reaches over 2%, 1 slower." in text, text)
+    t.check("4 rows: 1 faster than their parts, 1 within 2% of them, 1 slower by an interval that reaches over 2%, 1 slower, 0 kept." in text, text)
     t.check("3 rows of bfloat16 were left out" in text, text)
     t.check("| f32 | 0.0100 | 0.0150 | 1.50 (1.50 .. 1.50) | PASS | brgemm:avx512_core |" in text, text)
     t.check("left out" not in page([FASTER], "./dev bench --fusions", "CPU: X"), "nothing was left out")

@@ -6,8 +6,9 @@
 // is that of all its steps but those of nodes named "given...", which only say how inputs lie, and the changes of
 // layout at the very end, which results need that nobody else reads. All graphs must give the results of the first one,
 // by the reference functions' tolerance. Prints one line of JSON:
-//   {"graphs": [{"us": 12.5, "turns_us": [12.5, ...], "steps": ["matmul+bias brgemm:avx512_core", ...]}, ...]}
-// "us" is the median of the turns, which all graphs take in the same minute each.
+//   {"fuses": true, "graphs": [{"us": 12.5, "turns_us": [12.5, ...], "steps": ["matmul+bias brgemm:avx512_core", ...]}, ...]}
+// "us" is the median of the turns, which all graphs take in the same minute each. "fuses": the passes make of the first
+// graph one that runs the ops of the last one; else the target refuses the fusion, or no rule finds it.
 
 #include <algorithm>
 #include <memory>
@@ -21,7 +22,10 @@
 #include "base/strings.h"
 #include "ir/reference/reference.h"
 #include "ir/text.h"
+#include "passes/core/pass.h"
+#include "passes/pipelines.h"
 #include "runtime/engine.h"
+#include "runtime/onednn/target.h"
 #include "runtime/plan.h"
 #include "runtime/statistics.h"
 #include "tests/bench/race_main.h"
@@ -87,11 +91,32 @@ absl::Status Run(Race& race, double seconds) {
   return absl::OkStatus();
 }
 
+// The kinds of the nodes that compute, those of "given..." aside.
+std::vector<OpKind> OpsOf(const Graph& graph) {
+  std::vector<OpKind> ops;
+  for (const NodeId id : graph.nodes()) {
+    const OpKind op = graph.op(id);
+    if (op != OpKind::kInput && op != OpKind::kConstant && !graph.Label(id).starts_with("given")) ops.push_back(op);
+  }
+  std::ranges::sort(ops);
+  return ops;
+}
+
+absl::StatusOr<bool> Fuses(Graph parts, const Graph& fused) {
+  const std::unique_ptr<Target> target = MakeOneDnnTarget();
+  RewriteLog log;
+  PassContext context{.target = *target, .log = &log};
+  HALFTONE_RETURN_IF_ERROR(MakeOptimizePipeline().Run(parts, context));
+  return OpsOf(parts) == OpsOf(fused);
+}
+
 absl::StatusOr<std::string> RaceText(const std::string& text, int threads, double seconds) {
   Race race;
   std::vector<Tensor> expected;
+  std::vector<Graph> graphs;
   for (const std::string& one : std::vector<std::string>(absl::StrSplit(text, "\n---\n"))) {
-    HALFTONE_ASSIGN_OR_RETURN(const Graph graph, ParseGraph(one));
+    HALFTONE_ASSIGN_OR_RETURN(Graph parsed, ParseGraph(one));
+    const Graph& graph = graphs.emplace_back(std::move(parsed));
     Racer& racer = race.racers.emplace_back();
     HALFTONE_ASSIGN_OR_RETURN(racer.plan, CompilePlan(graph, {.threads = threads}));
     if (race.racers.size() == 1) {
@@ -102,6 +127,7 @@ absl::StatusOr<std::string> RaceText(const std::string& text, int threads, doubl
   }
   HALFTONE_RETURN_IF_ERROR(Run(race, seconds));
   nlohmann::json out;
+  HALFTONE_ASSIGN_OR_RETURN(out["fuses"], Fuses(graphs.front(), graphs.back()));
   out["graphs"] = nlohmann::json::array();
   for (const Racer& racer : race.racers)
     out["graphs"].push_back({{"us", Median(racer.turns_us)}, {"turns_us", racer.turns_us}, {"steps", racer.steps}});
