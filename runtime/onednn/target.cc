@@ -95,7 +95,6 @@ absl::Status CanFollow(const Graph& graph, NodeId id, const onednn::Epilogue& ep
   }
   if (parts.bias && has_bias) return absl::UnimplementedError("it has a bias already");
   if (parts.residual && has_residual) return absl::UnimplementedError("it has a residual already");
-  if (parts.scale && epilogue.scale != 1) return absl::UnimplementedError("it has a scale already");
   if (parts.activation_first && !has_activation && parts.activation == Activation::kNone)
     return absl::UnimplementedError("there is no activation that could come first");
   if (graph.op(id) == OpKind::kConv && (parts.scale || parts.broadcast_residual))

@@ -214,7 +214,6 @@ FUSIONS = [
     plain("comparison + cast", "1,256,56,56", "c = greater(x, 0.125:$T)  y: $T[1,256,56,56] = cast(c)  return y",
           "y: $T[1,256,56,56] = greater(x, 0.125:$T)  return y"),
     plain("l2 loss of two + add", "512,512", "a = l2_loss(x)  c = l2_loss(z)  return add(a, c)", "return l2_loss(x, z)", more=", z: $T[2048,128]"),
-    plain("l2 loss as sum of squares", "512,512", "a = square(x)  s = reduce_sum(a, [0,1]) {keepdims=false}  return mul(s, 0.5:$T)", "return l2_loss(x)"),
     dense("matmul + bias", 128, 768, 768, "m = matmul(x, w)  return add(m, b)", "return matmul(x, w, b)"),
     dense("matmul + bias + relu", 128, 768, 3072, "m = matmul(x, w, b)  return relu(m)", "return matmul(x, w, b) {activation=\"relu\"}"),
     dense("matmul + bias + relu, one row", 1, 2048, 1000, "m = matmul(x, w, b)  return relu(m)", "return matmul(x, w, b) {activation=\"relu\"}"),

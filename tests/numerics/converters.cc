@@ -17,8 +17,8 @@
 #include "runtime/host/gates.h"
 #include "runtime/host/round_floats.h"
 #include "runtime/host/simd.h"
-#include "runtime/host/vector16.h"
 #include "runtime/host/vector_math.h"
+#include "runtime/host/vectors.h"
 
 namespace halftone::testing {
 namespace {
@@ -31,10 +31,11 @@ using Halves = std::vector<uint16_t>;
 HALFTONE_INLINE void Scalars(const float* x, uint16_t* y, int64_t count) {
   for (int64_t i = 0; i < count; ++i) y[i] = host::ToBf16(x[i]);
 }
+template <int kLanes>
 HALFTONE_INLINE void Pairs(const float* x, uint16_t* y, int64_t count) {
-  for (int64_t i = 0; i + 32 <= count; i += 32) {
-    host::Pair pair;
-    for (int k = 0; k < 16; ++k) {
+  for (int64_t i = 0; i + 2 * kLanes <= count; i += 2 * kLanes) {
+    host::PairOf<typename host::Vectors<kLanes>::Floats> pair;
+    for (int k = 0; k < kLanes; ++k) {
       pair.even[k] = x[i + 2 * k];
       pair.odd[k] = x[i + 2 * k + 1];
     }
@@ -52,17 +53,21 @@ struct InlinedRow {
   Loop avx512, avx2, any;
 };
 
-#define HALFTONE_INLINED(Name)                                                                             \
-  HALFTONE_FOR_AVX512 void Name##Avx512(const float* x, uint16_t* y, int64_t count) { Name(x, y, count); } \
-  HALFTONE_FOR_AVX2 void Name##Avx2(const float* x, uint16_t* y, int64_t count) { Name(x, y, count); }     \
-  void Name##Any(const float* x, uint16_t* y, int64_t count) { Name(x, y, count); }
-HALFTONE_INLINED(Scalars)
-HALFTONE_INLINED(Pairs)
-HALFTONE_INLINED(F16s)
+#define HALFTONE_INLINED(Body, Name)                                                                       \
+  HALFTONE_FOR_AVX512 void Name##Avx512(const float* x, uint16_t* y, int64_t count) { Body(x, y, count); } \
+  HALFTONE_FOR_AVX2 void Name##Avx2(const float* x, uint16_t* y, int64_t count) { Body(x, y, count); }     \
+  void Name##Any(const float* x, uint16_t* y, int64_t count) { Body(x, y, count); }
+HALFTONE_INLINED(Scalars, Scalars)
+HALFTONE_INLINED(Pairs<16>, Pairs16)
+HALFTONE_INLINED(Pairs<8>, Pairs8)
+HALFTONE_INLINED(Pairs<4>, Pairs4)
+HALFTONE_INLINED(F16s, F16s)
 
 constexpr InlinedRow kInlined[] = {
     {"runtime/host/simd.h ToBf16", DataType::kBFloat16, ScalarsAvx512, ScalarsAvx2, ScalarsAny},
-    {"runtime/host/vector16.h StorePair", DataType::kBFloat16, PairsAvx512, PairsAvx2, PairsAny},
+    {"runtime/host/vectors.h StorePair of 16", DataType::kBFloat16, Pairs16Avx512, Pairs16Avx2, Pairs16Any},
+    {"runtime/host/vectors.h StorePair of 8", DataType::kBFloat16, Pairs8Avx512, Pairs8Avx2, Pairs8Any},
+    {"runtime/host/vectors.h StorePair of 4", DataType::kBFloat16, Pairs4Avx512, Pairs4Avx2, Pairs4Any},
     {"runtime/host/elementwise.h F16::Put", DataType::kFloat16, F16sAvx512, F16sAvx2, F16sAny},
 };
 

@@ -53,22 +53,27 @@ std::string CompareNumbers(const Graph& before, const Graph& after) {
   return difference.ok() ? *difference : Concat("cannot be executed: ", difference.status().message());
 }
 
-// The reason of `why` must be among what the log says.
-std::string CheckWhy(const GoldenCase& golden, const RewriteLog& log) {
-  if (golden.why.empty()) return "";
+std::string RefusalsOf(const RewriteLog& log) {
   std::string said;
   for (const RewriteLogEntry& entry : log.entries()) {
-    if (!entry.applied && absl::StrContains(entry.text, golden.why)) return "";
-    said += Concat(said.empty() ? "" : "; ", entry.text);
+    if (!entry.applied) said += Concat(said.empty() ? "" : "; ", entry.text);
   }
-  return Concat("the log says '", said, "' and not '", golden.why, "'");
+  return said;
 }
 
-absl::StatusOr<Graph> RunPipeline(const GoldenCase& golden, const Graph& in, std::string_view name, RewriteLog& log) {
-  PermissiveTarget target;
+// The reason of `why` must be among what the log says.
+std::string CheckWhy(const GoldenCase& golden, const std::string& refusals) {
+  if (absl::StrContains(refusals, golden.why)) return "";
+  return Concat("the log says '", refusals, "' and not '", golden.why, "'");
+}
+
+absl::StatusOr<Graph> RunPipeline(const GoldenCase& golden, const Graph& in, std::string_view name,
+                                  const Target* other, RewriteLog& log) {
+  PermissiveTarget described;
   if (!golden.target.empty()) {
-    HALFTONE_ASSIGN_OR_RETURN(target, PermissiveTarget::Parse(golden.target));
+    HALFTONE_ASSIGN_OR_RETURN(described, PermissiveTarget::Parse(golden.target));
   }
+  const Target& target = other == nullptr ? described : *other;
   HALFTONE_ASSIGN_OR_RETURN(const PrecisionPlan plan, PlanOf(golden.plan, in, target));
   HALFTONE_ASSIGN_OR_RETURN(
       const Pipeline pipeline,
@@ -136,15 +141,16 @@ absl::StatusOr<std::vector<GoldenCase>> ParseGoldenCases(std::string_view text) 
   return cases;
 }
 
-GoldenResult RunGoldenCase(const GoldenCase& golden, std::string_view pipeline) {
+GoldenResult RunGoldenCase(const GoldenCase& golden, std::string_view pipeline, const Target* target) {
   const absl::StatusOr<Graph> in = ParseGraph(golden.in);
   if (!in.ok()) return {.problem = Concat("in: ", in.status().message())};
   RewriteLog log;
-  const absl::StatusOr<Graph> actual = RunPipeline(golden, *in, pipeline, log);
+  const absl::StatusOr<Graph> actual = RunPipeline(golden, *in, pipeline, target, log);
   if (!actual.ok()) return {.problem = std::string(actual.status().message())};
 
   GoldenResult result;
   result.actual = PrintGraph(*actual);
+  result.refusals = RefusalsOf(log);
   std::string numbers = golden.unrun.empty() ? CompareNumbers(*in, *actual) : "";
   result.numbers_agree = numbers.empty();
   if (!result.numbers_agree) {
@@ -157,7 +163,7 @@ GoldenResult RunGoldenCase(const GoldenCase& golden, std::string_view pipeline) 
     return result;
   }
   result.problem = DifferenceOf(*actual, *expected);
-  if (result.problem.empty()) result.problem = CheckWhy(golden, log);
+  if (result.problem.empty()) result.problem = CheckWhy(golden, result.refusals);
   if (result.problem.empty()) result.problem = CheckPrinting(*actual);
   return result;
 }

@@ -27,6 +27,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "ir/graph.h"
+#include "ir/target.h"
 
 namespace halftone {
 
@@ -48,8 +49,10 @@ struct GoldenResult {
   std::string problem;  // "" if all is well
   std::string actual;   // the graph that came out, as text
   bool numbers_agree = false;
+  std::string refusals;  // the reasons in the log, "; " between two
 };
-GoldenResult RunGoldenCase(const GoldenCase& golden, std::string_view pipeline);
+// For `target`, if there is one, instead of the one that the case describes.
+GoldenResult RunGoldenCase(const GoldenCase& golden, std::string_view pipeline, const Target* target = nullptr);
 
 // All cases of the file; the pipeline's name is the file's without ".graph". One line a problem. With `update`, texts
 // of `out` that are wrong are rewritten, but only where the numbers agree.
