@@ -12,7 +12,6 @@
 
 #include "base/strings.h"
 #include "passes/fusion/contraction.h"
-#include "passes/fusion/gelu.h"
 #include "passes/fusion/recurrent_cell.h"
 #include "passes/fusion/rules.h"
 

@@ -3,32 +3,17 @@
 // Also with relu6, and with a product by 1/6, the way Keras and older exporters write it. Legal when the numbers are
 // these. Not bit-exact: it rounds in another order, by a unit in the last place of 1.
 
-#include <cmath>
-
 #include "base/strings.h"
 #include "passes/core/reasons.h"
 #include "passes/fusion/activation.h"
 #include "passes/fusion/contraction.h"
+#include "passes/fusion/numbers.h"
 #include "passes/fusion/rules.h"
 
 namespace halftone {
 namespace {
 
 constexpr float kSixth = 1.0f / 6;
-
-// The node's operand beside a constant number, and that number; op(number, x) only where `commutes`.
-struct WithNumber {
-  ValueId x;
-  double number = 0;
-};
-std::optional<WithNumber> OperandAndNumber(const Graph& g, NodeId node, bool commutes) {
-  const auto [a, b] = g.inputs<2>(node);
-  if (!a.valid() || !b.valid()) return std::nullopt;
-  if (const std::optional<double> number = g.ConstantScalar(b); number.has_value()) return WithNumber{a, *number};
-  if (!commutes) return std::nullopt;
-  if (const std::optional<double> number = g.ConstantScalar(a); number.has_value()) return WithNumber{b, *number};
-  return std::nullopt;
-}
 
 class FuseHardSigmoid final : public RewriteRule {
  public:
@@ -40,26 +25,23 @@ class FuseHardSigmoid final : public RewriteRule {
   OpSet root() const override { return {OpKind::kMul, OpKind::kDiv}; }
 
   FindResult Find(const Graph& g, NodeId root, const Target&) const override {
-    const bool mul = g.op(root) == OpKind::kMul;
-    const std::optional<WithNumber> scaled = OperandAndNumber(g, root, mul);
+    const std::optional<WithNumber> scaled = FactorOperand(g, g.output(root));
     if (!scaled.has_value()) return No("no operand is a number");
     const NodeId clip = g.producer(scaled->x);
     if (g.op(clip) != OpKind::kClip && g.op(clip) != OpKind::kRelu6) return No("the other operand is no clip");
     const ValueId raised = g.input(clip, 0);
     if (!raised.valid() || g.op(raised) != OpKind::kAdd) return No("the clip is not of a sum");
-    const NodeId add = g.producer(raised);
-    const std::optional<WithNumber> sum = OperandAndNumber(g, add, /*commutes=*/true);
+    const std::optional<WithNumber> sum = NumberOperand(g, raised, OpKind::kAdd);
     if (!sum.has_value()) return No("the sum is not with a number");
     const std::optional<ActivationSpec> spec = ActivationOf(g, clip);
     if (!spec.has_value()) return Kept(Concat("the bounds of '", g.Label(clip), "' are not constant"));
     const bool six = spec->kind == Activation::kRelu6 || (spec->alpha == 0 && spec->beta == 6);
-    const double factor = mul ? scaled->number : 1 / scaled->number;
-    if (!six || sum->number != 3 || std::abs(factor - kSixth) > 1e-6 * kSixth)
-      return Kept(Concat("it is not clip(x + 3, 0, 6) / 6 but ", factor, " * clip(x + ", sum->number, ", ", spec->alpha,
-                         ", ", spec->beta, ")"));
+    if (!six || sum->number != 3 || !IsNumber(scaled->number, kSixth, DataType::kFloat32))
+      return Kept(Concat("it is not clip(x + 3, 0, 6) / 6 but ", scaled->number, " * clip(x + ", sum->number, ", ",
+                         spec->alpha, ", ", spec->beta, ")"));
     if (g.shape(g.output(root)) != g.shape(sum->x))
       return Kept(DescribeBoth("the numbers are broadcast to another shape", g, sum->x, g.output(root)));
-    return Match({root, clip, add}, {sum->x});
+    return Match({root, clip, sum->node}, {sum->x});
   }
 
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {

@@ -7,7 +7,7 @@
 
 #include "passes/fusion/activation.h"
 #include "passes/fusion/contraction.h"
-#include "passes/fusion/gelu.h"
+#include "passes/fusion/numbers.h"
 #include "passes/fusion/rules.h"
 
 namespace halftone {

@@ -5,18 +5,11 @@
 
 #include "base/strings.h"
 #include "passes/fusion/contraction.h"
-#include "passes/fusion/gelu.h"
+#include "passes/fusion/numbers.h"
 #include "passes/fusion/rules.h"
 
 namespace halftone {
 namespace {
-
-std::optional<WithNumber> Multiple(const Graph& g, ValueId value) {
-  if (auto product = NumberOperand(g, value, OpKind::kMul); product.has_value()) return product;
-  auto quotient = NumberOperand(g, value, OpKind::kDiv, /*swap=*/false);
-  if (quotient.has_value()) quotient->number = 1 / quotient->number;
-  return quotient;
-}
 
 class FuseLeakyRelu final : public RewriteRule {
  public:
@@ -29,7 +22,7 @@ class FuseLeakyRelu final : public RewriteRule {
     if (g.node(maximum).inputs.size() != 2) return No("it is not of two");
     for (const int i : {0, 1}) {
       const ValueId x = g.input(maximum, 1 - i);
-      const std::optional<WithNumber> multiple = Multiple(g, g.input(maximum, i));
+      const std::optional<WithNumber> multiple = FactorOperand(g, g.input(maximum, i));
       if (!multiple.has_value() || multiple->x != x) continue;
       if (!IsFloatingPoint(g.type(x))) return Kept("it is of integers");
       if (!(multiple->number > 0 && multiple->number <= 1))
@@ -45,7 +38,7 @@ class FuseLeakyRelu final : public RewriteRule {
     node.op = OpKind::kLeakyRelu;
     node.inputs = {m.value(0)};
     const Graph& g = edit.graph();
-    node.attributes.Set("alpha", static_cast<float>(Multiple(g, g.output(m.nodes()[1]))->number));
+    node.attributes.Set("alpha", static_cast<float>(FactorOperand(g, g.output(m.nodes()[1]))->number));
     ReplaceByNode(edit, m.root(), std::move(node));
     return absl::OkStatus();
   }

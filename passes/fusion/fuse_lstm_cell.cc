@@ -11,7 +11,7 @@
 
 #include "base/strings.h"
 #include "passes/fusion/contraction.h"
-#include "passes/fusion/gelu.h"
+#include "passes/fusion/numbers.h"
 #include "passes/fusion/recurrent_cell.h"
 #include "passes/fusion/rules.h"
 

@@ -9,18 +9,11 @@
 
 #include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
-#include "passes/fusion/gelu.h"
+#include "passes/fusion/numbers.h"
 #include "passes/fusion/rules.h"
 
 namespace halftone {
 namespace {
-
-std::optional<WithNumber> Scaled(const Graph& g, ValueId value) {
-  if (auto product = NumberOperand(g, value, OpKind::kMul); product.has_value()) return product;
-  auto quotient = NumberOperand(g, value, OpKind::kDiv, /*swap=*/false);
-  if (quotient.has_value()) quotient->number = 1 / quotient->number;
-  return quotient;
-}
 
 class FuseMatMulScale final : public RewriteRule {
  public:
@@ -30,7 +23,7 @@ class FuseMatMulScale final : public RewriteRule {
   bool makes_one_node() const override { return true; }
 
   FindResult Find(const Graph& g, NodeId root, const Target& target) const override {
-    const std::optional<WithNumber> scaled = Scaled(g, g.output(root));
+    const std::optional<WithNumber> scaled = FactorOperand(g, g.output(root));
     if (!scaled.has_value()) return No("no operand is a number");
     if (g.op(scaled->x) != OpKind::kMatMul) return No("the other operand is no matmul");
     const NodeId matmul = g.producer(scaled->x);
@@ -46,7 +39,7 @@ class FuseMatMulScale final : public RewriteRule {
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {
     const auto [root, matmul] = m.nodes<2>();
     const Graph& g = edit.graph();
-    const float scale = Together(g, matmul, Scaled(g, g.output(root))->number);
+    const float scale = Together(g, matmul, FactorOperand(g, g.output(root))->number);
     ReplaceByFused(edit, matmul, root, [&](NodeId fused) { edit.SetAttribute(fused, "scale", scale); });
     return absl::OkStatus();
   }

@@ -8,18 +8,11 @@
 #include <optional>
 
 #include "passes/fusion/contraction.h"
-#include "passes/fusion/gelu.h"
+#include "passes/fusion/numbers.h"
 #include "passes/fusion/rules.h"
 
 namespace halftone {
 namespace {
-
-std::optional<WithNumber> Scaled(const Graph& g, ValueId value) {
-  if (auto product = NumberOperand(g, value, OpKind::kMul); product.has_value()) return product;
-  auto quotient = NumberOperand(g, value, OpKind::kDiv, /*swap=*/false);
-  if (quotient.has_value()) quotient->number = 1 / quotient->number;
-  return quotient;
-}
 
 class FuseOperandScale final : public RewriteRule {
  public:
@@ -33,7 +26,7 @@ class FuseOperandScale final : public RewriteRule {
     if (a == b) return No("both operands are the same");
     Refusal refusal = No("no operand is scaled by a number");
     for (const ValueId operand : {a, b}) {
-      const std::optional<WithNumber> scaled = Scaled(g, operand);
+      const std::optional<WithNumber> scaled = FactorOperand(g, operand);
       if (!scaled.has_value()) continue;
       if (g.shape(scaled->x) != g.shape(operand)) {
         refusal = Kept("the number is broadcast to another shape");
@@ -52,7 +45,7 @@ class FuseOperandScale final : public RewriteRule {
 
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {
     const Graph& g = edit.graph();
-    const float scale = Together(g, m.root(), *Scaled(g, m.value(1)));
+    const float scale = Together(g, m.root(), *FactorOperand(g, m.value(1)));
     edit.SetInput(m.root(), g.input(m.root(), 0) == m.value(1) ? 0 : 1, m.value(0));
     if (scale == 1) {
       edit.EraseAttribute(m.root(), "scale");

@@ -9,7 +9,7 @@
 #include "base/strings.h"
 #include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
-#include "passes/fusion/gelu.h"
+#include "passes/fusion/numbers.h"
 #include "passes/fusion/rules.h"
 #include "passes/fusion/softmax.h"
 
@@ -25,7 +25,7 @@ class FuseSoftmaxScale final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId softmax, const Target& target) const override {
     const ValueId scaled = g.input(softmax, 0);
-    const std::optional<WithNumber> product = Scaled(g, scaled);
+    const std::optional<WithNumber> product = FactorOperand(g, scaled);
     if (!product.has_value()) return No("it is not of a product with a number");
     if (g.node(softmax).attributes.Float("scale", 1) != 1)
       return Kept(Concat("it has a scale already: ", g.node(softmax).attributes.Float("scale", 1)));
@@ -40,20 +40,12 @@ class FuseSoftmaxScale final : public RewriteRule {
   }
 
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {
-    const double scale = Scaled(edit.graph(), edit.graph().input(m.root(), 0))->number;
+    const double scale = FactorOperand(edit.graph(), edit.graph().input(m.root(), 0))->number;
     const NodeId fused = edit.Clone(m.root());
     edit.SetInput(fused, 0, m.value(0));
     edit.SetAttribute(fused, "scale", static_cast<float>(scale));
     edit.ReplaceNode(m.root(), fused);
     return absl::OkStatus();
-  }
-
- private:
-  static std::optional<WithNumber> Scaled(const Graph& g, ValueId value) {
-    if (auto product = NumberOperand(g, value, OpKind::kMul); product.has_value()) return product;
-    auto quotient = NumberOperand(g, value, OpKind::kDiv, /*swap=*/false);
-    if (quotient.has_value()) quotient->number = 1 / quotient->number;
-    return quotient;
   }
 };
 

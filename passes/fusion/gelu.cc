@@ -1,9 +1,9 @@
 #include "passes/fusion/gelu.h"
 
-#include <cmath>
 #include <utility>
 
 #include "passes/core/reasons.h"
+#include "passes/fusion/numbers.h"
 
 namespace halftone {
 namespace {
@@ -38,22 +38,6 @@ std::vector<HalfProduct> HalfProducts(const Graph& g, NodeId root) {
 }
 
 }  // namespace
-
-std::optional<WithNumber> NumberOperand(const Graph& g, ValueId y, OpKind op, bool swap) {
-  if (!y.valid() || g.op(y) != op) return std::nullopt;
-  const NodeId node = g.producer(y);
-  const auto [a, b] = g.inputs<2>(node);
-  if (!a.valid() || !b.valid()) return std::nullopt;
-  if (const std::optional<double> number = g.ConstantScalar(b); number.has_value()) return WithNumber{node, a, *number};
-  if (!swap) return std::nullopt;
-  if (const std::optional<double> number = g.ConstantScalar(a); number.has_value()) return WithNumber{node, b, *number};
-  return std::nullopt;
-}
-
-bool IsNumber(double number, double exact, DataType type) {
-  const double tolerance = type == DataType::kBFloat16 ? 1.0 / 256 : type == DataType::kFloat16 ? 1.0 / 2048 : 1e-6;
-  return std::abs(number - exact) <= tolerance * std::abs(exact);
-}
 
 FindResult FindGelu(const Graph& g, NodeId mul, OpKind gate_op, const GeluGate& gate) {
   Refusal refusal = No("it is no half of a product of two");

@@ -3,25 +3,12 @@
 #define HALFTONE_PASSES_FUSION_GELU_H_
 
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include "ir/graph.h"
 #include "passes/core/rewrite_rule.h"
 
 namespace halftone {
-
-// The other operand and the number of a node of two operands one of which is a constant number. `swap`: the constant
-// may be the first.
-struct WithNumber {
-  NodeId node;
-  ValueId x;
-  double number = 0;
-};
-std::optional<WithNumber> NumberOperand(const Graph& g, ValueId y, OpKind op, bool swap = true);
-
-// Whether a constant that was rounded to `type` may have been `exact`.
-bool IsNumber(double number, double exact, DataType type);
 
 // Finds 0.5 * x * (1 + gate) that ends in `mul`. `gate(argument, x, nodes)` says whether `gate_op(argument)` is the
 // gate of x, and adds the nodes between them. The match's only value is x.

@@ -5,7 +5,7 @@
 
 #include "passes/fusion/batch_norm.h"
 #include "passes/fusion/contraction.h"
-#include "passes/fusion/gelu.h"
+#include "passes/fusion/numbers.h"
 #include "passes/fusion/views.h"
 
 namespace halftone {

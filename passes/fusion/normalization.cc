@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "passes/fusion/gelu.h"
 #include "passes/fusion/moments.h"
 
 namespace halftone {

@@ -1,0 +1,30 @@
+#include "passes/fusion/numbers.h"
+
+#include <cmath>
+
+namespace halftone {
+
+std::optional<WithNumber> NumberOperand(const Graph& g, ValueId y, OpKind op, bool swap) {
+  if (!y.valid() || g.op(y) != op) return std::nullopt;
+  const NodeId node = g.producer(y);
+  const auto [a, b] = g.inputs<2>(node);
+  if (!a.valid() || !b.valid()) return std::nullopt;
+  if (const std::optional<double> number = g.ConstantScalar(b); number.has_value()) return WithNumber{node, a, *number};
+  if (!swap) return std::nullopt;
+  if (const std::optional<double> number = g.ConstantScalar(a); number.has_value()) return WithNumber{node, b, *number};
+  return std::nullopt;
+}
+
+std::optional<WithNumber> FactorOperand(const Graph& g, ValueId y) {
+  if (auto product = NumberOperand(g, y, OpKind::kMul); product.has_value()) return product;
+  auto quotient = NumberOperand(g, y, OpKind::kDiv, /*swap=*/false);
+  if (quotient.has_value()) quotient->number = 1 / quotient->number;
+  return quotient;
+}
+
+bool IsNumber(double number, double exact, DataType type) {
+  const double tolerance = type == DataType::kBFloat16 ? 1.0 / 256 : type == DataType::kFloat16 ? 1.0 / 2048 : 1e-6;
+  return std::abs(number - exact) <= tolerance * std::abs(exact);
+}
+
+}  // namespace halftone
