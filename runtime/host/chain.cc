@@ -122,17 +122,20 @@ class ChainLoop final : public Step {
 
   void Bind(std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, std::byte*) override {
     from_.assign(inputs.begin(), inputs.end());
-    for (const Repeated& repeated : repeated_) from_[repeated.operand] = repeated.memory.data();
+    for (const Expanded& expanded : expanded_) from_[expanded.operand] = expanded.memory.data();
     inputs_.assign(inputs.begin(), inputs.end());
     y_ = outputs[0];
   }
 
   absl::Status Run() override {
-    for (Repeated& repeated : repeated_) {
-      const std::byte* from = inputs_[repeated.operand];
-      const size_t bytes = static_cast<size_t>(repeated.count * bytes_);
-      for (size_t at = 0; at < repeated.memory.size(); at += bytes)
-        std::memcpy(repeated.memory.data() + at, from, bytes);
+    for (Expanded& e : expanded_) {
+      const std::byte* x = inputs_[e.operand];
+      std::byte* y = e.memory.data();
+      if (bytes_ == 2) {
+        Expand(e, 0, reinterpret_cast<const uint16_t*>(x), reinterpret_cast<uint16_t*>(y));
+      } else {
+        Expand(e, 0, reinterpret_cast<const uint32_t*>(x), reinterpret_cast<uint32_t*>(y));
+      }
     }
     const int64_t count = dims_.back();
     int64_t rows = 1;
@@ -155,37 +158,64 @@ class ChainLoop final : public Step {
     for (std::vector<int64_t>& strides : strides_) strides.erase(strides.begin() + static_cast<int64_t>(i));
   }
 
-  // A short operand that all rows read again, as often as a tile of several rows needs it.
-  struct Repeated {
+  // An operand that is written out for rows of several short ones: dims and strides, in elements, as it is read.
+  struct Expanded {
     size_t operand = 0;
-    int64_t count = 0;
+    std::vector<int64_t> dims, strides;
     std::vector<std::byte> memory;
   };
 
-  // Several short rows become one long one where each operand either runs on from row to row or is the same for all.
+  // Several short rows become one long one. Operands that do not run on from row to row are written out so that they
+  // do; where that is much of the work, rows stay short.
   void Tile() {
     const size_t inner = dims_.size() - 1, rows = inner - 1;
     const int64_t count = dims_[inner];
     if (count >= kShortRow) return;
-    int64_t together = 0;
+    int64_t together = 0, elements = 1;
     for (int64_t f = 2; f * count <= kLongestTile; ++f) {
       if (dims_[rows] % f == 0 && f * count >= kShortRow) together = f;
     }
-    const auto runs_on = [&](const std::vector<int64_t>& s) { return s[rows] == s[inner] * count; };
-    const auto repeats = [](const std::vector<int64_t>& s) {
-      return s.back() == 1 && std::all_of(s.begin(), s.end() - 1, [](int64_t stride) { return stride == 0; });
-    };
-    if (together == 0 || !std::ranges::all_of(strides_, [&](const auto& s) { return runs_on(s) || repeats(s); }))
-      return;
-    dims_[rows] /= together;
-    dims_[inner] *= together;
-    for (size_t k = 0; k < strides_.size(); ++k) {
-      if (repeats(strides_[k])) {
-        repeated_.push_back({k, count, std::vector<std::byte>(static_cast<size_t>(dims_[inner] * bytes_))});
-      } else {
-        strides_[k][rows] *= together;
+    if (together == 0) return;
+    for (const int64_t dim : dims_) elements *= dim;
+
+    std::vector<int64_t> dims = dims_;
+    dims[rows] /= together;
+    dims[inner] *= together;
+    std::vector<std::vector<int64_t>> strides = strides_;
+    std::vector<Expanded> expanded;
+    int64_t left = elements / 4 + kLongestTile;
+    for (size_t k = 0; k < strides.size(); ++k) {
+      const int64_t step = strides[k][inner], row_step = strides[k][rows];
+      strides[k][rows] *= together;
+      if (row_step == step * count) continue;
+      Expanded e{.operand = k, .dims = {together, count}, .strides = {row_step, step}};
+      int64_t size = together * count;
+      strides[k][inner] = 1;
+      for (size_t i = inner; i-- > 0;) {
+        if (strides[k][i] == 0) continue;
+        e.dims.insert(e.dims.begin(), dims[i]);
+        e.strides.insert(e.strides.begin(), std::exchange(strides[k][i], size));
+        size *= dims[i];
       }
+      if ((left -= size) < 0) return;
+      e.memory.resize(static_cast<size_t>(size * bytes_));
+      expanded.push_back(std::move(e));
     }
+    dims_ = std::move(dims);
+    strides_ = std::move(strides);
+    expanded_ = std::move(expanded);
+  }
+
+  // Writes dimensions i and following of an operand; returns the end of what it has written.
+  template <typename T>
+  static T* Expand(const Expanded& e, size_t i, const T* x, T* y) {
+    const int64_t dim = e.dims[i], stride = e.strides[i];
+    if (i + 1 < e.dims.size()) {
+      for (int64_t at = 0; at < dim; ++at) y = Expand(e, i + 1, x + at * stride, y);
+      return y;
+    }
+    for (int64_t at = 0; at < dim; ++at) y[at] = x[at * stride];
+    return y + dim;
   }
 
   // Elements [begin, end) of rows [first, last); those that follow each other along the second dimension from the end
@@ -217,7 +247,7 @@ class ChainLoop final : public Step {
   const int64_t bytes_;
   std::vector<int64_t> dims_;
   std::vector<std::vector<int64_t>> strides_;
-  std::vector<Repeated> repeated_;
+  std::vector<Expanded> expanded_;
   std::vector<const std::byte*> inputs_, from_;
   std::byte* y_ = nullptr;
 };
