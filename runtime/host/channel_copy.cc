@@ -30,27 +30,32 @@ HALFTONE_INLINE void Ends(const std::byte* from, std::byte* to, int64_t bytes) {
   Move<kBytes>(from + bytes - kBytes, to + bytes - kBytes);
 }
 
-// memcpy of a few vectors without its preparations.
-HALFTONE_INLINE void CopyRun(const std::byte* from, std::byte* to, int64_t bytes) {
-  if (bytes >= 64) {
-    int64_t i = 0;
-    for (; i + 64 <= bytes; i += 64) Move<64>(from + i, to + i);
-    if (i < bytes) Move<64>(from + bytes - 64, to + bytes - 64);
-  } else if (bytes >= 32) {
-    Ends<32>(from, to, bytes);
-  } else if (bytes >= 16) {
-    Ends<16>(from, to, bytes);
-  } else if (bytes >= 8) {
-    Ends<8>(from, to, bytes);
+// Fewer than 2 kBytes.
+template <int kBytes>
+HALFTONE_INLINE void CopyShortRun(const std::byte* from, std::byte* to, int64_t bytes) {
+  if (bytes >= kBytes) {
+    Ends<kBytes>(from, to, bytes);
+  } else if constexpr (kBytes > 8) {
+    CopyShortRun<kBytes / 2>(from, to, bytes);
   } else {
     for (int64_t i = 0; i < bytes; ++i) to[i] = from[i];
   }
 }
 
+// memcpy of a few vectors without its preparations. kBytes: of a register; wider ones would go over the stack.
+template <int kBytes>
+HALFTONE_INLINE void CopyRun(const std::byte* from, std::byte* to, int64_t bytes) {
+  if (bytes < kBytes) return CopyShortRun<kBytes / 2>(from, to, bytes);
+  int64_t i = 0;
+  for (; i + kBytes <= bytes; i += kBytes) Move<kBytes>(from + i, to + i);
+  if (i < bytes) Move<kBytes>(from + bytes - kBytes, to + bytes - kBytes);
+}
+
+template <int kBytes>
 HALFTONE_INLINE void CopyBody(std::span<const ChannelPart> parts, const Pixels& pixels) {
   for (int64_t pixel = pixels.first; pixel < pixels.last; ++pixel) {
     for (const ChannelPart& part : parts) {
-      CopyRun(part.from + pixel * part.from_step, pixels.to + pixel * pixels.to_step + part.to, part.bytes);
+      CopyRun<kBytes>(part.from + pixel * part.from_step, pixels.to + pixel * pixels.to_step + part.to, part.bytes);
     }
   }
 }
@@ -82,9 +87,13 @@ HALFTONE_INLINE void InterleaveBody<uint8_t>(const ChannelPart& from_a, const Ch
 }
 
 using Copy = void (*)(std::span<const ChannelPart>, const Pixels&);
-HALFTONE_FOR_AVX512 void Copy512(std::span<const ChannelPart> parts, const Pixels& pixels) { CopyBody(parts, pixels); }
-HALFTONE_FOR_AVX2 void Copy256(std::span<const ChannelPart> parts, const Pixels& pixels) { CopyBody(parts, pixels); }
-void CopyAny(std::span<const ChannelPart> parts, const Pixels& pixels) { CopyBody(parts, pixels); }
+HALFTONE_FOR_AVX512 void Copy512(std::span<const ChannelPart> parts, const Pixels& pixels) {
+  CopyBody<64>(parts, pixels);
+}
+HALFTONE_FOR_AVX2 void Copy256(std::span<const ChannelPart> parts, const Pixels& pixels) {
+  CopyBody<32>(parts, pixels);
+}
+void CopyAny(std::span<const ChannelPart> parts, const Pixels& pixels) { CopyBody<16>(parts, pixels); }
 
 using Interleave = void (*)(const ChannelPart&, const ChannelPart&, const Pixels&);
 template <typename T>

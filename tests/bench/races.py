@@ -32,6 +32,12 @@ def depthwise(channels, size, kernel, stride, activation=""):
             f"pads=[{kernel // 2},{kernel // 2},{kernel // 2},{kernel // 2}]{fused}}} }}")
 
 
+def dense(inputs, channels, size, kernel, activation):
+    pad = kernel // 2
+    return (f"graph (x: $T[1,8,{size},{size}]) {{ v = const $T[{inputs},8,1,1]  y = conv(x, v)  w = const $T[{channels},{inputs},{kernel},{kernel}]  "
+            f"b = const $T[{channels}]  return conv(y, w, b) {{pads=[{pad},{pad},{pad},{pad}], activation=\"{activation}\"}} }}")
+
+
 def depthwise_bytes(channels, size, kernel, stride):
     """Channels last: no kernel changes the layout."""
     out, pad = (size - 1) // stride + 1, kernel // 2
@@ -75,6 +81,8 @@ RACES = [
     Race("depthwise 3x3/1 144x56x56 relu6", depthwise(144, 56, 3, 1, "relu6")),
     Race("depthwise 3x3/1 144x56x56 swish", depthwise(144, 56, 3, 1, "swish")),
     Race("depthwise 5x5/1 672x14x14 swish", depthwise(672, 14, 5, 1, "swish")),
+    *[Race(f"convolution {k}x{k} {i} to {c} at {n}x{n} swish", dense(i, c, n, k, "swish"))
+      for k, i, c, n in ((1, 16, 96, 112), (1, 40, 240, 28), (1, 112, 672, 14), (3, 64, 64, 56))],
     Race("depthwise 3x3/2 96x112x112", depthwise(96, 112, 3, 2)),
     *[Race(f"int8 depthwise {k}x{k}/{s} {c}x{n}x{n} relu6", depthwise_bytes(c, n, k, s), ("u8", "s8"))
       for k, s, c, n in ((3, 1, 32, 112), (3, 2, 96, 112), (3, 1, 144, 56), (3, 1, 576, 14), (3, 1, 960, 7), (5, 1, 240, 28), (5, 2, 672, 14))],
