@@ -1,8 +1,10 @@
 #include "formats/tensorflow/saved_model.h"
 
 #include <cstring>
+#include <functional>
 #include <map>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -128,7 +130,7 @@ std::string Block(const std::map<std::string, std::string>& entries) {
   return block + Fixed(0) + Fixed(1);
 }
 
-std::string Table(const std::map<std::string, std::string>& entries) {
+std::string Table(const std::string& entries) {
   std::string table;
   const auto append = [&table](const std::string& block) {
     const std::string handle = Varint(table.size()) + Varint(block.size());
@@ -136,11 +138,28 @@ std::string Table(const std::map<std::string, std::string>& entries) {
     table += checked + Fixed(Masked(checked));
     return handle;
   };
-  const std::string data = append(Block(entries));
+  const std::string data = append(entries);
   const std::string list = append(Block({{"~", data}}));
   std::string footer = Varint(0) + Varint(0) + list;
   footer.resize(40);
   return table + footer + Fixed(0x8b80fb57u) + Fixed(0xdb477524u);
+}
+std::string Table(const std::map<std::string, std::string>& entries) { return Table(Block(entries)); }
+
+// Some bytes changed, left out or put in.
+std::string Damaged(std::string bytes, std::mt19937& random) {
+  for (size_t times = random() % 3 + 1; times > 0; --times) {
+    const size_t at = random() % (bytes.size() + 1);
+    const char byte = static_cast<char>(random() % 4 == 0 ? 0xff : random());
+    if (at == bytes.size() || random() % 8 == 0) {
+      bytes.insert(at, 1, byte);
+    } else if (random() % 8 == 0) {
+      bytes.erase(at, random() % 5 + 1);
+    } else {
+      bytes[at] = byte;
+    }
+  }
+  return bytes;
 }
 
 class SavedModelTest : public ::testing::Test {
@@ -165,7 +184,7 @@ class SavedModelTest : public ::testing::Test {
   }
 
   absl::StatusOr<Graph> Freeze(const std::string& signature = "") {
-    const std::map<std::string, std::string> files = {{"saved_model.pb", model_.SerializeAsString()},
+    const std::map<std::string, std::string> files = {{"saved_model.pb", bytes_.value_or(model_.SerializeAsString())},
                                                       {"variables/variables.index", index_.value_or(Table(entries_))},
                                                       {"variables/variables.data-00000-of-00001", data_}};
     std::vector<SavedModelFile> paths;
@@ -187,7 +206,7 @@ class SavedModelTest : public ::testing::Test {
   absl::StatusOr<TempDir> folder_ = TempDir::Create();
   tensorflow::SavedModel model_;
   std::map<std::string, std::string> entries_;
-  std::optional<std::string> index_;
+  std::optional<std::string> bytes_, index_;
   std::string data_;
 };
 
@@ -255,6 +274,33 @@ TEST_F(SavedModelTest, HostileGraphs) {
   ExpectError(Freeze().status(), "its function is not there");
 }
 
+// Whatever is in the files, under checksums that are right: an error, or a graph that passed all checks.
+TEST_F(SavedModelTest, AnyDamageIsRefusedOrHarmless) {
+  constexpr int kRounds = 500;
+  const auto refused = [&](const std::function<void()>& damage) {
+    int count = 0;
+    for (int round = 0; round < kRounds; ++round) {
+      damage();
+      if (!Freeze().ok()) ++count;
+      bytes_.reset();
+      index_.reset();
+    }
+    return count;
+  };
+  std::mt19937 random(1);
+  const std::string model = model_.SerializeAsString(), block = Block(entries_), table = Table(entries_);
+  EXPECT_GT(refused([&] { bytes_ = Damaged(model, random); }), kRounds / 2);
+  EXPECT_GT(refused([&] { index_ = Table(Damaged(block, random)); }), kRounds / 2);
+  EXPECT_GT(refused([&] {
+              std::map<std::string, std::string> entries = entries_;
+              std::string& entry = std::next(entries.begin(), static_cast<int>(random() % entries.size()))->second;
+              entry = Damaged(entry, random);
+              index_ = Table(entries);
+            }),
+            kRounds / 4);
+  EXPECT_GT(refused([&] { index_ = Damaged(table, random); }), kRounds * 9 / 10);
+}
+
 // Each level calls the next twice: 2 to the power of 60 nodes.
 TEST_F(SavedModelTest, FunctionsThatMultiplyAreRefused) {
   tensorflow::FunctionDefLibrary& library = *model_.mutable_meta_graphs(0)->mutable_graph_def()->mutable_library();
@@ -292,6 +338,11 @@ TEST(SnappyTest, Unpacks) {
   for (const std::string_view bad : {"\x03\x08" "ab", "\x04\x08" "abc", "\x02\x08" "abc", "\x06\x08" "abc" "\x09\x04", "\x09", ""})
     EXPECT_FALSE(unpack(bad).ok()) << bad;
   EXPECT_FALSE(UnpackSnappy("\xff\xff\xff\x7f\x08" "abc", 1000).ok());
+  std::mt19937 random(1);
+  for (int round = 0; round < 20000; ++round) {
+    const std::string damaged = Damaged(std::string("\x0f\x08" "abc" "\x09\x03\x0a\x03\x00", 10), random);
+    EXPECT_LE(unpack(damaged).value_or("").size(), 1000u);
+  }
 }
 
 }  // namespace

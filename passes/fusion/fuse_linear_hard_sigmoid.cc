@@ -1,8 +1,8 @@
 // clip(a * x + b, 0, 1)  =>  hard_sigmoid(x) {alpha=a, beta=b}
 //
-// Keras' hard_sigmoid (0.2 and 0.5), and how a GraphDef without the op has it: minimum(maximum(..., 0), 1), which is a
-// clip by then. Legal when a is a normal number of f32 and b a finite one. Bit-exact in f32 but for a kernel that adds
-// and multiplies at once; below f32 it rounds once where the parts round each time.
+// Keras' hard_sigmoid (0.2 and 0.5), which a GraphDef has as a minimum and a maximum, by then a clip (fuse-clip). Legal
+// when a is a normal number of f32 and b a finite one. Bit-exact in f32 but for a kernel that adds and multiplies at
+// once; below f32 it rounds once where the parts round each time.
 
 #include <cmath>
 
@@ -44,12 +44,10 @@ class FuseLinearHardSigmoid final : public RewriteRule {
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {
     const auto [clip, sum, product] = m.nodes<3>();
     const Graph& g = edit.graph();
-    Node node;
-    node.op = OpKind::kHardSigmoid;
-    node.inputs = {m.value(0)};
-    node.attributes.Set("alpha", static_cast<float>(FactorOperand(g, g.output(product))->number));
-    node.attributes.Set("beta", static_cast<float>(NumberOperand(g, g.output(sum), OpKind::kAdd)->number));
-    ReplaceByNode(edit, clip, std::move(node));
+    const float slope = static_cast<float>(FactorOperand(g, g.output(product))->number);
+    const float offset = static_cast<float>(NumberOperand(g, g.output(sum), OpKind::kAdd)->number);
+    ReplaceByNode(edit, clip,
+                  ActivationNode(edit, m.value(0), {Activation::kHardSigmoid, slope, offset}, g.Label(clip)));
     return absl::OkStatus();
   }
 };

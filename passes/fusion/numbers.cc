@@ -8,7 +8,7 @@ std::optional<WithNumber> NumberOperand(const Graph& g, ValueId y, OpKind op, bo
   if (!y.valid() || g.op(y) != op) return std::nullopt;
   const NodeId node = g.producer(y);
   const auto [a, b] = g.inputs<2>(node);
-  if (!a.valid() || !b.valid()) return std::nullopt;
+  if (!a.valid() || !b.valid() || g.node(node).inputs.size() != 2) return std::nullopt;
   if (const std::optional<double> number = g.ConstantScalar(b); number.has_value()) return WithNumber{node, a, *number};
   if (!swap) return std::nullopt;
   if (const std::optional<double> number = g.ConstantScalar(a); number.has_value()) return WithNumber{node, b, *number};

@@ -14,6 +14,7 @@ namespace {
 constexpr int64_t kGrain = 16384;  // elements that are worth a thread
 constexpr int64_t kShortRow = 64;  // elements: shorter ones are worth putting together
 constexpr int64_t kLongestTile = 1024;
+constexpr int64_t kMostExpanded = 1 << 16;  // elements of a step: they stay in the L2 cache
 
 std::optional<ChainFunction> FunctionOf(const ChainStep& step) {
   switch (step.op) {
@@ -183,7 +184,7 @@ class ChainLoop final : public Step {
     dims[inner] *= together;
     std::vector<std::vector<int64_t>> strides = strides_;
     std::vector<Expanded> expanded;
-    int64_t left = elements / 4 + kLongestTile;
+    int64_t left = std::min(elements / 4 + kLongestTile, kMostExpanded);
     for (size_t k = 0; k < strides.size(); ++k) {
       const int64_t step = strides[k][inner], row_step = strides[k][rows];
       strides[k][rows] *= together;

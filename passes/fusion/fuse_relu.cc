@@ -1,0 +1,43 @@
+// maximum(x, 0)  =>  relu(x)
+//
+// Legal when x has floats and the result x's shape. Bit-exact, but for NaN (both give NaN) and the sign of zero.
+
+#include "passes/core/reasons.h"
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/numbers.h"
+#include "passes/fusion/rules.h"
+
+namespace halftone {
+namespace {
+
+class FuseRelu final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fuse-relu"; }
+  std::string_view equation() const override { return "maximum(x, 0) => relu(x)"; }
+  bool makes_one_node() const override { return true; }
+  float tolerance() const override { return kBitExact; }
+  OpSet root() const override { return {OpKind::kMaximum, OpKind::kMaxN}; }
+
+  FindResult Find(const Graph& g, NodeId maximum, const Target&) const override {
+    const auto bounded = NumberOperand(g, g.output(maximum), g.op(maximum));
+    if (!bounded.has_value() || bounded->number != 0) return No("it is not with 0");
+    if (!IsFloatingPoint(g.type(bounded->x))) return Kept("it is of integers");
+    if (g.shape(g.output(maximum)) != g.shape(bounded->x))
+      return Kept(DescribeBoth("the zero is broadcast to another shape", g, bounded->x, g.output(maximum)));
+    return Match({maximum}, {bounded->x});
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    Node node;
+    node.op = OpKind::kRelu;
+    node.inputs = {m.value(0)};
+    ReplaceByNode(edit, m.root(), std::move(node));
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFuseRelu() { return std::make_unique<FuseRelu>(); }
+
+}  // namespace halftone
