@@ -179,6 +179,8 @@ FUSIONS = [
                 "return hard_swish(given0)"),
     behind_conv("hard sigmoid as clip(0.2 x + 0.5, 0, 1)", 96, 56, "m = mul(given0, 0.2:$T)  a = add(m, 0.5:$T)  return clip(a, 0.0:$T, 1.0:$T)",
                 "return hard_sigmoid(given0)"),
+    behind_conv("clip as minimum and maximum", 96, 56, "m = maximum(given0, 0.5:$T)  return minimum(m, 4.0:$T)", "return clip(given0, 0.5:$T, 4.0:$T)"),
+    behind_conv("relu as maximum", 96, 56, "return maximum(given0, 0.0:$T)", "return relu(given0)"),
     behind_conv("channel shuffle", 58, 28,
                 "c = concat(given0, given1, 1)  a = reshape(c, [1,2,58,28,28])  t = transpose(a, [0,2,1,3,4])  return reshape(t, [1,116,28,28])",
                 "a = unsqueeze(given0, [2])  c = unsqueeze(given1, [2])  t = concat(a, c, 2)  return reshape(t, [1,116,28,28])", images=2),
