@@ -97,7 +97,7 @@ HALFTONE_INLINE void Activate(const ChainCode& chain, Floats (&numbers)[V]) {
   }
 }
 
-// The results of 16 V elements from element i of a row on.
+// The results of V vectors from element i of a row on.
 template <typename T, int V>
 HALFTONE_INLINE void Compute(const ChainCode& chain, const ChainPieces& p, int64_t i,
                              typename T::Floats (&acc)[V]) {
@@ -109,7 +109,7 @@ HALFTONE_INLINE void Compute(const ChainCode& chain, const ChainPieces& p, int64
   Activate(chain, acc);
 }
 
-// A row of at least 16 V elements. What the last vectors have in common with those before is computed twice, before it
+// A row of at least V vectors. What the last vectors have in common with those before is computed twice, before it
 // is written.
 template <typename T, int V>
 HALFTONE_INLINE void LongRow(const ChainCode& chain, const ChainPieces& p) {
