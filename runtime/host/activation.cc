@@ -1,10 +1,14 @@
 #include "runtime/host/activation.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <type_traits>
 
 #include "runtime/host/parallel.h"
+#include "runtime/host/row_activation.h"
+#include "runtime/host/simd.h"
 #include "runtime/host/vectors.h"
 
 #if defined(__x86_64__)
@@ -15,6 +19,7 @@ namespace halftone::host {
 namespace {
 
 constexpr int64_t kGrain = 16384;  // elements that are worth a thread
+constexpr int64_t kPiece = 2048;   // that stay in the nearest cache
 
 // x sigmoid(alpha x)
 struct Swish {
@@ -29,10 +34,10 @@ struct OfF32 {
   using Stored = float;
   static constexpr int64_t kLanes = kLanesOf<V>;
   template <typename F, bool kAdds>
-  static HALFTONE_INLINE void Apply(float* x, const float* residual, float alpha) {
-    V y = F::template Of<false>(LoadFloats<V>(x), alpha);
-    if constexpr (kAdds) y += LoadFloats<V>(residual);
-    StoreFloats(x, y);
+  static HALFTONE_INLINE void Apply(const float* x, const float* residual, float* y, float alpha) {
+    V v = F::template Of<false>(LoadFloats<V>(x), alpha);
+    if constexpr (kAdds) v += LoadFloats<V>(residual);
+    StoreFloats(y, v);
   }
 };
 template <typename V>
@@ -40,37 +45,39 @@ struct OfBf16 {
   using Stored = uint16_t;
   static constexpr int64_t kLanes = 2 * kLanesOf<V>;
   template <typename F, bool kAdds>
-  static HALFTONE_INLINE void Apply(uint16_t* x, const uint16_t* residual, float alpha) {
+  static HALFTONE_INLINE void Apply(const uint16_t* x, const uint16_t* residual, uint16_t* y, float alpha) {
     const PairOf<V> pair = LoadPair<V>(x);
-    PairOf<V> y = {F::template Of<true>(pair.even, alpha), F::template Of<true>(pair.odd, alpha)};
+    PairOf<V> v = {F::template Of<true>(pair.even, alpha), F::template Of<true>(pair.odd, alpha)};
     if constexpr (kAdds) {
       const PairOf<V> addend = LoadPair<V>(residual);
-      y = {y.even + addend.even, y.odd + addend.odd};
+      v = {v.even + addend.even, v.odd + addend.odd};
     }
-    StorePair(x, y);
+    StorePair(y, v);
   }
 };
 
 template <typename F, typename T, bool kAdds>
-HALFTONE_INLINE void Blocks(typename T::Stored* x, const typename T::Stored* residual, int64_t count, float alpha) {
+HALFTONE_INLINE void Blocks(const typename T::Stored* x, const typename T::Stored* residual, typename T::Stored* y,
+                            int64_t count, float alpha) {
   int64_t i = 0;
   for (; i + T::kLanes <= count; i += T::kLanes) {
-    T::template Apply<F, kAdds>(x + i, kAdds ? residual + i : nullptr, alpha);
+    T::template Apply<F, kAdds>(x + i, kAdds ? residual + i : nullptr, y + i, alpha);
   }
   if (i == count) return;
   typename T::Stored rest[T::kLanes] = {}, rest_of_residual[T::kLanes] = {};
   const size_t bytes = static_cast<size_t>(count - i) * sizeof(rest[0]);
   std::memcpy(rest, x + i, bytes);
   if (kAdds) std::memcpy(rest_of_residual, residual + i, bytes);
-  T::template Apply<F, kAdds>(rest, rest_of_residual, alpha);
-  std::memcpy(x + i, rest, bytes);
+  T::template Apply<F, kAdds>(rest, rest_of_residual, rest, alpha);
+  std::memcpy(y + i, rest, bytes);
 }
 template <typename F, typename T>
-HALFTONE_INLINE void Body(typename T::Stored* x, const typename T::Stored* residual, int64_t count, float alpha) {
+HALFTONE_INLINE void Body(const typename T::Stored* x, const typename T::Stored* residual, typename T::Stored* y,
+                          int64_t count, float alpha) {
   if (residual == nullptr) {
-    Blocks<F, T, false>(x, residual, count, alpha);
+    Blocks<F, T, false>(x, residual, y, count, alpha);
   } else {
-    Blocks<F, T, true>(x, residual, count, alpha);
+    Blocks<F, T, true>(x, residual, y, count, alpha);
   }
 }
 
@@ -95,7 +102,8 @@ HALFTONE_FOR_AVX512_BF16 inline __m512 NativeSwish(__m512 x, __m512 factor) {
   const __m512 d = _mm512_add_ps(_mm512_scalef_ps(p, n), _mm512_set1_ps(1.0f));
   return _mm512_mul_ps(x, _mm512_rcp14_ps(d));
 }
-HALFTONE_FOR_AVX512_BF16 inline void NativeSwishBlock(uint16_t* x, const uint16_t* residual, __m512 factor) {
+HALFTONE_FOR_AVX512_BF16 inline void NativeSwishBlock(const uint16_t* x, const uint16_t* residual, uint16_t* y,
+                                                      __m512 factor) {
   const __m512i both = _mm512_loadu_si512(x);
   __m512 low = NativeSwish(FromHalves(_mm512_castsi512_si256(both)), factor);
   __m512 high = NativeSwish(FromHalves(_mm512_extracti64x4_epi64(both, 1)), factor);
@@ -104,20 +112,21 @@ HALFTONE_FOR_AVX512_BF16 inline void NativeSwishBlock(uint16_t* x, const uint16_
     low = _mm512_add_ps(low, FromHalves(_mm512_castsi512_si256(addend)));
     high = _mm512_add_ps(high, FromHalves(_mm512_extracti64x4_epi64(addend, 1)));
   }
-  _mm512_storeu_si512(x, std::bit_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low)));
+  _mm512_storeu_si512(y, std::bit_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low)));
 }
-HALFTONE_FOR_AVX512_BF16 void NativeSwishes(uint16_t* x, const uint16_t* residual, int64_t count, float alpha) {
+HALFTONE_FOR_AVX512_BF16 void NativeSwishes(const uint16_t* x, const uint16_t* residual, uint16_t* y, int64_t count,
+                                            float alpha) {
   const __m512 factor = _mm512_set1_ps(-kLog2E * alpha);
   int64_t i = 0;
   for (; i + kNativeLanes <= count; i += kNativeLanes)
-    NativeSwishBlock(x + i, residual == nullptr ? nullptr : residual + i, factor);
+    NativeSwishBlock(x + i, residual == nullptr ? nullptr : residual + i, y + i, factor);
   if (i == count) return;
   uint16_t rest[kNativeLanes] = {}, rest_of_residual[kNativeLanes] = {};
   const size_t bytes = static_cast<size_t>(count - i) * sizeof(rest[0]);
   std::memcpy(rest, x + i, bytes);
   if (residual != nullptr) std::memcpy(rest_of_residual, residual + i, bytes);
-  NativeSwishBlock(rest, rest_of_residual, factor);
-  std::memcpy(x + i, rest, bytes);
+  NativeSwishBlock(rest, rest_of_residual, rest, factor);
+  std::memcpy(y + i, rest, bytes);
 }
 #endif
 
@@ -127,10 +136,14 @@ struct Loops {
   using Of256 = T<Vectors<8>::Floats>;
   using Of128 = T<Vectors<4>::Floats>;
   using Stored = typename Of512::Stored;
-  using Loop = void (*)(Stored*, const Stored*, int64_t, float);
-  HALFTONE_FOR_AVX512 static void Avx512(Stored* x, const Stored* r, int64_t n, float a) { Body<F, Of512>(x, r, n, a); }
-  HALFTONE_FOR_AVX2 static void Avx2(Stored* x, const Stored* r, int64_t n, float a) { Body<F, Of256>(x, r, n, a); }
-  static void Any(Stored* x, const Stored* r, int64_t n, float a) { Body<F, Of128>(x, r, n, a); }
+  using Loop = void (*)(const Stored*, const Stored*, Stored*, int64_t, float);
+  HALFTONE_FOR_AVX512 static void Avx512(const Stored* x, const Stored* r, Stored* y, int64_t n, float a) {
+    Body<F, Of512>(x, r, y, n, a);
+  }
+  HALFTONE_FOR_AVX2 static void Avx2(const Stored* x, const Stored* r, Stored* y, int64_t n, float a) {
+    Body<F, Of256>(x, r, y, n, a);
+  }
+  static void Any(const Stored* x, const Stored* r, Stored* y, int64_t n, float a) { Body<F, Of128>(x, r, y, n, a); }
   static Loop Choose() {
 #if defined(__x86_64__)
     if constexpr (std::is_same_v<F, Swish> && std::is_same_v<Stored, uint16_t>) {
@@ -139,27 +152,82 @@ struct Loops {
 #endif
     return ForThisCpu<Loop>(Avx512, Avx2, Any);
   }
-  static void Run(std::byte* x, const std::byte* residual, int64_t count, float alpha) {
+  static void Run(const std::byte* x, const std::byte* residual, std::byte* y, int64_t count, float alpha, float) {
     static const Loop loop = Choose();
-    Stored* elements = reinterpret_cast<Stored*>(x);
+    const Stored* from = reinterpret_cast<const Stored*>(x);
     const Stored* addends = reinterpret_cast<const Stored*>(residual);
+    Stored* to = reinterpret_cast<Stored*>(y);
     ParallelFor(count, kGrain, [&](int64_t first, int64_t last) {
-      loop(elements + first, addends == nullptr ? nullptr : addends + first, last - first, alpha);
+      loop(from + first, addends == nullptr ? nullptr : addends + first, to + first, last - first, alpha);
     });
   }
 };
 
-template <typename F>
-Activate ForType(DataType type) {
-  if (type == DataType::kFloat32) return Loops<F, OfF32>::Run;
-  return type == DataType::kBFloat16 ? Loops<F, OfBf16>::Run : nullptr;
+Activate SwishOf(DataType type) {
+  if (type == DataType::kFloat32) return Loops<Swish, OfF32>::Run;
+  return type == DataType::kBFloat16 ? Loops<Swish, OfBf16>::Run : nullptr;
+}
+
+HALFTONE_SIMD void AddRow(const float* x, float* y, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) y[i] += x[i];
+}
+
+// In f32, by row_activation.h.
+template <Activation kKind>
+void RunRows(const std::byte* x, const std::byte* residual, std::byte* y, int64_t count, float alpha, float beta) {
+  static const ActivateRow row = RowActivation(kKind);
+  const float* from = reinterpret_cast<const float*>(x);
+  const float* addends = reinterpret_cast<const float*>(residual);
+  float* to = reinterpret_cast<float*>(y);
+  ParallelFor(count, kGrain, [&](int64_t first, int64_t last) {
+    if (addends == nullptr) return row(from + first, to + first, last - first, alpha, beta);
+    for (int64_t i = first; i < last; i += kPiece) {
+      const int64_t size = std::min(kPiece, last - i);
+      row(from + i, to + i, size, alpha, beta);
+      AddRow(addends + i, to + i, size);
+    }
+  });
+}
+
+struct OnAvx2 {
+  Activation activation;
+  Activate alone, behind;
+};
+template <Activation kKind>
+constexpr OnAvx2 Alone() {
+  return {kKind, RunRows<kKind>, nullptr};
+}
+// What wins there (x86-64-v3 without AVX-512), in f32.
+constexpr OnAvx2 kOnAvx2[] = {
+    Alone<Activation::kRelu>(),
+    Alone<Activation::kClip>(),
+    Alone<Activation::kLeakyRelu>(),
+    Alone<Activation::kSigmoid>(),
+    Alone<Activation::kHardSigmoid>(),
+    {Activation::kHardSwish, RunRows<Activation::kHardSwish>, RunRows<Activation::kHardSwish>},
+    {Activation::kTanh, RunRows<Activation::kTanh>, RunRows<Activation::kTanh>},
+};
+
+const OnAvx2* RowOf(Activation activation, DataType type) {
+  if (type != DataType::kFloat32 || __builtin_cpu_supports("x86-64-v4")) return nullptr;
+  const auto* row = std::ranges::find(kOnAvx2, activation, &OnAvx2::activation);
+  return row == std::end(kOnAvx2) ? nullptr : row;
 }
 
 }  // namespace
 
-Activate FastActivation(Activation activation, DataType type) {
+Activate ActivationBehind(Activation activation, DataType type) {
   if (!__builtin_cpu_supports("x86-64-v3")) return nullptr;  // not measured there
-  return activation == Activation::kSwish ? ForType<Swish>(type) : nullptr;
+  if (activation == Activation::kSwish) return SwishOf(type);
+  const OnAvx2* row = RowOf(activation, type);
+  return row == nullptr ? nullptr : row->behind;
+}
+
+Activate ActivationAlone(Activation activation, DataType type) {
+  if (!__builtin_cpu_supports("x86-64-v3")) return nullptr;  // not measured there
+  if (activation == Activation::kSwish) return SwishOf(type);
+  const OnAvx2* row = RowOf(activation, type);
+  return row == nullptr ? nullptr : row->alone;
 }
 
 }  // namespace halftone::host

@@ -92,7 +92,7 @@ HALFTONE_INLINE void Activate(const ChainCode& chain, Floats (&numbers)[V]) {
   } else if (chain.activate != nullptr) {
     float memory[kLanes * V];
     for (int v = 0; v < V; ++v) StoreFloats(memory + kLanes * v, numbers[v]);
-    chain.activate(memory, kLanes * V, chain.alpha, chain.beta);
+    chain.activate(memory, memory, kLanes * V, chain.alpha, chain.beta);
     for (int v = 0; v < V; ++v) numbers[v] = LoadFloats<Floats>(memory + kLanes * v);
   }
 }

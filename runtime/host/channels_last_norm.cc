@@ -62,7 +62,7 @@ HALFTONE_INLINE void NormChannels(const ImageNorm& n, const T* x, T* y, const fl
     const T* from = x + p * n.channels;
 #pragma omp simd
     for (int64_t c = 0; c < count; ++c) numbers[c] = (Load(from + c) - shift[c]) * factor[c] + offset[c];
-    if (n.activate != nullptr) n.activate(numbers, count, n.alpha, n.beta);
+    if (n.activate != nullptr) n.activate(numbers, numbers, count, n.alpha, n.beta);
     T* to = y + p * n.channels;
 #pragma omp simd
     for (int64_t c = 0; c < count; ++c) Store(to + c, numbers[c]);

@@ -30,7 +30,7 @@ HALFTONE_INLINE void Activate(const GateActivation& activation, float* x, int64_
     case Kind::kSigmoid:
       return ForEach(x, count, [](float v) { return SigmoidByRatioOf(v); });
     case Kind::kTanh:
-      return ForEach(x, count, [](float v) { return TanhByRatioOf(v); });
+      return ForEach(x, count, [](float v) { return TanhOf(v); });
     case Kind::kRelu:
       return ForEach(x, count, [](float v) { return v < 0 ? 0.0f : v; });
     case Kind::kAffine:
@@ -66,9 +66,9 @@ HALFTONE_INLINE void UsualLstmRow(int64_t n, const float* gates, float* c, float
   const float *i = gates, *o = gates + n, *f = gates + 2 * n, *g = gates + 3 * n;
 #pragma GCC ivdep
   for (int64_t u = 0; u < n; ++u) {
-    const float cell = SigmoidByRatioOf(f[u]) * c[u] + SigmoidByRatioOf(i[u]) * TanhByRatioOf(g[u]);
+    const float cell = SigmoidByRatioOf(f[u]) * c[u] + SigmoidByRatioOf(i[u]) * TanhOf(g[u]);
     c[u] = cell;
-    h[u] = SigmoidByRatioOf(o[u]) * TanhByRatioOf(cell);
+    h[u] = SigmoidByRatioOf(o[u]) * TanhOf(cell);
   }
 }
 
@@ -128,7 +128,7 @@ HALFTONE_INLINE void UsualGruLinearRow(int64_t n, float kept, const float* gates
   for (int64_t u = 0; u < n; ++u) {
     const float z = kept * SigmoidByRatioOf(gates[u] + from_h[u]);
     const float r = SigmoidByRatioOf(gates[n + u] + from_h[n + u]);
-    const float candidate = TanhByRatioOf(gates[2 * n + u] + r * from_h[2 * n + u]);
+    const float candidate = TanhOf(gates[2 * n + u] + r * from_h[2 * n + u]);
     h[u] = (1.0f - z) * candidate + z * h[u];
   }
 }

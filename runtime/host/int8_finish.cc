@@ -107,7 +107,7 @@ void QuantizeRow(const Int8Finish& finish, const float* x, int64_t count, std::b
 
 void FinishRow(const Int8Finish& finish, float* numbers, int64_t count, std::byte* y) {
   if (finish.activation != Activation::kNone)
-    RowActivation(finish.activation)(numbers, count, finish.alpha, finish.beta);
+    RowActivation(finish.activation)(numbers, numbers, count, finish.alpha, finish.beta);
   if (finish.type == DataType::kUInt8 || finish.type == DataType::kInt8) {
     QuantizeRow(finish, numbers, count, y);
   } else if (finish.type == DataType::kBFloat16) {

@@ -107,7 +107,7 @@ HALFTONE_INLINE void ScaleAndActivate(const GroupNorm& n, const float* x, float*
   for (int64_t begin = 0; begin < count; begin += kPiece) {
     const int64_t size = std::min(kPiece, count - begin);
     ScaleRow(x + begin, y + begin, size, mean, factor, offset);
-    n.activate(y + begin, size, n.alpha, n.beta);
+    n.activate(y + begin, y + begin, size, n.alpha, n.beta);
   }
 }
 HALFTONE_INLINE void ScaleAndActivate(const GroupNorm& n, const uint16_t* x, uint16_t* y, int64_t count, float mean,
@@ -117,7 +117,7 @@ HALFTONE_INLINE void ScaleAndActivate(const GroupNorm& n, const uint16_t* x, uin
     const int64_t size = std::min(kPiece, count - begin);
 #pragma omp simd
     for (int64_t i = 0; i < size; ++i) numbers[i] = (Load(x + begin + i) - mean) * factor + offset;
-    n.activate(numbers, size, n.alpha, n.beta);
+    n.activate(numbers, numbers, size, n.alpha, n.beta);
 #pragma omp simd
     for (int64_t i = 0; i < size; ++i) Store(y + begin + i, numbers[i]);
   }

@@ -53,15 +53,17 @@ HALFTONE_FUNCTION(Mish, MishOf(x))
 #undef HALFTONE_FUNCTION
 
 template <typename F>
-HALFTONE_INLINE void Loop(float* numbers, int64_t count, float alpha, float beta) {
-  for (int64_t i = 0; i < count; ++i) numbers[i] = F::Of(numbers[i], alpha, beta);
+HALFTONE_INLINE void Loop(const float* x, float* y, int64_t count, float alpha, float beta) {
+  for (int64_t i = 0; i < count; ++i) y[i] = F::Of(x[i], alpha, beta);
 }
 
 template <typename F>
 struct Rows {
-  HALFTONE_FOR_AVX512 static void Avx512(float* x, int64_t count, float a, float b) { Loop<F>(x, count, a, b); }
-  HALFTONE_FOR_AVX2 static void Avx2(float* x, int64_t count, float a, float b) { Loop<F>(x, count, a, b); }
-  static void Any(float* x, int64_t count, float a, float b) { Loop<F>(x, count, a, b); }
+  HALFTONE_FOR_AVX512 static void Avx512(const float* x, float* y, int64_t n, float a, float b) {
+    Loop<F>(x, y, n, a, b);
+  }
+  HALFTONE_FOR_AVX2 static void Avx2(const float* x, float* y, int64_t n, float a, float b) { Loop<F>(x, y, n, a, b); }
+  static void Any(const float* x, float* y, int64_t n, float a, float b) { Loop<F>(x, y, n, a, b); }
   static ActivateRow Choose() { return ForThisCpu<ActivateRow>(Avx512, Avx2, Any); }
 };
 

@@ -10,8 +10,8 @@
 
 namespace halftone::host {
 
-// numbers[i] = activation(numbers[i]). Parameters as ir/ops.h says.
-using ActivateRow = void (*)(float* numbers, int64_t count, float alpha, float beta);
+// y[i] = activation(x[i]); y may be x. Parameters as ir/ops.h says.
+using ActivateRow = void (*)(const float* x, float* y, int64_t count, float alpha, float beta);
 
 // For this CPU; null for kNone.
 ActivateRow RowActivation(Activation activation);

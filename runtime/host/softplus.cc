@@ -54,12 +54,12 @@ struct Task {
 
   void Run(const float* x, float* y, int64_t count) const {
     SoftplusF32(x, y, count);
-    if (activate != nullptr) activate(y, count, alpha, beta);
+    if (activate != nullptr) activate(y, y, count, alpha, beta);
   }
   void Run(const uint16_t* x, uint16_t* y, int64_t count) const {
     float numbers[kPiece];
     SoftplusBf16(x, numbers, count);
-    if (activate != nullptr) activate(numbers, count, alpha, beta);
+    if (activate != nullptr) activate(numbers, numbers, count, alpha, beta);
     StoreBf16(numbers, y, count);
   }
   template <typename T>

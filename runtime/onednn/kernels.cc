@@ -122,13 +122,14 @@ class KernelTable {
     Add({OpKind::kWhere, OpKind::kAddN, OpKind::kMaxN, OpKind::kMinN, OpKind::kMeanN}, {many_loop});
     Add({OpKind::kBiasAdd}, {binary});
     Add({OpKind::kBinaryChain}, {byte_chain, binary_chain});
-    Add({OpKind::kAbs, OpKind::kNeg, OpKind::kExp, OpKind::kSqrt, OpKind::kSquare, OpKind::kRelu, OpKind::kRelu6,
-         OpKind::kTanh, OpKind::kSigmoid, OpKind::kElu, OpKind::kLeakyRelu, OpKind::kGelu, OpKind::kHardSwish,
-         OpKind::kHardSigmoid, OpKind::kMish},
+    Add({OpKind::kAbs, OpKind::kNeg, OpKind::kExp, OpKind::kSqrt, OpKind::kSquare, OpKind::kElu, OpKind::kGelu,
+         OpKind::kMish},
         {byte_table, unary, unary_loop});
-    Add({OpKind::kSwish}, {byte_table, fast_activation, unary, unary_loop});
+    Add({OpKind::kRelu, OpKind::kRelu6, OpKind::kTanh, OpKind::kSigmoid, OpKind::kLeakyRelu, OpKind::kHardSwish,
+         OpKind::kHardSigmoid, OpKind::kSwish},
+        {byte_table, fast_activation, unary, unary_loop});
     Add({OpKind::kSoftplus}, {byte_table, softplus, unary_loop});
-    Add({OpKind::kClip}, {byte_table, unary, many_loop});
+    Add({OpKind::kClip}, {byte_table, fast_activation, unary, many_loop});
     Add({OpKind::kLog,    OpKind::kRsqrt, OpKind::kReciprocal, OpKind::kFloor,
          OpKind::kErf,    OpKind::kAcos,  OpKind::kAcosh,      OpKind::kAsin,
          OpKind::kAsinh,  OpKind::kAtan,  OpKind::kAtanh,      OpKind::kCos,

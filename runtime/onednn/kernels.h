@@ -20,7 +20,7 @@ std::unique_ptr<Kernel> MakeConvertBytesKernel();    // int8_elementwise.cc: qua
 std::unique_ptr<Kernel> MakeBytePoolKernel();        // pool.cc: of bytes
 std::unique_ptr<Kernel> MakeDenseKernel();           // dense.cc: matmul, gemm with large constant weights
 std::unique_ptr<Kernel> MakeMatMulKernel();          // matmul.cc: matmul, gemm
-std::unique_ptr<Kernel> MakeFastActivationKernel();  // unary.cc: swish by a loop of our own
+std::unique_ptr<Kernel> MakeFastActivationKernel();  // unary.cc: by loops of our own
 std::unique_ptr<Kernel> MakeUnaryKernel();           // unary.cc: elementwise of one
 std::unique_ptr<Kernel> MakeScaleChannelsKernel();   // scale_channels.cc: mul of images by a number a channel
 std::unique_ptr<Kernel> MakeBinaryKernel();          // binary.cc: elementwise of two, bias_add

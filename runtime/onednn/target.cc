@@ -155,9 +155,10 @@ absl::StatusOr<std::string> ContractionRuns(const Graph& graph, NodeId id, const
 // gemm, which is (`dev bench --fusions`: 0.7 to 0.9 times as fast).
 absl::Status NotSlowerFused(const Graph& graph, NodeId id, std::string_view kernel, const onednn::Epilogue& epilogue) {
   if (graph.op(id) != OpKind::kMatMul || !kernel.starts_with("gemm:")) return absl::OkStatus();
-  if (epilogue.activation == Activation::kGelu || epilogue.activation == Activation::kGeluTanh)
+  const Activation activation = epilogue.activation;
+  if (activation == Activation::kGelu || activation == Activation::kGeluTanh || activation == Activation::kTanh)
     return absl::UnimplementedError(
-        Concat(ActivationName(epilogue.activation), " behind the product is faster on this CPU"));
+        Concat(ActivationName(activation), " behind the product is faster on this CPU"));
   const bool packed = graph.IsConstant(graph.input(id, 1));  // then it is another kernel
   if (!packed && (epilogue.scale != 1 || epilogue.residual != onednn::ResidualMode::kNone))
     return absl::UnimplementedError("a scale or a sum behind a product of two computed values is faster on this CPU");

@@ -3,7 +3,6 @@
 // oneDNN does not hand NaN on where it compares or clamps (relu(NaN) is 0, exp(NaN) is infinity), here and in what is
 // fused; the reference functions do. Infinities agree.
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "base/status.h"
@@ -109,25 +108,57 @@ class UnaryKernel final : public Kernel {
   }
 };
 
+// oneDNN's function as the activation that it is, for those that runtime/host/activation.h may have.
+Activation ActivationOf(const Function& function) {
+  switch (function.algorithm) {
+    case Algorithm::eltwise_relu:
+      return function.alpha == 0 ? Activation::kRelu : Activation::kLeakyRelu;
+    case Algorithm::eltwise_clip_v2:
+      return Activation::kClip;
+    case Algorithm::eltwise_tanh:
+      return Activation::kTanh;
+    case Algorithm::eltwise_logistic:
+      return Activation::kSigmoid;
+    case Algorithm::eltwise_hardswish:
+      return Activation::kHardSwish;
+    case Algorithm::eltwise_hardsigmoid:
+      return Activation::kHardSigmoid;
+    case Algorithm::eltwise_swish:
+      return Activation::kSwish;
+    default:
+      return Activation::kNone;
+  }
+}
+
+// Whether 0 stays 0, and with it what pads a layout.
+bool KeepsZero(Activation activation, const Function& function) {
+  if (activation == Activation::kClip) return function.alpha <= 0 && function.beta >= 0;
+  return activation != Activation::kSigmoid && activation != Activation::kHardSigmoid;
+}
+
 // Activations of our own that are faster (runtime/host/activation.h), on dense layouts of any kind.
 class FastActivationKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     const DataType type = context.InputType(0);
-    const bool swish = context.node().op == OpKind::kSwish;
-    const host::Activate activate = swish ? host::FastActivation(Activation::kSwish, type) : nullptr;
+    const std::optional<Function> function = FunctionOf(context);
+    const Activation activation = function.has_value() ? ActivationOf(*function) : Activation::kNone;
+    const host::Activate activate = host::ActivationAlone(activation, type);
     if (activate == nullptr || type != context.OutputType()) return absl::UnimplementedError("no faster loop of ours");
     const Dims dims = context.InputDims(0);
     const Placement there = context.InputPlacement(0);
-    const Placement placement =
-        there.type == type && (there.plain() || IsDense(DescOf(dims, there))) ? there : Placement{type};
-    const size_t bytes = placement.plain() ? PlainBytes(dims, type) : DescOf(dims, placement).get_size();
-    const float alpha = context.node().attributes.Float("alpha", 1);
+    const size_t plain_bytes = PlainBytes(dims, type);
+    const auto fits = [&](const Desc& desc) {
+      return IsDense(desc) && (KeepsZero(activation, *function) || desc.get_size() == plain_bytes);
+    };
+    const bool stays = there.type == type && (there.plain() || fits(DescOf(dims, there)));
+    const Placement placement = stays ? there : Placement{type};
+    const size_t bytes = placement.plain() ? plain_bytes : DescOf(dims, placement).get_size();
+    const int64_t count = static_cast<int64_t>(bytes / ElementSize(type));
     Prepared prepared{
         .inputs = {{0, placement}}, .outputs = {placement}, .may_overwrite = 0, .kernel = "fast activation"};
-    prepared.step = std::make_unique<host::LoopStep>([=](const host::Memory& memory) {
-      if (memory.outputs[0] != memory.inputs[0]) std::memcpy(memory.outputs[0], memory.inputs[0], bytes);
-      activate(memory.outputs[0], nullptr, static_cast<int64_t>(bytes / ElementSize(type)), alpha);
+    prepared.step = std::make_unique<host::LoopStep>([=, f = *function](const host::Memory& memory) {
+      activate(memory.inputs[0], nullptr, memory.outputs[0], count, f.alpha, f.beta);
       return absl::OkStatus();
     });
     return prepared;
