@@ -204,7 +204,7 @@ constexpr OnAvx2 kOnAvx2[] = {
     Alone<Activation::kLeakyRelu>(),
     Alone<Activation::kSigmoid>(),
     Alone<Activation::kHardSigmoid>(),
-    {Activation::kHardSwish, RunRows<Activation::kHardSwish>, RunRows<Activation::kHardSwish>},
+    Alone<Activation::kHardSwish>(),
     {Activation::kTanh, RunRows<Activation::kTanh>, RunRows<Activation::kTanh>},
 };
 

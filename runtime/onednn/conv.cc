@@ -134,9 +134,6 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
   if (own_residual && choice->types.dst == DataType::kFloat16) return absl::UnimplementedError("no loop for f16");
 
   const Primitive& primitive = choice->primitive;
-  // 1.02 to 1.13 times as fast as a pass behind it (`dev bench --kernels swish`).
-  if (own_activation_ && activation == Activation::kSwish && ImplementationName(primitive) == "brdgmm_dw:avx2")
-    return absl::UnimplementedError("oneDNN's activation is faster");
   const int rank = static_cast<int>(problem.src.size());
   const std::vector<int> back = ValueOrder(rank, problem.channels_last);
   Prepared prepared;

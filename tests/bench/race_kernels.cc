@@ -30,17 +30,44 @@ constexpr int kTurns = 7;
 constexpr int kWarmUps = 3;
 constexpr int kMostRepetitions = 20'000;
 
-// oneDNN's backend, but one op has one kernel only, and its reference function.
+// A kernel for one node alone, or for all nodes but that one.
+class KernelFor final : public Kernel {
+ public:
+  KernelFor(const Kernel* kernel, NodeId node, bool is_raced) : kernel_(kernel), node_(node), is_raced_(is_raced) {}
+
+  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
+    if ((context.id() == node_) != is_raced_) return absl::UnimplementedError("another kernel has this node");
+    return kernel_->Prepare(context);
+  }
+  bool quantized() const override { return kernel_->quantized(); }
+
+ private:
+  const Kernel* kernel_;
+  const NodeId node_;
+  const bool is_raced_;
+};
+
+// oneDNN's backend, but one node has one kernel only, and its reference function; what makes its inputs has what plans
+// choose for it.
 class OneKernelBackend final : public BackendWrapper {
  public:
-  OneKernelBackend(OpKind op, const Kernel* kernel)
-      : BackendWrapper(OneDnnBackend()), op_(op), only_({kernel, inside().Kernels(op).back()}) {}
+  OneKernelBackend(const Graph& graph, NodeId node, const Kernel* kernel)
+      : BackendWrapper(OneDnnBackend()), op_(graph.op(node)) {
+    const auto all = inside().Kernels(op_);
+    kernels_.push_back(std::make_unique<KernelFor>(kernel, node, /*is_raced=*/true));
+    for (const Kernel* other : all.first(all.size() - 1)) {
+      kernels_.push_back(std::make_unique<KernelFor>(other, node, /*is_raced=*/false));
+    }
+    for (const auto& one : kernels_) list_.push_back(one.get());
+    list_.push_back(all.back());
+  }
 
-  std::span<const Kernel* const> Kernels(OpKind op) const override { return op == op_ ? only_ : inside().Kernels(op); }
+  std::span<const Kernel* const> Kernels(OpKind op) const override { return op == op_ ? list_ : inside().Kernels(op); }
 
  private:
   const OpKind op_;
-  const std::vector<const Kernel*> only_;
+  std::vector<std::unique_ptr<Kernel>> kernels_;
+  std::vector<const Kernel*> list_;
 };
 
 struct Racer {
@@ -70,11 +97,10 @@ absl::StatusOr<double> Turn(const Race& race, Racer& racer, int repetitions) {
 
 // The kernels that take the node, in the order of the table.
 absl::Status FindRacers(Race& race) {
-  const OpKind op = race.graph.node(race.node).op;
-  const auto kernels = OneDnnBackend().Kernels(op);
+  const auto kernels = OneDnnBackend().Kernels(race.graph.op(race.node));
   for (size_t i = 0; i + 1 < kernels.size(); ++i) {
     Racer racer;
-    racer.backend = std::make_unique<OneKernelBackend>(op, kernels[i]);
+    racer.backend = std::make_unique<OneKernelBackend>(race.graph, race.node, kernels[i]);
     HALFTONE_ASSIGN_OR_RETURN(racer.plan, Plan::Compile(race.graph, {.threads = race.threads}, *racer.backend));
     HALFTONE_RETURN_IF_ERROR(Turn(race, racer, kWarmUps).status());
     if (racer.kernel != "reference") race.racers.push_back(std::move(racer));

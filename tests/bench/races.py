@@ -62,8 +62,11 @@ def concat(size, *channels):
 RACES = [
     Race("swish 32x112x112", after_conv(32, 112, "swish(y)")),
     Race("swish 96x56x56", after_conv(96, 56, "swish(y)")),
+    *[Race(f"{name} 96x56x56", after_conv(96, 56, f"{node}"))
+      for name, node in (("relu", "relu(y)"), ("clip", "clip(y, -1.0:$T, 1.0:$T)"), ("hard swish", "hard_swish(y)"), ("sigmoid", "sigmoid(y)"), ("tanh", "tanh(y)"))],
     Race("sigmoid 480x1x1", of_plain("1,480,1,1", "sigmoid(y)")),
     Race("gelu 128x3072", of_plain("1,128,3072", "gelu(y)")),
+    Race("tanh 128x3072", of_plain("1,128,3072", "tanh(y)")),
     Race("tanh 1x768", of_plain("1,768", "tanh(y)")),
     Race("softmax 12x128x128", of_plain("1,12,128,128", "softmax(y) {axis=-1}")),
     Race("softmax 1000", of_plain("1,1000", "softmax(y) {axis=-1}")),
@@ -83,6 +86,8 @@ RACES = [
     Race("depthwise 5x5/1 672x14x14 swish", depthwise(672, 14, 5, 1, "swish")),
     *[Race(f"convolution {k}x{k} {i} to {c} at {n}x{n} swish", dense(i, c, n, k, "swish"))
       for k, i, c, n in ((1, 16, 96, 112), (1, 40, 240, 28), (1, 112, 672, 14), (3, 64, 64, 56))],
+    *[Race(f"convolution 3x3 64 to 64 at 56x56 {activation}", dense(64, 64, 56, 3, activation)) for activation in ("hard_swish", "tanh")],
+    Race("depthwise 5x5/1 120x28x28 hard swish", depthwise(120, 28, 5, 1, "hard_swish")),
     Race("depthwise 3x3/2 96x112x112", depthwise(96, 112, 3, 2)),
     *[Race(f"int8 depthwise {k}x{k}/{s} {c}x{n}x{n} relu6", depthwise_bytes(c, n, k, s), ("u8", "s8"))
       for k, s, c, n in ((3, 1, 32, 112), (3, 2, 96, 112), (3, 1, 144, 56), (3, 1, 576, 14), (3, 1, 960, 7), (5, 1, 240, 28), (5, 2, 672, 14))],
