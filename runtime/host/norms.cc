@@ -96,8 +96,10 @@ struct GroupNorm {
   int64_t groups = 0, members = 0, plane = 0;
   float epsilon = 0;
   bool per_group = false;
-  std::optional<ActivationClamp> clamp;  // the activation of instance_norm, if it is one
-  ActivateRow activate = nullptr;        // else
+  // The activation of instance_norm: a clamp, leaky_relu, another.
+  std::optional<ActivationClamp> clamp;
+  bool leaks = false;
+  ActivateRow activate = nullptr;
   float alpha = 0, beta = 0;
 };
 
@@ -123,15 +125,28 @@ HALFTONE_INLINE void ScaleAndActivate(const GroupNorm& n, const uint16_t* x, uin
   }
 }
 
-// relu and its like, as a clamp: no pass of its own.
-template <typename T>
-HALFTONE_INLINE void ScaleAndClamp(const T* x, T* y, int64_t count, float mean, float factor, float offset, float low,
-                                   float high) {
+// Activations of a step or two: no pass of their own.
+template <typename T, typename F>
+HALFTONE_INLINE void ScaleAnd(const T* x, T* y, int64_t count, float mean, float factor, float offset, const F& of) {
 #pragma omp simd
-  for (int64_t i = 0; i < count; ++i) {
-    float number = (Load(x + i) - mean) * factor + offset;
-    number = number < low ? low : number;
-    Store(y + i, number > high ? high : number);
+  for (int64_t i = 0; i < count; ++i) Store(y + i, of((Load(x + i) - mean) * factor + offset));
+}
+
+// One channel.
+template <typename T>
+HALFTONE_INLINE void NormChannel(const GroupNorm& n, const T* x, T* y, float mean, float factor, float offset) {
+  if (n.clamp.has_value()) {
+    const auto clamped = [low = n.clamp->low, high = n.clamp->high](float v) {
+      v = v < low ? low : v;
+      return v > high ? high : v;
+    };
+    ScaleAnd(x, y, n.plane, mean, factor, offset, clamped);
+  } else if (n.leaks) {
+    ScaleAnd(x, y, n.plane, mean, factor, offset, [slope = n.alpha](float v) { return v < 0 ? slope * v : v; });
+  } else if (n.activate != nullptr) {
+    ScaleAndActivate(n, x, y, n.plane, mean, factor, offset);
+  } else {
+    ScaleRow(x, y, n.plane, mean, factor, offset);
   }
 }
 
@@ -148,14 +163,7 @@ HALFTONE_INLINE void NormGroups(const GroupNorm& n, const T* x, T* y, const floa
       const int64_t parameter = n.per_group ? g % n.groups : g % n.groups * n.members + c;
       const T* from = group + c * n.plane;
       T* to = y + g * size + c * n.plane;
-      if (n.clamp.has_value()) {
-        ScaleAndClamp(from, to, n.plane, mean, inverse * scale[parameter], offset[parameter], n.clamp->low,
-                      n.clamp->high);
-      } else if (n.activate == nullptr) {
-        ScaleRow(from, to, n.plane, mean, inverse * scale[parameter], offset[parameter]);
-      } else {
-        ScaleAndActivate(n, from, to, n.plane, mean, inverse * scale[parameter], offset[parameter]);
-      }
+      NormChannel(n, from, to, mean, inverse * scale[parameter], offset[parameter]);
     }
   }
 }
@@ -294,7 +302,8 @@ absl::StatusOr<Prepared> PrepareGroups(const NodeContext& context) {
   norm.alpha = attributes.Float("activation_alpha", ParametersOf(activation).alpha);
   norm.beta = attributes.Float("activation_beta", ParametersOf(activation).beta);
   norm.clamp = ClampOf(activation, norm.alpha, norm.beta);
-  if (!norm.clamp.has_value()) norm.activate = RowActivation(activation);
+  norm.leaks = activation == Activation::kLeakyRelu;
+  norm.activate = RowActivation(activation);
   if (norm.groups < 1 || dims[1] % norm.groups != 0 || Count(dims) == 0)
     return absl::UnimplementedError("nothing to normalize, or groups of different sizes");
   norm.members = dims[1] / norm.groups;
