@@ -10,10 +10,12 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/files.h"
 #include "gtest/gtest.h"
+#include "ir/dialect.h"
 #include "passes/fusion/rules.h"
 #include "passes/lowering/merges.h"
 #include "passes/precision/conversions.h"
@@ -82,6 +84,21 @@ TEST(GoldenFiles, EverySplitKeepsThree) {
     int kept = 0;
     for (const GoldenCase& golden : *cases) kept += golden.kept() ? 1 : 0;
     EXPECT_GE(kept, 3) << file << " has too few cases that are kept";
+  }
+}
+
+// A name of ONNX Runtime that no case writes is one of which nobody knows that the file is right. (Those of a GraphDef:
+// tests/formats/tensorflow/dialect_cases.h.)
+TEST(GoldenFiles, EveryOpOfOnnxRuntimeIsWritten) {
+  const absl::StatusOr<std::string> text = ReadFile(Folder() + "/export-onnxruntime.graph");
+  ASSERT_TRUE(text.ok()) << text.status();
+  const absl::StatusOr<std::vector<GoldenCase>> cases = ParseGoldenCases(*text);
+  ASSERT_TRUE(cases.ok()) << cases.status();
+  for (const std::string_view op : OnnxRuntimeDialect().ops) {
+    const std::string spelled = " \"" + std::string(op) + "\" domain=\"com.microsoft\"";
+    bool written = false;
+    for (const GoldenCase& golden : *cases) written = written || golden.out.find(spelled) != std::string::npos;
+    EXPECT_TRUE(written) << "export-onnxruntime.graph writes no " << op;
   }
 }
 

@@ -146,6 +146,10 @@ inline constexpr DialectCase kDialectCases[] = {
      R"(graph graphdef (x: f32[2,3,5,7]) { s = const f32[3]  o = const f32[3]  m = const f32[3]  v = const f32[3] uniform(0.5, 2)
         y = batch_norm(x, s, o, m, v) {layout="NCHW", activation="tanh"} name="y"  return y })",
      "Tanh FusedBatchNormV3"},
+    {"TfBatchNormOfASideInputHasNone", kTf,
+     R"(graph graphdef (x: f32[2,5,7,3], r: f32[2,5,7,3]) { s = const f32[3]  o = const f32[3]  m = const f32[3]  v = const f32[3] uniform(0.5, 2)
+        n = batch_norm(x, s, o, m, v) {layout="NHWC"} name="n"  y = binary_chain(n, r) {ops=["add"], activation="relu"} name="y"  return y })",
+     "FusedBatchNormV3 Relu AddV2"},
     {"TfLayerNorm", kTf,
      R"(graph graphdef (x: f32[2,3,5]) { s = const f32[5]  o = const f32[5]
         y = layer_norm(x, s, o) {epsilon=0.001} name="y"  return y })",
@@ -167,6 +171,16 @@ inline constexpr DialectCase kDialectCases[] = {
      "_GreaterEqualWithCast"},
     {"TfEqualWithCast", kTf,
      R"(graph graphdef (a: f32[3,5]) { y: f32[3,5] = equal(a, relu(a) name="r") name="y"  return y })", "Relu _EqualWithCast"},
+    {"TfNotEqualWithCast", kTf,
+     R"(graph graphdef (a: f32[3,5], b: f32[3,1]) { y: f32[3,5] = not_equal(a, b) name="y"  return y })",
+     "_NotEqualWithCast"},
+    {"TfLessWithCast", kTf,
+     R"(graph graphdef (a: f32[3,5], b: f32[5]) { y: f32[3,5] = less(a, b) name="y"  return y })", "_LessWithCast"},
+    {"TfLessEqualWithCast", kTf,
+     R"(graph graphdef (a: f32[3,5]) { y: f32[3,5] = less_equal(a, relu(a) name="r") name="y"  return y })",
+     "Relu _LessEqualWithCast"},
+    {"TfGreaterWithCast", kTf,
+     R"(graph graphdef (a: bf16[5], b: bf16[3,5]) { y: bf16[3,5] = greater(a, b) name="y"  return y })", "_GreaterWithCast"},
 
     // --- itex: convolutions.
     {"ItexConvBiasAddGelu", kItex,
@@ -293,6 +307,18 @@ inline constexpr DialectCase kDialectCases[] = {
     {"ItexNotEqualWithCast", kItex,
      R"(graph graphdef (a: f32[3,5], b: f32[5]) { y: f32[3,5] = not_equal(a, b) name="y"  return y })",
      "_ITEXNotEqualWithCast"},
+    {"ItexEqualWithCast", kItex,
+     R"(graph graphdef (a: f32[3,5]) { y: f32[3,5] = equal(a, relu(a) name="r") name="y"  return y })",
+     "Relu _ITEXEqualWithCast"},
+    {"ItexLessEqualWithCast", kItex,
+     R"(graph graphdef (a: f32[3,5]) { y: f32[3,5] = less_equal(a, relu(a) name="r") name="y"  return y })",
+     "Relu _ITEXLessEqualWithCast"},
+    {"ItexGreaterWithCast", kItex,
+     R"(graph graphdef (a: bf16[5], b: bf16[3,5]) { y: bf16[3,5] = greater(a, b) name="y"  return y })",
+     "_ITEXGreaterWithCast"},
+    {"ItexGreaterEqualWithCast", kItex,
+     R"(graph graphdef (a: f32[3,5], b: f32[3,1]) { y: f32[3,5] = greater_equal(a, b) name="y"  return y })",
+     "_ITEXGreaterEqualWithCast"},
 };
 // clang-format on
 
