@@ -137,6 +137,29 @@ TEST(QuantizeWeights, IsWrittenAndReadBackInBothFormats) {
   }
 }
 
+// A graph in text may read a value before the line that makes it; a file may not.
+TEST(NamedPasses, SortedFilesAreInExecutionOrder) {
+  for (const char* format : {"onnx", "graphdef"}) {
+    const std::string text =
+        "graph " + std::string(format) + " (x: f32[2,3]) { y = tanh(a) name=\"y\"  a = relu(x) name=\"a\"  return y }";
+    const absl::StatusOr<Graph> sorted = After(text, "sort_by_execution_order");
+    ASSERT_TRUE(sorted.ok()) << sorted.status();
+    const absl::StatusOr<std::string> file = ExportModel(*sorted);
+    ASSERT_TRUE(file.ok()) << file.status();
+    ASSERT_TRUE(Contains(*file, "Relu") && Contains(*file, "Tanh"));
+    EXPECT_LT(file->find("Relu"), file->find("Tanh")) << format;
+  }
+}
+
+// It never leaves a graph as it was: what it cannot rename, it names.
+TEST(RenameNode, SaysWhatCannotBeRenamed) {
+  const std::string text = "graph graphdef (x: f32[2]) { m = relu(x) name=\"m\"  y = tanh(m) name=\"y\"  return y }";
+  const absl::Status absent = After(text, "rename_node(old=n, new=k)").status();
+  EXPECT_TRUE(Contains(std::string(absent.message()), "no node and no value is called 'n'")) << absent;
+  const absl::Status taken = After(text, "rename_node(old=m, new=y)").status();
+  EXPECT_TRUE(Contains(std::string(taken.message()), "the name 'y' is taken")) << taken;
+}
+
 constexpr char kOldBatchNorm[] = R"(
 node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
   attr { key: "shape" value { shape { dim { size: 1 } dim { size: 3 } dim { size: 4 } dim { size: 1 } } } } }
