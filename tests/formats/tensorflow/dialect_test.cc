@@ -205,7 +205,8 @@ TEST(DialectCases, WriteEveryOp) {
   for (const auto& [dialect, table] : {std::pair(kTf, &TensorFlowDialect()), std::pair(kItex, &ItexDialect())}) {
     known.insert(table->ops.begin(), table->ops.end());
     for (const std::string_view op : table->ops) {
-      EXPECT_EQ(written[dialect].contains(std::string(op)), !kReadAlone.contains(op)) << DialectName(dialect) << ": " << op;
+      EXPECT_EQ(written[dialect].contains(std::string(op)), !kReadAlone.contains(op))
+          << DialectName(dialect) << ": " << op;
     }
   }
   for (const std::string_view op : kReadAlone) EXPECT_TRUE(known.contains(op)) << op << " is in no table any more";
