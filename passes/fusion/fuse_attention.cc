@@ -30,10 +30,11 @@ std::optional<Refusal> Read(const Graph& g, NodeId softmax, NodeId scores, Besid
   for (const ValueId added :
        {g.input(softmax, kSoftmaxAddend), g.input(scores, kResidualInput), g.input(scores, kBiasInput)}) {
     if (!added.valid()) continue;
-    if (beside.mask.valid()) return Kept("there are two masks");
+    if (beside.mask.valid()) return Kept(DescribeBoth("there are two masks", g, beside.mask, added));
     beside.mask = added;
   }
-  if (beside.mask != g.input(softmax, kSoftmaxAddend) && outer != 1) return Kept("the softmax scales the mask");
+  if (beside.mask != g.input(softmax, kSoftmaxAddend) && outer != 1)
+    return Kept(Concat("the softmax scales the mask: ", Describe(g, beside.mask), " by ", outer));
   return std::nullopt;
 }
 
@@ -53,15 +54,23 @@ class FuseAttention final : public RewriteRule {
     const ValueId product = g.input(softmax, 0);
     if (!product.valid() || g.op(product) != OpKind::kMatMul) return No("the softmax is not of a matmul");
     const NodeId scores = g.producer(product);
-    if (!IsOverLastAxis(g, softmax) || g.node(softmax).attributes.Bool("flatten", false))
-      return Kept("the softmax is not over the last axis");
+    const bool flatten = g.node(softmax).attributes.Bool("flatten", false);
+    if (!IsOverLastAxis(g, softmax) || flatten)
+      return Kept(Concat("the softmax is not over the last axis of ", Describe(g, product), ": axis ",
+                         g.node(softmax).attributes.Int("axis", -1), flatten ? " and all behind it" : ""));
     for (const NodeId matmul : {root, scores}) {
-      if (g.node(matmul).attributes.Bool("transpose_a", false)) return Kept("a left operand is transposed");
-      if (HasActivation(g, matmul)) return Kept("a matmul has an activation");
+      if (g.node(matmul).attributes.Bool("transpose_a", false))
+        return Kept(Concat("a left operand is transposed: ", Describe(g, g.input(matmul, 0))));
+      if (HasActivation(g, matmul))
+        return Kept(Concat("a matmul has an activation: '", g.Label(matmul), "' ",
+                           g.node(matmul).attributes.String("activation", "")));
     }
     const Attributes& last = g.node(root).attributes;
-    if (last.Bool("transpose_b", false) || HasBias(g, root) || HasResidual(g, root) || last.Float("scale", 1) != 1)
-      return Kept("the second matmul transposes, scales or adds");
+    if (last.Bool("transpose_b", false)) return Kept(Concat("the second matmul transposes ", Describe(g, v)));
+    if (last.Float("scale", 1) != 1) return Kept(Concat("the second matmul scales by ", last.Float("scale", 1)));
+    if (HasBias(g, root) || HasResidual(g, root))
+      return Kept(Concat("the second matmul adds ",
+                         Describe(g, g.input(root, HasBias(g, root) ? kBiasInput : kResidualInput))));
     const auto [q, k] = g.inputs<2>(scores);
     for (const ValueId part : {q, k, v}) {
       if (!g.shape(part).has_rank() || g.shape(part).rank() < 2)

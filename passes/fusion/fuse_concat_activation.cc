@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/activation.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
@@ -33,16 +35,20 @@ class FuseConcatActivation final : public RewriteRule {
     for (int i = 0; i < Parts(g, concat); ++i) {
       const ValueId part = g.input(concat, i);
       if (!IsContraction(g, g.producer(part))) return No("a part is made by no conv or matmul");
-      if (!seen.insert(g.producer(part)).second) return Kept("a part comes twice");
+      if (!seen.insert(g.producer(part)).second) return Kept(Concat("a part comes twice: ", Describe(g, part)));
       nodes.push_back(g.producer(part));
     }
     const std::optional<ActivationSpec> spec = ActivationOf(g, activation);
-    if (!spec.has_value()) return Kept("the bounds are not constant");
-    if (spec->kind == Activation::kClip && !(spec->alpha <= spec->beta)) return Kept("the bounds are not in order");
+    if (!spec.has_value())
+      return Kept(DescribeBoth("the bounds are not constant", g, g.input(activation, 1), g.input(activation, 2)));
+    if (spec->kind == Activation::kClip && !(spec->alpha <= spec->beta))
+      return Kept(Concat("the bounds are not in order: ", spec->alpha, " and ", spec->beta));
     for (const NodeId part : seen) {
-      if (HasActivation(g, part)) return Kept("a part has an activation already");
+      if (HasActivation(g, part))
+        return Kept(Concat("a part has an activation already: '", g.Label(part), "' ",
+                           g.node(part).attributes.String("activation", "")));
       const absl::Status supported = target.SupportsFused(g, part, {.activation = spec->kind});
-      if (!supported.ok()) return Kept(std::string(supported.message()));
+      if (!supported.ok()) return Kept(Describe(g, part, supported));
     }
     return Match(std::move(nodes));
   }

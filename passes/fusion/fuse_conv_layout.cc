@@ -9,6 +9,9 @@
 #include <numeric>
 #include <vector>
 
+#include "absl/strings/str_join.h"
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
 
@@ -45,16 +48,20 @@ class FuseConvLayout final : public RewriteRule {
     if (!image.valid() || g.op(image) != OpKind::kTranspose) return No("the conv is of no transposed input");
     const NodeId there = g.producer(image);
     const std::optional<int> rank = ResultRank(g, conv);
-    if (!rank.has_value() || *rank < 3) return Kept("the conv's rank is not known");
+    if (!rank.has_value() || *rank < 3) return Kept(Concat("the conv's rank is not known: ", Describe(g, y)));
     const std::string inside = g.node(conv).attributes.String("layout", "NCHW");
-    if (PermutationOf(g, there) != PermutationTo(inside, *rank))
-      return Kept("x is not transposed to the conv's layout");
-    if (PermutationOf(g, root) != PermutationTo(Other(inside), *rank))
-      return Kept("the result is not transposed to the other layout");
+    const std::vector<int64_t> to = PermutationTo(inside, *rank), back = PermutationTo(Other(inside), *rank);
+    if (PermutationOf(g, there) != to)
+      return Kept(OtherPermutation("x is not transposed to the conv's layout", g, there, to));
+    if (PermutationOf(g, root) != back)
+      return Kept(OtherPermutation("the result is not transposed to the other layout", g, root, back));
     if (!HasResidual(g, conv)) return Match({root, conv, there}, {g.input(there, 0)});
-    const NodeId added = g.producer(g.input(conv, kResidualInput));
-    if (g.op(added) != OpKind::kTranspose || PermutationOf(g, added) != PermutationTo(inside, *rank))
-      return Kept("the conv's residual is not transposed");
+    const ValueId residual = g.input(conv, kResidualInput);
+    const NodeId added = g.producer(residual);
+    if (g.op(added) != OpKind::kTranspose)
+      return Kept(Concat("the conv's residual is not transposed: ", Describe(g, residual)));
+    if (PermutationOf(g, added) != to)
+      return Kept(OtherPermutation("the conv's residual is not transposed as x is", g, added, to));
     std::vector<NodeId> nodes = {root, conv, there};
     if (added != there) nodes.push_back(added);
     return Match(std::move(nodes), {g.input(there, 0), g.input(added, 0)});
@@ -77,6 +84,11 @@ class FuseConvLayout final : public RewriteRule {
   static std::vector<int64_t> PermutationOf(const Graph& g, NodeId transpose) {
     const ValueId perm = g.input(transpose, 1);
     return perm.valid() ? g.ConstantInts(perm).value_or(std::vector<int64_t>()) : std::vector<int64_t>();
+  }
+  static std::string OtherPermutation(std::string_view what, const Graph& g, NodeId transpose,
+                                      const std::vector<int64_t>& wanted) {
+    return Concat(what, ": [", absl::StrJoin(PermutationOf(g, transpose), ", "), "], not [",
+                  absl::StrJoin(wanted, ", "), "]");
   }
 };
 

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
 #include "passes/fusion/transposed_conv.h"
@@ -43,16 +45,21 @@ class FuseConvTransposeBias final : public RewriteRule {
     const NodeId conv = g.producer(product);
     if (g.op(root) == OpKind::kBiasAdd && g.input(root, 0) != product) return No("it is no bias of the conv_transpose");
     const Attributes& attributes = g.node(conv).attributes;
-    if (attributes.String("weights_layout", "IOHW") != "IOHW" || g.input(conv, kOutputShapeInput).valid())
-      return Kept("its operator has no bias");
+    const std::string weights_layout = attributes.String("weights_layout", "IOHW");
+    const ValueId output_shape = g.input(conv, kOutputShapeInput), old = g.input(conv, kBiasInput);
+    if (weights_layout != "IOHW" || output_shape.valid())
+      return Kept(Concat("its operator has no bias: weights ", weights_layout, ", shape of the result ",
+                         Describe(g, output_shape)));
     if (g.op(root) == OpKind::kBiasAdd) {
-      if (g.node(root).attributes.String("layout", "NCHW") != attributes.String("layout", "NCHW"))
-        return Kept("the bias runs along another dimension");
-      if (HasBias(g, conv)) return Kept("it has a bias already");
+      const std::string layout = attributes.String("layout", "NCHW");
+      if (g.node(root).attributes.String("layout", "NCHW") != layout)
+        return Kept(Concat("the bias runs along another dimension: '", g.Label(conv), "' is ", layout,
+                           ", the bias_add ", g.node(root).attributes.String("layout", "NCHW")));
+      if (HasBias(g, conv)) return Kept(Concat("it has a bias already: ", Describe(g, old)));
     } else if (!Vector(g, bias, conv).has_value()) {
-      return Kept("the other operand is no constant vector over the channels");
+      return Kept(DescribeBoth("the other operand is no constant vector over the channels", g, bias, product));
     } else if (HasBias(g, conv) && !IsConstantBias(g, conv)) {
-      return Kept("it has a bias that is not constant");
+      return Kept(DescribeBoth("it has a bias that is not constant f32, one a channel", g, old, product));
     }
     return Match({root, conv}, {bias});
   }

@@ -9,6 +9,9 @@
 #include <optional>
 #include <vector>
 
+#include "absl/strings/str_join.h"
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
 
@@ -18,6 +21,8 @@ namespace {
 bool All(const std::vector<int64_t>& numbers, int64_t wanted) {
   return std::all_of(numbers.begin(), numbers.end(), [&](int64_t number) { return number == wanted; });
 }
+
+std::string List(const std::vector<int64_t>& numbers) { return Concat("[", absl::StrJoin(numbers, ", "), "]"); }
 
 // Constant input `i`; empty if it is none.
 std::vector<int64_t> Numbers(const Graph& g, NodeId node, int i) {
@@ -114,15 +119,20 @@ class FuseDilatedConv final : public RewriteRule {
 
     const Attributes& attributes = g.node(found.conv).attributes;
     const std::optional<int> rank = ResultRank(g, found.conv);
-    if (attributes.String("layout", "NCHW") != "NHWC" || attributes.String("weights_layout", "OIHW") == "OIHW")
-      return Kept("the conv's layout is not TensorFlow's NHWC");
-    if (!rank.has_value() || *rank < 3) return Kept("the conv's rank is not known");
-    if (HasResidual(g, found.conv)) return Kept("the conv has a residual");
-    if (!All(attributes.Ints("strides"), 1)) return Kept("the conv's strides are not 1");
-    if (!All(attributes.Ints("dilations"), 1)) return Kept("the conv has dilations already");
+    const std::string layout = attributes.String("layout", "NCHW");
+    const std::string weights_layout = attributes.String("weights_layout", "OIHW");
+    if (layout != "NHWC" || weights_layout == "OIHW")
+      return Kept(Concat("the conv's layout is not TensorFlow's NHWC: ", layout, " with weights ", weights_layout));
+    if (!rank.has_value() || *rank < 3) return Kept(Concat("the conv's rank is not known: ", Describe(g, y)));
+    if (HasResidual(g, found.conv))
+      return Kept(Concat("the conv has a residual: ", Describe(g, g.input(found.conv, kResidualInput))));
+    const std::vector<int64_t> strides = attributes.Ints("strides"), dilations = attributes.Ints("dilations");
+    if (!All(strides, 1)) return Kept(Concat("the conv's strides are not 1: ", List(strides)));
+    if (!All(dilations, 1)) return Kept(Concat("the conv has dilations already: ", List(dilations)));
     const std::string auto_pad = attributes.String("auto_pad", "NOTSET");
     if (auto_pad != "VALID" && !(auto_pad == "NOTSET" && All(attributes.Ints("pads"), 0)))
-      return Kept("the conv pads its input, which is between blocks then");
+      return Kept(Concat("the conv pads its input, which is between blocks then: ",
+                         auto_pad == "NOTSET" ? List(attributes.Ints("pads")) : auto_pad));
     return ReadBlocks(g, root, *rank, found);
   }
 
@@ -131,29 +141,38 @@ class FuseDilatedConv final : public RewriteRule {
     const std::vector<int64_t> crops = Numbers(g, root, 2);
     const size_t count = blocks.size(), spatial = static_cast<size_t>(rank) - 2;
     if (count == 0 || pads.size() != 2 * count || crops.size() != pads.size() || Numbers(g, root, 1) != blocks)
-      return Kept("blocks, pads and crops are not constant and of one size");
+      return Kept(Concat("blocks, pads and crops are not constant and of one size: ",
+                         Describe(g, g.input(found.to_batch, 1)), ", ", Describe(g, g.input(found.to_batch, 2)), ", ",
+                         Describe(g, g.input(root, 1)), ", ", Describe(g, g.input(root, 2))));
     size_t first = 0;  // the conv's spatial dimension that the first block stands for
     if (found.squeeze.valid()) {
       if (rank != 4 || count != 1 || !TouchesAxis(g, found.unsqueeze, 1, rank) ||
           !TouchesAxis(g, found.squeeze, 1, rank))
-        return Kept("the squeeze is not of a conv's height");
+        return Kept(Concat(DescribeBoth("the squeeze is not of a conv's height", g, g.input(found.unsqueeze, 1),
+                                        g.input(found.squeeze, 1)),
+                           " of rank ", rank, ", blocks ", List(blocks)));
       first = 1;
     }
-    if (first + count > spatial) return Kept("the blocks reach into the channels");
+    if (first + count > spatial)
+      return Kept(Concat("the blocks reach into the channels: ", List(blocks), " of ", Describe(g, g.input(root, 0))));
     const Shape& weights = g.shape(g.input(found.conv, kWeightsInput));  // HWIO or HWCM
-    if (!weights.has_rank() || weights.rank() != rank) return Kept("the kernel's size is not known");
+    const std::string kernels = Describe(g, g.input(found.conv, kWeightsInput));
+    if (!weights.has_rank() || weights.rank() != rank) return Kept(Concat("the kernel's size is not known: ", kernels));
     found.dilations.assign(spatial, 1);
     found.pads.assign(2 * spatial, 0);
     for (size_t i = 0; i < count; ++i) {
+      const int64_t begin = pads[2 * i] - crops[2 * i], end = pads[2 * i + 1] - crops[2 * i + 1];
       found.dilations[first + i] = blocks[i];
-      found.pads[first + i] = pads[2 * i] - crops[2 * i];
-      found.pads[spatial + first + i] = pads[2 * i + 1] - crops[2 * i + 1];
-      if (blocks[i] < 1 || found.pads[first + i] < 0 || found.pads[spatial + first + i] < 0)
-        return Kept("more is cropped than was padded");
+      found.pads[first + i] = begin;
+      found.pads[spatial + first + i] = end;
+      if (blocks[i] < 1) return Kept(Concat("a block has no elements: ", List(blocks)));
+      if (begin < 0 || end < 0)
+        return Kept(Concat("more is cropped than was padded: ", List(crops), " of ", List(pads)));
       const Dim& kernel = weights.dim(static_cast<int>(first + i));
       const int64_t reach = kernel.known() ? (kernel.value - 1) * blocks[i] + 1 : 0;
-      if (found.pads[first + i] >= reach || found.pads[spatial + first + i] >= reach)
-        return Kept("the padding is wider than the kernel");
+      if (begin >= reach || end >= reach)
+        return Kept(Concat("the padding is wider than the kernel: ", List({begin, end}), " for ", kernels,
+                           " dilated by ", blocks[i]));
     }
     return std::nullopt;
   }

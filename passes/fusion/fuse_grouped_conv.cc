@@ -7,7 +7,9 @@
 
 #include <vector>
 
+#include "absl/strings/str_join.h"
 #include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
 
@@ -40,6 +42,27 @@ bool SameConstant(const Graph& g, ValueId a, ValueId b) {
          ElementSize(one->type()) > 0;
 }
 
+// An attribute of a conv in words.
+std::string Words(const Attributes& attributes, const std::string& name) {
+  if (!attributes.has(name)) return "none";
+  if (const auto numbers = attributes.Ints(name); !numbers.empty())
+    return Concat("[", absl::StrJoin(numbers, ", "), "]");
+  const float number = attributes.Float(name, static_cast<float>(attributes.Int(name, attributes.Bool(name, false))));
+  return attributes.String(name, Concat(number));
+}
+
+// "strides [2, 1] and none": the first attribute that differs.
+std::string Difference(const Attributes& a, const Attributes& b) {
+  for (const Attributes* attributes : {&a, &b}) {
+    for (const auto& [name, value] : *attributes) {
+      const AttributeValue *one = a.find(name), *other = b.find(name);
+      if (one == nullptr || other == nullptr || !SameValue(*one, *other))
+        return Concat(name, " ", Words(a, name), " and ", Words(b, name));
+    }
+  }
+  return "";
+}
+
 class FuseGroupedConv final : public RewriteRule {
  public:
   std::string_view name() const override { return "fuse-grouped-conv"; }
@@ -58,31 +81,42 @@ class FuseGroupedConv final : public RewriteRule {
     const ValueId part = g.input(conv, 0);
     if (!part.valid() || g.op(part) != OpKind::kSplit) return No("the first conv is not of a split");
     const NodeId split = g.producer(part);
-    if (static_cast<int>(g.node(split).outputs.size()) != count) return Kept("not every part has a conv");
-    const Node& one = g.node(conv);
-    if (one.attributes.Int("group", 1) != 1 || one.attributes.String("weights_layout", "OIHW") == "HWCM")
-      return Kept("the convs are in groups themselves");
-    if (HasResidual(g, conv)) return Kept("a conv has a residual");
+    const size_t parts = g.node(split).outputs.size();
+    if (static_cast<int>(parts) != count)
+      return Kept(Concat("not every part has a conv: ", parts, " parts, ", count, " joined"));
+    const Attributes& one = g.node(conv).attributes;
+    const int64_t groups = one.Int("group", 1);
+    const std::string weights_layout = one.String("weights_layout", "OIHW");
+    if (groups != 1 || weights_layout == "HWCM")
+      return Kept(Concat("the convs are in groups themselves: ", groups, " with weights ", weights_layout));
     const std::optional<int> rank = ResultRank(g, conv);
-    if (!rank.has_value() || *rank < 3) return Kept("the convs' rank is not known");
+    if (!rank.has_value() || *rank < 3) return Kept(Concat("the convs' rank is not known: ", Describe(g, first)));
     const int channel = ChannelAxis(g, conv, *rank);
     if (AxisOf(g, g.input(concat, count), *rank) != channel || AxisOf(g, g.input(split, 2), *rank) != channel)
-      return Kept("split or concat is along another dimension");
+      return Kept(Concat(
+          DescribeBoth("split or concat is along another dimension", g, g.input(split, 2), g.input(concat, count)),
+          ", the channels are ", channel));
     std::vector<NodeId> nodes = {concat, split};
     for (int i = 0; i < count; ++i) {
       const ValueId y = g.input(concat, i);
-      if (!y.valid() || g.op(y) != OpKind::kConv) return Kept("one of the parts is no conv");
+      if (!y.valid() || g.op(y) != OpKind::kConv) return Kept(Concat("one of the parts is no conv: ", Describe(g, y)));
       const NodeId other = g.producer(y);
       nodes.push_back(other);
-      if (g.input(other, 0) != g.output(split, i)) return Kept("a conv is not of the part of its place");
-      if (!(g.node(other).attributes == one.attributes) || HasResidual(g, other))
-        return Kept("the convs are not alike");
+      if (g.input(other, 0) != g.output(split, i))
+        return Kept(Concat("a conv is not of the part of its place: '", g.Label(other), "' reads ",
+                           Describe(g, g.input(other, 0)), ", not part ", i));
+      if (HasResidual(g, other))
+        return Kept(Concat("a conv has a residual: ", Describe(g, g.input(other, kResidualInput))));
+      if (!(g.node(other).attributes == one))
+        return Kept(Concat("the convs are not alike: ", Difference(one, g.node(other).attributes)));
       for (const int input : {kWeightsInput, kBiasInput}) {
         if (!SameConstant(g, g.input(other, input), g.input(conv, input)))
-          return Kept("weights or biases are not constants of one shape");
+          return Kept(DescribeBoth("weights or biases are not constants of one shape", g, g.input(conv, input),
+                                   g.input(other, input)));
       }
       const Dim& size = g.shape(g.output(split, i)).has_rank() ? g.shape(g.output(split, i)).dim(channel) : Dim();
-      if (!size.known() || size != g.shape(g.output(split, 0)).dim(channel)) return Kept("the parts are not equal");
+      if (!size.known() || size != g.shape(g.output(split, 0)).dim(channel))
+        return Kept(DescribeBoth("the parts are not equal", g, g.output(split, 0), g.output(split, i)));
     }
     return Match(std::move(nodes), {g.input(split, 0)});
   }

@@ -3,6 +3,7 @@
 // The regularization of a model whose losses were exported with it. Legal when every operand is an l2_loss that nobody
 // else reads, and all have one type. Not bit-exact: the sums have another order.
 
+#include "base/strings.h"
 #include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
@@ -20,22 +21,24 @@ class FuseL2Loss final : public RewriteRule {
   FindResult Find(const Graph& g, NodeId sum, const Target& target) const override {
     std::vector<NodeId> nodes = {sum};
     std::vector<ValueId> parts;
-    bool others = false;
+    ValueId other = kNoValue;
     for (const ValueId loss : g.node(sum).inputs) {
-      if (!loss.valid() || g.op(loss) != OpKind::kL2Loss) {
-        others = true;
+      if (g.op(loss) != OpKind::kL2Loss) {
+        other = loss;
         continue;
       }
-      if (g.type(loss) != g.type(g.output(sum))) return Kept("the losses have different types");
+      if (g.type(loss) != g.type(g.output(sum)))
+        return Kept(DescribeBoth("the losses have different types", g, loss, g.output(sum)));
       const NodeId node = g.producer(loss);
       for (const NodeId seen : nodes) {
-        if (seen == node) return Kept("a loss is added twice");
+        if (seen == node) return Kept(Concat("a loss is added twice: ", Describe(g, loss)));
       }
       nodes.push_back(node);
       parts.insert(parts.end(), g.node(node).inputs.begin(), g.node(node).inputs.end());
     }
     if (nodes.size() == 1) return No("no operand is an l2_loss");
-    if (others || nodes.size() == 2) return Kept("an operand is no l2_loss");
+    if (other.valid()) return Kept(Concat("an operand is no l2_loss: ", Describe(g, other)));
+    if (nodes.size() == 2) return No("it adds one l2_loss alone");
     const absl::Status supported = target.SupportsOp(g, OpKind::kL2Loss, parts);
     if (!supported.ok()) return Kept(Describe(g, sum, supported));
     return Match(std::move(nodes));

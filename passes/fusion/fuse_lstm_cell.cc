@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/numbers.h"
 #include "passes/fusion/recurrent_cell.h"
@@ -86,20 +87,28 @@ FoundCell FindCell(const Graph& g, NodeId root) {
     cell.output = *output;
     bool seen[kGates] = {};
     for (const Gate* gate : {&cell.input, &cell.candidate, &cell.forget, &cell.output}) {
-      if (gate->part.split != cell.input.part.split) return Kept("the gates are of different products");
-      if (std::exchange(seen[gate->part.port], true)) return Kept("two gates are the same");
+      const NodeId split = gate->part.split;
+      if (split != cell.input.part.split)
+        return Kept(Concat("the gates are of different products: split '", g.Label(cell.input.part.split), "' and '",
+                           g.Label(split), "'"));
+      if (std::exchange(seen[gate->part.port], true))
+        return Kept(Concat("two gates are the same: output ", gate->part.port, " of '", g.Label(split), "'"));
     }
     cell.nodes.push_back(cell.input.part.split);
     std::optional<Dense> dense = FindDense(g, cell.input.part.x);
     if (!dense.has_value() || dense->activation != Activation::kNone)
-      return Kept("the gates are no product of rows with constant f32 weights");
-    if (dense->inputs.size() != 2) return Kept("the gates are not of an input and a state");
+      return Kept(
+          Concat("the gates are no product of rows with constant f32 weights: ", Describe(g, cell.input.part.x)));
+    if (dense->inputs.size() != 2)
+      return Kept(Concat("the gates are not of an input and a state: values multiplied are ", dense->inputs.size()));
     const int64_t hidden = dense->columns / kGates;
     cell.h = dense->inputs[1].rows == hidden ? 1 : 0;
     const Shape& rows = g.shape(dense->inputs[1 - cell.h].x);
     for (const ValueId value : {dense->inputs[cell.h].x, cell.c, state}) {
       if (!rows.has_rank() || rows.rank() != 2 || !IsRows(g, value, rows.dim(0), hidden))
-        return Kept("input and states are not known to have as many rows");
+        return Kept(Concat(
+            DescribeBoth("input and states are not known to have as many rows", g, dense->inputs[1 - cell.h].x, value),
+            ", of ", hidden, " columns"));
     }
     cell.nodes.insert(cell.nodes.end(), dense->nodes.begin(), dense->nodes.end());
     cell.dense = *std::move(dense);
@@ -122,7 +131,7 @@ class FuseLstmCell final : public RewriteRule {
     const Cell& cell = std::get<Cell>(found);
     const ValueId x = cell.dense.inputs[1 - cell.h].x, h = cell.dense.inputs[cell.h].x;
     if (const absl::Status supported = target.SupportsOp(g, OpKind::kLstm, std::array{x, h, cell.c}); !supported.ok())
-      return Kept(std::string(supported.message()));
+      return Kept(Describe(g, root, supported));
     return Match(cell.nodes, {x, h, cell.c}, /*results=*/2);
   }
 

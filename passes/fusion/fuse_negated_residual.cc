@@ -5,6 +5,8 @@
 // scale and a residual. Bit-exact in f32 but for the order of the sum; below f32 it rounds once where the two ops round
 // twice.
 
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
 
@@ -24,13 +26,17 @@ class FuseNegatedResidual final : public RewriteRule {
     const NodeId matmul = g.producer(product);
     if (residual == product) return No("it subtracts a value from itself");
     if (g.IsConstant(residual)) return No("the other operand is a constant");
-    if (HasBias(g, matmul) || HasResidual(g, matmul) || HasActivation(g, matmul))
-      return Kept("the matmul already has a bias, a residual or an activation");
-    if (g.type(product) != g.type(residual)) return Kept("the operands have different types");
+    for (const ValueId added : {g.input(matmul, kBiasInput), g.input(matmul, kResidualInput)}) {
+      if (added.valid()) return Kept(Concat("the matmul already has a bias or a residual: ", Describe(g, added)));
+    }
+    if (HasActivation(g, matmul))
+      return Kept(Concat("the matmul already has an activation: ", g.node(matmul).attributes.String("activation", "")));
+    if (g.type(product) != g.type(residual))
+      return Kept(DescribeBoth("the operands have different types", g, product, residual));
     if (!SameShape(g.shape(product), g.shape(residual)))
-      return Kept("the operands are not known to have the same shape");
+      return Kept(DescribeBoth("the operands are not known to have the same shape", g, product, residual));
     const absl::Status supported = target.SupportsFused(g, matmul, {.residual = true, .scale = true});
-    if (!supported.ok()) return Kept(std::string(supported.message()));
+    if (!supported.ok()) return Kept(Describe(g, matmul, supported));
     return Match({sub, matmul}, {residual});
   }
 

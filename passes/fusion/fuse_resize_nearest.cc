@@ -1,16 +1,23 @@
 // concat(x_0, x_0, x_1, x_1, ..)  with  x_0, x_1, .. = split(x) into single rows   =>   resize(x) {nearest}
 //
 // How Keras repeats rows and columns (UpSampling2D, repeat_elements). Legal over a spatial dimension of an image of
-// rank 4 with known sizes, when the split gives parts of one row each and the concat has each of them equally often, in
-// order, along the same dimension. Bit-exact: row i is x's row i / n.
+// rank 4 with known sizes, of a type that a resize takes, when the split gives parts of one row each and the concat has
+// each of them equally often, in order, along the same dimension. Bit-exact: row i is x's row i / n.
 
 #include <vector>
 
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
 
 namespace halftone {
 namespace {
+
+// Numbers that TensorFlow's registry lists and that f64, in which a resize may be computed, holds.
+bool ResizeTakes(DataType type) {
+  return IsFloatingPoint(type) || (IsInteger(type) && ElementSize(type) <= 4 && type != DataType::kUInt32);
+}
 
 class FuseResizeNearest final : public RewriteRule {
  public:
@@ -31,17 +38,25 @@ class FuseResizeNearest final : public RewriteRule {
     if (count == parts) return No("it joins each part once");
     const ValueId x = g.input(split, 0);
     const Shape& shape = g.shape(x);
-    if (!shape.has_rank() || shape.rank() != 4) return Kept("it is no image of rank 4");
+    if (!shape.has_rank() || shape.rank() != 4) return Kept(Concat("it is no image of rank 4: ", Describe(g, x)));
+    if (!ResizeTakes(g.type(x))) return Kept(Concat("a resize does not take the type: ", Describe(g, x)));
     const std::optional<double> axis = Axis(g, g.input(concat, count)), across = Axis(g, g.input(split, 2));
-    if (!axis.has_value() || axis != across || *axis == 0) return Kept("split and concat are along other dimensions");
+    if (!axis.has_value() || axis != across || *axis == 0)
+      return Kept(DescribeBoth("split and concat are along other dimensions or the first", g, g.input(split, 2),
+                               g.input(concat, count)));
     const int at = static_cast<int>(*axis);
-    if (shape.dim(at).value != parts) return Kept("the parts are not single rows");
-    if (count % parts != 0) return Kept("the rows are not repeated equally often");
+    if (shape.dim(at).value != parts)
+      return Kept(Concat("the parts are not single rows: ", parts, " along ", at, " of ", Describe(g, x)));
+    if (count % parts != 0)
+      return Kept(Concat("the rows are not repeated equally often: ", count, " joined of ", parts));
     for (int i = 0; i < count; ++i) {
-      if (g.input(concat, i) != g.output(split, i / (count / parts))) return Kept("the rows are not in order");
+      const ValueId row = g.input(concat, i);
+      if (row != g.output(split, i / (count / parts)))
+        return Kept(Concat("the rows are not in order: at ", i, " is output ", g.value(row).port, " of '",
+                           g.Label(g.producer(row)), "', not ", i / (count / parts)));
     }
     if (g.format() == GraphFormat::kGraphDef && (at == 3 || !shape.dim(1).known() || !shape.dim(2).known()))
-      return Kept("TensorFlow resizes dimensions 1 and 2, of known sizes");
+      return Kept(Concat("TensorFlow resizes dimensions 1 and 2, of known sizes: ", at, " of ", Describe(g, x)));
     return Match({concat, split}, {x});
   }
 
