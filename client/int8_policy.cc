@@ -24,6 +24,7 @@ const std::vector<std::string>& Activations() {
 }
 
 constexpr double kPoints = 100;
+constexpr double kMedian = 50;
 constexpr double kLongestBudget = 86'400;
 
 std::string UnknownWord(const std::string& word, const std::vector<std::string>& known) {
@@ -62,7 +63,8 @@ std::string ModeProblem(const v1::Int8Policy& policy) {
   const std::pair<const char*, bool> of_ranges[] = {
       {"a calibrator", !policy.calibrator().empty()}, {"a percentile", policy.percentile() != 0},
       {"integers of activations", !policy.activations().empty()}, {"symmetric activations", policy.symmetric()},
-      {"smoothing", policy.smooth()}, {"operators of integers", policy.form() == v1::OPERATORS},
+      {"smoothing", policy.smooth()}, {"clipping of weights", policy.clip_weights()},
+      {"trimming of ranges", policy.has_trim_ranges()}, {"operators of integers", policy.form() == v1::OPERATORS},
   };
   for (const auto& [what, is_given] : of_ranges) {
     if (!is_given) continue;
@@ -81,6 +83,7 @@ std::vector<Int8Problem> CheckInt8Policy(const v1::Int8Policy& policy) {
       {"activations", UnknownWord(policy.activations(), Activations())},
       {"rest", RestProblem(policy.rest())},
       {"mode", ModeProblem(policy)},
+      {"trim_ranges", OutOf(policy.trim_ranges(), 0, kMedian, " percent")},
       {"max_top1_drop", OutOf(policy.max_top1_drop(), 0, kPoints, " percentage points")},
       {"min_sqnr_db", std::isfinite(policy.min_sqnr_db()) ? "" : "a finite number of dB is wanted"},
       {"min_cosine", OutOf(policy.min_cosine(), -1, 1, "")},

@@ -239,6 +239,9 @@ int8:
   rest: bf16
   form: operators
   smooth: true
+  clip_weights: true
+  fit_pairs: true
+  trim_ranges: 2.5
   max_top1_drop: 0
   min_cosine: 0.99
   budget_seconds: 60
@@ -254,6 +257,9 @@ int8:
                    rest: BF16
                    form: OPERATORS
                    smooth: true
+                   clip_weights: true
+                   fit_pairs: true
+                   trim_ranges: 2.5
                    max_top1_drop: 0
                    min_cosine: 0.99
                    budget_seconds: 60

@@ -24,6 +24,7 @@ namespace halftone {
 namespace {
 
 constexpr int64_t kBatchesAlone = 4;  // with which a node is lowered alone
+constexpr double kShareAlone = 0.5;     // of the budget for that, where a search follows
 constexpr double kDecibelsOfABit = 6.02;
 constexpr double kCosineStep = 0.01;
 constexpr double kPoint = 0.01;
@@ -61,8 +62,11 @@ class GoalSearch {
     } else {
       HALFTONE_ASSIGN_OR_RETURN(best_, Try({}));
     }
-    if (options_.int8.sensitivity || best_.distance > 0) HALFTONE_RETURN_IF_ERROR(LowerEachAlone());
-    if (best_.distance > 0) HALFTONE_RETURN_IF_ERROR(RaiseTheWorst());
+    const bool missed = best_.distance > 0;
+    if (options_.int8.sensitivity || missed) HALFTONE_RETURN_IF_ERROR(LowerEachAlone(missed ? kShareAlone : 1));
+    if (missed) HALFTONE_RETURN_IF_ERROR(RaiseTheWorst());
+    // Of nodes that nobody looked at, some might have been the ones to raise.
+    if (!all_alone_ && (best_.distance > 0 || options_.int8.sensitivity)) result_.in_time = false;
     result_.search.excluded = std::move(best_.excluded);
     result_.goal_met = best_.distance == 0;
     result_.reached = best_.reached;
@@ -71,9 +75,13 @@ class GoalSearch {
   }
 
  private:
-  bool InTime() {
+  // Whether so much of the budget is gone.
+  bool Spent(double share) const {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    if (options_.int8.budget_seconds > 0 && seconds >= options_.int8.budget_seconds) result_.in_time = false;
+    return options_.int8.budget_seconds > 0 && seconds >= share * options_.int8.budget_seconds;
+  }
+  bool InTime() {
+    if (Spent(1)) result_.in_time = false;
     return result_.in_time;
   }
 
@@ -159,10 +167,14 @@ class GoalSearch {
     return role != QuantizedRole::kNone && role != QuantizedRole::kMove;
   }
 
-  absl::Status LowerEachAlone() {
+  absl::Status LowerEachAlone(double share) {
     std::vector<NodeId> nodes;
-    std::copy_if(planned_.begin(), planned_.end(), std::back_inserter(nodes), [this](NodeId id) { return Rounds(id); });
-    for (size_t i = 0; i < nodes.size() && InTime(); ++i) {
+    for (const NodeId id : base_.graph.TopologicalOrder()) {
+      if (planned_.contains(id) && Rounds(id)) nodes.push_back(id);
+    }
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      all_alone_ = !Spent(share);
+      if (!all_alone_) break;
       progress_("accuracy", static_cast<int64_t>(i), static_cast<int64_t>(nodes.size()));
       HALFTONE_ASSIGN_OR_RETURN(const Comparison alone, Compare({nodes[i]}, first_log_, batches_alone_));
       result_.search.sqnr_alone[nodes[i]] = ReachedBy(alone, std::nullopt).sqnr_db;
@@ -210,6 +222,7 @@ class GoalSearch {
   std::vector<std::string> output_names_;
   std::optional<double> baseline_top1_;
   std::set<NodeId> planned_;  // of the last attempt
+  bool all_alone_ = true;     // each of them was lowered alone, if any was to be
   Attempt best_;
   AccuracyControlResult result_;
 };

@@ -45,8 +45,9 @@ struct AccuracyControlResult {
 // random inputs). Where that misses options.int8.goal, or options.int8.sensitivity asks for it, each int8 node is
 // lowered alone and its answers to the first four batches compared with fp32. Where the goal is missed, the fewest of
 // the worst nodes are raised with which it holds: their number is doubled until it does and halved again. At
-// options.int8.budget_seconds the nearest so far is the result; everything raised is always near enough for a rest of
-// fp32. Without a goal only the nodes are measured. Runs in this process, on the graph before its export.
+// options.int8.budget_seconds the nearest so far is the result; half of them may go into lowering each alone, and the
+// search takes the worst of what was measured by then. Everything raised is always near enough for a rest of fp32.
+// Without a goal only the nodes are measured. Runs in this process, on the graph before its export.
 // Errors: those of samples and plans.
 absl::StatusOr<AccuracyControlResult> MeetGoal(const Int8Base& base, const ValueRanges& ranges, const Target& target,
                                                const OptimizeOptions& options, const ProgressCallback& progress);

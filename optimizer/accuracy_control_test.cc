@@ -2,10 +2,12 @@
 
 #include "optimizer/accuracy_control.h"
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/files.h"
@@ -69,9 +71,8 @@ class MeetGoalTest : public ::testing::Test {
     ValueRange& bad = ranges_.values.at("r");  // so wide that hardly an integer is left for its numbers
     bad.max *= 500;
   }
-  AccuracyControlResult Meet() {
-    absl::StatusOr<AccuracyControlResult> result =
-        MeetGoal(base_, ranges_, *target_, options_, [](std::string_view, int64_t, int64_t) {});
+  AccuracyControlResult Meet(const ProgressCallback& progress = [](std::string_view, int64_t, int64_t) {}) {
+    absl::StatusOr<AccuracyControlResult> result = MeetGoal(base_, ranges_, *target_, options_, progress);
     EXPECT_TRUE(result.ok()) << result.status();
     for (const auto& entry : std::filesystem::directory_iterator(dir_.path())) {
       EXPECT_EQ(entry.path().string().find("goal."), std::string::npos) << "left behind";
@@ -186,6 +187,26 @@ TEST_F(MeetGoalTest, TheBudgetEndsTheSearchWithTheBestSoFar) {
   EXPECT_FALSE(result.in_time);
   EXPECT_EQ(result.tried, 1);
   EXPECT_LT(result.reached.sqnr_db, 150);
+}
+
+TEST_F(MeetGoalTest, HalfTheBudgetIsLeftForTheSearch) {
+  constexpr double kBudget = 4;
+  options_.int8.budget_seconds = kBudget;
+  const auto slow_second_node = [](std::string_view, int64_t done, int64_t) {
+    if (done == 1) std::this_thread::sleep_for(std::chrono::duration<double>(0.55 * kBudget));
+  };
+  options_.int8.goal.min_sqnr_db = 20;
+  const AccuracyControlResult found = Meet(slow_second_node);
+  EXPECT_EQ(found.search.sqnr_alone.size(), 2u) << "the third is not looked at any more";
+  EXPECT_TRUE(found.goal_met) << "the worst is among the two";
+  EXPECT_TRUE(found.in_time);
+  EXPECT_EQ(found.search.excluded.size(), 1u);
+
+  options_.int8.goal.min_sqnr_db = 150;
+  const AccuracyControlResult missed = Meet(slow_second_node);
+  EXPECT_FALSE(missed.goal_met);
+  EXPECT_FALSE(missed.in_time) << "the third might have been what was wanting";
+  EXPECT_EQ(missed.search.excluded.size(), 2u) << "the best so far";
 }
 
 }  // namespace

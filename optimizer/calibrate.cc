@@ -96,14 +96,19 @@ absl::StatusOr<ValueRanges> RangesBySamples(const Graph& fused, const OptimizeOp
 }
 
 // A file's ranges and what it says of them.
-absl::StatusOr<RangesFile> ReadRangesFile(const SampleFile& file, const Graph& imported) {
+absl::StatusOr<RangesFile> ReadRangesFile(const SampleFile& file, const Graph& imported, const LogTrimming& trimming,
+                                          std::vector<std::string>& warnings) {
   HALFTONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(file.path));
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && text[first] == '{') return ReadRanges(text, file.label);
   HALFTONE_ASSIGN_OR_RETURN(const MinMaxLog log, ParseMinMaxLog(text, file.label));
   RangesFile result;
   result.calibrator = Calibrator::kLog;
-  HALFTONE_ASSIGN_OR_RETURN(result.ranges, RangesOfLog(log, imported, {}, file.label));
+  HALFTONE_ASSIGN_OR_RETURN(result.ranges, RangesOfLog(log, imported, trimming, file.label));
+  if (!log.unread_lines.empty()) {
+    warnings.push_back(Concat("ranges '", file.label, "': ", log.unread_lines.size(), " lines hold a record's words but ",
+                              "none that can be read, the first is line ", log.unread_lines.front()));
+  }
   return result;
 }
 
@@ -158,7 +163,7 @@ absl::StatusOr<RangesFile> FindRanges(const Graph& imported, const Graph& fused,
                                       const std::string& model_sha256, CalibratedRanges& result) {
   const Int8Options& int8 = options.int8;
   if (int8.ranges.has_value()) {
-    HALFTONE_ASSIGN_OR_RETURN(RangesFile file, ReadRangesFile(*int8.ranges, imported));
+    HALFTONE_ASSIGN_OR_RETURN(RangesFile file, ReadRangesFile(*int8.ranges, imported, int8.trim_ranges, result.warnings));
     HALFTONE_RETURN_IF_ERROR(KeepKnown(fused, *int8.ranges, file.ranges, result.warnings));
     if (!file.model_sha256.empty() && file.model_sha256 != model_sha256) {
       result.warnings.push_back(Concat("ranges '", int8.ranges->label, "' were made for another model file (",

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "formats/ranges/min_max_log.h"
 #include "optimizer/samples.h"
 #include "optimizer/variant_kind.h"
 #include "passes/quantize/quantize_options.h"
@@ -45,13 +46,13 @@ struct Int8Options {
   // Of mode kStatic alone: the calibrator, ranges, and of what follows all but the scales of weights, rest and goal.
   CalibratorOptions calibrator;      // `integers` of it follow from `quantize`
   std::optional<SampleFile> ranges;  // a ranges.json or a log of TensorFlow's, in the place of calibration samples
+  LogTrimming trim_ranges;           // of such a log
   QuantizeOptions quantize;          // its sets of nodes are the job's own to fill
   // What is not int8: kFp32, or kBf16 by the planner and rules of the job.
   VariantKind rest = VariantKind::kFp32;
   bool correct_bias = true;     // biases take up the mean error of the rounded weights
   bool equalize = true;         // ranges of channels are evened out between layers
   bool smooth = false;          // outliers of activations move into the weights of matmuls
-  bool choose_weights = false;  // ranges of weights by the error of the layer's result
   Int8Form form = Int8Form::kPairs;
   AccuracyGoal goal;
   bool sensitivity = false;   // the SQNR of each node alone is measured, with or without a goal

@@ -322,8 +322,7 @@ std::string_view Int8ModeName(Int8Mode mode) {
 QuantizeOptions QuantizeOptionsOf(const OptimizeOptions& options, GraphFormat format) {
   QuantizeOptions quantize = options.int8.quantize;
   quantize.correct_bias = options.int8.correct_bias;
-  quantize.clip_weights = options.int8.choose_weights;
-  quantize.fit_pairs = !HasNativeInt8();
+  if (!HasNativeInt8()) quantize.fit_pairs = true;
   return OptionsFor(format, options.loader, options.int8.form, std::move(quantize));
 }
 

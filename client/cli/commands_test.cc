@@ -78,6 +78,9 @@ TEST_F(CommandsTest, FlagsOfInt8NeedInt8) {
                                                        {"--no-bias-correction"},
                                                        {"--no-equalization"},
                                                        {"--smooth"},
+                                                       {"--clip-weights"},
+                                                       {"--fit-pairs"},
+                                                       {"--trim-ranges", "2"},
                                                        {"--no-ranges-cache"},
                                                        {"--sensitivity"},
                                                        {"--min-cosine", "0.99"},
@@ -106,6 +109,8 @@ TEST_F(CommandsTest, WrongFlagsOfInt8) {
   expect({"--int8-mode", "dynamik"}, 2, "did you mean 'dynamic'?");
   expect({"--int8-mode", "weights", "--calibrator", "entropy"}, 2,
          "--int8-mode: weights needs no ranges of samples, and goes without a calibrator");
+  expect({"--trim-ranges", "51"}, 2, "--trim-ranges: 0 to 50 percent is wanted, this is 51");
+  expect({"--trim-ranges", "some"}, 2, "--trim-ranges some: a number is wanted");
   expect({"--min-cosine", "1.5"}, 2, "--min-cosine: -1 to 1 is wanted, this is 1.5");
   expect({"--min-cosine", "high"}, 2, "--min-cosine high: a number is wanted");
   expect({"--max-top1-drop", "101"}, 2, "--max-top1-drop: 0 to 100 percentage points is wanted");

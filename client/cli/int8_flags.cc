@@ -44,6 +44,9 @@ absl::Status NeedsInt8(const Int8Flags& flags) {
       {"--no-bias-correction", flags.no_bias_correction},
       {"--no-equalization", flags.no_equalization},
       {"--smooth", flags.smooth},
+      {"--clip-weights", flags.clip_weights},
+      {"--fit-pairs", flags.fit_pairs},
+      {"--trim-ranges", !flags.trim_ranges.empty()},
       {"--no-ranges-cache", flags.no_ranges_cache},
       {"--max-top1-drop without a precision", !flags.max_top1_drop.empty()},
       {"--min-sqnr without a precision", !flags.min_sqnr.empty()},
@@ -156,6 +159,17 @@ void AddInt8Flags(CLI::App& app, Int8Flags* flags) {
   app.add_flag("--no-equalization", flags->no_equalization, "ranges of channels are not evened out between layers")
       ->group(kGroup);
   app.add_flag("--smooth", flags->smooth, "outliers of activations move into the weights of products")->group(kGroup);
+  app.add_flag("--clip-weights", flags->clip_weights,
+               "the range of each scale of weights is the one of several with which its layer errs least")
+      ->group(kGroup);
+  app.add_flag("--fit-pairs", flags->fit_pairs,
+               "weights of 7 bits where pairs of products might not fit 16 bits: for files that CPUs without VNNI will "
+               "run (where this CPU is one, it is always so)")
+      ->group(kGroup);
+  app.add_option("--trim-ranges", flags->trim_ranges,
+                 "of --ranges that are a log of TensorFlow's: percent of the records left out at either end (default: 5)")
+      ->type_name("PERCENT")
+      ->group(kGroup);
   app.add_flag("--no-ranges-cache", flags->no_ranges_cache,
                "calibrate anew: ranges of an earlier job with the same model and samples are not taken, and these are not "
                "kept (by the server of --server; without it in $HALFTONE_CACHE or ~/.cache/halftone)")
@@ -190,6 +204,12 @@ absl::Status SetInt8(const Int8Flags& flags, v1::Policy* policy) {
   if (flags.no_bias_correction) int8.set_no_bias_correction(true);
   if (flags.no_equalization) int8.set_no_equalization(true);
   if (flags.smooth) int8.set_smooth(true);
+  if (flags.clip_weights) int8.set_clip_weights(true);
+  if (flags.fit_pairs) int8.set_fit_pairs(true);
+  if (!flags.trim_ranges.empty()) {
+    HALFTONE_ASSIGN_OR_RETURN(const double percent, Number("--trim-ranges", flags.trim_ranges));
+    int8.set_trim_ranges(percent);
+  }
   HALFTONE_RETURN_IF_ERROR(SetGoal(flags, &int8));
   for (const client::Int8Problem& problem : client::CheckInt8Policy(int8)) {
     return UsageError(absl::StrCat(FlagOf(problem.field), ": ", problem.what));

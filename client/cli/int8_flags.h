@@ -28,6 +28,9 @@ struct Int8Flags {
   bool no_bias_correction = false;
   bool no_equalization = false;
   bool smooth = false;
+  bool clip_weights = false;
+  bool fit_pairs = false;
+  std::string trim_ranges;  // as text: empty is not asked for
   bool no_ranges_cache = false;
   // Of the accuracy to be reached; as text: empty is not asked for.
   std::string max_top1_drop;

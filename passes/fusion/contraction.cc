@@ -1,5 +1,8 @@
 #include "passes/fusion/contraction.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "absl/log/check.h"
 #include "base/strings.h"
 
@@ -109,6 +112,17 @@ Tensor ScaleWeights(const Graph& g, NodeId contraction, std::span<const double> 
     to[i] = static_cast<float>(from[i] * scale[(static_cast<int64_t>(i) / inner) % channels]);
   }
   return result;
+}
+
+bool StaysFinite(const Graph& g, NodeId contraction, std::span<const double> scale, std::span<const double> offset) {
+  const Tensor weights = ScaleWeights(g, contraction, scale);
+  const Tensor* bias = HasBias(g, contraction) ? g.ConstantTensor(g.input(contraction, kBiasInput)) : nullptr;
+  for (size_t c = 0; c < scale.size(); ++c) {
+    const double old = bias == nullptr ? 0 : bias->data<float>()[bias->num_elements() == 1 ? 0 : c];
+    const double number = old * scale[c] + (offset.empty() ? 0 : offset[c]);
+    if (!std::isfinite(static_cast<float>(number))) return false;
+  }
+  return std::ranges::all_of(weights.data<float>(), [](float number) { return std::isfinite(number); });
 }
 
 Tensor VectorOf(std::span<const double> values) {

@@ -33,6 +33,8 @@ class FoldBatchNormIntoConv final : public RewriteRule {
     if (std::string reason = CannotFold(g, conv); !reason.empty()) return Kept(std::move(reason));
     const absl::StatusOr<ChannelAffine> affine = AffineOfBatchNorm(g, batch_norm, *OutputChannels(g, conv));
     if (!affine.ok()) return Kept(Describe(g, batch_norm, affine.status()));
+    if (!StaysFinite(g, conv, affine->scale, affine->offset))
+      return Kept(DescribeBoth("the scaled weights are not finite", g, g.input(conv, kWeightsInput), x));
     const absl::Status supported = target.SupportsFused(g, conv, {.bias = !HasBias(g, conv)});
     if (!supported.ok()) return Kept(Describe(g, conv, supported));
     return Match({batch_norm, conv});

@@ -32,6 +32,8 @@ class FoldBatchNormIntoMatMul final : public RewriteRule {
     if (std::string reason = CannotFold(g, matmul); !reason.empty()) return Kept(std::move(reason));
     const absl::StatusOr<ChannelAffine> affine = AffineOfBatchNorm(g, batch_norm, *OutputChannels(g, matmul));
     if (!affine.ok()) return Kept(Describe(g, batch_norm, affine.status()));
+    if (!StaysFinite(g, matmul, affine->scale, affine->offset))
+      return Kept(DescribeBoth("the scaled weights are not finite", g, g.input(matmul, kWeightsInput), x));
     const absl::Status supported = target.SupportsFused(g, matmul, {.bias = !HasBias(g, matmul)});
     if (!supported.ok()) return Kept(Describe(g, matmul, supported));
     return Match({batch_norm, matmul});

@@ -27,8 +27,10 @@ class FoldScale final : public RewriteRule {
     if (!IsContraction(g, contraction)) return No("no operand is a conv or matmul");
     if (!g.IsConstant(scale)) return No("the scale is not constant");
     if (std::string reason = CannotFold(g, contraction); !reason.empty()) return Kept(std::move(reason));
-    if (!ChannelVector(g, scale, contraction).has_value())
-      return Kept(DescribeBoth("the scale is no vector over the channels", g, product, scale));
+    const std::optional<Tensor> vector = ChannelVector(g, scale, contraction);
+    if (!vector.has_value()) return Kept(DescribeBoth("the scale is no vector over the channels", g, product, scale));
+    if (!StaysFinite(g, contraction, vector->ToDoubles()))
+      return Kept(DescribeBoth("the scaled weights are not finite", g, g.input(contraction, kWeightsInput), scale));
     return Match({mul, contraction}, {scale});
   }
 

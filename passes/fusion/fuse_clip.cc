@@ -1,7 +1,7 @@
 // minimum(maximum(x, low), high)  =>  clip(x, low, high)      and maximum(minimum(x, high), low)
 //
 // tf.clip_by_value, which a GraphDef has as two nodes, and what exporters write for relu6. Legal when low and high are
-// constant numbers, low is not above high, x has floats and the result x's shape. Bit-exact, but for NaN: all give NaN.
+// constant numbers of f32, low is not above high, x has floats and the result x's shape. Bit-exact, but for NaN: all give NaN.
 
 #include <optional>
 
@@ -54,6 +54,9 @@ class FuseClip final : public RewriteRule {
     if (!bounds.has_value()) return No("it is not a minimum and a maximum with numbers");
     const ValueId x = bounds->inner.x;
     if (!IsFloatingPoint(g.type(x))) return Kept("it is of integers");
+    for (const double bound : {bounds->low, bounds->high}) {  // attributes and files hold f32
+      if (static_cast<float>(bound) != bound) return Kept(Concat("the bound ", bound, " is no number of f32"));
+    }
     if (!(bounds->low <= bounds->high))
       return Kept(Concat("the lower bound is above the upper one: ", bounds->low, " and ", bounds->high));
     if (g.shape(g.output(root)) != g.shape(x))

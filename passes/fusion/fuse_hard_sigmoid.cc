@@ -33,10 +33,11 @@ class FuseHardSigmoid final : public RewriteRule {
     if (!raised.valid() || g.op(raised) != OpKind::kAdd) return No("the clip is not of a sum");
     const std::optional<WithNumber> sum = NumberOperand(g, raised, OpKind::kAdd);
     if (!sum.has_value()) return No("the sum is not with a number");
+    if (!IsFloatingPoint(g.type(sum->x))) return Kept(Concat("it is of integers: ", Describe(g, sum->x)));
     const std::optional<ActivationSpec> spec = ActivationOf(g, clip);
     if (!spec.has_value()) return Kept(Concat("the bounds of '", g.Label(clip), "' are not constant"));
     const bool six = spec->kind == Activation::kRelu6 || (spec->alpha == 0 && spec->beta == 6);
-    if (!six || sum->number != 3 || !IsNumber(scaled->number, kSixth, DataType::kFloat32))
+    if (!six || sum->number != 3 || !IsNumber(scaled->number, kSixth, g.type(sum->x)))
       return Kept(Concat("it is not clip(x + 3, 0, 6) / 6 but ", scaled->number, " * clip(x + ", sum->number, ", ",
                          spec->alpha, ", ", spec->beta, ")"));
     if (g.shape(g.output(root)) != g.shape(sum->x))

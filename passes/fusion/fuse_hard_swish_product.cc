@@ -5,6 +5,8 @@
 // numbers are these to the last digits of their type. Not bit-exact: it rounds in another order, by a unit in the last
 // place.
 
+#include "base/strings.h"
+#include "passes/core/reasons.h"
 #include "passes/fusion/activation.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/numbers.h"
@@ -71,7 +73,9 @@ class FuseHardSwishProduct final : public RewriteRule {
 
  private:
   static FindResult Whole(const Graph& g, std::vector<NodeId> nodes, ValueId x) {
-    if (g.shape(g.output(nodes[0])) != g.shape(x)) return Kept("the numbers are broadcast to another shape");
+    if (!IsFloatingPoint(g.type(x))) return Kept(Concat("it is of integers: ", Describe(g, x)));
+    if (g.shape(g.output(nodes[0])) != g.shape(x))
+      return Kept(DescribeBoth("the numbers are broadcast to another shape", g, x, g.output(nodes[0])));
     return Match(std::move(nodes), {x});
   }
   static FindResult Product(const Graph& g, NodeId root, NodeId product, ValueId a, ValueId b) {

@@ -51,6 +51,8 @@ class FuseIntegerProduct final : public RewriteRule {
     if (!g.IsConstant(b_scale) || (!of_columns && !IsOneNumber(g, b_scale))) {
       return Kept(DescribeBoth("the right operand's scale is not one a column", g, g.input(product, 1), b_scale));
     }
+    if (!g.shape(integers).has_rank() || g.shape(integers) != g.shape(g.output(root)))
+      return Kept(DescribeBoth("the product is broadcast to the scales, or of unknown rank", g, integers, g.output(root)));
     const std::vector<ValueId> inputs = {g.input(product, 0), g.input(product, 1), a_scale, b_scale, a_zero, b_zero};
     const absl::Status supported = target.SupportsOp(g, OpKind::kMatMulIntegerToFloat, inputs);
     if (!supported.ok()) return Kept(Describe(g, product, supported));

@@ -2,6 +2,7 @@
 //
 // Legal when all three have x's type. Not bit-exact: it rounds once where the ops round three times.
 
+#include "base/strings.h"
 #include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
@@ -28,7 +29,10 @@ class FuseMish final : public RewriteRule {
         return Kept(DescribeBoth("the gate is of another value", g, x, g.input(g.producer(g.input(tanh, 0)), 0)));
     }
     const NodeId gate_node = g.producer(gate);
-    return Match({mul, gate_node, g.producer(g.input(gate_node, 0))}, {x});
+    const NodeId inner = g.producer(g.input(gate_node, 0));
+    if (HasActivation(g, inner))
+      return Kept(Concat("the softplus has an activation: ", g.node(inner).attributes.String("activation", "")));
+    return Match({mul, gate_node, inner}, {x});
   }
 
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {

@@ -129,6 +129,8 @@ class FusePRelu final : public RewriteRule {
     if (!slope.has_value()) return Kept("two of the factors are no numbers");
     if (!BroadcastsTo(*slope, g.shape(whole->x)))
       return Kept(Concat("the slope does not broadcast to ", Describe(g, whole->x)));
+    if (g.shape(g.output(root)) != g.shape(whole->x))
+      return Kept(DescribeBoth("a number is broadcast to another shape", g, whole->x, g.output(root)));
     return Match(whole->nodes);
   }
 

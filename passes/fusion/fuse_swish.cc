@@ -5,6 +5,7 @@
 
 #include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
+#include "passes/fusion/numbers.h"
 #include "passes/fusion/rules.h"
 
 namespace halftone {
@@ -18,12 +19,8 @@ struct Scaled {
 };
 
 Scaled ScaledOf(const Graph& g, ValueId argument) {
-  if (g.op(argument) != OpKind::kMul) return {argument, NodeId(), 1};
-  const NodeId mul = g.producer(argument);
-  const auto [a, b] = g.inputs<2>(mul);
-  if (const std::optional<double> factor = g.ConstantScalar(b); factor.has_value()) return {a, mul, *factor};
-  if (const std::optional<double> factor = g.ConstantScalar(a); factor.has_value()) return {b, mul, *factor};
-  return {argument, NodeId(), 1};
+  const std::optional<WithNumber> product = NumberOperand(g, argument, OpKind::kMul);
+  return product.has_value() ? Scaled{product->x, product->node, product->number} : Scaled{argument, NodeId(), 1};
 }
 
 class FuseSwish final : public RewriteRule {
@@ -36,8 +33,9 @@ class FuseSwish final : public RewriteRule {
   FindResult Find(const Graph& g, NodeId mul, const Target&) const override {
     const auto [left, right] = g.inputs<2>(mul);
     if (!left.valid() || !right.valid()) return No("an operand is missing");
-    FindResult found = TryOperand(g, mul, left, right);
-    return std::holds_alternative<Match>(found) ? found : TryOperand(g, mul, right, left);
+    const FindResult one = TryOperand(g, mul, left, right), other = TryOperand(g, mul, right, left);
+    if (std::holds_alternative<Match>(one)) return one;
+    return std::holds_alternative<Match>(other) || !std::get<Refusal>(one).matched ? other : one;
   }
 
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {

@@ -11,10 +11,17 @@
 namespace halftone {
 namespace {
 
-// value = variance + epsilon
+// value = x^exponent, of x's shape
+std::optional<WithNumber> PowerOf(const Graph& g, ValueId value, double exponent) {
+  auto power = NumberOperand(g, value, OpKind::kPow, /*swap=*/false);
+  if (power.has_value() && (power->number != exponent || g.shape(power->x) != g.shape(value))) power.reset();
+  return power;
+}
+
+// value = variance + epsilon, of its shape
 std::optional<Deviation> ReadSum(const Graph& g, ValueId value) {
   const auto sum = NumberOperand(g, value, OpKind::kAdd);
-  if (!sum.has_value()) return std::nullopt;
+  if (!sum.has_value() || g.shape(sum->x) != g.shape(value)) return std::nullopt;
   return Deviation{sum->x, sum->number, kNoValue, {sum->node}};
 }
 
@@ -28,10 +35,10 @@ std::optional<Deviation> ReadInverse(const Graph& g, ValueId value) {
   const auto [a, b] = g.inputs<2>(node);
   if (g.op(node) == OpKind::kRsqrt && a.valid()) return Behind(node, ReadSum(g, a));
   if (g.op(node) == OpKind::kReciprocal && a.valid()) return Behind(node, ReadRoot(g, a));
-  if (g.op(node) == OpKind::kDiv && a.valid() && b.valid() && g.ConstantScalar(a) == 1.0)
+  if (g.op(node) == OpKind::kDiv && a.valid() && b.valid() && g.ConstantScalar(a) == 1.0 && g.shape(b) == g.shape(value))
     return Behind(node, ReadRoot(g, b));
-  const auto power = NumberOperand(g, value, OpKind::kPow, /*swap=*/false);
-  return power.has_value() && power->number == -0.5 ? Behind(node, ReadSum(g, power->x)) : std::nullopt;
+  const std::optional<WithNumber> power = PowerOf(g, value, -0.5);
+  return power.has_value() ? Behind(node, ReadSum(g, power->x)) : std::nullopt;
 }
 
 // Ascending dimensions of a mean that keeps them; empty: another op, or they cannot be known.
@@ -51,8 +58,8 @@ ValueId RootOf(const Graph& g, ValueId value) {
   const NodeId node = g.producer(value);
   if (g.op(node) == OpKind::kSquare) return g.input(node, 0);
   if (g.op(node) == OpKind::kMul && g.input(node, 0) == g.input(node, 1)) return g.input(node, 0);
-  const auto power = NumberOperand(g, value, OpKind::kPow, /*swap=*/false);
-  return power.has_value() && power->number == 2 ? power->x : kNoValue;
+  const std::optional<WithNumber> power = PowerOf(g, value, 2);
+  return power.has_value() ? power->x : kNoValue;
 }
 
 // The nodes that make `square` = (x - mean)^2; empty: they do not.
@@ -83,8 +90,8 @@ bool IsFilledWith(const Graph& g, ValueId value, double number) {
 std::optional<Deviation> ReadRoot(const Graph& g, ValueId value) {
   const NodeId node = g.producer(value);
   if (g.op(node) == OpKind::kSqrt) return Behind(node, ReadSum(g, g.input(node, 0)));
-  const auto power = NumberOperand(g, value, OpKind::kPow, /*swap=*/false);
-  return power.has_value() && power->number == 0.5 ? Behind(node, ReadSum(g, power->x)) : std::nullopt;
+  const std::optional<WithNumber> power = PowerOf(g, value, 0.5);
+  return power.has_value() ? Behind(node, ReadSum(g, power->x)) : std::nullopt;
 }
 
 std::optional<Deviation> ReadScaledInverse(const Graph& g, ValueId value) {

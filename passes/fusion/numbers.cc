@@ -4,15 +4,24 @@
 
 namespace halftone {
 
+namespace {
+
+std::optional<WithNumber> With(const Graph& g, NodeId node, ValueId x, ValueId constant) {
+  const std::optional<double> number = g.ConstantScalar(constant);
+  if (!number.has_value()) return std::nullopt;
+  if (!g.shape(x).has_rank() && g.ConstantTensor(constant)->rank() > 0) return std::nullopt;
+  return WithNumber{node, x, *number};
+}
+
+}  // namespace
+
 std::optional<WithNumber> NumberOperand(const Graph& g, ValueId y, OpKind op, bool swap) {
   if (!y.valid() || g.op(y) != op) return std::nullopt;
   const NodeId node = g.producer(y);
   const auto [a, b] = g.inputs<2>(node);
   if (!a.valid() || !b.valid() || g.node(node).inputs.size() != 2) return std::nullopt;
-  if (const std::optional<double> number = g.ConstantScalar(b); number.has_value()) return WithNumber{node, a, *number};
-  if (!swap) return std::nullopt;
-  if (const std::optional<double> number = g.ConstantScalar(a); number.has_value()) return WithNumber{node, b, *number};
-  return std::nullopt;
+  const std::optional<WithNumber> second = With(g, node, a, b);
+  return second.has_value() || !swap ? second : With(g, node, b, a);
 }
 
 std::optional<WithNumber> FactorOperand(const Graph& g, ValueId y) {

@@ -15,7 +15,8 @@ struct WithNumber {
   double number = 0;
 };
 
-// If `op` makes y of them. `swap`: the constant may be the first.
+// If `op` makes y of them. `swap`: the constant may be the first. A constant of one element may have dimensions, and y
+// then more than x: callers compare the shapes. Not found where x's rank is not known, so that nobody could.
 std::optional<WithNumber> NumberOperand(const Graph& g, ValueId y, OpKind op, bool swap = true);
 
 // If y is x * number or x / (1 / number).

@@ -151,7 +151,8 @@ std::array<std::pair<ValueId, ValueId>, 2> OperandOrders(const Graph& g, ValueId
 ValueId OneMinus(const Graph& g, ValueId y) {
   if (g.op(y) != OpKind::kSub) return kNoValue;
   const auto [one, x] = g.inputs<2>(g.producer(y));
-  return g.ConstantScalar(one) == 1.0 && g.shape(x) == g.shape(y) ? x : kNoValue;
+  const bool same = g.shape(x).has_rank() ? g.shape(x) == g.shape(y) : g.shape(one) == Shape::Scalar();
+  return g.ConstantScalar(one) == 1.0 && same ? x : kNoValue;
 }
 
 std::vector<StateMix> StateMixes(const Graph& g, NodeId add) {

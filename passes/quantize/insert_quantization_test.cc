@@ -275,12 +275,15 @@ TEST(Weights, ChannelsHaveTheirOwnScales) {
   const std::vector<float> elements = {1, -2, 0, 0, 0.5f, 127};
   const absl::StatusOr<Quantization> rows = QuantizationOfWeights(Tensor::Of<float>({3, 2}, elements), 0, 127);
   ASSERT_TRUE(rows.ok()) << rows.status();
-  EXPECT_THAT(rows->scales, ElementsAre(testing::FloatEq(2.0f / 127), 1.0f, 1.0f));
+  // A row of zeros has the smallest step of the others, in which a bias is counted.
+  EXPECT_THAT(rows->scales, ElementsAre(testing::FloatEq(2.0f / 127), testing::FloatEq(2.0f / 127), 1.0f));
   EXPECT_EQ(rows->axis, 0);
   EXPECT_TRUE(rows->symmetric());
   const absl::StatusOr<Quantization> all = QuantizationOfWeights(Tensor::Of<float>({3, 2}, elements), -1, 63);
   ASSERT_TRUE(all.ok()) << all.status();
   EXPECT_THAT(all->scales, ElementsAre(testing::FloatEq(127.0f / 63)));
+  const std::vector<float> zeros = {0, 0};
+  EXPECT_THAT(QuantizationOfWeights(Tensor::Of<float>({2, 1}, zeros), 0, 127)->scales, ElementsAre(1.0f, 1.0f));
   const std::vector<float> endless = {1, std::numeric_limits<float>::infinity()};
   EXPECT_FALSE(QuantizationOfWeights(Tensor::Of<float>({2}, endless), 0, 127).ok());
 }

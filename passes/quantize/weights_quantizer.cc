@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -32,13 +33,25 @@ std::vector<float> Magnitudes(const Tensor& weights, int axis) {
   return magnitudes;
 }
 
+// Channels of zeros alone get the smallest scale of the others: any would do for them, but a bias counts in steps of it.
+void FillScalesOfZeros(const std::vector<float>& magnitudes, std::vector<float>& scales) {
+  std::optional<float> smallest;
+  for (size_t i = 0; i < scales.size(); ++i) {
+    if (magnitudes[i] != 0 && (!smallest.has_value() || scales[i] < *smallest)) smallest = scales[i];
+  }
+  for (size_t i = 0; i < scales.size() && smallest.has_value(); ++i) {
+    if (magnitudes[i] == 0) scales[i] = *smallest;
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Quantization> QuantizationOfWeights(const Tensor& weights, int axis, int limit,
                                                    std::span<const float> shares) {
   constexpr int kLargest = 127;
   Quantization result;
-  for (float magnitude : Magnitudes(weights, axis)) {
+  const std::vector<float> magnitudes = Magnitudes(weights, axis);
+  for (float magnitude : magnitudes) {
     if (!std::isfinite(magnitude)) return absl::InvalidArgumentError("weights are not finite");
     if (!shares.empty()) magnitude *= shares[result.scales.size()];
     const float range = limit == kLargest ? magnitude : magnitude / static_cast<float>(limit) * kLargest;
@@ -48,6 +61,7 @@ absl::StatusOr<Quantization> QuantizationOfWeights(const Tensor& weights, int ax
         QuantizationFor(-reach, reach, {.type = DataType::kInt8, .symmetric = true, .narrow = true}));
     result.scales.push_back(parameters.scale);
   }
+  FillScalesOfZeros(magnitudes, result.scales);
   result.zero_points.resize(result.scales.size(), 0);
   result.axis = result.scales.size() == 1 ? 0 : axis;
   return result;

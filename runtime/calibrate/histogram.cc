@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "absl/log/check.h"
@@ -141,7 +142,7 @@ double Histogram::width() const { return std::ldexp(1.0, exponent_); }
 void Histogram::WidenTo(int exponent) {
   const int shift = std::min(exponent - exponent_, 31);
   exponent_ = exponent;
-  if (total_ == 0) return;
+  if (total() == 0) return;
   // Towards zero on either side; what moves lies further out than where it goes.
   for (int i = 1; i < kZeroBin; ++i) {
     const int to = i >> shift;
@@ -167,10 +168,11 @@ void Histogram::Add(std::span<const float> x, const Extent& extent) {
     Count(bins, found, counts);
     others += found;
   }
-  total_ += x.size();
   zeros_ += x.size() - others;
   *counts += x.size() - others;
 }
+
+uint64_t Histogram::total() const { return std::accumulate(counts_.begin(), counts_.end(), uint64_t{0}); }
 
 void Histogram::Merge(const Histogram& other) {
   if (other.exponent_ > exponent_) WidenTo(other.exponent_);
@@ -179,7 +181,6 @@ void Histogram::Merge(const Histogram& other) {
     counts_[kZeroBin + (i >> shift)] += other.counts_[kZeroBin + i];
     counts_[kZeroBin - 1 - (i >> shift)] += other.counts_[kZeroBin - 1 - i];
   }
-  total_ += other.total_;
   zeros_ += other.zeros_;
 }
 

@@ -56,7 +56,7 @@ class Histogram {
   double low(int bin) const { return (bin - kZeroBin) * width(); }
   int exponent() const { return exponent_; }  // width = 2^exponent
   const std::array<uint64_t, kBins>& counts() const { return counts_; }
-  uint64_t total() const { return total_; }
+  uint64_t total() const;                            // of all bins, added up
   uint64_t zeros() const { return zeros_; }  // among those of kZeroBin
 
   bool operator==(const Histogram&) const = default;
@@ -68,7 +68,6 @@ class Histogram {
   void WidenTo(int exponent);
 
   std::array<uint64_t, kBins> counts_ = {};
-  uint64_t total_ = 0;
   uint64_t zeros_ = 0;
   int exponent_ = kSmallestExponent;
 };

@@ -11,7 +11,10 @@
 #include <utility>
 
 #include "base/status.h"
+#include "base/strings.h"
+#include "runtime/host/activation.h"
 #include "runtime/host/chain.h"
+#include "runtime/host/loop_step.h"
 #include "runtime/onednn/finished_step.h"
 #include "runtime/onednn/kernels.h"
 #include "runtime/onednn/matrix_product.h"
@@ -60,6 +63,8 @@ class MatMulKernel final : public Kernel {
                                           const ProductTypes& types, bool with_residual);
   static absl::StatusOr<Prepared> WithOwnResidual(const NodeContext& context, Epilogue epilogue,
                                                   const ProductTypes& types);
+  static absl::StatusOr<Prepared> WithOwnActivation(const NodeContext& context, Epilogue epilogue,
+                                                    const ProductTypes& types);
 };
 
 absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const MatrixProduct& product,
@@ -211,6 +216,16 @@ bool AddsSlowly(const NodeContext& context, std::string_view kernel) {
   return kernel.ends_with(":avx2") && !context.DiesHere(kResidual);
 }
 
+// Whether a pass of our own behind the product is faster than the activation in oneDNN's kernel, which of tanh is so
+// without AVX-512 (runtime/host/activation.h), and nothing comes between the two. Swish is as fast there.
+bool HasSlowActivation(const NodeContext& context, const Epilogue& epilogue) {
+  if (epilogue.activation == Activation::kSwish) return false;
+  if (host::ActivationBehind(epilogue.activation, context.OutputType()) == nullptr) return false;
+  if (!HasResidual(context)) return true;
+  return epilogue.activation_first && context.InputDims(kResidual) == context.OutputDims() &&
+         context.InputType(kResidual) == context.OutputType();
+}
+
 absl::StatusOr<Prepared> MatMulKernel::Prepare(const NodeContext& context) const {
   const ProductTypes types{
       .src = context.InputType(0), .weights = context.InputType(kWeights), .dst = context.OutputType()};
@@ -218,6 +233,7 @@ absl::StatusOr<Prepared> MatMulKernel::Prepare(const NodeContext& context) const
     return absl::UnimplementedError("oneDNN multiplies matrices of floats only");
   }
   HALFTONE_ASSIGN_OR_RETURN(const Epilogue epilogue, EpilogueOf(context.node().attributes));
+  if (HasSlowActivation(context, epilogue)) return WithOwnActivation(context, epilogue, types);
   absl::StatusOr<Prepared> fused = Fastest(context, epilogue, types, HasResidual(context));
   if (!HasResidual(context)) return fused;
   const bool broadcast = context.InputDims(kResidual) != context.OutputDims();
@@ -255,6 +271,30 @@ absl::StatusOr<Prepared> MatMulKernel::WithOwnResidual(const NodeContext& contex
   prepared.step =
       std::make_unique<FinishedStep>(std::move(prepared.step), host::MakeChainStep(std::move(task)), residual);
   prepared.kernel += " + add";
+  return prepared;
+}
+
+// REQUIRES: HasSlowActivation
+absl::StatusOr<Prepared> MatMulKernel::WithOwnActivation(const NodeContext& context, Epilogue epilogue,
+                                                         const ProductTypes& types) {
+  const Activation activation = std::exchange(epilogue.activation, Activation::kNone);
+  HALFTONE_ASSIGN_OR_RETURN(Prepared prepared, Fastest(context, epilogue, types, /*with_residual=*/false));
+  const host::Activate activate = host::ActivationBehind(activation, prepared.outputs[0].type);
+  if (activate == nullptr) return absl::UnimplementedError("no such activation of ours");
+  int residual = -1;
+  if (HasResidual(context)) {
+    prepared.inputs.push_back({kResidual, prepared.outputs[0]});
+    residual = static_cast<int>(prepared.inputs.size()) - 1;
+  }
+  int64_t count = 1;
+  for (const int64_t dim : context.OutputDims()) count *= dim;
+  auto finish = std::make_unique<host::LoopStep>([activate, count, epilogue](const host::Memory& m) {
+    const std::byte* addend = m.inputs.size() > 1 ? m.inputs[1] : nullptr;
+    activate(m.outputs[0], addend, m.outputs[0], count, epilogue.alpha, epilogue.beta);
+    return absl::OkStatus();
+  });
+  prepared.step = std::make_unique<FinishedStep>(std::move(prepared.step), std::move(finish), residual);
+  prepared.kernel += Concat(" + ", ActivationName(activation));
   return prepared;
 }
 

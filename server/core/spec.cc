@@ -227,6 +227,9 @@ class Checker {
     }
     if (!v1::Int8Form_IsValid(int8.form())) Add(path + ".form", "is no known form: QDQ or OPERATORS");
     if (!v1::Int8Mode_IsValid(int8.mode())) Add(path + ".mode", "is no known mode: STATIC, DYNAMIC or WEIGHTS");
+    if (int8.has_trim_ranges()) {
+      CheckNumber(path + ".trim_ranges", int8.trim_ranges(), 0, kMedian, "percent, 0 to 50");
+    }
     if (int8.has_max_top1_drop()) {
       CheckNumber(path + ".max_top1_drop", int8.max_top1_drop(), 0, kPercent, "percentage points, 0 to 100");
     }

@@ -100,6 +100,7 @@ TEST(CheckSpec, Int8) {
   int8.set_rest(v1::FP16);
   int8.set_form(static_cast<v1::Int8Form>(77));
   int8.set_mode(static_cast<v1::Int8Mode>(77));
+  int8.set_trim_ranges(51);
   int8.set_max_top1_drop(-1);
   int8.set_min_sqnr_db(std::nan(""));
   int8.set_min_cosine(2);
@@ -107,8 +108,8 @@ TEST(CheckSpec, Int8) {
   optimize.mutable_policy()->set_precisions(0, v1::BF16);
   const std::string at = "spec.optimize.policy.int8.";
   EXPECT_EQ(FieldsOf(spec),
-            (Fields{at + "percentile", at + "rest", at + "form", at + "mode", at + "max_top1_drop",
-                    at + "min_sqnr_db", at + "min_cosine", at + "budget_seconds", "spec.optimize.ranges", "spec.optimize.ranges"}));
+            (Fields{at + "percentile", at + "rest", at + "form", at + "mode", at + "trim_ranges",
+                    at + "max_top1_drop", at + "min_sqnr_db", at + "min_cosine", at + "budget_seconds", "spec.optimize.ranges", "spec.optimize.ranges"}));
   int8.Clear();
   int8.set_percentile(99);
   int8.set_budget_seconds(5);

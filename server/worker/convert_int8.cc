@@ -64,6 +64,12 @@ absl::StatusOr<Int8Options> ToInt8Options(const v1::Int8Policy& policy) {
   if (policy.no_bias_correction()) options.correct_bias = false;
   if (policy.no_equalization()) options.equalize = false;
   if (policy.smooth()) options.smooth = true;
+  if (policy.clip_weights()) options.quantize.clip_weights = true;
+  if (policy.fit_pairs()) options.quantize.fit_pairs = true;
+  if (policy.has_trim_ranges()) {
+    const float percent = static_cast<float>(policy.trim_ranges());
+    options.trim_ranges = {percent, percent};
+  }
   if (policy.has_max_top1_drop()) options.goal.max_top1_drop = policy.max_top1_drop() / kPoints;
   if (policy.has_min_sqnr_db()) options.goal.min_sqnr_db = policy.min_sqnr_db();
   if (policy.has_min_cosine()) options.goal.min_cosine = policy.min_cosine();
