@@ -20,6 +20,7 @@ constexpr Field kFields[] = {
     {"version", &Provenance::version},
     {"policy_sha256", &Provenance::policy_sha256},
     {"planner", &Provenance::planner},
+    {"calibration", &Provenance::calibration},
     {"cpu", &Provenance::cpu},
 };
 

@@ -45,6 +45,7 @@ absl::Status ExportGraph(const OptimizeOptions& options, const Reason& otherwise
   SetProvenance(edit, {.version = std::string(kVersion),
                        .policy_sha256 = options.policy_sha256,
                        .planner = context.plan == nullptr ? "" : context.plan->planner,
+                       .calibration = result.calibration,
                        .cpu = Concat(cpu.cpu_model, ", ", cpu.isa)});
   return absl::OkStatus();
 }

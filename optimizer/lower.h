@@ -22,6 +22,7 @@ struct LoweredGraph {
   VariantKind kind = VariantKind::kFp32;
   Graph graph;  // what its format and dialect can say
   std::string summary;
+  std::string calibration;  // for the file: what the ranges of int8 are of; "": none
   bool emulated = false;
   std::string not_measured;             // why it is written but not run; "": it is run
   std::vector<NodeDecision> decisions;  // why each node has its precision

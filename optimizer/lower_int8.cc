@@ -112,6 +112,13 @@ absl::StatusOr<std::string> Summarize(const Int8Base& base, const Int8Plan& plan
   return text;
 }
 
+// Of the ranges, for the file.
+std::string SourceOf(const ValueRanges& ranges) {
+  const char* samples = ranges.samples == 1 ? " sample" : " samples";
+  if (ranges.synthetic) return Concat("SYNTHETIC: ", ranges.samples, " random", samples);
+  return ranges.samples > 0 ? Concat(ranges.samples, samples) : "given ranges";
+}
+
 // The rest of what is planned, without the nodes that compute in int8.
 PrecisionPlan WithoutInt8(const Int8Base& base, const std::set<NodeId>& nodes, Int8Mode mode) {
   PrecisionPlan rest = base.rest;
@@ -303,6 +310,7 @@ absl::StatusOr<LoweredGraph> MakeInt8(const Int8Base& base, const ValueRanges& r
   const NamedReasons named = NameReasons(result.graph, plan, search, options.int8.mode, rest_is_planned);
   result.casts.planned = CountFloatCasts(result.graph);
   context.plan = rest_is_planned ? &rest : nullptr;
+  if (options.int8.mode == Int8Mode::kStatic) result.calibration = SourceOf(ranges);
   HALFTONE_RETURN_IF_ERROR(ExportGraph(options, {"lowering.made", "made by a pass"}, context, result));
   Explain(named, result.decisions);
   return result;

@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ir/editor.h"
+#include "ir/provenance.h"
 #include "ir/reference/reference.h"
 #include "ir/text.h"
 #include "optimizer/int8_source.h"
@@ -123,6 +124,7 @@ TEST_F(LowerInt8Test, AnswersNearlyAsBefore) {
   ASSERT_TRUE(fidelity.Add((*expected)[0], (*actual)[0]).ok());
   EXPECT_GT(fidelity.Result().sqnr_db, 25);
   EXPECT_LT(fidelity.Result().sqnr_db, 100) << "int8 cannot be exact";
+  EXPECT_THAT(ProvenanceOf(lowered.graph).calibration, HasSubstr("SYNTHETIC: ")) << "the file itself warns";
   EXPECT_EQ(ShareOf(lowered), 1);
 }
 
@@ -195,6 +197,7 @@ TEST_F(LowerInt8Test, WeightsAlone) {
   LoweredGraph lowered = Lower();
   EXPECT_THAT(lowered.summary, HasSubstr("3 of 3 convolutions and products"));
   EXPECT_THAT(lowered.summary, HasSubstr("mode weights"));
+  EXPECT_EQ(ProvenanceOf(lowered.graph).calibration, "") << "it has no ranges";
   EXPECT_EQ(Of(lowered, "r").reason.rule, "int8.weights");
   EXPECT_THAT(Of(lowered, "r").reason.text, HasSubstr("weights: s8 with 8 scales"));
   EXPECT_EQ(Of(lowered, "r").precision, VariantKind::kFp32);
