@@ -139,6 +139,32 @@ def deconv(pattern, channels, size, kernel, parts, fused):
                   f"g = const $T[{channels},8,1,1]  given = conv(i, g)  w = const $T[{channels},{channels // 2},{kernel},{kernel}]", parts, fused)
 
 
+def same(name, dims):
+    """A constant of one number, so that two of them are the same as a larger one."""
+    return f"{name} = const $T[{dims}] uniform(0.01, 0.01)"
+
+
+def grouped_conv(groups, channels, size):
+    """A block of ResNeXt as frameworks without grouped convolutions write it."""
+    part, pads = channels // groups, "pads=[1,1,1,1]"
+    names = [f"p{i}" for i in range(groups)]
+    convs = "  ".join(f"c{i} = conv(p{i}, w{i}) {{{pads}}}" for i in range(groups))
+    weights = "  ".join([same("w", f"{channels},{part},3,3"), *(same(f"w{i}", f"{part},{part},3,3") for i in range(groups))])
+    return Fusion("split, convolutions, concat", f"{channels}x{size}x{size}, {groups} groups", f"i: $T[1,8,{size},{size}]",
+                  f"g = const $T[{channels},8,1,1]  given = conv(i, g)  {weights}",
+                  f"{', '.join(names)} = split(given, _, 1)  {convs}  return concat({', '.join(n.replace('p', 'c') for n in names)}, 1)",
+                  f"return conv(given, w) {{{pads}, group={groups}}}")
+
+
+def repeated_rows(rows, columns, channels):
+    """An image of twice as many rows, as Keras' UpSampling writes it."""
+    names = [f"p{i}" for i in range(rows)]
+    return Fusion("rows repeated by split and concat", f"{rows}x{columns}x{channels}, channels last", f"x: $T[1,{rows},{columns},{channels}]",
+                  f"s = const s32[2] {{{2 * rows}, {columns}}}",
+                  f"{', '.join(names)} = split(x, _, 1)  return concat({', '.join(f'{n}, {n}' for n in names)}, 1)",
+                  "return resize(x, _, _, s) {axes=[1, 2], mode=\"nearest\", coordinate_transformation_mode=\"asymmetric\", nearest_mode=\"floor\"}")
+
+
 FUSIONS = [
     conv("conv + bias", "c = conv(given, w) {{a}}  y = bias_add(c, b)  return y", "return conv(given, w, b) {{a}}"),
     conv("conv + bias + relu", "c = conv(given, w, b) {{a}}  return relu(c)", "return conv(given, w, b) {{a}, activation=\"relu\"}"),
@@ -168,6 +194,27 @@ FUSIONS = [
            "c = conv_transpose(given, w) {strides=[2,2]}  return slice(c, [1,1], [-1,-1], [2,3])", "return conv_transpose(given, w) {strides=[2,2], pads=[1,1,1,1]}"),
     deconv("pad + conv_transpose", 128, 28, 4, "p = pad(given, [0,0,1,1,0,0,1,1])  return conv_transpose(p, w) {strides=[2,2], pads=[3,3,3,3]}",
            "return conv_transpose(given, w) {strides=[2,2], pads=[1,1,1,1]}"),
+    Fusion("space to batch, conv, batch to space (dilated)", "56x56x64, channels last, kernel 3", "x: $T[1,56,56,64]",
+           "w = const $T[3,3,64,64]  s = const s32[2] {2, 2}  p = const s32[2,2] {2, 2, 2, 2}  c = const s32[2,2] {0, 0, 0, 0}",
+           "k = conv(space_to_batch(x, s, p), w) {layout=\"NHWC\", weights_layout=\"HWIO\"}  return batch_to_space(k, s, c)",
+           "return conv(x, w) {layout=\"NHWC\", weights_layout=\"HWIO\", dilations=[2,2], pads=[2,2,2,2]}"),
+    grouped_conv(4, 128, 28),
+    conv("transposes around a conv", "t = transpose(x, [0,3,1,2])  c = conv(t, w, b) {{a}}  return transpose(c, [0,2,3,1])",
+         "return conv(x, w, b) {{a}, layout=\"NHWC\"}", more="x = transpose(given, [0,2,3,1])"),
+    conv("relu behind a concat of convs", "c = conv(given, w, b) {{a}}  d = conv(given, w) {{a}}  return relu(concat(c, d, 1))",
+         "c = conv(given, w, b) {{a}, activation=\"relu\"}  d = conv(given, w) {{a}, activation=\"relu\"}  return concat(c, d, 1)", size=28),
+    deconv("conv_transpose + bias", 128, 28, 3, "c = conv_transpose(given, w) {strides=[2,2]}  b = const $T[64] uniform(0.5, 0.5)  return bias_add(c, b)",
+           "b = const $T[64] uniform(0.5, 0.5)  return conv_transpose(given, w, b) {strides=[2,2]}"),
+    repeated_rows(28, 28, 64),
+    plain("prelu as relu(x) + slope min(x, 0)", "1,64,56,56", "m = mul(s, minimum(x, 0.0:$T))  return add(relu(x), m)", "return prelu(x, s)",
+          "s = const $T[64,1,1]", types=("f32",)),
+    dense("bias behind a reshape of a product", 128, 768, 768, "return add(reshape(matmul(x, w), [2,64,768]), b)",
+          "return reshape(matmul(x, w, b), [2,64,768])"),
+    dense("relu behind a reshape of a product", 128, 768, 768, "return relu(reshape(matmul(x, w, b), [2,64,768]))",
+          "return reshape(matmul(x, w, b) {activation=\"relu\"}, [2,64,768])"),
+    dense("residual - product", 128, 768, 768, "return sub(r, matmul(x, w))", "return matmul(x, w, _, r) {scale=-1.0}", residual="1,128,768"),
+    products("scaled operand of a product", "return matmul(mul(q, 0.125:$T), k) {transpose_b=true}",
+             "return matmul(q, k) {transpose_b=true, scale=0.125}"),
     plain("softplus + tanh", "1,96,56,56", "s = softplus(x)  return tanh(s)", "return softplus(x) {activation=\"tanh\"}"),
     plain("softplus + leaky relu", "1,128,768", "s = softplus(x)  return leaky_relu(s) {alpha=0.25}",
           "return softplus(x) {activation=\"leaky_relu\", activation_alpha=0.25}"),
