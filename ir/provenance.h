@@ -21,7 +21,7 @@ struct Provenance {
   std::string version;        // of the tool: "0.6.0"                               halftone.version
   std::string policy_sha256;  // of the canonical text of the policy, hexadecimal   halftone.policy_sha256
   std::string planner;        // "lists", "placement"; "" where nothing was planned halftone.planner
-  std::string calibration;    // what the ranges of int8 are of; "" where there are none halftone.calibration
+  std::string calibration;    // what the ranges of int8 are of; "" where there are none    halftone.calibration
   std::string cpu;            // model name and instruction sets                    halftone.cpu
 
   bool operator==(const Provenance&) const = default;

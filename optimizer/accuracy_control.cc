@@ -23,7 +23,7 @@
 namespace halftone {
 namespace {
 
-constexpr int64_t kBatchesAlone = 4;  // with which a node is lowered alone
+constexpr int64_t kBatchesAlone = 4;    // with which a node is lowered alone
 constexpr double kShareAlone = 0.5;     // of the budget for that, where a search follows
 constexpr double kDecibelsOfABit = 6.02;
 constexpr double kCosineStep = 0.01;

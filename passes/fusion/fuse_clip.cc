@@ -1,7 +1,8 @@
 // minimum(maximum(x, low), high)  =>  clip(x, low, high)      and maximum(minimum(x, high), low)
 //
 // tf.clip_by_value, which a GraphDef has as two nodes, and what exporters write for relu6. Legal when low and high are
-// constant numbers of f32, low is not above high, x has floats and the result x's shape. Bit-exact, but for NaN: all give NaN.
+// constant numbers of f32, low is not above high, x has floats and the result x's shape. Bit-exact, but for NaN: all give
+// NaN.
 
 #include <optional>
 
