@@ -60,6 +60,11 @@ int ChannelAxis(const Graph& g, NodeId contraction, int rank) {
   return second ? 1 : rank - 1;
 }
 
+int AxisOf(const Graph& g, ValueId axis, int rank) {
+  const std::optional<double> number = axis.valid() ? g.ConstantScalar(axis) : 0.0;
+  return number.has_value() ? static_cast<int>(*number < 0 ? *number + rank : *number) : -1;
+}
+
 std::optional<int64_t> OutputChannels(const Graph& g, NodeId contraction) {
   const Shape& weights = g.shape(g.input(contraction, kWeightsInput));
   if (!weights.has_rank() || weights.rank() < 2) return std::nullopt;
@@ -115,14 +120,18 @@ Tensor ScaleWeights(const Graph& g, NodeId contraction, std::span<const double> 
 }
 
 bool StaysFinite(const Graph& g, NodeId contraction, std::span<const double> scale, std::span<const double> offset) {
-  const Tensor weights = ScaleWeights(g, contraction, scale);
+  const Tensor& weights = *g.ConstantTensor(g.input(contraction, kWeightsInput));
   const Tensor* bias = HasBias(g, contraction) ? g.ConstantTensor(g.input(contraction, kBiasInput)) : nullptr;
   for (size_t c = 0; c < scale.size(); ++c) {
     const double old = bias == nullptr ? 0 : bias->data<float>()[bias->num_elements() == 1 ? 0 : c];
     const double number = old * scale[c] + (offset.empty() ? 0 : offset[c]);
     if (!std::isfinite(static_cast<float>(number))) return false;
   }
-  return std::ranges::all_of(weights.data<float>(), [](float number) { return std::isfinite(number); });
+  const int64_t inner = InnerSize(LayoutOf(g, contraction), weights.dims()), channels = static_cast<int64_t>(scale.size());
+  int64_t i = 0;
+  return std::ranges::all_of(weights.data<float>(), [&](float number) {
+    return std::isfinite(static_cast<float>(number * scale[i++ / inner % channels]));
+  });
 }
 
 Tensor VectorOf(std::span<const double> values) {

@@ -30,6 +30,8 @@ bool HasActivation(const Graph& g, NodeId id);
 std::optional<int> ResultRank(const Graph& g, NodeId contraction);
 // The dimension of the result that runs over output channels (matmul: columns). REQUIRES: rank is ResultRank
 int ChannelAxis(const Graph& g, NodeId contraction, int rank);
+// The dimension that a constant axis of concat or split says for `rank` dimensions; no axis: 0; not constant: -1.
+int AxisOf(const Graph& g, ValueId axis, int rank);
 // The number of output channels; nullopt if it is not known.
 std::optional<int64_t> OutputChannels(const Graph& g, NodeId contraction);
 

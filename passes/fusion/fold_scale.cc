@@ -1,4 +1,4 @@
-// contraction(x, w, b) * s  =>  contraction(x, w * s, b * s)          (conv and matmul)
+// contraction(x, w, b) * s  =>  contraction(x, w * s, b * s)          (conv and matmul; also / s, by 1 / s)
 //
 // Legal when s is a constant over the output channels (or one number), weights and bias are constants, and nobody else
 // reads the product: what is left of a batch norm that was written out. Computed in f64 and rounded once to f32. Not
@@ -12,24 +12,33 @@
 namespace halftone {
 namespace {
 
+// One for each output channel: the constant's numbers, or 1 by them.
+std::optional<std::vector<double>> Factors(const Graph& g, NodeId root, ValueId constant, NodeId contraction) {
+  const std::optional<Tensor> vector = ChannelVector(g, constant, contraction);
+  if (!vector.has_value()) return std::nullopt;
+  std::vector<double> factors = vector->ToDoubles();
+  for (double& factor : factors) factor = g.op(root) == OpKind::kDiv ? 1 / factor : factor;
+  return factors;
+}
+
 class FoldScale final : public RewriteRule {
  public:
   std::string_view name() const override { return "fold-scale"; }
   std::string_view equation() const override { return "contraction(x, w, b) * s => contraction(x, w * s, b * s)"; }
   bool makes_one_node() const override { return true; }
-  OpSet root() const override { return OpKind::kMul; }
+  OpSet root() const override { return {OpKind::kMul, OpKind::kDiv}; }
 
   FindResult Find(const Graph& g, NodeId mul, const Target&) const override {
     auto [product, scale] = g.inputs<2>(mul);
     if (!product.valid() || !scale.valid() || product == scale) return No("no operand is a conv or matmul");
-    if (!IsContraction(g, g.producer(product))) std::swap(product, scale);
+    if (g.op(mul) == OpKind::kMul && !IsContraction(g, g.producer(product))) std::swap(product, scale);
     const NodeId contraction = g.producer(product);
     if (!IsContraction(g, contraction)) return No("no operand is a conv or matmul");
     if (!g.IsConstant(scale)) return No("the scale is not constant");
     if (std::string reason = CannotFold(g, contraction); !reason.empty()) return Kept(std::move(reason));
-    const std::optional<Tensor> vector = ChannelVector(g, scale, contraction);
-    if (!vector.has_value()) return Kept(DescribeBoth("the scale is no vector over the channels", g, product, scale));
-    if (!StaysFinite(g, contraction, vector->ToDoubles()))
+    const std::optional<std::vector<double>> factors = Factors(g, mul, scale, contraction);
+    if (!factors.has_value()) return Kept(DescribeBoth("the scale is no vector over the channels", g, product, scale));
+    if (!StaysFinite(g, contraction, *factors))
       return Kept(DescribeBoth("the scaled weights are not finite", g, g.input(contraction, kWeightsInput), scale));
     return Match({mul, contraction}, {scale});
   }
@@ -37,7 +46,7 @@ class FoldScale final : public RewriteRule {
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {
     const auto [mul, contraction] = m.nodes<2>();
     const Graph& g = edit.graph();
-    const std::vector<double> scale = ChannelVector(g, m.value(0), contraction)->ToDoubles();
+    const std::vector<double> scale = *Factors(g, mul, m.value(0), contraction);
     const std::string label = g.Label(mul);
     const ValueId weights = edit.AddConstant(FreshName(g, label + "/weights"), ScaleWeights(g, contraction, scale));
     ValueId bias = g.input(contraction, kBiasInput);

@@ -59,11 +59,8 @@ class FuseChannelShuffle final : public RewriteRule {
         return Kept(DescribeBoth("the reshape changes another dimension, or may", g, whole, split));
     }
     const int parts = static_cast<int>(g.node(concat).inputs.size()) - 1;
-    const std::optional<double> along = g.ConstantScalar(g.input(concat, parts));
-    if (!along.has_value() || static_cast<int>(*along < 0 ? *along + before.rank() : *along) != axis) {
-      return Kept(
-          Concat("the concat is along another dimension: ", along.value_or(-1), ", and ", axis, " is shuffled"));
-    }
+    if (const int along = AxisOf(g, g.input(concat, parts), before.rank()); along != axis)
+      return Kept(Concat("the concat is along another dimension: ", along, ", and ", axis, " is shuffled"));
     if (after.dim(axis).value != parts)
       return Kept(Concat("the parts are no groups: ", parts, " of them, ", after.dim(axis).value, " groups"));
     for (int i = 0; i < parts; ++i) {

@@ -142,13 +142,6 @@ class FuseGroupedConv final : public RewriteRule {
     });
     return absl::OkStatus();
   }
-
- private:
-  // A constant axis of a tensor of `rank` dimensions; -1: not constant.
-  static int AxisOf(const Graph& g, ValueId axis, int rank) {
-    const std::optional<double> number = axis.valid() ? g.ConstantScalar(axis) : 0.0;
-    return number.has_value() ? static_cast<int>(*number < 0 ? *number + rank : *number) : -1;
-  }
 };
 
 }  // namespace

@@ -74,7 +74,8 @@ def _(t):
     head = PAGE.read_text()
     t.check(wanted in head, f"docs/PARITY.md does not begin with '{wanted}'")
     t.check(wanted.strip("*") in (REPO / "README.md").read_text(), f"README.md does not say '{wanted.strip('*')}'")
-    left = f"{missing} {'is missing and says' if missing == 1 else 'are missing and say'} so; {refused} {'is' if refused == 1 else 'are'} refused"
+    words = {0: "none is missing", 1: "1 is missing and says so"}.get(missing, f"{missing} are missing and say so")
+    left = f"{words}; {refused} {'is' if refused == 1 else 'are'} refused"
     t.check(left in head, f"docs/PARITY.md does not say '{left}'")
 
 
