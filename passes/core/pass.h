@@ -91,8 +91,10 @@ struct PassContext {
   std::function<absl::Status()> interrupted = nullptr;
   // For tests: the order of the rules inside fixed points is shuffled from this seed.
   std::optional<uint64_t> shuffle = std::nullopt;
-  // For tests: called after every step (a pass, or a fixed point that has settled); may put another graph in its place.
-  std::function<absl::Status(Graph&)> after_step = nullptr;
+  // For tests: called after every pass, fixed point that has settled, and pass that edited in a fixed point's first
+  // round; may put another graph in its place. Not in later rounds: files say a fused op by its parts, which would be
+  // fused for ever.
+  std::function<absl::Status(Graph&)> after_pass = nullptr;
 
   // --- Left behind.
   std::vector<PassRun> runs = {};

@@ -44,8 +44,8 @@ void Pipeline::AddFixedPoint(std::string name, std::vector<std::unique_ptr<Pass>
 }
 
 // The number of edits; `last` becomes the name of the last pass that edited.
-absl::StatusOr<int64_t> Pipeline::RunRound(const Step& step, Graph& graph, PassContext& context,
-                                           std::string& last) const {
+absl::StatusOr<int64_t> Pipeline::RunRound(const Step& step, Graph& graph, PassContext& context, std::string& last,
+                                           bool first_round) const {
   int64_t edits = 0;
   for (const int i : Order(step.passes.size(), context.shuffle)) {
     const Pass& pass = *step.passes[i];
@@ -55,7 +55,11 @@ absl::StatusOr<int64_t> Pipeline::RunRound(const Step& step, Graph& graph, PassC
     HALFTONE_ASSIGN_OR_RETURN(const int64_t made, RunThroughGate(pass, name_, graph, context));
     context.roots = nullptr;
     edits += made;
-    if (made > 0) last = pass.name();
+    if (made == 0) continue;
+    last = pass.name();
+    if (!first_round || !context.after_pass) continue;
+    HALFTONE_RETURN_IF_ERROR(context.after_pass(graph));
+    if (context.schedule != nullptr) *context.schedule = RuleSchedule(graph);
   }
   return edits;
 }
@@ -63,7 +67,7 @@ absl::StatusOr<int64_t> Pipeline::RunRound(const Step& step, Graph& graph, PassC
 absl::Status Pipeline::Settle(const Step& step, Graph& graph, PassContext& context) const {
   std::string last;
   for (int round = 0; round < kMaxRounds; ++round) {
-    HALFTONE_ASSIGN_OR_RETURN(const int64_t edits, RunRound(step, graph, context, last));
+    HALFTONE_ASSIGN_OR_RETURN(const int64_t edits, RunRound(step, graph, context, last, /*first_round=*/round == 0));
     // Rules say why they keep a node once nothing changes any more; that round looks at everything.
     if (edits == 0 && (context.schedule == nullptr || context.explains)) return absl::OkStatus();
     if (context.schedule == nullptr) continue;
@@ -96,7 +100,7 @@ absl::Status Pipeline::RunSteps(Graph& graph, PassContext& context) const {
     } else {
       HALFTONE_RETURN_IF_ERROR(RunThroughGate(*step.passes.front(), name_, graph, context).status());
     }
-    if (context.after_step) HALFTONE_RETURN_IF_ERROR(context.after_step(graph));
+    if (context.after_pass) HALFTONE_RETURN_IF_ERROR(context.after_pass(graph));
   }
   return absl::OkStatus();
 }

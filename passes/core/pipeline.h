@@ -60,7 +60,8 @@ class Pipeline {
     std::vector<const RewriteRule*> rules;  // of a fixed point of rules: theirs
     bool repeat = false;
   };
-  absl::StatusOr<int64_t> RunRound(const Step& step, Graph& graph, PassContext& context, std::string& last) const;
+  absl::StatusOr<int64_t> RunRound(const Step& step, Graph& graph, PassContext& context, std::string& last,
+                                   bool first_round) const;
   absl::Status RunSteps(Graph& graph, PassContext& context) const;
   absl::Status RunFixedPoint(const Step& step, Graph& graph, PassContext& context) const;
   absl::Status Settle(const Step& step, Graph& graph, PassContext& context) const;

@@ -11,6 +11,7 @@
 #include "absl/strings/strip.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "base/version.h"
 #include "ir/text.h"
 #include "passes/core/equivalence.h"
 #include "passes/core/nested_run.h"
@@ -81,6 +82,7 @@ std::string Comment(std::string_view text) {
 std::string Head(const Reproducer& reproducer) {
   std::string head =
       Concat("# pipeline: ", reproducer.pipeline, "\n# pass: ", reproducer.pass, "\n# seed: ", reproducer.seed, "\n");
+  if (!reproducer.origin.empty()) head += Concat("# origin: ", reproducer.origin, "\n");
   if (reproducer.planned) head += Concat("# plan: ", PrintPlan(reproducer.plan, reproducer.graph), "\n");
   return head + Concat("# failure: ", Comment(reproducer.failure), "\n");
 }
@@ -96,6 +98,7 @@ std::string WriteReproducer(const Pass& pass, std::string_view pipeline, const G
   Reproducer reproducer{.pipeline = std::string(pipeline),
                         .pass = std::string(pass.name()),
                         .failure = std::string(failure.message()),
+                        .origin = Concat("halftone ", kVersion, ", target ", context.target.name()),
                         .seed = context.equivalence.seed,
                         .planned = context.plan != nullptr,
                         .plan = context.plan == nullptr ? PrecisionPlan() : *context.plan,
@@ -127,6 +130,7 @@ absl::StatusOr<Reproducer> ReadReproducer(std::string_view text) {
     if (absl::ConsumePrefix(&line, "pipeline: ")) reproducer.pipeline = std::string(line);
     if (absl::ConsumePrefix(&line, "pass: ")) reproducer.pass = std::string(line);
     if (absl::ConsumePrefix(&line, "failure: ")) reproducer.failure = std::string(line);
+    if (absl::ConsumePrefix(&line, "origin: ")) reproducer.origin = std::string(line);
     if (absl::ConsumePrefix(&line, "plan: ")) plan = std::string(line);
     if (absl::ConsumePrefix(&line, "seed: ") && !absl::SimpleAtoi(line, &reproducer.seed)) {
       return absl::InvalidArgumentError(Concat("'# seed: ", line, "' is no number"));

@@ -4,6 +4,7 @@
 //   # pipeline: optimize
 //   # pass: fuse-residual
 //   # seed: 1
+//   # origin: halftone 0.1.0, target permissive
 //   # plan: m=bf16                        (where there was one)
 //   # failure: moved an answer ...
 //   graph onnx (x: f32[2,3]) { ... }
@@ -26,6 +27,7 @@ namespace halftone {
 
 struct Reproducer {
   std::string pipeline, pass, failure;
+  std::string origin;  // what it failed on
   uint64_t seed = 1;
   bool planned = false;
   PrecisionPlan plan;  // for `graph`

@@ -41,6 +41,8 @@ constexpr ArgumentSpec kSetDeviceArguments[] = {{"device", kText, true, "", "\"/
                                                 {"if_default", kFlag, false, "false", "only nodes that stand on none"}};
 constexpr ArgumentSpec kStripArguments[] = {
     {"name", kTexts, false, "", "a node that becomes an input"},
+    {"type", kText, false, "", "the type of all of them (f32; default: as it is)"},
+    {"shape", kText, false, "", "the shape of all of them (\"1,224,224,3\"; -1: any size; default: as it is)"},
     {"type_for_name", kTexts, false, "", "its type (f32); as many as names, or none"},
     {"shape_for_name", kTexts, false, "", "its shape (\"1,224,224,3\"; -1: any size); as many as names, or none"}};
 
@@ -80,6 +82,24 @@ Made MakeMergeDuplicateNodes(const PassArguments&) {
   return std::make_unique<PassSequence>("merge_duplicate_nodes", std::move(passes), /*repeat=*/true);
 }
 
+absl::StatusOr<DataType> TypeOf(std::string_view argument, const std::string& text) {
+  const std::optional<DataType> type = DataTypeFromName(text);
+  if (type.has_value()) return *type;
+  return absl::InvalidArgumentError(Concat(argument, " is '", text, "'; it must be a type, such as f32"));
+}
+
+absl::StatusOr<Shape> ShapeOf(std::string_view argument, const std::string& text) {
+  std::vector<int64_t> dims;
+  for (const absl::string_view word : absl::StrSplit(text, ',', absl::SkipWhitespace())) {
+    int64_t dim = 0;
+    if (!absl::SimpleAtoi(word, &dim) || dim < -1)
+      return absl::InvalidArgumentError(
+          Concat(argument, " is '", text, "'; it must be numbers, such as \"1,224,224,3\""));
+    dims.push_back(dim);
+  }
+  return Shape::Of(dims);
+}
+
 Made MakeStrip(const PassArguments& arguments) {
   const std::vector<std::string>& names = arguments.Texts("name");
   const std::vector<std::string>& types = arguments.Texts("type_for_name");
@@ -89,25 +109,22 @@ Made MakeStrip(const PassArguments& arguments) {
       return absl::InvalidArgumentError(Concat("there are ", names.size(), " arguments 'name', but ", types.size(),
                                                " 'type_for_name' and ", shapes.size(), " 'shape_for_name'"));
   }
+  CutAt like;
+  if (const std::string& type = arguments.Text("type"); !type.empty()) {
+    HALFTONE_ASSIGN_OR_RETURN(like.type, TypeOf("type", type));
+  }
+  if (const std::string& shape = arguments.Text("shape"); !shape.empty()) {
+    HALFTONE_ASSIGN_OR_RETURN(like.shape, ShapeOf("shape", shape));
+  }
   std::vector<CutAt> cuts;
   for (size_t i = 0; i < names.size(); ++i) {
-    CutAt cut{.node = names[i]};
+    CutAt cut = like;
+    cut.node = names[i];
     if (!types.empty()) {
-      const std::optional<DataType> type = DataTypeFromName(types[i]);
-      if (!type.has_value())
-        return absl::InvalidArgumentError(Concat("type_for_name is '", types[i], "'; it must be a type, such as f32"));
-      cut.type = *type;
+      HALFTONE_ASSIGN_OR_RETURN(cut.type, TypeOf("type_for_name", types[i]));
     }
     if (!shapes.empty()) {
-      std::vector<int64_t> dims;
-      for (const absl::string_view word : absl::StrSplit(shapes[i], ',', absl::SkipWhitespace())) {
-        int64_t dim = 0;
-        if (!absl::SimpleAtoi(word, &dim) || dim < -1)
-          return absl::InvalidArgumentError(
-              Concat("shape_for_name is '", shapes[i], "'; it must be numbers, such as \"1,224,224,3\""));
-        dims.push_back(dim);
-      }
-      cut.shape = Shape::Of(dims);
+      HALFTONE_ASSIGN_OR_RETURN(cut.shape, ShapeOf("shape_for_name", shapes[i]));
     }
     cuts.push_back(std::move(cut));
   }

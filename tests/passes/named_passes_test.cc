@@ -47,6 +47,8 @@ TEST(NamedPasses, TextsThatAreWrongSayWhatIsRight) {
   EXPECT_TRUE(Contains(ErrorOf("set_device(device=a, if_default=yes)"), "true or false"));
   EXPECT_TRUE(Contains(ErrorOf("remove_device("), "must be remove_device(argument=value, ...)"));
   EXPECT_TRUE(Contains(ErrorOf("strip_unused_nodes(name=a, type_for_name=float)"), "must be a type"));
+  EXPECT_TRUE(Contains(ErrorOf("strip_unused_nodes(name=a, type=float)"), "type is 'float'; it must be a type"));
+  EXPECT_TRUE(Contains(ErrorOf("strip_unused_nodes(name=a, shape=\"1,b\")"), "shape is '1,b'; it must be numbers"));
   EXPECT_TRUE(Contains(ErrorOf("strip_unused_nodes(name=a, name=b, type_for_name=f32)"), "there are 2"));
   EXPECT_TRUE(Contains(ErrorOf("insert_logging(op=Add)"), "no op of ours prints"));
   EXPECT_FALSE(IsNamedPass("optimize"));

@@ -1,5 +1,5 @@
-// What a step of the optimizer leaves is a model like any other: every graph of the golden files and real models,
-// written in their format and read back after every step, answer as before.
+// What a pass of the optimizer leaves is a model like any other: every graph of the golden files and real models,
+// written in their format and read back after every pass and every rule, answer as before.
 
 #include <algorithm>
 #include <cstdlib>
@@ -103,7 +103,7 @@ Result RunThroughFiles(Graph in) {
   int step = 0;
   const PermissiveTarget target;
   PassContext context{.target = target};
-  context.after_step = [&](Graph& g) { return Annotate(ThroughFile(g), AbslView(Concat("after step ", ++step))); };
+  context.after_pass = [&](Graph& g) { return Annotate(ThroughFile(g), AbslView(Concat("after edit ", ++step))); };
   if (const absl::Status status = MakeOptimizePipeline().Run(graph, context); !status.ok()) {
     return {std::string(status.message()), ""};  // what could be written before must be so after, in whatever words
   }
@@ -125,7 +125,7 @@ TEST(ThroughFiles, EveryGraphOfTheGoldenFiles) {
       ++through;
     }
   }
-  std::printf("%d of %zu graphs went through files after every step\n", through, graphs->size());
+  std::printf("%d of %zu graphs went through files after every pass\n", through, graphs->size());
   EXPECT_GT(through * 10, static_cast<int>(graphs->size()) * 8);
 }
 
