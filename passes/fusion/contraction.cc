@@ -127,7 +127,8 @@ bool StaysFinite(const Graph& g, NodeId contraction, std::span<const double> sca
     const double number = old * scale[c] + (offset.empty() ? 0 : offset[c]);
     if (!std::isfinite(static_cast<float>(number))) return false;
   }
-  const int64_t inner = InnerSize(LayoutOf(g, contraction), weights.dims()), channels = static_cast<int64_t>(scale.size());
+  const int64_t inner = InnerSize(LayoutOf(g, contraction), weights.dims());
+  const int64_t channels = static_cast<int64_t>(scale.size());
   int64_t i = 0;
   return std::ranges::all_of(weights.data<float>(), [&](float number) {
     return std::isfinite(static_cast<float>(number * scale[i++ / inner % channels]));

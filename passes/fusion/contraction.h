@@ -47,7 +47,8 @@ std::optional<Tensor> ChannelVector(const Graph& g, ValueId constant, NodeId con
 Tensor ScaleWeights(const Graph& g, NodeId contraction, std::span<const double> scale);
 
 // Whether those weights, and the bias times the scale plus the offset (none: 0), are finite. REQUIRES: f32 constants
-bool StaysFinite(const Graph& g, NodeId contraction, std::span<const double> scale, std::span<const double> offset = {});
+bool StaysFinite(const Graph& g, NodeId contraction, std::span<const double> scale,
+                 std::span<const double> offset = {});
 
 // f32 from f64, rank 1.
 Tensor VectorOf(std::span<const double> values);

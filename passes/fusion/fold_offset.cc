@@ -1,4 +1,4 @@
-// contraction(x, w, b) + t  =>  contraction(x, w, b + t)          (conv and matmul; also bias_add; - t with and without b)
+// contraction(x, w, b) + t  =>  contraction(x, w, b + t)       (conv, matmul; also bias_add; - t with and without b)
 //
 // Legal when b and t are constants over the output channels, and the contraction has no residual and no activation. A
 // sum without b is fuse-conv-bias's and fuse-matmul-bias's. b + t is computed in f64 and rounded once to f32. Not

@@ -91,17 +91,20 @@ bool IsSlowDeconvolution(const Primitive& primitive) {
   return IsSlow(name) || name.find("+ref") != std::string::npos;
 }
 
-// oneDNN's convolution backward adds the bias number by number where channels lie last: twice the time of the whole (3x3
-// with stride 2, 128 channels at 28x28: 2.7 instead of 1.4 ms). A primitive of its own does not.
+// oneDNN's convolution backward adds the bias number by number where channels lie last: twice the time of the whole
+// (3x3 with stride 2, 128 channels at 28x28: 2.7 instead of 1.4 ms). A primitive of its own does not. In f32: a smaller
+// type would be rounded twice.
 bool AddsBiasSlowly(const Primitive& primitive) {
   const Desc dst = primitive.dst_desc();
-  return ImplementationName(primitive).starts_with("conv:any") && dst.get_inner_nblks() == 0 && dst.get_strides()[1] == 1;
+  return dst.get_data_type() == dnnl::memory::data_type::f32 && dst.get_inner_nblks() == 0 &&
+         dst.get_strides()[1] == 1 && ImplementationName(primitive).starts_with("conv:any");
 }
 dnnl::binary::primitive_desc BiasBehind(const Primitive& primitive, DataType type) {
   const Desc dst = primitive.dst_desc();
   Dims dims(dst.get_ndims(), 1);
   dims[1] = dst.get_dims()[1];
-  return {CpuEngine(), dnnl::algorithm::binary_add, dst, PlainDesc(dims, type), dst, UserScratch(), /*allow_empty=*/true};
+  return {CpuEngine(), dnnl::algorithm::binary_add, dst, PlainDesc(dims, type), dst, UserScratch(),
+          /*allow_empty=*/true};
 }
 
 // With the layout of the source as it lies where the implementation stays the same.
@@ -135,7 +138,8 @@ class DeconvKernel final : public Kernel {
       if (!has_bias || !AddsBiasSlowly(primitive)) return Build(context, p, types, primitive);
       ProductTypes unbiased = types;
       unbiased.bias = DataType::kUnknown;
-      return Build(context, p, types, Choose(p, unbiased, seen));
+      const Primitive alone = Choose(p, unbiased, seen);
+      return Build(context, p, types, alone && !IsSlowDeconvolution(alone) ? alone : primitive);
     }
     return absl::UnimplementedError("oneDNN has no fast transposed convolution here");
   }

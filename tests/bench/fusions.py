@@ -188,9 +188,9 @@ FUSIONS = [
     conv("conv + batch norm", "c = conv(given, w, z) {{a}}  return batch_norm(c, s, z, z, s) {epsilon=0.0}", "return conv(given, w, z) {{a}}",
          more=f"s = const $T[64] {{{', '.join(['1'] * 64)}}}  z = const $T[64] {{{', '.join(['0'] * 64)}}}", types=("f32",)),
     conv("batch norm behind a concat of convs",
-         "c = conv(given, w, z) {{a}}  d = conv(given, w) {{a}}  return batch_norm(concat(c, d, 1), s, o, o, s) {epsilon=0.0}",
-         "c = conv(given, w, z) {{a}}  d = conv(given, w, z) {{a}}  return concat(c, d, 1)", size=28,
-         more=f"z = const $T[64] {{{', '.join(['0'] * 64)}}}  s = const $T[128] {{{', '.join(['1'] * 128)}}}  "
+         "c = conv(given, w, z) {{a}}  d = conv(given, v) {{a}}  return batch_norm(concat(c, d, 1), s, o, o, s) {epsilon=0.0}",
+         "c = conv(given, w, z) {{a}}  d = conv(given, v, z) {{a}}  return concat(c, d, 1)", size=28,
+         more=f"v = const $T[64,64,3,3]  z = const $T[64] {{{', '.join(['0'] * 64)}}}  s = const $T[128] {{{', '.join(['1'] * 128)}}}  "
               f"o = const $T[128] {{{', '.join(['0'] * 128)}}}", types=("f32",)),
     conv("pad + conv", "p = pad(given, [0,0,1,1,0,0,1,1])  return conv(p, w, b)", "return conv(given, w, b) {{a}}"),
     deconv("conv_transpose + crop of a row and a column", 64, 56, 3,
