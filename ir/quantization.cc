@@ -107,6 +107,8 @@ std::string WrongQuantization(const Quantization& quantization, DataType type, c
     const float scale = quantization.scales[i];
     if (!std::isfinite(scale) || scale <= 0)
       return Concat("scale ", i, " is ", FloatText(scale), ", need one that is finite and > 0");
+    // What is divided by it may be infinite.
+    if (!std::isnormal(scale)) return Concat("scale ", i, " is ", FloatText(scale), ", which is a denormal number");
     const int32_t zero = quantization.zero_points[i];
     if (zero < range->low || zero > range->high) {
       return Concat("zero point ", i, " is ", zero, ", need one of ", range->low, " to ", range->high, " for ",

@@ -65,6 +65,7 @@ TEST(Verifier, Quantizations) {
       {"graph (x: u8[2]{0.0, 1}) { return x }", "scale 0 is 0, need one that is finite and > 0"},
       {"graph (x: u8[2]{inf, 1}) { return x }", "scale 0 is inf, need one that is finite and > 0"},
       {"graph (x: u8[2]{nan, 1}) { return x }", "scale 0 is nan, need one that is finite and > 0"},
+      {"graph (x: u8[2]{1e-40, 1}) { return x }", "scale 0 is 9.99995e-41, which is a denormal number"},
       {"graph (x: u8[2,3]{[0.5, 1], 0, axis=1}) { return x }", "2 scales along axis 1 of [2,3], need 3"},
       {"graph (x: u8[2,3]{[0.5, 1], 0, axis=2}) { return x }", "axis is 2, need less than the rank of [2,3]"},
       {"graph (x: u8[2,3]{[0.5, 1], [0, 1, 2], axis=0}) { return x }", "2 scales but 3 zero points"},

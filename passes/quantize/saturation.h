@@ -15,12 +15,16 @@ namespace halftone {
 
 // How a contraction is computed on AVX2 and on AVX-512 without VNNI.
 enum class Saturation : uint8_t {
-  kCannot,        // proved from the weights
-  kSevenBits,     // cannot, as no weight is beyond 63
-  kMay,           // there is a pair that does not fit: no kernel of ours takes it there, it runs in f32
-  kHalvesWeights  // activations of s8: oneDNN halves the weights there; runs in f32
+  kCannot,       // proved from the weights
+  kSevenBits,    // cannot, as no weight is beyond 63
+  kSixteenBits,  // there is a pair that does not fit: a kernel of ours widens the bytes and adds in 32 bits
+  kMay,          // there is one, and no kernel of ours takes it there: it runs in f32
+  // Activations of s8 of a recurrent layer or of matmul_integer and its like: oneDNN halves the weights there; runs in
+  // f32. Others read them as u8 of 128 more.
+  kHalvesWeights
 };
-std::string_view SaturationName(Saturation saturation);  // "proved", "7 bits", "may saturate", "s8 activations"
+// "proved", "7 bits", "16 bits", "may saturate", "s8 activations"
+std::string_view SaturationName(Saturation saturation);
 
 struct SaturationCertificate {
   std::string node;  // Graph::Label
@@ -30,9 +34,9 @@ struct SaturationCertificate {
   int32_t least = 0;
 };
 
-// Of a graph with quantize_linear and dequantize_linear, as files hold it: of each conv, conv_transpose, matmul and
-// gemm whose data is u8 or s8 behind a dequantize_linear and whose weights are a constant of s8 behind one. In
-// topological order.
+// Of a graph as files hold it, in topological order: of each conv, conv_transpose, matmul, gemm and recurrent layer whose
+// data is u8 or s8 behind a dequantize_linear and whose weights are a constant of s8 behind one; and of each
+// matmul_integer, matmul_integer_to_float and conv_integer with constant weights.
 std::vector<SaturationCertificate> CertifySaturation(const Graph& graph);
 
 }  // namespace halftone

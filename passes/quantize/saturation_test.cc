@@ -61,7 +61,7 @@ TEST(Saturation, ProvedFromTheWeights) {
   RewriteLog log;
   std::map<std::string, SaturationCertificate> certificates = Certified({}, log);
   ASSERT_EQ(certificates.size(), 3);
-  EXPECT_EQ(certificates["near"].saturation, Saturation::kMay);
+  EXPECT_EQ(certificates["near"].saturation, Saturation::kSixteenBits);
   EXPECT_EQ(certificates["near"].most, 255 * (127 + 127));
   EXPECT_EQ(certificates["apart"].saturation, Saturation::kCannot);
   EXPECT_EQ(certificates["apart"].most, 255 * 127);
@@ -89,12 +89,81 @@ TEST(Saturation, SevenBitsWhereItIsNotProved) {
   EXPECT_EQ(*difference, "");
 }
 
-TEST(Saturation, SignedActivationsHalveWeights) {
+// Kernels read them as u8.
+TEST(Saturation, SignedActivationsAreNothingElse) {
   RewriteLog log;
   std::map<std::string, SaturationCertificate> certificates =
       Certified({.activations = DataType::kInt8, .symmetric_activations = true}, log);
-  EXPECT_EQ(certificates["apart"].saturation, Saturation::kHalvesWeights);
+  EXPECT_EQ(certificates["near"].saturation, Saturation::kSixteenBits);
+  EXPECT_EQ(certificates["apart"].saturation, Saturation::kCannot);
+  EXPECT_EQ(certificates["apart"].most, 255 * 127);
   EXPECT_EQ(certificates["dw"].saturation, Saturation::kCannot);
+}
+
+std::map<std::string, SaturationCertificate> CertifiedText(std::string_view text) {
+  std::map<std::string, SaturationCertificate> certificates;
+  for (const SaturationCertificate& certificate : CertifySaturation(Parsed(text)))
+    certificates[certificate.node] = certificate;
+  return certificates;
+}
+
+// As mode dynamic writes them. Pairs lie along the rows of the right operand's columns.
+TEST(Saturation, ProductsOfIntegers) {
+  const std::map<std::string, SaturationCertificate> certificates = CertifiedText(R"(graph (x: f32[2,2]) {
+  q, s, z = dynamic_quantize_linear(x)
+  b = const s8[2,2] {127, 1, 1, 127}
+  c = const s8[2,2] {127, 1, 127, 1}
+  d = const s8[2,2] {63, -63, 63, -63}
+  e = const u8[2,2] {255, 128, 255, 128}
+  t = const f32[] {0.01}
+  fits = matmul_integer(q, b, z)
+  may = matmul_integer(q, c, z)
+  narrow = matmul_integer_to_float(q, d, s, t, z)
+  moved = matmul_integer_to_float(q, e, s, t, z)
+  computed = matmul_integer(q, q, z, z)
+  return fits, may, narrow, moved, computed
+})");
+  ASSERT_EQ(certificates.size(), 4) << "the product of two activations has no weights";
+  EXPECT_EQ(certificates.at("fits").saturation, Saturation::kCannot);
+  EXPECT_EQ(certificates.at("fits").most, 255 * 128);
+  EXPECT_EQ(certificates.at("may").saturation, Saturation::kMay);
+  EXPECT_EQ(certificates.at("may").most, 255 * 254);
+  EXPECT_EQ(certificates.at("narrow").saturation, Saturation::kSevenBits);
+  EXPECT_EQ(certificates.at("narrow").least, -255 * 126);
+  EXPECT_EQ(certificates.at("moved").most, 255 * 254) << "u8 is s8 of 128 less";
+}
+
+TEST(Saturation, OfWideWeightsSomeHaveNoKernel) {
+  const std::map<std::string, SaturationCertificate> certificates = CertifiedText(R"(graph (x: u8[1,4,3,3], q: u8[3,4]) {
+  n = dequantize_linear(x, 0.1)
+  m = dequantize_linear(q, 0.1)
+  a = const s8[2,4,1,1] uniform(100, 127)
+  b = const s8[2,2,1,1] uniform(100, 127)
+  c = const s8[4,2] uniform(100, 127)
+  w = dequantize_linear(a, 0.1)
+  g = dequantize_linear(b, 0.1)
+  v = dequantize_linear(c, 0.1)
+  one = conv(n, w)
+  groups = conv(n, g) {group=2}
+  product = matmul(m, v)
+  return one, groups, product
+})");
+  EXPECT_EQ(certificates.at("one").saturation, Saturation::kSixteenBits);
+  EXPECT_EQ(certificates.at("groups").saturation, Saturation::kMay);
+  EXPECT_EQ(certificates.at("product").saturation, Saturation::kSixteenBits);
+}
+
+TEST(Saturation, ConvolutionsOfIntegers) {
+  const std::map<std::string, SaturationCertificate> certificates = CertifiedText(R"(graph (x: u8[1,4,3,3], i: s8[1,4,3,3]) {
+  w = const s8[2,4,1,1] {100, 0, 100, 0, 100, 0, 100, 0}
+  apart = conv_integer(x, w)
+  signed = conv_integer(i, w)
+  return apart, signed
+})");
+  ASSERT_EQ(certificates.size(), 2);
+  EXPECT_EQ(certificates.at("apart").saturation, Saturation::kCannot);
+  EXPECT_EQ(certificates.at("apart").most, 255 * 100);
+  EXPECT_EQ(certificates.at("signed").saturation, Saturation::kHalvesWeights);
   EXPECT_EQ(SaturationName(Saturation::kHalvesWeights), "s8 activations");
 }
 

@@ -1,6 +1,8 @@
 // Every kind of CPU's loop against a plain function, byte for byte: odd sizes, borders, zero points, saturation.
 #include "runtime/host/int8_depthwise.h"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -133,7 +135,7 @@ TEST(Int8DepthwiseTest, EveryKindOfCpuGivesWhatThePlainFunctionGives) {
           const auto loop = MakeDepthwise(task, cpu);
           ASSERT_TRUE(loop.ok()) << loop.status();
           // Guards on both sides, which must stay.
-          std::vector<std::byte> y(count * element + 128, std::byte{0x5a}), scratch((*loop)->scratch_bytes(2));
+          std::vector<std::byte> y(count * element + 128, std::byte{0x5a}), scratch((*loop)->scratch_bytes(omp_get_max_threads()));
           (*loop)->Run(reinterpret_cast<const std::byte*>(x.data()), y.data() + 64, scratch.data());
           for (int64_t i = 0; i < count; ++i) {
             const int64_t channel = i % shape.channels, column = i / shape.channels % task.columns.out;
@@ -168,7 +170,7 @@ TEST(Int8DepthwiseTest, SumsDoNotSaturate) {
     const auto loop = MakeDepthwise(task, cpu);
     ASSERT_TRUE(loop.ok()) << loop.status();
     std::vector<float> y(5 * 5 * 32);
-    std::vector<std::byte> scratch((*loop)->scratch_bytes(2));
+    std::vector<std::byte> scratch((*loop)->scratch_bytes(omp_get_max_threads()));
     (*loop)->Run(x.data(), reinterpret_cast<std::byte*>(y.data()), scratch.data());
     EXPECT_EQ(y[0], 4 * 255 * 127) << cpu << ": at a corner";
     EXPECT_EQ(y[(2 * 5 + 2) * 32 + 31], 9 * 255 * 127) << cpu << ": inside";

@@ -118,6 +118,10 @@ void FinishRow(const Int8Finish& finish, float* numbers, int64_t count, std::byt
   }
 }
 
+void ShiftBytes(const std::byte* __restrict x, int64_t count, std::byte* __restrict y) {
+  for (int64_t i = 0; i < count; ++i) y[i] = x[i] ^ std::byte{128};
+}
+
 void DequantizeRow(const std::byte* x, DataType type, float scale, int32_t zero_point, int64_t count, float* numbers) {
   (type == DataType::kUInt8 ? Loops<uint8_t>::RunDequantize : Loops<int8_t>::RunDequantize)(x, scale, zero_point, count,
                                                                                             numbers);

@@ -37,6 +37,9 @@ void FinishRow(const Int8Finish& finish, float* numbers, int64_t count, std::byt
 // y[i] = saturate(round half to even(x[i] / finish.scale) + finish.zero_point), of type u8 or s8. Thread-safe.
 void QuantizeRow(const Int8Finish& finish, const float* x, int64_t count, std::byte* y);
 
+// y[i] = x[i] + 128: s8 as u8.
+void ShiftBytes(const std::byte* x, int64_t count, std::byte* y);
+
 // numbers[i] = (x[i] - zero_point) * scale, x of u8 or s8.
 void DequantizeRow(const std::byte* x, DataType type, float scale, int32_t zero_point, int64_t count, float* numbers);
 

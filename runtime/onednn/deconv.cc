@@ -214,9 +214,10 @@ class Int8DeconvKernel final : public QuantizedKernel {
  private:
   absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override {
     Int8Product product;
-    HALFTONE_ASSIGN_OR_RETURN(product.src, InputElement(context, 0));
+    HALFTONE_ASSIGN_OR_RETURN(const Element given, InputElement(context, 0));
     HALFTONE_ASSIGN_OR_RETURN(product.dst, OutputElement(context));
-    if (!product.src.bytes) return absl::UnimplementedError("the image has no bytes");
+    if (!given.bytes) return absl::UnimplementedError("the image has no bytes");
+    product.src = ReadAs(given);
     HALFTONE_ASSIGN_OR_RETURN(const Int8Weights weights, WeightsOf(context, kWeights));
     HALFTONE_RETURN_IF_ERROR(CannotSaturate(product.src, context.node(), weights.tensor));
     HALFTONE_ASSIGN_OR_RETURN(const Problem p, ProblemOf(context));
@@ -239,7 +240,7 @@ class Int8DeconvKernel final : public QuantizedKernel {
     if (!primitive || IsSlowDeconvolution(primitive))
       return absl::UnimplementedError("oneDNN has no fast transposed convolution of these bytes");
 
-    Prepared prepared{.inputs = {{0, ChannelsLast(p.src, product.src.type, p.channels_last)}},
+    Prepared prepared{.inputs = {{0, ChannelsLast(p.src, given.type, p.channels_last)}},
                       .outputs = {ChannelsLast(p.dst, product.dst.type, p.channels_last)},
                       .scratch_bytes = primitive.scratchpad_desc().get_size(),
                       .kernel = ImplementationName(primitive),
@@ -250,8 +251,8 @@ class Int8DeconvKernel final : public QuantizedKernel {
     step->AddInput(DNNL_ARG_SRC, primitive.src_desc(), 0);
     step->AddOutput(DNNL_ARG_DST, primitive.dst_desc());
     step->AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), 0);
-    const Desc given(p.weights, *DnnlType(DataType::kInt8), p.places);
-    HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(weights.tensor, given, primitive.weights_desc()));
+    const Desc plain(p.weights, *DnnlType(DataType::kInt8), p.places);
+    HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(weights.tensor, plain, primitive.weights_desc()));
     step->AddFixed(DNNL_ARG_WEIGHTS, std::move(packed));
     if (!bias.empty()) {
       for (float& number : bias) number /= attributes.unit;
@@ -260,6 +261,7 @@ class Int8DeconvKernel final : public QuantizedKernel {
     }
     HALFTONE_RETURN_IF_ERROR(AddScales(product, attributes, weights.scales, *step));
     prepared.step = std::move(step);
+    AddShift(given, p.src, prepared);
     return prepared;
   }
 

@@ -1,12 +1,15 @@
 // conv of bytes: dnnl::convolution_forward on images with channels last, weights with a scale for each channel of the
 // result, bias, residual and activation in the same primitive; depthwise ones by a loop of our own, which is more than
-// twice as fast (runtime/host/int8_depthwise.h).
+// twice as fast (runtime/host/int8_depthwise.h); without VNNI those whose pairs of products do not fit into oneDNN's
+// sums of 16 bits by a product of our own (runtime/host/byte_product.h).
 #include "base/status.h"
 #include "base/strings.h"
+#include "runtime/host/byte_product.h"
 #include "runtime/host/int8_depthwise.h"
 #include "runtime/host/loop_step.h"
 #include "runtime/onednn/int8_product.h"
 #include "runtime/onednn/kernels.h"
+#include "runtime/onednn/target.h"
 
 namespace halftone::onednn {
 namespace {
@@ -80,6 +83,8 @@ class Int8ConvKernel final : public QuantizedKernel {
 
 absl::StatusOr<Prepared> Int8ConvKernel::PrepareQuantized(const NodeContext& context) const {
   HALFTONE_ASSIGN_OR_RETURN(Int8Conv conv, Describe(context));
+  const Element given = conv.product.src;
+  conv.product.src = ReadAs(given);
   HALFTONE_RETURN_IF_ERROR(CannotSaturate(conv.product.src, context.node(), conv.weights.tensor));
   const ConvProblem& problem = conv.problem;
   Int8Product& product = conv.product;
@@ -118,7 +123,7 @@ absl::StatusOr<Prepared> Int8ConvKernel::PrepareQuantized(const NodeContext& con
   Prepared prepared{.kernel = ImplementationName(primitive), .weights_type = DataType::kInt8};
   prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
   prepared.outputs.push_back(ChannelsLast(problem.dst, product.dst.type, problem.channels_last));
-  prepared.inputs.push_back({0, ChannelsLast(problem.src, product.src.type, problem.channels_last)});
+  prepared.inputs.push_back({0, ChannelsLast(problem.src, given.type, problem.channels_last)});
   if (context.only_asks()) return prepared;
   auto step = std::make_unique<PrimitiveStep>();
   HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::convolution_forward(primitive)); }));
@@ -143,6 +148,7 @@ absl::StatusOr<Prepared> Int8ConvKernel::PrepareQuantized(const NodeContext& con
     }
   }
   prepared.step = std::move(step);
+  AddShift(given, problem.src, prepared);
   return prepared;
 }
 
@@ -199,8 +205,82 @@ class Int8DepthwiseKernel final : public QuantizedKernel {
   }
 };
 
+// Weights as the windows of images are widened: [O][spatial][I].
+Tensor ColumnsOf(const Int8Conv& conv) {
+  const Dims &dims = conv.problem.weights, &strides = conv.problem.weights_strides;
+  const std::span<const int8_t> from = conv.weights.tensor.data<int8_t>();
+  int64_t taps = 1;
+  for (size_t i = 2; i < dims.size(); ++i) taps *= dims[i];
+  Tensor columns(DataType::kInt8, {dims[0], taps * dims[1]});
+  int8_t* to = columns.mutable_data<int8_t>().data();
+  for (int64_t o = 0; o < dims[0]; ++o) {
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      int64_t place = o * strides[0], rest = tap;
+      for (size_t i = dims.size(); i-- > 2; rest /= dims[i]) place += rest % dims[i] * strides[i];
+      for (int64_t c = 0; c < dims[1]; ++c) *to++ = from[place + c * strides[1]];
+    }
+  }
+  return columns;
+}
+
+class ByteConvKernel final : public QuantizedKernel {
+ private:
+  absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override {
+    if (HasNativeInt8()) return absl::UnimplementedError("oneDNN multiplies bytes exactly where there is VNNI");
+    HALFTONE_ASSIGN_OR_RETURN(const Int8Conv conv, Describe(context));
+    const ConvProblem& problem = conv.problem;
+    const Element &src = conv.product.src, &dst = conv.product.dst;
+    const size_t rank = problem.src.size();
+    if (rank > 4 || problem.weights.size() != rank) return absl::UnimplementedError("groups, or three dimensions");
+    const bool residual = conv.product.residual.has_value();
+    if (residual && conv.product.epilogue.activation_first)
+      return absl::UnimplementedError("a residual behind an activation");
+    const auto axis = [&](size_t i) {
+      return host::ByteWindows::Axis{problem.src[i], problem.dst[i], problem.weights[i], problem.strides[i - 2],
+                                     problem.dilations[i - 2] + 1, problem.pads_begin[i - 2]};
+    };
+    host::ByteWindows windows{.columns = axis(rank - 1), .channels = problem.src[1]};
+    if (rank == 4) windows.rows = axis(2);
+    const int64_t columns = problem.out_channels, depth = windows.depth();
+    host::ByteProductTask task{.rows = problem.dst[0] * windows.rows.out * windows.columns.out,
+                               .depth = depth,
+                               .columns = columns,
+                               .windows = windows,
+                               .matrices = {{}},
+                               .offsets = conv.bias,
+                               .finish = FinishOf(dst, conv.product.epilogue)};
+    task.a = {src.type, src.zero_point, depth, 1};
+    task.b = {DataType::kInt8, 0, depth, 1};
+    task.offsets.resize(columns, 0.0f);
+    for (int64_t c = 0; c < columns; ++c)
+      task.factors.push_back(src.scale * conv.weights.scales[conv.weights.scales.size() > 1 ? c : 0]);
+    if (residual) {
+      const Element& added = *conv.product.residual;
+      task.has_addend = true;
+      task.addend = {added.bytes ? added.type : DataType::kFloat32, added.scale, added.zero_point, columns, 1};
+    }
+    const DataType addend_type = task.addend.type;
+    Prepared prepared{.inputs = {{0, ChannelsLast(problem.src, src.type, problem.channels_last)}},
+                      .outputs = {ChannelsLast(problem.dst, task.finish.type, problem.channels_last)},
+                      .kernel = "byte product avx2",
+                      .weights_type = DataType::kInt8};
+    if (residual)
+      prepared.inputs.push_back({kResidual, ChannelsLast(problem.dst, addend_type, problem.channels_last)});
+    const Tensor weights = ColumnsOf(conv);
+    HALFTONE_ASSIGN_OR_RETURN(std::shared_ptr<const host::ByteProduct> product,
+                              host::MakeByteProduct(std::move(task), context.only_asks() ? nullptr : weights.raw()));
+    prepared.scratch_bytes = product->scratch_bytes(context.threads());
+    prepared.step = std::make_unique<host::LoopStep>([product, residual](const host::Memory& memory) {
+      product->Run(memory.inputs[0], nullptr, residual ? memory.inputs[1] : nullptr, memory.outputs[0], memory.scratch);
+      return absl::OkStatus();
+    });
+    return prepared;
+  }
+};
+
 }  // namespace
 
+std::unique_ptr<Kernel> MakeByteConvKernel() { return std::make_unique<ByteConvKernel>(); }
 std::unique_ptr<Kernel> MakeInt8ConvKernel() { return std::make_unique<Int8ConvKernel>(); }
 std::unique_ptr<Kernel> MakeInt8DepthwiseKernel() { return std::make_unique<Int8DepthwiseKernel>(); }
 

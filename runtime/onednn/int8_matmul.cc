@@ -15,15 +15,6 @@ using Primitive = dnnl::matmul::primitive_desc;
 
 constexpr int kWeights = 1, kBias = 2, kResidual = 3;
 
-// Scales of weights along the columns of the product, or one.
-absl::Status CheckAxis(const NodeContext& context, const Int8Weights& weights) {
-  if (weights.scales.size() == 1) return absl::OkStatus();
-  const bool transposed = context.node().attributes.Bool("transpose_b", false);
-  const int rank = weights.tensor.rank();
-  if (rank == 2 && weights.axis == (transposed ? 0 : 1)) return absl::OkStatus();
-  return absl::UnimplementedError("scales of the weights along another axis than the result's columns");
-}
-
 class Int8MatMulKernel final : public QuantizedKernel {
  private:
   absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override;
@@ -31,8 +22,9 @@ class Int8MatMulKernel final : public QuantizedKernel {
 
 absl::StatusOr<Prepared> Int8MatMulKernel::PrepareQuantized(const NodeContext& context) const {
   Int8Product product;
-  HALFTONE_ASSIGN_OR_RETURN(product.src, InputElement(context, 0));
-  if (!product.src.bytes) return absl::UnimplementedError("the left operand has no bytes");
+  HALFTONE_ASSIGN_OR_RETURN(const Element given, InputElement(context, 0));
+  if (!given.bytes) return absl::UnimplementedError("the left operand has no bytes");
+  product.src = ReadAs(given);
   HALFTONE_ASSIGN_OR_RETURN(product.dst, OutputElement(context));
   HALFTONE_ASSIGN_OR_RETURN(product.epilogue, EpilogueOf(context.node().attributes));
   const bool constant = context.Constant(kWeights) != nullptr;
@@ -40,11 +32,12 @@ absl::StatusOr<Prepared> Int8MatMulKernel::PrepareQuantized(const NodeContext& c
   DataType weights_type = DataType::kInt8;
   if (constant) {
     HALFTONE_ASSIGN_OR_RETURN(weights, WeightsOf(context, kWeights));
-    HALFTONE_RETURN_IF_ERROR(CheckAxis(context, weights));
+    HALFTONE_RETURN_IF_ERROR(CheckScalesOfColumns(context, weights));
     HALFTONE_RETURN_IF_ERROR(CannotSaturate(product.src, context.node(), weights.tensor));
   } else {
     HALFTONE_ASSIGN_OR_RETURN(const Element right, InputElement(context, kWeights));
     if (!right.bytes) return absl::UnimplementedError("the right operand has no bytes");
+    // There byte_product.cc multiplies them.
     if (!HasNativeInt8()) return absl::UnimplementedError("sums of 16 bits may saturate where there is no VNNI");
     weights.scales = {right.scale};
     weights_type = right.type;
@@ -86,7 +79,7 @@ absl::StatusOr<Prepared> Int8MatMulKernel::PrepareQuantized(const NodeContext& c
   if (!primitive || IsSlow(ImplementationName(primitive)))
     return absl::UnimplementedError("oneDNN has no fast matrix product of these bytes");
 
-  Prepared prepared{.inputs = {{0, Placement{product.src.type}}},
+  Prepared prepared{.inputs = {{0, Placement{given.type}}},
                     .outputs = {Placement{product.dst.type}},
                     .scratch_bytes = primitive.scratchpad_desc().get_size(),
                     .kernel = ImplementationName(primitive),
@@ -119,6 +112,7 @@ absl::StatusOr<Prepared> Int8MatMulKernel::PrepareQuantized(const NodeContext& c
     step->AddInput(attributes.residual_argument, product.epilogue.residual_desc,
                    need(kResidual, product.residual->type));
   prepared.step = std::move(step);
+  AddShift(given, context.InputDims(0), prepared);
   return prepared;
 }
 

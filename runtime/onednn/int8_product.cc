@@ -1,17 +1,24 @@
 #include "runtime/onednn/int8_product.h"
 
+#include <cmath>
+#include <memory>
 #include <span>
+#include <utility>
 
 #include "base/status.h"
 #include "base/strings.h"
 #include "ir/pair_sums.h"
 #include "ir/weight_channels.h"
+#include "runtime/host/parallel.h"
+#include "runtime/memory.h"
 #include "runtime/onednn/target.h"
 
 namespace halftone::onednn {
 namespace {
 
 using dnnl::algorithm;
+
+constexpr int kShift = 128;  // from s8 to u8
 
 // f(c y) = c f(y) for c > 0.
 bool IsHomogeneous(Activation activation) {
@@ -29,6 +36,36 @@ Activation NeededActivation(const Int8Product& product) {
   const bool same = bounds.has_value() && bounds->low == whole->low && bounds->high == whole->high;
   return same ? Activation::kNone : epilogue.activation;
 }
+
+// Brings its first input into scratch memory, 128 more in each byte, and runs the step that reads it there.
+class ShiftedStep final : public Step {
+ public:
+  // The step's own scratch memory begins `bytes` behind.
+  ShiftedStep(std::unique_ptr<Step> step, int64_t count, size_t bytes)
+      : step_(std::move(step)), count_(count), bytes_(bytes) {}
+
+  void Bind(std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, std::byte* scratch) override {
+    from_ = inputs[0];
+    to_ = scratch;
+    std::vector<std::byte*> all(inputs.begin(), inputs.end());
+    all[0] = scratch;
+    step_->Bind(all, outputs, scratch + bytes_);
+  }
+  StepFacts facts() const override { return step_->facts(); }
+  absl::Status Run() override {
+    host::ParallelFor(count_, 1 << 18, [this](int64_t first, int64_t last) {
+      host::ShiftBytes(from_ + first, last - first, to_ + first);
+    });
+    return step_->Run();
+  }
+
+ private:
+  const std::unique_ptr<Step> step_;
+  const int64_t count_;
+  const size_t bytes_;
+  const std::byte* from_ = nullptr;
+  std::byte* to_ = nullptr;
+};
 
 }  // namespace
 
@@ -82,7 +119,10 @@ Int8Attributes AttributesOf(const Int8Product& product) {
 absl::Status AddScales(const Int8Product& product, const Int8Attributes& attributes, const std::vector<float>& scales,
                        PrimitiveStep& step) {
   std::vector<float> factors = scales;
-  for (float& factor : factors) factor *= product.src.scale / attributes.unit;
+  for (float& factor : factors) {
+    factor *= product.src.scale / attributes.unit;
+    if (!std::isfinite(factor)) return absl::UnimplementedError("factors beyond f32");
+  }
   const auto count = static_cast<int64_t>(factors.size());
   HALFTONE_ASSIGN_OR_RETURN(FixedMemory fixed,
                             FixedNumbers(std::move(factors), PlainDesc(Dims{count}, DataType::kFloat32)));
@@ -95,6 +135,28 @@ absl::Status AddScales(const Int8Product& product, const Int8Attributes& attribu
   HALFTONE_RETURN_IF_ERROR(AddZeroPoint(DNNL_ARG_SRC, product.src.zero_point, step));
   HALFTONE_RETURN_IF_ERROR(AddZeroPoint(DNNL_ARG_WEIGHTS, product.weights_zero_point, step));
   return AddZeroPoint(DNNL_ARG_DST, product.dst.zero_point, step);
+}
+
+Element ReadAs(const Element& src) {
+  if (HasNativeInt8() || src.type != DataType::kInt8) return src;
+  return {DataType::kUInt8, src.bytes, src.scale, src.zero_point + kShift};
+}
+
+void AddShift(const Element& src, std::span<const int64_t> dims, Prepared& prepared) {
+  if (ReadAs(src).type == src.type) return;
+  int64_t count = 1;
+  for (const int64_t dim : dims) count *= dim;
+  const size_t bytes = (static_cast<size_t>(count) + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
+  prepared.scratch_bytes += bytes;
+  prepared.step = std::make_unique<ShiftedStep>(std::move(prepared.step), count, bytes);
+}
+
+absl::Status CheckScalesOfColumns(const NodeContext& context, const Int8Weights& weights) {
+  if (weights.scales.size() == 1) return absl::OkStatus();
+  const bool transposed = context.node().attributes.Bool("transpose_b", false);
+  const int rank = weights.tensor.rank();
+  if (rank >= 2 && weights.axis == rank - (transposed ? 2 : 1)) return absl::OkStatus();
+  return absl::UnimplementedError("scales of the weights along another axis than the result's columns");
 }
 
 absl::Status CannotSaturate(const Element& src, const Node& node, const Tensor& weights) {

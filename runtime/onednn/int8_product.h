@@ -3,7 +3,9 @@
 #ifndef HALFTONE_RUNTIME_ONEDNN_INT8_PRODUCT_H_
 #define HALFTONE_RUNTIME_ONEDNN_INT8_PRODUCT_H_
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -33,12 +35,23 @@ struct Int8Attributes {
 };
 Int8Attributes AttributesOf(const Int8Product& product);
 
-// Adds the arguments of scales and zero points. `scales`: of the weights, one or one for each channel.
+// Adds the arguments of scales and zero points. `scales`: of the weights, one or one for each channel. UNIMPLEMENTED
+// where their quotients are no numbers of f32.
 absl::Status AddScales(const Int8Product& product, const Int8Attributes& attributes, const std::vector<float>& scales,
                        PrimitiveStep& step);
 
-// On a CPU with VNNI (HasNativeInt8): OK. On others: whether no pair of products of `node` can saturate, from the weights (ir/pair_sums.h).
-// s8 there is refused: oneDNN halves its weights.
+// As what the primitive reads the bytes of src. On CPUs without VNNI oneDNN halves the weights where src is s8, so there
+// it reads u8: 128 more in each byte and in the zero point are the same numbers.
+Element ReadAs(const Element& src);
+// Where that is another type than src has: the step of `prepared`, whose first input is src as it is given, reads it
+// behind a pass that adds 128.
+void AddShift(const Element& src, std::span<const int64_t> dims, Prepared& prepared);
+
+// Of constant weights of matmul and gemm: one scale, or one a column of the product.
+absl::Status CheckScalesOfColumns(const NodeContext& context, const Int8Weights& weights);
+
+// On a CPU with VNNI (HasNativeInt8): OK. On others: whether no pair of products of `node` can saturate, from the
+// weights (ir/pair_sums.h); s8 is refused there, which ReadAs avoids.
 absl::Status CannotSaturate(const Element& src, const Node& node, const Tensor& weights);
 
 }  // namespace halftone::onednn

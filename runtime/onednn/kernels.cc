@@ -43,6 +43,8 @@ class KernelTable {
     const Kernel* byte_chain = onednn::MakeByteChainKernel().release();
     const Kernel* convert_bytes = onednn::MakeConvertBytesKernel().release();
     const Kernel* byte_pool = onednn::MakeBytePoolKernel().release();
+    const Kernel* byte_conv = onednn::MakeByteConvKernel().release();
+    const Kernel* byte_product = onednn::MakeByteProductKernel().release();
     const Kernel* dense = onednn::MakeDenseKernel().release();
     const Kernel* matmul = onednn::MakeMatMulKernel().release();
     const Kernel* fast_activation = onednn::MakeFastActivationKernel().release();
@@ -107,8 +109,8 @@ class KernelTable {
     const Kernel* int8_recurrent = onednn::MakeInt8RecurrentKernel().release();
 
     // Fastest first; the reference function comes last everywhere.
-    Add({OpKind::kConv}, {int8_depthwise, int8_conv, activated_conv, conv});
-    Add({OpKind::kMatMul, OpKind::kGemm}, {int8_matmul, dense, matmul, exact_matmul});
+    Add({OpKind::kConv}, {int8_depthwise, int8_conv, byte_conv, activated_conv, conv});
+    Add({OpKind::kMatMul, OpKind::kGemm}, {int8_matmul, byte_product, dense, matmul, exact_matmul});
     Add({OpKind::kMul}, {byte_chain, scale_channels, binary, binary_loop});
     Add({OpKind::kAdd, OpKind::kSub, OpKind::kDiv, OpKind::kMaximum, OpKind::kMinimum, OpKind::kPow,
          OpKind::kSquaredDifference},

@@ -18,6 +18,8 @@ std::unique_ptr<Kernel> MakeByteTableKernel();       // int8_elementwise.cc: of 
 std::unique_ptr<Kernel> MakeByteChainKernel();       // int8_elementwise.cc: of several
 std::unique_ptr<Kernel> MakeConvertBytesKernel();    // int8_elementwise.cc: quantize_linear, dequantize_linear
 std::unique_ptr<Kernel> MakeBytePoolKernel();        // pool.cc: of bytes
+std::unique_ptr<Kernel> MakeByteConvKernel();        // int8_conv.cc: of bytes without VNNI
+std::unique_ptr<Kernel> MakeByteProductKernel();     // byte_product.cc: matmul, gemm of bytes without VNNI
 std::unique_ptr<Kernel> MakeDenseKernel();           // dense.cc: matmul, gemm with large constant weights
 std::unique_ptr<Kernel> MakeMatMulKernel();          // matmul.cc: matmul, gemm
 std::unique_ptr<Kernel> MakeFastActivationKernel();  // unary.cc: by loops of our own

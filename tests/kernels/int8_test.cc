@@ -9,8 +9,9 @@
 //
 // An integer may be another one than the reference's by one step, and only where the exact number lies within the
 // rounding of floats of the middle between the two. "loose": behind another node with this freedom, by two steps at one
-// element of a hundred. "near=0.01": where what is rounded decides what is computed next, by so much. "kernel=WORD": a step's kernel has it in its name. "no_bf16": results are not bf16, where other
-// operands are f32 and must have the result's type.
+// element of a hundred. "near=0.01": where what is rounded decides what is computed next, by so much. "kernel=WORD": a
+// step's kernel has it in its name; "without_vnni=WORD": on a CPU with AVX2 and without VNNI. "slow": elsewhere it may be
+// a reference function. "no_bf16": results are not bf16, where other operands are f32 and must have the result's type.
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -40,8 +41,8 @@ std::vector<std::string>& Files() {
 
 struct Int8Case {
   std::string place;  // file and line
-  std::string name, scale = "1", kernel, text;
-  bool loose = false, no_bf16 = false;
+  std::string name, scale = "1", kernel, without_vnni, text;
+  bool loose = false, no_bf16 = false, slow = false;
   float near = 0;
 };
 
@@ -64,12 +65,16 @@ std::vector<Int8Case> ReadInt8Cases(const std::string& path) {
     for (std::string word; words >> word;) {
       if (word == "loose") {
         c.loose = true;
+      } else if (word == "slow") {
+        c.slow = true;
       } else if (word == "no_bf16") {
         c.no_bf16 = true;
       } else if (word.starts_with("scale=")) {
         c.scale = word.substr(6);
       } else if (word.starts_with("near=")) {
         c.near = std::stof(word.substr(5));
+      } else if (word.starts_with("without_vnni=")) {
+        c.without_vnni = word.substr(13);
       } else if (word.starts_with("kernel=")) {
         c.kernel = word.substr(7);
       } else {
@@ -193,8 +198,13 @@ void Check(const Int8Case& c, const Types& types, int threads) {
         << "run " << run << ", " << threads << " threads\n"
         << AllSteps(**plan);
   }
+  if (!c.without_vnni.empty() && !HasNativeInt8() && __builtin_cpu_supports("x86-64-v3")) {
+    EXPECT_NE(AllSteps(**plan).find(c.without_vnni), std::string::npos) << AllSteps(**plan);
+  }
   if (!HasAllKernels()) return;
-  EXPECT_EQ(SlowSteps(**plan), "") << "slow steps of\n" << AllSteps(**plan);
+  if (!c.slow) {
+    EXPECT_EQ(SlowSteps(**plan), "") << "slow steps of\n" << AllSteps(**plan);
+  }
   if (!c.kernel.empty()) {
     EXPECT_NE(AllSteps(**plan).find(c.kernel), std::string::npos) << AllSteps(**plan);
   }
