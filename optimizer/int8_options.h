@@ -23,7 +23,7 @@ enum class Int8Form : uint8_t {
 // What becomes integers, and where the ranges of activations come from.
 enum class Int8Mode : uint8_t {
   kStatic,   // weights and activations, with ranges of calibration samples
-  kDynamic,  // products with constant matrices, with ranges that each run finds; ONNX alone
+  kDynamic,  // products with constant matrices, with ranges that each run finds
   kWeights,  // weights alone, which have no ranges: everything is computed as before
 };
 std::string_view Int8ModeName(Int8Mode mode);  // "static", "dynamic", "weights"; plan_int8.cc
@@ -45,6 +45,7 @@ struct Int8Options {
   Int8Mode mode = Int8Mode::kStatic;
   // Of mode kStatic alone: the calibrator, ranges, and of what follows all but the scales of weights, rest and goal.
   CalibratorOptions calibrator;      // `integers` of it follow from `quantize`
+  bool calibrator_is_named = false;  // by the user: the search after a goal tries no other
   std::optional<SampleFile> ranges;  // a ranges.json or a log of TensorFlow's, in the place of calibration samples
   LogTrimming trim_ranges;           // of such a log
   QuantizeOptions quantize;          // its sets of nodes are the job's own to fill
@@ -55,6 +56,7 @@ struct Int8Options {
   bool smooth = false;          // outliers of activations move into the weights of matmuls
   Int8Form form = Int8Form::kPairs;
   AccuracyGoal goal;
+  bool try_recipes = true;    // where the goal is missed: other recipes (int8_recipes.h), before nodes are raised
   bool sensitivity = false;   // the SQNR of each node alone is measured, with or without a goal
   double budget_seconds = 0;  // for that and the search after the goal; 0: no limit
 };

@@ -98,6 +98,8 @@ class Importer {
   void AddParts(int i, ConvertedNode converted);
   ValueId NumberedInput(int from, const NodeEdges& edges, const std::vector<ValueId>& made) const;
   std::optional<QuantizationParameters> QuantizedAs(ValueId integers) const;
+  ValueId Unmoved(ValueId value) const;
+  bool IsExtreme(ValueId end, OpKind reduce, ValueId x) const;
   ValueId InputValue(const Edge& edge) const { return ports_[edge.node][edge.port]; }
   absl::Status CloseLoops();
   absl::Status SettleTypes();
@@ -172,6 +174,10 @@ absl::Status Importer::AddNode(int i, int num_read_outputs) {
   context.input_name = [&](int k) { return def_.node(edges.data[k].node).name(); };
   context.input_type = [&](int k) { return input(k).valid() ? graph_.type(input(k)) : DataType::kUnknown; };
   context.quantized_as = [&](int k) { return QuantizedAs(input(k)); };
+  context.input_op = [&](int k) { return input(k).valid() ? graph_.op(Unmoved(input(k))) : OpKind::kOpaque; };
+  context.is_range_of = [&](int low, int high, int x) {
+    return IsExtreme(input(low), OpKind::kReduceMin, input(x)) && IsExtreme(input(high), OpKind::kReduceMax, input(x));
+  };
   context.function = [&](const std::string& name) { return functions_.Get(name); };
   HALFTONE_ASSIGN_OR_RETURN(ConvertedNode converted, ConvertNode(def, context, functions_.repeat_budget()));
   if (graph_.num_values() + static_cast<int64_t>(converted.outputs.size()) > kMaxValues) {
@@ -225,6 +231,10 @@ void Importer::AddOne(int i, ConvertedNode converted) {
     if (ports_[i].size() <= static_cast<size_t>(port)) ports_[i].resize(port + 1);
     ports_[i][port] = edit_.AddConstant("", std::move(tensor));
   }
+  for (const auto& [port, from] : converted.value_ports) {
+    if (ports_[i].size() <= static_cast<size_t>(port)) ports_[i].resize(port + 1);
+    ports_[i][port] = NumberedInput(from, edges, made);
+  }
 }
 
 ValueId Importer::NumberedInput(int from, const NodeEdges& edges, const std::vector<ValueId>& made) const {
@@ -238,12 +248,39 @@ void Importer::AddMade(const ConvertedNode& converted, const NodeEdges& edges, s
       made.push_back(edit_.AddConstant("", *input.constant));
       continue;
     }
+    if (input.port.has_value()) {
+      const auto [helper, port] = *input.port;
+      made.push_back(graph_.output(graph_.producer(NumberedInput(helper, edges, made)), port));
+      continue;
+    }
     Node node = input.node;
     node.device = converted.node.device;
     node.extra.Set(std::string(kExtraHelper), converted.node.spelling);
     for (const int from : input.inputs) node.inputs.push_back(NumberedInput(from, edges, made));
-    made.push_back(graph_.output(edit_.AddNode(std::move(node), {input.output})));
+    std::vector<ValueSpec> outputs = {input.output};
+    outputs.insert(outputs.end(), input.more_outputs.begin(), input.more_outputs.end());
+    made.push_back(graph_.output(edit_.AddNode(std::move(node), std::move(outputs))));
   }
+}
+
+// In front of what gives it another shape at most.
+ValueId Importer::Unmoved(ValueId value) const {
+  while (value.valid() && (graph_.op(value) == OpKind::kIdentity || graph_.op(value) == OpKind::kReshape)) {
+    value = graph_.input(graph_.producer(value), 0);
+  }
+  return value;
+}
+
+// Whoever reads the end wants one number, so that the reduction is one over all dimensions. A low end may be held below 0.
+bool Importer::IsExtreme(ValueId end, OpKind reduce, ValueId x) const {
+  end = Unmoved(end);
+  if (end.valid() && graph_.op(end) == OpKind::kMinimum && reduce == OpKind::kReduceMin) {
+    const Tensor* bound = graph_.ConstantTensor(graph_.input(graph_.producer(end), 0));
+    if (bound == nullptr || bound->num_elements() != 1 || bound->ToDoubles()[0] != 0) return false;
+    end = Unmoved(graph_.input(graph_.producer(end), 1));
+  }
+  if (!end.valid() || !x.valid() || graph_.op(end) != reduce) return false;
+  return Unmoved(graph_.input(graph_.producer(end), 0)) == Unmoved(x);
 }
 
 std::optional<QuantizationParameters> Importer::QuantizedAs(ValueId integers) const {

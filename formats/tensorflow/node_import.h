@@ -37,6 +37,10 @@ struct NodeContext {
   // What the quantize_linear says that made an input's integers, which other nodes may have moved: one constant scale
   // and zero point; nullopt where there is none.
   std::function<std::optional<QuantizationParameters>(int)> quantized_as;
+  std::function<OpKind(int)> input_op;  // of the node that makes it
+  // Whether inputs `low` and `high` are the ends of all elements of input `x`, found by the run: its Min and Max, or
+  // those of a reshape of it, or its RequantizationRange.
+  std::function<bool(int low, int high, int x)> is_range_of;
   // A function of the library, see FunctionLibrary::Get; may be empty.
   std::function<absl::StatusOr<std::shared_ptr<const Graph>>(const std::string&)> function;
 };
@@ -46,8 +50,10 @@ struct NodeContext {
 struct MadeInput {
   Node node;  // without inputs
   ValueSpec output;
+  std::vector<ValueSpec> more_outputs;
   std::vector<int> inputs;  // as ConvertedNode::inputs; earlier made ones only
   std::optional<Tensor> constant;
+  std::optional<std::pair<int, int>> port;  // an earlier made one, and which of its outputs: nothing new is made
 };
 
 // Inputs by number: of the NodeDef's data inputs; none; the one that was made as `i`th.
@@ -64,6 +70,7 @@ struct ConvertedNode {
   bool is_parts = false;  // output i is a node of its own, which reads input i
   // Outputs of the NodeDef that are constants: ranges.
   std::vector<std::pair<int, Tensor>> constant_ports;
+  std::vector<std::pair<int, int>> value_ports;  // that are inputs by number, see above: ranges that the run finds
   bool is_composed = false;  // the NodeDef is several nodes, of which this is the last: no attribute of it is kept
 
   int AddConstant(Tensor value) {
@@ -74,6 +81,11 @@ struct ConvertedNode {
     made.push_back({.output = {type, Shape(), ""}, .inputs = std::move(from)});
     made.back().node.op = op;
     made.back().node.attributes = std::move(attributes);
+    return MadeInputNumber(made.size() - 1);
+  }
+  // Output `port`, not the first, of what AddHelper made.
+  int AddPort(int helper, int port) {
+    made.push_back({.port = std::pair(helper, port)});
     return MadeInputNumber(made.size() - 1);
   }
 };

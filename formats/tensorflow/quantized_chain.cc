@@ -134,6 +134,11 @@ absl::StatusOr<bool> Chain::FinishQuantized(const std::vector<EndsOfRange>& ends
   return Finish(out_type_, ends);
 }
 
+absl::StatusOr<bool> Chain::FinishRounded(int low, int high) {
+  result_.value_ports = {{1, low}, {2, high}};
+  return Finish(DataType::kFloat32, {});
+}
+
 absl::StatusOr<bool> Chain::Finish(DataType type, const std::vector<EndsOfRange>& ends) {
   result_.inputs = inputs_;
   result_.outputs = {{type, Shape(), ""}};

@@ -4,7 +4,8 @@
 //       =>  quantize(relu(conv(dequantize(x), dequantize(w), b)))
 //
 // Values of 8 bits are integers here, too; those of 32 bits, the sums of products, are real numbers (f32): only a
-// requantization or dequantization reads them, and then ranges of them need not be known. Where the range of 8 bits is
+// requantization or dequantization reads them, and then ranges of them need not be known. So are values of 8 bits whose
+// range the run finds: numbers that have been rounded to its steps (quantized_run_ranges.cc). Where another range is
 // not constant, the op is not read: UNIMPLEMENTED. Inside this folder only.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_QUANTIZED_CHAIN_H_
 #define HALFTONE_FORMATS_TENSORFLOW_QUANTIZED_CHAIN_H_
@@ -52,6 +53,14 @@ class Chain {
   bool IsReal(int k) const { return input_.context.input_type(k) == DataType::kFloat32; }
   bool IsU8(int k) const { return result_.input_types[k] == DataType::kUInt8; }
 
+  // Whether an end by inputs `low` and `high` is no constant: the run finds it.
+  bool FindsEnds(int low, int high) const {
+    return input_.context.constant(low) == nullptr || input_.context.constant(high) == nullptr;
+  }
+  // Whether input `k` is of 8 bits and a real number, because the run finds its range.
+  bool IsRounded(int k) const {
+    return IsReal(k) && (result_.input_types[k] == DataType::kUInt8 || result_.input_types[k] == DataType::kInt8);
+  }
   // The ends of the range by inputs `low` and `high`.
   absl::StatusOr<std::vector<EndsOfRange>> Ends(int low, int high) const;
   absl::StatusOr<Steps> StepsOf(const std::vector<EndsOfRange>& ends, DataType type, Reading reading) const;
@@ -67,9 +76,29 @@ class Chain {
 
   void Then(OpKind op, std::vector<int> inputs, Attributes attributes = {});
 
+  // Numbers that the steps read.
+  int Number(float number) { return result_.AddConstant(Tensor::Scalar(number)); }
+  int Helper(OpKind op, std::vector<int> inputs, Attributes attributes = {}) {
+    return result_.AddHelper(op, std::move(inputs), DataType::kFloat32, std::move(attributes));
+  }
+  // The least or largest of all elements of input `k`.
+  int Extreme(OpKind reduce, int k);
+
+  // Steps that round real numbers to those of a range by numbers `low` and `high` (quantized_run_ranges.cc):
+  // with 256 steps for them, of which one is 0 ...
+  void RoundAffine(int x, int low, int high);
+  // ... in steps of number `scale`, from `first` to `last` of them
+  void RoundScaled(int x, int scale, IntegerRange steps);
+  // ... of 8 bits, as this reading of the range has it
+  void Round(int x, int low, int high, DataType type, Reading reading);
+  // ... to those of the range of `x` itself, widened to hold 0: what a kernel reads as integers.
+  void RoundToOwnRange(int x);
+
   // The last step makes real numbers: sums of products, of 32 bits in the file. `ends`: the ranges that the NodeDef
   // gives beside them, none where it gives none.
   absl::StatusOr<bool> FinishReal(const std::vector<EndsOfRange>& ends) { return Finish(DataType::kFloat32, ends); }
+  // ... of 8 bits, whose range is these numbers.
+  absl::StatusOr<bool> FinishRounded(int low, int high);
   // ... integers of the NodeDef's type, as they are.
   absl::StatusOr<bool> FinishIntegers(const std::vector<EndsOfRange>& ends) { return Finish(out_type_, ends); }
   // ... real numbers, which are quantized.
@@ -85,6 +114,11 @@ class Chain {
   DataType out_type_;
   std::vector<int> inputs_;  // of the last step
 };
+
+// QuantizeV2 and Requantize where the run finds the range that they are asked for (quantized_run_ranges.cc).
+absl::StatusOr<bool> ReadQuantizeByRun(const RuleInput& input, Chain& chain, std::string_view mode, bool narrow,
+                                       int64_t axis);
+absl::StatusOr<bool> ReadRequantizeByRun(const RuleInput& input, Chain& chain, Reading reading);
 
 }  // namespace halftone::graphdef
 

@@ -39,6 +39,7 @@ absl::StatusOr<bool> ReadQuantizeV2(const RuleInput& input, ConvertedNode& resul
   HALFTONE_ASSIGN_OR_RETURN(const bool narrow, input.Bool("narrow_range", false));
   HALFTONE_ASSIGN_OR_RETURN(const int64_t axis, input.Int("axis", -1));
   const std::string mode = StringOf(input, "mode", "MIN_COMBINED");
+  if (chain.FindsEnds(1, 2)) return ReadQuantizeByRun(input, chain, mode, narrow, axis);
   HALFTONE_ASSIGN_OR_RETURN(std::vector<EndsOfRange> ends, chain.Ends(1, 2));
   if (axis == -1 && ends.size() != 1) return absl::InvalidArgumentError("several ranges, but no attribute 'axis'");
   for (EndsOfRange& range : ends) {
@@ -84,8 +85,9 @@ absl::StatusOr<bool> ReadQuantizeV2(const RuleInput& input, ConvertedNode& resul
 
 absl::StatusOr<bool> ReadRequantize(const RuleInput& input, ConvertedNode& result) {
   Chain chain(input, result);
-  HALFTONE_ASSIGN_OR_RETURN(const std::vector<EndsOfRange> ends, chain.Ends(3, 4));
   const Reading reading = Says(input, "PerChannel") ? Reading::kScaled : Reading::kAffine;
+  if (chain.FindsEnds(3, 4)) return ReadRequantizeByRun(input, chain, reading);
+  HALFTONE_ASSIGN_OR_RETURN(const std::vector<EndsOfRange> ends, chain.Ends(3, 4));
   HALFTONE_ASSIGN_OR_RETURN(const int x, chain.Real(0, 1, 2, reading));
   chain.Then(OpKind::kIdentity, {x});
   return chain.FinishQuantized(ends, reading);
@@ -176,10 +178,14 @@ absl::StatusOr<bool> ReadQuantizedContraction(const RuleInput& input, ConvertedN
   const bool by_first = !is_conv && StringOf(input, "input_quant_mode", "MIN_FIRST") == "MIN_FIRST" && chain.IsU8(0);
   const Reading w_reading = chain.IsU8(1) ? Reading::kAffine : Reading::kScaled;
   const Reading x_reading = chain.IsU8(1) || (by_first && at.bias >= 0) ? Reading::kAffine : Reading::kScaled;
-  HALFTONE_ASSIGN_OR_RETURN(const std::vector<EndsOfRange> x_ends, chain.Ends(at.x_low, at.x_low + 1));
+  const bool x_is_rounded = chain.IsRounded(0);
   HALFTONE_ASSIGN_OR_RETURN(const std::vector<EndsOfRange> w_ends, chain.Ends(at.w_low, at.w_low + 1));
-  if (x_ends.size() != 1) return absl::UnimplementedError("an input with a range for each channel");
-  HALFTONE_ASSIGN_OR_RETURN(const Steps x_steps, chain.StepsOf(x_ends, result.input_types[0], x_reading));
+  Steps x_steps;
+  if (!x_is_rounded) {
+    HALFTONE_ASSIGN_OR_RETURN(const std::vector<EndsOfRange> x_ends, chain.Ends(at.x_low, at.x_low + 1));
+    if (x_ends.size() != 1) return absl::UnimplementedError("an input with a range for each channel");
+    HALFTONE_ASSIGN_OR_RETURN(x_steps, chain.StepsOf(x_ends, result.input_types[0], x_reading));
+  }
   HALFTONE_ASSIGN_OR_RETURN(const Steps w_steps, chain.StepsOf(w_ends, result.input_types[1], w_reading));
   int64_t axis = is_conv ? (depthwise ? 2 : 3) : chain.attributes().Bool("transpose_b", false) ? 0 : 1;
   if (depthwise && w_steps.scales.size() > 1) {
@@ -189,6 +195,8 @@ absl::StatusOr<bool> ReadQuantizedContraction(const RuleInput& input, ConvertedN
   }
   std::vector<int> inputs = {chain.Real(0, x_steps), chain.Real(1, w_steps, axis)};
   if (at.bias >= 0 && result.input_types[at.bias] == DataType::kInt32) {  // in steps of the products
+    if (x_is_rounded)
+      return absl::UnimplementedError("a bias of 32 bits, whose steps would be those of a range that the run finds");
     Steps steps = w_steps;
     for (float& scale : steps.scales) scale *= x_steps.scales[0];
     Attributes attributes;
@@ -215,7 +223,7 @@ absl::StatusOr<bool> ReadQuantizedContraction(const RuleInput& input, ConvertedN
   }
   if (Says(input, "AndRelu")) chain.Then(OpKind::kRelu, {Chain::kPrevious});
   if (Says(input, "AndDequantize")) return chain.FinishReal({});
-  if (at.out_low < 0) return chain.FinishReal(ProductEnds(x_steps, w_steps));
+  if (at.out_low < 0) return chain.FinishReal(x_is_rounded ? std::vector{kAnyRange} : ProductEnds(x_steps, w_steps));
   HALFTONE_ASSIGN_OR_RETURN(const std::vector<EndsOfRange> ends, chain.Ends(at.out_low, at.out_low + 1));
   return chain.FinishQuantized(ends, Reading::kScaled);
 }

@@ -33,7 +33,8 @@ absl::StatusOr<bool> ReadQuantizedUnary(const RuleInput& input, ConvertedNode& r
   Chain chain(input, result);
   const bool reshapes = Says(input, "Reshape"), max_pools = Says(input, "MaxPool");
   const int low = reshapes ? 2 : 1;
-  const bool is_real = chain.IsReal(0);
+  const bool is_real = chain.IsReal(0), is_rounded = chain.IsRounded(0);
+  const DataType type = result.input_types[0];
   std::vector<EndsOfRange> ends = {kAnyRange};
   if (!is_real) {
     HALFTONE_ASSIGN_OR_RETURN(ends, chain.Ends(low, low + 1));
@@ -42,6 +43,7 @@ absl::StatusOr<bool> ReadQuantizedUnary(const RuleInput& input, ConvertedNode& r
     if (is_real) result.input_types[0] = DataType::kUnknown;
     if (reshapes) chain.Then(OpKind::kReshape, {0, 1});
     if (max_pools) chain.Then(OpKind::kMaxPool, {0}, chain.attributes());
+    if (is_rounded) return chain.FinishRounded(low, low + 1);
     return is_real ? chain.FinishReal(ends) : chain.FinishIntegers(ends);
   }
   const bool is_relu = Says(input, "Relu");
@@ -51,12 +53,17 @@ absl::StatusOr<bool> ReadQuantizedUnary(const RuleInput& input, ConvertedNode& r
              : Says(input, "Relu6") ? OpKind::kRelu6
                                     : OpKind::kRelu,
              {x}, is_relu ? Attributes() : chain.attributes());
+  if (is_rounded) {
+    if (!is_relu || Says(input, "Relu6")) chain.Round(Chain::kPrevious, low, low + 1, type, reading);
+    return chain.FinishRounded(low, low + 1);
+  }
   return is_real ? chain.FinishReal(ends) : chain.FinishQuantized(ends, reading);
 }
 
 // The result has the range of the image. (quantized_resize_bilinear_op.cc)
 absl::StatusOr<bool> ReadQuantizedResize(const RuleInput& input, ConvertedNode& result) {
   Chain chain(input, result);
+  if (chain.IsRounded(0)) return absl::UnimplementedError("a resize of integers whose range the run finds");
   const bool is_real = chain.IsReal(0);
   std::vector<EndsOfRange> ends = {kAnyRange};
   if (!is_real) {
@@ -78,6 +85,30 @@ absl::StatusOr<bool> ReadQuantizedResize(const RuleInput& input, ConvertedNode& 
   return read;
 }
 
+namespace {
+
+// The range of all parts, of u8, whose numbers are rounded to its steps.
+absl::StatusOr<bool> ReadConcatByRun(Chain& chain, ConvertedNode& result, int first, int n, int axis) {
+  const int lows = n + 1;
+  int low = chain.Number(0), high = low;
+  std::vector<int> inputs;
+  for (int i = 0; i < n; ++i) {
+    if (result.input_types[first + i] != DataType::kUInt8)
+      return absl::UnimplementedError(
+          Concat("input ", first + i, " of other than u8 beside a range that the run finds"));
+    low = chain.Helper(OpKind::kMinimum, {low, lows + i});
+    high = chain.Helper(OpKind::kMaximum, {high, lows + n + i});
+    HALFTONE_ASSIGN_OR_RETURN(const int part, chain.Real(first + i, lows + i, lows + n + i, Reading::kAffine));
+    inputs.push_back(part);
+  }
+  inputs.push_back(axis);
+  chain.Then(OpKind::kConcat, inputs);
+  chain.RoundAffine(Chain::kPrevious, low, high);
+  return chain.FinishRounded(low, high);
+}
+
+}  // namespace
+
 // Of one range for all, the integers are joined as they are. Else the result's range holds those of all parts and 0,
 // and of s8 is as wide on both sides. (quantized_concat_op.cc, mkl_concat_op.cc)
 absl::StatusOr<bool> ReadQuantizedConcat(const RuleInput& input, ConvertedNode& result) {
@@ -86,6 +117,9 @@ absl::StatusOr<bool> ReadQuantizedConcat(const RuleInput& input, ConvertedNode& 
   const int n = static_cast<int>(count);
   const bool axis_is_last = Says(input, "V2");  // of the values, before the ranges
   const int first = axis_is_last ? 0 : 1, lows = n + 1;
+  bool any_is_rounded = false;
+  for (int i = 0; i < n; ++i) any_is_rounded = any_is_rounded || chain.IsRounded(first + i);
+  if (any_is_rounded) return ReadConcatByRun(chain, result, first, n, axis_is_last ? n : 0);
   std::vector<EndsOfRange> parts;
   EndsOfRange all;
   for (int i = 0; i < n; ++i) {

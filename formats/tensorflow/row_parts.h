@@ -63,9 +63,10 @@ absl::StatusOr<bool> ReadDequantize(const RuleInput& input, ConvertedNode& resul
 // The attributes of a resize by one of TensorFlow's (import_rules.cc).
 absl::StatusOr<Attributes> ResizeAttributes(const RuleInput& input);
 
-// Those of ops on quantized tensors (read_quantized.cc, read_quantized_math.cc).
+// Those of ops on quantized tensors (read_quantized.cc, read_quantized_math.cc, quantized_run_ranges.cc).
 absl::StatusOr<bool> ReadQuantizeV2(const RuleInput& input, ConvertedNode& result);
 absl::StatusOr<bool> ReadRequantize(const RuleInput& input, ConvertedNode& result);
+absl::StatusOr<bool> ReadRequantizationRange(const RuleInput& input, ConvertedNode& result);
 absl::StatusOr<bool> ReadQuantizedContraction(const RuleInput& input, ConvertedNode& result);
 absl::StatusOr<bool> ReadQuantizedBinary(const RuleInput& input, ConvertedNode& result);
 absl::StatusOr<bool> ReadQuantizedUnary(const RuleInput& input, ConvertedNode& result);

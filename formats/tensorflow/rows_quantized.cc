@@ -12,6 +12,8 @@ using enum AttrForm;
 
 constexpr TypeRow kQuantizeTypes[] = {{"T"}};
 constexpr TypeRow kRequantizeTypes[] = {{"Tinput"}, {"out_type"}};
+constexpr TypeRow kRangeTypes[] = {{"Tinput"}};
+constexpr TypeRow kChannelRangeTypes[] = {{"T", DataType::kInt32}};
 constexpr TypeRow kRequantizeChannelTypes[] = {{"T", DataType::kInt32}, {"out_type", DataType::kUInt8}};
 constexpr TypeRow kTo32[] = {{"Tinput"}, {"Tfilter"}, {"out_type", DataType::kInt32}};
 constexpr TypeRow kToU8[] = {{"Tinput"}, {"Tfilter"}, {"out_type", DataType::kUInt8}};
@@ -33,6 +35,7 @@ constexpr AttrRow kQuantizeAttrs[] = {{.name = "mode", .form = kByRule},
                                       {.name = "narrow_range", .form = kByRule},
                                       {.name = "axis", .form = kByRule},
                                       {.name = "ensure_minimum_range", .form = kByRule}};
+constexpr AttrRow kClipAttrs[] = {{.name = "clip_value_max", .form = kByRule, .required = true}};
 constexpr AttrRow kLastChannel{.form = kImpliedString, .canonical = "layout", .text = "NHWC"};
 constexpr AttrRow kStrides{.name = "strides", .form = kSpatial, .canonical = "strides", .required = true};
 constexpr AttrRow kDilations{.name = "dilations", .form = kSpatial, .canonical = "dilations"};
@@ -72,6 +75,10 @@ constexpr OpRow Product(std::string_view op, std::string_view inputs, std::span<
 constexpr OpRow kRows[] = {
     {"QuantizeV2", kQuantizeLinear, "f32,f32,f32", "T,f32,f32", kQuantizeTypes, kQuantizeAttrs, "", 0, ReadQuantizeV2},
     {"Requantize", kQuantizeLinear, "Tinput,f32,f32,f32,f32", kOut, kRequantizeTypes, kNone, "", 0, ReadRequantize},
+    {"RequantizationRange", kQuantizeLinear, "Tinput,f32,f32", "f32,f32", kRangeTypes, kNone, "", 0,
+     ReadRequantizationRange},
+    {"RequantizationRangePerChannel", kQuantizeLinear, "T,f32,f32", "f32,f32", kChannelRangeTypes, kClipAttrs, "", 0,
+     ReadRequantizationRange},
     {"RequantizePerChannel", kQuantizeLinear, "T,f32,f32,f32,f32", kOut, kRequantizeChannelTypes, kNone, "", 0,
      ReadRequantize},
     Conv("QuantizedConv2D", kConvIn, kTo32, kConvAttrs),

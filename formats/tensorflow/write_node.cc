@@ -62,6 +62,8 @@ constexpr Writer kWriters[] = {
     {kScaledDotProductAttention, WriteAttention},
     {kQuantizeLinear, WriteQuantize},
     {kDequantizeLinear, WriteDequantize},
+    {kDynamicQuantizeLinear, WriteDynamicQuantize},
+    {kMatMulIntegerToFloat, WriteIntegerProduct},
 };
 
 // What one attribute of the canonical op says and TensorFlow's op cannot.

@@ -20,7 +20,8 @@ absl::Status WriteNode(GraphWriter& out, NodeId id);
 // All nodes of the writer's graph.
 absl::Status WriteNodes(GraphWriter& out);
 
-// Parts of it, by family: write_math.cc, write_move.cc, write_window.cc, write_quantize.cc.
+// Parts of it, by family: write_math.cc, write_move.cc, write_window.cc, write_quantize.cc,
+// write_run_ranges.cc.
 absl::Status WriteMatMul(GraphWriter& out, NodeId id);
 absl::Status WriteGemm(GraphWriter& out, NodeId id);
 absl::Status WriteClip(GraphWriter& out, NodeId id);
@@ -41,6 +42,9 @@ absl::Status WriteAttention(GraphWriter& out, NodeId id);
 absl::Status WritePool(GraphWriter& out, NodeId id);
 absl::Status WriteQuantize(GraphWriter& out, NodeId id);
 absl::Status WriteDequantize(GraphWriter& out, NodeId id);
+absl::Status WriteDynamicQuantize(GraphWriter& out, NodeId id);
+absl::Status WriteDequantizeByRun(GraphWriter& out, NodeId id);
+absl::Status WriteIntegerProduct(GraphWriter& out, NodeId id);
 
 // The weights of a convolution as TensorFlow's op of that kind has them; UNIMPLEMENTED where they cannot be rearranged.
 struct ConvWeights {

@@ -6,6 +6,7 @@
 //   dequantize(another constant) the numbers, as an f32 constant: biases
 //   the others                   arithmetic: divide, round, add, clip, cast; cast, subtract, multiply
 //
+// What the run finds the range of is in write_run_ranges.cc.
 // Ranges are such that scales and zero points read back are the same to the bit (quantized_ranges.h).
 
 #include <optional>
@@ -193,6 +194,7 @@ absl::Status WriteDequantize(GraphWriter& out, NodeId id) {
   const Graph& graph = out.graph();
   const ValueId x = graph.input(id, 0);
   const NodeId producer = graph.producer(x);
+  if (graph.op(producer) == OpKind::kDynamicQuantizeLinear) return WriteDequantizeByRun(out, id);
   if (out.written().groups().HasRange(producer)) return WriteDequantizeOfRange(out, id);
   if (IsFakeQuantized(graph, producer)) return WriteFakeQuant(out, id, producer);
   const bool was_quantized = graph.node(id).spelling == "Dequantize" &&

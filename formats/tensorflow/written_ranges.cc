@@ -72,7 +72,13 @@ bool IsQuantizedConstant(const Graph& graph, NodeId constant) {
   if (graph.op(constant) != OpKind::kConstant) return false;
   const ValueId value = graph.output(constant);
   const DataType type = graph.type(value);
-  return (type == DataType::kInt8 || type == DataType::kUInt8) && AllReaders(graph, value, IsScaled);
+  if (type != DataType::kInt8 && type != DataType::kUInt8) return false;
+  const std::vector<Use>& uses = graph.uses(value);
+  if (uses.empty() || graph.IsOutput(value) || graph.IsCaptured(value)) return false;
+  return std::all_of(uses.begin(), uses.end(), [&](const Use& use) {
+    if (use.index == 1) return graph.op(use.node) == OpKind::kMatMulIntegerToFloat;
+    return use.index == 0 && graph.op(use.node) == OpKind::kDequantizeLinear && IsScaled(graph, use.node);
+  });
 }
 
 }  // namespace halftone::graphdef

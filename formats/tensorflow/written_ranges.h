@@ -28,7 +28,7 @@ bool IsFakeQuantized(const Graph& graph, NodeId quantize);
 // A dequantize_linear that Dequantize says with mode SCALED: with zero points of 0.
 bool IsScaled(const Graph& graph, NodeId dequantize);
 
-// A constant of s8 or u8 that only such nodes read: it stands in the file as a constant of DT_QINT8 or DT_QUINT8.
+// A constant of s8 or u8 that only such nodes read, or products of integers as their weights: it stands in the file as a constant of DT_QINT8 or DT_QUINT8.
 bool IsQuantizedConstant(const Graph& graph, NodeId constant);
 
 }  // namespace halftone::graphdef

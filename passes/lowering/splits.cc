@@ -20,7 +20,7 @@ std::vector<std::unique_ptr<Pass>> SplitsOfOps(GraphFormat format, Dialect diale
   passes.push_back(std::make_unique<SplitScaledAttention>(format, dialect));
   passes.push_back(std::make_unique<SplitGruAttention>(format, dialect));
   if (format == GraphFormat::kGraphDef) passes.push_back(std::make_unique<SplitRecurrent>());  // ONNX has the ops
-  if (format != GraphFormat::kGraphDef) passes.push_back(std::make_unique<SplitIntegerProduct>());
+  passes.push_back(std::make_unique<SplitIntegerProduct>(format));
   passes.push_back(std::make_unique<SplitL2Loss>(format, dialect));
   passes.push_back(std::make_unique<SplitComparisons>(format, dialect));
   passes.push_back(std::make_unique<SplitInstanceNorm>(format, dialect));

@@ -45,7 +45,9 @@ struct RoundedMatrix {
 
 absl::StatusOr<RoundedMatrix> RoundMatrix(const Graph& graph, NodeId id, const QuantizeOptions& options) {
   const Tensor& weights = *graph.ConstantTensor(graph.input(id, kWeights));
-  const int axis = options.per_channel_weights ? OutputChannelAxis(graph, id) : -1;
+  // TensorFlow's product of bytes knows one range of weights.
+  const bool per_column = options.per_channel_weights && graph.format() != GraphFormat::kGraphDef;
+  const int axis = per_column ? OutputChannelAxis(graph, id) : -1;
   RoundedMatrix result;
   for (const int limit : {kFullWeights, kNarrowWeights}) {
     HALFTONE_ASSIGN_OR_RETURN(result.quantization, QuantizationOfWeights(weights, axis, limit));

@@ -2,7 +2,7 @@
 //
 // for the nodes that are named, with the activation that they have: ranges are found by each run, so that nothing has to be
 // calibrated. What several products read is quantized once. The export pipeline writes MatMulInteger, Cast, Mul and Add,
-// as other tools do.
+// as other tools do; in a GraphDef QuantizeV2 by Min and Max, QuantizedMatMulWithBias and Dequantize.
 #ifndef HALFTONE_PASSES_QUANTIZE_QUANTIZE_DYNAMICALLY_H_
 #define HALFTONE_PASSES_QUANTIZE_QUANTIZE_DYNAMICALLY_H_
 
@@ -21,7 +21,8 @@ namespace halftone {
 // ranges are found by the run, here and in other runtimes.
 std::string WhyNotDynamic(const Graph& graph, NodeId id);
 
-// Weights are symmetric, from -127 to 127, or of 7 bits where options.fit_pairs wants it; one scale a column, or one.
+// Weights are symmetric, from -127 to 127, or of 7 bits where options.fit_pairs wants it; one scale a column, or one, as
+// in GraphDefs always.
 class QuantizeDynamically final : public Pass {
  public:
   // Of `options`: per_channel_weights, fit_pairs. REQUIRES: WhyNotDynamic is "" for each of `nodes`

@@ -29,13 +29,13 @@ void ExpectLegal(const tensorflow::GraphDef& def) {
 
 }  // namespace
 
-void ExpectAnswers(const tensorflow::GraphDef& def, const std::vector<Tensor>& inputs,
-                   const std::vector<double>& expected, double step, bool requantizes) {
+void ExpectNumbers(const tensorflow::GraphDef& def, const std::vector<Tensor>& inputs,
+                   const std::vector<double>& expected, double step, Graph& squashed) {
   ExpectLegal(def);
   const absl::StatusOr<Graph> read = ImportGraphDef(def.SerializeAsString(), /*is_text=*/false, {.outputs = {"y"}});
   ASSERT_TRUE(read.ok()) << read.status();
   for (const NodeId id : read->nodes()) EXPECT_NE(read->op(id), OpKind::kOpaque) << PrintGraph(*read);
-  Graph squashed = *read;
+  squashed = *read;
   const PermissiveTarget target;
   PassContext context{.target = target};
   ASSERT_EQ(MakeOptimizePipeline().Run(squashed, context), absl::OkStatus());
@@ -53,6 +53,12 @@ void ExpectAnswers(const tensorflow::GraphDef& def, const std::vector<Tensor>& i
     ASSERT_EQ(y.size(), expected.size());
     for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], step) << i << "\n" << PrintGraph(*graph);
   }
+}
+
+void ExpectAnswers(const tensorflow::GraphDef& def, const std::vector<Tensor>& inputs,
+                   const std::vector<double>& expected, double step, bool requantizes) {
+  Graph squashed;
+  ASSERT_NO_FATAL_FAILURE(ExpectNumbers(def, inputs, expected, step, squashed));
   // Contractions read integers, and those behind which there is a quantization write them.
   for (const NodeId id : squashed.nodes()) {
     if (Info(squashed.op(id)).group != OpGroup::kContraction) continue;

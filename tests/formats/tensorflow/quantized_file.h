@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "formats/tensorflow/proto/graph.pb.h"
+#include "ir/graph.h"
 #include "ir/tensor.h"
 
 namespace halftone::testing {
@@ -90,8 +91,11 @@ class QuantizedFile {
   tensorflow::GraphDef def_;
 };
 
-// What the file computes as it is read, squashed for running, and read from a file that we wrote of it. `requantizes`:
-// integers go from one quantization to another in between.
+// What the file computes as it is read, squashed for running, and read from a file that we wrote of it.
+void ExpectNumbers(const tensorflow::GraphDef& def, const std::vector<Tensor>& inputs,
+                   const std::vector<double>& expected, double step, Graph& squashed);
+// ... with contractions and what is between them in integers. `requantizes`: integers go from one quantization to another
+// in between.
 void ExpectAnswers(const tensorflow::GraphDef& def, const std::vector<Tensor>& inputs,
                    const std::vector<double>& expected, double step, bool requantizes = false);
 

@@ -1,0 +1,101 @@
+// matmul(dequantize_linear(q, s, z), dequantize_linear(w, sw, zw), c)
+//     =>  matmul_integer_to_float(q, w, s, sw, z, zw, c)   where   q, s, z = dynamic_quantize_linear(x)
+//
+// As a GraphDef says dynamic quantization: numbers between the ops. Legal where w, sw and zw are constants, w a matrix
+// of bytes with one scale or one a column, c a vector, nothing is transposed, and the target has the kernel; an
+// activation stays. What the run quantizes may have other readers. Sums are exact in integers: as the matmul but for
+// f32's rounding.
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "passes/core/reasons.h"
+#include "passes/fusion/contraction.h"
+#include "passes/fusion/rules.h"
+
+namespace halftone {
+namespace {
+
+bool IsDequantized(const Graph& g, ValueId value) { return value.valid() && g.op(value) == OpKind::kDequantizeLinear; }
+
+// Scales of the weights that the product takes.
+bool ScalesFit(const Graph& g, NodeId dequantize) {
+  const Shape &w = g.shape(g.input(dequantize, 0)), &scale = g.shape(g.input(dequantize, 1));
+  const Attributes& attributes = g.node(dequantize).attributes;
+  if (!w.has_rank() || w.rank() != 2 || attributes.Int("block_size", 0) != 0) return false;
+  if (scale.num_elements() == 1) return true;
+  const int64_t axis = attributes.Int("axis", 1);
+  return (axis == 1 || axis == -1) && scale.has_rank() && scale.rank() == 1 && scale.dim(0) == w.dim(1);
+}
+
+// Absent where all of them are 0.
+ValueId ZeroPoint(const Graph& g, ValueId zero) {
+  if (!zero.valid()) return kNoValue;
+  const std::vector<int64_t> points = g.ConstantTensor(zero)->ToInts();
+  return std::all_of(points.begin(), points.end(), [](int64_t point) { return point == 0; }) ? kNoValue : zero;
+}
+
+class FuseDynamicProduct final : public RewriteRule {
+ public:
+  std::string_view name() const override { return "fuse-dynamic-product"; }
+  std::string_view equation() const override {
+    return "matmul(dequantize_linear(q, s, z), dequantize_linear(w, sw), c) => "
+           "matmul_integer_to_float(q, w, s, sw, z, c), q, s, z = dynamic_quantize_linear(x)";
+  }
+  bool makes_one_node() const override { return true; }
+  OpSet root() const override { return OpKind::kMatMul; }
+
+  FindResult Find(const Graph& g, NodeId matmul, const Target& target) const override {
+    const auto [x, w] = g.inputs<2>(matmul);
+    if (!IsDequantized(g, x) || !IsDequantized(g, w)) return No("an operand is not dequantized");
+    const NodeId left = g.producer(x), right = g.producer(w);
+    const ValueId q = g.input(left, 0);
+    if (g.op(q) != OpKind::kDynamicQuantizeLinear) return No("the left operand's range is not found by the run");
+    const NodeId maker = g.producer(q);
+    if (q != g.output(maker, 0) || g.input(left, 1) != g.output(maker, 1) || g.input(left, 2) != g.output(maker, 2))
+      return Kept(Describe(g, x) + " has the scale or zero point of something else");
+    for (const ValueId input : g.node(right).inputs) {
+      if (input.valid() && !g.IsConstant(input)) return Kept(Describe(g, w) + " is computed");
+    }
+    if (!ScalesFit(g, right)) return Kept(Describe(g, w) + " is no matrix with one scale or one a column");
+    const Attributes& attributes = g.node(matmul).attributes;
+    if (HasResidual(g, matmul) || attributes.Float("scale", 1) != 1 || attributes.Bool("transpose_a", false) ||
+        attributes.Bool("transpose_b", false) || attributes.Bool("activation_first", false)) {
+      return Kept("a residual, a factor or a transposed operand is fused into it");
+    }
+    for (const ValueId value : {x, w, g.output(matmul)}) {
+      if (g.type(value) != DataType::kFloat32) return Kept(Describe(g, value) + " is not f32");
+    }
+    const ValueId bias = g.input(matmul, kBiasInput);
+    std::vector<ValueId> inputs = {
+        q,   g.input(right, 0), g.input(left, 1), g.input(right, 1), g.input(left, 2), ZeroPoint(g, g.input(right, 2)),
+        bias};
+    if (bias.valid() && (!g.shape(bias).has_rank() || g.shape(bias).rank() != 1 ||
+                         g.shape(bias).dim(0) != g.shape(g.input(right, 0)).dim(1))) {
+      return Kept(Describe(g, bias) + " is not one number a column");
+    }
+    const absl::Status supported = target.SupportsOp(g, OpKind::kMatMulIntegerToFloat, inputs);
+    if (!supported.ok()) return Kept(Describe(g, matmul, supported));
+    return Match({matmul}, std::move(inputs));
+  }
+
+  absl::Status Apply(const Match& m, GraphEditor& edit) const override {
+    Node node;
+    node.op = OpKind::kMatMulIntegerToFloat;
+    for (int i = 0; i < 7; ++i) node.inputs.push_back(m.value(i));
+    while (!node.inputs.back().valid()) node.inputs.pop_back();
+    const Attributes& attributes = edit.graph().node(m.root()).attributes;
+    for (const char* name : {"activation", "activation_alpha", "activation_beta"}) {
+      if (const AttributeValue* value = attributes.find(name)) node.attributes.Set(name, *value);
+    }
+    ReplaceByNode(edit, m.root(), std::move(node));
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<RewriteRule> MakeFuseDynamicProduct() { return std::make_unique<FuseDynamicProduct>(); }
+
+}  // namespace halftone

@@ -1,0 +1,206 @@
+// Products whose ranges the run finds, as TensorFlow's ops: legal, read back, and computed in integers again.
+
+#include <set>
+#include <string>
+
+#include "base/strings.h"
+#include "formats/tensorflow/exporter.h"
+#include "formats/tensorflow/importer.h"
+#include "formats/tensorflow/proto/graph.pb.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "ir/text.h"
+#include "passes/core/equivalence.h"
+#include "passes/core/permissive_target.h"
+#include "passes/pipelines.h"
+#include "passes/quantize/quantize_dynamically.h"
+#include "passes/simplify/passes.h"
+#include "tests/formats/tensorflow/internal_ops.h"
+#include "tests/formats/tensorflow/registry_check.h"
+#include "tests/formats/tensorflow/shared_data.h"
+
+namespace halftone {
+namespace {
+
+namespace tf = ::halftone::tensorflow;
+using ::testing::HasSubstr;
+
+struct ProductCase {
+  const char* name;
+  const char* text;
+  int products;
+  std::multiset<std::string> ops;  // that compute
+};
+
+const ProductCase kCases[] = {
+    {"plain",
+     "(x: f32[4,33]) { w = const f32[33,19] uniform(-1, 1)   return y=matmul(x, w) }",
+     1,
+     {"Reshape", "Min", "Max", "QuantizeV2", "QuantizedMatMulWithBias", "Dequantize"}},
+    {"bias and relu",
+     "(x: f32[4,33]) { w = const f32[33,19] uniform(-1, 1)   b = const f32[19] uniform(-1, 1)"
+     "  return y=matmul(x, w, b) {activation=\"relu\"} }",
+     1,
+     {"Reshape", "Min", "Max", "QuantizeV2", "QuantizedMatMulWithBiasAndRelu", "Dequantize"}},
+    {"a bias that sums of 32 bits might not hold",
+     "(x: f32[4,33]) { w = const f32[33,19] uniform(-1, 1)   b = const f32[19] uniform(-90000, 90000)"
+     "  return y=matmul(x, w, b) {activation=\"relu\"} }",
+     1,
+     {"Reshape", "Min", "Max", "QuantizeV2", "QuantizedMatMulWithBias", "Dequantize", "BiasAdd", "Relu"}},
+    {"another activation",
+     "(x: f32[4,33]) { w = const f32[33,19] uniform(-1, 1)   return y=matmul(x, w) {activation=\"tanh\"} }",
+     1,
+     {"Reshape", "Min", "Max", "QuantizeV2", "QuantizedMatMulWithBias", "Dequantize", "Tanh"}},
+    {"two products of one quantization, transposed weights",
+     "(x: f32[4,33]) { w = const f32[33,19] uniform(-1, 1)   v = const f32[17,33] uniform(-1, 1)"
+     "  return y=matmul(x, w), z=matmul(x, v) {transpose_b=true} }",
+     2,
+     {"Reshape", "Min", "Max", "QuantizeV2", "QuantizedMatMulWithBias", "Dequantize", "QuantizedMatMulWithBias",
+      "Dequantize"}},
+    {"a stack of matrices",
+     "(x: f32[2,7,33]) { w = const f32[33,19] uniform(-1, 1)   v = const f32[33,5] uniform(-1, 1)"
+     "  b = const f32[19] uniform(-1, 1)   return y=matmul(x, w, b) {activation=\"relu\"}, z=matmul(x, v) }",
+     2,
+     {"Reshape", "Reshape", "Min", "Max", "QuantizeV2", "QuantizedMatMulWithBiasAndRelu", "Dequantize", "Reshape",
+      "QuantizedMatMulWithBias", "Dequantize", "Reshape"}},
+    {"a stack of an unknown number of matrices of an unknown number of rows",
+     "(x: f32[n,m,33]) { w = const f32[33,19] uniform(-1, 1)   return y=matmul(x, w) }",
+     1,
+     {"Reshape", "Reshape", "Min", "Max", "QuantizeV2", "QuantizedMatMulWithBias", "Dequantize", "Shape",
+      "StridedSlice", "ConcatV2", "Reshape"}},
+};
+
+void MustRun(const Pipeline& pipeline, Graph& graph) {
+  const PermissiveTarget target;
+  PassContext context{.target = target};
+  ASSERT_EQ(pipeline.Run(graph, context), absl::OkStatus());
+}
+
+int CountOf(const Graph& graph, OpKind op) {
+  int count = 0;
+  for (const NodeId id : graph.nodes()) count += graph.op(id) == op ? 1 : 0;
+  return count;
+}
+
+// The file of a graph, and its ops but constants and placeholders.
+void Write(Graph graph, std::string& bytes, std::multiset<std::string>& ops) {
+  MustRun(MakeExportPipeline(GraphFormat::kGraphDef), graph);
+  const absl::StatusOr<std::string> written = ExportGraphDef(graph, /*as_text=*/false);
+  ASSERT_TRUE(written.ok()) << written.status() << PrintGraph(graph);
+  bytes = *written;
+  tf::GraphDef def;
+  ASSERT_TRUE(def.ParseFromString(bytes));
+  for (const tf::NodeDef& node : def.node()) {
+    if (node.op() != "Const" && node.op() != "Placeholder") ops.insert(node.op());
+  }
+  if (const auto path = testing::SharedData("tensorflow_ops.pbtxt"); path.has_value()) {
+    const auto registry = testing::ReadRegistry(*path);
+    ASSERT_TRUE(registry.ok()) << registry.status();
+    EXPECT_EQ(testing::RegistryViolations(def, *registry), std::vector<std::string>());
+  }
+}
+
+void ExpectSameAnswers(const Graph& before, const Graph& after, float tolerance) {
+  const absl::StatusOr<std::string> difference = CompareAnswers(before, after, /*seed=*/3, tolerance);
+  ASSERT_TRUE(difference.ok()) << difference.status() << PrintGraph(after);
+  EXPECT_EQ(*difference, "") << PrintGraph(after);
+}
+
+void Quantize(Graph& graph, const QuantizeOptions& options) {
+  std::set<NodeId> nodes;
+  for (const NodeId id : graph.nodes()) {
+    if (WhyNotDynamic(graph, id).empty()) nodes.insert(id);
+  }
+  Pipeline pipeline("quantize");
+  pipeline.Add<QuantizeDynamically>(nodes, options);
+  pipeline.Add<RemoveDeadNodes>();
+  MustRun(pipeline, graph);
+}
+
+TEST(DynamicProducts, AreLegalAndReadBack) {
+  for (const ProductCase& product : kCases) {
+    SCOPED_TRACE(product.name);
+    const absl::StatusOr<Graph> net = ParseGraph(Concat("graph graphdef ", product.text));
+    ASSERT_TRUE(net.ok()) << net.status();
+    Graph graph = *net;
+    Quantize(graph, {});
+    ASSERT_EQ(CountOf(graph, OpKind::kMatMulIntegerToFloat), product.products);
+    ExpectSameAnswers(*net, graph, 0.05f);
+    std::string bytes;
+    std::multiset<std::string> ops;
+    Write(graph, bytes, ops);
+    EXPECT_EQ(ops, product.ops);
+    std::vector<std::string> outputs;
+    for (const GraphOutput& output : graph.outputs()) outputs.push_back(output.name);
+    const absl::StatusOr<Graph> read = ImportGraphDef(bytes, /*is_text=*/false, {.outputs = outputs});
+    ASSERT_TRUE(read.ok()) << read.status();
+    ExpectSameAnswers(graph, *read, 1e-5f);
+    Graph fused = *read;
+    MustRun(MakeOptimizePipeline(), fused);
+    EXPECT_EQ(CountOf(fused, OpKind::kMatMulIntegerToFloat), product.products) << PrintGraph(fused);
+    EXPECT_EQ(CountOf(fused, OpKind::kDynamicQuantizeLinear), 1) << PrintGraph(fused);
+    EXPECT_EQ(CountOf(fused, OpKind::kReduceMax), 0) << PrintGraph(fused);
+    ExpectSameAnswers(graph, fused, 1e-5f);
+    std::string bytes_again;
+    std::multiset<std::string> ops_again;
+    Write(fused, bytes_again, ops_again);
+    ops_again.erase("Identity");  // keeps the name of an output that Dequantize made
+    EXPECT_EQ(ops_again, product.ops) << "written again";
+  }
+}
+
+// One scale a column, and what else QuantizedMatMulWithBias does not take, stands in the file as numbers; read, it is a
+// product of integers again.
+TEST(DynamicProducts, OfOtherWeightsAreNumbersInTheFile) {
+  for (const char* product :
+       {"w = const s8[33,5]   ws = const f32[5] {0.5, 0.25, 0.125, 0.0625, 1}   b = const f32[5] uniform(-1, 1)"
+        "   return y=matmul_integer_to_float(q, w, s, ws, z, _, b) {activation=\"relu\"}",
+        "w = const s8[33,5]   return y=matmul_integer_to_float(q, w, s, 0.125:f32, z, 3:s8)"}) {
+    SCOPED_TRACE(product);
+    const absl::StatusOr<Graph> graph =
+        ParseGraph(Concat("graph graphdef (x: f32[4,33]) { q, s, z = dynamic_quantize_linear(x)   ", product, " }"));
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    std::string bytes;
+    std::multiset<std::string> ops;
+    Write(*graph, bytes, ops);
+    EXPECT_EQ(ops.count("MatMul"), 1u);
+    EXPECT_EQ(ops.count("QuantizeV2"), 1u);
+    const absl::StatusOr<Graph> read = ImportGraphDef(bytes, /*is_text=*/false, {.outputs = {"y"}});
+    ASSERT_TRUE(read.ok()) << read.status();
+    Graph fused = *read;
+    MustRun(MakeOptimizePipeline(), fused);
+    ExpectSameAnswers(*graph, fused, 1e-5f);
+  }
+}
+
+// As quantize_graph.py has weights.
+TEST(DynamicProducts, OfU8HaveAnOpWithoutBias) {
+  const absl::StatusOr<Graph> graph = ParseGraph(R"(graph graphdef (x: f32[4,33]) {
+    w = const u8[33,5]   b = const f32[5] uniform(-1, 1)   q, s, z = dynamic_quantize_linear(x)
+    return y=matmul_integer_to_float(q, w, s, 0.0078125:f32, z, 131:u8, b) {activation="relu"} })");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  std::string bytes;
+  std::multiset<std::string> ops, ops_again;
+  Write(*graph, bytes, ops);
+  EXPECT_EQ(ops, (std::multiset<std::string>{"Reshape", "Min", "Max", "QuantizeV2", "QuantizedMatMul", "Dequantize",
+                                             "BiasAdd", "Relu"}));
+  const absl::StatusOr<Graph> read = ImportGraphDef(bytes, /*is_text=*/false, {.outputs = {"y"}});
+  ASSERT_TRUE(read.ok()) << read.status();
+  Graph fused = *read;
+  MustRun(MakeOptimizePipeline(), fused);
+  EXPECT_EQ(CountOf(fused, OpKind::kMatMulIntegerToFloat), 1) << PrintGraph(fused);
+  ExpectSameAnswers(*graph, fused, 1e-5f);
+  Write(fused, bytes, ops_again);
+  EXPECT_EQ(ops_again, ops);
+}
+
+TEST(DynamicProducts, WhatNoOpSaysIsNamed) {
+  const absl::StatusOr<Graph> graph = ParseGraph(R"(graph graphdef (x: f32[4,33]) {
+    q, s, z = dynamic_quantize_linear(x)   return y=dequantize_linear(q, s, z), s })");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const absl::Status refused = ExportGraphDef(*graph, /*as_text=*/false).status();
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("a scale or a zero point that the run finds"));
+}
+
+}  // namespace
+}  // namespace halftone
