@@ -82,6 +82,6 @@ absl::Status WithReason(absl::Status status, absl::string_view reason) {
   return status;
 }
 
-bool IsTransient(const absl::Status& status) { return absl::IsUnavailable(status); }
+bool IsTransient(const absl::Status& status) { return absl::IsUnavailable(status) || absl::IsCancelled(status); }
 
 }  // namespace halftone::client

@@ -24,7 +24,8 @@ bool IsJobError(const absl::Status& status);
 std::string Reason(const absl::Status& status);
 absl::Status WithReason(absl::Status status, absl::string_view reason);
 
-// Whether the same call may succeed a little later: the server could not be reached, is starting or shutting down.
+// Whether the same call may succeed a little later: the server could not be reached, is starting or shutting down, when it
+// cancels the calls that it has. What this side cancelled is not to be asked for.
 bool IsTransient(const absl::Status& status);
 
 }  // namespace halftone::client

@@ -50,7 +50,7 @@ bool IsDialectOp(std::string_view op, GraphFormat format);
 // One dialect's knowledge, in a file of its own (dialect_NAME.cc).
 struct DialectTable {
   std::string_view (*op)(const Graph& graph, NodeId node);  // as DialectOp
-  std::span<const std::string_view> ops;                    // all that it can answer
+  std::span<const std::string_view> ops;                    // all that it can answer, and names that are only read
 };
 const DialectTable& TensorFlowDialect();
 const DialectTable& ItexDialect();

@@ -7,10 +7,10 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "formats/onnx/attention_heads.h"
 #include "formats/onnx/export_rules.h"
 #include "formats/onnx/import_rules.h"
 #include "formats/onnx/node_writer.h"
+#include "ir/attention_heads.h"
 #include "ir/dialect.h"
 #include "ir/tensor.h"
 
@@ -309,18 +309,12 @@ std::string JoinHeads(NodeWriter& writer, ValueId value, bool transposed) {
   return whole;
 }
 
-// ONNX Runtime wants queries and keys of the mask in full, and heads where it has batches.
 std::string ReadMask(NodeWriter& writer, ValueId value, const Dim& heads, const Dim& queries, const Dim& keys) {
   const std::string mask = writer.Read(value);
-  const Shape& shape = writer.graph().shape(value);
-  const bool of_all_batches = shape.rank() < 4 || shape.dim(0) == Dim::Of(1);
-  if (shape.rank() == 4 && shape.dim(2) == queries && shape.dim(3) == keys &&
-      (of_all_batches || shape.dim(1) == heads)) {
-    return mask;
-  }
+  const auto dims = ExpandedMask(writer.graph().shape(value), heads, queries, keys);
+  if (!dims.has_value()) return mask;
   const std::string expanded = writer.Fresh(mask + "_expanded");
-  const std::vector<int64_t> dims = {1, of_all_batches ? 1 : heads.value, queries.value, keys.value};
-  writer.Add("Expand", {mask, writer.AddConstant(Tensor::Ints(dims), "shape")}, {expanded});
+  writer.Add("Expand", {mask, writer.AddConstant(Tensor::Ints(*dims), "shape")}, {expanded});
   return expanded;
 }
 

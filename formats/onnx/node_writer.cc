@@ -4,9 +4,9 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "formats/onnx/attention_heads.h"
 #include "formats/onnx/constants.h"
 #include "formats/onnx/element_types.h"
+#include "formats/onnx/inside_attention.h"
 #include "formats/onnx/integer_groups.h"
 #include "formats/onnx/opset_changes.h"
 #include "formats/onnx/tensors.h"

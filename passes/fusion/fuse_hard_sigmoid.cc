@@ -46,12 +46,8 @@ class FuseHardSigmoid final : public RewriteRule {
   }
 
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {
-    Node node;
-    node.op = OpKind::kHardSigmoid;
-    node.inputs = {m.value(0)};
-    node.attributes.Set("alpha", kSixth);
-    node.attributes.Set("beta", 0.5f);
-    ReplaceByNode(edit, m.root(), std::move(node));
+    const ActivationSpec spec{Activation::kHardSigmoid, kSixth, 0.5f};
+    ReplaceByNode(edit, m.root(), ActivationNode(edit, m.value(0), spec, ""));
     return absl::OkStatus();
   }
 };

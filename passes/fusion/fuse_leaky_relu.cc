@@ -4,6 +4,7 @@
 // The product may have either order and be a quotient. Bit-exact, but for NaN: both give NaN.
 
 #include "base/strings.h"
+#include "passes/fusion/activation.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/numbers.h"
 #include "passes/fusion/rules.h"
@@ -34,12 +35,9 @@ class FuseLeakyRelu final : public RewriteRule {
   }
 
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {
-    Node node;
-    node.op = OpKind::kLeakyRelu;
-    node.inputs = {m.value(0)};
     const Graph& g = edit.graph();
-    node.attributes.Set("alpha", static_cast<float>(FactorOperand(g, g.output(m.nodes()[1]))->number));
-    ReplaceByNode(edit, m.root(), std::move(node));
+    const auto alpha = static_cast<float>(FactorOperand(g, g.output(m.nodes()[1]))->number);
+    ReplaceByNode(edit, m.root(), ActivationNode(edit, m.value(0), {Activation::kLeakyRelu, alpha}, ""));
     return absl::OkStatus();
   }
 };

@@ -3,6 +3,7 @@
 // Legal when x has floats and the result x's shape. Bit-exact, but for NaN (both give NaN) and the sign of zero.
 
 #include "passes/core/reasons.h"
+#include "passes/fusion/activation.h"
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/numbers.h"
 #include "passes/fusion/rules.h"
@@ -28,10 +29,7 @@ class FuseRelu final : public RewriteRule {
   }
 
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {
-    Node node;
-    node.op = OpKind::kRelu;
-    node.inputs = {m.value(0)};
-    ReplaceByNode(edit, m.root(), std::move(node));
+    ReplaceByNode(edit, m.root(), ActivationNode(edit, m.value(0), {Activation::kRelu}, ""));
     return absl::OkStatus();
   }
 };

@@ -11,18 +11,6 @@
 namespace halftone {
 namespace {
 
-// The sigmoid's argument as a multiple of another value.
-struct Scaled {
-  ValueId x;
-  NodeId mul;  // not valid: x itself
-  double factor = 1;
-};
-
-Scaled ScaledOf(const Graph& g, ValueId argument) {
-  const std::optional<WithNumber> product = NumberOperand(g, argument, OpKind::kMul);
-  return product.has_value() ? Scaled{product->x, product->node, product->number} : Scaled{argument, NodeId(), 1};
-}
-
 class FuseSwish final : public RewriteRule {
  public:
   std::string_view name() const override { return "fuse-swish"; }
@@ -40,11 +28,13 @@ class FuseSwish final : public RewriteRule {
 
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {
     const Graph& g = edit.graph();
-    const Scaled scaled = m.nodes().size() == 2 ? Scaled{m.value(0), NodeId(), 1} : ScaledOf(g, g.output(m.nodes()[2]));
     Node node;
     node.op = OpKind::kSwish;
     node.inputs = {m.value(0)};
-    if (scaled.factor != 1) node.attributes.Set("alpha", static_cast<float>(scaled.factor));
+    if (m.nodes().size() == 3) {
+      const double factor = NumberOperand(g, g.output(m.nodes()[2]), OpKind::kMul)->number;
+      node.attributes.Set("alpha", static_cast<float>(factor));
+    }
     ReplaceByNode(edit, m.root(), std::move(node));
     return absl::OkStatus();
   }
@@ -55,11 +45,11 @@ class FuseSwish final : public RewriteRule {
     const NodeId sigmoid = g.producer(gate);
     const ValueId argument = g.input(sigmoid, 0);
     if (argument == x) return Match({mul, sigmoid}, {x});
-    const Scaled scaled = ScaledOf(g, argument);
-    if (!scaled.mul.valid() || scaled.x != x) return No("the sigmoid is of another value");
+    const std::optional<WithNumber> scaled = NumberOperand(g, argument, OpKind::kMul);
+    if (!scaled.has_value() || scaled->x != x) return No("the sigmoid is of another value");
     if (g.shape(argument) != g.shape(x))
       return Kept(DescribeBoth("the factor is broadcast to another shape", g, argument, x));
-    return Match({mul, sigmoid, scaled.mul}, {x});
+    return Match({mul, sigmoid, scaled->node}, {x});
   }
 };
 

@@ -10,6 +10,7 @@
 
 namespace halftone {
 
+std::unique_ptr<RewriteRule> MakeMergeAttention();
 std::unique_ptr<RewriteRule> MakeMergeBiasGelu();
 std::unique_ptr<RewriteRule> MakeMergeSkipLayerNorm();
 

@@ -1,5 +1,6 @@
 #include "passes/lowering/splits.h"
 
+#include "passes/lowering/split_attention.h"
 #include "passes/lowering/split_binary_chain.h"
 #include "passes/lowering/split_comparisons.h"
 #include "passes/lowering/split_conv_groups.h"
@@ -17,6 +18,7 @@ namespace halftone {
 std::vector<std::unique_ptr<Pass>> SplitsOfOps(GraphFormat format, Dialect dialect) {
   std::vector<std::unique_ptr<Pass>> passes;
   passes.push_back(std::make_unique<SplitBinaryChain>(format, dialect));
+  if (format != GraphFormat::kGraphDef) passes.push_back(std::make_unique<SplitAttention>(dialect));  // makes the next
   passes.push_back(std::make_unique<SplitScaledAttention>(format, dialect));
   passes.push_back(std::make_unique<SplitGruAttention>(format, dialect));
   if (format == GraphFormat::kGraphDef) passes.push_back(std::make_unique<SplitRecurrent>());  // ONNX has the ops

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <type_traits>
 
+#include "runtime/host/loop_step.h"
 #include "runtime/host/parallel.h"
 #include "runtime/host/row_activation.h"
 #include "runtime/host/simd.h"
@@ -228,6 +229,14 @@ Activate ActivationAlone(Activation activation, DataType type) {
   if (activation == Activation::kSwish) return SwishOf(type);
   const OnAvx2* row = RowOf(activation, type);
   return row == nullptr ? nullptr : row->alone;
+}
+
+std::unique_ptr<Step> MakeActivateStep(Activate activate, int64_t count, float alpha, float beta) {
+  return std::make_unique<LoopStep>([=](const Memory& m) {
+    const std::byte* residual = m.inputs.size() > 1 ? m.inputs[1] : nullptr;
+    activate(m.inputs[0], residual, m.outputs[0], count, alpha, beta);
+    return absl::OkStatus();
+  });
 }
 
 }  // namespace halftone::host

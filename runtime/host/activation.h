@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "ir/ops.h"
 #include "ir/types.h"
+#include "runtime/kernel.h"
 
 namespace halftone::host {
 
@@ -22,6 +24,10 @@ Activate ActivationBehind(Activation activation, DataType type);
 // Of an operation alone. More of them without AVX-512, where oneDNN takes a vector at a time, 1.5 to 2 times as long as
 // memory does, and a table for tanh, 10 times as long (Zen 3). Not all take 0 to 0.
 Activate ActivationAlone(Activation activation, DataType type);
+
+// Activates `count` elements of the first input into the output, which may be the same, and adds the second input if
+// there is one.
+std::unique_ptr<Step> MakeActivateStep(Activate activate, int64_t count, float alpha, float beta);
 
 }  // namespace halftone::host
 

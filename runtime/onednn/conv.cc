@@ -8,7 +8,6 @@
 #include "base/strings.h"
 #include "runtime/host/activation.h"
 #include "runtime/host/chain.h"
-#include "runtime/host/loop_step.h"
 #include "runtime/onednn/finished_step.h"
 #include "runtime/onednn/kernels.h"
 #include "runtime/onednn/problem.h"
@@ -208,11 +207,7 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
     std::unique_ptr<Step> finish;
     if (own_activation_) {
       const host::Activate activate = host::ActivationBehind(activation, type);
-      finish = std::make_unique<host::LoopStep>([activate, count, epilogue](const host::Memory& m) {
-        const std::byte* residual = m.inputs.size() > 1 ? m.inputs[1] : nullptr;
-        activate(m.outputs[0], residual, m.outputs[0], count, epilogue.alpha, epilogue.beta);
-        return absl::OkStatus();
-      });
+      finish = host::MakeActivateStep(activate, count, epilogue.alpha, epilogue.beta);
       prepared.kernel += Concat(" + ", ActivationName(activation));
     } else {
       finish = host::MakeChainStep({.type = type, .steps = {{OpKind::kAdd}}, .dims = {count}, .strides = {{1}, {1}}});

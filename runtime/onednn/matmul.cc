@@ -14,7 +14,6 @@
 #include "base/strings.h"
 #include "runtime/host/activation.h"
 #include "runtime/host/chain.h"
-#include "runtime/host/loop_step.h"
 #include "runtime/onednn/finished_step.h"
 #include "runtime/onednn/kernels.h"
 #include "runtime/onednn/matrix_product.h"
@@ -288,11 +287,7 @@ absl::StatusOr<Prepared> MatMulKernel::WithOwnActivation(const NodeContext& cont
   }
   int64_t count = 1;
   for (const int64_t dim : context.OutputDims()) count *= dim;
-  auto finish = std::make_unique<host::LoopStep>([activate, count, epilogue](const host::Memory& m) {
-    const std::byte* addend = m.inputs.size() > 1 ? m.inputs[1] : nullptr;
-    activate(m.outputs[0], addend, m.outputs[0], count, epilogue.alpha, epilogue.beta);
-    return absl::OkStatus();
-  });
+  std::unique_ptr<Step> finish = host::MakeActivateStep(activate, count, epilogue.alpha, epilogue.beta);
   prepared.step = std::make_unique<FinishedStep>(std::move(prepared.step), std::move(finish), residual);
   prepared.kernel += Concat(" + ", ActivationName(activation));
   return prepared;

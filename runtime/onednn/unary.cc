@@ -7,7 +7,6 @@
 
 #include "base/status.h"
 #include "runtime/host/activation.h"
-#include "runtime/host/loop_step.h"
 #include "runtime/onednn/kernels.h"
 #include "runtime/onednn/support.h"
 
@@ -157,10 +156,7 @@ class FastActivationKernel final : public Kernel {
     const int64_t count = static_cast<int64_t>(bytes / ElementSize(type));
     Prepared prepared{
         .inputs = {{0, placement}}, .outputs = {placement}, .may_overwrite = 0, .kernel = "fast activation"};
-    prepared.step = std::make_unique<host::LoopStep>([=, f = *function](const host::Memory& memory) {
-      activate(memory.inputs[0], nullptr, memory.outputs[0], count, f.alpha, f.beta);
-      return absl::OkStatus();
-    });
+    prepared.step = host::MakeActivateStep(activate, count, function->alpha, function->beta);
     return prepared;
   }
 

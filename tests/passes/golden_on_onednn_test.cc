@@ -19,6 +19,8 @@ namespace {
 constexpr char kFaster[] = " is faster on this CPU";
 // Which integers a product takes depends on more than an epilogue: tests/kernels:int8_test asks that.
 constexpr std::string_view kOfIntegers = "squash-quantization";
+// oneDNN rounds sums of bf16 products behind them, but none of f32 products.
+constexpr std::string_view kRoundsF32 = "f32 that is rounded behind the product";
 
 // Cases of another target, and those of types that this CPU has no instructions for.
 bool IsOfThisCpu(const GoldenCase& golden, const Target& target) {
@@ -37,7 +39,7 @@ TEST(GoldenOnOneDnn, WhatFusesInATextFusesOnACpu) {
     const absl::StatusOr<std::vector<GoldenCase>> golden = ParseGoldenCases(*text);
     ASSERT_TRUE(golden.ok()) << golden.status();
     for (const GoldenCase& one : *golden) {
-      if (one.kept() || !IsOfThisCpu(one, *target)) continue;
+      if (one.kept() || one.name == kRoundsF32 || !IsOfThisCpu(one, *target)) continue;
       ++cases;
       const GoldenResult result = RunGoldenCase(one, entry.path().stem().string(), target.get());
       if (!result.problem.empty() && absl::StrContains(result.refusals, kFaster)) {

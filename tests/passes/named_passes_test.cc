@@ -119,6 +119,28 @@ TEST(RoundWeights, MoreStepsMoveAnswersLess) {
   EXPECT_LT(last, 0.01);
 }
 
+TEST(StripUnusedNodes, TypesAndShapesFollowTheNewInputs) {
+  const std::string text =
+      "graph onnx (x: f32[4,32]) { h = relu(x)  s = sigmoid(h)  y = transpose(s, [1, 0])  return y }";
+  const absl::StatusOr<Graph> cut =
+      After(text, "strip_unused_nodes(name=h, type_for_name=bf16, shape_for_name=\"7,32\")");
+  ASSERT_TRUE(cut.ok()) << cut.status();
+  for (const auto& [name, shape] : {std::pair("h", "[7,32]"), std::pair("s", "[7,32]"), std::pair("y", "[32,7]")}) {
+    const ValueId value = cut->FindValue(name);
+    EXPECT_EQ(cut->type(value), DataType::kBFloat16) << name;
+    EXPECT_EQ(cut->shape(value).ToString(), shape) << name;
+  }
+}
+
+TEST(StripUnusedNodes, WhatReadsTheNewInputMustBeAbleTo) {
+  const auto error = [](const std::string& given) {
+    return std::string(After(Net("onnx"), "strip_unused_nodes(name=h, " + given + ")").status().message());
+  };
+  const std::string shape = error("shape_for_name=\"4,47\""), type = error("type_for_name=s32");
+  EXPECT_TRUE(Contains(shape, "behind the new inputs") && Contains(shape, "matmul")) << shape;
+  EXPECT_TRUE(Contains(type, "matmul")) << type;
+}
+
 TEST(QuantizeWeights, IsWrittenAndReadBackInBothFormats) {
   for (const bool onnx : {true, false}) {
     std::string text = Net(onnx ? "onnx" : "graphdef");

@@ -192,6 +192,28 @@ for _name, _mask in {"without a mask": "", "with a mask of keys": "float[2,1,1,7
         check_model(t, path, {"MultiHeadAttention"})
 
 
+for _name, _mask in {"without a mask": "", "with a mask of keys": "float[2,1,1,5] m", "with a mask of all": "float[2,4,5,5] m",
+                     "with a mask for all heads": "float[2,1,5,5] m", "with a mask of rank 2": "float[5,5] m"}.items():
+
+    @case(f"an attention of one sequence {_name}", needs=PEERS)
+    def _(t, mask=_mask):
+        body = "z = Identity(x)" + ATTENTION.format(mask="d1 = Add(d, m) " if mask else "", scores="d1" if mask else "d") + "y = Relu(a2)"
+        path = model(t, "self_attention", "float[2,5,6] x" + (f", {mask}" if mask else ""), "float[2,5,12] y", ATTENTION_WEIGHTS, body)
+        check_model(t, path, {"Attention"})
+
+
+@case("an attention of one sequence whose values are wider, without biases", needs=PEERS)
+def _(t):
+    weights = {"wq": (6, 8), "wk": (6, 8), "wv": (6, 12), "cut": [0, 0, 4, 2], "cut_v": [0, 0, 4, 3], "join": [0, 0, 12], "root": 3.0}
+    path = model(t, "wide_values", "float[2,5,6] x", "float[2,5,12] y", weights,
+                 """q0 = MatMul(x, wq) q2 = Reshape(q0, cut) q = Transpose<perm=[0,2,1,3]>(q2)
+                    k0 = MatMul(x, wk) k2 = Reshape(k0, cut) k = Transpose<perm=[0,2,3,1]>(k2)
+                    v0 = MatMul(x, wv) v2 = Reshape(v0, cut_v) v = Transpose<perm=[0,2,1,3]>(v2)
+                    p = MatMul(q, k) d = Div(p, root) s = Softmax<axis=-1>(d)
+                    a = MatMul(s, v) a1 = Transpose<perm=[0,2,1,3]>(a) y = Reshape(a1, join)""")
+    check_model(t, path, {"Attention"})
+
+
 @case("a transposed and scaled product of stacks of matrices", needs=PEERS)
 def _(t):
     path = model(t, "scaled", "float[2,4,3,5] q, float[2,4,7,5] k", "float[2,4,3,7] y", {"c": 0.3},
@@ -208,7 +230,7 @@ def _(t):
         g0 = MatMul(n, w1) g1 = Add(b1, g0) h = Div(g1, r2) h1 = Erf(h) h2 = Add(h1, one) h3 = Mul(g1, h2) h4 = Mul(h3, half)
         i0 = MatMul(h4, w2) i1 = Add(b2, i0) i2 = Add(i1, n) y = LayerNormalization<axis=-1>(i2, g2, o2)"""
     path = model(t, "block", "float[2,5,6] x, float[2,1,1,5] m", "float[2,5,6] y", weights, body)
-    check_model(t, path, {"SkipLayerNormalization", "BiasGelu", "MultiHeadAttention"})
+    check_model(t, path, {"SkipLayerNormalization", "BiasGelu", "Attention"})
 
 
 # --- Real models.
