@@ -245,6 +245,7 @@ int8:
   max_top1_drop: 0
   min_cosine: 0.99
   budget_seconds: 60
+  no_recipes: true
 )",
                R"pb(
                  precisions: INT8
@@ -263,6 +264,7 @@ int8:
                    max_top1_drop: 0
                    min_cosine: 0.99
                    budget_seconds: 60
+                   no_recipes: true
                  }
                )pb");
 }

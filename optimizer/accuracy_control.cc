@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -24,7 +26,8 @@ namespace halftone {
 namespace {
 
 constexpr int64_t kBatchesAlone = 4;    // with which a node is lowered alone
-constexpr double kShareAlone = 0.5;     // of the budget for that, where a search follows
+constexpr double kShareRecipes = 0.25;  // of the budget, after which no recipe is begun
+constexpr double kShareAlone = 0.5;     // after which no node is lowered alone, where a search follows
 constexpr double kDecibelsOfABit = 6.02;
 constexpr double kCosineStep = 0.01;
 constexpr double kPoint = 0.01;
@@ -32,16 +35,15 @@ constexpr double kPoint = 0.01;
 // A plan, and what is kept out of it.
 struct Attempt {
   std::map<NodeId, Reason> excluded;
+  std::set<NodeId> nodes;  // in int8
   Reached reached;
   double distance = 0;
 };
 
 class GoalSearch {
  public:
-  GoalSearch(const Int8Base& base, const ValueRanges& ranges, const Target& target, const OptimizeOptions& options,
-             const ProgressCallback& progress)
-      : base_(base),
-        ranges_(ranges),
+  GoalSearch(Int8Source& source, const Target& target, const OptimizeOptions& options, const ProgressCallback& progress)
+      : source_(source),
         target_(target),
         options_(options),
         goal_(options.int8.goal),
@@ -55,18 +57,24 @@ class GoalSearch {
   }
 
   absl::StatusOr<AccuracyControlResult> Run() {
-    HALFTONE_RETURN_IF_ERROR(OpenSource());
+    HALFTONE_ASSIGN_OR_RETURN(made_, OwnCandidate(source_, target_, options_));
+    HALFTONE_RETURN_IF_ERROR(OpenEvaluation());
     HALFTONE_RETURN_IF_ERROR(AnswerInFp32());
     if (goal_.empty()) {
-      HALFTONE_RETURN_IF_ERROR(PlanNodes({}));
+      HALFTONE_ASSIGN_OR_RETURN(best_.nodes, PlanNodes({}));
     } else {
-      HALFTONE_ASSIGN_OR_RETURN(best_, Try({}));
+      HALFTONE_ASSIGN_OR_RETURN(best_, TryRecipe());
+      HALFTONE_RETURN_IF_ERROR(ChangeRecipe());
     }
     const bool missed = best_.distance > 0;
     if (options_.int8.sensitivity || missed) HALFTONE_RETURN_IF_ERROR(LowerEachAlone(missed ? kShareAlone : 1));
     if (missed) HALFTONE_RETURN_IF_ERROR(RaiseTheWorst());
-    // Of nodes that nobody looked at, some might have been the ones to raise.
-    if (!all_alone_ && (best_.distance > 0 || options_.int8.sensitivity)) result_.in_time = false;
+    // Of nodes and recipes that nobody looked at, some might have been the ones to take.
+    const bool still_missed = best_.distance > 0;
+    if (!all_alone_ && (still_missed || options_.int8.sensitivity)) result_.in_time = false;
+    if (!all_recipes_ && still_missed) result_.in_time = false;
+    HALFTONE_RETURN_IF_ERROR(KeepRanges());
+    result_.candidate = std::move(made_);
     result_.search.excluded = std::move(best_.excluded);
     result_.goal_met = best_.distance == 0;
     result_.reached = best_.reached;
@@ -85,10 +93,10 @@ class GoalSearch {
     return result_.in_time;
   }
 
-  absl::Status OpenSource() {
+  absl::Status OpenEvaluation() {
     HALFTONE_ASSIGN_OR_RETURN(samples_, OpenSamplesOrRandom(options_.judged_by(), options_.benchmark.seed));
-    Graph bound = base_.graph;
-    HALFTONE_RETURN_IF_ERROR(BindShapes(bound, options_.benchmark.batch, base_.samples));
+    Graph bound = source_.base.graph;
+    HALFTONE_RETURN_IF_ERROR(BindShapes(bound, options_.benchmark.batch, source_.base.samples));
     HALFTONE_RETURN_IF_ERROR(samples_->Bind(bound));
     batches_ = samples_->num_batches();
     batches_alone_ = std::min(batches_, kBatchesAlone);
@@ -99,8 +107,8 @@ class GoalSearch {
 
   // The graph with these nodes in int8, planned as its file will be.
   absl::StatusOr<std::unique_ptr<Plan>> MakePlan(const std::set<NodeId>& nodes) const {
-    HALFTONE_ASSIGN_OR_RETURN(Graph graph, LowerBase(base_, ranges_, nodes, target_, options_));
-    HALFTONE_RETURN_IF_ERROR(BindShapes(graph, options_.benchmark.batch, base_.samples));
+    HALFTONE_ASSIGN_OR_RETURN(Graph graph, LowerBase(made_.base, made_.ranges, nodes, target_, made_.options));
+    HALFTONE_RETURN_IF_ERROR(BindShapes(graph, options_.benchmark.batch, made_.base.samples));
     HALFTONE_RETURN_IF_ERROR(BuildLoops(graph));
     PassContext context{.target = target_};
     Pipeline fold("fold");  // as a file is when it is read
@@ -145,32 +153,69 @@ class GoalSearch {
     return CompareLogs(fp32_log, trial_log_);
   }
 
-  absl::Status PlanNodes(const std::map<NodeId, Reason>& excluded) {
-    HALFTONE_ASSIGN_OR_RETURN(Int8Plan plan, PlanInt8(base_.graph, ranges_, target_, options_, base_.ancestry,
-                                                      base_.samples, excluded));
-    planned_ = std::move(plan.nodes);
-    return absl::OkStatus();
+  absl::StatusOr<std::set<NodeId>> PlanNodes(const std::map<NodeId, Reason>& excluded) const {
+    const Int8Base& base = made_.base;
+    HALFTONE_ASSIGN_OR_RETURN(Int8Plan plan, PlanInt8(base.graph, made_.ranges, target_, made_.options, base.ancestry,
+                                                      base.samples, excluded));
+    return std::move(plan.nodes);
   }
 
   absl::StatusOr<Attempt> Try(std::map<NodeId, Reason> excluded) {
     ++result_.tried;
-    HALFTONE_RETURN_IF_ERROR(PlanNodes(excluded));
-    HALFTONE_ASSIGN_OR_RETURN(const Comparison comparison, Compare(planned_, reference_log_, batches_));
-    Attempt attempt{std::move(excluded), ReachedBy(comparison, baseline_top1_), 0};
+    HALFTONE_ASSIGN_OR_RETURN(std::set<NodeId> nodes, PlanNodes(excluded));
+    HALFTONE_ASSIGN_OR_RETURN(const Comparison comparison, Compare(nodes, reference_log_, batches_));
+    Attempt attempt{std::move(excluded), std::move(nodes), ReachedBy(comparison, baseline_top1_), 0};
     attempt.distance = DistanceTo(goal_, attempt.reached);
     return attempt;
   }
 
+  // Everything in int8 by the recipe at hand.
+  absl::StatusOr<Attempt> TryRecipe() {
+    HALFTONE_ASSIGN_OR_RETURN(Attempt attempt, Try({}));
+    result_.recipes.push_back({DescribeRecipe(made_.recipe), attempt.reached.top1_drop, attempt.reached.sqnr_db,
+                               attempt.reached.cosine, attempt.distance == 0});
+    return attempt;
+  }
+
+  // One thing about it after the other, each kept where it comes nearer to the goal.
+  absl::Status ChangeRecipe() {
+    const std::vector<RecipeChange> changes = ChangesFor(options_.int8);
+    for (size_t i = 0; i < changes.size() && best_.distance > 0; ++i) {
+      all_recipes_ = !Spent(kShareRecipes);
+      if (!all_recipes_) break;
+      progress_("recipes", static_cast<int64_t>(i), static_cast<int64_t>(changes.size()));
+      HALFTONE_ASSIGN_OR_RETURN(Int8Candidate other,
+                                MakeCandidate(Changed(made_.recipe, changes[i]), source_, target_, options_));
+      if (changes[i] == RecipeChange::kSmooth && !IsSmoothed(other, source_)) continue;  // there are no outliers
+      std::swap(made_, other);
+      HALFTONE_ASSIGN_OR_RETURN(Attempt attempt, TryRecipe());
+      if (attempt.distance < best_.distance) {
+        best_ = std::move(attempt);
+      } else {
+        std::swap(made_, other);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // The ranges of the source become those of the recipe.
+  absl::Status KeepRanges() {
+    if (made_.recipe.calibrator == source_.calibrated.origin.calibrator) return absl::OkStatus();
+    HALFTONE_ASSIGN_OR_RETURN(ValueRanges ranges,
+                              RangesByCalibrator(source_.base.graph, made_.options, source_.calibrated));
+    return TakeRanges(std::move(ranges), source_.base.graph, made_.options, source_.calibrated);
+  }
+
   // Movers only pass on what others rounded.
   bool Rounds(NodeId id) const {
-    const QuantizedRole role = QuantizedRoleOf(base_.graph, id);
+    const QuantizedRole role = QuantizedRoleOf(made_.base.graph, id);
     return role != QuantizedRole::kNone && role != QuantizedRole::kMove;
   }
 
   absl::Status LowerEachAlone(double share) {
     std::vector<NodeId> nodes;
-    for (const NodeId id : base_.graph.TopologicalOrder()) {
-      if (planned_.contains(id) && Rounds(id)) nodes.push_back(id);
+    for (const NodeId id : made_.base.graph.TopologicalOrder()) {
+      if (best_.nodes.contains(id) && Rounds(id)) nodes.push_back(id);
     }
     for (size_t i = 0; i < nodes.size(); ++i) {
       all_alone_ = !Spent(share);
@@ -185,7 +230,7 @@ class GoalSearch {
   Reason ReasonFor(NodeId node, double sqnr_db, size_t place) const {
     return {"int8.accuracy", absl::StrFormat("%s: raised for the accuracy goal, %d. of the worst: lowered alone it "
                                              "leaves %.1f dB",
-                                             std::string(OpName(base_.graph.op(node))), place + 1, sqnr_db)};
+                                             std::string(OpName(made_.base.graph.op(node))), place + 1, sqnr_db)};
   }
 
   // The fewest of the worst with which the goal holds.
@@ -209,8 +254,7 @@ class GoalSearch {
     return absl::OkStatus();
   }
 
-  const Int8Base& base_;
-  const ValueRanges& ranges_;
+  Int8Source& source_;
   const Target& target_;
   const OptimizeOptions& options_;
   const AccuracyGoal& goal_;
@@ -221,8 +265,9 @@ class GoalSearch {
   int64_t batches_ = 0, batches_alone_ = 0;
   std::vector<std::string> output_names_;
   std::optional<double> baseline_top1_;
-  std::set<NodeId> planned_;  // of the last attempt
-  bool all_alone_ = true;     // each of them was lowered alone, if any was to be
+  bool all_recipes_ = true;  // each change was tried, if any was to be
+  bool all_alone_ = true;    // each node was lowered alone, if any was to be
+  Int8Candidate made_;       // by the best recipe so far, or the one that is tried
   Attempt best_;
   AccuracyControlResult result_;
 };
@@ -245,7 +290,10 @@ Reached ReachedBy(const Comparison& variant, std::optional<double> baseline_top1
 
 double DistanceTo(const AccuracyGoal& goal, const Reached& reached) {
   constexpr double kSlack = 1e-9;  // of differences of shares
-  const auto off = [](double missing, double step) { return missing > kSlack ? missing / step : 0; };
+  const auto off = [](double missing, double step) {
+    if (std::isnan(missing)) return std::numeric_limits<double>::infinity();  // answers that are no numbers
+    return missing > kSlack ? missing / step : 0;
+  };
   double distance = 0;
   if (goal.max_top1_drop) distance += off(reached.top1_drop - *goal.max_top1_drop, kPoint);
   if (goal.min_sqnr_db) distance += off(*goal.min_sqnr_db - reached.sqnr_db, kDecibelsOfABit);
@@ -266,9 +314,9 @@ std::string DescribeReached(const AccuracyGoal& goal, const Reached& reached) {
   return absl::StrJoin(parts, ", ");
 }
 
-absl::StatusOr<AccuracyControlResult> MeetGoal(const Int8Base& base, const ValueRanges& ranges, const Target& target,
-                                               const OptimizeOptions& options, const ProgressCallback& progress) {
-  return GoalSearch(base, ranges, target, options, progress).Run();
+absl::StatusOr<AccuracyControlResult> MeetGoal(Int8Source& source, const Target& target, const OptimizeOptions& options,
+                                               const ProgressCallback& progress) {
+  return GoalSearch(source, target, options, progress).Run();
 }
 
 }  // namespace halftone

@@ -1,4 +1,5 @@
-// How much each node of int8 costs alone, and the search after an accuracy goal: the worst ones raised until it holds.
+// How much each node of int8 costs alone, and the search after an accuracy goal: other recipes, then the worst nodes
+// raised until it holds.
 #ifndef HALFTONE_OPTIMIZER_ACCURACY_CONTROL_H_
 #define HALFTONE_OPTIMIZER_ACCURACY_CONTROL_H_
 
@@ -8,8 +9,9 @@
 
 #include "absl/status/statusor.h"
 #include "ir/target.h"
-#include "ir/value_ranges.h"
 #include "optimizer/compare.h"
+#include "optimizer/int8_recipes.h"
+#include "optimizer/int8_source.h"
 #include "optimizer/job.h"
 #include "optimizer/lower_int8.h"
 
@@ -33,24 +35,28 @@ double DistanceTo(const AccuracyGoal& goal, const Reached& reached);
 std::string DescribeReached(const AccuracyGoal& goal, const Reached& reached);
 
 struct AccuracyControlResult {
-  Int8Search search;  // for MakeInt8
+  Int8Candidate candidate;           // by the recipe that came nearest; with `search`, for MakeInt8
+  std::vector<TriedRecipe> recipes;  // in order, the user's own first; none without a goal
+  Int8Search search;
   bool goal_met = false;  // also where there is none
   Reached reached;        // of the goal
-  int64_t raised = 0;   // nodes that the search keeps out of int8
-  int64_t tried = 0;    // whole models that were run
-  bool in_time = true;  // false: the budget ended the search
+  int64_t raised = 0;     // nodes that the search keeps out of int8
+  int64_t tried = 0;      // whole models that were run
+  bool in_time = true;    // false: the budget ended the search
 };
 
 // Runs the model with everything in int8 on the evaluation samples (the calibration samples where there are none, else
-// random inputs). Where that misses options.int8.goal, or options.int8.sensitivity asks for it, each int8 node is
-// lowered alone and its answers to the first four batches compared with fp32. Where the goal is missed, the fewest of
-// the worst nodes are raised with which it holds: their number is doubled until it does and halved again. At
-// options.int8.budget_seconds the nearest so far is the result; half of them may go into lowering each alone, and the
-// search takes the worst of what was measured by then. Everything raised is always near enough for a rest of fp32.
-// Without a goal only the nodes are measured. Runs in this process, on the graph before its export.
-// Errors: those of samples and plans.
-absl::StatusOr<AccuracyControlResult> MeetGoal(const Int8Base& base, const ValueRanges& ranges, const Target& target,
-                                               const OptimizeOptions& options, const ProgressCallback& progress);
+// random inputs). Where that misses options.int8.goal, one thing after the other about its recipe is changed
+// (ChangesFor) and stays where the model comes nearer to the goal, until it is met. Where it still misses, or
+// options.int8.sensitivity asks for it, each int8 node is lowered alone and its answers to the first four batches
+// compared with fp32; where it misses, the fewest of the worst nodes are raised with which it holds: their number is
+// doubled until it does and halved again. At options.int8.budget_seconds the nearest so far is the result: no recipe is
+// begun after a quarter of them, no node is lowered alone after half, and the search takes the worst of what was
+// measured by then. Everything raised is always near enough for a rest of fp32. Without a goal only the nodes are
+// measured. Runs in this process, on the graph before its export. The ranges of `source` and their file become those of
+// the recipe that came nearest. Errors: those of samples, plans and calibration.
+absl::StatusOr<AccuracyControlResult> MeetGoal(Int8Source& source, const Target& target, const OptimizeOptions& options,
+                                               const ProgressCallback& progress);
 
 }  // namespace halftone
 

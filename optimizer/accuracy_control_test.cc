@@ -1,8 +1,11 @@
-// The search after an accuracy goal: it finds the layer that costs most, and never comes back with nothing.
+// The search after an accuracy goal: it finds the recipe that does it and the layer that costs most, and never comes back
+// with nothing.
 
 #include "optimizer/accuracy_control.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -12,6 +15,7 @@
 
 #include "base/files.h"
 #include "formats/npz/npz.h"
+#include "formats/ranges/ranges_json.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ir/reference/reference.h"
@@ -20,6 +24,7 @@
 namespace halftone {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(DistanceTo, CountsWhatIsMissing) {
@@ -30,6 +35,7 @@ TEST(DistanceTo, CountsWhatIsMissing) {
   EXPECT_NEAR(DistanceTo({.min_sqnr_db = 26.02}, reached), 1, 1e-6) << "bits";
   EXPECT_NEAR(DistanceTo({.min_cosine = 0.99}, reached), 2, 1e-6);
   EXPECT_NEAR(DistanceTo({.max_top1_drop = 0.01, .min_sqnr_db = 10, .min_cosine = 0.99}, reached), 4, 1e-6);
+  EXPECT_GT(DistanceTo({.min_sqnr_db = 10}, {.sqnr_db = std::nan("")}), 1e6) << "no number meets nothing";
 }
 
 TEST(ReachedBy, TheWorstOutputAndTheLabelsWhereThereAreSome) {
@@ -66,13 +72,13 @@ class MeetGoalTest : public ::testing::Test {
     const Graph graph = *ParseGraph(kModel);
     ASSERT_TRUE(SaveModel(graph, options_.model.path).ok());
     model_ = *PrepareModel(graph, *target_, options_);
-    base_ = *MakeInt8Base(model_, *target_, options_);
-    ranges_ = CalibrateModel(model_.graph, base_.graph, options_)->ranges;
+    source_ = *MakeInt8Source(model_, *target_, options_);
     ValueRange& bad = ranges_.values.at("r");  // so wide that hardly an integer is left for its numbers
     bad.max *= 500;
+    options_.int8.calibrator_is_named = true;  // no other one mends it
   }
   AccuracyControlResult Meet(const ProgressCallback& progress = [](std::string_view, int64_t, int64_t) {}) {
-    absl::StatusOr<AccuracyControlResult> result = MeetGoal(base_, ranges_, *target_, options_, progress);
+    absl::StatusOr<AccuracyControlResult> result = MeetGoal(source_, *target_, options_, progress);
     EXPECT_TRUE(result.ok()) << result.status();
     for (const auto& entry : std::filesystem::directory_iterator(dir_.path())) {
       EXPECT_EQ(entry.path().string().find("goal."), std::string::npos) << "left behind";
@@ -85,8 +91,9 @@ class MeetGoalTest : public ::testing::Test {
   const TempDir dir_ = *TempDir::Create();
   OptimizeOptions options_;
   PreparedModel model_;
-  Int8Base base_;
-  ValueRanges ranges_;
+  Int8Source source_;
+  const Int8Base& base_ = source_.base;
+  ValueRanges& ranges_ = source_.calibrated.ranges;
 };
 
 TEST_F(MeetGoalTest, TheWorstLayerIsRaisedAndNoOther) {
@@ -105,7 +112,7 @@ TEST_F(MeetGoalTest, TheWorstLayerIsRaisedAndNoOther) {
   ASSERT_TRUE(lowered.ok()) << lowered.status();
   int alone = 0;
   for (const NodeDecision& decision : lowered->decisions) {
-    alone += decision.reason.text.find("; alone ") != std::string::npos ? 1 : 0;
+    alone += decision.precision == VariantKind::kInt8 && decision.sqnr_alone_db.has_value() ? 1 : 0;
     if (decision.node == "s") {
       EXPECT_EQ(decision.reason.rule, "int8.accuracy");
     }
@@ -119,6 +126,108 @@ TEST_F(MeetGoalTest, AGoalThatHoldsCostsOneRun) {
   EXPECT_TRUE(result.goal_met);
   EXPECT_EQ(result.tried, 1);
   EXPECT_TRUE(result.search.excluded.empty());
+}
+
+// Recipes by name, in the order in which they were tried.
+std::vector<std::string> Names(const AccuracyControlResult& result) {
+  std::vector<std::string> names;
+  for (const TriedRecipe& tried : result.recipes) names.push_back(tried.recipe);
+  return names;
+}
+
+TEST_F(MeetGoalTest, AnotherCalibratorComesBeforeNodesAreRaised) {
+  options_.int8.calibrator_is_named = false;
+  options_.int8.goal.min_sqnr_db = 20;
+  const AccuracyControlResult result = Meet();
+  EXPECT_TRUE(result.goal_met);
+  EXPECT_TRUE(result.search.excluded.empty());
+  EXPECT_TRUE(result.search.sqnr_alone.empty()) << "nobody asks any more";
+  EXPECT_THAT(Names(result), ElementsAre("min-max", "mean-squared-error"));
+  EXPECT_EQ(result.tried, 2);
+  EXPECT_FALSE(result.recipes[0].met);
+  EXPECT_TRUE(result.recipes[1].met);
+  EXPECT_LT(result.recipes[0].sqnr_db, 20);
+  EXPECT_EQ(result.recipes[1].sqnr_db, result.reached.sqnr_db);
+  EXPECT_EQ(result.candidate.options.int8.calibrator.calibrator, Calibrator::kMeanSquaredError);
+
+  EXPECT_EQ(ranges_, result.candidate.ranges) << "the source has the ranges of the recipe";
+  EXPECT_EQ(ranges_.values.at("r").calibrator, Calibrator::kMeanSquaredError);
+  EXPECT_EQ(source_.calibrated.summary.calibrator, "mean-squared-error");
+  const std::string path = source_.calibrated.summary.path;
+  const absl::StatusOr<RangesFile> file = ReadRanges(*ReadFile(path), path);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->ranges, ranges_) << "and so has the file";
+  EXPECT_EQ(file->calibrator, Calibrator::kMeanSquaredError);
+}
+
+TEST_F(MeetGoalTest, TheNearestRecipeIsWhereNodesAreRaised) {
+  options_.int8.calibrator_is_named = false;
+  options_.int8.goal.min_sqnr_db = 150;
+  const AccuracyControlResult result = Meet();
+  EXPECT_TRUE(result.goal_met);
+  EXPECT_EQ(result.raised, 3) << "no recipe gives 150 dB";
+  ASSERT_EQ(result.recipes.size(), 5u) << "there is nothing to smooth";
+  EXPECT_EQ(result.recipes[0].recipe, "min-max");
+  const auto nearest = std::max_element(result.recipes.begin(), result.recipes.end(),
+                                        [](const auto& a, const auto& b) { return a.sqnr_db < b.sqnr_db; });
+  EXPECT_EQ(DescribeRecipe(result.candidate.recipe), nearest->recipe);
+  EXPECT_GT(nearest->sqnr_db, result.recipes[0].sqnr_db + 10);
+}
+
+TEST_F(MeetGoalTest, WhatWasNamedOrSwitchedOffIsNotTried) {
+  options_.int8.goal.min_sqnr_db = 150;
+  EXPECT_THAT(Names(Meet()), ElementsAre("min-max", "min-max, clip-weights"));
+  options_.int8.quantize.clip_weights = true;
+  EXPECT_THAT(Names(Meet()), ElementsAre("min-max, clip-weights"));
+  options_.int8.quantize.clip_weights = false;
+  options_.int8.try_recipes = false;
+  EXPECT_THAT(Names(Meet()), ElementsAre("min-max"));
+  options_.int8.try_recipes = true;
+  options_.int8.calibrator_is_named = false;
+  options_.int8.ranges = SampleFile{"r.json", "r.json"};
+  EXPECT_THAT(Names(Meet()), ElementsAre("min-max", "min-max, clip-weights")) << "ranges of a file are given";
+}
+
+TEST_F(MeetGoalTest, RecipesHaveAQuarterOfTheBudget) {
+  constexpr double kBudget = 8;
+  options_.int8.calibrator_is_named = false;
+  options_.int8.budget_seconds = kBudget;
+  options_.int8.goal.min_sqnr_db = 20;
+  const auto slow_recipe = [](std::string_view stage, int64_t done, int64_t) {
+    if (stage == "recipes" && done == 0) std::this_thread::sleep_for(std::chrono::duration<double>(0.3 * kBudget));
+  };
+  const AccuracyControlResult result = Meet(slow_recipe);  // smoothing, of which there is none
+  EXPECT_THAT(Names(result), ElementsAre("min-max"));
+  EXPECT_TRUE(result.goal_met) << "a node was raised";
+  EXPECT_TRUE(result.in_time);
+  EXPECT_EQ(result.search.excluded.size(), 1u);
+}
+
+TEST_F(MeetGoalTest, OutliersAreSmoothed) {
+  const Graph graph = *ParseGraph(R"(graph onnx (t: f32[16,4]) {
+      g = const f32[4] {1, 0.9, 900, 1.1}
+      a = const f32[2,8] uniform(-1, 1)
+      b = const f32[1,8] uniform(-0.001, 0.001)
+      c = const f32[1,8] uniform(-1, 1)
+      w = concat(a, b, c, 0:s32)
+      x = layer_norm(t, g)
+      y = matmul(x, w)
+      return y
+    } header {ir_version=8, opset=[17], opset_domains=[""]})");
+  model_ = *PrepareModel(graph, *target_, options_);
+  source_ = *MakeInt8Source(model_, *target_, options_);
+  const ValueRanges before = ranges_;
+  options_.int8.goal.min_sqnr_db = 25;
+  const AccuracyControlResult result = Meet();
+  EXPECT_TRUE(result.goal_met);
+  EXPECT_THAT(Names(result), ElementsAre("min-max", "min-max, smooth"));
+  EXPECT_LT(result.recipes[0].sqnr_db, 15);
+  EXPECT_TRUE(result.candidate.options.int8.smooth);
+  EXPECT_LT(result.candidate.ranges.values.at("x").max, before.values.at("x").max / 4);
+  EXPECT_EQ(ranges_, before) << "of the graph that was calibrated";
+  const absl::StatusOr<LoweredGraph> lowered =
+      MakeInt8(result.candidate.base, result.candidate.ranges, model_, *target_, result.candidate.options);
+  ASSERT_TRUE(lowered.ok()) << lowered.status();
 }
 
 TEST_F(MeetGoalTest, SensitivityMeasuresEachNodeWithoutAGoal) {
@@ -192,6 +301,7 @@ TEST_F(MeetGoalTest, TheBudgetEndsTheSearchWithTheBestSoFar) {
 TEST_F(MeetGoalTest, HalfTheBudgetIsLeftForTheSearch) {
   constexpr double kBudget = 4;
   options_.int8.budget_seconds = kBudget;
+  options_.int8.try_recipes = false;  // which have a quarter of their own
   const auto slow_second_node = [](std::string_view, int64_t done, int64_t) {
     if (done == 1) std::this_thread::sleep_for(std::chrono::duration<double>(0.55 * kBudget));
   };

@@ -21,7 +21,6 @@
 #include "optimizer/ranges_cache.h"
 #include "optimizer/samples.h"
 #include "passes/lowering/build_loops.h"
-#include "runtime/calibrate/calibration.h"
 
 namespace halftone {
 namespace {
@@ -77,8 +76,11 @@ absl::Status NameSamples(absl::Status status, const std::string& label, size_t f
   return Annotate(std::move(status), Concat("samples '", label, "'", numbering));
 }
 
-// Ranges by running `samples` through the graph.
-absl::StatusOr<ValueRanges> RangesBySamples(const Graph& fused, const OptimizeOptions& options, SampleSource& samples) {
+// Runs the samples, or random ones where there are none, through the graph.
+absl::StatusOr<Calibration> SeeSamples(const Graph& fused, const OptimizeOptions& options) {
+  HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<SampleSource> source_of_samples,
+                            OpenSamplesOrRandom(options.calibration, options.benchmark.seed));
+  SampleSource& samples = *source_of_samples;
   Graph graph = fused;
   HALFTONE_RETURN_IF_ERROR(BindShapes(graph, options.benchmark.batch, samples.dims()));
   HALFTONE_RETURN_IF_ERROR(BuildLoops(graph));
@@ -89,10 +91,9 @@ absl::StatusOr<ValueRanges> RangesBySamples(const Graph& fused, const OptimizeOp
     HALFTONE_ASSIGN_OR_RETURN(Batch batch, samples.Read(next++));
     return CalibrationBatch{std::move(batch.inputs), batch.rows, batch.capacity};
   };
-  absl::StatusOr<ValueRanges> ranges =
-      CalibrateGraph(graph, source, CalibratorOf(options.int8), {.threads = options.benchmark.threads});
-  if (ranges.ok() || next == 0) return ranges;
-  return NameSamples(ranges.status(), samples.LabelOf(next - 1), options.calibration.size());
+  absl::StatusOr<Calibration> seen = Calibration::Collect(graph, source, {.threads = options.benchmark.threads});
+  if (seen.ok() || next == 0) return seen;
+  return NameSamples(seen.status(), samples.LabelOf(next - 1), options.calibration.size());
 }
 
 // A file's ranges and what it says of them.
@@ -133,6 +134,8 @@ absl::Status KeepKnown(const Graph& fused, const SampleFile& file, ValueRanges& 
 }
 
 void Summarize(const RangesFile& file, CalibrationSummary& summary) {
+  summary.silent_channels.clear();
+  summary.still_widening.clear();
   summary.samples = file.ranges.samples;
   summary.synthetic = file.ranges.synthetic;
   summary.calibrator = std::string(CalibratorName(file.calibrator));
@@ -187,11 +190,25 @@ absl::StatusOr<RangesFile> FindRanges(const Graph& imported, const Graph& fused,
     }
   }
   result.summary.source = synthetic ? "synthetic" : "samples";
-  HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<SampleSource> samples,
-                            OpenSamplesOrRandom(options.calibration, options.benchmark.seed));
-  HALFTONE_ASSIGN_OR_RETURN(file.ranges, RangesBySamples(fused, options, *samples));
+  HALFTONE_ASSIGN_OR_RETURN(Calibration seen, SeeSamples(fused, options));
+  HALFTONE_ASSIGN_OR_RETURN(file.ranges, seen.Ranges(calibrator));
   file.ranges.synthetic = synthetic;
+  if (!int8.goal.empty()) result.seen = std::make_shared<const Calibration>(std::move(seen));
   return file;
+}
+
+// Writes the file and says in the summary what it holds; the ranges and what else it says go to `result`.
+absl::Status Keep(RangesFile file, const OptimizeOptions& options, CalibratedRanges& result) {
+  Summarize(file, result.summary);
+  const std::string text = WriteRanges(file);
+  result.summary.file_name = RangesFileName(options.model);
+  result.summary.path = Concat(options.out_dir, "/", result.summary.file_name);
+  result.summary.sha256 = Sha256Hex(text);
+  HALFTONE_RETURN_IF_ERROR(WriteFileAtomically(result.summary.path, text));
+  result.ranges = std::move(file.ranges);
+  file.ranges = {};
+  result.origin = std::move(file);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -208,19 +225,35 @@ absl::StatusOr<CalibratedRanges> CalibrateModel(const Graph& imported, const Gra
   HALFTONE_ASSIGN_OR_RETURN(RangesFile file, FindRanges(imported, fused, options, model_sha256, result));
   file.tool_version = kVersion;
   file.model_sha256 = model_sha256;
-  Summarize(file, result.summary);
-  if (result.summary.synthetic) {
+  if (file.ranges.synthetic) {
     result.warnings.push_back(
         "int8: the ranges are those of RANDOM inputs: accuracy on real data will be poor; give calibration samples");
   }
-  const std::string text = WriteRanges(file);
-  result.summary.file_name = RangesFileName(options.model);
-  result.summary.path = Concat(options.out_dir, "/", result.summary.file_name);
-  result.summary.sha256 = Sha256Hex(text);
-  HALFTONE_RETURN_IF_ERROR(WriteFileAtomically(result.summary.path, text));
-  result.ranges = std::move(file.ranges);
+  HALFTONE_RETURN_IF_ERROR(Keep(std::move(file), options, result));
   result.summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
+}
+
+absl::StatusOr<ValueRanges> RangesByCalibrator(const Graph& fused, const OptimizeOptions& options,
+                                               CalibratedRanges& calibrated) {
+  if (calibrated.seen == nullptr) {
+    HALFTONE_ASSIGN_OR_RETURN(Calibration seen, SeeSamples(fused, options));
+    calibrated.seen = std::make_shared<const Calibration>(std::move(seen));
+  }
+  HALFTONE_ASSIGN_OR_RETURN(ValueRanges ranges, calibrated.seen->Ranges(CalibratorOf(options.int8)));
+  ranges.synthetic = options.calibration.empty();
+  return ranges;
+}
+
+absl::Status TakeRanges(ValueRanges ranges, const Graph& fused, const OptimizeOptions& options,
+                        CalibratedRanges& calibrated) {
+  RangesFile file = calibrated.origin;
+  file.ranges = std::move(ranges);
+  file.calibrator = options.int8.calibrator.calibrator;
+  file.percentile = options.int8.calibrator.percentile;
+  if (calibrated.summary.source == "cache") calibrated.summary.source = "samples";
+  if (!calibrated.summary.key.empty()) calibrated.summary.key = RangesKey(fused, file, options.benchmark);
+  return Keep(std::move(file), options, calibrated);
 }
 
 }  // namespace halftone

@@ -3,13 +3,16 @@
 #ifndef HALFTONE_OPTIMIZER_CALIBRATE_H_
 #define HALFTONE_OPTIMIZER_CALIBRATE_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "formats/ranges/ranges_json.h"
 #include "ir/graph.h"
 #include "ir/value_ranges.h"
 #include "optimizer/job.h"
+#include "runtime/calibrate/calibration.h"
 
 namespace halftone {
 
@@ -17,6 +20,10 @@ struct CalibratedRanges {
   ValueRanges ranges;
   CalibrationSummary summary;
   std::vector<std::string> warnings;
+  RangesFile origin;  // what the file says beside the ranges; its own are empty
+  // What the samples showed, where options.int8.goal is set: other calibrators choose from it. nullptr: not kept, or the
+  // ranges came from a file or an earlier job.
+  std::shared_ptr<const Calibration> seen;
 };
 
 // Ranges of the values of `fused`, the graph that is quantized next, and the file MODEL.ranges.json of them in
@@ -28,6 +35,15 @@ struct CalibratedRanges {
 // of a number that is not finite), no range in the file is of a value of this model, a percentile out of its limits.
 absl::StatusOr<CalibratedRanges> CalibrateModel(const Graph& imported, const Graph& fused,
                                                 const OptimizeOptions& options);
+
+// What another calibrator, that of options.int8, chooses from the same samples. They run through `fused` again only
+// where `calibrated.seen` is not there, which then is. Not for ranges that a file gave. Errors as CalibrateModel.
+absl::StatusOr<ValueRanges> RangesByCalibrator(const Graph& fused, const OptimizeOptions& options,
+                                               CalibratedRanges& calibrated);
+
+// These ranges of RangesByCalibrator in the place of the others: in `calibrated`, its summary and the file.
+absl::Status TakeRanges(ValueRanges ranges, const Graph& fused, const OptimizeOptions& options,
+                        CalibratedRanges& calibrated);
 
 // "dir/resnet50.onnx" -> "resnet50.ranges.json".
 std::string RangesFileName(const ModelSource& model);

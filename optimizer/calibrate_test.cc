@@ -197,6 +197,67 @@ TEST_F(CalibrateTest, WhatCannotBeUsedIsMadeAgain) {
   }
 }
 
+// Numbers of a layer: most of them small, a few large.
+std::vector<float> LongTail(int rows) {
+  std::vector<float> numbers;
+  for (int i = 0; i < 3 * rows; ++i) {
+    numbers.push_back(static_cast<float>(i * 37 % 101 - 50) / (i % 41 == 0 ? 1.0f : 50.0f));
+  }
+  return numbers;
+}
+
+TEST_F(CalibrateTest, AnotherCalibratorIsAsIfItHadBeenAskedForAtFirst) {
+  GiveSamples(LongTail(200));
+  options_.known_ranges.emplace();
+  for (const bool with_goal : {false, true}) {  // only a goal makes it keep what the samples showed
+    if (with_goal) options_.int8.goal.min_sqnr_db = 20;
+    for (const Calibrator calibrator : {Calibrator::kMeanSquaredError, Calibrator::kPercentile, Calibrator::kEntropy}) {
+      options_.int8.calibrator.calibrator = Calibrator::kMinMax;
+      absl::StatusOr<CalibratedRanges> changed = Run();
+      ASSERT_TRUE(changed.ok()) << changed.status();
+      EXPECT_EQ(changed->seen != nullptr, with_goal);
+      options_.int8.calibrator.calibrator = calibrator;
+      const absl::StatusOr<ValueRanges> ranges = RangesByCalibrator(graph_, options_, *changed);
+      ASSERT_TRUE(ranges.ok()) << ranges.status();
+      EXPECT_NE(changed->seen, nullptr);
+      EXPECT_NE(*ranges, changed->ranges) << "nothing is changed yet";
+      ASSERT_TRUE(TakeRanges(*ranges, graph_, options_, *changed).ok());
+      const std::string text = *ReadFile(changed->summary.path);
+
+      const absl::StatusOr<CalibratedRanges> asked = Run();
+      ASSERT_TRUE(asked.ok()) << asked.status();
+      EXPECT_EQ(changed->ranges, asked->ranges);
+      EXPECT_EQ(text, *ReadFile(asked->summary.path));
+      EXPECT_EQ(changed->summary.sha256, asked->summary.sha256);
+      EXPECT_EQ(changed->summary.calibrator, asked->summary.calibrator);
+      EXPECT_EQ(changed->summary.silent_channels, asked->summary.silent_channels);
+      EXPECT_EQ(changed->summary.still_widening, asked->summary.still_widening);
+      EXPECT_EQ(changed->summary.key, asked->summary.key) << "so that it is kept for jobs that ask for it";
+    }
+  }
+}
+
+TEST_F(CalibrateTest, OfAnEarlierJobsRangesOthersAreMadeFromTheSamples) {
+  GiveSamples(LongTail(200));
+  options_.int8.goal.min_sqnr_db = 20;
+  options_.known_ranges.emplace();
+  const absl::StatusOr<CalibratedRanges> first = Run();
+  ASSERT_TRUE(first.ok()) << first.status();
+  std::filesystem::rename(first->summary.path, Path("kept"));
+  options_.known_ranges.emplace()[first->summary.key] = Path("kept");
+  absl::StatusOr<CalibratedRanges> cached = Run();
+  ASSERT_TRUE(cached.ok()) << cached.status();
+  EXPECT_EQ(cached->summary.source, "cache");
+  EXPECT_EQ(cached->seen, nullptr);
+  options_.int8.calibrator.calibrator = Calibrator::kEntropy;
+  const absl::StatusOr<ValueRanges> ranges = RangesByCalibrator(graph_, options_, *cached);
+  ASSERT_TRUE(ranges.ok()) << ranges.status();
+  ASSERT_TRUE(TakeRanges(*ranges, graph_, options_, *cached).ok());
+  EXPECT_EQ(cached->summary.source, "samples");
+  EXPECT_NE(cached->summary.key, first->summary.key);
+  EXPECT_EQ(cached->ranges, Run()->ranges);
+}
+
 TEST_F(CalibrateTest, WithoutSamplesTheyAreMadeUpAndThatIsSaid) {
   const absl::StatusOr<CalibratedRanges> result = Run();
   ASSERT_TRUE(result.ok()) << result.status();

@@ -1,4 +1,4 @@
-// What the int8 variant is made of: the fused graph and the ranges of its values.
+// Where the recipes of int8 (int8_recipes.h) begin: the fused graph and the ranges of its values.
 #ifndef HALFTONE_OPTIMIZER_INT8_SOURCE_H_
 #define HALFTONE_OPTIMIZER_INT8_SOURCE_H_
 
@@ -14,8 +14,7 @@ struct Int8Source {
   CalibratedRanges calibrated;
 };
 
-// Makes the base, calibrates it and, where options.int8.smooth is set, smooths both. `model` must outlive the result.
-// Errors: INVALID_ARGUMENT for a mode that the model's format has no words for.
+// Makes the base and calibrates it; nothing is smoothed yet. `model` must outlive the result.
 absl::StatusOr<Int8Source> MakeInt8Source(const PreparedModel& model, const Target& target,
                                           const OptimizeOptions& options);
 

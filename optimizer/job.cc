@@ -14,6 +14,7 @@
 #include "optimizer/accuracy_control.h"
 #include "optimizer/compare.h"
 #include "optimizer/explain.h"
+#include "optimizer/int8_recipes.h"
 #include "optimizer/int8_source.h"
 #include "optimizer/lower.h"
 #include "optimizer/lower_int8.h"
@@ -124,6 +125,7 @@ class OptimizeJob {
     const bool calibrates = options_.int8.mode == Int8Mode::kStatic && !options_.int8.ranges.has_value();
     if (!cannot_run_.empty() && calibrates) return absl::OkStatus();
     HALFTONE_ASSIGN_OR_RETURN(int8_, MakeInt8Source(model_, *target_, options_));
+    HALFTONE_ASSIGN_OR_RETURN(candidate_, OwnCandidate(*int8_, *target_, options_));
     const CalibratedRanges& calibrated = int8_->calibrated;
     result_.warnings.insert(result_.warnings.end(), calibrated.warnings.begin(), calibrated.warnings.end());
     if (int8_->has_ranges) result_.calibration = calibrated.summary;
@@ -136,19 +138,23 @@ class OptimizeJob {
       return KeepFp32(kind, model_, *target_, options_,
                       {"baseline.kept", "the model cannot be run here, so that it was not calibrated; give ranges"});
     }
-    return MakeInt8(int8_->base, int8_->calibrated.ranges, model_, *target_, options_, search_);
+    return MakeInt8(candidate_.base, candidate_.ranges, model_, *target_, candidate_.options, search_);
   }
 
-  // What each node costs alone, and which nodes stay out of int8 so that the goal holds.
+  // What each node costs alone, by which recipe the goal holds, and which nodes stay out of int8 for it.
   absl::Status ControlAccuracy() {
     if (!int8_.has_value() || !cannot_run_.empty()) return absl::OkStatus();
     const auto start = std::chrono::steady_clock::now();
-    HALFTONE_ASSIGN_OR_RETURN(AccuracyControlResult found,
-                              MeetGoal(int8_->base, int8_->calibrated.ranges, *target_, options_, progress_));
+    HALFTONE_ASSIGN_OR_RETURN(AccuracyControlResult found, MeetGoal(*int8_, *target_, options_, progress_));
     search_ = std::move(found.search);
+    candidate_ = std::move(found.candidate);
+    int8_->calibrated.seen.reset();  // no other ranges will be asked for
+    if (int8_->has_ranges) result_.calibration = int8_->calibrated.summary;
     const bool has_goal = !options_.int8.goal.empty();
     if (has_goal) {
       goal_ = GoalResult{.met = found.goal_met, .raised = found.raised, .tried = found.tried};
+      if (int8_->has_ranges) goal_->recipe = DescribeRecipe(candidate_.recipe);
+      goal_->recipes = std::move(found.recipes);
       goal_->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }
     if (!found.in_time) {
@@ -342,6 +348,7 @@ class OptimizeJob {
   std::vector<std::string> cannot_run_;  // of the model as it came
   std::vector<std::string> outputs_;     // of a GraphDef, which does not say them itself
   std::optional<Int8Source> int8_;  // where an int8 variant is made
+  Int8Candidate candidate_;         // of it
   Int8Search search_;
   std::optional<GoalResult> goal_;
   std::vector<LoweredGraph> lowered_;

@@ -64,6 +64,12 @@ struct Reason {
   bool operator==(const Reason&) const = default;
 };
 
+// Between which numbers the first result of a node lies, as it was calibrated.
+struct ResultRange {
+  double min = 0;
+  double max = 0;
+};
+
 // Of a node of the lowered graph. Nodes of nested graphs are named "loop/body/node".
 struct NodeDecision {
   std::string node;
@@ -72,6 +78,7 @@ struct NodeDecision {
   Reason reason;
   // In dB, of the worst output where this node alone is int8 (accuracy_control.h); where that was measured.
   std::optional<double> sqnr_alone_db = {};
+  std::optional<ResultRange> result = {};  // of an int8 variant, where the range is known
 };
 
 struct NodeResult {
@@ -92,6 +99,15 @@ struct OutputFidelity {
   Fidelity fidelity;
 };
 
+// What everything in int8 came to by a recipe (int8_recipes.h), before nodes were raised.
+struct TriedRecipe {
+  std::string recipe;
+  double top1_drop = 0;  // share of rows: see AccuracyGoal
+  double sqnr_db = 0;    // the worst output's
+  double cosine = 1;
+  bool met = false;  // the goal
+};
+
 // What an accuracy goal came to.
 struct GoalResult {
   bool met = false;    // by the answers of the written file
@@ -99,6 +115,8 @@ struct GoalResult {
   int64_t tried = 0;   // whole models that it ran
   double seconds = 0;
   std::string text = {};  // "top-1 drop 0.00 points (at most 1.00)"
+  std::string recipe = {};                // of the variant
+  std::vector<TriedRecipe> recipes = {};  // in the order of the search; the first is the user's own
 };
 
 struct VariantResult {

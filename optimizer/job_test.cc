@@ -378,6 +378,21 @@ TEST_F(JobTest, EvidenceOfInt8) {
   EXPECT_TRUE(result->stage_seconds.contains("accuracy"));
 }
 
+TEST_F(JobTest, AMissedGoalIsMetByTheBestRecipe) {
+  options_.lowered = {VariantKind::kInt8};
+  options_.int8.goal.min_sqnr_db = 300;  // more than int8 can
+  const absl::StatusOr<OptimizeResult> result = Run();
+  ASSERT_TRUE(result.ok()) << result.status();
+  const VariantResult& int8 = result->variants[2];
+  ASSERT_TRUE(int8.goal.has_value());
+  ASSERT_GE(int8.goal->recipes.size(), 4u);
+  EXPECT_EQ(int8.goal->recipes[0].recipe, "min-max");
+  EXPECT_THAT(int8.goal->recipe, ::testing::StartsWith(result->calibration->calibrator));
+  const auto is_taken = [&](const TriedRecipe& tried) { return tried.recipe == int8.goal->recipe; };
+  EXPECT_EQ(std::count_if(int8.goal->recipes.begin(), int8.goal->recipes.end(), is_taken), 1);
+  EXPECT_EQ(int8.goal->raised, 1);
+}
+
 TEST_F(JobTest, ErrorsNameTheFile) {
   std::ofstream(options_.model.path) << "nonsense";
   EXPECT_THAT(std::string(Run().status().message()), HasSubstr("model.onnx"));

@@ -174,7 +174,20 @@ struct NamedReasons {
   std::map<std::string, Reason> reasons;
   std::set<std::string> int8;
   std::map<std::string, double> sqnr_alone;  // in dB
+  std::map<std::string, ResultRange> results;
 };
+
+// Of what the nodes of the base make.
+std::map<std::string, ResultRange> ResultRanges(const Int8Base& base, const ValueRanges& ranges,
+                                                const Graph& quantized) {
+  std::map<std::string, ResultRange> results;
+  for (const NodeId id : base.graph.nodes()) {
+    const ValueId result = base.graph.output(id);
+    const ValueRange* range = result.valid() ? ranges.Find(base.graph, result) : nullptr;
+    if (range != nullptr && quantized.alive(id)) results[quantized.Label(id)] = {range->min, range->max};
+  }
+  return results;
+}
 
 NamedReasons NameReasons(const Graph& quantized, const Int8Plan& plan, const Int8Search& search, Int8Mode mode,
                          bool rest_is_planned) {
@@ -184,11 +197,7 @@ NamedReasons NameReasons(const Graph& quantized, const Int8Plan& plan, const Int
     const std::string label = quantized.Label(id);
     if (plan.nodes.contains(id)) {
       if (mode != Int8Mode::kWeights) named.int8.insert(label);
-      const auto alone = search.sqnr_alone.find(id);
-      named.reasons[label] = {
-          reason.rule,
-          Concat(reason.text, DescribeInputs(quantized, id),
-                 alone == search.sqnr_alone.end() ? "" : absl::StrFormat("; alone %.1f dB", alone->second))};
+      named.reasons[label] = {reason.rule, Concat(reason.text, DescribeInputs(quantized, id))};
     } else if (!rest_is_planned || search.excluded.contains(id)) {
       named.reasons[label] = reason;
     }
@@ -223,6 +232,8 @@ void Explain(const NamedReasons& named, std::vector<NodeDecision>& decisions) {
     if (named.int8.contains(decision.node)) decision.precision = VariantKind::kInt8;
     const auto alone = named.sqnr_alone.find(decision.node);
     if (alone != named.sqnr_alone.end()) decision.sqnr_alone_db = alone->second;
+    const auto result = named.results.find(decision.node);
+    if (result != named.results.end()) decision.result = result->second;
   }
 }
 
@@ -307,7 +318,8 @@ absl::StatusOr<LoweredGraph> MakeInt8(const Int8Base& base, const ValueRanges& r
   const PrecisionPlan rest = WithoutInt8(base, plan.nodes, options.int8.mode);
   const bool rest_is_planned = !rest.decisions.empty();
   HALFTONE_RETURN_IF_ERROR(Quantize(ranges, plan.nodes, rest, options, context, result.graph));
-  const NamedReasons named = NameReasons(result.graph, plan, search, options.int8.mode, rest_is_planned);
+  NamedReasons named = NameReasons(result.graph, plan, search, options.int8.mode, rest_is_planned);
+  named.results = ResultRanges(base, ranges, result.graph);
   result.casts.planned = CountFloatCasts(result.graph);
   context.plan = rest_is_planned ? &rest : nullptr;
   if (options.int8.mode == Int8Mode::kStatic) result.calibration = SourceOf(ranges);

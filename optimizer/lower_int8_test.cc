@@ -141,6 +141,9 @@ TEST_F(LowerInt8Test, EveryNodeIsExplained) {
     EXPECT_THAT(decision.reason.rule, HasSubstr(".")) << decision.node;
     EXPECT_FALSE(decision.reason.text.empty()) << decision.node;
   }
+  ASSERT_TRUE(Of(lowered, "r").result.has_value());
+  EXPECT_EQ(Of(lowered, "r").result->min, 0) << "a relu";
+  EXPECT_GT(Of(lowered, "r").result->max, 0);
 }
 
 TEST_F(LowerInt8Test, WhatAPolicyKeepsIsFp32OrBf16) {
@@ -233,14 +236,16 @@ TEST_F(LowerInt8Test, ProductsThatFindTheirRanges) {
   EXPECT_LT(fidelity.Result().sqnr_db, 100);
 }
 
-TEST_F(LowerInt8Test, AGraphDefHasNoProductsThatFindTheirRanges) {
+TEST_F(LowerInt8Test, ProductsOfAGraphDefHaveOneScaleOfWeights) {
   options_.int8.mode = Int8Mode::kDynamic;
   GraphEditor(original_).SetFormat(GraphFormat::kGraphDef);
-  absl::StatusOr<PreparedModel> model = PrepareModel(original_, *target_, options_);
-  ASSERT_TRUE(model.ok()) << model.status();
-  const absl::Status refused = MakeInt8Source(*model, *target_, options_).status();
-  EXPECT_TRUE(absl::IsInvalidArgument(refused)) << refused;
-  EXPECT_THAT(std::string(refused.message()), HasSubstr("int8 mode dynamic: TensorFlow"));
+  const LoweredGraph lowered = Lower();
+  EXPECT_EQ(Count(lowered.graph, OpKind::kMatMulIntegerToFloat), 1);  // TensorFlow has it as it is
+  EXPECT_EQ(Count(lowered.graph, OpKind::kMatMulInteger), 0);
+  for (const NodeId id : lowered.graph.nodes()) {
+    if (lowered.graph.op(id) != OpKind::kMatMulIntegerToFloat) continue;
+    EXPECT_EQ(lowered.graph.ConstantTensor(lowered.graph.input(id, 3))->num_elements(), 1);
+  }
 }
 
 TEST_F(LowerInt8Test, WhereNothingCanBeInt8ItStaysFp32) {

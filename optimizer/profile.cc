@@ -22,15 +22,17 @@ namespace {
 absl::StatusOr<LoweredGraph> LowerToInt8(const PreparedModel& model, const Target& target,
                                          const OptimizeOptions& options, const ProgressCallback& progress,
                                          std::optional<CalibrationSummary>& calibration) {
-  HALFTONE_ASSIGN_OR_RETURN(const Int8Source source, MakeInt8Source(model, target, options));
-  const ValueRanges& ranges = source.calibrated.ranges;
-  if (source.has_ranges) calibration = source.calibrated.summary;
-  Int8Search search;
-  if (!options.int8.goal.empty()) {
-    HALFTONE_ASSIGN_OR_RETURN(AccuracyControlResult found, MeetGoal(source.base, ranges, target, options, progress));
-    search = std::move(found.search);
+  HALFTONE_ASSIGN_OR_RETURN(Int8Source source, MakeInt8Source(model, target, options));
+  AccuracyControlResult found;
+  if (options.int8.goal.empty()) {
+    HALFTONE_ASSIGN_OR_RETURN(found.candidate, OwnCandidate(source, target, options));
+  } else {
+    HALFTONE_ASSIGN_OR_RETURN(found, MeetGoal(source, target, options, progress));
   }
-  HALFTONE_ASSIGN_OR_RETURN(LoweredGraph lowered, MakeInt8(source.base, ranges, model, target, options, search));
+  if (source.has_ranges) calibration = source.calibrated.summary;
+  const Int8Candidate& made = found.candidate;
+  HALFTONE_ASSIGN_OR_RETURN(LoweredGraph lowered,
+                            MakeInt8(made.base, made.ranges, model, target, made.options, found.search));
   const std::vector<std::string>& warnings = source.calibrated.warnings;
   lowered.warnings.insert(lowered.warnings.end(), warnings.begin(), warnings.end());
   return lowered;

@@ -1,7 +1,6 @@
 #include "report/explain.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 
@@ -13,8 +12,40 @@
 namespace halftone::report {
 namespace {
 
-constexpr int kAligned = 4;  // columns before the reason
-using Row = std::array<std::string, kAligned + 1>;
+using Row = std::vector<std::string>;
+
+std::string ResultRange(const v1::NodeDecision& decision) {
+  if (!decision.has_result_min() || !decision.has_result_max()) return "-";
+  return absl::StrFormat("[%.4g, %.4g]", decision.result_min(), decision.result_max());
+}
+
+// The reason is last.
+Row RowOf(const v1::NodeDecision& decision, bool with_numbers) {
+  Row row = {PrecisionName(decision.precision()), Printable(decision.node()), Printable(decision.op())};
+  if (with_numbers) {
+    row.push_back(ResultRange(decision));
+    row.push_back(decision.has_sqnr_alone_db() ? Decibels(decision.sqnr_alone_db()) : "-");
+  }
+  row.push_back(decision.rule());
+  row.push_back(Printable(decision.reason()));
+  return row;
+}
+
+// Columns but for the last are as wide as their widest cell.
+std::string Aligned(const std::vector<Row>& rows) {
+  std::vector<size_t> width(rows.front().size(), 0);
+  for (const Row& row : rows) {
+    for (size_t c = 0; c + 1 < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    for (size_t c = 0; c < row.size(); ++c) {
+      absl::StrAppendFormat(&text, "  %-*s", static_cast<int>(width[c]), row[c]);
+    }
+    text += '\n';
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -23,18 +54,12 @@ std::string ExplainText(const v1::Report& report) {
   for (const v1::Variant& variant : report.variants()) {
     const bool lowered = variant.precision() != v1::ORIGINAL && variant.precision() != v1::FP32;
     if (!lowered || variant.decisions().empty()) continue;
+    const bool is_int8 = variant.precision() == v1::INT8;
     std::vector<Row> rows;
-    std::array<size_t, kAligned> width{};
-    for (const v1::NodeDecision& decision : variant.decisions()) {
-      rows.push_back({PrecisionName(decision.precision()), Printable(decision.node()), Printable(decision.op()),
-                      decision.rule(), Printable(decision.reason())});
-      for (int c = 0; c < kAligned; ++c) width[c] = std::max(width[c], rows.back()[c].size());
-    }
-    absl::StrAppend(&text, "why each node of ", PrecisionName(variant.precision()), " is what it is:\n");
-    for (const Row& row : rows) {
-      for (int c = 0; c < kAligned; ++c) absl::StrAppendFormat(&text, "  %-*s", static_cast<int>(width[c]), row[c]);
-      absl::StrAppend(&text, "  ", row[kAligned], "\n");
-    }
+    for (const v1::NodeDecision& decision : variant.decisions()) rows.push_back(RowOf(decision, is_int8));
+    absl::StrAppend(&text, "why each node of ", PrecisionName(variant.precision()), " is what it is",
+                    is_int8 ? "; with the range of its result, and the SQNR where it alone is int8 (-: not known)" : "",
+                    ":\n", Aligned(rows));
     absl::StrAppend(&text, SaturationText(variant));
   }
   return text.empty() ? "no variant was lowered: nothing to explain\n" : text;

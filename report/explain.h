@@ -9,7 +9,8 @@
 namespace halftone::report {
 
 // For each lowered variant a heading, then a line for every node that is no input or constant: precision, node, op,
-// rule, reason; of int8 its saturation certificates. A report without any says so. Ends with a newline.
+// rule, reason; of int8 the range of its result and its SQNR alone as well, "-" where that is not known, and the
+// saturation certificates. A report without any says so. Ends with a newline.
 std::string ExplainText(const v1::Report& report);
 
 }  // namespace halftone::report

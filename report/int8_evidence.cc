@@ -23,6 +23,7 @@ struct SaturationWords {
 constexpr SaturationWords kSaturations[] = {
     {"proved", "proved", false},
     {"7 bits", "with 7 bits", false},
+    {"16 bits", "in 16 bits", false},
     {"may saturate", "may saturate", true},
     {"s8 activations", "with s8 activations", true},
 };
@@ -34,11 +35,26 @@ bool CostsMore(const v1::NodeDecision* a, const v1::NodeDecision* b) {
   return x < y;
 }
 
-std::string Decibels(double sqnr_db) {
-  return sqnr_db == kExactSqnr ? "exact" : absl::StrFormat("%.1f dB", sqnr_db);
-}
-
 }  // namespace
+
+std::string Decibels(double sqnr_db) { return sqnr_db == kExactSqnr ? "exact" : absl::StrFormat("%.1f dB", sqnr_db); }
+
+std::string RecipeTable(const v1::Report& report) {
+  std::string text;
+  for (const v1::Variant& variant : report.variants()) {
+    const v1::GoalResult& goal = variant.goal();
+    if (goal.recipes_size() < 2) continue;
+    absl::StrAppend(&text, "recipes tried for the goal with everything in ", PrecisionName(variant.precision()),
+                    ", * is taken:\n");
+    for (const v1::TriedRecipe& tried : goal.recipes()) {
+      absl::StrAppendFormat(&text, "  %s %9s  top-1 drop %6.2f points  cosine %.6f  %-6s  %s\n",
+                            tried.recipe() == goal.recipe() ? "*" : " ", Decibels(tried.sqnr_db()),
+                            100 * tried.top1_drop(), tried.cosine(), tried.met() ? "met" : "missed",
+                            Printable(tried.recipe()));
+    }
+  }
+  return text;
+}
 
 std::string SaturationNote(const v1::Variant& variant, const v1::Environment& environment) {
   if (variant.saturation().empty()) return "";

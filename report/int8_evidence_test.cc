@@ -64,6 +64,47 @@ TEST(SaturationText, ALineALayer) {
   EXPECT_THAT(ExplainText(report), HasSubstr(text));
 }
 
+TEST(ExplainText, OfInt8WithRangesAndSqnr) {
+  v1::Report report = Parse(kReport);
+  report.mutable_variants(1)->mutable_decisions(0)->set_result_min(-1.25);
+  report.mutable_variants(1)->mutable_decisions(0)->set_result_max(6);
+  report.mutable_variants(1)->clear_saturation();
+  EXPECT_EQ(
+      ExplainText(report),
+      R"(why each node of int8 is what it is; with the range of its result, and the SQNR where it alone is int8 (-: not known):
+  int8  conv_1  conv      [-1.25, 6]  40.2 dB  int8.contraction  conv
+  int8  pool    max_pool  -           -        int8.between      max_pool
+  fp32  fc\x0a  matmul    -           12.5 dB  int8.accuracy     raised
+  int8  d       conv      -           exact    int8.contraction  conv
+)");
+}
+
+TEST(RecipeTable, ALineARecipeInTheOrderOfTheSearch) {
+  EXPECT_EQ(RecipeTable(v1::Report()), "");
+  v1::Report report = Parse(R"pb(
+    variants {
+      precision: INT8
+      int8_share: -1
+      goal {
+        met: true
+        text: "20.5 dB (at least 20.0)"
+        recipe: "percentile, smooth"
+        recipes { recipe: "min-max" sqnr_db: 12.5 top1_drop: 0.25 cosine: 0.75 }
+        recipes { recipe: "percentile, smooth" sqnr_db: 20.5 top1_drop: 0 cosine: 0.9995 met: true }
+      }
+    }
+  )pb");
+  EXPECT_EQ(RecipeTable(report),
+            R"(recipes tried for the goal with everything in int8, * is taken:
+      12.5 dB  top-1 drop  25.00 points  cosine 0.750000  missed  min-max
+  *   20.5 dB  top-1 drop   0.00 points  cosine 0.999500  met     percentile, smooth
+)");
+  EXPECT_THAT(Notes(report), Contains("int8: goal reached: 20.5 dB (at least 20.0); recipe percentile, smooth"));
+  report.mutable_variants(0)->mutable_goal()->mutable_recipes()->DeleteSubrange(1, 1);
+  EXPECT_EQ(RecipeTable(report), "") << "the user's own alone";
+  EXPECT_THAT(Notes(report), Contains("int8: goal reached: 20.5 dB (at least 20.0)"));
+}
+
 TEST(SensitivityTable, TheWorstFirst) {
   EXPECT_EQ(SensitivityTable(v1::Report(), 10), "") << "not measured";
   v1::Report report = Parse(kReport);

@@ -128,10 +128,16 @@ constexpr char kFull[] = R"pb(
     casts_planned: 12
     casts_in_file: 11
     casts_run: 3
-    decisions { node: "conv1" op: "conv" precision: BF16 rule: "lists.allow" reason: "allow list: Conv2D" sqnr_alone_db: 31.5 }
+    decisions {
+      node: "conv1" op: "conv" precision: BF16 rule: "lists.allow" reason: "allow list: Conv2D"
+      sqnr_alone_db: 31.5 result_min: -0.5 result_max: 6
+    }
     not_measured: "not measured: no float16"
     int8_share: 0.75
-    goal { met: true raised: 2 tried: 3 seconds: 4.5 text: "SQNR 20 dB (at least 18)" }
+    goal {
+      met: true raised: 2 tried: 3 seconds: 4.5 text: "SQNR 20 dB (at least 18)" recipe: "percentile"
+      recipes { recipe: "min-max" sqnr_db: 12.5 top1_drop: 0.25 cosine: 0.75 met: true }
+    }
     saturation { node: "conv1" saturation: "7 bits" most: 32000 least: -31000 }
   }
   evaluation_samples: 100
@@ -374,7 +380,9 @@ constexpr char kFullJson[] = R"json({
           "precision": "BF16",
           "rule": "lists.allow",
           "reason": "allow list: Conv2D",
-          "sqnr_alone_db": 31.5
+          "sqnr_alone_db": 31.5,
+          "result_min": -0.5,
+          "result_max": 6.0
         }
       ],
       "not_measured": "not measured: no float16",
@@ -384,7 +392,17 @@ constexpr char kFullJson[] = R"json({
         "raised": 2,
         "tried": 3,
         "seconds": 4.5,
-        "text": "SQNR 20 dB (at least 18)"
+        "text": "SQNR 20 dB (at least 18)",
+        "recipe": "percentile",
+        "recipes": [
+          {
+            "recipe": "min-max",
+            "sqnr_db": 12.5,
+            "top1_drop": 0.25,
+            "cosine": 0.75,
+            "met": true
+          }
+        ]
       },
       "saturation": [
         {

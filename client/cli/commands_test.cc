@@ -82,6 +82,7 @@ TEST_F(CommandsTest, FlagsOfInt8NeedInt8) {
                                                        {"--fit-pairs"},
                                                        {"--trim-ranges", "2"},
                                                        {"--no-ranges-cache"},
+                                                       {"--no-recipes"},
                                                        {"--sensitivity"},
                                                        {"--min-cosine", "0.99"},
                                                        {"--max-top1-drop", "1"},

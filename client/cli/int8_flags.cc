@@ -51,6 +51,7 @@ absl::Status NeedsInt8(const Int8Flags& flags) {
       {"--max-top1-drop without a precision", !flags.max_top1_drop.empty()},
       {"--min-sqnr without a precision", !flags.min_sqnr.empty()},
       {"--min-cosine", !flags.min_cosine.empty()},
+      {"--no-recipes", flags.no_recipes},
       {"--sensitivity", flags.sensitivity},
       {"--budget", flags.budget != 0},
   };
@@ -79,6 +80,7 @@ absl::Status SetGoal(const Int8Flags& flags, v1::Int8Policy* policy) {
     HALFTONE_ASSIGN_OR_RETURN(const double cosine, Number("--min-cosine", flags.min_cosine));
     policy->set_min_cosine(cosine);
   }
+  if (flags.no_recipes) policy->set_no_recipes(true);
   if (flags.sensitivity) policy->set_sensitivity(true);
   if (flags.budget != 0) policy->set_budget_seconds(flags.budget);
   return absl::OkStatus();
@@ -179,8 +181,11 @@ void AddInt8Flags(CLI::App& app, Int8Flags* flags) {
 void AddInt8GoalFlags(CLI::App& app, Int8Flags* flags) {
   app.add_option("--min-cosine", flags->min_cosine,
                  "to reach against fp32, of every output, -1 to 1; as --min-sqnr DB and --max-top1-drop POINTS "
-                 "without a precision: nodes come up to --int8-rest until it is reached")
+                 "without a precision: other recipes are tried (calibrators, --smooth, --clip-weights, whichever was not "
+                 "named), then nodes come up to --int8-rest until it is reached")
       ->type_name("C")
+      ->group(kGroup);
+  app.add_flag("--no-recipes", flags->no_recipes, "for the goal only nodes come up: no other recipe is tried")
       ->group(kGroup);
   app.add_flag("--sensitivity", flags->sensitivity,
                "measure the SQNR of each node alone in int8: a table of the worst; --explain and report.json have all")

@@ -36,12 +36,13 @@ struct Int8Flags {
   std::string max_top1_drop;
   std::string min_sqnr;
   std::string min_cosine;
+  bool no_recipes = false;
   bool sensitivity = false;
   double budget = 0;
 };
 
 void AddInt8Flags(CLI::App& app, Int8Flags* flags);  // all but those of the accuracy
-// --min-cosine, --sensitivity and --budget. The other two are gates too, and those of the command.
+// --min-cosine, --no-recipes, --sensitivity and --budget. The other two are gates too, and those of the command.
 void AddInt8GoalFlags(CLI::App& app, Int8Flags* flags);
 
 // Puts the flags over the policy. Usage errors: a flag without int8 among the policy's precisions, an unknown word, a

@@ -98,6 +98,7 @@ absl::Status Optimize(Flags flags, Interrupts& interrupts) {
   OutcomeFlags outcome = flags.outcome;
   HALFTONE_RETURN_IF_ERROR(TakeGoal("--max-top1-drop", &flags.max_top1_drop, &flags.int8.max_top1_drop));
   HALFTONE_RETURN_IF_ERROR(TakeGoal("--min-sqnr", &flags.min_sqnr, &flags.int8.min_sqnr));
+  if (outcome.explain && flags.int8.budget != 0) flags.int8.sensitivity = true;  // the budget is for that
   HALFTONE_ASSIGN_OR_RETURN(outcome.gates, ToGates(flags));
   v1::JobSpec spec;
   v1::OptimizeSpec& optimize = *spec.mutable_optimize();
@@ -113,6 +114,7 @@ absl::Status Optimize(Flags flags, Interrupts& interrupts) {
   }
   *optimize.mutable_benchmark() = ToBenchmarkSpec(flags.benchmark);
   for (const std::string& output : flags.model.outputs) optimize.add_outputs(output);
+  optimize.set_explain(outcome.explain);
   spec.set_no_ranges_cache(flags.int8.no_ranges_cache);
   SetTimeout(flags.timeout, &spec);
 
@@ -162,7 +164,8 @@ void AddOptimize(CLI::App& app, Action* action) {
   command.add_option("--out", flags->out, "folder for the variants and report.json (default: .)")->type_name("DIR");
   command.add_flag("--why", flags->outcome.why, "print what did not fuse, and the fact that stopped it");
   command.add_flag("--explain", flags->outcome.explain,
-                   "print for every node its precision, the rule that decided and the fact with its values");
+                   "print for every node its precision, the rule that decided and the fact with its values; of int8 also "
+                 "its result's range and its SQNR alone, for which up to a minute is spent");
   command.add_flag("--json", flags->outcome.json, "print exactly report.json on stdout, no table");
   command.add_flag("--quiet", flags->outcome.quiet, "no progress and no notes");
   command

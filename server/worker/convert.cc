@@ -79,6 +79,9 @@ void ToProto(const NodeDecision& decision, v1::NodeDecision* proto) {
   proto->set_rule(decision.reason.rule);
   proto->set_reason(decision.reason.text);
   if (decision.sqnr_alone_db.has_value()) proto->set_sqnr_alone_db(*decision.sqnr_alone_db);
+  if (!decision.result.has_value()) return;
+  proto->set_result_min(decision.result->min);
+  proto->set_result_max(decision.result->max);
 }
 
 void ToProto(const RewriteSummary& summary, v1::Variant* proto) {

@@ -11,6 +11,7 @@ namespace halftone::worker {
 namespace {
 
 constexpr double kPoints = 100;  // of a share of 1
+constexpr double kSecondsToExplain = 60;
 
 absl::Status Bad(std::string_view field, std::string_view value, std::string_view words) {
   return OptionsError(absl::InvalidArgumentError(Concat("policy.int8.", field, " '", value, "' is none of ", words)));
@@ -73,9 +74,18 @@ absl::StatusOr<Int8Options> ToInt8Options(const v1::Int8Policy& policy) {
   if (policy.has_max_top1_drop()) options.goal.max_top1_drop = policy.max_top1_drop() / kPoints;
   if (policy.has_min_sqnr_db()) options.goal.min_sqnr_db = policy.min_sqnr_db();
   if (policy.has_min_cosine()) options.goal.min_cosine = policy.min_cosine();
+  options.try_recipes = !policy.no_recipes();
+  options.calibrator_is_named = !policy.calibrator().empty();
   options.sensitivity = policy.sensitivity();
   options.budget_seconds = policy.budget_seconds();
   return options;
+}
+
+void AskToExplain(OptimizeOptions& options) {
+  Int8Options& int8 = options.int8;
+  if (int8.sensitivity || options.judged_by().empty()) return;
+  int8.sensitivity = true;
+  if (int8.goal.empty() && int8.budget_seconds == 0) int8.budget_seconds = kSecondsToExplain;
 }
 
 v1::Calibration ToProto(const CalibrationSummary& summary) {
@@ -106,6 +116,15 @@ v1::GoalResult ToProto(const GoalResult& result) {
   proto.set_tried(result.tried);
   proto.set_seconds(result.seconds);
   proto.set_text(result.text);
+  proto.set_recipe(result.recipe);
+  for (const TriedRecipe& tried : result.recipes) {
+    v1::TriedRecipe* row = proto.add_recipes();
+    row->set_recipe(tried.recipe);
+    row->set_sqnr_db(tried.sqnr_db);
+    row->set_top1_drop(tried.top1_drop);
+    row->set_cosine(tried.cosine);
+    row->set_met(tried.met);
+  }
   return proto;
 }
 

@@ -18,6 +18,9 @@ namespace halftone::worker {
 // Errors: OptionsError names the field and the words that there are.
 absl::StatusOr<Int8Options> ToInt8Options(const v1::Int8Policy& policy);
 
+// OptimizeSpec.explain. REQUIRES: the job's samples are in the options
+void AskToExplain(OptimizeOptions& options);
+
 v1::Calibration ToProto(const CalibrationSummary& summary);
 v1::GoalResult ToProto(const GoalResult& result);
 v1::SaturationCertificate ToProto(const SaturationCertificate& certificate);

@@ -117,6 +117,7 @@ absl::StatusOr<WorkOutcome> Optimize(const WorkerRequest& request, ChildRunner& 
   HALFTONE_RETURN_IF_ERROR(SetPolicy(spec.policy(), options));
   HALFTONE_RETURN_IF_ERROR(SetCalibration(spec, request, inputs, options));
   HALFTONE_ASSIGN_OR_RETURN(options.evaluation, inputs.LocalPaths(spec.evaluation()));
+  if (spec.explain()) AskToExplain(options);
   options.benchmark = ToBenchmarkOptions(spec.benchmark());
   options.out_dir = request.work_dir();
   return Report(options, spec.model(), /*with_files=*/true, request, children, progress);

@@ -13,7 +13,7 @@ from harness import DEMO, Failure, case, main, variant  # noqa: E402
 ONNX = DEMO / "digits.onnx"
 NUMPY = ("numpy",)
 INT8 = ("--precision", "int8", "--no-bench")
-SATURATIONS = {"proved", "7 bits", "may saturate", "s8 activations"}
+SATURATIONS = {"proved", "7 bits", "16 bits", "may saturate", "s8 activations"}
 
 
 def samples(t, first, end):
@@ -38,7 +38,21 @@ def _(t):
         t.check(re.search(rf"{re.escape(layer['saturation'])} +{re.escape(layer['node'])} +{layer['least']} \.\. {layer['most']}", run.stdout),
                 f"{layer} is not in\n{run.stdout}")
     t.contains(run.stdout, "int8: saturation: ")
-    t.check(not any("sqnr_alone_db" in d for d in int8["decisions"]), "measured unasked")
+    # --explain measures what it shows, where there are samples; nothing else does unasked.
+    table = run.stdout[run.stdout.index("why each node of int8 is"):].splitlines()
+    for layer in layers:
+        t.check("sqnr_alone_db" in layer and "result_min" in layer and "result_max" in layer, layer)
+        decibels = "exact" if layer["sqnr_alone_db"] == 999 else f"{layer['sqnr_alone_db']:.1f} dB"
+        told = f"[{layer['result_min']:.4g}, {layer['result_max']:.4g}]"
+        line = rf"  int8 +{re.escape(layer['node'])} +{layer['op']} +{re.escape(told)} +{decibels} +int8.contraction  "
+        t.check(any(re.match(line, row) for row in table), f"{line} is not in\n{run.stdout}")
+    report, _ = t.optimize(ONNX, *INT8, "--calibration", samples(t, 0, 50))
+    quiet = variant(report, "INT8")
+    t.check(not any("sqnr_alone_db" in d for d in quiet["decisions"]), "measured unasked")
+    t.equal(quiet["artifact"]["sha256"], int8["artifact"]["sha256"], "explaining changed the file")
+    random = t.halftone("optimize", ONNX, *INT8, "--out", "random", "--explain")
+    t.equal(random.returncode, 0, random.stderr)
+    t.check(re.search(r"  -  +int8\.contraction  ", random.stdout), f"measured on random inputs:\n{random.stdout}")
 
 
 @case("--sensitivity measures each node alone, without a goal", needs=NUMPY)
@@ -56,7 +70,7 @@ def _(t):
     told = [float(line.split()[0].replace("exact", "999")) for line in table.group(3).splitlines()[:len(alone)]]
     t.equal(told, sorted(told))
     t.check(abs(told[0] - min(alone.values())) < 0.06, f"{told} and {alone}")
-    t.contains(run.stdout, "; alone ")
+    t.contains(run.stdout, f"  {min(alone.values()):.1f} dB  ")
 
 
 def counted(server):
