@@ -17,7 +17,8 @@
 namespace halftone::host {
 namespace {
 
-constexpr int kRows = 6;                  // in registers, by a panel of columns
+// By a panel of columns: with their sums all of an instruction's operands stay in the 16 registers.
+constexpr int kRows = 6;
 constexpr int64_t kRowsOfBlock = 4 * kRows;  // that are widened at once and read a panel while it is in the nearest cache
 constexpr int64_t kGrain = 1 << 18;       // multiplications that are worth a thread
 
@@ -43,10 +44,21 @@ struct Tile {
   float low = 0, high = 0;  // bounds less the zero point
 };
 
+// sum += a b, of pairs. Not as intrinsics: GCC would multiply for all rows before it adds, and then it keeps sums in
+// memory.
+HALFTONE_PART void AddProducts(__m256i a, __m256i b, __m256i& sum) {
+  __m256i product;
+  asm volatile("vpmaddwd %[b], %[a], %[product]\n\tvpaddd %[product], %[sum], %[sum]"
+               : [sum] "+x"(sum), [product] "=&x"(product)
+               : [a] "x"(a), [b] "x"(b));
+}
+
 template <int R>
 HALFTONE_PART void AddPairs(const Tile& t, __m256i (&sums)[R][2]) {
+#pragma GCC unroll 6
   for (int r = 0; r < R; ++r) sums[r][0] = sums[r][1] = _mm256_setzero_si256();
   const int16_t* a[R];
+#pragma GCC unroll 6
   for (int r = 0; r < R; ++r) a[r] = t.a + r * t.a_stride;
   const int16_t* panel = t.panel;
   for (int64_t k = 0; k < t.pairs; ++k, panel += 2 * kPanelOfBytes) {
@@ -56,8 +68,8 @@ HALFTONE_PART void AddPairs(const Tile& t, __m256i (&sums)[R][2]) {
       int32_t pair;
       std::memcpy(&pair, a[r] + 2 * k, sizeof(pair));
       const __m256i both = _mm256_set1_epi32(pair);
-      sums[r][0] = _mm256_add_epi32(sums[r][0], _mm256_madd_epi16(both, first));
-      sums[r][1] = _mm256_add_epi32(sums[r][1], _mm256_madd_epi16(both, second));
+      AddProducts(both, first, sums[r][0]);
+      AddProducts(both, second, sums[r][1]);
     }
   }
 }
@@ -86,6 +98,7 @@ HALFTONE_FOR_AVX2 void RunTile(const Tile& t) {
   AddPairs<R>(t, sums);
   const __m256 factors[2] = {_mm256_loadu_ps(t.factors), _mm256_loadu_ps(t.factors + 8)};
   const __m256 offsets[2] = {_mm256_loadu_ps(t.offsets), _mm256_loadu_ps(t.offsets + 8)};
+#pragma GCC unroll 6
   for (int r = 0; r < R; ++r) {
     const __m256 first = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums[r][0]), factors[0], offsets[0]);
     const __m256 second = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums[r][1]), factors[1], offsets[1]);
@@ -99,7 +112,7 @@ HALFTONE_FOR_AVX2 void RunTile(const Tile& t) {
 }
 
 using TileFunction = void (*)(const Tile&);
-constexpr TileFunction kTiles[kRows + 1] = {nullptr,    RunTile<1>, RunTile<2>, RunTile<3>,
+constexpr TileFunction kTiles[kRows + 1] = {nullptr, RunTile<1>, RunTile<2>, RunTile<3>,
                                             RunTile<4>, RunTile<5>, RunTile<6>};
 
 class Avx2ByteProduct final : public ByteProduct {
