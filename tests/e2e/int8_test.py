@@ -130,7 +130,6 @@ def _(t):
     for part in ("at most 50.00", "at least 1.0)", "at least 0.100000"):
         t.contains(goal["text"], part)
     t.check(any(d["precision"] == "INT8" for d in variant(report, "INT8")["decisions"]), "nothing is int8")
-        return
     model = onnx.load(file_of(out, "int8"))
     arrays = {i.name: numpy_helper.to_array(i) for i in model.graph.initializer}
     convolutions = [node for node in model.graph.node if node.op_type == "QLinearConv"]
