@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "ir/transposed_window.h"
 #include "ir/window.h"
+#include "runtime/host/biased_rows.h"
 #include "runtime/onednn/int8_product.h"
 #include "runtime/onednn/kernels.h"
 #include "runtime/onednn/problem.h"
@@ -92,20 +93,56 @@ bool IsSlowDeconvolution(const Primitive& primitive) {
 }
 
 // oneDNN's convolution backward adds the bias number by number where channels lie last (3x3 with stride 2, 128 channels
-// at 28x28: 2.7 instead of 1.4 ms, in bf16 3.8 instead of 0.3 ms). A primitive of its own does not; smaller types than
-// f32 are rounded in between, as they are where the bias is a node of its own.
+// at 28x28: 2.7 instead of 1.4 ms, in bf16 3.8 instead of 0.3 ms).
+bool HasDenseRows(const Desc& dst) {
+  const Dims dims = dst.get_dims();
+  int64_t count = sizeof(float);
+  for (const int64_t dim : dims) count *= dim;
+  return dst.get_inner_nblks() == 0 && dst.get_strides()[1] == 1 && static_cast<int64_t>(dst.get_size()) <= count;
+}
 bool AddsBiasSlowly(const Primitive& primitive) {
-  const Desc dst = primitive.dst_desc();
-  return dst.get_inner_nblks() == 0 && dst.get_strides()[1] == 1 &&
-         ImplementationName(primitive).starts_with("conv:any");
+  return ImplementationName(primitive).starts_with("conv:any") && HasDenseRows(primitive.dst_desc());
 }
-dnnl::binary::primitive_desc BiasBehind(const Primitive& primitive, DataType type) {
-  const Desc dst = primitive.dst_desc();
-  Dims dims(dst.get_ndims(), 1);
-  dims[1] = dst.get_dims()[1];
-  return {CpuEngine(), dnnl::algorithm::binary_add, dst, PlainDesc(dims, type), dst, UserScratch(),
-          /*allow_empty=*/true};
-}
+
+size_t AlignedBytes(size_t bytes) { return (bytes + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment; }
+
+// Sums in f32, and the bias behind them.
+class BiasedStep final : public Step {
+ public:
+  // The sums are where the result is if that is f32, else `sums` bytes into the scratch memory. The bias is input
+  // `bias_input` where `bias` is empty.
+  BiasedStep(std::unique_ptr<Step> product, std::vector<float> bias, int bias_input, Dims dst, DataType type,
+             size_t sums)
+      : product_(std::move(product)), fixed_(std::move(bias)), bias_input_(bias_input), channels_(dst[1]),
+        type_(type), sums_at_(sums) {
+    for (const int64_t dim : dst) rows_ *= dim;
+    rows_ /= channels_;
+  }
+
+  void Bind(std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, std::byte* scratch) override {
+    product_->Bind(inputs, outputs, scratch);
+    y_ = outputs[0];
+    sums_ = reinterpret_cast<const float*>(type_ == DataType::kFloat32 ? y_ : scratch + sums_at_);
+    bias_ = fixed_.empty() ? reinterpret_cast<const float*>(inputs[bias_input_]) : fixed_.data();
+  }
+  absl::Status Run() override {
+    HALFTONE_RETURN_IF_ERROR(product_->Run());
+    host::AddBiasToRows(sums_, bias_, rows_, channels_, type_, y_);
+    return absl::OkStatus();
+  }
+  StepFacts facts() const override { return product_->facts(); }
+
+ private:
+  const std::unique_ptr<Step> product_;
+  const std::vector<float> fixed_;
+  const int bias_input_;
+  const int64_t channels_;
+  const DataType type_;
+  const size_t sums_at_;
+  int64_t rows_ = 1;
+  std::byte* y_ = nullptr;
+  const float *sums_ = nullptr, *bias_ = nullptr;
+};
 
 // With the layout of the source as it lies where the implementation stays the same.
 Primitive Choose(const Problem& p, const ProductTypes& types, const Desc& there) {
@@ -136,10 +173,12 @@ class DeconvKernel final : public Kernel {
       const Primitive primitive = Choose(p, types, seen);
       if (!primitive || IsSlowDeconvolution(primitive)) continue;
       if (!has_bias || !AddsBiasSlowly(primitive)) return Build(context, p, types, primitive);
-      ProductTypes unbiased = types;
-      unbiased.bias = DataType::kUnknown;
-      const Primitive alone = Choose(p, unbiased, seen);
-      return Build(context, p, types, alone && !IsSlowDeconvolution(alone) ? alone : primitive);
+      ProductTypes sums = types;
+      sums.bias = DataType::kUnknown;
+      sums.dst = DataType::kFloat32;
+      const Primitive alone = Choose(p, sums, seen);
+      const bool is_fast = alone && !IsSlowDeconvolution(alone) && HasDenseRows(alone.dst_desc());
+      return Build(context, p, types, is_fast ? alone : primitive);
     }
     return absl::UnimplementedError("oneDNN has no fast transposed convolution here");
   }
@@ -151,7 +190,9 @@ class DeconvKernel final : public Kernel {
     Prepared prepared{.kernel = ImplementationName(primitive)};
     prepared.weights_type = types.weights;
     prepared.inputs.push_back({0, PlacementOf(Reordered(primitive.src_desc(), back), types.src)});
-    prepared.outputs.push_back(PlacementOf(Reordered(primitive.dst_desc(), back), types.dst));
+    const bool bias_behind = types.bias != DataType::kUnknown && IsEmpty(primitive.bias_desc());
+    const Desc dst = bias_behind ? OfType(primitive.dst_desc(), types.dst) : primitive.dst_desc();
+    prepared.outputs.push_back(PlacementOf(Reordered(dst, back), types.dst));
     prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
     auto step = std::make_unique<PrimitiveStep>();
     const DataType weights_type = context.InputType(kWeights);
@@ -159,7 +200,7 @@ class DeconvKernel final : public Kernel {
     const Tensor* weights = context.Constant(kWeights);
     size_t offset = 0;
     if (weights == nullptr) {  // packed in each run, in front of the convolution
-      offset = (prepared.scratch_bytes + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
+      offset = AlignedBytes(prepared.scratch_bytes);
       prepared.scratch_bytes = offset + primitive.weights_desc().get_size();
       const dnnl::reorder::primitive_desc reorder(CpuEngine(), given, CpuEngine(), primitive.weights_desc(),
                                                   UserScratch(), /*allow_empty=*/true);
@@ -172,7 +213,13 @@ class DeconvKernel final : public Kernel {
     }
     HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::deconvolution_forward(primitive)); }));
     step->AddInput(DNNL_ARG_SRC, primitive.src_desc(), 0);
-    step->AddOutput(DNNL_ARG_DST, primitive.dst_desc());
+    const size_t sums = AlignedBytes(prepared.scratch_bytes);
+    if (bias_behind && types.dst != DataType::kFloat32) {
+      step->AddScratch(DNNL_ARG_DST, primitive.dst_desc(), sums);
+      prepared.scratch_bytes = sums + primitive.dst_desc().get_size();
+    } else {
+      step->AddOutput(DNNL_ARG_DST, primitive.dst_desc());
+    }
     step->AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), 0);
     if (weights == nullptr) {
       step->AddScratch(DNNL_ARG_WEIGHTS, primitive.weights_desc(), offset);
@@ -180,29 +227,27 @@ class DeconvKernel final : public Kernel {
       HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(*weights, given, primitive.weights_desc()));
       step->AddFixed(DNNL_ARG_WEIGHTS, std::move(packed));
     }
-    if (types.bias != DataType::kUnknown) {
-      const Dims channels{p.dst[1]};
-      if (context.InputDims(kBias) != channels) return absl::InvalidArgumentError("the bias is not one a channel");
-      int argument = DNNL_ARG_BIAS;
-      Desc desc = primitive.bias_desc();
-      if (IsEmpty(desc)) {  // the primitive has none
-        const dnnl::binary::primitive_desc sum = BiasBehind(primitive, types.bias);
-        if (!sum || IsSlow(ImplementationName(sum))) return absl::UnimplementedError("oneDNN cannot add the bias");
-        HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::binary(sum)); }));
-        step->AddOutput(DNNL_ARG_SRC_0, sum.src0_desc());
-        step->AddOutput(DNNL_ARG_DST, sum.dst_desc());
-        step->AddScratch(DNNL_ARG_SCRATCHPAD, sum.scratchpad_desc(), 0);
-        prepared.scratch_bytes = std::max(prepared.scratch_bytes, sum.scratchpad_desc().get_size());
-        argument = DNNL_ARG_SRC_1;
-        desc = sum.src1_desc();
-      }
-      if (const Tensor* bias = context.Constant(kBias); bias != nullptr) {
-        HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(*bias, PlainDesc(desc.get_dims(), bias->type()), desc));
-        step->AddFixed(argument, std::move(packed));
-      } else {
-        prepared.inputs.push_back({kBias, Placement{types.bias}});
-        step->AddInput(argument, desc, static_cast<int>(prepared.inputs.size()) - 1);
-      }
+    if (types.bias == DataType::kUnknown) {
+      prepared.step = std::move(step);
+      return prepared;
+    }
+    if (context.InputDims(kBias) != Dims{p.dst[1]}) return absl::InvalidArgumentError("the bias is not one a channel");
+    const Tensor* bias = context.Constant(kBias);
+    if (bias == nullptr) prepared.inputs.push_back({kBias, Placement{types.bias}});
+    const int bias_input = static_cast<int>(prepared.inputs.size()) - 1;
+    if (bias_behind) {
+      std::optional<std::vector<float>> numbers = RealNumbers(context, kBias);
+      prepared.step = std::make_unique<BiasedStep>(std::move(step), std::move(numbers).value_or(std::vector<float>()),
+                                                   bias_input, p.dst, types.dst, sums);
+      prepared.kernel += " + bias";
+      return prepared;
+    }
+    const Desc desc = primitive.bias_desc();
+    if (bias == nullptr) {
+      step->AddInput(DNNL_ARG_BIAS, desc, bias_input);
+    } else {
+      HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(*bias, PlainDesc(desc.get_dims(), bias->type()), desc));
+      step->AddFixed(DNNL_ARG_BIAS, std::move(packed));
     }
     prepared.step = std::move(step);
     return prepared;
