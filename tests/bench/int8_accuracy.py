@@ -43,9 +43,9 @@ def parse(arguments):
     return options
 
 
-def of_onnx_runtime(file, samples):
+def of_onnx_runtime(file, samples, *flags):
     """{"labels", "classes", "nodes": {op: nodes that it ran}}"""
-    return json.loads(run([sys.executable, HERE / "onnxruntime_answers.py", file, samples], f"ONNX Runtime's answers of {file.name}"))
+    return json.loads(run([sys.executable, HERE / "onnxruntime_answers.py", file, samples, *flags], f"ONNX Runtime's answers of {file.name}"))
 
 
 def of_engine(file, samples):
@@ -84,6 +84,13 @@ def elsewhere(file, samples):
         return None, {}, " ".join(str(error).split())[-300:]
 
 
+def own_spread(file, samples, classes):
+    """How many samples ONNX Runtime gives another class without its graph optimizations; None where it does not run the file."""
+    if classes is None:
+        return None
+    return sum(a != b for a, b in zip(classes, of_onnx_runtime(file, samples, "--as-written")["classes"], strict=True))
+
+
 def measure(net, files, options):
     source, samples = files.source(net), files.judged(net)
     reference = kept(files, f"{net.name}-fp32", [source, samples], lambda: of_onnx_runtime(source, samples))
@@ -100,6 +107,8 @@ def measure(net, files, options):
         found |= {"engine": of_engine(ours["file"], samples), "engine_fp32": of_engine(ours["fp32"], samples), "elsewhere": classes,
                   "engine_for_loader": of_engine(file_for_loader, samples), "elsewhere_for_loader": classes_for_loader,
                   "int8_share": ours["int8_share"]}
+        spread = {"": own_spread(ours["file"], samples, classes),
+                  f", {' '.join(FOR_LOADER)}": own_spread(file_for_loader, samples, classes_for_loader)}
     rows = [row("fp32", "ONNX Runtime", found, fp32)]
     if not options.peers_only:
         rows += [row("fp32, fused", "Halftone", found, found["engine_fp32"]), row("int8", "Halftone", found, found["engine"])]
@@ -112,6 +121,7 @@ def measure(net, files, options):
     if not options.peers_only:
         result |= {"verdicts": judge_accuracy(net, found), "int8_share": ours["int8_share"], "summary": ours["summary"],
                    "nodes_elsewhere": nodes, "nodes_for_loader": nodes_for_loader,
+                   "own_spread": spread,
                    "calibration": {key: ours["calibration"].get(key) for key in ("samples", "calibrator", "source")}}
     return result
 

@@ -98,6 +98,13 @@ def kernels_lines(result):
             yield f"* {name}: {', '.join(f'{count} {op}' for op, count in nodes) if nodes else 'did not run'}"
 
 
+def spread_lines(results):
+    """Of the bar on other classes: what the order of roundings alone does."""
+    known = [f"{r['model']}{file} {others}" for r in results for file, others in r.get("own_spread", {}).items() if others is not None]
+    if known:
+        yield f"* ONNX Runtime against itself, the same file with its graph optimizations and without, other classes: {'; '.join(known)}."
+
+
 def accuracy_part(part):
     results = part["results"]
     met, asked = counted([v for r in results for v in r["verdicts"]])
@@ -108,7 +115,7 @@ def accuracy_part(part):
         f"Counted on {part['date']} by `{part['command']}`. Calibrated on 50 images (500 digits), judged on 100 others (5000 others).{with_flags} The "
         "files of ONNX Runtime's quantizer: pairs, weights per channel, the same samples, each of its three methods with activations of u8 and s8. "
         "Agreement: the share of samples with the class that ONNX Runtime's fp32 run gives.", "",
-        f"* **{met} of {asked} bars are met.**", *head_of(part), *failures, "",
+        f"* **{met} of {asked} bars are met.**", *head_of(part), *failures, *spread_lines(results), "",
         markdown_table(["model", "what", "value", "bar", ""], verdict_rows(results)), "",
         markdown_table(ACCURACY_HEAD, accuracy_rows(results)), "",
         "What ONNX Runtime ran of our files, by its profile (QLinear: int8 kernels):", "",

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """What ONNX Runtime answers to all samples, in a process of its own: the twin of halftone_answers.cc.
 
-usage: onnxruntime_answers.py MODEL.onnx SAMPLES.npz [--threads N]
+usage: onnxruntime_answers.py MODEL.onnx SAMPLES.npz [--threads N] [--as-written]
 
 Samples are fed in batches of the size that the model fixes, else one by one. Prints JSON: the labels (empty without any), the class (place of
 the largest element) of each sample's first output, and from the profile of one run how many nodes of each type were run after ONNX
-Runtime's optimizations.
+Runtime's optimizations. --as-written: without those, node by node.
 """
 import argparse
 import collections
@@ -21,6 +21,8 @@ def open_session(options, profile_prefix=None):
     settings = onnxruntime.SessionOptions()
     settings.log_severity_level = 4
     settings.intra_op_num_threads = options.threads
+    if options.as_written:
+        settings.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     if profile_prefix:
         settings.enable_profiling = True
         settings.profile_file_prefix = profile_prefix
@@ -47,6 +49,7 @@ def main():
     parser.add_argument("model")
     parser.add_argument("samples")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--as-written", action="store_true")
     options = parser.parse_args()
     session, arrays = open_session(options), dict(numpy.load(options.samples))
     feeds, first, classes = feeds_of(session, arrays), session.get_outputs()[0].name, []
