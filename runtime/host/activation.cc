@@ -205,6 +205,11 @@ void ReluOfBf16(const std::byte* x, const std::byte*, std::byte* y, int64_t coun
   ParallelFor(count, kGrain, [&](int64_t first, int64_t last) { ReluRow(from + first, to + first, last - first); });
 }
 
+Activate ReluOf(DataType type) {
+  if (type == DataType::kFloat32) return RunRows<Activation::kRelu>;
+  return type == DataType::kBFloat16 ? ReluOfBf16 : nullptr;
+}
+
 struct OnAvx2 {
   Activation activation;
   Activate alone, behind;
@@ -215,7 +220,6 @@ constexpr OnAvx2 Alone() {
 }
 // What wins there (x86-64-v3 without AVX-512), in f32.
 constexpr OnAvx2 kOnAvx2[] = {
-    Alone<Activation::kRelu>(),
     Alone<Activation::kClip>(),
     Alone<Activation::kLeakyRelu>(),
     Alone<Activation::kSigmoid>(),
@@ -242,7 +246,7 @@ Activate ActivationBehind(Activation activation, DataType type) {
 Activate ActivationAlone(Activation activation, DataType type) {
   if (!__builtin_cpu_supports("x86-64-v3")) return nullptr;  // not measured there
   if (activation == Activation::kSwish) return SwishOf(type);
-  if (activation == Activation::kRelu && type == DataType::kBFloat16) return ReluOfBf16;
+  if (activation == Activation::kRelu) return ReluOf(type);
   const OnAvx2* row = RowOf(activation, type);
   return row == nullptr ? nullptr : row->alone;
 }

@@ -2,6 +2,7 @@
 // chain.cc and chain_bf16.cc, each for its own instructions; no other file may include it.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "runtime/host/chain_kinds.h"
 #include "runtime/host/simd.h"
@@ -87,7 +88,8 @@ HALFTONE_INLINE void Activate(const ChainCode& chain, Floats (&numbers)[V]) {
     for (int v = 0; v < V; ++v) {
       Floats x = numbers[v];
       x = x < chain.low ? Floats{} + chain.low : x;
-      numbers[v] = x > chain.high ? Floats{} + chain.high : x;
+      if (chain.high < std::numeric_limits<float>::infinity()) x = x > chain.high ? Floats{} + chain.high : x;
+      numbers[v] = x;
     }
   } else if (chain.activate != nullptr) {
     float memory[kLanes * V];

@@ -150,8 +150,8 @@ void Panels(const DenseTask& task, int64_t first, int64_t last) {
   const Element* x = static_cast<const Element*>(task.x);
   const int64_t steps = task.depth / Sums::kDepth;
   const int64_t passes = (task.rows + kRows - 1) / kRows;
-  // So many lines a group of steps that all passes together fetch a panel.
-  const int64_t lines = (kStepsOfFetch * kVectors + passes - 1) / passes;
+  // So many lines a group of steps that all passes together fetch a panel. One pass reads as fast as memory is.
+  const int64_t lines = passes == 1 ? 0 : (kStepsOfFetch * kVectors + passes - 1) / passes;
   const int64_t fetched = steps / kStepsOfFetch * lines * kLine;  // a pass
   Tile tile;
   for (int64_t panel = first; panel < last; ++panel) {

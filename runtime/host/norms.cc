@@ -7,6 +7,7 @@
 #include "runtime/host/kernels.h"
 #include "runtime/host/loop_step.h"
 #include "runtime/host/parallel.h"
+#include "runtime/host/round_floats.h"
 #include "runtime/host/row_activation.h"
 #include "runtime/host/simd.h"
 
@@ -57,13 +58,6 @@ HALFTONE_INLINE void AffineRow(const T* x, T* y, int64_t count, float mean, floa
   }
 }
 
-// y = (x - mean) * factor + offset.
-template <typename T>
-HALFTONE_INLINE void ScaleRow(const T* x, T* y, int64_t count, float mean, float factor, float offset) {
-#pragma omp simd
-  for (int64_t i = 0; i < count; ++i) Store(y + i, (Load(x + i) - mean) * factor + offset);
-}
-
 struct RowNorm {
   int64_t size = 0;
   float epsilon = 0;
@@ -101,52 +95,70 @@ struct GroupNorm {
   bool leaks = false;
   ActivateRow activate = nullptr;
   float alpha = 0, beta = 0;
+  decltype(RoundFunctions::to_bf16) round = RoundFunctionsForThisCpu().front().to_bf16;
 };
 
-// ScaleRow, then the activation, of pieces that stay in the nearest cache.
-HALFTONE_INLINE void ScaleAndActivate(const GroupNorm& n, const float* x, float* y, int64_t count, float mean,
-                                      float factor, float offset) {
-  for (int64_t begin = 0; begin < count; begin += kPiece) {
-    const int64_t size = std::min(kPiece, count - begin);
-    ScaleRow(x + begin, y + begin, size, mean, factor, offset);
-    n.activate(y + begin, y + begin, size, n.alpha, n.beta);
-  }
+// (x - mean) * factor + offset
+struct Affine {
+  float mean, factor, offset;
+  HALFTONE_INLINE float operator()(float x) const { return (x - mean) * factor + offset; }
+};
+
+// y = of(x); in bf16 by pieces that stay in the nearest cache, so that many numbers are rounded at once.
+template <typename F>
+HALFTONE_INLINE void Map(const GroupNorm&, const float* x, float* y, int64_t count, const F& of) {
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) y[i] = of(x[i]);
 }
-HALFTONE_INLINE void ScaleAndActivate(const GroupNorm& n, const uint16_t* x, uint16_t* y, int64_t count, float mean,
-                                      float factor, float offset) {
+template <typename F>
+HALFTONE_INLINE void Map(const GroupNorm& n, const uint16_t* x, uint16_t* y, int64_t count, const F& of) {
   float numbers[kPiece];
   for (int64_t begin = 0; begin < count; begin += kPiece) {
     const int64_t size = std::min(kPiece, count - begin);
 #pragma omp simd
-    for (int64_t i = 0; i < size; ++i) numbers[i] = (Load(x + begin + i) - mean) * factor + offset;
-    n.activate(numbers, numbers, size, n.alpha, n.beta);
-#pragma omp simd
-    for (int64_t i = 0; i < size; ++i) Store(y + begin + i, numbers[i]);
+    for (int64_t i = 0; i < size; ++i) numbers[i] = of(Load(x + begin + i));
+    n.round(numbers, y + begin, size);
   }
 }
 
-// Activations of a step or two: no pass of their own.
-template <typename T, typename F>
-HALFTONE_INLINE void ScaleAnd(const T* x, T* y, int64_t count, float mean, float factor, float offset, const F& of) {
+// y = affine(x), then the activation, piece by piece.
+HALFTONE_INLINE void MapAndActivate(const GroupNorm& n, const float* x, float* y, int64_t count, const Affine& affine) {
+  for (int64_t begin = 0; begin < count; begin += kPiece) {
+    const int64_t size = std::min(kPiece, count - begin);
+    Map(n, x + begin, y + begin, size, affine);
+    n.activate(y + begin, y + begin, size, n.alpha, n.beta);
+  }
+}
+HALFTONE_INLINE void MapAndActivate(const GroupNorm& n, const uint16_t* x, uint16_t* y, int64_t count,
+                                    const Affine& affine) {
+  float numbers[kPiece];
+  for (int64_t begin = 0; begin < count; begin += kPiece) {
+    const int64_t size = std::min(kPiece, count - begin);
 #pragma omp simd
-  for (int64_t i = 0; i < count; ++i) Store(y + i, of((Load(x + i) - mean) * factor + offset));
+    for (int64_t i = 0; i < size; ++i) numbers[i] = affine(Load(x + begin + i));
+    n.activate(numbers, numbers, size, n.alpha, n.beta);
+    n.round(numbers, y + begin, size);
+  }
 }
 
-// One channel.
+// One channel. Activations of a step or two need no pass of their own.
 template <typename T>
-HALFTONE_INLINE void NormChannel(const GroupNorm& n, const T* x, T* y, float mean, float factor, float offset) {
+HALFTONE_INLINE void NormChannel(const GroupNorm& n, const T* x, T* y, const Affine& affine) {
   if (n.clamp.has_value()) {
-    const auto clamped = [low = n.clamp->low, high = n.clamp->high](float v) {
+    Map(n, x, y, n.plane, [affine, low = n.clamp->low, high = n.clamp->high](float number) {
+      float v = affine(number);
       v = v < low ? low : v;
       return v > high ? high : v;
-    };
-    ScaleAnd(x, y, n.plane, mean, factor, offset, clamped);
+    });
   } else if (n.leaks) {
-    ScaleAnd(x, y, n.plane, mean, factor, offset, [slope = n.alpha](float v) { return v < 0 ? slope * v : v; });
+    Map(n, x, y, n.plane, [affine, slope = n.alpha](float number) {
+      const float v = affine(number);
+      return v < 0 ? slope * v : v;
+    });
   } else if (n.activate != nullptr) {
-    ScaleAndActivate(n, x, y, n.plane, mean, factor, offset);
+    MapAndActivate(n, x, y, n.plane, affine);
   } else {
-    ScaleRow(x, y, n.plane, mean, factor, offset);
+    Map(n, x, y, n.plane, affine);
   }
 }
 
@@ -163,7 +175,7 @@ HALFTONE_INLINE void NormGroups(const GroupNorm& n, const T* x, T* y, const floa
       const int64_t parameter = n.per_group ? g % n.groups : g % n.groups * n.members + c;
       const T* from = group + c * n.plane;
       T* to = y + g * size + c * n.plane;
-      NormChannel(n, from, to, mean, inverse * scale[parameter], offset[parameter]);
+      NormChannel(n, from, to, {mean, inverse * scale[parameter], offset[parameter]});
     }
   }
 }
@@ -211,7 +223,9 @@ HALFTONE_INLINE void LpNormRow(const T* x, T* y, int64_t size, bool square) {
   } else {
     for (int64_t i = 0; i < size; ++i) sum += static_cast<double>(std::abs(Load(x + i)));
   }
-  ScaleRow(x, y, size, 0, sum == 0 ? 0 : static_cast<float>(1 / sum), 0);
+  const float factor = sum == 0 ? 0 : static_cast<float>(1 / sum);
+#pragma omp simd
+  for (int64_t i = 0; i < size; ++i) Store(y + i, Load(x + i) * factor);
 }
 HALFTONE_SIMD void LpNormRowF32(const float* x, float* y, int64_t size, bool square) { LpNormRow(x, y, size, square); }
 HALFTONE_SIMD void LpNormRowBf16(const uint16_t* x, uint16_t* y, int64_t size, bool square) {

@@ -8,6 +8,7 @@
 
 #include "runtime/host/attention_panels.h"
 #include "runtime/host/parallel.h"
+#include "runtime/host/round_floats.h"
 #include "runtime/host/simd.h"
 #include "runtime/host/vectors.h"
 
@@ -30,11 +31,6 @@ struct Lanes {
     Halves halves;
     std::memcpy(&halves, x, sizeof(halves));
     return std::bit_cast<V>(__builtin_convertvector(halves, WordsOf<V>) << 16);
-  }
-  static HALFTONE_INLINE void StoreAs(float* y, V v) { StoreFloats(y, v); }
-  static HALFTONE_INLINE void StoreAs(uint16_t* y, V v) {
-    const Halves halves = __builtin_convertvector(std::bit_cast<WordsOf<V>>(RoundToBf16(v)) >> 16, Halves);
-    std::memcpy(y, &halves, sizeof(halves));
   }
 
   static HALFTONE_INLINE V Larger(V a, V b) { return a > b ? a : b; }
@@ -91,18 +87,16 @@ HALFTONE_INLINE float ScaleRow(float* scores, int64_t count, float scale, const 
   return L::LargestOf(largest);
 }
 
-// to = exp(scores - largest), a whole number of vectors; gives their sum.
-template <typename V, typename To>
-HALFTONE_INLINE float ExpRow(const float* scores, int64_t count, float largest, To* to) {
-  constexpr bool kRough = sizeof(To) == sizeof(uint16_t);
-  using L = Lanes<V>;
+// scores = exp(scores - largest), a whole number of vectors; gives their sum. kRough: they will be bf16.
+template <typename V, bool kRough>
+HALFTONE_INLINE float ExpRow(float* scores, int64_t count, float largest) {
   V sum = {};
-  for (int64_t i = 0; i < count; i += L::kCount) {
+  for (int64_t i = 0; i < count; i += kLanesOf<V>) {
     const V e = Exp2<kRough>((LoadFloats<V>(scores + i) - largest) * kLog2E);
-    L::StoreAs(to + i, e);
+    StoreFloats(scores + i, e);
     sum += e;
   }
-  return L::SumOf(sum);
+  return Lanes<V>::SumOf(sum);
 }
 
 struct Rows {
@@ -111,36 +105,51 @@ struct Rows {
   int64_t mask_row, mask_step;
 };
 
-// The softmax of each row but for its sum, whose inverse goes to `inverses`.
-template <typename V, typename T, typename To>
-HALFTONE_INLINE void SoftmaxRows(const Rows& rows, float* scores, const T* mask, To* to, float* inverses) {
+// The softmax of each row but for its sum, whose inverse goes to `inverses`; in place, and in bf16 where that is asked.
+template <typename V, typename T>
+HALFTONE_INLINE void SoftmaxRows(const Rows& rows, float* scores, const T* mask, uint16_t* bf16, float* inverses) {
+  const auto round = RoundFunctionsForThisCpu().front().to_bf16;
   for (int64_t r = 0; r < rows.count; ++r) {
     float* row = scores + r * rows.stride;
     const T* with = mask == nullptr ? nullptr : mask + r * rows.mask_row;
     const float largest = ScaleRow<V>(row, rows.keys, rows.scale, with, rows.mask_step);
     const int64_t vectors = (rows.keys + kLanesOf<V> - 1) / kLanesOf<V>;
-    inverses[r] = 1.0f / ExpRow<V>(row, vectors * kLanesOf<V>, largest, to + r * rows.stride);
+    const int64_t count = vectors * kLanesOf<V>;
+    if (bf16 == nullptr) {
+      inverses[r] = 1.0f / ExpRow<V, false>(row, count, largest);
+    } else {
+      inverses[r] = 1.0f / ExpRow<V, true>(row, count, largest);
+      round(row, bf16 + r * rows.stride, count);
+    }
   }
 }
 
 // y = tile [rows][64] times the factor of each row, `columns` of them.
-template <typename V, typename T>
-HALFTONE_INLINE void StoreRows(const float* tile, const float* factors, int64_t rows, int64_t columns, T* y,
+template <typename V>
+HALFTONE_INLINE void StoreRows(const float* tile, const float* factors, int64_t rows, int64_t columns, float* y,
                                int64_t y_row) {
-  using L = Lanes<V>;
-  const int64_t whole = columns / L::kCount * L::kCount;
+  const int64_t whole = columns / kLanesOf<V> * kLanesOf<V>;
   for (int64_t r = 0; r < rows; ++r) {
     const float* from = tile + r * kPanelWidth;
-    T* to = y + r * y_row;
-    for (int64_t i = 0; i < whole; i += L::kCount) L::StoreAs(to + i, LoadFloats<V>(from + i) * factors[r]);
-    for (int64_t i = whole; i < columns; ++i) Store(to + i, from[i] * factors[r]);
+    float* to = y + r * y_row;
+    for (int64_t i = 0; i < whole; i += kLanesOf<V>) StoreFloats(to + i, LoadFloats<V>(from + i) * factors[r]);
+    for (int64_t i = whole; i < columns; ++i) to[i] = from[i] * factors[r];
+  }
+}
+template <typename V>
+HALFTONE_INLINE void StoreRows(const float* tile, const float* factors, int64_t rows, int64_t columns, uint16_t* y,
+                               int64_t y_row) {
+  const auto round = RoundFunctionsForThisCpu().front().to_bf16;
+  float numbers[kPanelWidth];
+  for (int64_t r = 0; r < rows; ++r) {
+    StoreRows<V>(tile + r * kPanelWidth, factors + r, 1, columns, numbers, 0);
+    round(numbers, y + r * y_row, columns);
   }
 }
 
-// For one kind of CPU. Softmax: of a type of mask to a type of weights.
+// For one kind of CPU. Softmax: by the type of the mask.
 struct Functions {
-  void (*softmax_f32)(const Rows&, float*, const float*, float*, float*);
-  void (*softmax_mixed)(const Rows&, float*, const uint16_t*, float*, float*);  // bf16 multiplied in f32
+  void (*softmax_f32)(const Rows&, float*, const float*, float*);
   void (*softmax_bf16)(const Rows&, float*, const uint16_t*, uint16_t*, float*);
   void (*store_f32)(const float*, const float*, int64_t, int64_t, float*, int64_t);
   void (*store_bf16)(const float*, const float*, int64_t, int64_t, uint16_t*, int64_t);
@@ -149,11 +158,8 @@ struct Functions {
 #define HALFTONE_FOR_CPU(name, lanes, attribute)                                                                      \
   struct name {                                                                                                       \
     using V = Vectors<lanes>::Floats;                                                                                 \
-    attribute static void F32(const Rows& r, float* s, const float* m, float* to, float* i) {                         \
-      SoftmaxRows<V>(r, s, m, to, i);                                                                                 \
-    }                                                                                                                 \
-    attribute static void Mixed(const Rows& r, float* s, const uint16_t* m, float* to, float* i) {                    \
-      SoftmaxRows<V>(r, s, m, to, i);                                                                                 \
+    attribute static void F32(const Rows& r, float* s, const float* m, float* i) {                                    \
+      SoftmaxRows<V>(r, s, m, nullptr, i);                                                                            \
     }                                                                                                                 \
     attribute static void Bf16(const Rows& r, float* s, const uint16_t* m, uint16_t* to, float* i) {                  \
       SoftmaxRows<V>(r, s, m, to, i);                                                                                 \
@@ -164,7 +170,7 @@ struct Functions {
     attribute static void StoreBf16(const float* t, const float* f, int64_t r, int64_t c, uint16_t* y, int64_t row) { \
       StoreRows<V>(t, f, r, c, y, row);                                                                               \
     }                                                                                                                 \
-    static constexpr Functions kAll = {F32, Mixed, Bf16, StoreF32, StoreBf16};                                        \
+    static constexpr Functions kAll = {F32, Bf16, StoreF32, StoreBf16};                                               \
   };
 
 HALFTONE_FOR_CPU(Avx512, 16, HALFTONE_FOR_AVX512)
@@ -281,12 +287,10 @@ void ScaledAttention::Run(const std::byte* q, const std::byte* k, const std::byt
     const Rows rows{count, s.keys, score_stride_, s.scale, s.mask_row, s.mask_column};
     const std::byte* with = s.has_mask ? At(mask, item.mask + first * s.mask_row, s.type) : nullptr;
     if (s.type == DataType::kFloat32) {
-      functions.softmax_f32(rows, t.scores, reinterpret_cast<const float*>(with), t.scores, t.inverses);
-    } else if (!bf16) {
-      functions.softmax_mixed(rows, t.scores, reinterpret_cast<const uint16_t*>(with), t.scores, t.inverses);
-    } else {
+      functions.softmax_f32(rows, t.scores, reinterpret_cast<const float*>(with), t.inverses);
+    } else {  // bf16 may be multiplied in f32
       functions.softmax_bf16(rows, t.scores, reinterpret_cast<const uint16_t*>(with),
-                             reinterpret_cast<uint16_t*>(t.weights), t.inverses);
+                             bf16 ? reinterpret_cast<uint16_t*>(t.weights) : nullptr, t.inverses);
     }
     for (int64_t column = 0; column < s.width; column += kPanelWidth) {
       const int64_t columns = std::min(kPanelWidth, s.width - column);

@@ -1,60 +1,20 @@
 // matmul and gemm of rows with large constant weights: host::DenseFunction, where it beats oneDNN. f32 and bf16, bf16
 // with a result in f32, and f32 that may be rounded to bf16 ("math_mode").
 //
-// oneDNN's kernel waits for weights that come from memory; ours fetches them while it computes. Weights of 0.5 to 9 MB
-// from memory, f32 and bf16, AVX-512 with 512-bit units: 1.2 to 1.3 times as fast at 16 and 32 rows, 1.1 at 64, 1.04
-// to 1.08 at 128, even at 512. Weights that stay in the cache gain nothing: those are oneDNN's, as are more rows. The
-// packed layout is oneDNN's own for f32 and bf16, so that both share one copy.
+// The packed layout is oneDNN's own for f32 and bf16, so that both share one copy.
 #include "runtime/host/dense.h"
 
 #include <algorithm>
 
 #include "base/status.h"
-#include "runtime/host/parallel.h"
+#include "runtime/onednn/dense_step.h"
 #include "runtime/onednn/kernels.h"
 #include "runtime/onednn/problem.h"
 
 namespace halftone::onednn {
 namespace {
 
-using Tag = dnnl::memory::format_tag;
-
 constexpr int kWeights = 1, kBias = 2, kResidual = 3;
-constexpr int64_t kFewestRows = 16, kMostRows = 256;
-constexpr size_t kFewestBytes = 512 << 10;  // of weights: half of a level 2 cache
-
-class DenseStep final : public Step {
- public:
-  DenseStep(const host::DenseTask& task, host::DenseFunction function, FixedMemory weights, std::vector<float> bias,
-            int residual)
-      : task_(task), function_(function), weights_(std::move(weights)), bias_(std::move(bias)), residual_(residual) {
-    task_.weights = weights_.pages->data();
-    if (!bias_.empty()) task_.bias = bias_.data();
-  }
-
-  void Bind(std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, std::byte*) override {
-    task_.x = inputs[0];
-    task_.residual = residual_ < 0 ? nullptr : inputs[residual_];
-    task_.y = outputs[0];
-  }
-  absl::Status Run() override {
-    const int64_t panels = (task_.columns + host::kPanelColumns - 1) / host::kPanelColumns;
-    host::ParallelFor(panels, 1, [&](int64_t first, int64_t last) { function_(task_, first, last); });
-    return absl::OkStatus();
-  }
-  StepFacts facts() const override {
-    StepFacts facts;
-    facts.fixed = {{weights_.pages->data(), weights_.pages->size()}, {bias_.data(), bias_.size() * sizeof(float)}};
-    return facts;
-  }
-
- private:
-  host::DenseTask task_;
-  const host::DenseFunction function_;
-  const FixedMemory weights_;
-  const std::vector<float> bias_;
-  const int residual_;  // among the inputs; -1: none
-};
 
 class DenseKernel final : public Kernel {
  public:
@@ -79,10 +39,7 @@ class DenseKernel final : public Kernel {
     if (x.empty() || x.back() != matrix[0]) return absl::UnimplementedError("no rows of the weights' depth");
     host::DenseTask task{.x_stride = matrix[0], .rows = 1, .depth = matrix[0], .columns = matrix[1]};
     for (size_t i = 0; i + 1 < x.size(); ++i) task.rows *= x[i];
-    const size_t packed_bytes = static_cast<size_t>(weights->num_elements()) * ElementSize(type);
-    if (task.rows < kFewestRows || task.rows > kMostRows || packed_bytes < kFewestBytes)
-      return absl::UnimplementedError("few or many rows, or small weights");
-    if (type == DataType::kBFloat16 && task.depth % 2 != 0) return absl::UnimplementedError("an odd depth");
+    HALFTONE_RETURN_IF_ERROR(IsWorthIt(task, type));
     task.scale = epilogue.scale;
     task.activate = host::DenseActivation(epilogue.activation);
     task.activation_first = epilogue.activation_first;
@@ -90,12 +47,6 @@ class DenseKernel final : public Kernel {
     HALFTONE_ASSIGN_OR_RETURN(std::vector<float> bias, BiasOf(context, task.columns));
     const Dims strides = transposed ? Dims{1, given[1]} : PlainStrides(given);
     const Desc from(matrix, *DnnlType(weights->type()), strides, /*allow_empty=*/true);
-    const Desc to(matrix, *DnnlType(type), type == DataType::kFloat32 ? Tag::BA16a64b : Tag::BA16a64b2a,
-                  /*allow_empty=*/true);
-    if (IsEmpty(from) || IsEmpty(to)) return absl::UnimplementedError("no such layout");
-    const int64_t panels = to.get_padded_dims()[1] / host::kPanelColumns;
-    task.panel_bytes = static_cast<int64_t>(to.get_size()) / panels;
-    HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(*weights, from, to));
 
     Prepared prepared{.inputs = {{0, Placement{type}}}, .outputs = {Placement{result}}, .kernel = "dense loop"};
     prepared.weights_type = type;
@@ -112,7 +63,8 @@ class DenseKernel final : public Kernel {
       residual = 1;
       if (whole) prepared.may_overwrite = residual;
     }
-    prepared.step = std::make_unique<DenseStep>(task, function, std::move(packed), std::move(bias), residual);
+    HALFTONE_ASSIGN_OR_RETURN(prepared.step,
+                              MakeDenseStep(task, function, type, *weights, from, std::move(bias), residual));
     return prepared;
   }
 

@@ -46,9 +46,11 @@ class KernelTable {
     const Kernel* byte_conv = onednn::MakeByteConvKernel().release();
     const Kernel* byte_product = onednn::MakeByteProductKernel().release();
     const Kernel* dense = onednn::MakeDenseKernel().release();
+    const Kernel* dense_conv = onednn::MakeDenseConvKernel().release();
     const Kernel* matmul = onednn::MakeMatMulKernel().release();
     const Kernel* fast_activation = onednn::MakeFastActivationKernel().release();
     const Kernel* unary = onednn::MakeUnaryKernel().release();
+    const Kernel* affine_channels = onednn::MakeAffineChannelsKernel().release();
     const Kernel* scale_channels = onednn::MakeScaleChannelsKernel().release();
     const Kernel* binary = onednn::MakeBinaryKernel().release();
     const Kernel* binary_chain = onednn::MakeBinaryChainKernel().release();
@@ -109,7 +111,7 @@ class KernelTable {
     const Kernel* int8_recurrent = onednn::MakeInt8RecurrentKernel().release();
 
     // Fastest first; the reference function comes last everywhere.
-    Add({OpKind::kConv}, {int8_depthwise, int8_conv, byte_conv, activated_conv, conv});
+    Add({OpKind::kConv}, {int8_depthwise, int8_conv, byte_conv, dense_conv, activated_conv, conv});
     Add({OpKind::kMatMul, OpKind::kGemm}, {int8_matmul, byte_product, dense, matmul, exact_matmul});
     Add({OpKind::kMul}, {byte_chain, scale_channels, binary, binary_loop});
     Add({OpKind::kAdd, OpKind::kSub, OpKind::kDiv, OpKind::kMaximum, OpKind::kMinimum, OpKind::kPow,
@@ -155,7 +157,7 @@ class KernelTable {
         {reduce_loop});
     Add({OpKind::kL2Loss}, {l2_loss});
     Add({OpKind::kArgMax, OpKind::kArgMin, OpKind::kCumSum, OpKind::kCumProd, OpKind::kTopK}, {accumulate});
-    Add({OpKind::kBatchNorm}, {batch_norm, channel_norm});
+    Add({OpKind::kBatchNorm}, {affine_channels, batch_norm, channel_norm});
     Add({OpKind::kMeanVarianceNorm}, {channel_norm});
     Add({OpKind::kGridSample}, {grid_sample});
     Add({OpKind::kDeformConv}, {deform_conv});

@@ -20,10 +20,12 @@ std::unique_ptr<Kernel> MakeConvertBytesKernel();    // int8_elementwise.cc: qua
 std::unique_ptr<Kernel> MakeBytePoolKernel();        // pool.cc: of bytes
 std::unique_ptr<Kernel> MakeByteConvKernel();        // int8_conv.cc: of bytes without VNNI
 std::unique_ptr<Kernel> MakeByteProductKernel();     // byte_product.cc: matmul, gemm of bytes without VNNI
+std::unique_ptr<Kernel> MakeDenseConvKernel();       // dense_conv.cc: conv of 1 x 1 over few pixels, large weights
 std::unique_ptr<Kernel> MakeDenseKernel();           // dense.cc: matmul, gemm with large constant weights
 std::unique_ptr<Kernel> MakeMatMulKernel();          // matmul.cc: matmul, gemm
 std::unique_ptr<Kernel> MakeFastActivationKernel();  // unary.cc: by loops of our own
 std::unique_ptr<Kernel> MakeUnaryKernel();           // unary.cc: elementwise of one
+std::unique_ptr<Kernel> MakeAffineChannelsKernel();  // affine_channels.cc: batch_norm of channels that lie last
 std::unique_ptr<Kernel> MakeScaleChannelsKernel();   // scale_channels.cc: mul of images by a number a channel
 std::unique_ptr<Kernel> MakeBinaryKernel();          // binary.cc: elementwise of two, bias_add
 std::unique_ptr<Kernel> MakeBinaryChainKernel();     // binary_chain.cc

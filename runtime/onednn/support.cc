@@ -196,6 +196,19 @@ std::vector<int> ValueOrder(int rank, bool channels_last) {
   return order;
 }
 
+Placement ChannelsLast(std::span<const int64_t> dims, bool channels_last, DataType type) {
+  const size_t channel = channels_last ? dims.size() - 1 : 1;
+  Dims strides(dims.size());
+  strides[channel] = 1;
+  int64_t step = dims[channel];
+  for (size_t i = dims.size(); i-- > 0;) {
+    if (i == channel) continue;
+    strides[i] = step;
+    step *= dims[i];
+  }
+  return PlacementOf(Desc(Dims(dims.begin(), dims.end()), *DnnlType(type), strides), type);
+}
+
 std::string ImplementationName(const dnnl::primitive_desc_base& desc) { return desc.impl_info_str(); }
 
 bool IsFloat(DataType type) {

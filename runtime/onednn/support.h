@@ -65,6 +65,8 @@ Dims Reordered(std::span<const int64_t> dims, std::span<const int> order);
 // The order that shows a tensor of this rank with channels last as one with channels first, and its inverse.
 std::vector<int> ChannelsFirstOrder(int rank, bool channels_last);
 std::vector<int> ValueOrder(int rank, bool channels_last);
+// Dense, the channels of an image next to each other in memory; `channels_last`: so they are in its dimensions, too.
+Placement ChannelsLast(std::span<const int64_t> dims, bool channels_last, DataType type);
 
 // "jit:avx512_core" and the like; whether it is one of oneDNN's reference loops.
 std::string ImplementationName(const dnnl::primitive_desc_base& desc);

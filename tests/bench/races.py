@@ -72,7 +72,7 @@ RACES = [
     Race("softmax 1000", of_plain("1,1000", "softmax(y) {axis=-1}")),
     Race("layer norm 128x768", of_plain("1,128,768", "layer_norm(y, s, o)", "s = const $T[768]  o = const $T[768] ")),
     *[Race(f"attention of {h} heads, {n} steps, 64", f"graph (q: $T[1,{h},{n},64], k: $T[1,{h},{n},64], v: $T[1,{h},{n},64], m: $T[1,1,1,{n}]) {{ "
-           "return scaled_dot_product_attention(q, k, v, m) }") for h, n in ((12, 8), (12, 16), (12, 32), (12, 128), (12, 512), (12, 1024))],
+           "return scaled_dot_product_attention(q, k, v, m) }") for h, n in ((12, 8), (12, 16), (12, 32), (12, 64), (12, 128), (12, 512), (12, 1024))],
     Race("concat 64+32 at 28x28", concat(28, 64, 32)),
     Race("concat 256+320+128+128 at 14x14", concat(14, 256, 320, 128, 128)),
     Race("max pool 3x3/2 64x112x112", after_conv(64, 112, "max_pool(y) {kernel=[3,3], strides=[2,2], pads=[1,1,1,1]}")),
@@ -87,6 +87,12 @@ RACES = [
     *[Race(f"convolution {k}x{k} {i} to {c} at {n}x{n} swish", dense(i, c, n, k, "swish"))
       for k, i, c, n in ((1, 16, 96, 112), (1, 40, 240, 28), (1, 112, 672, 14), (3, 64, 64, 56))],
     *[Race(f"convolution 3x3 64 to 64 at 56x56 {activation}", dense(64, 64, 56, 3, activation)) for activation in ("hard_swish", "tanh")],
+    *[Race(f"convolution 1x1 {i} to {c} at {n}x{n}, weights from memory", dense(i, c, n, 1, activation))
+      for i, c, n, activation in ((1024, 256, 14, "relu"), (256, 1024, 14, "relu"), (2048, 512, 7, "relu"), (512, 2048, 7, "relu"), (1024, 512, 14, "relu"),
+                                  (832, 384, 7, "relu"), (512, 1000, 13, "relu"))],
+    *[Race(f"product {m} x {k} x {n}, weights from memory", f"graph (x: $T[{m},{k}]) {{ w = const $T[{n},{k}]  b = const $T[{n}]  "
+           "return gemm(x, w, b) {transpose_b=true} }")
+      for m, k, n in ((1, 2048, 1000), (1, 1024, 1000), (1, 4096, 4096), (4, 768, 3072), (8, 3072, 768), (16, 768, 3072), (128, 768, 3072))],
     Race("depthwise 5x5/1 120x28x28 hard swish", depthwise(120, 28, 5, 1, "hard_swish")),
     Race("depthwise 3x3/2 96x112x112", depthwise(96, 112, 3, 2)),
     *[Race(f"int8 depthwise {k}x{k}/{s} {c}x{n}x{n} relu6", depthwise_bytes(c, n, k, s), ("u8", "s8"))
