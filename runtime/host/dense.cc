@@ -27,6 +27,10 @@ void (*DenseActivation(Activation activation))(float*, int64_t) {
       return GeluOfRow;
     case Activation::kGeluTanh:
       return GeluTanhOfRow;
+    case Activation::kTanh:
+      return TanhOfRow;
+    case Activation::kSigmoid:
+      return SigmoidOfRow;
     default:
       return nullptr;
   }

@@ -40,6 +40,12 @@ void ReluOfRow(float* numbers, int64_t count) {
 void GeluOfRow(float* numbers, int64_t count) {
   for (int64_t i = 0; i < count; ++i) numbers[i] = GeluOf(numbers[i]);
 }
+void TanhOfRow(float* numbers, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) numbers[i] = TanhOf(numbers[i]);
+}
+void SigmoidOfRow(float* numbers, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) numbers[i] = SigmoidOf(numbers[i]);
+}
 // With the tanh written as a sigmoid. `count` is a multiple of 16, as rows of a tile are.
 void GeluTanhOfRow(float* numbers, int64_t count) {
   constexpr float kFactor = -1.5957691216f * kLog2E;  // -2 sqrt(2 / pi), for a power of 2

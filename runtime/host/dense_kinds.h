@@ -19,6 +19,8 @@ void MultiplyBf16(const BlockTask& task);  // dense_bf16.cc
 void ReluOfRow(float* numbers, int64_t count);
 void GeluOfRow(float* numbers, int64_t count);
 void GeluTanhOfRow(float* numbers, int64_t count);
+void TanhOfRow(float* numbers, int64_t count);
+void SigmoidOfRow(float* numbers, int64_t count);
 
 }  // namespace halftone::host
 

@@ -50,6 +50,15 @@ HALFTONE_FOR_AVX512_BF16 void Bf16Native(const float* x, uint16_t* y, int64_t co
     const __m512bh both = _mm512_cvtne2ps_pbh(high, low);
     __builtin_memcpy(y + i, &both, sizeof(both));
   }
+  for (; i + kLanes / 2 <= count; i += kLanes / 2) {
+    const __m512 numbers = _mm512_loadu_ps(x + i);
+    if (_mm512_fpclass_ps_mask(numbers, kIsDenormal) != 0) [[unlikely]] {
+      Bf16Body(x + i, y + i, kLanes / 2);
+      continue;
+    }
+    const __m256bh rounded = _mm512_cvtneps_pbh(numbers);
+    __builtin_memcpy(y + i, &rounded, sizeof(rounded));
+  }
   Bf16Body(x + i, y + i, count - i);
 }
 

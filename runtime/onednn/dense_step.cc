@@ -28,8 +28,7 @@ class DenseStep final : public Step {
     task_.y = outputs[0];
   }
   absl::Status Run() override {
-    const int64_t panels = (task_.columns + host::kPanelColumns - 1) / host::kPanelColumns;
-    host::ParallelFor(panels, 1, [&](int64_t first, int64_t last) { function_(task_, first, last); });
+    RunDense(task_, function_);
     return absl::OkStatus();
   }
   StepFacts facts() const override {
@@ -48,6 +47,21 @@ class DenseStep final : public Step {
 
 }  // namespace
 
+Desc PanelsOf(DataType type, host::DenseTask& task) {
+  const Desc panels({task.depth, task.columns}, *DnnlType(type),
+                    type == DataType::kFloat32 ? Tag::BA16a64b : Tag::BA16a64b2a, /*allow_empty=*/true);
+  if (!IsEmpty(panels)) {
+    task.panel_bytes =
+        static_cast<int64_t>(panels.get_size()) / (panels.get_padded_dims()[1] / host::kPanelColumns);
+  }
+  return panels;
+}
+
+void RunDense(const host::DenseTask& task, host::DenseFunction function) {
+  const int64_t panels = (task.columns + host::kPanelColumns - 1) / host::kPanelColumns;
+  host::ParallelFor(panels, 1, [&](int64_t first, int64_t last) { function(task, first, last); });
+}
+
 absl::Status IsWorthIt(const host::DenseTask& task, DataType type) {
   const int64_t bytes = task.depth * task.columns * static_cast<int64_t>(ElementSize(type));
   if (task.rows > kMostRows || bytes < kFewestBytes) return absl::UnimplementedError("many rows, or small weights");
@@ -58,11 +72,8 @@ absl::Status IsWorthIt(const host::DenseTask& task, DataType type) {
 absl::StatusOr<std::unique_ptr<Step>> MakeDenseStep(host::DenseTask task, host::DenseFunction function, DataType type,
                                                     const Tensor& weights, const Desc& from, std::vector<float> bias,
                                                     int residual) {
-  const Desc to({task.depth, task.columns}, *DnnlType(type),
-                type == DataType::kFloat32 ? Tag::BA16a64b : Tag::BA16a64b2a, /*allow_empty=*/true);
+  const Desc to = PanelsOf(type, task);
   if (IsEmpty(from) || IsEmpty(to)) return absl::UnimplementedError("no such layout");
-  const int64_t panels = to.get_padded_dims()[1] / host::kPanelColumns;
-  task.panel_bytes = static_cast<int64_t>(to.get_size()) / panels;
   HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(weights, from, to));
   return std::make_unique<DenseStep>(task, function, std::move(packed), std::move(bias), residual);
 }

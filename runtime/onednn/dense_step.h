@@ -16,6 +16,13 @@
 
 namespace halftone::onednn {
 
+// The layout of the weights of `type`, a matrix [depth, columns], that the loops read; the empty descriptor if oneDNN has
+// no such type. Sets the task's panel_bytes.
+Desc PanelsOf(DataType type, host::DenseTask& task);
+
+// All columns, on the threads of the plan.
+void RunDense(const host::DenseTask& task, host::DenseFunction function);
+
 // UNIMPLEMENTED where many rows, or small weights, gain nothing, and where the depth is odd in bf16.
 absl::Status IsWorthIt(const host::DenseTask& task, DataType type);
 

@@ -1,11 +1,15 @@
 #include "runtime/onednn/fixed_product.h"
 
 #include "base/status.h"
+#include "runtime/onednn/dense_step.h"
 #include "runtime/onednn/problem.h"
 #include "runtime/onednn/quantized.h"
 
 namespace halftone::onednn {
 namespace {
+
+// With more, oneDNN is as fast where weights stay in a cache from step to step.
+constexpr int64_t kMostDenseRows = 8;
 
 DataType WeightsType(DataType x) { return x == DataType::kUInt8 ? DataType::kInt8 : x; }
 
@@ -31,9 +35,25 @@ absl::StatusOr<ProductDesc> FixedProduct::Choose(const Desc& weights, bool has_b
   return chosen;
 }
 
+// Few rows of large weights: the loop that reads them in the order of memory, where they lie as it wants them.
+void FixedProduct::ChooseDense() {
+  const host::DenseFunction function = host::DenseFunctionFor(form_.type, DataType::kFloat32);
+  host::DenseTask task{.x_stride = form_.k, .rows = form_.m, .depth = form_.k, .columns = form_.n};
+  const bool dense = form_.m == 1 || form_.row_stride == form_.n;
+  if (function == nullptr || form_.m > kMostDenseRows || !dense || !IsWorthIt(task, form_.type).ok()) return;
+  if (const Desc panels = PanelsOf(form_.type, task); IsEmpty(panels) || panels != weights_->memory.get_desc()) return;
+  task.weights = weights_->pages->data();
+  if (bias_ != nullptr) task.bias = reinterpret_cast<const float*>(bias_->pages->data());
+  task.residual_stride = form_.n;
+  task_ = task;
+  dense_ = function;
+  name_ = "dense loop";
+}
+
 absl::Status FixedProduct::Finish(const ProductDesc& chosen) {
   name_ = ImplementationName(chosen);
   scratch_bytes_ = chosen.scratchpad_desc().get_size();
+  ChooseDense();
   return Guard([&] {
     primitive_ = dnnl::matmul(chosen);
     stream_ = dnnl::stream(CpuEngine());
@@ -99,6 +119,13 @@ StepFacts FixedProduct::facts() const {
 }
 
 void FixedProduct::Run(const void* x, float* y, std::byte* scratch) const {
+  if (dense_ != nullptr) {
+    host::DenseTask task = task_;
+    task.x = x;
+    task.y = y;
+    if (form_.add) task.residual = y;
+    return RunDense(task, dense_);
+  }
   x_.set_data_handle(const_cast<void*>(x));  // a product does not write its source
   y_.set_data_handle(y);
   scratch_.set_data_handle(scratch);

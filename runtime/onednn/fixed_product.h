@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "runtime/host/dense.h"
 #include "runtime/onednn/support.h"
 
 namespace halftone::onednn {
@@ -39,6 +40,7 @@ class FixedProduct {
   // Chooses the implementation; `weights` may be `any`.
   absl::StatusOr<dnnl::matmul::primitive_desc> Choose(const Desc& weights, bool has_bias);
   absl::Status Finish(const dnnl::matmul::primitive_desc& chosen);
+  void ChooseDense();
 
   Form form_;
   std::string name_;
@@ -48,6 +50,8 @@ class FixedProduct {
   mutable dnnl::memory x_, y_, scratch_;  // handles on what Run is given
   std::shared_ptr<const FixedMemory> weights_, bias_, scales_;
   std::vector<dnnl_exec_arg_t> arguments_;
+  host::DenseFunction dense_ = nullptr;  // instead of the primitive, on the same weights
+  host::DenseTask task_;
 };
 
 }  // namespace halftone::onednn
