@@ -79,8 +79,15 @@ HALFTONE_INLINE float ScaleRow(float* scores, int64_t count, float scale, const 
     }
   }
   if (whole < count) {
-    V rest = none;
-    for (int64_t i = whole; i < count; ++i) rest[i - whole] = scores[i] * scale + (added ? Load(mask + i) : offset);
+    V rest = LoadFloats<V>(scores + whole) * scale + offset;  // products come in whole vectors
+    if (added) {
+      float addends[L::kCount] = {};
+      for (int64_t i = whole; i < count; ++i) addends[i - whole] = Load(mask + i);
+      rest += LoadFloats<V>(addends);
+    }
+    IntsOf<V> lanes;
+    for (int i = 0; i < L::kCount; ++i) lanes[i] = i;
+    rest = lanes < static_cast<int>(count - whole) ? rest : none;
     StoreFloats(scores + whole, rest);
     largest = L::Larger(rest, largest);
   }

@@ -77,4 +77,5 @@ def missed(verdict):
 
 
 def is_noisy(result):
-    return any(v["word"] == "NOISY" for v in result["verdicts"].values())
+    """Whether --resume measures it again: it says nothing, or it does not count."""
+    return any(v["word"] in ("NOISY", "VOID") for v in result["verdicts"].values())
