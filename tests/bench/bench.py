@@ -17,7 +17,8 @@ Without arguments: all scenarios, quick profile. Each round runs every side once
 Runtime (fp32), Halftone's fused fp32 file, Halftone's bf16 file. A side's time in a round is the median of its inferences; times are
 compared within rounds, and the 95 % interval of a ratio is bootstrapped over rounds. Answers are compared too. Exit code 1 when a bar is
 missed. Nothing else should run on the machine: disturbed rounds are done again. What was measured is kept scenario by scenario:
---resume goes on where a run was interrupted.
+--resume goes on where a run was interrupted. Each result says how its processes were scheduled, so that one page may be measured in two
+runs: `chrt -f 1 ./dev bench --threads 1`, then `./dev bench --resume` for what leaves no core to anything else.
 """
 
 import argparse
@@ -116,7 +117,7 @@ def bench(scenario, options, files, facts):
     # Of one thread always, for the engine's promises; else to say where a missed bar is lost.
     wanted = scenario.threads == 1 or any(map(missed, verdicts.values()))
     profiled = profile(model, samples, scenario) if wanted else {}
-    return {"name": scenario.name, "model": scenario.model.name, "setting": scenario.setting, "ort_ms": median(times[ORT]),
+    return {"name": scenario.name, "model": scenario.model.name, "setting": scenario.setting, "scheduling": describe_scheduling(), "ort_ms": median(times[ORT]),
             "ort_version": sides[0].facts["version"], "plan_ms": {s.name: s.facts["plan_ms"] for s in sides[1:]}, "verdicts": verdicts, "profile": profiled, "thrown_away": len(thrown), "disturbed": disturbed,
             "round_medians_ms": times, "file_bytes": {s.name: os.path.getsize(s.model) for s in sides}}
 
@@ -162,7 +163,7 @@ def write(options, results, skipped, facts):
     if (options.rounds, options.round_seconds) != PROFILES[options.profile][:2]:
         arguments += [f"--rounds {options.rounds} --round-seconds {options.round_seconds:g}"]
     page = {"date": datetime.date.today().isoformat(), "command": " ".join(["./dev bench", *arguments]), "cpu": describe_cpu(facts),
-            "scheduling": describe_scheduling(), "reference": describe_reference(facts), "versions": versions(results[0]),
+            "reference": describe_reference(facts), "versions": versions(results[0]),
             "profile": options.profile, "rounds": options.rounds, "round_seconds": options.round_seconds, "seed": options.seed,
             "skipped": skipped, "results": results}
     if options.json:

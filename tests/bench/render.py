@@ -109,6 +109,18 @@ def remarks(results):
     return " ".join(lines)
 
 
+def schedulings(results):
+    """How the processes of each setting were scheduled; settings of several runs may differ."""
+    settings = {}
+    for r in results:
+        names = settings.setdefault(r["scheduling"], [])
+        if r["setting"] not in names:
+            names.append(r["setting"])
+    if len(settings) == 1:
+        return f"scheduling {next(iter(settings))}"
+    return "scheduling " + "; ".join(f"{how}: {' and '.join(names)}" for how, names in settings.items())
+
+
 def markdown(run):
     results = run["results"]
     tables = "\n\n".join(section(setting, [r for r in results if r["setting"] == setting]) for setting in settings_of(results))
@@ -121,7 +133,7 @@ Measured on {run['date']} by `{run['command']}`, which wrote this page: do not e
 Halftone's fused fp32 and its bf16 files against ONNX Runtime fp32 (ORT: CPU provider, all optimizations, the same cores and threads).
 "x ORT" is a speed: the median over {run['rounds']} rounds of the ratio within a round, with its 95 % interval. In brackets beside the bar: what oneDNN's
 primitives alone would reach, computed on another CPU (Zen 4). "?": the interval reaches over the bar. NOISY: it does, and too many rounds were disturbed. SQNR: of our fp32 and bf16 answers
-against ORT's. Profile {run['profile']}; scheduling {run['scheduling']}.
+against ORT's. Profile {run['profile']}; {schedulings(results)}.
 
 * **{count(results)}.**
 * {run['cpu']}; {run['versions']}.

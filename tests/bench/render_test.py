@@ -15,8 +15,8 @@ def verdict(word, speed=1.1, **more):
             "word": word, **more}
 
 
-def result(fp32, bf16, profile, threads=1):
-    return {"name": f"resnet50-b1-t{threads}", "model": "resnet50", "setting": f"batch 1, {threads} threads", "ort_ms": 37.1, "ort_version": "1.21",
+def result(fp32, bf16, profile, threads=1, scheduling="ordinary"):
+    return {"name": f"resnet50-b1-t{threads}", "model": "resnet50", "setting": f"batch 1, {threads} threads", "scheduling": scheduling, "ort_ms": 37.1, "ort_version": "1.21",
             "verdicts": {"fp32": fp32, "bf16": bf16}, "profile": profile, "thrown_away": 1, "disturbed": {"2": ["ONNX Runtime fp32: 14 switches"]}, "round_medians_ms": {}}
 
 
@@ -26,7 +26,7 @@ PROFILE = {"whole_us": 18000, "steps_us": 17900, "alone_us": 17000, "conversions
            "checks": [{"name": "steps", "ok": True, "text": "steps are 99 %"}, {"name": "memory", "ok": False, "text": "memory is 1.4 x what is alive"}]}
 RESULTS = [result(verdict("PASS"), verdict("FAIL?", 1.99, bar=2.0, sqnr_db=45.0), {"fp32": {**PROFILE, "checks": []}, "bf16": PROFILE}),
            result(verdict("PASS?", limit=None), verdict("WRONG", 3.0, sqnr_db=-999.0), {"why_not": "no such subcommand"}, threads=2)]
-RUN = {"date": "2026-01-01", "command": "./dev bench", "cpu": "CPU: X", "scheduling": "ordinary", "reference": "None.", "versions": "1", "profile": "quick",
+RUN = {"date": "2026-01-01", "command": "./dev bench", "cpu": "CPU: X", "reference": "None.", "versions": "1", "profile": "quick",
        "rounds": 5, "round_seconds": 1, "seed": 1, "skipped": ["squeezenet-b1-t1: no file"], "results": RESULTS}
 
 
@@ -40,6 +40,13 @@ def _(t):
     t.check("resnet50 fp32, batch" not in page, "steps of a passed bar")
     t.check("conv3" not in page, "too many steps")
     t.check(all(line.count("|") == 12 for line in page.splitlines() if line.startswith("| resnet50")), "ragged table")
+
+
+@case("each setting says how it was scheduled, where they differ")
+def _(t):
+    t.contains(markdown(RUN), "Profile quick; scheduling ordinary.")
+    alone = result(verdict("PASS"), verdict("PASS"), {}, scheduling="real-time")
+    t.contains(markdown({**RUN, "results": [alone, RESULTS[1]]}), "scheduling real-time: batch 1, 1 threads; ordinary: batch 1, 2 threads.")
 
 
 @case("the terminal has the same words, and the count takes question marks as what stands before them")
