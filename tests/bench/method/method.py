@@ -135,6 +135,8 @@ def main():
     arguments = parser.parse_args()
     if arguments.count < 1:
         parser.error("--count is at least 1")
+    if arguments.what == "noise" and os.sched_getscheduler(0) != os.SCHED_OTHER:
+        parser.error("noise: not under chrt: a program with real-time scheduling that shares a core never lets the benchmark run")
     return commands[arguments.what](arguments)
 
 
