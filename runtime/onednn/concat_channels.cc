@@ -1,6 +1,6 @@
-// concat where the channels of all parts lie next to each other (channels last), by copies of our own: oneDNN copies
-// pixel by pixel, slowly where parts are small. Two parts that are laid side by side along a new innermost dimension
-// take turns (a channel shuffle).
+// concat where the channels of all parts lie next to each other (channels last, or plain along the last dimension), by
+// copies of our own: oneDNN copies pixel by pixel, slowly where parts are small. Two parts that are laid side by side
+// along a new innermost dimension take turns (a channel shuffle).
 #include <algorithm>
 
 #include "base/status.h"
@@ -150,12 +150,9 @@ class ConcatChannelsKernel final : public Kernel {
     }
     if (!DnnlType(context.OutputType()).has_value()) return absl::UnimplementedError("oneDNN does not know this type");
     const size_t axis = static_cast<size_t>(*given < 0 ? *given + rank : *given);
-    bool plain = true;
     for (int i = 0; i < count; ++i) {
       if (context.InputDims(i)[axis] == 0) return absl::UnimplementedError("an empty part");
-      plain = plain && context.InputPlacement(i).plain();
     }
-    if (plain) return absl::UnimplementedError("the parts lie plain");
     if (TakeTurns(context, count, axis)) return OwnCopy(context, count, axis, {axis - 1, axis});
     return OwnCopy(context, count, axis, {axis});
   }

@@ -133,7 +133,16 @@ absl::StatusOr<double> Turn(Race& race, Racer& racer, int repetitions) {
   return race.swept.empty() ? WarmTurn(race, racer, repetitions) : ColdTurn(race, racer, repetitions);
 }
 
-// The kernels that take the node, in the order of the table.
+std::string KernelOf(const Race& race, const Plan& plan) {
+  std::string kernel;
+  for (const StepInfo& step : plan.steps()) {
+    if (step.node == race.node && step.op != "reorder") kernel = step.kernel;
+  }
+  return kernel;
+}
+
+// The kernels that take the node, in the order of the table, but the one of an ordinary plan first: a kernel before it
+// takes the node only through casts.
 absl::Status FindRacers(Race& race) {
   const auto kernels = OneDnnBackend().Kernels(race.graph.op(race.node));
   for (size_t i = 0; i + 1 < kernels.size(); ++i) {
@@ -141,11 +150,13 @@ absl::Status FindRacers(Race& race) {
     racer.backend = std::make_unique<OneKernelBackend>(race.graph, race.node, kernels[i]);
     HALFTONE_ASSIGN_OR_RETURN(racer.plan, Plan::Compile(race.graph, {.threads = race.threads}, *racer.backend));
     HALFTONE_RETURN_IF_ERROR(Turn(race, racer, kWarmUps).status());
-    for (const StepInfo& step : racer.plan->steps()) {
-      if (step.node == race.node && step.op != "reorder") racer.kernel = step.kernel;
-    }
+    racer.kernel = KernelOf(race, *racer.plan);
     if (racer.kernel != "reference") race.racers.push_back(std::move(racer));
   }
+  HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Plan> ordinary,
+                            Plan::Compile(race.graph, {.threads = race.threads}, OneDnnBackend()));
+  const std::string chosen = KernelOf(race, *ordinary);
+  std::ranges::stable_partition(race.racers, [&](const Racer& racer) { return racer.kernel == chosen; });
   return absl::OkStatus();
 }
 

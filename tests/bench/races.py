@@ -54,9 +54,16 @@ def max_pool(channels, size, given, stands_for):
 
 
 def concat(size, *channels):
-    weights = "  ".join(f"w{i} = const $T[{c},8,1,1]  y{i} = conv(x, w{i})" for i, c in enumerate(channels))
+    """Channels last in and out, as between convolutions: no kernel saves a change of layout that a net would not have."""
+    weights = "  ".join(f"w{i} = const $T[{c},8,1,1]  y{i} = conv(x, w{i}) {{layout=\"NHWC\"}}" for i, c in enumerate(channels))
     parts = ", ".join(f"y{i}" for i in range(len(channels)))
-    return f"graph (x: $T[1,8,{size},{size}]) {{ {weights}  return concat({parts}, 1) }}"
+    return f"graph (x: $T[1,{size},{size},8]) {{ {weights}  return concat({parts}, 3) }}"
+
+
+def channel_shuffle(channels, size):
+    """Of two groups; channels last as above."""
+    return (f"graph (x: $T[1,{size},{size},8]) {{ w = const $T[{channels},8,1,1]  y = conv(x, w) {{layout=\"NHWC\"}}  "
+            f"return transpose(reshape(y, [1,{size},{size},2,{channels // 2}]), [0,1,2,4,3]) }}")
 
 
 RACES = [
@@ -102,6 +109,5 @@ RACES = [
     Race("add 256x56x56", after_conv(256, 56, "add(y, y)")),
     Race("batch norm 256x28x28", after_conv(256, 28, "batch_norm(y, s, s, s, v)").replace(
         "return", "s = const $T[256]  v = exp(s)  return")),
-    Race("channel shuffle 116x28x28", after_conv(
-        116, 28, "transpose(reshape(y, [1,2,58,28,28]), [0,2,1,3,4])")),
+    Race("channel shuffle 116x28x28", channel_shuffle(116, 28)),
 ]
