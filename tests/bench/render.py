@@ -132,7 +132,7 @@ Measured on {run['date']} by `{run['command']}`, which wrote this page: do not e
 
 Halftone's fused fp32 and its bf16 files against ONNX Runtime fp32 (ORT: CPU provider, all optimizations, the same cores and threads).
 "x ORT" is a speed: the median over {run['rounds']} rounds of the ratio within a round, with its 95 % interval. In brackets beside the bar: what oneDNN's
-primitives alone would reach, computed on another CPU (Zen 4). "?": the interval reaches over the bar. NOISY: it does, and too many rounds were disturbed. SQNR: of our fp32 and bf16 answers
+primitives alone would reach, computed on a Zen 4. "?": the interval reaches over the bar. NOISY: it does, and too many rounds were disturbed. SQNR: of our fp32 and bf16 answers
 against ORT's. Profile {run['profile']}; {schedulings(results)}.
 
 * **{count(results)}.**
