@@ -16,6 +16,7 @@ namespace {
 struct Bf16Sums {
   using Element = uint16_t;
   using Result = uint16_t;
+  using Numbers = __m512;
   static constexpr int64_t kDepth = 2;
   static __m512bh Load(const char* weights) { return (__m512bh)_mm512_load_si512(weights); }
   static __m512bh Spread(const uint16_t* x) {
@@ -24,6 +25,7 @@ struct Bf16Sums {
     return (__m512bh)_mm512_set1_epi32(pair);
   }
   static __m512 Add(__m512 sum, __m512bh x, __m512bh w) { return _mm512_dpbf16_ps(sum, x, w); }
+  static void Store(float* to, __m512 sum) { _mm512_store_ps(to, sum); }
   static __m512 LoadRow(__mmask16 mask, const uint16_t* x) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, x)), 16));
   }
@@ -42,11 +44,11 @@ struct Bf16ToF32Sums : Bf16Sums {
 }  // namespace
 
 void DenseBf16ToF32(const DenseTask& task, int64_t first_panel, int64_t last_panel) {
-  Panels<Bf16ToF32Sums>(task, first_panel, last_panel);
+  FloatPanels<Bf16ToF32Sums>(task, first_panel, last_panel);
 }
 
 void DenseBf16(const DenseTask& task, int64_t first_panel, int64_t last_panel) {
-  Panels<Bf16Sums>(task, first_panel, last_panel);
+  FloatPanels<Bf16Sums>(task, first_panel, last_panel);
 }
 
 void MultiplyBf16(const BlockTask& task) { MultiplyRows<Bf16Sums>(task); }

@@ -18,10 +18,12 @@ namespace {
 struct F32Sums {
   using Element = float;
   using Result = float;
+  using Numbers = __m512;
   static constexpr int64_t kDepth = 1;
   static __m512 Load(const char* weights) { return _mm512_load_ps(weights); }
   static __m512 Spread(const float* x) { return _mm512_set1_ps(*x); }
   static __m512 Add(__m512 sum, __m512 x, __m512 w) { return _mm512_fmadd_ps(x, w, sum); }
+  static void Store(float* to, __m512 sum) { _mm512_store_ps(to, sum); }
   static __m512 LoadRow(__mmask16 mask, const float* x) { return _mm512_maskz_loadu_ps(mask, x); }
   static void StoreRow(float* y, __mmask16 mask, __m512 numbers) { _mm512_mask_storeu_ps(y, mask, numbers); }
 };
@@ -29,7 +31,7 @@ struct F32Sums {
 }  // namespace
 
 void DenseF32(const DenseTask& task, int64_t first_panel, int64_t last_panel) {
-  Panels<F32Sums>(task, first_panel, last_panel);
+  FloatPanels<F32Sums>(task, first_panel, last_panel);
 }
 
 void MultiplyF32(const BlockTask& task) { MultiplyRows<F32Sums>(task); }

@@ -11,6 +11,8 @@ namespace halftone::host {
 void DenseF32(const DenseTask& task, int64_t first_panel, int64_t last_panel);   // dense_f32.cc
 void DenseBf16(const DenseTask& task, int64_t first_panel, int64_t last_panel);  // dense_bf16.cc
 void DenseBf16ToF32(const DenseTask& task, int64_t first_panel, int64_t last_panel);
+void DenseU8(const DenseTask& task, int64_t first_panel, int64_t last_panel);  // dense_int8.cc
+void DenseS8(const DenseTask& task, int64_t first_panel, int64_t last_panel);
 
 // As BlockProduct::multiply.
 void MultiplyF32(const BlockTask& task);   // dense_f32.cc

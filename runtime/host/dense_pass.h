@@ -1,7 +1,7 @@
 // The inner loops of dense.h, for one kind of sums: six rows by 64 columns in registers, one row of weights after the
 // other. After each group of steps a few cache lines of the next panel are asked for, so that all of it has come when
-// the last rows of this one are done. Included by dense_f32.cc and dense_bf16.cc, each for its own instructions; no
-// other file may include it.
+// the last rows of this one are done. Included by dense_f32.cc, dense_bf16.cc and dense_int8.cc, each for its own
+// instructions; no other file may include it.
 namespace halftone::host {
 namespace {
 
@@ -18,7 +18,7 @@ struct Fetch {
   int64_t lines = 0;  // after each group of steps
 };
 
-// The sums of one pass: rows of columns of a panel.
+// The sums of one pass: rows of columns of a panel, f32 or s32.
 struct Tile {
   alignas(kLine) float numbers[kRows * kPanelColumns];
 };
@@ -29,11 +29,11 @@ inline __mmask16 MaskOf(int64_t columns, int64_t column) {
   return static_cast<__mmask16>((1u << left) - 1u);
 }
 
-// `Sums`: Element (of x), Result (of y and the residual), kDepth (elements of x in a step), Load and Add, and LoadRow
-// and StoreRow of 16 results.
+// `Sums`: Element (of x), kDepth (elements of x in a step), Numbers (16 sums), Load, Spread and Add. Where FloatPanels
+// finishes them Result too (of y and the residual), and LoadRow and StoreRow of 16 results.
 template <typename Sums, int R, int V>
 inline __attribute__((always_inline)) void Step(const typename Sums::Element* x, int64_t stride, const char* weights,
-                                                __m512 (&sums)[R][V]) {
+                                                typename Sums::Numbers (&sums)[R][V]) {
   decltype(Sums::Load(weights)) w[V];
 #pragma GCC unroll 4
   for (int v = 0; v < V; ++v) w[v] = Sums::Load(weights + v * kLine);
@@ -51,11 +51,11 @@ template <typename Sums, int R, int V, bool kPacked>
 void Pass(const typename Sums::Element* x, int64_t stride, const char* weights, int64_t step_bytes, int64_t steps,
           Fetch fetch, float* to, int64_t to_stride) {
   if (kPacked) step_bytes = kStepBytes;
-  __m512 sums[R][V];
+  typename Sums::Numbers sums[R][V];
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 4
-    for (int v = 0; v < V; ++v) sums[r][v] = _mm512_setzero_ps();
+    for (int v = 0; v < V; ++v) sums[r][v] = typename Sums::Numbers{};
   }
   int64_t k = 0;
   for (; k + kStepsOfFetch <= steps; k += kStepsOfFetch) {
@@ -68,7 +68,7 @@ void Pass(const typename Sums::Element* x, int64_t stride, const char* weights, 
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 4
-    for (int v = 0; v < V; ++v) _mm512_store_ps(to + r * to_stride + v * kLanes, sums[r][v]);
+    for (int v = 0; v < V; ++v) Sums::Store(to + r * to_stride + v * kLanes, sums[r][v]);
   }
 }
 
@@ -129,23 +129,26 @@ void Finish(const DenseTask& task, int64_t row, int rows, int64_t column, Tile& 
   }
 }
 
-// Asks for what Finish will touch: a piece of each row, too far apart for the hardware to guess.
-template <typename Sums>
-void FetchRows(const DenseTask& task, int64_t row, int rows, int64_t column) {
-  constexpr int64_t kElements = kLine / sizeof(typename Sums::Result);
-  const auto* residual = static_cast<const typename Sums::Result*>(task.residual);
-  auto* y = static_cast<typename Sums::Result*>(task.y);
+// Asks for what is touched behind the sums: a piece of each row, too far apart for the hardware to guess. Sizes of
+// elements in bytes.
+inline void FetchRows(const DenseTask& task, int64_t row, int rows, int64_t column, int64_t y_size,
+                      int64_t residual_size) {
+  const auto* residual = static_cast<const char*>(task.residual);
+  auto* y = static_cast<char*>(task.y);
   for (int r = 0; r < rows; ++r) {
-    for (int64_t c = 0; c < kPanelColumns; c += kElements) {
-      const int64_t at = column + c;
-      if (residual != nullptr) __builtin_prefetch(residual + (row + r) * task.residual_stride + at, /*write=*/0);
-      __builtin_prefetch(y + (row + r) * task.columns + at, /*write=*/1);
+    if (residual != nullptr) {
+      const char* from = residual + ((row + r) * task.residual_stride + column) * residual_size;
+      for (int64_t i = 0; i < kPanelColumns * residual_size; i += kLine) __builtin_prefetch(from + i, /*write=*/0);
     }
+    char* to = y + ((row + r) * task.columns + column) * y_size;
+    for (int64_t i = 0; i < kPanelColumns * y_size; i += kLine) __builtin_prefetch(to + i, /*write=*/1);
   }
 }
 
-template <typename Sums>
-void Panels(const DenseTask& task, int64_t first, int64_t last) {
+// `fetch_rows(row, rows, column)`: rows and columns of a panel are about to be summed. `finish(row, rows, column,
+// tile)`: they have been.
+template <typename Sums, typename Fetched, typename Finished>
+void Panels(const DenseTask& task, int64_t first, int64_t last, const Fetched& fetch_rows, const Finished& finish) {
   using Element = typename Sums::Element;
   const Element* x = static_cast<const Element*>(task.x);
   const int64_t steps = task.depth / Sums::kDepth;
@@ -162,12 +165,22 @@ void Panels(const DenseTask& task, int64_t first, int64_t last) {
       Fetch fetch{weights + task.panel_bytes + pass * fetched, lines};
       if (!more || pass * fetched >= task.panel_bytes) fetch.lines = 0;
       const int rows = static_cast<int>(end - row);
-      FetchRows<Sums>(task, row, rows, panel * kPanelColumns);
+      fetch_rows(row, rows, panel * kPanelColumns);
       kPasses<Sums>[rows](x + row * task.x_stride, task.x_stride, weights, kStepBytes, steps, fetch, tile.numbers,
                           kPanelColumns);
-      Finish<Sums>(task, row, rows, panel * kPanelColumns, tile);
+      finish(row, rows, panel * kPanelColumns, tile);
     }
   }
+}
+
+// Of sums in f32.
+template <typename Sums>
+void FloatPanels(const DenseTask& task, int64_t first, int64_t last) {
+  constexpr int64_t kSize = sizeof(typename Sums::Result);
+  Panels<Sums>(
+      task, first, last,
+      [&](int64_t row, int rows, int64_t column) { FetchRows(task, row, rows, column, kSize, kSize); },
+      [&](int64_t row, int rows, int64_t column, Tile& tile) { Finish<Sums>(task, row, rows, column, tile); });
 }
 
 // See BlockProduct.

@@ -3,7 +3,6 @@
 #include "runtime/host/byte_product.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,7 +19,7 @@
 namespace halftone::onednn {
 namespace {
 
-constexpr int kWeights = 1, kBias = 2, kResidual = 3;
+constexpr int kWeights = 1, kResidual = 3;
 
 // The right operand: constant weights, or an image of bytes.
 struct RightOperand {
@@ -70,9 +69,7 @@ absl::StatusOr<Prepared> ByteProductKernel::PrepareQuantized(const NodeContext& 
   const bool residual = HasResidual(context);
   const OperandStrides plain = {PlainStrides(context.InputDims(0)), PlainStrides(context.InputDims(kWeights))};
   HALFTONE_ASSIGN_OR_RETURN(const MatrixProduct matrix, DescribeProduct(context, plain, residual));
-  if (matrix.has_addend) return absl::UnimplementedError("gemm with a matrix to add");
   if (residual && epilogue.activation_first) return absl::UnimplementedError("a residual behind an activation");
-  if (matrix.has_bias && !std::isfinite(matrix.bias_factor)) return absl::UnimplementedError("a product times 0");
 
   const Dims& shape = matrix.problem.dst;
   const size_t rank = shape.size();
@@ -84,15 +81,9 @@ absl::StatusOr<Prepared> ByteProductKernel::PrepareQuantized(const NodeContext& 
   task.b = right.bytes;
   task.b.stride = matrix.weights.strides[rank - 1];
   task.b.step = matrix.weights.strides[rank - 2];
-  for (int64_t j = 0; j < columns; ++j)
-    task.factors.push_back(left.scale * right.scales[right.scales.size() == 1 ? 0 : j] * matrix.scale);
-  task.offsets.assign(static_cast<size_t>(columns), 0.0f);
-  if (matrix.has_bias) {
-    const std::optional<std::vector<float>> bias = RealNumbers(context, kBias);
-    if (!bias.has_value() || static_cast<int64_t>(bias->size()) != columns)
-      return absl::UnimplementedError("the bias is no constant vector");
-    for (int64_t j = 0; j < columns; ++j) task.offsets[j] = (*bias)[j] * matrix.scale * matrix.bias_factor;
-  }
+  HALFTONE_ASSIGN_OR_RETURN(ColumnNumbers numbers, ColumnNumbersOf(context, left.scale, right.scales, matrix));
+  task.factors = std::move(numbers.factors);
+  task.offsets = std::move(numbers.offsets);
   Dims residual_strides;
   if (residual) {
     HALFTONE_ASSIGN_OR_RETURN(const Element element, InputElement(context, kResidual));

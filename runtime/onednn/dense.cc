@@ -64,7 +64,7 @@ class DenseKernel final : public Kernel {
       if (whole) prepared.may_overwrite = residual;
     }
     HALFTONE_ASSIGN_OR_RETURN(prepared.step,
-                              MakeDenseStep(task, function, type, *weights, from, std::move(bias), residual));
+                              MakeDenseStep(task, function, type, *weights, from, {std::move(bias), residual}));
     return prepared;
   }
 

@@ -67,7 +67,7 @@ class DenseConvKernel final : public Kernel {
     const Desc from({task.depth, task.columns}, *DnnlType(type),
                     {problem.weights_strides[1], problem.weights_strides[0]}, /*allow_empty=*/true);
     HALFTONE_ASSIGN_OR_RETURN(prepared.step,
-                              MakeDenseStep(task, function, type, *weights, from, std::move(bias), residual));
+                              MakeDenseStep(task, function, type, *weights, from, {std::move(bias), residual}));
     return prepared;
   }
 };

@@ -159,6 +159,22 @@ absl::Status CheckScalesOfColumns(const NodeContext& context, const Int8Weights&
   return absl::UnimplementedError("scales of the weights along another axis than the result's columns");
 }
 
+absl::StatusOr<ColumnNumbers> ColumnNumbersOf(const NodeContext& context, float scale, const std::vector<float>& scales,
+                                              const MatrixProduct& matrix) {
+  constexpr int kBias = 2;
+  if (matrix.has_addend) return absl::UnimplementedError("gemm with a matrix to add");
+  if (matrix.has_bias && !std::isfinite(matrix.bias_factor)) return absl::UnimplementedError("a product times 0");
+  const auto columns = static_cast<size_t>(matrix.problem.dst.back());
+  ColumnNumbers numbers{.factors = {}, .offsets = std::vector<float>(columns)};
+  for (size_t j = 0; j < columns; ++j)
+    numbers.factors.push_back(scale * scales[scales.size() == 1 ? 0 : j] * matrix.scale);
+  if (!matrix.has_bias) return numbers;
+  const std::optional<std::vector<float>> bias = RealNumbers(context, kBias);
+  if (!bias.has_value() || bias->size() != columns) return absl::UnimplementedError("the bias is no constant vector");
+  for (size_t j = 0; j < columns; ++j) numbers.offsets[j] = (*bias)[j] * matrix.scale * matrix.bias_factor;
+  return numbers;
+}
+
 absl::Status CannotSaturate(const Element& src, const Node& node, const Tensor& weights) {
   if (HasNativeInt8()) return absl::OkStatus();
   if (src.type == DataType::kInt8) return absl::UnimplementedError("s8 halves the weights where there is no VNNI");

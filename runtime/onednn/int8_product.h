@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "runtime/onednn/matrix_product.h"
 #include "runtime/onednn/problem.h"
 #include "runtime/onednn/quantized.h"
 
@@ -49,6 +50,15 @@ void AddShift(const Element& src, std::span<const int64_t> dims, Prepared& prepa
 
 // Of constant weights of matmul and gemm: one scale, or one a column of the product.
 absl::Status CheckScalesOfColumns(const NodeContext& context, const Int8Weights& weights);
+
+// What loops of our own make of the sums of a column: sum * factor + offset is the real number in front of the residual.
+struct ColumnNumbers {
+  std::vector<float> factors, offsets;
+};
+// `scale`: of the left operand; `scales`: of the right one, one or one a column. UNIMPLEMENTED where gemm adds something
+// else than a constant bias.
+absl::StatusOr<ColumnNumbers> ColumnNumbersOf(const NodeContext& context, float scale, const std::vector<float>& scales,
+                                              const MatrixProduct& matrix);
 
 // On a CPU with VNNI (HasNativeInt8): OK. On others: whether no pair of products of `node` can saturate, from the
 // weights (ir/pair_sums.h); s8 is refused there, which ReadAs avoids.

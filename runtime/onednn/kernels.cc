@@ -45,6 +45,7 @@ class KernelTable {
     const Kernel* byte_pool = onednn::MakeBytePoolKernel().release();
     const Kernel* byte_conv = onednn::MakeByteConvKernel().release();
     const Kernel* byte_product = onednn::MakeByteProductKernel().release();
+    const Kernel* byte_dense = onednn::MakeByteDenseKernel().release();
     const Kernel* dense = onednn::MakeDenseKernel().release();
     const Kernel* dense_conv = onednn::MakeDenseConvKernel().release();
     const Kernel* matmul = onednn::MakeMatMulKernel().release();
@@ -112,7 +113,7 @@ class KernelTable {
 
     // Fastest first; the reference function comes last everywhere.
     Add({OpKind::kConv}, {int8_depthwise, int8_conv, byte_conv, dense_conv, activated_conv, conv});
-    Add({OpKind::kMatMul, OpKind::kGemm}, {int8_matmul, byte_product, dense, matmul, exact_matmul});
+    Add({OpKind::kMatMul, OpKind::kGemm}, {byte_dense, int8_matmul, byte_product, dense, matmul, exact_matmul});
     Add({OpKind::kMul}, {byte_chain, scale_channels, binary, binary_loop});
     Add({OpKind::kAdd, OpKind::kSub, OpKind::kDiv, OpKind::kMaximum, OpKind::kMinimum, OpKind::kPow,
          OpKind::kSquaredDifference},

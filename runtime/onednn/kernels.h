@@ -20,6 +20,7 @@ std::unique_ptr<Kernel> MakeConvertBytesKernel();    // int8_elementwise.cc: qua
 std::unique_ptr<Kernel> MakeBytePoolKernel();        // pool.cc: of bytes
 std::unique_ptr<Kernel> MakeByteConvKernel();        // int8_conv.cc: of bytes without VNNI
 std::unique_ptr<Kernel> MakeByteProductKernel();     // byte_product.cc: matmul, gemm of bytes without VNNI
+std::unique_ptr<Kernel> MakeByteDenseKernel();       // byte_dense.cc: matmul, gemm of bytes with large constant weights
 std::unique_ptr<Kernel> MakeDenseConvKernel();       // dense_conv.cc: conv of 1 x 1 over few pixels, large weights
 std::unique_ptr<Kernel> MakeDenseKernel();           // dense.cc: matmul, gemm with large constant weights
 std::unique_ptr<Kernel> MakeMatMulKernel();          // matmul.cc: matmul, gemm

@@ -293,6 +293,8 @@ std::vector<Signature> OneDnnTarget::Signatures(const Graph& graph, NodeId id) c
 
 bool HasNativeInt8() { return CurrentIsa().native_int8; }
 
+bool HasTiles() { return CurrentIsa().tiles; }
+
 std::unique_ptr<Target> MakeOneDnnTarget() { return std::make_unique<OneDnnTarget>(); }
 
 EnvironmentInfo DescribeCpu() {

@@ -16,13 +16,16 @@ std::unique_ptr<Target> MakeOneDnnTarget();
 // pairs of 16 bits, which saturate (ir/pair_sums.h).
 bool HasNativeInt8();
 
+// Whether that set multiplies tiles of a matrix (AMX): bf16 and bytes, eight times as fast as vectors.
+bool HasTiles();
+
 // The machine as a result of a measurement must name it.
 struct EnvironmentInfo {
   std::string cpu_model;       // /proc/cpuinfo's "model name"
   std::string isa;             // the instruction set that oneDNN uses: "avx512_core_bf16"
   bool native_int8 = false;    // HasNativeInt8
   bool native_bf16 = false;    // that set multiplies bf16; else bf16 is emulated
-  bool tiles = false;          // that set multiplies tiles of a matrix (AMX), and rounds f32 on the way into them
+  bool tiles = false;          // HasTiles; such a set rounds f32 on the way into them
   std::string onednn_version;  // "3.7.2"
   std::string onednn_commit;   // as its build says it
   int cores = 0;               // that this process may use
