@@ -36,6 +36,7 @@ import kernels
 import passes
 import precision_tables
 from answers import fidelity
+from cores import describe_scheduling
 from files import Files, forget_old_builds, our_build
 from intervals import median
 from judge import cpu_facts, describe_cpu, has_bf16, is_noisy, is_reference_cpu, judge, missed
@@ -96,11 +97,6 @@ def describe_reference(facts):
         return f"The reference CPU: ONNX Runtime's own times are checked, at most {REFERENCE_SLACK:.0%} above the reference times."
     return (f"Another CPU (family {facts.get('cpu family')}, model {facts.get('model')}) than that of ONNX Runtime's reference times (family 25, "
             "Zen 4): the absolute check of its times does not apply, only ratios of this run are judged.")
-
-
-def describe_scheduling():
-    real_time = os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR)
-    return "real-time (chrt), for all sides alike" if real_time else "ordinary"
 
 
 def versions(result):

@@ -1,4 +1,4 @@
-"""Which cores a scenario runs on: the same for all sides."""
+"""Which cores a scenario runs on, and how they are scheduled: the same for all sides."""
 
 import os
 import pathlib
@@ -13,6 +13,15 @@ def is_first_thread(core):
         return int(path.read_text().replace("-", ",").split(",")[0]) == core
     except (OSError, ValueError):
         return True
+
+
+def is_real_time():
+    """Whether this process, and so each that it starts, is scheduled before all ordinary ones (chrt)."""
+    return os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR)
+
+
+def describe_scheduling():
+    return "real-time (chrt), for all sides alike" if is_real_time() else "ordinary"
 
 
 def choose(count):

@@ -1,6 +1,7 @@
 """precision_tables.py --headline: the nets of Paddle's and TensorFlow's tables with random weights, fp32 and bf16 files in turns."""
 
 from answers import fidelity
+from cores import describe_scheduling
 from headline_numbers import NETS, OWN_BATCH, TITLES
 from intervals import median, ratio_of_rounds
 from measure import measure, say
@@ -27,7 +28,7 @@ def fps(batch, milliseconds):
 def result(net, batch, threads, times, sqnr, seed):
     """`times`: {side: [ms a round]}"""
     middle, low, high = ratio_of_rounds(times[FP32], times[BF16], seed)
-    return {"net": TITLES[net], "batch": batch, "threads": threads, "sqnr_db": sqnr, "ratio": {"median": middle, "low": low, "high": high},
+    return {"net": TITLES[net], "batch": batch, "threads": threads, "scheduling": describe_scheduling(), "sqnr_db": sqnr, "ratio": {"median": middle, "low": low, "high": high},
             "fps": {"fp32": fps(batch, median(times[FP32])), "bf16": fps(batch, median(times[BF16]))}, "round_medians_ms": times}
 
 
@@ -49,12 +50,12 @@ def measure_one(net, batch, threads, options, files):
 
 
 def run(options, files, state):
-    """(results, skipped); what `state` has is not measured again."""
+    """(results, skipped); what `state` has is not measured again, unless too many rounds were disturbed."""
     results, skipped = [], []
     todo = scenarios(options.nets, options.batches, options.threads)
     for i, (net, batch, threads) in enumerate(todo):
         name = name_of(net, batch, threads)
-        if name not in state.results:
+        if name not in state.results or not state.results[name]["ratio"]["valid"]:
             say(f"{i + 1} of {len(todo)}: {name}")
             try:
                 state.add(name, measure_one(net, batch, threads, options, files))

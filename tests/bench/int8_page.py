@@ -1,7 +1,7 @@
 """docs/int8-results.md out of docs/int8-results.json. Pure."""
 
 from int8_judge import INT8, ORT_INT8, OTHER_CLASSES, counted
-from render import bar, decibel, interval, markdown_table, milliseconds
+from render import bar, decibel, interval, markdown_table, milliseconds, schedulings
 from sides import FP32, ORT
 
 SPEED_HEAD = ["model", "ORT fp32 ms", "ORT int8 ms", "its form", "fp32 ms", "int8 ms", "x ORT fp32 (95 %)", "bar (limit)", "", "x ORT int8 (95 %)", "bar",
@@ -63,7 +63,8 @@ def speed_part(part):
         f"Measured on {part['date']} by `{part['command']}`: one thread, batch 1, {part['rounds']} rounds of {part['round_seconds']:g} s, all sides in "
         "turns. ORT int8: the fastest of the files that ONNX Runtime's quantizer makes from the same samples (below). Halftone fp32: fused. \"x\" is "
         "the median over rounds of the ratio within a round. In brackets beside the bar: what oneDNN's primitives alone would reach. In int8: share "
-        "of the multiply-adds. SQNR: of our int8 answers against ONNX Runtime's fp32. Trained networks run the file whose accuracy is below.", "",
+        "of the multiply-adds. SQNR: of our int8 answers against ONNX Runtime's fp32. Trained networks run the file whose accuracy is below; "
+        f"{schedulings(results)}.", "",
         f"* **{passed} of {asked} bars are passed.**", *head_of(part), f"* {disturbances(results)}", "",
         markdown_table(SPEED_HEAD, map(speed_cells, results)), "",
         "The files of ONNX Runtime's quantizer, best of two short rounds, ms:", "", raced(results), *race_failures(results), ""])

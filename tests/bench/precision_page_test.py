@@ -55,6 +55,10 @@ def _(t):
     t.contains(text, "| ResNet50 v1.5 | 1 | 1 | 95.24 | 190 | 2.00 (2.00 .. 2.00) | 45.0 | Paddle 1.85 |")
     t.contains(text, "| ResNet50 v1.5 | 1 | 2 | 95.24 | 190 | 2.00 (2.00 .. 2.00) | 45.0 | - |")
     t.contains(text, "| GRU | 50 | 1 | 4762 | 9524 |")
+    t.contains(text, "ONNX Runtime's; scheduling ordinary.")
+    alone = {**HEADLINE["results"][0], "scheduling": "real-time"}
+    mixed = page({"headline": {**HEADLINE, "results": [alone, *HEADLINE["results"][1:]]}})
+    t.contains(mixed, "scheduling real-time: batch 1, 1 thread; ordinary: batch 1, 2 threads and batch 50, 1 thread.")
     t.contains(text, "| ResNet50 v2 | TensorFlow 2.4 | 1.70 (1313 -> 2239 fps) | Cooper Lake, batch 128 | - |")
     t.contains(text, "## Models with trained weights\n\nNot measured yet.")
 

@@ -109,13 +109,13 @@ def remarks(results):
     return " ".join(lines)
 
 
-def schedulings(results):
+def schedulings(results, setting_of=lambda r: r["setting"]):
     """How the processes of each setting were scheduled; settings of several runs may differ."""
     settings = {}
     for r in results:
         names = settings.setdefault(r["scheduling"], [])
-        if r["setting"] not in names:
-            names.append(r["setting"])
+        if setting_of(r) not in names:
+            names.append(setting_of(r))
     if len(settings) == 1:
         return f"scheduling {next(iter(settings))}"
     return "scheduling " + "; ".join(f"{how}: {' and '.join(names)}" for how, names in settings.items())

@@ -17,7 +17,8 @@ import pathlib
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1])]
+from cores import is_real_time  # noqa: E402
 from noise import burners, half_a_cpu  # noqa: E402
 
 REPO = pathlib.Path(__file__).resolve().parents[3]
@@ -135,7 +136,7 @@ def main():
     arguments = parser.parse_args()
     if arguments.count < 1:
         parser.error("--count is at least 1")
-    if arguments.what == "noise" and os.sched_getscheduler(0) != os.SCHED_OTHER:
+    if arguments.what == "noise" and is_real_time():
         parser.error("noise: not under chrt: a program with real-time scheduling that shares a core never lets the benchmark run")
     return commands[arguments.what](arguments)
 
