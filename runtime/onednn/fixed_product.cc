@@ -40,7 +40,9 @@ void FixedProduct::ChooseDense() {
   const host::DenseFunction function = host::DenseFunctionFor(form_.type, DataType::kFloat32);
   host::DenseTask task{.x_stride = form_.k, .rows = form_.m, .depth = form_.k, .columns = form_.n};
   const bool dense = form_.m == 1 || form_.row_stride == form_.n;
-  if (function == nullptr || form_.m > kMostDenseRows || !dense || !IsWorthIt(task, form_.type).ok()) return;
+  const bool bytes = form_.type == DataType::kUInt8;  // have scales, which stay oneDNN's
+  if (function == nullptr || bytes || form_.m > kMostDenseRows || !dense) return;
+  if (!IsWorthIt(task, form_.type).ok()) return;
   if (const Desc panels = PanelsOf(form_.type, task); IsEmpty(panels) || panels != weights_->memory.get_desc()) return;
   task.weights = weights_->pages->data();
   if (bias_ != nullptr) task.bias = reinterpret_cast<const float*>(bias_->pages->data());

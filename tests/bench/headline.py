@@ -25,11 +25,13 @@ def fps(batch, milliseconds):
     return 1000 * batch / milliseconds
 
 
-def result(net, batch, threads, times, sqnr, seed):
-    """`times`: {side: [ms a round]}"""
+def result(net, batch, threads, times, disturbed, sqnr, seed):
+    """`times`: {side: [ms a round]}; `disturbed`: {round: reasons}"""
     middle, low, high = ratio_of_rounds(times[FP32], times[BF16], seed)
-    return {"net": TITLES[net], "batch": batch, "threads": threads, "scheduling": describe_scheduling(), "sqnr_db": sqnr, "ratio": {"median": middle, "low": low, "high": high},
-            "fps": {"fp32": fps(batch, median(times[FP32])), "bf16": fps(batch, median(times[BF16]))}, "round_medians_ms": times}
+    return {"net": TITLES[net], "batch": batch, "threads": threads, "scheduling": describe_scheduling(), "sqnr_db": sqnr,
+            "ratio": {"median": middle, "low": low, "high": high, "valid": len(disturbed) * 3 <= len(times[FP32])},
+            "fps": {"fp32": fps(batch, median(times[FP32])), "bf16": fps(batch, median(times[BF16]))}, "round_medians_ms": times,
+            "disturbed": {str(key): value for key, value in disturbed.items()}}
 
 
 def measure_one(net, batch, threads, options, files):
@@ -43,10 +45,7 @@ def measure_one(net, batch, threads, options, files):
     sqnr = fidelity(files.model(model), [bf16_file], files.samples(one), one)[0]
     if sqnr < model.bf16_sqnr_db:
         raise BenchError(f"{net}: bf16 answers are {sqnr:.1f} dB from ONNX Runtime's, at least {model.bf16_sqnr_db} is expected of such weights")
-    found = result(net, batch, threads, times, sqnr, options.seed)
-    found["disturbed"] = {str(key): value for key, value in disturbed.items()}
-    found["ratio"]["valid"] = len(disturbed) * 3 <= options.rounds
-    return found
+    return result(net, batch, threads, times, disturbed, sqnr, options.seed)
 
 
 def run(options, files, state):

@@ -1,7 +1,7 @@
 """docs/int8-results.md out of docs/int8-results.json. Pure."""
 
 from int8_judge import INT8, ORT_INT8, OTHER_CLASSES, counted
-from render import bar, decibel, interval, markdown_table, milliseconds, schedulings
+from render import bar, decibel, interval, markdown_table, milliseconds, remarks, schedulings
 from sides import FP32, ORT
 
 SPEED_HEAD = ["model", "ORT fp32 ms", "ORT int8 ms", "its form", "fp32 ms", "int8 ms", "x ORT fp32 (95 %)", "bar (limit)", "", "x ORT int8 (95 %)", "bar",
@@ -24,13 +24,6 @@ def speed_cells(result):
 def speed_count(results):
     words = [v["word"].rstrip("?") for r in results for v in r["verdicts"].values()]
     return words.count("PASS"), len(words)
-
-
-def disturbances(results):
-    again = sum(r["thrown_away"] for r in results)
-    kept = [f"{r['model']}, round {i}: {reasons[0]}" for r in results for i, reasons in r["disturbed"].items()]
-    text = f"{again} disturbed rounds were thrown away and done again." if again else "No round was thrown away."
-    return text + (f" {len(kept)} disturbed rounds count, e.g. {kept[0]}." if kept else " No round that counts was disturbed.")
 
 
 def raced(results):
@@ -65,7 +58,7 @@ def speed_part(part):
         "the median over rounds of the ratio within a round. In brackets beside the bar: what oneDNN's primitives alone would reach. In int8: share "
         "of the multiply-adds. SQNR: of our int8 answers against ONNX Runtime's fp32. Trained networks run the file whose accuracy is below; "
         f"{schedulings(results)}.", "",
-        f"* **{passed} of {asked} bars are passed.**", *head_of(part), f"* {disturbances(results)}", "",
+        f"* **{passed} of {asked} bars are passed.**", *head_of(part), f"* {remarks(results, lambda r: r['model'])}", "",
         markdown_table(SPEED_HEAD, map(speed_cells, results)), "",
         "The files of ONNX Runtime's quantizer, best of two short rounds, ms:", "", raced(results), *race_failures(results), ""])
 

@@ -2,7 +2,7 @@
 
 from headline_numbers import CLAIMS, claim_text
 from precision_rows import EQUAL_DB, NONE_DB, counted, missed
-from render import markdown_table, schedulings
+from render import disturbed_rounds, markdown_table, schedulings
 from zoo import FAMILIES, MODELS
 
 HEAD = ["model", "planner", "bf16 nodes", "casts", "fp32 ms", "bf16 ms", "speed-up (95 %)", "SQNR dB", "cosine", "top-1", "changed", "bar"]
@@ -110,6 +110,10 @@ def headline_setting(result):
     return f"batch {result['batch']}, {result['threads']} thread" + ("s" if result["threads"] > 1 else "")
 
 
+def headline_name(result):
+    return f"{result['net']}, {headline_setting(result)}"
+
+
 def headline_part(part):
     claims = markdown_table(["net", "who", "bf16 / fp32", "conditions", "accuracy"],
                             [[c.net, c.who, c.ratio_text(), c.conditions, c.accuracy or "-"] for c in CLAIMS])
@@ -118,7 +122,8 @@ def headline_part(part):
         f"Measured on {part['date']} by `{part['command']}`: {part['rounds']} rounds of {part['round_seconds']:g} s, planner {part['planner']}. "
         "Networks as PyTorch exports them, with seeded random weights: for speed, not for accuracy. fps: inferences a second times the batch. "
         f"SQNR: bf16 answers against ONNX Runtime's; {schedulings(part['results'], headline_setting)}.", "",
-        f"* {part['cpu']}; {part['versions']}.", *(f"* Not measured: {line}" for line in part["skipped"]), "",
+        f"* {part['cpu']}; {part['versions']}.", *(f"* Not measured: {line}" for line in part["skipped"]),
+        f"* INVALID: more than a third of the rounds were disturbed. {disturbed_rounds(part['results'], headline_name)}", "",
         markdown_table(HEADLINE_HEAD, map(headline_cells, part["results"])), "",
         "What the peers publish, and for what. Other CPUs, other frameworks: only the ratios can stand side by side, and only where batch and "
         "threads agree.", "",

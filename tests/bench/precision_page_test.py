@@ -28,7 +28,8 @@ PART = {"date": "2026-01-01", "command": "./dev bench --precision", "profile": "
                      "row": {**ROW, "top1": None, "changed": None, "scores": None, "speed": {**ROW["speed"], "valid": False}}}]}
 TIMES = {FP32: [10.0, 11.0, 10.5], BF16: [5.0, 5.5, 5.25]}
 HEADLINE = {**PART, "command": "./dev bench --headline", "rounds": 3, "round_seconds": 1, "planner": "lists", "skipped": [],
-            "results": [headline.result("resnet50", 1, 1, TIMES, 45.04, 1), headline.result("resnet50", 1, 2, TIMES, 45.04, 1), headline.result("gru", 50, 1, TIMES, 41.0, 1)]}
+            "results": [headline.result("resnet50", 1, 1, TIMES, {}, 45.04, 1), headline.result("resnet50", 1, 2, TIMES, {2: ["x: stolen"], 3: ["y"]}, 45.04, 1),
+                        headline.result("gru", 50, 1, TIMES, {}, 41.0, 1)]}
 
 
 @case("the page has a row a model and planner, each bar beside its number, what is missed, what was skipped")
@@ -53,12 +54,13 @@ def _(t):
 def _(t):
     text = page({"headline": HEADLINE})
     t.contains(text, "| ResNet50 v1.5 | 1 | 1 | 95.24 | 190 | 2.00 (2.00 .. 2.00) | 45.0 | Paddle 1.85 |")
-    t.contains(text, "| ResNet50 v1.5 | 1 | 2 | 95.24 | 190 | 2.00 (2.00 .. 2.00) | 45.0 | - |")
+    t.contains(text, "| ResNet50 v1.5 | 1 | 2 | 95.24 | 190 | 2.00 (2.00 .. 2.00) INVALID | 45.0 | - |")
+    t.contains(text, "2 disturbed rounds count, e.g. ResNet50 v1.5, batch 1, 2 threads, round 2: x: stolen.")
     t.contains(text, "| GRU | 50 | 1 | 4762 | 9524 |")
     t.contains(text, "ONNX Runtime's; scheduling ordinary.")
     alone = {**HEADLINE["results"][0], "scheduling": "real-time"}
     mixed = page({"headline": {**HEADLINE, "results": [alone, *HEADLINE["results"][1:]]}})
-    t.contains(mixed, "scheduling real-time: batch 1, 1 thread; ordinary: batch 1, 2 threads and batch 50, 1 thread.")
+    t.contains(mixed, "scheduling real-time: batch 1, 1 thread, ordinary: batch 1, 2 threads; batch 50, 1 thread.")
     t.contains(text, "| ResNet50 v2 | TensorFlow 2.4 | 1.70 (1313 -> 2239 fps) | Cooper Lake, batch 128 | - |")
     t.contains(text, "## Models with trained weights\n\nNot measured yet.")
 

@@ -101,12 +101,15 @@ def checks(results):
     return lines + ([f"Without a profile: {', '.join(unknown)}."] if unknown else [])
 
 
-def remarks(results):
+def disturbed_rounds(results, name_of):
+    kept = [f"{name_of(r)}, round {i}: {reasons[0]}" for r in results for i, reasons in r["disturbed"].items()]
+    return f"{len(kept)} disturbed rounds count, e.g. {kept[0]}." if kept else "No round that counts was disturbed."
+
+
+def remarks(results, name_of=lambda r: r["name"]):
     again = sum(r["thrown_away"] for r in results)
-    kept = [f"{r['name']}, round {i}: {reasons[0]}" for r in results for i, reasons in r["disturbed"].items()]
-    lines = [f"{again} disturbed rounds were thrown away and done again." if again else "No round was thrown away."]
-    lines += [f"{len(kept)} disturbed rounds count, e.g. {kept[0]}."] if kept else ["No round that counts was disturbed."]
-    return " ".join(lines)
+    thrown = f"{again} disturbed rounds were thrown away and done again." if again else "No round was thrown away."
+    return f"{thrown} {disturbed_rounds(results, name_of)}"
 
 
 def schedulings(results, setting_of=lambda r: r["setting"]):
@@ -118,7 +121,7 @@ def schedulings(results, setting_of=lambda r: r["setting"]):
             names.append(setting_of(r))
     if len(settings) == 1:
         return f"scheduling {next(iter(settings))}"
-    return "scheduling " + "; ".join(f"{how}: {' and '.join(names)}" for how, names in settings.items())
+    return "scheduling " + ", ".join(f"{how}: {'; '.join(names)}" for how, names in settings.items())
 
 
 def markdown(run):

@@ -46,7 +46,7 @@ def _(t):
 def _(t):
     t.contains(markdown(RUN), "Profile quick; scheduling ordinary.")
     alone = result(verdict("PASS"), verdict("PASS"), {}, scheduling="real-time")
-    t.contains(markdown({**RUN, "results": [alone, RESULTS[1]]}), "scheduling real-time: batch 1, 1 threads; ordinary: batch 1, 2 threads.")
+    t.contains(markdown({**RUN, "results": [alone, RESULTS[1]]}), "scheduling real-time: batch 1, 1 threads, ordinary: batch 1, 2 threads.")
 
 
 @case("the terminal has the same words, and the count takes question marks as what stands before them")
