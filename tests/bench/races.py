@@ -46,9 +46,10 @@ def depthwise_bytes(channels, size, kernel, stride):
             f"pads=[{pad},{pad},{pad},{pad}], activation=\"relu6\"}}  return y }}")
 
 
-def product_of_bytes(rows, depth, columns):
+def product_of_bytes(rows, depth, columns, activation=""):
+    fused = f', activation="{activation}"' if activation else ""
     return (f"graph (x: $T[{rows},{depth}]{{0.02, 0}}) {{ w: s8[{columns},{depth}]{{0.01, 0}} = const s8[{columns},{depth}] uniform(-127, 127)  "
-            f"b = const f32[{columns}]  y: $T[{rows},{columns}]{{2.0, 0}} = gemm(x, w, b) {{transpose_b=true}}  return y }}")
+            f"b = const f32[{columns}]  y: $T[{rows},{columns}]{{2.0, 0}} = matmul(x, w, b) {{transpose_b=true{fused}}}  return y }}")
 
 
 def max_pool(channels, size, given, stands_for):
@@ -108,6 +109,7 @@ RACES = [
     *[Race(f"int8 product {m} x {k} x {n}, weights from memory", product_of_bytes(m, k, n), ("u8", "s8"))
       for m, k, n in ((1, 2048, 1000), (1, 4096, 4096), (4, 768, 3072), (8, 3072, 768), (16, 768, 3072), (64, 768, 3072), (128, 768, 768), (128, 768, 3072),
                       (128, 3072, 768), (256, 768, 3072))],
+    Race("int8 product 128 x 768 x 3072 gelu, weights from memory", product_of_bytes(128, 768, 3072, "gelu"), ("u8", "s8")),
     Race("depthwise 5x5/1 120x28x28 hard swish", depthwise(120, 28, 5, 1, "hard_swish")),
     Race("depthwise 3x3/2 96x112x112", depthwise(96, 112, 3, 2)),
     *[Race(f"int8 depthwise {k}x{k}/{s} {c}x{n}x{n} relu6", depthwise_bytes(c, n, k, s), ("u8", "s8"))
