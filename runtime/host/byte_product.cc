@@ -283,12 +283,7 @@ void Avx2ByteProduct::FinishRows(const std::byte* addend, std::byte* y, float* n
       float piece[kPiece];
       const int64_t at = task_.matrices[matrix].addend + (first + i) * added.row_stride + j * added.column_stride;
       const int64_t size = std::min(kPiece, columns - j), given = added.column_stride == 0 ? 1 : size;
-      const std::byte* from = addend + at * element;
-      if (added.type == DataType::kFloat32) {
-        std::memcpy(piece, from, static_cast<size_t>(given) * sizeof(float));
-      } else {
-        DequantizeRow(from, added.type, added.scale, added.zero_point, given, piece);
-      }
+      DequantizeRow(addend + at * element, added.type, added.scale, added.zero_point, given, piece);
       for (int64_t c = 0; c < size; ++c) numbers[j + c] += piece[given == 1 ? 0 : c];
       j += size;
     }

@@ -24,8 +24,8 @@ struct DenseTask {
   int64_t rows = 0;
   int64_t depth = 0;  // of the sums; even for bf16, a multiple of 4 for bytes
   int64_t columns = 0;
-  // Panels of 64 columns, the last filled up with zeros: f32 [depth][64], bf16 [depth / 2][64][2], s8 [depth /
-  // 4][64][4]. 64-byte aligned.
+  // Panels of 64 columns, the last filled up with zeros: f32 [depth][64], bf16 [depth / 2][64][2],
+  // s8 [depth / 4][64][4]. 64-byte aligned.
   const void* weights = nullptr;
   int64_t panel_bytes = 0;  // from panel to panel
   float scale = 1;

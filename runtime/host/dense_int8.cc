@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "runtime/host/int8_finish.h"
-#include "runtime/host/row_activation.h"
 
 #pragma GCC target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx2,fma,bmi,bmi2,prefer-vector-width=512")
 #include "runtime/host/dense_pass.h"
@@ -62,11 +61,7 @@ void Clamp(const DenseTask& task, int64_t row, int rows, int64_t column, const T
 // numbers[i] += the residual's.
 void AddResidualRow(const DenseBytes& bytes, const std::byte* residual, int64_t count, float* numbers) {
   alignas(kLine) float addends[kPanelColumns] = {};
-  if (bytes.residual_type == DataType::kFloat32) {
-    std::memcpy(addends, residual, static_cast<size_t>(count) * sizeof(float));
-  } else {
-    DequantizeRow(residual, bytes.residual_type, bytes.residual_scale, bytes.residual_zero_point, count, addends);
-  }
+  DequantizeRow(residual, bytes.residual_type, bytes.residual_scale, bytes.residual_zero_point, count, addends);
   for (int64_t i = 0; i < kPanelColumns; ++i) numbers[i] += addends[i];
 }
 

@@ -1,7 +1,6 @@
 #include "runtime/host/int8_chain.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "runtime/host/parallel.h"
@@ -68,11 +67,6 @@ void Load(const ByteChainOperand& operand, const std::byte* x, int64_t stride, i
   if (stride != 1) {
     for (int64_t i = 0; i < (stride == 0 ? 1 : count); ++i) Load(operand, x + i * stride * bytes, 1, 1, numbers + i);
     if (stride == 0) std::fill(numbers + 1, numbers + count, numbers[0]);
-  } else if (operand.type == DataType::kFloat32) {
-    std::memcpy(numbers, x, static_cast<size_t>(count) * sizeof(float));
-  } else if (operand.type == DataType::kBFloat16) {
-    const auto* halves = reinterpret_cast<const uint16_t*>(x);
-    for (int64_t i = 0; i < count; ++i) numbers[i] = FromBf16(halves[i]);
   } else {
     DequantizeRow(x, operand.type, operand.scale, operand.zero_point, count, numbers);
   }

@@ -123,8 +123,15 @@ void ShiftBytes(const std::byte* __restrict x, int64_t count, std::byte* __restr
 }
 
 void DequantizeRow(const std::byte* x, DataType type, float scale, int32_t zero_point, int64_t count, float* numbers) {
-  (type == DataType::kUInt8 ? Loops<uint8_t>::RunDequantize : Loops<int8_t>::RunDequantize)(x, scale, zero_point, count,
-                                                                                            numbers);
+  if (type == DataType::kFloat32) {
+    std::memcpy(numbers, x, static_cast<size_t>(count) * sizeof(float));
+  } else if (type == DataType::kBFloat16) {
+    const auto* halves = reinterpret_cast<const uint16_t*>(x);
+    for (int64_t i = 0; i < count; ++i) numbers[i] = FromBf16(halves[i]);
+  } else {
+    const auto loop = type == DataType::kUInt8 ? Loops<uint8_t>::RunDequantize : Loops<int8_t>::RunDequantize;
+    loop(x, scale, zero_point, count, numbers);
+  }
 }
 
 }  // namespace halftone::host

@@ -106,7 +106,7 @@ def bench(net, options, files, facts):
     sides = [onnx_runtime(files.source(net)), side, halftone(FP32, ours["fp32"]), halftone(INT8, ours["file"])]
     sqnr = fidelity(files.source(net), [ours["file"]], samples, net.scenario)[0]
     times, thrown, disturbed = measure(net.scenario, sides, samples, options)
-    return {"model": net.name, "trained": net.trained, "setting": "batch 1, 1 thread", "scheduling": describe_scheduling(), "ms": {name: median(rounds) for name, rounds in times.items()}, "fastest": form, "raced": raced,
+    return {"model": net.name, "trained": net.trained, "scheduling": describe_scheduling(), "ms": {name: median(rounds) for name, rounds in times.items()}, "fastest": form, "raced": raced,
             "verdicts": judge_speed(net, times, sqnr, options.seed, facts, len(disturbed)), "sqnr_db": sqnr, "int8_share": ours["int8_share"],
             "summary": ours["summary"], "plan_ms": sides[-1].facts["plan_ms"], "thrown_away": len(thrown), "disturbed": disturbed,
             "round_medians_ms": times, "file_bytes": {"original": os.path.getsize(files.source(net)), "int8": os.path.getsize(ours["file"])}}

@@ -21,7 +21,7 @@ def verdict(word, speed, bar, limit=None):
 
 
 SPEED = {**COMMON, "rounds": 5, "round_seconds": 1.0, "seed": 1, "results": [
-    {"model": "squeezenet", "trained": True, "setting": "batch 1, 1 thread", "scheduling": "ordinary", "ms": {ORT: 6.4, ORT_INT8: 2.6, FP32: 6.2, INT8: 2.0}, "fastest": "qdq u8",
+    {"model": "squeezenet", "trained": True, "scheduling": "ordinary", "ms": {ORT: 6.4, ORT_INT8: 2.6, FP32: 6.2, INT8: 2.0}, "fastest": "qdq u8",
      "raced": {"qdq u8": 2.6, "operators s8": "InvalidGraph: no"}, "sqnr_db": 24.2, "int8_share": 0.985, "thrown_away": 2, "disturbed": {"3": ["x: stolen"]},
      "verdicts": {"fp32": verdict("PASS", 3.2, 3.1, 3.4), "int8": verdict("FAIL?", 1.08, 1.1)}}]}
 ACCURACY = {**COMMON, "flags": [], "results": [
