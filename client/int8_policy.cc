@@ -61,10 +61,14 @@ std::string BudgetProblem(const v1::Int8Policy& policy) {
 std::string ModeProblem(const v1::Int8Policy& policy) {
   if (policy.mode() == v1::INT8_MODE_UNSPECIFIED || policy.mode() == v1::STATIC) return "";
   const std::pair<const char*, bool> of_ranges[] = {
-      {"a calibrator", !policy.calibrator().empty()}, {"a percentile", policy.percentile() != 0},
-      {"integers of activations", !policy.activations().empty()}, {"symmetric activations", policy.symmetric()},
-      {"smoothing", policy.smooth()}, {"clipping of weights", policy.clip_weights()},
-      {"trimming of ranges", policy.has_trim_ranges()}, {"operators of integers", policy.form() == v1::OPERATORS},
+      {"a calibrator", !policy.calibrator().empty()},
+      {"a percentile", policy.percentile() != 0},
+      {"integers of activations", !policy.activations().empty()},
+      {"symmetric activations", policy.symmetric()},
+      {"smoothing", policy.smooth()},
+      {"clipping of weights", policy.clip_weights()},
+      {"trimming of ranges", policy.has_trim_ranges()},
+      {"operators of integers", policy.form() == v1::QOPERATOR},
   };
   for (const auto& [what, is_given] : of_ranges) {
     if (!is_given) continue;

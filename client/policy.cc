@@ -55,8 +55,8 @@ std::vector<std::string> FieldNames(const Descriptor& type) {
 // What an enum is called in a message.
 std::string EnumWord(const FieldDescriptor& field) {
   if (field.enum_type() == v1::Planner_descriptor()) return "planner";
-  if (field.enum_type() == v1::Policy::Loader_descriptor()) return "loader";
-  if (field.enum_type() == v1::Int8Form_descriptor()) return "form";
+  if (field.enum_type() == v1::Policy::TargetRuntime_descriptor()) return "target runtime";
+  if (field.enum_type() == v1::QuantFormat_descriptor()) return "form";
   if (field.enum_type() == v1::Int8Mode_descriptor()) return "mode";
   return field.enum_type() == v1::Dialect_descriptor() ? "dialect" : "precision";
 }

@@ -99,7 +99,7 @@ const Wrong kWrong[] = {
      "p.yaml:2:1: unknown key 'precision' in the policy; did you mean 'precisions'?"},
     {"KeyFarFromAny", "zzz: 1",
      "p.yaml:1:1: unknown key 'zzz' in the policy; known are planner, precisions, lists, nodes, force, "
-     "dialect, passes, verify_passes, lists_variant, op_list, keep_first, keep_last, bf16_math_mode, loader, "
+     "dialect, passes, verify_passes, lists_variant, op_list, keep_first, keep_last, bf16_math_mode, target_runtime, "
      "lists_level, int8"},
     {"KeyOfAList", "lists:\n  alow: {add: [Foo]}", "p.yaml:2:3: unknown key 'alow' in 'lists'; did you mean 'allow'?"},
     {"KeyOfAnEdit", "lists: {allow: {ad: [Foo]}}", "p.yaml:1:17: unknown key 'ad' in 'allow'; did you mean 'add'?"},
@@ -121,7 +121,8 @@ const Wrong kWrong[] = {
     {"PrecisionIsAMap", "precisions: [{a: b}]", "p.yaml:1:14: precisions: one word is wanted, this is a map"},
     {"PlannerUnknown", "planner: list", "p.yaml:1:10: no planner 'list'; did you mean 'lists'?"},
     {"PlannerIsAList", "planner: [lists]", "p.yaml:1:10: planner: one word is wanted, this is a list"},
-    {"LoaderUnknown", "loader: onnxruntim", "p.yaml:1:9: no loader 'onnxruntim'; did you mean 'onnxruntime'?"},
+    {"TargetRuntimeUnknown", "target_runtime: onnxruntim",
+     "p.yaml:1:17: no target runtime 'onnxruntim'; did you mean 'onnxruntime'?"},
     {"OpListNotAList", "op_list: conv2d", "p.yaml:1:10: op_list: a list is wanted, [...], this is a single value"},
     {"DialectUnknown", "dialect: onnxruntim", "p.yaml:1:10: no dialect 'onnxruntim'; did you mean 'onnxruntime'?"},
     {"PassesNotAList", "passes: fold_constants", "p.yaml:1:9: passes: a list is wanted, [...], this is a single value"},
@@ -159,7 +160,7 @@ const Wrong kWrong[] = {
     {"JustAWord", "bf16", "p.yaml:1:1: the policy: a map of keys is wanted, this is a single value"},
     {"ControlCharacters", "\"a\\eb\": 1",
      "p.yaml:1:1: unknown key 'a\\x1bb' in the policy; known are planner, precisions, lists, nodes, force, "
-     "dialect, passes, verify_passes, lists_variant, op_list, keep_first, keep_last, bf16_math_mode, loader, "
+     "dialect, passes, verify_passes, lists_variant, op_list, keep_first, keep_last, bf16_math_mode, target_runtime, "
      "lists_level, int8"},
 };
 
@@ -181,7 +182,7 @@ std::string Message(absl::string_view file) { return std::string(ParsePolicy(fil
 TEST(Policy, EveryKeyOfThePlannersIsRead) {
   const absl::StatusOr<v1::Policy> policy = ParsePolicy(
       "planner: placement\nlists_variant: paddle-2.x\nop_list: [conv2d, 'fc']\nkeep_first: true\nkeep_last: true\n"
-      "bf16_math_mode: true\nloader: onnxruntime\nlists_level: UNSAFE_FORCE_ALL\nprecisions: [bf16, fp16]\n"
+      "bf16_math_mode: true\ntarget_runtime: onnxruntime\nlists_level: UNSAFE_FORCE_ALL\nprecisions: [bf16, fp16]\n"
       "nodes:\n  - {op: 'Conv(', name: 'a(b', floor: bf16, ceiling: fp32}\n",
       "p.yaml");
   ASSERT_TRUE(policy.ok()) << policy.status();
@@ -189,7 +190,7 @@ TEST(Policy, EveryKeyOfThePlannersIsRead) {
   EXPECT_EQ(policy->lists_variant(), "paddle-2.x");
   EXPECT_EQ(policy->op_list_size(), 2);
   EXPECT_TRUE(policy->keep_first() && policy->keep_last() && policy->bf16_math_mode());
-  EXPECT_EQ(policy->loader(), v1::Policy::ONNXRUNTIME);
+  EXPECT_EQ(policy->target_runtime(), v1::Policy::ONNXRUNTIME);
   EXPECT_EQ(policy->lists_level(), "UNSAFE_FORCE_ALL");
   EXPECT_EQ(policy->precisions(1), v1::FP16);
   EXPECT_EQ(policy->nodes(0).op(), "Conv(") << "only match is a regular expression";
@@ -237,15 +238,15 @@ int8:
   percentile: 99.9
   activations: s8
   rest: bf16
-  form: operators
+  form: qoperator
   smooth: true
   clip_weights: true
-  fit_pairs: true
+  reduce_range: true
   trim_ranges: 2.5
   max_top1_drop: 0
   min_cosine: 0.99
   budget_seconds: 60
-  no_recipes: true
+  no_config_search: true
 )",
                R"pb(
                  precisions: INT8
@@ -259,12 +260,12 @@ int8:
                    form: OPERATORS
                    smooth: true
                    clip_weights: true
-                   fit_pairs: true
+                   reduce_range: true
                    trim_ranges: 2.5
                    max_top1_drop: 0
                    min_cosine: 0.99
                    budget_seconds: 60
-                   no_recipes: true
+                   no_config_search: true
                  }
                )pb");
 }

@@ -104,10 +104,10 @@ absl::StatusOr<std::string> ExportModel(const Graph& graph, const ExportOptions&
   return absl::InternalError("a format without an exporter");
 }
 
-FileTypes FileTypesOf(GraphFormat format, Loader loader) {
-  return format == GraphFormat::kGraphDef ? GraphDefFileTypes() : OnnxFileTypes(loader);
+FileTypes FileTypesOf(GraphFormat format, TargetRuntime target_runtime) {
+  return format == GraphFormat::kGraphDef ? GraphDefFileTypes() : OnnxFileTypes(target_runtime);
 }
 
-absl::Status LoadsIn(const Graph& graph, Loader loader) { return OnnxLoadsIn(graph, loader); }
+absl::Status LoadsIn(const Graph& graph, TargetRuntime target_runtime) { return OnnxLoadsIn(graph, target_runtime); }
 
 }  // namespace halftone

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "formats/onnx/exporter.h"
-#include "formats/onnx/loaders.h"
+#include "formats/onnx/target_runtimes.h"
 #include "formats/tensorflow/saved_model.h"
 #include "ir/file_types.h"
 #include "ir/graph.h"
@@ -48,13 +48,13 @@ struct ExportOptions {
 // In the format that the graph came from; one without a format (made from text) is written as ONNX.
 absl::StatusOr<std::string> ExportModel(const Graph& graph, const ExportOptions& options = {});
 
-// What a file of this format may hold of types below f32, for the export pipeline (passes/pipelines.h); with a loader,
-// of that what it runs.
-FileTypes FileTypesOf(GraphFormat format, Loader loader = Loader::kAny);
+// What a file of this format may hold of types below f32, for the export pipeline (passes/pipelines.h); with a target
+// runtime, of that what it runs.
+FileTypes FileTypesOf(GraphFormat format, TargetRuntime target_runtime = TargetRuntime::kAny);
 
 // OK if nothing is known that keeps the runtime from loading the graph as it would be written. Else UNIMPLEMENTED with
 // a sentence for the report, or INVALID_ARGUMENT where it loads no files of the graph's format.
-absl::Status LoadsIn(const Graph& graph, Loader loader);
+absl::Status LoadsIn(const Graph& graph, TargetRuntime target_runtime);
 
 }  // namespace halftone
 

@@ -2,7 +2,7 @@
 //
 // A file of the portable dialect holds standard ops of its format alone. The others also hold ops that one framework's
 // optimizer makes for itself: what is fused stays one node there. The export pipeline splits what the dialect cannot
-// say and writes the dialect's op into Node::spelling of the rest (passes/lowering/spell_dialect.h); exporters follow
+// say and writes the dialect's op into Node::spelling of the rest (passes/export/spell_dialect.h); exporters follow
 // the spelling and know no dialect.
 #ifndef HALFTONE_IR_DIALECT_H_
 #define HALFTONE_IR_DIALECT_H_

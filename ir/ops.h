@@ -40,54 +40,96 @@ using Rule = absl::StatusOr<std::vector<Shape>> (*)(const Context& node);
 }  // namespace shape_rules
 
 enum class OpKind : uint8_t {
-  kInput,              // () -> y                a graph's input (TensorFlow: Placeholder)
-  kConstant,           // () -> y                {value: tensor}
-  kOpaque,             // (...) -> (...)         an op that this table does not know; Node::spelling is its type
-  kIdentity,           // x -> x
-  kDropout,            // x, ratio?, training? -> y, mask?   {ratio}: identity at inference
-  kConv,               // x, weights, bias?, residual? -> y  {layout, weights_layout, strides, dilations, pads, auto_pad, group} + fused
-                       //   weights_layout "OIHW" (default; [O, I/group, spatial...]), "HWIO" ([spatial..., I/group, O]),
-                       //   "HWCM" (depthwise: [spatial..., C, M], group = C, output channel = c * M + m).
-                       //   strides, dilations: one a spatial dimension; pads: begins, then ends; auto_pad "NOTSET" (default),
-                       //   "SAME_UPPER", "SAME_LOWER", "VALID". bias has rank 1. residual has y's shape and layout.
-  kMatMul,             // a, b, bias?, residual? -> y   {transpose_a, transpose_b: of the last two dimensions; scale: 1} + fused
-                       //   numpy's matmul with broadcast leading dimensions. bias has rank 1 (last dimension); residual has
-                       //   y's shape or broadcasts to it.
-  kGemm,               // a, b, c? -> y          {alpha, beta, transpose_a, transpose_b}: alpha a b + beta c; rank 2, c broadcasts to y
-  kBiasAdd,            // x, b -> y              {layout}: b has rank 1 and is added along the channel
-  kAdd, kSub, kMul, kDiv, kMaximum, kMinimum, kPow, kSquaredDifference,  // a, b -> y   numpy broadcasting
-  kAbs, kNeg, kExp, kLog, kSqrt, kRsqrt, kReciprocal, kSquare, kFloor, kErf,                   // x -> y
-  kRelu, kRelu6, kTanh, kSigmoid, kSoftplus,     // x -> y                 softplus: + activation
-  kElu, kLeakyRelu,    // x -> y                 {alpha}: default 1 and 0.01 (TensorFlow's 0.2 is written out by its importer)
-  kClip,               // x, low?, high? -> y    scalars
-  kSoftmax,            // x, addend? -> y        {axis: default -1; flatten: true = ONNX before opset 13: x as a matrix cut at axis;
-                       //   scale: 1}: of scale * x + addend, which broadcasts to x
-  kBatchNorm,          // x, scale, offset, mean, variance -> y, ...   {epsilon: 1e-5, layout, is_training, momentum} + activation
-                       //   further outputs (running or batch statistics) only matter in training and stay unread here
-  kMaxPool,            // x -> y, indices?       {layout, kernel, strides, pads, auto_pad, dilations, ceil_mode, storage_order}
-                       //   indices count through the whole of x, batch and channels included, as ONNX's do
+  kInput,     // () -> y                a graph's input (TensorFlow: Placeholder)
+  kConstant,  // () -> y                {value: tensor}
+  kOpaque,    // (...) -> (...)         an op that this table does not know; Node::spelling is its type
+  kIdentity,  // x -> x
+  kDropout,   // x, ratio?, training? -> y, mask?   {ratio}: identity at inference
+  kConv,  // x, weights, bias?, residual? -> y  {layout, weights_layout, strides, dilations, pads, auto_pad, group} + fused
+          //   weights_layout "OIHW" (default; [O, I/group, spatial...]), "HWIO" ([spatial..., I/group, O]),
+          //   "HWCM" (depthwise: [spatial..., C, M], group = C, output channel = c * M + m).
+          //   strides, dilations: one a spatial dimension; pads: begins, then ends; auto_pad "NOTSET" (default),
+          //   "SAME_UPPER", "SAME_LOWER", "VALID". bias has rank 1. residual has y's shape and layout.
+  kMatMul,  // a, b, bias?, residual? -> y   {transpose_a, transpose_b: of the last two dimensions; scale: 1} + fused
+            //   numpy's matmul with broadcast leading dimensions. bias has rank 1 (last dimension); residual has
+            //   y's shape or broadcasts to it.
+  kGemm,  // a, b, c? -> y          {alpha, beta, transpose_a, transpose_b}: alpha a b + beta c; rank 2, c broadcasts to y
+  kBiasAdd,  // x, b -> y              {layout}: b has rank 1 and is added along the channel
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMaximum,
+  kMinimum,
+  kPow,
+  kSquaredDifference,  // a, b -> y   numpy broadcasting
+  kAbs,
+  kNeg,
+  kExp,
+  kLog,
+  kSqrt,
+  kRsqrt,
+  kReciprocal,
+  kSquare,
+  kFloor,
+  kErf,  // x -> y
+  kRelu,
+  kRelu6,
+  kTanh,
+  kSigmoid,
+  kSoftplus,  // x -> y                 softplus: + activation
+  kElu,
+  kLeakyRelu,  // x -> y                 {alpha}: default 1 and 0.01 (TensorFlow's 0.2 is written out by its importer)
+  kClip,       // x, low?, high? -> y    scalars
+  kSoftmax,  // x, addend? -> y        {axis: default -1; flatten: true = ONNX before opset 13: x as a matrix cut at axis;
+             //   scale: 1}: of scale * x + addend, which broadcasts to x
+  kBatchNorm,  // x, scale, offset, mean, variance -> y, ...   {epsilon: 1e-5, layout, is_training, momentum} + activation
+               //   further outputs (running or batch statistics) only matter in training and stay unread here
+  kMaxPool,    // x -> y, indices?       {layout, kernel, strides, pads, auto_pad, dilations, ceil_mode, storage_order}
+               //   indices count through the whole of x, batch and channels included, as ONNX's do
   kAveragePool,        // x -> y                 {as kMaxPool, count_include_pad: default false}
   kGlobalAveragePool,  // x -> y                 {layout}: mean over the spatial dimensions, which stay as 1
-  kReduceMean, kReduceSum, kReduceMax,  // x, axes? -> y   {keepdims: default true; noop_with_empty_axes}
-  kReshape,            // x, shape -> y          {allowzero}: 0 copies the dimension (ONNX) unless allowzero or the graph is a GraphDef's; -1 is inferred
-  kFlatten,            // x -> y                 {axis: default 1}
-  kTranspose,          // x, perm -> y
-  kSqueeze,            // x, axes? -> y
-  kUnsqueeze,          // x, axes -> y
-  kConcat,             // x0, x1, ..., axis -> y   axis: scalar, the last input
-  kPad,                // x, pads, value?, axes? -> y   {mode: "constant" (default), "reflect", "symmetric", "edge", "wrap"}
-                       //   pads of rank 1: begins then ends (ONNX); of rank 2 [rank, 2]: (begin, end) a dimension (TensorFlow)
-  kSlice,              // x, starts, ends, axes?, steps? -> y
-  kGather,             // x, indices, axis? -> y  {batch_dims: default 0}   axis: scalar, default 0
-  kShape,              // x -> y                 {start, end}; y is s64 or s32
-  kCast,               // x -> y                 the type is y's
-  kResize,             // x, roi?, scales?, sizes? -> y   ONNX Resize 18's attributes, by their ONNX names
-  kDepthToSpace,       // x -> y                 {block_size, mode: "DCR" (default) or "CRD", layout}
+  kReduceMean,
+  kReduceSum,
+  kReduceMax,  // x, axes? -> y   {keepdims: default true; noop_with_empty_axes}
+  kReshape,  // x, shape -> y          {allowzero}: 0 copies the dimension (ONNX) unless allowzero or the graph is a GraphDef's; -1 is inferred
+  kFlatten,  // x -> y                 {axis: default 1}
+  kTranspose,  // x, perm -> y
+  kSqueeze,    // x, axes? -> y
+  kUnsqueeze,  // x, axes -> y
+  kConcat,     // x0, x1, ..., axis -> y   axis: scalar, the last input
+  kPad,        // x, pads, value?, axes? -> y   {mode: "constant" (default), "reflect", "symmetric", "edge", "wrap"}
+               //   pads of rank 1: begins then ends (ONNX); of rank 2 [rank, 2]: (begin, end) a dimension (TensorFlow)
+  kSlice,      // x, starts, ends, axes?, steps? -> y
+  kGather,     // x, indices, axis? -> y  {batch_dims: default 0}   axis: scalar, default 0
+  kShape,      // x -> y                 {start, end}; y is s64 or s32
+  kCast,       // x -> y                 the type is y's
+  kResize,     // x, roi?, scales?, sizes? -> y   ONNX Resize 18's attributes, by their ONNX names
+  kDepthToSpace,  // x -> y                 {block_size, mode: "DCR" (default) or "CRD", layout}
   // --- Elementwise of one: x -> y
-  kAcos, kAcosh, kAsin, kAsinh, kAtan, kAtanh, kCos, kCosh, kSin, kSinh, kTan, kCeil, kRound, kSign, kLog1p, kExpm1,
-  kErfc, kSoftsign, kMish, kHardSwish,
+  kAcos,
+  kAcosh,
+  kAsin,
+  kAsinh,
+  kAtan,
+  kAtanh,
+  kCos,
+  kCosh,
+  kSin,
+  kSinh,
+  kTan,
+  kCeil,
+  kRound,
+  kSign,
+  kLog1p,
+  kExpm1,
+  kErfc,
+  kSoftsign,
+  kMish,
+  kHardSwish,
   // round: half to even. bitwise_not: integers; not: bool
-  kBitwiseNot, kNot,
+  kBitwiseNot,
+  kNot,
   // x -> y  {alpha: 0.2, beta: 0.5}: max(0, min(1, alpha x + beta))
   kHardSigmoid,
   // x -> y  {approximate: "none" (default; erf) or "tanh"}
@@ -95,11 +137,14 @@ enum class OpKind : uint8_t {
   // x -> y  {alpha: 1.67326319217681884765625, gamma: 1.05070102214813232421875}
   kSelu,
   // x -> y  {alpha: 1}; swish: x sigmoid(alpha x)
-  kCelu, kThresholdedRelu, kSwish,
+  kCelu,
+  kThresholdedRelu,
+  kSwish,
   // x -> y  {lambd: 0.5, bias: 0}
   kShrink,
   // x -> bool
-  kIsNaN, kIsFinite,
+  kIsNaN,
+  kIsFinite,
   // x -> bool  {detect_negative: true, detect_positive: true}
   kIsInf,
   // x -> y  {number: default 0}: x's shape, filled with it
@@ -107,28 +152,44 @@ enum class OpKind : uint8_t {
   // x, like -> y    x in the type of `like`
   kCastLike,
   // --- Elementwise of two: numpy broadcasting. prelu: x, slope (which broadcasts to x)
-  kPRelu, kFloorDiv, kDivNoNan, kAtan2,
+  kPRelu,
+  kFloorDiv,
+  kDivNoNan,
+  kAtan2,
   // {fmod: default false: the sign is the divisor's; true: the dividend's, as C's fmod}
   kMod,
   // {direction: "LEFT" or "RIGHT"}
   kBitShift,
   // integers
-  kBitwiseAnd, kBitwiseOr, kBitwiseXor,
+  kBitwiseAnd,
+  kBitwiseOr,
+  kBitwiseXor,
   // a, b -> bool, or any type that y has: 1 and 0 in it
-  kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual,
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
   // bool, bool -> bool
-  kAnd, kOr, kXor,
+  kAnd,
+  kOr,
+  kXor,
   // condition (bool), a, b -> y  {rows: default false}    numpy broadcasting of the three. rows: a condition of rank 1
   // picks rows, of a and b, which have one shape (TensorFlow's Select)
   kWhere,
   // x0, x1, ... -> y    any number >= 1, numpy broadcasting
-  kAddN, kMaxN, kMinN, kMeanN,
+  kAddN,
+  kMaxN,
+  kMinN,
+  kMeanN,
   // x0, x1, ... -> y  {ops: one for each input but the first} + activation: acc = x0; then for each further input acc =
   // acc op xi, op of "add", "sub", "rsub" (xi - acc), "mul", "div", "rdiv" (xi / acc), "max", "min"; y = activation(acc).
   // Floats. y's shape is that of x0 op x1 (numpy), to which all later inputs broadcast. See ir/binary_chain.h.
   kBinaryChain,
   // --- Softmax family: x -> y {axis, flatten: as softmax}
-  kLogSoftmax, kHardmax,
+  kLogSoftmax,
+  kHardmax,
   // x, scale, offset? -> y, mean?, inv_std?  {axis: -1: over this and all later dimensions, epsilon: 1e-5}
   kLayerNorm,
   // x, scale -> y, inv_std?  {axis: -1, epsilon: 1e-5}
@@ -177,15 +238,24 @@ enum class OpKind : uint8_t {
   // x, indices, output_shape? -> y  {kernel, strides, pads}: NCHW
   kMaxUnpool,
   // --- Reductions: x, axes? -> y  {keepdims: default true; noop_with_empty_axes}
-  kReduceMin, kReduceProd, kReduceL1, kReduceL2, kReduceLogSum, kReduceLogSumExp, kReduceSumSquare,
+  kReduceMin,
+  kReduceProd,
+  kReduceL1,
+  kReduceL2,
+  kReduceLogSum,
+  kReduceLogSumExp,
+  kReduceSumSquare,
   // x0, x1, ... -> y, a scalar: the sum of all elements' squares / 2 (TensorFlow's L2Loss, of several tensors)
   kL2Loss,
   // bool
-  kReduceAll, kReduceAny,
+  kReduceAll,
+  kReduceAny,
   // x, axis? -> s64 or s32  {keepdims: default true, select_last_index}    axis: scalar, default 0
-  kArgMax, kArgMin,
+  kArgMax,
+  kArgMin,
   // x, axis -> y  {exclusive, reverse}
-  kCumSum, kCumProd,
+  kCumSum,
+  kCumProd,
   // x, k -> values, indices (s64 or s32)  {axis: -1, largest: true, sorted: true}    of equal ones the lower index
   // first
   kTopK,
@@ -237,7 +307,8 @@ enum class OpKind : uint8_t {
   // shape, value? -> y    value: one element; absent: 0 in f32
   kFill,
   // x -> s64 or s32    number of elements; number of dimensions
-  kSize, kRank,
+  kSize,
+  kRank,
   // x, axes -> y
   kReverse,
   // x, lengths -> y  {batch_axis: default 1, time_axis: default 0}
@@ -245,7 +316,8 @@ enum class OpKind : uint8_t {
   // x -> y  {block_size, layout}
   kSpaceToDepth,
   // x, block_shape, pads [m, 2] -> y
-  kSpaceToBatch, kBatchToSpace,
+  kSpaceToBatch,
+  kBatchToSpace,
   // x, shape -> y  {axes}
   kCenterCropPad,
   // indices0, ..., x0, ... -> y    as many indices (s32) as data
@@ -274,7 +346,8 @@ enum class OpKind : uint8_t {
   // x, w, r, b?, sequence_lengths?, initial_h? -> y?, y_h?  {as lstm; gru: linear_before_reset}. gru has a last input
   // attention? [steps, batch, 1] (batch_first: [batch, steps, 1]): its update gate is multiplied by 1 - attention of that
   // step, in both directions
-  kGru, kRnn,
+  kGru,
+  kRnn,
   // x, weights, bias?, mask?, past?, attention_bias? -> y, present?  {num_heads, unidirectional, qkv_hidden_sizes,
   // scale, mask_filter_value}: com.microsoft.Attention
   kAttention,
@@ -328,10 +401,22 @@ enum class OpKind : uint8_t {
   kCall,
   // --- TensorFlow's TensorArrays, kept as written; attributes in Node::extra. No kernel: the loop builder gives them
   // one.
-  kTensorArray, kTensorArrayWrite, kTensorArrayRead, kTensorArrayGather, kTensorArrayScatter, kTensorArraySize,
-  kTensorArrayConcat, kTensorArraySplit,
+  kTensorArray,
+  kTensorArrayWrite,
+  kTensorArrayRead,
+  kTensorArrayGather,
+  kTensorArrayScatter,
+  kTensorArraySize,
+  kTensorArrayConcat,
+  kTensorArraySplit,
   // TensorFlow's control flow, kept as written; attributes in Node::extra. No kernel.
-  kEnter, kExit, kMerge, kSwitch, kNextIteration, kLoopCond, kNoOp,
+  kEnter,
+  kExit,
+  kMerge,
+  kSwitch,
+  kNextIteration,
+  kLoopCond,
+  kNoOp,
 };
 inline constexpr int kNumOps = static_cast<int>(OpKind::kNoOp) + 1;
 
@@ -342,7 +427,7 @@ struct Port {
   // separate variables ('U': batch norm's statistics; 'I': an index type). '*': tied to nothing.
   char type_variable = 'T';
   bool optional = false;
-  bool variadic = false;  // this port stands for any number >= 1 of values (>= 0 if optional)
+  bool variadic = false;               // this port stands for any number >= 1 of values (>= 0 if optional)
   DataType type = DataType::kUnknown;  // of an output: its type where neither the file nor a tied input says one
   // An input whose elements decide shapes: with them as constants, the shapes of the outputs are known. (Where a shape
   // depends on all of the data, as that of non_zero, no input is marked.)
@@ -366,9 +451,9 @@ enum class OpGroup : uint8_t {
   kQuantize,     // between floats and integers by scale and zero point
   kPool,
   kReduce,
-  kMove,         // moves or copies values, makes no new ones
-  kShape,        // reads shapes
-  kStructural,   // control flow
+  kMove,        // moves or copies values, makes no new ones
+  kShape,       // reads shapes
+  kStructural,  // control flow
   kOpaque,
 };
 
@@ -377,7 +462,7 @@ struct OpInfo {
   std::string_view name;  // snake_case: the word of the text form
   OpGroup group;
   std::span<const Port> inputs;
-  std::span<const Port> outputs;  // trailing ones may be absent
+  std::span<const Port> outputs;                 // trailing ones may be absent
   std::span<const std::string_view> attributes;  // every name that Node::attributes may hold
   Tolerance tolerance;
   shape_rules::Rule shape_rule;
@@ -398,12 +483,25 @@ const Port* OutputPort(OpKind kind, int index);
 // Whether this port may be f32, bf16 or f16 where the ports that are tied to it are another of these: all of a conv,
 // matmul, gemm or conv_transpose; the result of a softmax, log_softmax, layer_norm or of a sum, difference, product,
 // quotient, maximum or minimum of two. No file has such a node but in a dialect that has an op for it
-// (passes/lowering/split_mixed_types.h).
+// (passes/export/split_mixed_types.h).
 bool MayDiffer(OpKind kind, const Port& port);
 
 // Activations that can be fused into another op. Names: see "fused" above.
 enum class Activation : uint8_t {
-  kNone, kRelu, kRelu6, kClip, kElu, kLeakyRelu, kTanh, kSigmoid, kSwish, kHardSwish, kHardSigmoid, kGelu, kGeluTanh, kMish
+  kNone,
+  kRelu,
+  kRelu6,
+  kClip,
+  kElu,
+  kLeakyRelu,
+  kTanh,
+  kSigmoid,
+  kSwish,
+  kHardSwish,
+  kHardSigmoid,
+  kGelu,
+  kGeluTanh,
+  kMish
 };
 inline constexpr int kNumActivations = static_cast<int>(Activation::kMish) + 1;
 std::string_view ActivationName(Activation activation);  // "" for kNone

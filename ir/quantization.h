@@ -1,5 +1,5 @@
 // What the integers of a value stand for. Graphs as files hold them know quantize_linear and dequantize_linear alone;
-// values with a Quantization are made when a graph is planned for running (passes/quantize/squash_quantization.h), and
+// values with a Quantization are made when a graph is planned for running (passes/quantize/fold_quantization.h), and
 // not exported.
 //
 // A value of type u8, s8 or s32 with a Quantization stands for the real numbers (q - zero_point) * scale. A node that

@@ -1,4 +1,4 @@
-// What a rewrite may ask of the machine that will run the graph. runtime/onednn implements it; tests have a fake.
+// What a rewrite may ask of the machine that will run the graph. runtime/cpu/onednn implements it; tests have a fake.
 #ifndef HALFTONE_IR_TARGET_H_
 #define HALFTONE_IR_TARGET_H_
 

@@ -16,7 +16,7 @@
 #include "base/strings.h"
 #include "optimizer/output_log.h"
 #include "optimizer/plan_int8.h"
-#include "passes/lowering/build_loops.h"
+#include "passes/export/build_loops.h"
 #include "passes/pipelines.h"
 #include "passes/quantize/quantizable_ops.h"
 #include "passes/simplify/passes.h"
@@ -26,7 +26,7 @@ namespace halftone {
 namespace {
 
 constexpr int64_t kBatchesAlone = 4;    // with which a node is lowered alone
-constexpr double kShareRecipes = 0.25;  // of the budget, after which no recipe is begun
+constexpr double kShareConfigs = 0.25;  // of the budget, after which no config is begun
 constexpr double kShareAlone = 0.5;     // after which no node is lowered alone, where a search follows
 constexpr double kDecibelsOfABit = 6.02;
 constexpr double kCosineStep = 0.01;
@@ -63,16 +63,16 @@ class GoalSearch {
     if (goal_.empty()) {
       HALFTONE_ASSIGN_OR_RETURN(best_.nodes, PlanNodes({}));
     } else {
-      HALFTONE_ASSIGN_OR_RETURN(best_, TryRecipe());
-      HALFTONE_RETURN_IF_ERROR(ChangeRecipe());
+      HALFTONE_ASSIGN_OR_RETURN(best_, TryConfig());
+      HALFTONE_RETURN_IF_ERROR(ChangeConfig());
     }
     const bool missed = best_.distance > 0;
     if (options_.int8.sensitivity || missed) HALFTONE_RETURN_IF_ERROR(LowerEachAlone(missed ? kShareAlone : 1));
     if (missed) HALFTONE_RETURN_IF_ERROR(RaiseTheWorst());
-    // Of nodes and recipes that nobody looked at, some might have been the ones to take.
+    // Of nodes and configs that nobody looked at, some might have been the ones to take.
     const bool still_missed = best_.distance > 0;
     if (!all_alone_ && (still_missed || options_.int8.sensitivity)) result_.in_time = false;
-    if (!all_recipes_ && still_missed) result_.in_time = false;
+    if (!all_configs_ && still_missed) result_.in_time = false;
     HALFTONE_RETURN_IF_ERROR(KeepRanges());
     result_.candidate = std::move(made_);
     result_.search.excluded = std::move(best_.excluded);
@@ -169,26 +169,26 @@ class GoalSearch {
     return attempt;
   }
 
-  // Everything in int8 by the recipe at hand.
-  absl::StatusOr<Attempt> TryRecipe() {
+  // Everything in int8 by the config at hand.
+  absl::StatusOr<Attempt> TryConfig() {
     HALFTONE_ASSIGN_OR_RETURN(Attempt attempt, Try({}));
-    result_.recipes.push_back({DescribeRecipe(made_.recipe), attempt.reached.top1_drop, attempt.reached.sqnr_db,
+    result_.configs.push_back({DescribeConfig(made_.config), attempt.reached.top1_drop, attempt.reached.sqnr_db,
                                attempt.reached.cosine, attempt.distance == 0});
     return attempt;
   }
 
   // One thing about it after the other, each kept where it comes nearer to the goal.
-  absl::Status ChangeRecipe() {
-    const std::vector<RecipeChange> changes = ChangesFor(options_.int8);
+  absl::Status ChangeConfig() {
+    const std::vector<ConfigChange> changes = ChangesFor(options_.int8);
     for (size_t i = 0; i < changes.size() && best_.distance > 0; ++i) {
-      all_recipes_ = !Spent(kShareRecipes);
-      if (!all_recipes_) break;
-      progress_("recipes", static_cast<int64_t>(i), static_cast<int64_t>(changes.size()));
+      all_configs_ = !Spent(kShareConfigs);
+      if (!all_configs_) break;
+      progress_("configs", static_cast<int64_t>(i), static_cast<int64_t>(changes.size()));
       HALFTONE_ASSIGN_OR_RETURN(Int8Candidate other,
-                                MakeCandidate(Changed(made_.recipe, changes[i]), source_, target_, options_));
-      if (changes[i] == RecipeChange::kSmooth && !IsSmoothed(other, source_)) continue;  // there are no outliers
+                                MakeCandidate(Changed(made_.config, changes[i]), source_, target_, options_));
+      if (changes[i] == ConfigChange::kSmooth && !IsSmoothed(other, source_)) continue;  // there are no outliers
       std::swap(made_, other);
-      HALFTONE_ASSIGN_OR_RETURN(Attempt attempt, TryRecipe());
+      HALFTONE_ASSIGN_OR_RETURN(Attempt attempt, TryConfig());
       if (attempt.distance < best_.distance) {
         best_ = std::move(attempt);
       } else {
@@ -198,9 +198,9 @@ class GoalSearch {
     return absl::OkStatus();
   }
 
-  // The ranges of the source become those of the recipe.
+  // The ranges of the source become those of the config.
   absl::Status KeepRanges() {
-    if (made_.recipe.calibrator == source_.calibrated.origin.calibrator) return absl::OkStatus();
+    if (made_.config.calibrator == source_.calibrated.origin.calibrator) return absl::OkStatus();
     HALFTONE_ASSIGN_OR_RETURN(ValueRanges ranges,
                               RangesByCalibrator(source_.base.graph, made_.options, source_.calibrated));
     return TakeRanges(std::move(ranges), source_.base.graph, made_.options, source_.calibrated);
@@ -265,9 +265,9 @@ class GoalSearch {
   int64_t batches_ = 0, batches_alone_ = 0;
   std::vector<std::string> output_names_;
   std::optional<double> baseline_top1_;
-  bool all_recipes_ = true;  // each change was tried, if any was to be
+  bool all_configs_ = true;  // each change was tried, if any was to be
   bool all_alone_ = true;    // each node was lowered alone, if any was to be
-  Int8Candidate made_;       // by the best recipe so far, or the one that is tried
+  Int8Candidate made_;       // by the best config so far, or the one that is tried
   Attempt best_;
   AccuracyControlResult result_;
 };

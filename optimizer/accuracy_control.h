@@ -1,4 +1,4 @@
-// How much each node of int8 costs alone, and the search after an accuracy goal: other recipes, then the worst nodes
+// How much each node of int8 costs alone, and the search after an accuracy goal: other configs, then the worst nodes
 // raised until it holds.
 #ifndef HALFTONE_OPTIMIZER_ACCURACY_CONTROL_H_
 #define HALFTONE_OPTIMIZER_ACCURACY_CONTROL_H_
@@ -10,10 +10,10 @@
 #include "absl/status/statusor.h"
 #include "ir/target.h"
 #include "optimizer/compare.h"
-#include "optimizer/int8_recipes.h"
 #include "optimizer/int8_source.h"
 #include "optimizer/job.h"
 #include "optimizer/lower_int8.h"
+#include "optimizer/quantization_configs.h"
 
 namespace halftone {
 
@@ -35,8 +35,8 @@ double DistanceTo(const AccuracyGoal& goal, const Reached& reached);
 std::string DescribeReached(const AccuracyGoal& goal, const Reached& reached);
 
 struct AccuracyControlResult {
-  Int8Candidate candidate;           // by the recipe that came nearest; with `search`, for MakeInt8
-  std::vector<TriedRecipe> recipes;  // in order, the user's own first; none without a goal
+  Int8Candidate candidate;           // by the config that came nearest; with `search`, for MakeInt8
+  std::vector<TriedConfig> configs;  // in order, the user's own first; none without a goal
   Int8Search search;
   bool goal_met = false;  // also where there is none
   Reached reached;        // of the goal
@@ -46,15 +46,15 @@ struct AccuracyControlResult {
 };
 
 // Runs the model with everything in int8 on the evaluation samples (the calibration samples where there are none, else
-// random inputs). Where that misses options.int8.goal, one thing after the other about its recipe is changed
+// random inputs). Where that misses options.int8.goal, one thing after the other about its config is changed
 // (ChangesFor) and stays where the model comes nearer to the goal, until it is met. Where it still misses, or
 // options.int8.sensitivity asks for it, each int8 node is lowered alone and its answers to the first four batches
 // compared with fp32; where it misses, the fewest of the worst nodes are raised with which it holds: their number is
-// doubled until it does and halved again. At options.int8.budget_seconds the nearest so far is the result: no recipe is
+// doubled until it does and halved again. At options.int8.budget_seconds the nearest so far is the result: no config is
 // begun after a quarter of them, no node is lowered alone after half, and the search takes the worst of what was
 // measured by then. Everything raised is always near enough for a rest of fp32. Without a goal only the nodes are
 // measured. Runs in this process, on the graph before its export. The ranges of `source` and their file become those of
-// the recipe that came nearest. Errors: those of samples, plans and calibration.
+// the config that came nearest. Errors: those of samples, plans and calibration.
 absl::StatusOr<AccuracyControlResult> MeetGoal(Int8Source& source, const Target& target, const OptimizeOptions& options,
                                                const ProgressCallback& progress);
 

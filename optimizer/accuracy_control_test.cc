@@ -1,4 +1,4 @@
-// The search after an accuracy goal: it finds the recipe that does it and the layer that costs most, and never comes back
+// The search after an accuracy goal: it finds the config that does it and the layer that costs most, and never comes back
 // with nothing.
 
 #include "optimizer/accuracy_control.h"
@@ -87,7 +87,7 @@ class MeetGoalTest : public ::testing::Test {
   }
   std::string NameOf(NodeId id) const { return RangeName(base_.graph, base_.graph.output(id)); }
 
-  const std::unique_ptr<Target> target_ = MakeOneDnnTarget();
+  const std::unique_ptr<Target> target_ = MakeCpuTarget();
   const TempDir dir_ = *TempDir::Create();
   OptimizeOptions options_;
   PreparedModel model_;
@@ -128,10 +128,10 @@ TEST_F(MeetGoalTest, AGoalThatHoldsCostsOneRun) {
   EXPECT_TRUE(result.search.excluded.empty());
 }
 
-// Recipes by name, in the order in which they were tried.
+// Configs by name, in the order in which they were tried.
 std::vector<std::string> Names(const AccuracyControlResult& result) {
   std::vector<std::string> names;
-  for (const TriedRecipe& tried : result.recipes) names.push_back(tried.recipe);
+  for (const TriedConfig& tried : result.configs) names.push_back(tried.config);
   return names;
 }
 
@@ -144,13 +144,13 @@ TEST_F(MeetGoalTest, AnotherCalibratorComesBeforeNodesAreRaised) {
   EXPECT_TRUE(result.search.sqnr_alone.empty()) << "nobody asks any more";
   EXPECT_THAT(Names(result), ElementsAre("min-max", "mean-squared-error"));
   EXPECT_EQ(result.tried, 2);
-  EXPECT_FALSE(result.recipes[0].met);
-  EXPECT_TRUE(result.recipes[1].met);
-  EXPECT_LT(result.recipes[0].sqnr_db, 20);
-  EXPECT_EQ(result.recipes[1].sqnr_db, result.reached.sqnr_db);
+  EXPECT_FALSE(result.configs[0].met);
+  EXPECT_TRUE(result.configs[1].met);
+  EXPECT_LT(result.configs[0].sqnr_db, 20);
+  EXPECT_EQ(result.configs[1].sqnr_db, result.reached.sqnr_db);
   EXPECT_EQ(result.candidate.options.int8.calibrator.calibrator, Calibrator::kMeanSquaredError);
 
-  EXPECT_EQ(ranges_, result.candidate.ranges) << "the source has the ranges of the recipe";
+  EXPECT_EQ(ranges_, result.candidate.ranges) << "the source has the ranges of the config";
   EXPECT_EQ(ranges_.values.at("r").calibrator, Calibrator::kMeanSquaredError);
   EXPECT_EQ(source_.calibrated.summary.calibrator, "mean-squared-error");
   const std::string path = source_.calibrated.summary.path;
@@ -160,18 +160,18 @@ TEST_F(MeetGoalTest, AnotherCalibratorComesBeforeNodesAreRaised) {
   EXPECT_EQ(file->calibrator, Calibrator::kMeanSquaredError);
 }
 
-TEST_F(MeetGoalTest, TheNearestRecipeIsWhereNodesAreRaised) {
+TEST_F(MeetGoalTest, TheNearestConfigIsWhereNodesAreRaised) {
   options_.int8.calibrator_is_named = false;
   options_.int8.goal.min_sqnr_db = 150;
   const AccuracyControlResult result = Meet();
   EXPECT_TRUE(result.goal_met);
-  EXPECT_EQ(result.raised, 3) << "no recipe gives 150 dB";
-  ASSERT_EQ(result.recipes.size(), 5u) << "there is nothing to smooth";
-  EXPECT_EQ(result.recipes[0].recipe, "min-max");
-  const auto nearest = std::max_element(result.recipes.begin(), result.recipes.end(),
+  EXPECT_EQ(result.raised, 3) << "no config gives 150 dB";
+  ASSERT_EQ(result.configs.size(), 5u) << "there is nothing to smooth";
+  EXPECT_EQ(result.configs[0].config, "min-max");
+  const auto nearest = std::max_element(result.configs.begin(), result.configs.end(),
                                         [](const auto& a, const auto& b) { return a.sqnr_db < b.sqnr_db; });
-  EXPECT_EQ(DescribeRecipe(result.candidate.recipe), nearest->recipe);
-  EXPECT_GT(nearest->sqnr_db, result.recipes[0].sqnr_db + 10);
+  EXPECT_EQ(DescribeConfig(result.candidate.config), nearest->config);
+  EXPECT_GT(nearest->sqnr_db, result.configs[0].sqnr_db + 10);
 }
 
 TEST_F(MeetGoalTest, WhatWasNamedOrSwitchedOffIsNotTried) {
@@ -180,23 +180,23 @@ TEST_F(MeetGoalTest, WhatWasNamedOrSwitchedOffIsNotTried) {
   options_.int8.quantize.clip_weights = true;
   EXPECT_THAT(Names(Meet()), ElementsAre("min-max, clip-weights"));
   options_.int8.quantize.clip_weights = false;
-  options_.int8.try_recipes = false;
+  options_.int8.search_configs = false;
   EXPECT_THAT(Names(Meet()), ElementsAre("min-max"));
-  options_.int8.try_recipes = true;
+  options_.int8.search_configs = true;
   options_.int8.calibrator_is_named = false;
   options_.int8.ranges = SampleFile{"r.json", "r.json"};
   EXPECT_THAT(Names(Meet()), ElementsAre("min-max", "min-max, clip-weights")) << "ranges of a file are given";
 }
 
-TEST_F(MeetGoalTest, RecipesHaveAQuarterOfTheBudget) {
+TEST_F(MeetGoalTest, ConfigsHaveAQuarterOfTheBudget) {
   constexpr double kBudget = 8;
   options_.int8.calibrator_is_named = false;
   options_.int8.budget_seconds = kBudget;
   options_.int8.goal.min_sqnr_db = 20;
-  const auto slow_recipe = [](std::string_view stage, int64_t done, int64_t) {
-    if (stage == "recipes" && done == 0) std::this_thread::sleep_for(std::chrono::duration<double>(0.3 * kBudget));
+  const auto slow_config = [](std::string_view stage, int64_t done, int64_t) {
+    if (stage == "configs" && done == 0) std::this_thread::sleep_for(std::chrono::duration<double>(0.3 * kBudget));
   };
-  const AccuracyControlResult result = Meet(slow_recipe);  // smoothing, of which there is none
+  const AccuracyControlResult result = Meet(slow_config);  // smoothing, of which there is none
   EXPECT_THAT(Names(result), ElementsAre("min-max"));
   EXPECT_TRUE(result.goal_met) << "a node was raised";
   EXPECT_TRUE(result.in_time);
@@ -221,7 +221,7 @@ TEST_F(MeetGoalTest, OutliersAreSmoothed) {
   const AccuracyControlResult result = Meet();
   EXPECT_TRUE(result.goal_met);
   EXPECT_THAT(Names(result), ElementsAre("min-max", "min-max, smooth"));
-  EXPECT_LT(result.recipes[0].sqnr_db, 15);
+  EXPECT_LT(result.configs[0].sqnr_db, 15);
   EXPECT_TRUE(result.candidate.options.int8.smooth);
   EXPECT_LT(result.candidate.ranges.values.at("x").max, before.values.at("x").max / 4);
   EXPECT_EQ(ranges_, before) << "of the graph that was calibrated";
@@ -301,7 +301,7 @@ TEST_F(MeetGoalTest, TheBudgetEndsTheSearchWithTheBestSoFar) {
 TEST_F(MeetGoalTest, HalfTheBudgetIsLeftForTheSearch) {
   constexpr double kBudget = 4;
   options_.int8.budget_seconds = kBudget;
-  options_.int8.try_recipes = false;  // which have a quarter of their own
+  options_.int8.search_configs = false;  // which have a quarter of their own
   const auto slow_second_node = [](std::string_view, int64_t done, int64_t) {
     if (done == 1) std::this_thread::sleep_for(std::chrono::duration<double>(0.55 * kBudget));
   };

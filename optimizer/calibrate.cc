@@ -20,7 +20,7 @@
 #include "formats/ranges/ranges_json.h"
 #include "optimizer/ranges_cache.h"
 #include "optimizer/samples.h"
-#include "passes/lowering/build_loops.h"
+#include "passes/export/build_loops.h"
 
 namespace halftone {
 namespace {
@@ -107,8 +107,9 @@ absl::StatusOr<RangesFile> ReadRangesFile(const SampleFile& file, const Graph& i
   result.calibrator = Calibrator::kLog;
   HALFTONE_ASSIGN_OR_RETURN(result.ranges, RangesOfLog(log, imported, trimming, file.label));
   if (!log.unread_lines.empty()) {
-    warnings.push_back(Concat("ranges '", file.label, "': ", log.unread_lines.size(), " lines hold a record's words but ",
-                              "none that can be read, the first is line ", log.unread_lines.front()));
+    warnings.push_back(Concat("ranges '", file.label, "': ", log.unread_lines.size(),
+                              " lines hold a record's words but ", "none that can be read, the first is line ",
+                              log.unread_lines.front()));
   }
   return result;
 }
@@ -166,7 +167,8 @@ absl::StatusOr<RangesFile> FindRanges(const Graph& imported, const Graph& fused,
                                       const std::string& model_sha256, CalibratedRanges& result) {
   const Int8Options& int8 = options.int8;
   if (int8.ranges.has_value()) {
-    HALFTONE_ASSIGN_OR_RETURN(RangesFile file, ReadRangesFile(*int8.ranges, imported, int8.trim_ranges, result.warnings));
+    HALFTONE_ASSIGN_OR_RETURN(RangesFile file,
+                              ReadRangesFile(*int8.ranges, imported, int8.trim_ranges, result.warnings));
     HALFTONE_RETURN_IF_ERROR(KeepKnown(fused, *int8.ranges, file.ranges, result.warnings));
     if (!file.model_sha256.empty() && file.model_sha256 != model_sha256) {
       result.warnings.push_back(Concat("ranges '", int8.ranges->label, "' were made for another model file (",

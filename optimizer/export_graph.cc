@@ -17,12 +17,13 @@ namespace halftone {
 namespace {
 
 // A runtime that many load ONNX files with, and which is known not to load this one.
-void WarnOfLoaders(const OptimizeOptions& options, LoweredGraph& result) {
+void WarnOfTargetRuntimes(const OptimizeOptions& options, LoweredGraph& result) {
   if (result.graph.format() == GraphFormat::kGraphDef) return;
-  const absl::Status loads = LoadsIn(result.graph, Loader::kOnnxRuntime);
+  const absl::Status loads = LoadsIn(result.graph, TargetRuntime::kOnnxRuntime);
   if (loads.ok()) return;
-  const std::string_view advice =
-      options.loader == Loader::kOnnxRuntime ? "" : "; --loader onnxruntime writes the nearest file that it loads";
+  const std::string_view advice = options.target_runtime == TargetRuntime::kOnnxRuntime
+                                      ? ""
+                                      : "; --target-runtime onnxruntime writes the nearest file that it loads";
   result.warnings.push_back(Concat(VariantName(result.kind), ": ", loads.message(), advice));
 }
 
@@ -33,13 +34,13 @@ absl::Status ExportGraph(const OptimizeOptions& options, const Reason& otherwise
   result.decisions = ExplainGraph(result.graph, context.plan, otherwise);
   result.rewrites.nodes_after = CountComputing(result.graph);
   const GraphFormat format = result.graph.format();
-  const Pipeline pipeline = MakeExportPipeline(format, options.dialect, FileTypesOf(format, options.loader));
+  const Pipeline pipeline = MakeExportPipeline(format, options.dialect, FileTypesOf(format, options.target_runtime));
   HALFTONE_RETURN_IF_ERROR(pipeline.Run(result.graph, context));
   ExplainWidening(*context.log, result.decisions);
   result.rewrites.nodes_written = CountComputing(result.graph);
   result.casts.in_file = CountFloatCasts(result.graph);
   TakeResults(context, result.rewrites, result.warnings);
-  WarnOfLoaders(options, result);
+  WarnOfTargetRuntimes(options, result);
   const EnvironmentInfo cpu = DescribeCpu();
   GraphEditor edit(result.graph);
   SetProvenance(edit, {.version = std::string(kVersion),

@@ -15,16 +15,16 @@
 namespace halftone {
 
 // What the file says int8 with.
-enum class Int8Form : uint8_t {
-  kPairs,      // ONNX: QuantizeLinear and DequantizeLinear around standard ops; TensorFlow: FakeQuant
-  kOperators,  // ONNX: QLinearConv and its like; TensorFlow: QuantizedConv2D... and its like
+enum class QuantFormat : uint8_t {
+  kQdq,        // ONNX: QuantizeLinear and DequantizeLinear around standard ops; TensorFlow: FakeQuant
+  kQOperator,  // ONNX: QLinearConv and its like; TensorFlow: QuantizedConv2D... and its like
 };
 
 // What becomes integers, and where the ranges of activations come from.
 enum class Int8Mode : uint8_t {
-  kStatic,   // weights and activations, with ranges of calibration samples
-  kDynamic,  // products with constant matrices, with ranges that each run finds
-  kWeights,  // weights alone, which have no ranges: everything is computed as before
+  kStatic,      // weights and activations, with ranges of calibration samples
+  kDynamic,     // products with constant matrices, with ranges that each run finds
+  kWeightOnly,  // weights alone, which have no ranges: everything is computed as before
 };
 std::string_view Int8ModeName(Int8Mode mode);  // "static", "dynamic", "weights"; plan_int8.cc
 
@@ -51,12 +51,13 @@ struct Int8Options {
   QuantizeOptions quantize;          // its sets of nodes are the job's own to fill
   // What is not int8: kFp32, or kBf16 by the planner and rules of the job.
   VariantKind rest = VariantKind::kFp32;
-  bool correct_bias = true;     // biases take up the mean error of the rounded weights
-  bool equalize = true;         // ranges of channels are evened out between layers
-  bool smooth = false;          // outliers of activations move into the weights of matmuls
-  Int8Form form = Int8Form::kPairs;
+  bool correct_bias = true;  // biases take up the mean error of the rounded weights
+  bool equalize = true;      // ranges of channels are evened out between layers
+  bool smooth = false;       // outliers of activations move into the weights of matmuls
+  QuantFormat form = QuantFormat::kQdq;
   AccuracyGoal goal;
-  bool try_recipes = true;    // where the goal is missed: other recipes (int8_recipes.h), before nodes are raised
+  bool search_configs =
+      true;  // where the goal is missed: other configs (quantization_configs.h), before nodes are raised
   bool sensitivity = false;   // the SQNR of each node alone is measured, with or without a goal
   double budget_seconds = 0;  // for that and the search after the goal; 0: no limit
 };

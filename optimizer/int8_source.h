@@ -1,4 +1,4 @@
-// Where the recipes of int8 (int8_recipes.h) begin: the fused graph and the ranges of its values.
+// Where the configs of int8 (quantization_configs.h) begin: the fused graph and the ranges of its values.
 #ifndef HALFTONE_OPTIMIZER_INT8_SOURCE_H_
 #define HALFTONE_OPTIMIZER_INT8_SOURCE_H_
 
@@ -10,7 +10,7 @@ namespace halftone {
 
 struct Int8Source {
   Int8Base base;
-  bool has_ranges = true;       // false: the mode needs none, and `calibrated` is empty
+  bool has_ranges = true;  // false: the mode needs none, and `calibrated` is empty
   CalibratedRanges calibrated;
 };
 

@@ -14,12 +14,12 @@
 #include "optimizer/accuracy_control.h"
 #include "optimizer/compare.h"
 #include "optimizer/explain.h"
-#include "optimizer/int8_recipes.h"
 #include "optimizer/int8_source.h"
 #include "optimizer/lower.h"
 #include "optimizer/lower_int8.h"
 #include "optimizer/measure.h"
-#include "optimizer/quantize_for_loader.h"
+#include "optimizer/quantization_configs.h"
+#include "optimizer/quantize_for_runtime.h"
 #include "optimizer/suspect_steps.h"
 
 namespace halftone {
@@ -59,7 +59,7 @@ bool Converts(std::string_view op) {
 class OptimizeJob {
  public:
   OptimizeJob(const OptimizeOptions& options, ChildRunner& children, const ProgressCallback& progress)
-      : options_(options), children_(children), progress_(progress), target_(MakeOneDnnTarget()) {}
+      : options_(options), children_(children), progress_(progress), target_(MakeCpuTarget()) {}
 
   absl::StatusOr<OptimizeResult> Run() {
     HALFTONE_ASSIGN_OR_RETURN(cores_, CoresFor(options_.benchmark));
@@ -141,7 +141,7 @@ class OptimizeJob {
     return MakeInt8(candidate_.base, candidate_.ranges, model_, *target_, candidate_.options, search_);
   }
 
-  // What each node costs alone, by which recipe the goal holds, and which nodes stay out of int8 for it.
+  // What each node costs alone, by which config the goal holds, and which nodes stay out of int8 for it.
   absl::Status ControlAccuracy() {
     if (!int8_.has_value() || !cannot_run_.empty()) return absl::OkStatus();
     const auto start = std::chrono::steady_clock::now();
@@ -153,8 +153,8 @@ class OptimizeJob {
     const bool has_goal = !options_.int8.goal.empty();
     if (has_goal) {
       goal_ = GoalResult{.met = found.goal_met, .raised = found.raised, .tried = found.tried};
-      if (int8_->has_ranges) goal_->recipe = DescribeRecipe(candidate_.recipe);
-      goal_->recipes = std::move(found.recipes);
+      if (int8_->has_ranges) goal_->config = DescribeConfig(candidate_.config);
+      goal_->configs = std::move(found.configs);
       goal_->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }
     if (!found.in_time) {
@@ -347,8 +347,8 @@ class OptimizeJob {
   PreparedModel model_;
   std::vector<std::string> cannot_run_;  // of the model as it came
   std::vector<std::string> outputs_;     // of a GraphDef, which does not say them itself
-  std::optional<Int8Source> int8_;  // where an int8 variant is made
-  Int8Candidate candidate_;         // of it
+  std::optional<Int8Source> int8_;       // where an int8 variant is made
+  Int8Candidate candidate_;              // of it
   Int8Search search_;
   std::optional<GoalResult> goal_;
   std::vector<LoweredGraph> lowered_;

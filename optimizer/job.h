@@ -22,8 +22,8 @@
 #include "passes/precision/lists_planner.h"
 #include "passes/precision/policy_rules.h"
 #include "passes/quantize/saturation.h"
-#include "runtime/fidelity.h"
-#include "runtime/onednn/target.h"
+#include "runtime/cpu/target.h"
+#include "runtime/measure/fidelity.h"
 
 namespace halftone {
 
@@ -33,18 +33,18 @@ struct OptimizeOptions {
   ModelSource model;
   std::vector<VariantKind> lowered = {VariantKind::kBf16};
   PlannerKind planner_kind = PlannerKind::kLists;
-  PlannerOptions planner;                // of kLists
-  std::vector<std::string> op_list;      // of kPlacement: the only ops to mark; empty: all of its list
-  std::string lists_variant;             // edition of the planner's lists; "": the newest of TensorFlow, or Paddle
-  PolicyRules rules;                     // for single nodes, over the planner
-  bool bf16_math_mode = false;           // products that stay f32 may round what they read to bf16
-  Loader loader = Loader::kAny;          // of the written files (formats/onnx/loaders.h)
-  std::string policy_sha256;             // for the files' provenance; "": no policy was given
-  bool force = false;                    // lower also where the CPU has no instructions for the type
-  Dialect dialect = Dialect::kPortable;  // of the written files
-  std::vector<std::string> passes;       // named ones over the model as imported: "round_weights(num_steps=64)"
-  bool verify_passes = false;            // the equivalence check
-  std::vector<SampleFile> calibration;   // for the ranges of int8; also used where `evaluation` is empty
+  PlannerOptions planner;            // of kLists
+  std::vector<std::string> op_list;  // of kPlacement: the only ops to mark; empty: all of its list
+  std::string lists_variant;         // edition of the planner's lists; "": the newest of TensorFlow, or Paddle
+  PolicyRules rules;                 // for single nodes, over the planner
+  bool bf16_math_mode = false;       // products that stay f32 may round what they read to bf16
+  TargetRuntime target_runtime = TargetRuntime::kAny;  // of the written files (formats/onnx/target_runtimes.h)
+  std::string policy_sha256;                           // for the files' provenance; "": no policy was given
+  bool force = false;                                  // lower also where the CPU has no instructions for the type
+  Dialect dialect = Dialect::kPortable;                // of the written files
+  std::vector<std::string> passes;      // named ones over the model as imported: "round_weights(num_steps=64)"
+  bool verify_passes = false;           // the equivalence check
+  std::vector<SampleFile> calibration;  // for the ranges of int8; also used where `evaluation` is empty
   std::vector<SampleFile> evaluation;
   Int8Options int8;  // of kInt8
   // Calibrations of earlier jobs: files of ranges by RangesKey (ranges_cache.h). nullopt: every calibration is made
@@ -99,9 +99,9 @@ struct OutputFidelity {
   Fidelity fidelity;
 };
 
-// What everything in int8 came to by a recipe (int8_recipes.h), before nodes were raised.
-struct TriedRecipe {
-  std::string recipe;
+// What everything in int8 came to by a config (quantization_configs.h), before nodes were raised.
+struct TriedConfig {
+  std::string config;
   double top1_drop = 0;  // share of rows: see AccuracyGoal
   double sqnr_db = 0;    // the worst output's
   double cosine = 1;
@@ -114,9 +114,9 @@ struct GoalResult {
   int64_t raised = 0;  // nodes that the search keeps out of int8
   int64_t tried = 0;   // whole models that it ran
   double seconds = 0;
-  std::string text = {};  // "top-1 drop 0.00 points (at most 1.00)"
-  std::string recipe = {};                // of the variant
-  std::vector<TriedRecipe> recipes = {};  // in the order of the search; the first is the user's own
+  std::string text = {};                  // "top-1 drop 0.00 points (at most 1.00)"
+  std::string config = {};                // of the variant
+  std::vector<TriedConfig> configs = {};  // in the order of the search; the first is the user's own
 };
 
 struct VariantResult {
@@ -140,10 +140,10 @@ struct VariantResult {
   std::vector<std::string> opaque_ops;
   // Of the multiply-adds of the graph's contractions, those computed in int8: 0 to 1; -1: not an int8 variant.
   double int8_share = -1;
-  std::optional<GoalResult> goal;            // of an int8 variant, where one was set
+  std::optional<GoalResult> goal;                 // of an int8 variant, where one was set
   std::vector<SaturationCertificate> saturation;  // of an int8 variant: of its file
-  double reference_share = 0;                // of the time of all steps: by reference functions
-  std::vector<std::string> reference_nodes;  // "node (op)", slowest first
+  double reference_share = 0;                     // of the time of all steps: by reference functions
+  std::vector<std::string> reference_nodes;       // "node (op)", slowest first
 };
 
 // Where the ranges of the int8 variant came from.
@@ -155,7 +155,7 @@ struct CalibrationSummary {
   std::string file_name;   // "resnet50.ranges.json"
   std::string path;        // local file
   std::string sha256;
-  std::string key;  // RangesKey, of samples where OptimizeOptions::known_ranges is set
+  std::string key;                                 // RangesKey, of samples where OptimizeOptions::known_ranges is set
   std::map<std::string, int64_t> silent_channels;  // by value: in how many channels no sample had anything but 0
   std::vector<std::string> still_widening;         // values whose range grew notably at the last sample
   double seconds = 0;

@@ -161,7 +161,7 @@ TEST_F(JobTest, Float16IsWrittenAndOnlyRunWhereTheCpuHasIt) {
   EXPECT_EQ(fp16.file_name, "model.fp16.onnx");
   EXPECT_GT(fp16.size_bytes, 0);
   EXPECT_FALSE(fp16.decisions.empty());
-  const bool native = MakeOneDnnTarget()->IsNative(DataType::kFloat16);
+  const bool native = MakeCpuTarget()->IsNative(DataType::kFloat16);
   EXPECT_EQ(fp16.not_measured.empty(), native);
   EXPECT_EQ(fp16.benchmark.has_value(), native);
   EXPECT_EQ(fp16.fidelity.empty(), !native);
@@ -378,18 +378,18 @@ TEST_F(JobTest, EvidenceOfInt8) {
   EXPECT_TRUE(result->stage_seconds.contains("accuracy"));
 }
 
-TEST_F(JobTest, AMissedGoalIsMetByTheBestRecipe) {
+TEST_F(JobTest, AMissedGoalIsMetByTheBestConfig) {
   options_.lowered = {VariantKind::kInt8};
   options_.int8.goal.min_sqnr_db = 300;  // more than int8 can
   const absl::StatusOr<OptimizeResult> result = Run();
   ASSERT_TRUE(result.ok()) << result.status();
   const VariantResult& int8 = result->variants[2];
   ASSERT_TRUE(int8.goal.has_value());
-  ASSERT_GE(int8.goal->recipes.size(), 4u);
-  EXPECT_EQ(int8.goal->recipes[0].recipe, "min-max");
-  EXPECT_THAT(int8.goal->recipe, ::testing::StartsWith(result->calibration->calibrator));
-  const auto is_taken = [&](const TriedRecipe& tried) { return tried.recipe == int8.goal->recipe; };
-  EXPECT_EQ(std::count_if(int8.goal->recipes.begin(), int8.goal->recipes.end(), is_taken), 1);
+  ASSERT_GE(int8.goal->configs.size(), 4u);
+  EXPECT_EQ(int8.goal->configs[0].config, "min-max");
+  EXPECT_THAT(int8.goal->config, ::testing::StartsWith(result->calibration->calibrator));
+  const auto is_taken = [&](const TriedConfig& tried) { return tried.config == int8.goal->config; };
+  EXPECT_EQ(std::count_if(int8.goal->configs.begin(), int8.goal->configs.end(), is_taken), 1);
   EXPECT_EQ(int8.goal->raised, 1);
 }
 

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "base/status.h"
-#include "runtime/onednn/target.h"
+#include "runtime/cpu/target.h"
 
 namespace halftone {
 namespace {
@@ -26,7 +26,7 @@ class Stopwatch {
 absl::StatusOr<LoadedVariant> LoadVariant(const RunSpec& spec) {
   LoadedVariant loaded;
   HALFTONE_ASSIGN_OR_RETURN(loaded.samples, OpenSamplesOrRandom(spec.samples, spec.seed));
-  const std::unique_ptr<Target> target = MakeOneDnnTarget();
+  const std::unique_ptr<Target> target = MakeCpuTarget();
   Stopwatch watch;
   HALFTONE_ASSIGN_OR_RETURN(loaded.graph, LoadModel(spec.model));
   loaded.load_ms = watch.Lap();

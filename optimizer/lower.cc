@@ -17,7 +17,7 @@
 #include "passes/precision/apply_precision.h"
 #include "passes/precision/lowerable.h"
 #include "passes/precision/use_bf16_math_mode.h"
-#include "passes/surgery/named_passes.h"
+#include "passes/transforms/named_passes.h"
 
 namespace halftone {
 namespace {
@@ -36,8 +36,8 @@ absl::Status CheckOptions(const OptimizeOptions& options) {
   if (format.has_value()) {
     const GraphFormat family = *format == ModelFormat::kOnnx ? GraphFormat::kOnnx : GraphFormat::kGraphDef;
     HALFTONE_RETURN_IF_ERROR(CheckDialect(options.dialect, family));
-    if (options.loader == Loader::kOnnxRuntime && family != GraphFormat::kOnnx) {
-      return absl::InvalidArgumentError("loader onnxruntime reads ONNX files, and the model is a GraphDef");
+    if (options.target_runtime == TargetRuntime::kOnnxRuntime && family != GraphFormat::kOnnx) {
+      return absl::InvalidArgumentError("target runtime onnxruntime reads ONNX files, and the model is a GraphDef");
     }
   }
   for (const std::string& pass : options.passes) {

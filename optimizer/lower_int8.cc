@@ -17,7 +17,7 @@
 #include "optimizer/pass_context.h"
 #include "optimizer/plan_int8.h"
 #include "optimizer/plan_precision.h"
-#include "optimizer/quantize_for_loader.h"
+#include "optimizer/quantize_for_runtime.h"
 #include "passes/pipelines.h"
 #include "passes/precision/type_variables.h"
 #include "passes/quantize/equalize_channels.h"
@@ -28,7 +28,7 @@
 #include "passes/quantize/quantized_values.h"
 #include "passes/quantize/smooth_activations.h"
 #include "passes/simplify/passes.h"
-#include "runtime/profile.h"
+#include "runtime/measure/profile.h"
 
 namespace halftone {
 namespace {
@@ -66,9 +66,9 @@ std::string DescribeInputs(const Graph& graph, NodeId id) {
     if (pair.empty()) continue;
     const bool state_weights = role == QuantizedRole::kRecurrent && i == kRecurrentR;
     const std::string name = !MultipliesWeights(role) || i == 0 ? Concat("input ", i)
-                             : i == 1              ? "weights"
-                             : state_weights       ? "weights of the state"
-                                                   : "residual";
+                             : i == 1                           ? "weights"
+                             : state_weights                    ? "weights of the state"
+                                                                : "residual";
     text += Concat("; ", name, ": ", pair);
   }
   return text;
@@ -105,7 +105,7 @@ absl::StatusOr<std::string> Summarize(const Int8Base& base, const Int8Plan& plan
                             others == 1 ? " other node" : " other nodes", " to int8");
   const Int8Mode mode = options.int8.mode;
   if (mode == Int8Mode::kDynamic) text += ", mode dynamic: each run finds the ranges";
-  if (mode == Int8Mode::kWeights) return text + ", mode weights: computed as before";
+  if (mode == Int8Mode::kWeightOnly) return text + ", mode weights: computed as before";
   const double share = ShareOf(bound, plan.nodes);
   if (std::isfinite(share)) text += absl::StrFormat(", %.1f %% of the multiply-adds", 100 * share);
   if (ranges.samples > 0) text += Concat("; ranges of ", ranges.samples, ranges.synthetic ? " random" : "", " samples");
@@ -122,7 +122,7 @@ std::string SourceOf(const ValueRanges& ranges) {
 // The rest of what is planned, without the nodes that compute in int8.
 PrecisionPlan WithoutInt8(const Int8Base& base, const std::set<NodeId>& nodes, Int8Mode mode) {
   PrecisionPlan rest = base.rest;
-  if (mode == Int8Mode::kWeights) return rest;
+  if (mode == Int8Mode::kWeightOnly) return rest;
   for (const NodeId id : nodes) {
     const auto it = rest.decisions.find({base.graph.node(id).origin, PaintedVariable(base.graph.op(id))});
     if (it != rest.decisions.end()) it->second = {};
@@ -156,7 +156,7 @@ absl::Status Quantize(const ValueRanges& ranges, const std::set<NodeId>& nodes, 
     case Int8Mode::kDynamic:
       quantize.Add<QuantizeDynamically>(nodes, how);
       break;
-    case Int8Mode::kWeights:
+    case Int8Mode::kWeightOnly:
       quantize.Add<QuantizeWeights>(nodes, how.per_channel_weights);
       break;
   }
@@ -196,7 +196,7 @@ NamedReasons NameReasons(const Graph& quantized, const Int8Plan& plan, const Int
     if (!quantized.alive(id)) continue;
     const std::string label = quantized.Label(id);
     if (plan.nodes.contains(id)) {
-      if (mode != Int8Mode::kWeights) named.int8.insert(label);
+      if (mode != Int8Mode::kWeightOnly) named.int8.insert(label);
       named.reasons[label] = {reason.rule, Concat(reason.text, DescribeInputs(quantized, id))};
     } else if (!rest_is_planned || search.excluded.contains(id)) {
       named.reasons[label] = reason;
@@ -211,7 +211,8 @@ NamedReasons NameReasons(const Graph& quantized, const Int8Plan& plan, const Int
     if (!quantizes && !finds_range && quantized.op(id) != OpKind::kDequantizeLinear) continue;
     if (plan.reasons.contains(id)) continue;  // the model had it
     if (finds_range) {
-      named.reasons[quantized.Label(id)] = {"lowering.quantize", "finds the range of what products read, and rounds it"};
+      named.reasons[quantized.Label(id)] = {"lowering.quantize",
+                                            "finds the range of what products read, and rounds it"};
       continue;
     }
     const std::string pair = quantizes ? "" : DescribePair(quantized, quantized.output(id));
@@ -251,7 +252,7 @@ absl::StatusOr<Int8Base> MakeInt8Base(const PreparedModel& model, const Target& 
   base.graph = model.graph;
   base.rewrites = model.rewrites;
   const std::unique_ptr<const Target> fusing =
-      FusionTargetFor(model.graph.format(), options.loader, options.int8, target);
+      FusionTargetFor(model.graph.format(), options.target_runtime, options.int8, target);
   const bool fused_plan = lowers_rest && PlansFusedGraph(options);
   if (lowers_rest) {
     HALFTONE_ASSIGN_OR_RETURN(GraphWithPlan planned, PlanModel(model, *fusing, options, DataType::kBFloat16));
@@ -298,9 +299,8 @@ absl::StatusOr<LoweredGraph> MakeInt8(const Int8Base& base, const ValueRanges& r
   HALFTONE_ASSIGN_OR_RETURN(
       const Int8Plan plan, PlanInt8(base.graph, ranges, target, options, base.ancestry, base.samples, search.excluded));
   if (plan.nodes.empty() && base.rest.decisions.empty()) {
-    HALFTONE_ASSIGN_OR_RETURN(LoweredGraph kept,
-                              KeepFp32(VariantKind::kInt8, model, target, options,
-                                       {"baseline.kept", WhyNothing(options.int8.mode)}));
+    HALFTONE_ASSIGN_OR_RETURN(LoweredGraph kept, KeepFp32(VariantKind::kInt8, model, target, options,
+                                                          {"baseline.kept", WhyNothing(options.int8.mode)}));
     kept.warnings.insert(kept.warnings.end(), plan.warnings.begin(), plan.warnings.end());
     Explain(NameReasons(base.graph, plan, search, options.int8.mode, /*rest_is_planned=*/false), kept.decisions);
     return kept;
@@ -333,19 +333,20 @@ absl::StatusOr<Graph> LowerBase(const Int8Base& base, const ValueRanges& ranges,
   Graph graph = base.graph;
   RewriteLog log;
   HALFTONE_ASSIGN_OR_RETURN(PassContext context, MakeContext(target, options, log));
-  HALFTONE_RETURN_IF_ERROR(Quantize(ranges, nodes, WithoutInt8(base, nodes, options.int8.mode), options, context, graph));
+  HALFTONE_RETURN_IF_ERROR(
+      Quantize(ranges, nodes, WithoutInt8(base, nodes, options.int8.mode), options, context, graph));
   return graph;
 }
 
-double Int8ShareOf(const Graph& squashed) {
+double Int8ShareOf(const Graph& folded) {
   std::set<NodeId> lowered;
-  for (const NodeId id : squashed.nodes()) {
-    if (squashed.op(id) == OpKind::kMatMulIntegerToFloat) lowered.insert(id);
-    if (!MultipliesWeights(QuantizedRoleOf(squashed, id))) continue;
-    const auto integers = [&](int i) { return squashed.quantization(squashed.input(id, i)) != nullptr; };
+  for (const NodeId id : folded.nodes()) {
+    if (folded.op(id) == OpKind::kMatMulIntegerToFloat) lowered.insert(id);
+    if (!MultipliesWeights(QuantizedRoleOf(folded, id))) continue;
+    const auto integers = [&](int i) { return folded.quantization(folded.input(id, i)) != nullptr; };
     if (integers(0) && integers(1)) lowered.insert(id);
   }
-  const double share = ShareOf(squashed, lowered);
+  const double share = ShareOf(folded, lowered);
   return std::isfinite(share) ? share : 0;
 }
 

@@ -51,11 +51,11 @@ absl::StatusOr<Graph> LowerBase(const Int8Base& base, const ValueRanges& ranges,
                                 const Target& target, const OptimizeOptions& options);
 
 // Of the multiply-adds of a file's contractions, those that its plan computes in int8: 0 to 1, 0 where there are none.
-// The file is read, fused and squashed as for a run.
+// The file is read, fused and folded as for a run.
 absl::StatusOr<double> Int8ShareOf(const RunSpec& file, const Target& target);
 
 // The same of a graph that is ready to be planned.
-double Int8ShareOf(const Graph& squashed);
+double Int8ShareOf(const Graph& folded);
 
 }  // namespace halftone
 

@@ -13,8 +13,8 @@
 #include "ir/reference/reference.h"
 #include "ir/text.h"
 #include "optimizer/int8_source.h"
-#include "optimizer/quantize_for_loader.h"
-#include "runtime/fidelity.h"
+#include "optimizer/quantize_for_runtime.h"
+#include "runtime/measure/fidelity.h"
 
 namespace halftone {
 namespace {
@@ -108,7 +108,7 @@ class LowerInt8Test : public ::testing::Test {
     return count;
   }
 
-  const std::unique_ptr<Target> target_ = MakeOneDnnTarget();
+  const std::unique_ptr<Target> target_ = MakeCpuTarget();
   const TempDir dir_ = *TempDir::Create();
   Graph original_;
   OptimizeOptions options_;
@@ -175,7 +175,7 @@ TEST_F(LowerInt8Test, OptionsOfQuantization) {
 }
 
 TEST_F(LowerInt8Test, OperatorsOfIntegers) {
-  options_.int8.form = Int8Form::kOperators;
+  options_.int8.form = QuantFormat::kQOperator;
   const LoweredGraph lowered = Lower();
   const std::string path = dir_.path() + "/operators.onnx";
   ASSERT_TRUE(SaveModel(lowered.graph, path, FileOptionsOf(VariantKind::kInt8, options_.int8.form)).ok());
@@ -196,7 +196,7 @@ TEST_F(LowerInt8Test, OperatorsOfIntegers) {
 }
 
 TEST_F(LowerInt8Test, WeightsAlone) {
-  options_.int8.mode = Int8Mode::kWeights;
+  options_.int8.mode = Int8Mode::kWeightOnly;
   LoweredGraph lowered = Lower();
   EXPECT_THAT(lowered.summary, HasSubstr("3 of 3 convolutions and products"));
   EXPECT_THAT(lowered.summary, HasSubstr("mode weights"));

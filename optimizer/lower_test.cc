@@ -62,7 +62,7 @@ class LowerTest : public ::testing::Test {
     return kNothing;
   }
 
-  const std::unique_ptr<Target> target_ = MakeOneDnnTarget();
+  const std::unique_ptr<Target> target_ = MakeCpuTarget();
   OptimizeOptions options_;
 };
 
@@ -191,8 +191,8 @@ TEST_F(LowerTest, OptionsOfTheWrongPlanner) {
   EXPECT_THAT(message(), HasSubstr("give precision, floor or ceiling"));
   options_.rules.nodes.clear();
   options_.model.path = "model.pb";
-  options_.loader = Loader::kOnnxRuntime;
-  EXPECT_THAT(message(), HasSubstr("loader onnxruntime reads ONNX files"));
+  options_.target_runtime = TargetRuntime::kOnnxRuntime;
+  EXPECT_THAT(message(), HasSubstr("target runtime onnxruntime reads ONNX files"));
 }
 
 TEST(ReasonOf, PartsHaveTheReasonOfTheWhole) {

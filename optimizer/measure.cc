@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "runtime/cores.h"
+#include "runtime/measure/cores.h"
 
 namespace halftone {
 namespace {

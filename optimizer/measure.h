@@ -1,5 +1,5 @@
 // The benchmark of all variants of one job: rounds in random order, each round of each variant fresh processes. The
-// method is docs/BENCHMARK_METHOD.md, the arithmetic runtime/summary.h and runtime/statistics.h.
+// method is docs/BENCHMARK_METHOD.md, the arithmetic runtime/measure/summary.h and runtime/measure/statistics.h.
 #ifndef HALFTONE_OPTIMIZER_MEASURE_H_
 #define HALFTONE_OPTIMIZER_MEASURE_H_
 
@@ -12,8 +12,8 @@
 #include "absl/status/statusor.h"
 #include "optimizer/benchmark_options.h"
 #include "optimizer/variant_child.h"
-#include "runtime/statistics.h"
-#include "runtime/summary.h"
+#include "runtime/measure/statistics.h"
+#include "runtime/measure/summary.h"
 
 namespace halftone {
 

@@ -9,7 +9,7 @@
 #include "ir/editor.h"
 #include "ir/nested.h"
 #include "ir/shape_inference.h"
-#include "passes/lowering/build_loops.h"
+#include "passes/export/build_loops.h"
 #include "passes/pipelines.h"
 
 namespace halftone {

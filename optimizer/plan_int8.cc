@@ -9,15 +9,15 @@
 #include "base/strings.h"
 #include "ir/editor.h"
 #include "ir/quantization.h"
-#include "optimizer/quantize_for_loader.h"
+#include "optimizer/quantize_for_runtime.h"
 #include "passes/core/pipeline.h"
 #include "passes/precision/rule_matcher.h"
+#include "passes/quantize/fold_quantization.h"
 #include "passes/quantize/insert_quantization.h"
 #include "passes/quantize/quantizable_ops.h"
 #include "passes/quantize/quantize_dynamically.h"
 #include "passes/quantize/quantize_weights.h"
 #include "passes/quantize/recurrent_state.h"
-#include "passes/quantize/squash_quantization.h"
 #include "passes/simplify/passes.h"
 
 namespace halftone {
@@ -159,7 +159,7 @@ class Int8Planner {
         if (why.empty()) return std::nullopt;
         return Reason{"int8.no-dynamic-form", std::move(why)};
       }
-      case Int8Mode::kWeights:
+      case Int8Mode::kWeightOnly:
         if (!WeightInputsOf(g_, id).empty()) return std::nullopt;
         return Reason{"int8.no-form", Concat(op, " reads no constant weights")};
     }
@@ -178,8 +178,9 @@ class Int8Planner {
       }
       plan_.nodes.insert(id);
       const std::string op(OpName(g_.op(id)));
-      plan_.reasons.try_emplace(id, dynamic ? Reason{"int8.dynamic", Concat(op, ": each run finds the range of what it reads")}
-                                            : Reason{"int8.weights", Concat(op, ": weights alone, computed as before")});
+      plan_.reasons.try_emplace(
+          id, dynamic ? Reason{"int8.dynamic", Concat(op, ": each run finds the range of what it reads")}
+                      : Reason{"int8.weights", Concat(op, ": weights alone, computed as before")});
     }
   }
 
@@ -234,17 +235,17 @@ class Int8Planner {
     trial.refused = Refusals(log, "insert-quantization", "int8.no-range", plan_.nodes);
     if (!trial.refused.empty()) return trial;
     HALFTONE_RETURN_IF_ERROR(BindShapes(graph, options_.benchmark.batch, samples_));
-    Pipeline squash("squash");
-    squash.Add<FoldConstants>();  // biases, which are stored in s32
-    squash.Add<SquashRecurrent>();
-    squash.Add<SquashQuantization>();
-    HALFTONE_RETURN_IF_ERROR(squash.Run(graph, context));
+    Pipeline fold("fold");
+    fold.Add<FoldConstants>();  // biases, which are stored in s32
+    fold.Add<FoldRecurrentQuantization>();
+    fold.Add<FoldQuantization>();
+    HALFTONE_RETURN_IF_ERROR(fold.Run(graph, context));
     std::set<NodeId> left = plan_.nodes;
     for (const NodeId id : graph.nodes()) {
       if (ComputesWithIntegers(graph, id)) left.erase(graph.node(id).origin);
     }
-    std::map<NodeId, Reason> reasons = Refusals(log, "squash-recurrent", "int8.no-kernel", left);
-    reasons.merge(Refusals(log, "squash-quantization", "int8.no-kernel", left));
+    std::map<NodeId, Reason> reasons = Refusals(log, "fold-recurrent-quantization", "int8.no-kernel", left);
+    reasons.merge(Refusals(log, "fold-quantization", "int8.no-kernel", left));
     for (const NodeId id : left) {
       const auto reason = reasons.find(id);
       trial.refused[id] = reason != reasons.end()
@@ -313,7 +314,7 @@ std::string_view Int8ModeName(Int8Mode mode) {
       return "static";
     case Int8Mode::kDynamic:
       return "dynamic";
-    case Int8Mode::kWeights:
+    case Int8Mode::kWeightOnly:
       return "weights";
   }
   return "";
@@ -322,8 +323,8 @@ std::string_view Int8ModeName(Int8Mode mode) {
 QuantizeOptions QuantizeOptionsOf(const OptimizeOptions& options, GraphFormat format) {
   QuantizeOptions quantize = options.int8.quantize;
   quantize.correct_bias = options.int8.correct_bias;
-  if (!HasNativeInt8()) quantize.fit_pairs = true;
-  return OptionsFor(format, options.loader, options.int8.form, std::move(quantize));
+  if (!HasNativeInt8()) quantize.reduce_range = true;
+  return OptionsFor(format, options.target_runtime, options.int8.form, std::move(quantize));
 }
 
 absl::StatusOr<Int8Plan> PlanInt8(const Graph& graph, const ValueRanges& ranges, const Target& target,

@@ -143,7 +143,7 @@ TEST_F(PlanInt8Test, WhatTheAccuracyControlKeeps) {
 
 TEST_F(PlanInt8Test, WithoutRangesByForm) {
   ranges_ = {};
-  options_.int8.mode = Int8Mode::kWeights;
+  options_.int8.mode = Int8Mode::kWeightOnly;
   Int8Plan plan = Plan();
   EXPECT_THAT(Names(plan), UnorderedElementsAre("c", "d"));
   EXPECT_EQ(RuleOf(plan, "c"), "int8.weights");

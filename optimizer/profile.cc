@@ -11,10 +11,10 @@
 #include "optimizer/loaded_variant.h"
 #include "optimizer/lower.h"
 #include "optimizer/lower_int8.h"
-#include "optimizer/quantize_for_loader.h"
-#include "runtime/cores.h"
-#include "runtime/onednn/target.h"
-#include "runtime/round_facts.h"
+#include "optimizer/quantize_for_runtime.h"
+#include "runtime/cpu/target.h"
+#include "runtime/measure/cores.h"
+#include "runtime/measure/round_facts.h"
 
 namespace halftone {
 namespace {
@@ -41,7 +41,7 @@ absl::StatusOr<LoweredGraph> LowerToInt8(const PreparedModel& model, const Targe
 absl::StatusOr<ProfileTargets> MakeTargets(const OptimizeOptions& options, const std::vector<VariantKind>& kinds,
                                            const ProgressCallback& progress) {
   HALFTONE_ASSIGN_OR_RETURN(Graph imported, LoadModel(options.model));
-  const std::unique_ptr<Target> target = MakeOneDnnTarget();
+  const std::unique_ptr<Target> target = MakeCpuTarget();
   HALFTONE_ASSIGN_OR_RETURN(const PreparedModel model, PrepareModel(std::move(imported), *target, options));
   const absl::StatusOr<std::vector<int>> cores = ChooseCores(AllowedCores(), options.benchmark.threads, /*wanted=*/{});
   const std::string extension = std::filesystem::path(options.model.label()).extension().string();
@@ -83,8 +83,7 @@ absl::StatusOr<ProfileTargets> MakeTargets(const OptimizeOptions& options, const
 
 }  // namespace
 
-absl::StatusOr<ProfileTargets> MakeProfileTargets(const OptimizeOptions& options,
-                                                  const std::vector<VariantKind>& kinds,
+absl::StatusOr<ProfileTargets> MakeProfileTargets(const OptimizeOptions& options, const std::vector<VariantKind>& kinds,
                                                   const ProgressCallback& progress) {
   absl::StatusOr<ProfileTargets> targets = MakeTargets(options, kinds, progress);
   if (!targets.ok()) return NameModel(targets.status(), options.model);

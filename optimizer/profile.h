@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "optimizer/job.h"
-#include "runtime/profile.h"
+#include "runtime/measure/profile.h"
 
 namespace halftone {
 
@@ -26,15 +26,14 @@ struct ProfileTargets {
   std::optional<CalibrationSummary> calibration;  // of kInt8
   std::vector<std::string> warnings;
 };
-absl::StatusOr<ProfileTargets> MakeProfileTargets(const OptimizeOptions& options,
-                                                  const std::vector<VariantKind>& kinds,
+absl::StatusOr<ProfileTargets> MakeProfileTargets(const OptimizeOptions& options, const std::vector<VariantKind>& kinds,
                                                   const ProgressCallback& progress);
 
 // --- In the fresh process.
 struct VariantProfile {
   PlanProfile plan;
   double load_ms = 0, optimize_ms = 0, planning_ms = 0;
-  std::vector<std::string> disturbances;  // InvalidReasons of runtime/round_facts.h
+  std::vector<std::string> disturbances;  // InvalidReasons of runtime/measure/round_facts.h
 };
 absl::StatusOr<VariantProfile> ProfileVariant(const RunSpec& run);
 

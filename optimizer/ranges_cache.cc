@@ -10,8 +10,8 @@
 #include "base/version.h"
 #include "ir/nested.h"
 #include "ir/text.h"
-#include "runtime/machine_facts.h"
-#include "runtime/onednn/target.h"
+#include "runtime/cpu/target.h"
+#include "runtime/measure/machine_facts.h"
 
 namespace halftone {
 namespace {

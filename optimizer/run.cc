@@ -9,8 +9,8 @@
 #include "base/strings.h"
 #include "ir/editor.h"
 #include "ir/nested.h"
+#include "runtime/cpu/target.h"
 #include "runtime/engine.h"
-#include "runtime/onednn/target.h"
 
 namespace halftone {
 namespace {
@@ -71,7 +71,7 @@ absl::StatusOr<RunResult> Run(const ModelSource& model, const std::map<std::stri
                                      count == 1 ? " quantization" : " quantizations",
                                      "; fused (--fuse) they compute in integers where there are kernels"));
   }
-  const std::unique_ptr<Target> target = MakeOneDnnTarget();
+  const std::unique_ptr<Target> target = MakeCpuTarget();
   HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, /*batch=*/1, {}, fuse, *target));
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Plan> plan, CompilePlan(graph, {.threads = threads}));
   HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, plan->Run(feeds));

@@ -25,7 +25,7 @@ TEST(SmoothBase, OnlyWhereAskedFor) {
   range.channel_magnitudes = {1.5f, 1.5f, 200, 1.5f};
   ValueRanges known;
   known.values["x"] = range;
-  const std::unique_ptr<Target> target = MakeOneDnnTarget();
+  const std::unique_ptr<Target> target = MakeCpuTarget();
   for (const bool smooth : {false, true}) {
     OptimizeOptions options;
     options.int8.smooth = smooth;

@@ -11,7 +11,7 @@
 #include "optimizer/loaded_variant.h"
 #include "optimizer/output_log.h"
 #include "optimizer/samples.h"
-#include "runtime/cores.h"
+#include "runtime/measure/cores.h"
 
 namespace halftone {
 namespace {

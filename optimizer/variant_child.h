@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "optimizer/model.h"
 #include "optimizer/samples.h"
-#include "runtime/benchmark.h"
+#include "runtime/measure/benchmark.h"
 
 namespace halftone {
 

@@ -7,26 +7,26 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "passes/export/merges.h"
+#include "passes/export/share_constants.h"
+#include "passes/export/split_activations.h"
+#include "passes/export/split_fused.h"
+#include "passes/export/split_layer_norm.h"
+#include "passes/export/split_mixed_types.h"
+#include "passes/export/split_softmax.h"
+#include "passes/export/splits.h"
 #include "passes/fusion/rules.h"
-#include "passes/lowering/merges.h"
-#include "passes/lowering/share_constants.h"
-#include "passes/lowering/split_activations.h"
-#include "passes/lowering/split_fused.h"
-#include "passes/lowering/split_layer_norm.h"
-#include "passes/lowering/split_mixed_types.h"
-#include "passes/lowering/split_softmax.h"
-#include "passes/lowering/splits.h"
 #include "passes/pipelines.h"
 #include "passes/precision/apply_precision.h"
 #include "passes/precision/conversions.h"
 #include "passes/precision/use_bf16_math_mode.h"
 #include "passes/quantize/equalize_channels.h"
+#include "passes/quantize/fold_quantization.h"
 #include "passes/quantize/fold_weights.h"
 #include "passes/quantize/recurrent_state.h"
-#include "passes/quantize/squash_quantization.h"
 #include "passes/simplify/passes.h"
 #include "passes/simplify/rules.h"
-#include "passes/surgery/named_passes.h"
+#include "passes/transforms/named_passes.h"
 
 namespace halftone {
 namespace {
@@ -131,8 +131,8 @@ constexpr Row kRows[] = {
     {"split-mixed-types-itex", SplitMixedTypesByName<GraphFormat::kGraphDef, Dialect::kItex>},
     {"use-bf16-math-mode", One<UseBf16MathMode>},
     {"equalize-channels", EqualizeChannelsByName},
-    {"squash-recurrent", One<SquashRecurrent>},
-    {"squash-quantization", One<SquashQuantization>},
+    {"fold-recurrent-quantization", One<FoldRecurrentQuantization>},
+    {"fold-quantization", One<FoldQuantization>},
     {"fold-weights", FoldWeightsByName},
     {"share-constants", One<ShareConstants>},
 };

@@ -6,22 +6,22 @@
 #include <string>
 #include <utility>
 
+#include "passes/export/merges.h"
+#include "passes/export/share_constants.h"
+#include "passes/export/spell_dialect.h"
+#include "passes/export/split_activations.h"
+#include "passes/export/split_fused.h"
+#include "passes/export/split_layer_norm.h"
+#include "passes/export/split_mixed_types.h"
+#include "passes/export/split_softmax.h"
+#include "passes/export/splits.h"
+#include "passes/export/widen_types.h"
 #include "passes/fusion/rules.h"
-#include "passes/lowering/merges.h"
-#include "passes/lowering/share_constants.h"
-#include "passes/lowering/spell_dialect.h"
-#include "passes/lowering/split_activations.h"
-#include "passes/lowering/split_fused.h"
-#include "passes/lowering/split_layer_norm.h"
-#include "passes/lowering/split_mixed_types.h"
-#include "passes/lowering/split_softmax.h"
-#include "passes/lowering/splits.h"
-#include "passes/lowering/widen_types.h"
 #include "passes/precision/apply_precision.h"
 #include "passes/precision/conversions.h"
+#include "passes/quantize/fold_quantization.h"
 #include "passes/quantize/fold_weights.h"
 #include "passes/quantize/recurrent_state.h"
-#include "passes/quantize/squash_quantization.h"
 #include "passes/simplify/passes.h"
 #include "passes/simplify/rules.h"
 
@@ -69,10 +69,10 @@ Pipeline MakePrecisionPipeline(const PrecisionPlan& plan) {
 
 Pipeline MakeRunPipeline() {
   Pipeline p("run");
-  p.Add<SquashRecurrent>();
-  p.Add<SquashQuantization>();  // after fusion: activations and residuals belong to their convolutions
-  p.Add<FoldWeights>();         // after it: who computes with integers reads them by now
-  p.Add<MergeDuplicates>();     // two requantizations of one value
+  p.Add<FoldRecurrentQuantization>();
+  p.Add<FoldQuantization>();  // after fusion: activations and residuals belong to their convolutions
+  p.Add<FoldWeights>();       // after it: who computes with integers reads them by now
+  p.Add<MergeDuplicates>();   // two requantizations of one value
   p.AddFixedPoint("fuse-integers", IntegerFusionRules());  // no pair stands between these nodes any more
   p.Add<RemoveDeadNodes>();
   return p;
@@ -89,7 +89,8 @@ Pipeline MakeExportPipeline(GraphFormat format, Dialect dialect, FileTypes types
   p.Add<RemoveDeadNodes>();
   if (Rules merges = MergeRules(dialect); !merges.empty()) p.AddFixedPoint("merge", std::move(merges));
   p.Add<SpellDialect>(format, dialect);
-  if (types != nullptr) p.Add<WidenTypes>(std::move(types));  // behind the spelling: which op it is says which types it takes
+  if (types != nullptr)
+    p.Add<WidenTypes>(std::move(types));  // behind the spelling: which op it is says which types it takes
   p.Add<ShareConstants>();
   return p;
 }

@@ -12,7 +12,7 @@
 #include "nlohmann/json.hpp"
 #include "report/json.h"
 #include "report/names.h"
-#include "runtime/statistics.h"
+#include "runtime/measure/statistics.h"
 
 namespace halftone::report {
 namespace {

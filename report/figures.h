@@ -1,5 +1,5 @@
 // The figures of a report computed again from the samples that it holds, by the arithmetic of the job that measured
-// (runtime/summary.h, runtime/statistics.h): the same bits, or the report was changed.
+// (runtime/measure/summary.h, runtime/measure/statistics.h): the same bits, or the report was changed.
 #ifndef HALFTONE_REPORT_FIGURES_H_
 #define HALFTONE_REPORT_FIGURES_H_
 
@@ -8,8 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "halftone/v1/report.pb.h"
-#include "runtime/statistics.h"
-#include "runtime/summary.h"
+#include "runtime/measure/statistics.h"
+#include "runtime/measure/summary.h"
 
 namespace halftone::report {
 

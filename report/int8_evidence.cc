@@ -39,18 +39,18 @@ bool CostsMore(const v1::NodeDecision* a, const v1::NodeDecision* b) {
 
 std::string Decibels(double sqnr_db) { return sqnr_db == kExactSqnr ? "exact" : absl::StrFormat("%.1f dB", sqnr_db); }
 
-std::string RecipeTable(const v1::Report& report) {
+std::string ConfigTable(const v1::Report& report) {
   std::string text;
   for (const v1::Variant& variant : report.variants()) {
     const v1::GoalResult& goal = variant.goal();
-    if (goal.recipes_size() < 2) continue;
-    absl::StrAppend(&text, "recipes tried for the goal with everything in ", PrecisionName(variant.precision()),
+    if (goal.configs_size() < 2) continue;
+    absl::StrAppend(&text, "configs tried for the goal with everything in ", PrecisionName(variant.precision()),
                     ", * is taken:\n");
-    for (const v1::TriedRecipe& tried : goal.recipes()) {
+    for (const v1::TriedConfig& tried : goal.configs()) {
       absl::StrAppendFormat(&text, "  %s %9s  top-1 drop %6.2f points  cosine %.6f  %-6s  %s\n",
-                            tried.recipe() == goal.recipe() ? "*" : " ", Decibels(tried.sqnr_db()),
+                            tried.config() == goal.config() ? "*" : " ", Decibels(tried.sqnr_db()),
                             100 * tried.top1_drop(), tried.cosine(), tried.met() ? "met" : "missed",
-                            Printable(tried.recipe()));
+                            Printable(tried.config()));
     }
   }
   return text;

@@ -1,4 +1,4 @@
-// What is known of an int8 variant beside its answers: saturation certificates, recipes, and what each node costs alone.
+// What is known of an int8 variant beside its answers: saturation certificates, configs, and what each node costs alone.
 #ifndef HALFTONE_REPORT_INT8_EVIDENCE_H_
 #define HALFTONE_REPORT_INT8_EVIDENCE_H_
 
@@ -14,8 +14,8 @@ std::string SaturationNote(const v1::Variant& variant, const v1::Environment& en
 // A line for each certificate: its name, the node, the smallest and the largest sum. "" without certificates.
 std::string SaturationText(const v1::Variant& variant);
 
-// What each recipe of the search after an accuracy goal came to. "" where it tried none but the user's own.
-std::string RecipeTable(const v1::Report& report);
+// What each config of the search after an accuracy goal came to. "" where it tried none but the user's own.
+std::string ConfigTable(const v1::Report& report);
 
 // "40.2 dB", "exact".
 std::string Decibels(double sqnr_db);

@@ -40,16 +40,18 @@ TEST(SaturationNote, CountsAndSaysWhatItMeansHere) {
   v1::Report report = Parse(kReport);
   v1::Variant& int8 = *report.mutable_variants(1);
   EXPECT_EQ(SaturationNote(report.variants(0), report.environment()), "");
-  EXPECT_EQ(SaturationNote(int8, report.environment()),
-            "saturation: 2 layers proved, 1 with 7 bits; this CPU sums in 32 bits, one without VNNI computes all of them "
-            "in int8");
+  EXPECT_EQ(
+      SaturationNote(int8, report.environment()),
+      "saturation: 2 layers proved, 1 with 7 bits; this CPU sums in 32 bits, one without VNNI computes all of them "
+      "in int8");
   EXPECT_THAT(Notes(report), Contains(HasSubstr("int8: saturation: 2 layers proved")));
   int8.mutable_saturation(0)->set_saturation("may saturate");
   int8.mutable_saturation(1)->set_saturation("s8 activations");
   report.mutable_environment()->set_native_int8(false);
-  EXPECT_EQ(SaturationNote(int8, report.environment()),
-            "saturation: 1 layer with 7 bits, 1 may saturate, 1 with s8 activations; this CPU has no VNNI and computes 2 "
-            "of them in fp32");
+  EXPECT_EQ(
+      SaturationNote(int8, report.environment()),
+      "saturation: 1 layer with 7 bits, 1 may saturate, 1 with s8 activations; this CPU has no VNNI and computes 2 "
+      "of them in fp32");
 }
 
 TEST(SaturationText, ALineALayer) {
@@ -79,8 +81,8 @@ TEST(ExplainText, OfInt8WithRangesAndSqnr) {
 )");
 }
 
-TEST(RecipeTable, ALineARecipeInTheOrderOfTheSearch) {
-  EXPECT_EQ(RecipeTable(v1::Report()), "");
+TEST(ConfigTable, ALineAConfigInTheOrderOfTheSearch) {
+  EXPECT_EQ(ConfigTable(v1::Report()), "");
   v1::Report report = Parse(R"pb(
     variants {
       precision: INT8
@@ -88,20 +90,20 @@ TEST(RecipeTable, ALineARecipeInTheOrderOfTheSearch) {
       goal {
         met: true
         text: "20.5 dB (at least 20.0)"
-        recipe: "percentile, smooth"
-        recipes { recipe: "min-max" sqnr_db: 12.5 top1_drop: 0.25 cosine: 0.75 }
-        recipes { recipe: "percentile, smooth" sqnr_db: 20.5 top1_drop: 0 cosine: 0.9995 met: true }
+        config: "percentile, smooth"
+        configs { config: "min-max" sqnr_db: 12.5 top1_drop: 0.25 cosine: 0.75 }
+        configs { config: "percentile, smooth" sqnr_db: 20.5 top1_drop: 0 cosine: 0.9995 met: true }
       }
     }
   )pb");
-  EXPECT_EQ(RecipeTable(report),
-            R"(recipes tried for the goal with everything in int8, * is taken:
+  EXPECT_EQ(ConfigTable(report),
+            R"(configs tried for the goal with everything in int8, * is taken:
       12.5 dB  top-1 drop  25.00 points  cosine 0.750000  missed  min-max
   *   20.5 dB  top-1 drop   0.00 points  cosine 0.999500  met     percentile, smooth
 )");
-  EXPECT_THAT(Notes(report), Contains("int8: goal reached: 20.5 dB (at least 20.0); recipe percentile, smooth"));
-  report.mutable_variants(0)->mutable_goal()->mutable_recipes()->DeleteSubrange(1, 1);
-  EXPECT_EQ(RecipeTable(report), "") << "the user's own alone";
+  EXPECT_THAT(Notes(report), Contains("int8: goal reached: 20.5 dB (at least 20.0); config percentile, smooth"));
+  report.mutable_variants(0)->mutable_goal()->mutable_configs()->DeleteSubrange(1, 1);
+  EXPECT_EQ(ConfigTable(report), "") << "the user's own alone";
   EXPECT_THAT(Notes(report), Contains("int8: goal reached: 20.5 dB (at least 20.0)"));
 }
 

@@ -129,14 +129,25 @@ constexpr char kFull[] = R"pb(
     casts_in_file: 11
     casts_run: 3
     decisions {
-      node: "conv1" op: "conv" precision: BF16 rule: "lists.allow" reason: "allow list: Conv2D"
-      sqnr_alone_db: 31.5 result_min: -0.5 result_max: 6
+      node: "conv1"
+      op: "conv"
+      precision: BF16
+      rule: "lists.allow"
+      reason: "allow list: Conv2D"
+      sqnr_alone_db: 31.5
+      result_min: -0.5
+      result_max: 6
     }
     not_measured: "not measured: no float16"
     int8_share: 0.75
     goal {
-      met: true raised: 2 tried: 3 seconds: 4.5 text: "SQNR 20 dB (at least 18)" recipe: "percentile"
-      recipes { recipe: "min-max" sqnr_db: 12.5 top1_drop: 0.25 cosine: 0.75 met: true }
+      met: true
+      raised: 2
+      tried: 3
+      seconds: 4.5
+      text: "SQNR 20 dB (at least 18)"
+      config: "percentile"
+      configs { config: "min-max" sqnr_db: 12.5 top1_drop: 0.25 cosine: 0.75 met: true }
     }
     saturation { node: "conv1" saturation: "7 bits" most: 32000 least: -31000 }
   }
@@ -393,10 +404,10 @@ constexpr char kFullJson[] = R"json({
         "tried": 3,
         "seconds": 4.5,
         "text": "SQNR 20 dB (at least 18)",
-        "recipe": "percentile",
-        "recipes": [
+        "config": "percentile",
+        "configs": [
           {
-            "recipe": "min-max",
+            "config": "min-max",
             "sqnr_db": 12.5,
             "top1_drop": 0.25,
             "cosine": 0.75,

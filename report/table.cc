@@ -248,7 +248,7 @@ std::vector<std::string> Notes(const v1::Report& report) {
     if (const v1::GoalResult& goal = variant.goal(); !goal.text().empty()) {
       notes.push_back(
           absl::StrCat(name, ": goal ", goal.met() ? "reached" : "MISSED", ": ", Printable(goal.text()),
-                       goal.recipes_size() > 1 ? absl::StrCat("; recipe ", Printable(goal.recipe())) : "",
+                       goal.configs_size() > 1 ? absl::StrCat("; config ", Printable(goal.config())) : "",
                        goal.raised() > 0 ? absl::StrCat("; ", goal.raised(), " nodes kept out of int8") : ""));
     }
     if (!variant.not_measured().empty()) notes.push_back(absl::StrCat(name, ": ", Printable(variant.not_measured())));

@@ -1,11 +1,11 @@
 #include "runtime/engine.h"
 
-#include "runtime/onednn/backend.h"
+#include "runtime/cpu/backend.h"
 
 namespace halftone {
 
 const Backend& EngineBackend(const CompileOptions& options) {
-  return options.reference_only ? ReferenceBackend() : OneDnnBackend();
+  return options.reference_only ? ReferenceBackend() : CpuBackend();
 }
 
 absl::StatusOr<std::unique_ptr<Plan>> CompilePlan(const Graph& graph, const CompileOptions& options) {

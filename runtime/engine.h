@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "runtime/onednn/target.h"
-#include "runtime/plan.h"
+#include "runtime/cpu/target.h"
+#include "runtime/plan/plan.h"
 
 namespace halftone {
 

@@ -72,17 +72,17 @@ TEST_F(CommandsTest, FlagsOfInt8NeedInt8) {
                                                        {"--activations", "s8"},
                                                        {"--symmetric"},
                                                        {"--per-tensor-weights"},
-                                                       {"--int8-rest", "bf16"},
-                                                       {"--int8-form", "qdq"},
+                                                       {"--fallback-precision", "bf16"},
+                                                       {"--quant-format", "qdq"},
                                                        {"--int8-mode", "weights"},
                                                        {"--no-bias-correction"},
                                                        {"--no-equalization"},
                                                        {"--smooth"},
                                                        {"--clip-weights"},
-                                                       {"--fit-pairs"},
+                                                       {"--reduce-range"},
                                                        {"--trim-ranges", "2"},
                                                        {"--no-ranges-cache"},
-                                                       {"--no-recipes"},
+                                                       {"--no-config-search"},
                                                        {"--sensitivity"},
                                                        {"--min-cosine", "0.99"},
                                                        {"--max-top1-drop", "1"},
@@ -104,9 +104,9 @@ TEST_F(CommandsTest, WrongFlagsOfInt8) {
   expect({"--activations", "u9"}, 2, "did you mean 'u8'?");
   expect({"--percentile", "99"}, 2, "--percentile: goes with calibrator percentile");
   expect({"--percentile", "101", "--calibrator", "percentile"}, 2, "--percentile");
-  expect({"--int8-rest", "fp16"}, 2, "--int8-rest: fp32 or bf16 is wanted, this is fp16");
-  expect({"--int8-rest", "bf61"}, 2, "did you mean 'bf16'?");
-  expect({"--int8-form", "operatrs"}, 2, "did you mean 'operators'?");
+  expect({"--fallback-precision", "fp16"}, 2, "--fallback-precision: fp32 or bf16 is wanted, this is fp16");
+  expect({"--fallback-precision", "bf61"}, 2, "did you mean 'bf16'?");
+  expect({"--quant-format", "qoperatr"}, 2, "did you mean 'qoperator'?");
   expect({"--int8-mode", "dynamik"}, 2, "did you mean 'dynamic'?");
   expect({"--int8-mode", "weights", "--calibrator", "entropy"}, 2,
          "--int8-mode: weights needs no ranges of samples, and goes without a calibrator");
@@ -132,7 +132,7 @@ TEST(SetInt8, FlagsAreOverThePolicy) {
   flags.calibrator = "percentile";
   flags.percentile = 99.9;
   flags.rest = "bf16";
-  flags.form = "operators";
+  flags.form = "qoperator";
   flags.max_top1_drop = "0";
   const absl::Status set = SetInt8(flags, &policy);
   ASSERT_TRUE(set.ok()) << set;
@@ -140,7 +140,7 @@ TEST(SetInt8, FlagsAreOverThePolicy) {
   EXPECT_EQ(policy.int8().percentile(), 99.9);
   EXPECT_TRUE(policy.int8().smooth());
   EXPECT_EQ(policy.int8().rest(), v1::BF16);
-  EXPECT_EQ(policy.int8().form(), v1::OPERATORS);
+  EXPECT_EQ(policy.int8().form(), v1::QOPERATOR);
   EXPECT_TRUE(policy.int8().has_max_top1_drop());
   EXPECT_FALSE(policy.int8().has_min_cosine());
 }
@@ -156,7 +156,7 @@ TEST_F(CommandsTest, WrongFlagsAreUsageErrors) {
   ExpectError({"optimize", "m.onnx", "--precision", "bf61"}, 2, "did you mean 'bf16'?");
   ExpectError({"optimize", "m.onnx", "--dialect", "onnxruntim"}, 2, "did you mean 'onnxruntime'?");
   ExpectError({"optimize", "m.onnx", "--planner", "placment"}, 2, "did you mean 'placement'?");
-  ExpectError({"optimize", "m.onnx", "--loader", "onnxruntim"}, 2, "did you mean 'onnxruntime'?");
+  ExpectError({"optimize", "m.onnx", "--target-runtime", "onnxruntim"}, 2, "did you mean 'onnxruntime'?");
   ExpectError({"optimize", "m.onnx", "--policy", "/none.yaml"}, 2, "/none.yaml");
   ExpectError({"inspect", "m.onnx", "--weights"}, 2, "--weights goes with --text");
   ExpectError({"inspect", "m.onnx", "--precision-plan", "magic"}, 2, "--precision-plan");
@@ -231,14 +231,14 @@ TEST(ToPolicy, PlannerFlags) {
                                                       .keep_first = true,
                                                       .keep_last = true,
                                                       .bf16_math_mode = true,
-                                                      .loader = "onnxruntime"});
+                                                      .target_runtime = "onnxruntime"});
   ASSERT_TRUE(policy.ok());
   EXPECT_EQ(policy->precisions(0), v1::FP16);
   EXPECT_EQ(policy->planner(), v1::PLACEMENT);
   EXPECT_EQ(policy->lists_variant(), "paddle-2.x");
   EXPECT_EQ(policy->op_list(1), "fc");
   EXPECT_TRUE(policy->keep_first() && policy->keep_last() && policy->bf16_math_mode());
-  EXPECT_EQ(policy->loader(), v1::Policy::ONNXRUNTIME);
+  EXPECT_EQ(policy->target_runtime(), v1::Policy::ONNXRUNTIME);
   EXPECT_FALSE(SaysAnything({}));
   EXPECT_TRUE(SaysAnything({.keep_last = true}));
 }

@@ -147,9 +147,9 @@ void AddPlannerFlags(CLI::App& app, PolicyFlags* flags) {
   AddPlanFlags(app, flags);
   app.add_flag("--bf16-math-mode", flags->bf16_math_mode,
                "products that stay fp32 may round what they read to bfloat16");
-  app.add_option("--loader", flags->loader,
+  app.add_option("--target-runtime", flags->target_runtime,
                  "who will load the files: any (default), or onnxruntime, whose CPU provider lacks kernels")
-      ->type_name("LOADER");
+      ->type_name("RUNTIME");
 }
 
 void AddTimeoutFlag(CLI::App& app, double* timeout) {
@@ -180,7 +180,7 @@ v1::BenchmarkSpec ToBenchmarkSpec(const BenchmarkFlags& flags) {
 bool SaysAnything(const PolicyFlags& flags) {
   return !flags.file.empty() || !flags.precisions.empty() || flags.force || !flags.planner.empty() ||
          !flags.lists_variant.empty() || !flags.op_list.empty() || flags.keep_first || flags.keep_last ||
-         flags.bf16_math_mode || !flags.loader.empty() || !flags.dialect.empty() || !flags.passes.empty() ||
+         flags.bf16_math_mode || !flags.target_runtime.empty() || !flags.dialect.empty() || !flags.passes.empty() ||
          flags.verify_passes;
 }
 
@@ -214,9 +214,10 @@ absl::StatusOr<v1::Policy> ToPolicy(const PolicyFlags& flags) {
   if (flags.keep_first) policy.set_keep_first(true);
   if (flags.keep_last) policy.set_keep_last(true);
   if (flags.bf16_math_mode) policy.set_bf16_math_mode(true);
-  if (!flags.loader.empty()) {
-    HALFTONE_ASSIGN_OR_RETURN(const int loader, EnumFlag("loader", flags.loader, *v1::Policy::Loader_descriptor()));
-    policy.set_loader(static_cast<v1::Policy::Loader>(loader));
+  if (!flags.target_runtime.empty()) {
+    HALFTONE_ASSIGN_OR_RETURN(const int target_runtime, EnumFlag("target-runtime", flags.target_runtime,
+                                                                 *v1::Policy::TargetRuntime_descriptor()));
+    policy.set_target_runtime(static_cast<v1::Policy::TargetRuntime>(target_runtime));
   }
   if (!flags.dialect.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(const int dialect, EnumFlag("dialect", flags.dialect, *v1::Dialect_descriptor()));

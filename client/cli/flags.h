@@ -44,7 +44,7 @@ struct PolicyFlags {
   bool keep_first = false;
   bool keep_last = false;
   bool bf16_math_mode = false;
-  std::string loader;
+  std::string target_runtime;
   std::string dialect;
   std::vector<std::string> passes;
   bool verify_passes = false;
@@ -58,7 +58,7 @@ void AddBenchmarkFlags(CLI::App& app, BenchmarkFlags* flags);  // those and how 
 void AddPassFlags(CLI::App& app, PolicyFlags* flags);          // --pass, --verify-passes
 void AddRewriteFlags(CLI::App& app, PolicyFlags* flags);       // those and --dialect
 void AddPlanFlags(CLI::App& app, PolicyFlags* flags);          // --lists, --op-list, --keep-first, --keep-last
-void AddPlannerFlags(CLI::App& app, PolicyFlags* flags);       // those, --planner, --bf16-math-mode and --loader
+void AddPlannerFlags(CLI::App& app, PolicyFlags* flags);  // those, --planner, --bf16-math-mode and --target-runtime
 void AddTimeoutFlag(CLI::App& app, double* timeout);
 
 v1::BenchmarkSpec ToBenchmarkSpec(const BenchmarkFlags& flags);

@@ -20,12 +20,11 @@ constexpr char kGroup[] = "With --precision int8";
 
 // "percentile" -> "--percentile".
 std::string FlagOf(const std::string& field) {
-  static const std::map<std::string, std::string> others = {
-      {"rest", "--int8-rest"},
-      {"form", "--int8-form"},
-      {"mode", "--int8-mode"},
-      {"min_sqnr_db", "--min-sqnr"},
-      {"budget_seconds", "--budget"}};
+  static const std::map<std::string, std::string> others = {{"rest", "--fallback-precision"},
+                                                            {"form", "--quant-format"},
+                                                            {"mode", "--int8-mode"},
+                                                            {"min_sqnr_db", "--min-sqnr"},
+                                                            {"budget_seconds", "--budget"}};
   const auto found = others.find(field);
   return found != others.end() ? found->second : absl::StrCat("--", absl::StrReplaceAll(field, {{"_", "-"}}));
 }
@@ -38,20 +37,20 @@ absl::Status NeedsInt8(const Int8Flags& flags) {
       {"--activations", !flags.activations.empty()},
       {"--symmetric", flags.symmetric},
       {"--per-tensor-weights", flags.per_tensor_weights},
-      {"--int8-rest", !flags.rest.empty()},
-      {"--int8-form", !flags.form.empty()},
+      {"--fallback-precision", !flags.rest.empty()},
+      {"--quant-format", !flags.form.empty()},
       {"--int8-mode", !flags.mode.empty()},
       {"--no-bias-correction", flags.no_bias_correction},
       {"--no-equalization", flags.no_equalization},
       {"--smooth", flags.smooth},
       {"--clip-weights", flags.clip_weights},
-      {"--fit-pairs", flags.fit_pairs},
+      {"--reduce-range", flags.reduce_range},
       {"--trim-ranges", !flags.trim_ranges.empty()},
       {"--no-ranges-cache", flags.no_ranges_cache},
       {"--max-top1-drop without a precision", !flags.max_top1_drop.empty()},
       {"--min-sqnr without a precision", !flags.min_sqnr.empty()},
       {"--min-cosine", !flags.min_cosine.empty()},
-      {"--no-recipes", flags.no_recipes},
+      {"--no-config-search", flags.no_config_search},
       {"--sensitivity", flags.sensitivity},
       {"--budget", flags.budget != 0},
   };
@@ -80,7 +79,7 @@ absl::Status SetGoal(const Int8Flags& flags, v1::Int8Policy* policy) {
     HALFTONE_ASSIGN_OR_RETURN(const double cosine, Number("--min-cosine", flags.min_cosine));
     policy->set_min_cosine(cosine);
   }
-  if (flags.no_recipes) policy->set_no_recipes(true);
+  if (flags.no_config_search) policy->set_no_config_search(true);
   if (flags.sensitivity) policy->set_sensitivity(true);
   if (flags.budget != 0) policy->set_budget_seconds(flags.budget);
   return absl::OkStatus();
@@ -90,27 +89,26 @@ absl::Status SetGoal(const Int8Flags& flags, v1::Int8Policy* policy) {
 absl::StatusOr<int> EnumWord(const char* flag, const std::string& text, const char* what,
                              const google::protobuf::EnumDescriptor& type) {
   if (const auto* value = report::FindEnumValue(type, text); value != nullptr) return value->number();
-  return UsageError(absl::StrCat(flag, " ", text, ": no such ", what,
-                                 client::DidYouMean(text, report::EnumNames(type))));
+  return UsageError(
+      absl::StrCat(flag, " ", text, ": no such ", what, client::DidYouMean(text, report::EnumNames(type))));
 }
 
 absl::Status SetRestFormAndMode(const Int8Flags& flags, v1::Int8Policy* policy) {
   if (!flags.rest.empty()) {
     const std::optional<v1::Precision> rest = report::ParsePrecision(flags.rest);
     if (!rest) {
-      return UsageError(absl::StrCat("--int8-rest ", flags.rest, ": no such precision",
+      return UsageError(absl::StrCat("--fallback-precision ", flags.rest, ": no such precision",
                                      client::DidYouMean(flags.rest, {"fp32", "bf16"})));
     }
     policy->set_rest(*rest);
   }
   if (!flags.form.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(const int form,
-                              EnumWord("--int8-form", flags.form, "form", *v1::Int8Form_descriptor()));
-    policy->set_form(static_cast<v1::Int8Form>(form));
+                              EnumWord("--quant-format", flags.form, "form", *v1::QuantFormat_descriptor()));
+    policy->set_form(static_cast<v1::QuantFormat>(form));
   }
   if (!flags.mode.empty()) {
-    HALFTONE_ASSIGN_OR_RETURN(const int mode,
-                              EnumWord("--int8-mode", flags.mode, "mode", *v1::Int8Mode_descriptor()));
+    HALFTONE_ASSIGN_OR_RETURN(const int mode, EnumWord("--int8-mode", flags.mode, "mode", *v1::Int8Mode_descriptor()));
     policy->set_mode(static_cast<v1::Int8Mode>(mode));
   }
   return absl::OkStatus();
@@ -143,17 +141,19 @@ void AddInt8Flags(CLI::App& app, Int8Flags* flags) {
   app.add_flag("--symmetric", flags->symmetric, "activations have zero point 0 (u8 of both signs: 128)")->group(kGroup);
   app.add_flag("--per-tensor-weights", flags->per_tensor_weights, "one scale a weight, not one for each output channel")
       ->group(kGroup);
-  app.add_option("--int8-rest", flags->rest, "what is not int8 is fp32 (default) or, where the planner says so, bf16")
+  app.add_option("--fallback-precision", flags->rest,
+                 "what is not int8 is fp32 (default) or, where the planner says so, bf16")
       ->type_name("PRECISION")
       ->group(kGroup);
-  app.add_option("--int8-form", flags->form,
-                 "the file has qdq (default: QuantizeLinear and DequantizeLinear, or FakeQuant) or operators "
+  app.add_option("--quant-format", flags->form,
+                 "the file has qdq (default: QuantizeLinear and DequantizeLinear, or FakeQuant) or qoperator "
                  "(QLinearConv, QuantizedConv2D and their like)")
       ->type_name("FORM")
       ->group(kGroup);
-  app.add_option("--int8-mode", flags->mode,
-                 "static (default): weights and activations, with ranges of --calibration; dynamic: products of matrices, "
-                 "each run finds the ranges; weights: weights alone, computed as before")
+  app.add_option(
+         "--int8-mode", flags->mode,
+         "static (default): weights and activations, with ranges of --calibration; dynamic: products of matrices, "
+         "each run finds the ranges; weights: weights alone, computed as before")
       ->type_name("MODE")
       ->group(kGroup);
   app.add_flag("--no-bias-correction", flags->no_bias_correction, "biases do not take up the error of rounded weights")
@@ -164,28 +164,32 @@ void AddInt8Flags(CLI::App& app, Int8Flags* flags) {
   app.add_flag("--clip-weights", flags->clip_weights,
                "the range of each scale of weights is the one of several with which its layer errs least")
       ->group(kGroup);
-  app.add_flag("--fit-pairs", flags->fit_pairs,
+  app.add_flag("--reduce-range", flags->reduce_range,
                "weights of 7 bits where pairs of products might not fit 16 bits: for files that CPUs without VNNI will "
                "run (where this CPU is one, it is always so)")
       ->group(kGroup);
-  app.add_option("--trim-ranges", flags->trim_ranges,
-                 "of --ranges that are a log of TensorFlow's: percent of the records left out at either end (default: 5)")
+  app.add_option(
+         "--trim-ranges", flags->trim_ranges,
+         "of --ranges that are a log of TensorFlow's: percent of the records left out at either end (default: 5)")
       ->type_name("PERCENT")
       ->group(kGroup);
-  app.add_flag("--no-ranges-cache", flags->no_ranges_cache,
-               "calibrate anew: ranges of an earlier job with the same model and samples are not taken, and these are not "
-               "kept (by the server of --server; without it in $HALFTONE_CACHE or ~/.cache/halftone)")
+  app.add_flag(
+         "--no-ranges-cache", flags->no_ranges_cache,
+         "calibrate anew: ranges of an earlier job with the same model and samples are not taken, and these are not "
+         "kept (by the server of --server; without it in $HALFTONE_CACHE or ~/.cache/halftone)")
       ->group(kGroup);
 }
 
 void AddInt8GoalFlags(CLI::App& app, Int8Flags* flags) {
-  app.add_option("--min-cosine", flags->min_cosine,
-                 "to reach against fp32, of every output, -1 to 1; as --min-sqnr DB and --max-top1-drop POINTS "
-                 "without a precision: other recipes are tried (calibrators, --smooth, --clip-weights, whichever was not "
-                 "named), then nodes come up to --int8-rest until it is reached")
+  app.add_option(
+         "--min-cosine", flags->min_cosine,
+         "to reach against fp32, of every output, -1 to 1; as --min-sqnr DB and --max-top1-drop POINTS "
+         "without a precision: other configs are tried (calibrators, --smooth, --clip-weights, whichever was not "
+         "named), then nodes come up to --fallback-precision until it is reached")
       ->type_name("C")
       ->group(kGroup);
-  app.add_flag("--no-recipes", flags->no_recipes, "for the goal only nodes come up: no other recipe is tried")
+  app.add_flag("--no-config-search", flags->no_config_search,
+               "for the goal only nodes come up: no other config is tried")
       ->group(kGroup);
   app.add_flag("--sensitivity", flags->sensitivity,
                "measure the SQNR of each node alone in int8: a table of the worst; --explain and report.json have all")
@@ -210,7 +214,7 @@ absl::Status SetInt8(const Int8Flags& flags, v1::Policy* policy) {
   if (flags.no_equalization) int8.set_no_equalization(true);
   if (flags.smooth) int8.set_smooth(true);
   if (flags.clip_weights) int8.set_clip_weights(true);
-  if (flags.fit_pairs) int8.set_fit_pairs(true);
+  if (flags.reduce_range) int8.set_reduce_range(true);
   if (!flags.trim_ranges.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(const double percent, Number("--trim-ranges", flags.trim_ranges));
     int8.set_trim_ranges(percent);

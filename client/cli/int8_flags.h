@@ -29,20 +29,20 @@ struct Int8Flags {
   bool no_equalization = false;
   bool smooth = false;
   bool clip_weights = false;
-  bool fit_pairs = false;
+  bool reduce_range = false;
   std::string trim_ranges;  // as text: empty is not asked for
   bool no_ranges_cache = false;
   // Of the accuracy to be reached; as text: empty is not asked for.
   std::string max_top1_drop;
   std::string min_sqnr;
   std::string min_cosine;
-  bool no_recipes = false;
+  bool no_config_search = false;
   bool sensitivity = false;
   double budget = 0;
 };
 
 void AddInt8Flags(CLI::App& app, Int8Flags* flags);  // all but those of the accuracy
-// --min-cosine, --no-recipes, --sensitivity and --budget. The other two are gates too, and those of the command.
+// --min-cosine, --no-config-search, --sensitivity and --budget. The other two are gates too, and those of the command.
 void AddInt8GoalFlags(CLI::App& app, Int8Flags* flags);
 
 // Puts the flags over the policy. Usage errors: a flag without int8 among the policy's precisions, an unknown word, a

@@ -84,7 +84,7 @@ absl::Status ShowOutcome(const v1::Report& report, const std::vector<std::string
     std::string text = report::TerminalTable(report);
     if (!flags.quiet) {
       for (const std::string& note : report::Notes(report)) absl::StrAppend(&text, note, "\n");
-      absl::StrAppend(&text, report::RecipeTable(report), report::SensitivityTable(report, kWorstNodes));
+      absl::StrAppend(&text, report::ConfigTable(report), report::SensitivityTable(report, kWorstNodes));
     }
     if (flags.why) absl::StrAppend(&text, report::WhyText(report));
     if (flags.explain) absl::StrAppend(&text, report::ExplainText(report));

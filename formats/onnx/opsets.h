@@ -4,7 +4,7 @@
 // recurrent ops in 22. Where every node is one that we know, the file is raised to the least opset that has all of
 // them; a node kept as it is (of a domain that we do not know, of an operator without a row) or a function of the model
 // would perhaps mean something else there, so these pin the opset. What the opset has not, is f32 in the file
-// (passes/lowering/widen_types.h).
+// (passes/export/widen_types.h).
 #ifndef HALFTONE_FORMATS_ONNX_OPSETS_H_
 #define HALFTONE_FORMATS_ONNX_OPSETS_H_
 

@@ -1,6 +1,6 @@
 #include "formats/onnx/opsets.h"
 
-#include "formats/onnx/loaders.h"
+#include "formats/onnx/target_runtimes.h"
 #include "formats/onnx/test_models.h"
 #include "gmock/gmock.h"
 #include "ir/editor.h"
@@ -95,46 +95,48 @@ TEST(Opsets, AFormThatIsGonePinsToo) {
 
 // ---- Loaders.
 
-TEST(Loaders, HaveNames) {
-  for (int i = 0; i < kNumLoaders; ++i) {
-    const Loader loader = static_cast<Loader>(i);
-    EXPECT_EQ(LoaderFromName(LoaderName(loader)), loader);
+TEST(TargetRuntimes, HaveNames) {
+  for (int i = 0; i < kNumTargetRuntimes; ++i) {
+    const TargetRuntime target_runtime = static_cast<TargetRuntime>(i);
+    EXPECT_EQ(TargetRuntimeFromName(TargetRuntimeName(target_runtime)), target_runtime);
   }
-  EXPECT_EQ(LoaderFromName("ONNX"), std::nullopt);
+  EXPECT_EQ(TargetRuntimeFromName("ONNX"), std::nullopt);
 }
 
-TEST(Loaders, OnnxRuntimeHasNoBf16ThatComputes) {
+TEST(TargetRuntimes, OnnxRuntimeHasNoBf16ThatComputes) {
   const Graph graph = Parsed(
       "graph onnx (x: bf16[2,3], w: bf16[3,3]) { a = matmul(x, w)  b = relu(a)  c = matmul(b, w)  d = add(c, x)  "
       "e = reshape(d, [-1])  return e }");
-  const absl::Status status = OnnxLoadsIn(graph, Loader::kOnnxRuntime);
+  const absl::Status status = OnnxLoadsIn(graph, TargetRuntime::kOnnxRuntime);
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
   EXPECT_EQ(
       status.message(),
       "ONNX Runtime's CPU provider (1.21) does not load the file: it has no bf16 kernel for 4 nodes: 'a' (MatMul), "
       "'b' (Relu), 'c' (MatMul), ...");
-  EXPECT_TRUE(OnnxLoadsIn(graph, Loader::kAny).ok());
+  EXPECT_TRUE(OnnxLoadsIn(graph, TargetRuntime::kAny).ok());
 }
 
-TEST(Loaders, OnnxRuntimeRunsFloat16AndMovesBf16) {
-  EXPECT_TRUE(
-      OnnxLoadsIn(Parsed("graph onnx (x: f16[2,3], w: f16[3,3]) { return y=matmul(x, w) }"), Loader::kOnnxRuntime)
-          .ok());
+TEST(TargetRuntimes, OnnxRuntimeRunsFloat16AndMovesBf16) {
+  EXPECT_TRUE(OnnxLoadsIn(Parsed("graph onnx (x: f16[2,3], w: f16[3,3]) { return y=matmul(x, w) }"),
+                          TargetRuntime::kOnnxRuntime)
+                  .ok());
   EXPECT_TRUE(
       OnnxLoadsIn(
           Parsed("graph onnx (x: f32[2,3]) { w = const bf16[3,3]  v: f32[3,3] = cast(w)  return y=matmul(x, v) }"),
-          Loader::kOnnxRuntime)
+          TargetRuntime::kOnnxRuntime)
           .ok());
-  EXPECT_EQ(OnnxLoadsIn(Parsed("graph graphdef (x: f32[2]) { y = relu(x) name=\"y\"  return y }"), Loader::kOnnxRuntime)
+  EXPECT_EQ(OnnxLoadsIn(Parsed("graph graphdef (x: f32[2]) { y = relu(x) name=\"y\"  return y }"),
+                        TargetRuntime::kOnnxRuntime)
                 .code(),
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST(Loaders, RefuseWhatTheFormatAllows) {
+TEST(TargetRuntimes, RefuseWhatTheFormatAllows) {
   const Graph graph = Parsed("graph onnx (x: bf16[2,3], w: bf16[3,3]) { y = matmul(x, w)  return y }");
   const NodeId y = graph.producer(graph.FindValue("y"));
   EXPECT_EQ(OnnxFileTypes()(graph)(y), "");
-  EXPECT_EQ(OnnxFileTypes(Loader::kOnnxRuntime)(graph)(y), "ONNX Runtime's CPU provider (1.21) has no bf16 MatMul");
+  EXPECT_EQ(OnnxFileTypes(TargetRuntime::kOnnxRuntime)(graph)(y),
+            "ONNX Runtime's CPU provider (1.21) has no bf16 MatMul");
 }
 
 }  // namespace

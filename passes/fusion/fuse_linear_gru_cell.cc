@@ -78,10 +78,10 @@ Sum FindSum(const Graph& g, ValueId y, std::vector<NodeId>& nodes) {
 // sigmoid(sum), or a part of it.
 Sum FindGate(const Graph& g, ValueId y, std::vector<NodeId>& nodes) {
   const std::optional<Part> part = FindPart(g, y);
-  const ValueId squashed = part.has_value() ? part->x : y;
-  if (g.op(squashed) != OpKind::kSigmoid) return {};
-  Sum sum = FindSum(g, g.input(g.producer(squashed), 0), nodes);
-  nodes.push_back(g.producer(squashed));
+  const ValueId folded = part.has_value() ? part->x : y;
+  if (g.op(folded) != OpKind::kSigmoid) return {};
+  Sum sum = FindSum(g, g.input(g.producer(folded), 0), nodes);
+  nodes.push_back(g.producer(folded));
   if (!part.has_value()) return sum;
   nodes.push_back(part->split);
   for (Columns& columns : sum) {

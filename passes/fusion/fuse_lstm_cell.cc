@@ -76,12 +76,12 @@ bool FindState(const Graph& g, NodeId add, Cell& cell) {
 }
 
 FoundCell FindCell(const Graph& g, NodeId root) {
-  for (const auto& [squashed, o] : OperandOrders(g, g.output(root))) {
-    if (!squashed.valid() || !o.valid() || g.op(squashed) != OpKind::kTanh) continue;
-    const ValueId state = g.input(g.producer(squashed), 0);
+  for (const auto& [folded, o] : OperandOrders(g, g.output(root))) {
+    if (!folded.valid() || !o.valid() || g.op(folded) != OpKind::kTanh) continue;
+    const ValueId state = g.input(g.producer(folded), 0);
     if (!state.valid() || g.op(state) != OpKind::kAdd) continue;
     Cell cell;
-    cell.nodes = {root, g.producer(state), g.producer(squashed)};
+    cell.nodes = {root, g.producer(state), g.producer(folded)};
     const std::optional<Gate> output = FindGate(g, o, OpKind::kSigmoid, cell.nodes);
     if (!output.has_value() || !FindState(g, g.producer(state), cell)) continue;
     cell.output = *output;

@@ -9,14 +9,14 @@
 namespace halftone {
 
 #define RULE(Name) std::unique_ptr<RewriteRule> Make##Name();
-#include "passes/fusion/rules.inc"
 #include "passes/fusion/last_rules.inc"
+#include "passes/fusion/rules.inc"
 #undef RULE
 
 Rules FusionRules();
 // A fixed point of their own behind those: they would take what another fusion needs a moment later.
 Rules LastFusionRules();
-// Those that quantize_linear and dequantize_linear between the nodes kept apart, for behind SquashQuantization.
+// Those that quantize_linear and dequantize_linear between the nodes kept apart, for behind FoldQuantization.
 Rules IntegerFusionRules();
 
 }  // namespace halftone

@@ -1,6 +1,6 @@
 // dequantize_linear(constant of bytes)  =>  constant of f32; a cast behind it, too
 //
-// Behind SquashQuantization: whoever has a kernel of integers reads the bytes by then, and who is left computes with
+// Behind FoldQuantization: whoever has a kernel of integers reads the bytes by then, and who is left computes with
 // numbers, as the weights-only files of int8 are meant. Bit-exact. In the graph and not in each plan of it, so that plans of
 // other batch sizes share what they pack.
 #ifndef HALFTONE_PASSES_QUANTIZE_FOLD_WEIGHTS_H_

@@ -183,7 +183,8 @@ class Inserter {
   absl::StatusOr<RoundedWeights> RoundWeights(NodeId id, ValueId input, const Tensor& weights, int limit) const {
     const int axis = WeightsAxis(id);
     std::vector<float> shares;
-    if (options_.clip_weights && input.valid()) shares = KeptShares(graph_, id, input, weights, axis >= 0, limit, ranges_);
+    if (options_.clip_weights && input.valid())
+      shares = KeptShares(graph_, id, input, weights, axis >= 0, limit, ranges_);
     HALFTONE_ASSIGN_OR_RETURN(Quantization quantization, QuantizationOfWeights(weights, axis, limit, shares));
     Tensor integers = QuantizedWeights(weights, quantization, limit);
     const bool clipped = std::ranges::any_of(shares, [](float share) { return share < 1; });
@@ -197,7 +198,7 @@ class Inserter {
     const bool narrow = options_.narrow_weights.count(id) > 0;
     HALFTONE_ASSIGN_OR_RETURN(RoundedWeights result,
                               RoundWeights(id, input, weights, narrow ? kNarrowWeights : kFullWeights));
-    if (options_.fit_pairs && !narrow) {
+    if (options_.reduce_range && !narrow) {
       const std::span<const int8_t> integers = result.integers.data<int8_t>();
       const std::optional<WeightChannels> channels = WeightChannelsOf(graph_.node(id), weights.dims());
       const PairSums sums = channels.has_value() ? PairSumsOf(integers, *channels) : PairSumsOfAny(integers);

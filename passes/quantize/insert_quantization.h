@@ -2,7 +2,7 @@
 //
 // for the nodes that are named, in a graph of f32: quantize_linear and dequantize_linear are the one form in which a
 // graph and its file hold int8. What computes with integers is made of it when the file is planned
-// (squash_quantization.h).
+// (fold_quantization.h).
 //
 //   activations   one scale, from the range of the value; one pair for all quantized nodes that read it
 //   weights       symmetric s8 from -127 on, one scale an output channel; a channel of zeros has scale 1

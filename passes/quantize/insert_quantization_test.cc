@@ -88,18 +88,18 @@ void Insert(const Graph& graph, const std::vector<std::string>& names, const Qua
   result.text = PrintGraph(result.graph, {.shapes = false});
 }
 
-// Quantized, the answers stay near; squashed, they stay the same.
+// Quantized, the answers stay near; folded, they stay the same.
 void ExpectNear(const Graph& before, const Graph& after) {
   const absl::StatusOr<std::string> difference = CompareAnswers(before, after, kSeed, kSteps);
   ASSERT_TRUE(difference.ok()) << difference.status();
   EXPECT_EQ(*difference, "") << PrintGraph(after);
   const PermissiveTarget target;
   PassContext context{.target = target};
-  Graph squashed = after;
-  ASSERT_TRUE(MakeRunPipeline().Run(squashed, context).ok());
-  const absl::StatusOr<std::string> same = CompareAnswers(after, squashed, kSeed, /*tolerance=*/0);
+  Graph folded = after;
+  ASSERT_TRUE(MakeRunPipeline().Run(folded, context).ok());
+  const absl::StatusOr<std::string> same = CompareAnswers(after, folded, kSeed, /*tolerance=*/0);
   ASSERT_TRUE(same.ok()) << same.status();
-  EXPECT_EQ(*same, "") << PrintGraph(squashed);
+  EXPECT_EQ(*same, "") << PrintGraph(folded);
 }
 
 int Count(const Graph& graph, OpKind op) {
@@ -141,10 +141,10 @@ TEST(InsertQuantization, ResidualNet) {
   // Nothing but the results that no quantized node reads is a number when it runs.
   const PermissiveTarget target;
   PassContext context{.target = target};
-  Graph squashed = result.graph;
-  ASSERT_TRUE(MakeRunPipeline().Run(squashed, context).ok());
-  EXPECT_EQ(Count(squashed, OpKind::kQuantizeLinear), 1) << PrintGraph(squashed);    // of x
-  EXPECT_EQ(Count(squashed, OpKind::kDequantizeLinear), 1) << PrintGraph(squashed);  // of the bias
+  Graph folded = result.graph;
+  ASSERT_TRUE(MakeRunPipeline().Run(folded, context).ok());
+  EXPECT_EQ(Count(folded, OpKind::kQuantizeLinear), 1) << PrintGraph(folded);    // of x
+  EXPECT_EQ(Count(folded, OpKind::kDequantizeLinear), 1) << PrintGraph(folded);  // of the bias
 }
 
 TEST(InsertQuantization, OneScaleForAllWeightsAndSignedActivations) {
@@ -192,11 +192,10 @@ TEST(InsertQuantization, ConcatHasOneRange) {
   ExpectNear(graph, result.graph);
   const PermissiveTarget target;
   PassContext context{.target = target};
-  Graph squashed = result.graph;
-  ASSERT_TRUE(MakeRunPipeline().Run(squashed, context).ok());
-  EXPECT_EQ(Count(squashed, OpKind::kIdentity), 0) << PrintGraph(squashed);
-  EXPECT_EQ(Count(squashed, OpKind::kQuantizeLinear), 1)
-      << PrintGraph(squashed);  // of x, which the pool joins to the rest
+  Graph folded = result.graph;
+  ASSERT_TRUE(MakeRunPipeline().Run(folded, context).ok());
+  EXPECT_EQ(Count(folded, OpKind::kIdentity), 0) << PrintGraph(folded);
+  EXPECT_EQ(Count(folded, OpKind::kQuantizeLinear), 1) << PrintGraph(folded);  // of x, which the pool joins to the rest
 }
 
 TEST(InsertQuantization, SumsMayHaveOneRange) {

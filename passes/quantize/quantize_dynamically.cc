@@ -54,7 +54,7 @@ absl::StatusOr<RoundedMatrix> RoundMatrix(const Graph& graph, NodeId id, const Q
     result.integers = QuantizedWeights(weights, result.quantization, limit);
     const std::optional<WeightChannels> channels = WeightChannelsOf(graph, id);
     const std::span<const int8_t> integers = std::as_const(result.integers).data<int8_t>();
-    if (!options.fit_pairs || !channels.has_value() || PairSumsOf(integers, *channels).fit()) break;
+    if (!options.reduce_range || !channels.has_value() || PairSumsOf(integers, *channels).fit()) break;
   }
   if (graph.node(id).attributes.Bool("transpose_b", false)) result.integers = Transposed(result.integers);
   return result;
@@ -71,8 +71,8 @@ std::string WhyNotDynamic(const Graph& graph, NodeId id) {
                        : Concat(op, " has no form with ranges of the run");
   }
   if (node.op == OpKind::kGemm) return "gemm with factors of its own, or of operands whose ranks are not known";
-  const Tensor* weights = graph.IsConstant(graph.input(id, kWeights)) ? graph.ConstantTensor(graph.input(id, kWeights))
-                                                                      : nullptr;
+  const Tensor* weights =
+      graph.IsConstant(graph.input(id, kWeights)) ? graph.ConstantTensor(graph.input(id, kWeights)) : nullptr;
   if (weights == nullptr) return "both operands are computed: the weights have to be constant";
   if (weights->type() != DataType::kFloat32 || weights->rank() != 2 || weights->num_elements() == 0) {
     return Concat("weights are ", DataTypeName(weights->type()), weights->shape().ToString(), ", need an f32 matrix");

@@ -94,7 +94,7 @@ TEST(QuantizeDynamically, TheFileHasStandardOpsAndIsFusedAgain) {
 
 TEST(QuantizeDynamically, WeightsOf7BitsWherePairsWouldNotFit) {
   const Graph before = Parsed(kProducts);
-  const Graph after = Quantized(before, {.per_channel_weights = false, .fit_pairs = true});
+  const Graph after = Quantized(before, {.per_channel_weights = false, .reduce_range = true});
   const absl::StatusOr<std::string> difference = CompareAnswers(before, after, kSeed, kSteps);
   ASSERT_TRUE(difference.ok()) << difference.status();
   EXPECT_EQ(*difference, "");
@@ -124,9 +124,14 @@ TEST(QuantizeDynamically, WhatHasNoSuchForm) {
     return y_conv, y_both, y_sum, y_half, y_infinite, y_stack, y_narrow, y_other
   })");
   const std::pair<const char*, const char*> reasons[] = {
-      {"y_conv", "slower"},          {"y_both", "both operands are computed"}, {"y_sum", "fused into it"},
-      {"y_half", "fused into it"},   {"y_infinite", "not finite"},             {"y_stack", "need an f32 matrix"},
-      {"y_narrow", "need an f32 matrix"}, {"y_other", "no form"},
+      {"y_conv", "slower"},
+      {"y_both", "both operands are computed"},
+      {"y_sum", "fused into it"},
+      {"y_half", "fused into it"},
+      {"y_infinite", "not finite"},
+      {"y_stack", "need an f32 matrix"},
+      {"y_narrow", "need an f32 matrix"},
+      {"y_other", "no form"},
   };
   for (const auto& [value, reason] : reasons) {
     const ValueId id = graph.FindValue(value);

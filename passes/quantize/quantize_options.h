@@ -27,7 +27,7 @@ struct QuantizeOptions {
   // Weights of 7 bits, -63 to 63: where pairs of products might not fit into 16 bits on CPUs without VNNI.
   std::set<NodeId> narrow_weights = {};
   // The same of every contraction of which that cannot be proved (ir/pair_sums.h); saturation.h says what was found.
-  bool fit_pairs = false;
+  bool reduce_range = false;
   // LSTM, GRU and RNN, which a GraphDef has no op for, may be quantized.
   bool recurrent = true;
   // The bias of a contraction takes up the mean error of its rounded weights (correct_bias.h). Where means of channels

@@ -53,22 +53,22 @@ ValueId ZeroState(GraphEditor& edit, NodeId id) {
 }
 
 // One recurrent node with bytes.
-class StateSquasher {
+class StateFolder {
  public:
-  StateSquasher(GraphEditor& edit, PassContext& context, std::string_view pass)
+  StateFolder(GraphEditor& edit, PassContext& context, std::string_view pass)
       : edit_(edit), graph_(edit.graph()), context_(context), pass_(pass) {}
 
   void Run(NodeId id) {
-    const std::string refusal = Squash(id);
+    const std::string refusal = Fold(id);
     if (context_.log == nullptr) return;
     if (!refusal.empty()) return context_.log->Refused(pass_, graph_, id, refusal);
     ++context_.matches;
   }
 
  private:
-  std::string Squash(NodeId id) {
+  std::string Fold(NodeId id) {
     if (graph_.HasControlEdges(id)) return "it has control edges";
-    Node squashed = graph_.node(id);
+    Node folded = graph_.node(id);
     for (const int i : {kRecurrentX, kRecurrentW, kRecurrentR}) {
       const ValueId integers = IntegersOf(graph_, graph_.input(id, i));
       if (!integers.valid()) return Concat("input ", i, " is no dequantized integer");
@@ -76,7 +76,7 @@ class StateSquasher {
       const bool weights = i != kRecurrentX;
       const bool fits = quantization.per_tensor() || (weights && quantization.axis == OutputChannelAxis(graph_, id));
       if (!fits) return Concat("input ", i, " has scales along another axis than its rows");
-      squashed.inputs[i] = integers;
+      folded.inputs[i] = integers;
     }
     const ValueId state = graph_.input(id, kRecurrentH);
     const ValueId integers = IntegersOf(graph_, state);
@@ -84,18 +84,17 @@ class StateSquasher {
       return "the initial state has no scale, which is that of all later states";
     const Quantization& quantization = *graph_.quantization(integers);
     const int32_t shift = graph_.type(integers) == DataType::kInt8 ? 128 : 0;  // u8 that stand for the same
-    squashed.attributes.Set("state_scale", quantization.scales[0]);
-    squashed.attributes.Set("state_zero_point", static_cast<int64_t>(quantization.zero_points[0] + shift));
+    folded.attributes.Set("state_scale", quantization.scales[0]);
+    folded.attributes.Set("state_zero_point", static_cast<int64_t>(quantization.zero_points[0] + shift));
 
     std::vector<ValueSpec> specs;
-    for (const ValueId output : squashed.outputs) {
+    for (const ValueId output : folded.outputs) {
       specs.push_back(output.valid() ? ValueSpec{graph_.type(output), graph_.shape(output), ""} : ValueSpec{});
     }
-    const std::vector<ValueId> outputs = squashed.outputs;
-    const NodeId clone = edit_.AddNode(std::move(squashed), std::move(specs));
+    const std::vector<ValueId> outputs = folded.outputs;
+    const NodeId clone = edit_.AddNode(std::move(folded), std::move(specs));
     const auto written = std::ranges::find_if(graph_.node(clone).outputs, [](ValueId v) { return v.valid(); });
-    const absl::Status status =
-        context_.target.SupportsQuantized(graph_, clone, graph_.node(clone).inputs, *written);
+    const absl::Status status = context_.target.SupportsQuantized(graph_, clone, graph_.node(clone).inputs, *written);
     if (!status.ok()) {
       edit_.RemoveNode(clone);
       return std::string(StdView(status.message()));
@@ -123,7 +122,9 @@ std::string WhyNoStateRange(const Graph& graph, NodeId id, const ValueRanges& ra
   if (!StateIsBounded(*options)) return "its activations do not bound the state";
   const ValueId state = graph.input(id, kRecurrentH);
   if (!state.valid()) {
-    return graph.shape(graph.input(id, kRecurrentX)).has_rank() ? "" : "the rank of x is unknown, so that it cannot get a state";
+    return graph.shape(graph.input(id, kRecurrentX)).has_rank()
+               ? ""
+               : "the rank of x is unknown, so that it cannot get a state";
   }
   if (graph.type(state) != DataType::kFloat32) return "its state is not f32";
   if (graph.IsConstant(state) || ranges.Find(graph, state) != nullptr) return "";
@@ -152,15 +153,16 @@ void QuantizeState(GraphEditor& edit, NodeId id, DataType type, const Quantizati
   ValueId state = graph.input(id, kRecurrentH);
   if (!state.valid()) state = ZeroState(edit, id);
   const Tensor* constant = graph.ConstantTensor(state);
-  const ValueId real = constant != nullptr ? AddDequantized(edit, Quantized(*constant, type, quantization), quantization)
-                                           : AddQuantizePair(edit, state, type, quantization);
+  const ValueId real = constant != nullptr
+                           ? AddDequantized(edit, Quantized(*constant, type, quantization), quantization)
+                           : AddQuantizePair(edit, state, type, quantization);
   std::vector<ValueId> inputs = graph.node(id).inputs;
   inputs.resize(std::max<size_t>(inputs.size(), kRecurrentH + 1), kNoValue);
   inputs[kRecurrentH] = real;
   edit.SetInputs(id, std::move(inputs));
 }
 
-absl::Status SquashRecurrent::Run(GraphEditor& edit, PassContext& context) const {
+absl::Status FoldRecurrentQuantization::Run(GraphEditor& edit, PassContext& context) const {
   const Graph& graph = edit.graph();
   std::vector<NodeId> nodes;
   for (const NodeId id : graph.TopologicalOrder()) {
@@ -169,8 +171,8 @@ absl::Status SquashRecurrent::Run(GraphEditor& edit, PassContext& context) const
   }
   if (nodes.empty()) return absl::OkStatus();
   AnnotateIntegers(edit);
-  StateSquasher squasher(edit, context, name());
-  for (const NodeId id : nodes) squasher.Run(id);
+  StateFolder folder(edit, context, name());
+  for (const NodeId id : nodes) folder.Run(id);
   return absl::OkStatus();
 }
 

@@ -30,10 +30,10 @@ void QuantizeState(GraphEditor& edit, NodeId id, DataType type, const Quantizati
 //     => lstm(x, w, r, b, lengths, dequantize(h)) {state_scale, state_zero_point}
 //
 // and of gru and rnn. x, h: one scale; w, r: constants of s8 without zero points, one scale or one a row. Not exact: in
-// the file the states are numbers. In front of SquashQuantization, which does the same with what writes x and reads y.
-class SquashRecurrent final : public Pass {
+// the file the states are numbers. In front of FoldQuantization, which does the same with what writes x and reads y.
+class FoldRecurrentQuantization final : public Pass {
  public:
-  std::string_view name() const override { return "squash-recurrent"; }
+  std::string_view name() const override { return "fold-recurrent-quantization"; }
   float tolerance() const override { return 0.05f; }  // steps of 8 bits, a few of them
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
 };

@@ -12,8 +12,8 @@
 #include "ir/recurrent.h"
 #include "ir/reference/reference.h"
 #include "ir/text.h"
-#include "passes/core/pipeline.h"
 #include "passes/core/permissive_target.h"
+#include "passes/core/pipeline.h"
 #include "passes/quantize/insert_quantization.h"
 #include "passes/simplify/passes.h"
 
@@ -39,7 +39,8 @@ std::string Lstm(std::string_view inputs, std::string_view head = "x: f32[7,3,5]
     w = const f32[1,24,5]
     r = const f32[1,24,6]
     b = const f32[1,48]
-    y, y_h, y_c = lstm(x, w, r, b)", inputs, ")", attributes, R"(
+    y, y_h, y_c = lstm(x, w, r, b)",
+                inputs, ")", attributes, R"(
     return y, y_h, y_c
   })");
 }
@@ -65,11 +66,11 @@ class RecurrentStateTest : public ::testing::Test {
     return "";
   }
 
-  std::string Squash(Graph& graph) {
+  std::string Fold(Graph& graph) {
     RewriteLog log;
     PassContext context{.target = target_, .log = &log};
-    Pipeline pipeline("squash");
-    pipeline.Add<SquashRecurrent>();
+    Pipeline pipeline("fold");
+    pipeline.Add<FoldRecurrentQuantization>();
     pipeline.Add<RemoveDeadNodes>();
     const absl::Status status = pipeline.Run(graph, context);
     EXPECT_TRUE(status.ok()) << status;
@@ -113,11 +114,11 @@ TEST_F(RecurrentStateTest, AStateIsAddedAndQuantized) {
   EXPECT_LT(Difference(before, graph), 0.05);
 
   const Graph in_pairs = graph;
-  ASSERT_EQ(Squash(graph), "");
-  const NodeId squashed = TheLstm(graph);
+  ASSERT_EQ(Fold(graph), "");
+  const NodeId folded = TheLstm(graph);
   for (const int i : {kRecurrentX, kRecurrentW, kRecurrentR})
-    EXPECT_NE(graph.quantization(graph.input(squashed, i)), nullptr) << i;
-  EXPECT_NEAR(graph.node(squashed).attributes.Float("state_scale", 0), 2.0 / 255, 1e-6);
+    EXPECT_NE(graph.quantization(graph.input(folded, i)), nullptr) << i;
+  EXPECT_NEAR(graph.node(folded).attributes.Float("state_scale", 0), 2.0 / 255, 1e-6);
   const double rounding = Difference(in_pairs, graph);
   EXPECT_LT(rounding, 0.02);
   EXPECT_GT(rounding, 0) << "states are rounded now";
@@ -145,7 +146,7 @@ TEST_F(RecurrentStateTest, AStateThatIsGivenWidensTheRange) {
   EXPECT_EQ(StateRangeOf(graph, id, ranges).max, 3);
   EXPECT_EQ(StateRangeOf(graph, id, ranges).min, -1);
   ASSERT_EQ(Quantize(graph, ranges), "");
-  ASSERT_EQ(Squash(graph), "");
+  ASSERT_EQ(Fold(graph), "");
   EXPECT_NEAR(graph.node(TheLstm(graph)).attributes.Float("state_scale", 0), 4.0 / 255, 1e-6);
 }
 
@@ -156,7 +157,8 @@ TEST_F(RecurrentStateTest, KeptAsTheyAre) {
   const Row rows[] = {
       {Lstm("", "x: f32[7,3,5]", " {activations=[\"Sigmoid\",\"Tanh\",\"Relu\"]}"), "do not bound the state"},
       {Lstm(", _, h", "x: f32[7,3,5], h: f32[1,3,6]"), "no range of 'h' is known"},
-      {"graph (x: f32[7,3,5], w: f32[1,24,5]) {\n r = const f32[1,24,6]\n y = lstm(x, w, r)\n return y }", "weights are computed"},
+      {"graph (x: f32[7,3,5], w: f32[1,24,5]) {\n r = const f32[1,24,6]\n y = lstm(x, w, r)\n return y }",
+       "weights are computed"},
   };
   for (const Row& row : rows) {
     Graph graph = Parsed(row.text);
@@ -180,7 +182,7 @@ TEST_F(RecurrentStateTest, PairsWithoutAScaleOfTheStateStay) {
     y = lstm(x, w, r)
     return y
   })");
-  EXPECT_THAT(Squash(graph), HasSubstr("the initial state has no scale"));
+  EXPECT_THAT(Fold(graph), HasSubstr("the initial state has no scale"));
 }
 
 }  // namespace

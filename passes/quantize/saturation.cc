@@ -74,7 +74,7 @@ std::optional<WeightChannels> ChannelsOf(const Node& node, std::span<const int64
   return WeightChannelsOf(numbers, dims);
 }
 
-// Whether there is a kernel that multiplies any bytes (runtime/host/byte_product.h).
+// Whether there is a kernel that multiplies any bytes (runtime/cpu/simd/byte_product.h).
 bool HasWideProduct(const Graph& graph, NodeId id, const Tensor& weights) {
   const Node& node = graph.node(id);
   if (node.op == OpKind::kMatMul || node.op == OpKind::kGemm) return true;
@@ -106,8 +106,8 @@ std::vector<SaturationCertificate> CertifySaturation(const Graph& graph) {
       const PairSums own = channels.has_value() ? PairSumsOf(bytes, *channels) : PairSumsOfAny(bytes);
       sums = {std::max(sums.most, own.most), std::min(sums.least, own.least),
               std::max(sums.worst_output, own.worst_output)};
-      narrow = narrow &&
-               std::ranges::all_of(bytes, [](int8_t w) { return w >= -kSevenBitLimit && w <= kSevenBitLimit; });
+      narrow =
+          narrow && std::ranges::all_of(bytes, [](int8_t w) { return w >= -kSevenBitLimit && w <= kSevenBitLimit; });
       wide = wide && HasWideProduct(graph, id, tensor);
     }
     SaturationCertificate certificate{.node = graph.Label(id), .most = sums.most, .least = sums.least};

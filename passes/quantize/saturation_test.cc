@@ -73,7 +73,7 @@ TEST(Saturation, ProvedFromTheWeights) {
 TEST(Saturation, SevenBitsWhereItIsNotProved) {
   RewriteLog log;
   Graph quantized;
-  std::map<std::string, SaturationCertificate> certificates = Certified({.fit_pairs = true}, log, &quantized);
+  std::map<std::string, SaturationCertificate> certificates = Certified({.reduce_range = true}, log, &quantized);
   EXPECT_EQ(certificates["near"].saturation, Saturation::kSevenBits);
   EXPECT_EQ(certificates["near"].most, 255 * (63 + 63));
   EXPECT_EQ(certificates["apart"].saturation, Saturation::kCannot);  // as before
@@ -134,7 +134,8 @@ TEST(Saturation, ProductsOfIntegers) {
 }
 
 TEST(Saturation, OfWideWeightsSomeHaveNoKernel) {
-  const std::map<std::string, SaturationCertificate> certificates = CertifiedText(R"(graph (x: u8[1,4,3,3], q: u8[3,4]) {
+  const std::map<std::string, SaturationCertificate> certificates =
+      CertifiedText(R"(graph (x: u8[1,4,3,3], q: u8[3,4]) {
   n = dequantize_linear(x, 0.1)
   m = dequantize_linear(q, 0.1)
   a = const s8[2,4,1,1] uniform(100, 127)
@@ -154,7 +155,8 @@ TEST(Saturation, OfWideWeightsSomeHaveNoKernel) {
 }
 
 TEST(Saturation, ConvolutionsOfIntegers) {
-  const std::map<std::string, SaturationCertificate> certificates = CertifiedText(R"(graph (x: u8[1,4,3,3], i: s8[1,4,3,3]) {
+  const std::map<std::string, SaturationCertificate> certificates =
+      CertifiedText(R"(graph (x: u8[1,4,3,3], i: s8[1,4,3,3]) {
   w = const s8[2,4,1,1] {100, 0, 100, 0, 100, 0, 100, 0}
   apart = conv_integer(x, w)
   signed = conv_integer(i, w)

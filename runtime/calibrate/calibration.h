@@ -20,7 +20,7 @@
 #include "ir/tensor.h"
 #include "ir/value_ranges.h"
 #include "runtime/calibrate/calibrators.h"
-#include "runtime/plan.h"
+#include "runtime/plan/plan.h"
 
 namespace halftone {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "absl/log/check.h"
-#include "runtime/host/simd.h"
-#include "runtime/host/vector_math.h"
+#include "runtime/cpu/simd/simd.h"
+#include "runtime/cpu/simd/vector_math.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -6,8 +6,8 @@
 #include <mutex>
 
 #include "absl/log/check.h"
-#include "runtime/host/parallel.h"
-#include "runtime/host/simd.h"
+#include "runtime/cpu/simd/parallel.h"
+#include "runtime/cpu/simd/simd.h"
 
 namespace halftone {
 namespace {
@@ -244,7 +244,7 @@ std::optional<int64_t> TensorStatistics::Add(std::span<const float> x, const Cha
   Extent batch;
   std::optional<int64_t> bad;
   std::mutex mutex;
-  host::ParallelFor(pieces, /*grain=*/1, [&](int64_t from, int64_t to) {
+  simd::ParallelFor(pieces, /*grain=*/1, [&](int64_t from, int64_t to) {
     const int64_t first = from * piece, last = std::min(to * piece, count);
     const bool alone = from == 0 && to == pieces;
     // Sums and maxima: whoever comes first, the result is the same.

@@ -14,7 +14,7 @@
 #include "ir/graph.h"
 #include "ir/tensor.h"
 #include "runtime/calibrate/tensor_statistics.h"
-#include "runtime/kernel.h"
+#include "runtime/plan/kernel.h"
 
 namespace halftone {
 

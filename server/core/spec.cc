@@ -183,8 +183,8 @@ class Checker {
         Add(absl::StrCat(path, ".", field), absl::StrCat("is over ", kMaxPatternBytes, " bytes"));
       }
     }
-    if (!v1::Policy::Loader_IsValid(policy.loader())) {
-      Add(path + ".loader", "is no known loader: ANY or ONNXRUNTIME");
+    if (!v1::Policy::TargetRuntime_IsValid(policy.target_runtime())) {
+      Add(path + ".target_runtime", "is no known loader: ANY or ONNXRUNTIME");
     }
   }
 
@@ -225,7 +225,7 @@ class Checker {
     if (int8.rest() != v1::PRECISION_UNSPECIFIED && int8.rest() != v1::FP32 && int8.rest() != v1::BF16) {
       Add(path + ".rest", "should be FP32 or BF16");
     }
-    if (!v1::Int8Form_IsValid(int8.form())) Add(path + ".form", "is no known form: QDQ or OPERATORS");
+    if (!v1::QuantFormat_IsValid(int8.form())) Add(path + ".form", "is no known form: QDQ or OPERATORS");
     if (!v1::Int8Mode_IsValid(int8.mode())) Add(path + ".mode", "is no known mode: STATIC, DYNAMIC or WEIGHTS");
     if (int8.has_trim_ranges()) {
       CheckNumber(path + ".trim_ranges", int8.trim_ranges(), 0, kMedian, "percent, 0 to 50");

@@ -98,7 +98,7 @@ TEST(CheckSpec, Int8) {
   *samples.mutable_digest() = DigestOf("y");
   int8.set_percentile(50);
   int8.set_rest(v1::FP16);
-  int8.set_form(static_cast<v1::Int8Form>(77));
+  int8.set_form(static_cast<v1::QuantFormat>(77));
   int8.set_mode(static_cast<v1::Int8Mode>(77));
   int8.set_trim_ranges(51);
   int8.set_max_top1_drop(-1);
@@ -107,9 +107,9 @@ TEST(CheckSpec, Int8) {
   int8.set_budget_seconds(-1);
   optimize.mutable_policy()->set_precisions(0, v1::BF16);
   const std::string at = "spec.optimize.policy.int8.";
-  EXPECT_EQ(FieldsOf(spec),
-            (Fields{at + "percentile", at + "rest", at + "form", at + "mode", at + "trim_ranges",
-                    at + "max_top1_drop", at + "min_sqnr_db", at + "min_cosine", at + "budget_seconds", "spec.optimize.ranges", "spec.optimize.ranges"}));
+  EXPECT_EQ(FieldsOf(spec), (Fields{at + "percentile", at + "rest", at + "form", at + "mode", at + "trim_ranges",
+                                    at + "max_top1_drop", at + "min_sqnr_db", at + "min_cosine", at + "budget_seconds",
+                                    "spec.optimize.ranges", "spec.optimize.ranges"}));
   int8.Clear();
   int8.set_percentile(99);
   int8.set_budget_seconds(5);
@@ -173,9 +173,9 @@ TEST(CheckSpec, RulesForNodes) {
   EXPECT_EQ(FieldsOf(spec), Fields{});
   policy.mutable_nodes(1)->set_ceiling(v1::ORIGINAL);
   policy.mutable_nodes(0)->clear_floor();
-  policy.set_loader(static_cast<v1::Policy::Loader>(77));
+  policy.set_target_runtime(static_cast<v1::Policy::TargetRuntime>(77));
   EXPECT_EQ(FieldsOf(spec), (Fields{"spec.optimize.policy.nodes[0].precision", "spec.optimize.policy.nodes[1].ceiling",
-                                    "spec.optimize.policy.loader"}));
+                                    "spec.optimize.policy.target_runtime"}));
 }
 
 TEST(FileNameProblem, Table) {

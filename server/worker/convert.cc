@@ -11,8 +11,8 @@
 #include "base/strings.h"
 #include "base/version.h"
 #include "report/names.h"
-#include "runtime/machine_facts.h"
-#include "runtime/onednn/target.h"
+#include "runtime/cpu/target.h"
+#include "runtime/measure/machine_facts.h"
 #include "server/worker/convert_benchmark.h"
 #include "server/worker/convert_int8.h"
 

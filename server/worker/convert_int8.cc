@@ -59,14 +59,14 @@ absl::StatusOr<Int8Options> ToInt8Options(const v1::Int8Policy& policy) {
   if (absl::Status status = SetCalibrator(policy, options.calibrator); !status.ok()) return status;
   if (absl::Status status = SetQuantize(policy, options.quantize); !status.ok()) return status;
   if (policy.rest() == v1::BF16) options.rest = VariantKind::kBf16;
-  if (policy.form() == v1::OPERATORS) options.form = Int8Form::kOperators;
+  if (policy.form() == v1::QOPERATOR) options.form = QuantFormat::kQOperator;
   if (policy.mode() == v1::DYNAMIC) options.mode = Int8Mode::kDynamic;
-  if (policy.mode() == v1::WEIGHTS) options.mode = Int8Mode::kWeights;
+  if (policy.mode() == v1::WEIGHTS) options.mode = Int8Mode::kWeightOnly;
   if (policy.no_bias_correction()) options.correct_bias = false;
   if (policy.no_equalization()) options.equalize = false;
   if (policy.smooth()) options.smooth = true;
   if (policy.clip_weights()) options.quantize.clip_weights = true;
-  if (policy.fit_pairs()) options.quantize.fit_pairs = true;
+  if (policy.reduce_range()) options.quantize.reduce_range = true;
   if (policy.has_trim_ranges()) {
     const float percent = static_cast<float>(policy.trim_ranges());
     options.trim_ranges = {percent, percent};
@@ -74,7 +74,7 @@ absl::StatusOr<Int8Options> ToInt8Options(const v1::Int8Policy& policy) {
   if (policy.has_max_top1_drop()) options.goal.max_top1_drop = policy.max_top1_drop() / kPoints;
   if (policy.has_min_sqnr_db()) options.goal.min_sqnr_db = policy.min_sqnr_db();
   if (policy.has_min_cosine()) options.goal.min_cosine = policy.min_cosine();
-  options.try_recipes = !policy.no_recipes();
+  options.search_configs = !policy.no_config_search();
   options.calibrator_is_named = !policy.calibrator().empty();
   options.sensitivity = policy.sensitivity();
   options.budget_seconds = policy.budget_seconds();
@@ -116,10 +116,10 @@ v1::GoalResult ToProto(const GoalResult& result) {
   proto.set_tried(result.tried);
   proto.set_seconds(result.seconds);
   proto.set_text(result.text);
-  proto.set_recipe(result.recipe);
-  for (const TriedRecipe& tried : result.recipes) {
-    v1::TriedRecipe* row = proto.add_recipes();
-    row->set_recipe(tried.recipe);
+  proto.set_config(result.config);
+  for (const TriedConfig& tried : result.configs) {
+    v1::TriedConfig* row = proto.add_configs();
+    row->set_config(tried.config);
     row->set_sqnr_db(tried.sqnr_db);
     row->set_top1_drop(tried.top1_drop);
     row->set_cosine(tried.cosine);

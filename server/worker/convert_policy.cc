@@ -64,7 +64,8 @@ absl::Status SetPolicy(const v1::Policy& policy, OptimizeOptions& options) {
   Append(policy.op_list(), options.op_list);
   options.rules = ToRules(policy);
   options.bf16_math_mode = policy.bf16_math_mode();
-  options.loader = policy.loader() == v1::Policy::ONNXRUNTIME ? Loader::kOnnxRuntime : Loader::kAny;
+  options.target_runtime =
+      policy.target_runtime() == v1::Policy::ONNXRUNTIME ? TargetRuntime::kOnnxRuntime : TargetRuntime::kAny;
   options.policy_sha256 = PolicySha256(policy);
   options.force = policy.force();
   if (policy.dialect() != v1::DIALECT_UNSPECIFIED) {

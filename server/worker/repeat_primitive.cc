@@ -5,7 +5,7 @@
 
 #include "absl/strings/numbers.h"
 #include "base/strings.h"
-#include "runtime/onednn/repeat.h"
+#include "runtime/cpu/onednn/repeat.h"
 
 namespace halftone::worker {
 

@@ -12,7 +12,7 @@
 #include "optimizer/plan_precision.h"
 #include "optimizer/run.h"
 #include "report/json.h"
-#include "runtime/onednn/target.h"
+#include "runtime/cpu/target.h"
 #include "server/worker/convert.h"
 #include "server/worker/convert_benchmark.h"
 #include "server/worker/convert_int8.h"
@@ -162,7 +162,7 @@ absl::StatusOr<WorkOutcome> Inspect(const WorkerRequest& request) {
     OptimizeOptions options;
     options.model = source;
     HALFTONE_RETURN_IF_ERROR(SetPolicy(policy, options));
-    const std::unique_ptr<Target> target = MakeOneDnnTarget();
+    const std::unique_ptr<Target> target = MakeCpuTarget();
     HALFTONE_ASSIGN_OR_RETURN(const PreparedModel model, PrepareModel(std::move(graph), *target, options));
     HALFTONE_ASSIGN_OR_RETURN(const GraphWithPlan plan, PlanModel(model, *target, options, TypeToInspect(policy)));
     const std::vector<PlanRow> rows = PlanRows(plan.graph, plan.planned);

@@ -16,8 +16,8 @@
 
 #include "CLI/CLI.hpp"
 #include "optimizer/variant_child.h"
-#include "runtime/benchmark.h"
-#include "runtime/cores.h"
+#include "runtime/measure/benchmark.h"
+#include "runtime/measure/cores.h"
 
 namespace halftone {
 namespace {

@@ -25,7 +25,7 @@ from measure import say
 from programs import HERE, BenchError, program, run
 
 MODE = "--int8-accuracy"
-FOR_LOADER = ("--loader", "onnxruntime")
+FOR_RUNTIME = ("--target-runtime", "onnxruntime")
 
 
 def parse(arguments):
@@ -101,26 +101,26 @@ def measure(net, files, options):
         ours = files.ours(net, *options.flags)
         classes, nodes, why = elsewhere(ours["file"], samples)
         failed |= {"our file in ONNX Runtime": why} if why else {}
-        file_for_loader = files.ours(net, *FOR_LOADER, *options.flags)["file"]
-        classes_for_loader, nodes_for_loader, why = elsewhere(file_for_loader, samples)
-        failed |= {f"our file of {' '.join(FOR_LOADER)} in ONNX Runtime": why} if why else {}
+        file_for_runtime = files.ours(net, *FOR_RUNTIME, *options.flags)["file"]
+        classes_for_runtime, nodes_for_runtime, why = elsewhere(file_for_runtime, samples)
+        failed |= {f"our file of {' '.join(FOR_RUNTIME)} in ONNX Runtime": why} if why else {}
         found |= {"engine": of_engine(ours["file"], samples), "engine_fp32": of_engine(ours["fp32"], samples), "elsewhere": classes,
-                  "engine_for_loader": of_engine(file_for_loader, samples), "elsewhere_for_loader": classes_for_loader,
+                  "engine_for_runtime": of_engine(file_for_runtime, samples), "elsewhere_for_runtime": classes_for_runtime,
                   "int8_share": ours["int8_share"]}
         spread = {"": own_spread(ours["file"], samples, classes),
-                  f", {' '.join(FOR_LOADER)}": own_spread(file_for_loader, samples, classes_for_loader)}
+                  f", {' '.join(FOR_RUNTIME)}": own_spread(file_for_runtime, samples, classes_for_runtime)}
     rows = [row("fp32", "ONNX Runtime", found, fp32)]
     if not options.peers_only:
         rows += [row("fp32, fused", "Halftone", found, found["engine_fp32"]), row("int8", "Halftone", found, found["engine"])]
         rows += [row("int8", "ONNX Runtime", found, found["elsewhere"])] if found["elsewhere"] else []
-        named = f"int8, {' '.join(FOR_LOADER)}"
-        rows.append(row(named, "Halftone", found, found["engine_for_loader"]))
-        rows += [row(named, "ONNX Runtime", found, found["elsewhere_for_loader"])] if found["elsewhere_for_loader"] else []
+        named = f"int8, {' '.join(FOR_RUNTIME)}"
+        rows.append(row(named, "Halftone", found, found["engine_for_runtime"]))
+        rows += [row(named, "ONNX Runtime", found, found["elsewhere_for_runtime"])] if found["elsewhere_for_runtime"] else []
     rows += [row(f"int8 of its quantizer, {name}", "ONNX Runtime", found, classes) for name, classes in peers.items()]
     result = {"model": net.name, "samples": len(labels), "rows": rows, "failed": failed, "verdicts": []}
     if not options.peers_only:
         result |= {"verdicts": judge_accuracy(net, found), "int8_share": ours["int8_share"], "summary": ours["summary"],
-                   "nodes_elsewhere": nodes, "nodes_for_loader": nodes_for_loader,
+                   "nodes_elsewhere": nodes, "nodes_for_runtime": nodes_for_runtime,
                    "own_spread": spread,
                    "calibration": {key: ours["calibration"].get(key) for key in ("samples", "calibrator", "source")}}
     return result

@@ -56,7 +56,7 @@ def judge_accuracy(net, found):
     # A file that stayed fp32 loses nothing: every bar is about a file that computes in int8.
     verdicts.append(at_least("multiply-adds in int8", found["int8_share"], INT8_SHARE))
     for file, engine, elsewhere in (("", found["engine"], found["elsewhere"]),
-                                    (", --loader onnxruntime", found["engine_for_loader"], found["elsewhere_for_loader"])):
+                                    (", --target-runtime onnxruntime", found["engine_for_runtime"], found["elsewhere_for_runtime"])):
         others = None if elsewhere is None else sum(a != b for a, b in zip(engine, elsewhere, strict=True))
         verdicts.append(at_most(f"{OTHER_CLASSES}{file}", others, int(MOST_CLASSES_ELSEWHERE * samples + 1e-9)))
     return verdicts

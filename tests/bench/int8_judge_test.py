@@ -39,10 +39,10 @@ def _(t):
     t.equal(judge_speed(NETS["resnet50"], times(90, 22, 15), 20, 1, ZEN4)["fp32"]["word"], "VOID")
 
 
-def found(engine, peers, elsewhere=None, share=0.95, for_loader=None):
+def found(engine, peers, elsewhere=None, share=0.95, for_runtime=None):
     labels = [0, 1, 2, 3] * 25
-    return {"labels": labels, "fp32": labels, "engine": engine, "elsewhere": elsewhere, "engine_for_loader": labels,
-            "elsewhere_for_loader": for_loader, "peers": peers, "int8_share": share}
+    return {"labels": labels, "fp32": labels, "engine": engine, "elsewhere": elsewhere, "engine_for_runtime": labels,
+            "elsewhere_for_runtime": for_runtime, "peers": peers, "int8_share": share}
 
 
 def wrong_in(count):
@@ -58,12 +58,12 @@ def _(t):
     net = NETS["mobilenet_v2"]
     peers = {"minmax": wrong_in(7), "entropy": wrong_in(1), "percentile": wrong_in(50)}
     others = "other classes in ONNX Runtime"
-    good = met(net, found(wrong_in(1), peers, wrong_in(2), for_loader=wrong_in(1)))
+    good = met(net, found(wrong_in(1), peers, wrong_in(2), for_runtime=wrong_in(1)))
     t.equal(good, {"images lost": True, "agreement with fp32": True, "multiply-adds in int8": True, others: True,
-                   f"{others}, --loader onnxruntime": True})
-    bad = met(net, found(wrong_in(2), peers, wrong_in(4), share=0.89, for_loader=wrong_in(2)))
+                   f"{others}, --target-runtime onnxruntime": True})
+    bad = met(net, found(wrong_in(2), peers, wrong_in(4), share=0.89, for_runtime=wrong_in(2)))
     t.equal(bad, {key: False for key in good})
-    t.equal(met(net, found(wrong_in(1), peers, None, share=None, for_loader=wrong_in(1))),
+    t.equal(met(net, found(wrong_in(1), peers, None, share=None, for_runtime=wrong_in(1))),
             {**good, "multiply-adds in int8": False, others: False})
 
 
@@ -72,11 +72,11 @@ def _(t):
     net, labels = NETS["mnist_cnn"], [1] * 5000
     for lost, expected in ((10, True), (11, False)):
         classes = [2] * lost + [1] * (5000 - lost)
-        facts = {"labels": labels, "fp32": labels, "engine": classes, "elsewhere": classes, "engine_for_loader": classes,
-                 "elsewhere_for_loader": classes, "peers": {}, "int8_share": 0.0}
+        facts = {"labels": labels, "fp32": labels, "engine": classes, "elsewhere": classes, "engine_for_runtime": classes,
+                 "elsewhere_for_runtime": classes, "peers": {}, "int8_share": 0.0}
         verdicts = judge_accuracy(net, facts)
         t.equal([v["what"] for v in verdicts], ["images lost", "multiply-adds in int8", "other classes in ONNX Runtime",
-                                                "other classes in ONNX Runtime, --loader onnxruntime"])
+                                                "other classes in ONNX Runtime, --target-runtime onnxruntime"])
         t.equal([v["met"] for v in verdicts], [expected, False, True, True], "a file that stayed fp32")
         t.equal(counted(verdicts), (2 + expected, 4))
 

@@ -86,7 +86,7 @@ def verdict_rows(results):
 
 def kernels_lines(result):
     """What ONNX Runtime ran of our two files, the most frequent types first."""
-    for key, name in (("nodes_elsewhere", result["model"]), ("nodes_for_loader", f"{result['model']}, --loader onnxruntime")):
+    for key, name in (("nodes_elsewhere", result["model"]), ("nodes_for_runtime", f"{result['model']}, --target-runtime onnxruntime")):
         if key in result:
             nodes = sorted(result[key].items(), key=lambda item: (-item[1], item[0]))
             yield f"* {name}: {', '.join(f'{count} {op}' for op, count in nodes) if nodes else 'did not run'}"

@@ -26,11 +26,11 @@ SPEED = {**COMMON, "rounds": 5, "round_seconds": 1.0, "seed": 1, "results": [
      "verdicts": {"fp32": verdict("PASS", 3.2, 3.1, 3.4), "int8": verdict("FAIL?", 1.08, 1.1)}}]}
 ACCURACY = {**COMMON, "flags": [], "results": [
     {"model": "squeezenet", "samples": 100, "nodes_elsewhere": {"MaxPool": 3, "QLinearConv": 26},
-     "nodes_for_loader": {"QLinearConv": 27}, "own_spread": {"": 4, ", --loader onnxruntime": None}, "failed": {"entropy s8": "out of memory"}, "rows": [
+     "nodes_for_runtime": {"QLinearConv": 27}, "own_spread": {"": 4, ", --target-runtime onnxruntime": None}, "failed": {"entropy s8": "out of memory"}, "rows": [
         {"file": "fp32", "engine": "ONNX Runtime", "right": 62, "agreement": 1.0}, {"file": "int8", "engine": "Halftone", "right": 60, "agreement": 0.97}],
      "verdicts": [{"what": "images lost", "value": 2, "bar": 1, "met": False}, {"what": "agreement with fp32", "value": 0.97, "bar": 0.96, "met": True},
                   {"what": "multiply-adds in int8", "value": None, "bar": 0.9, "met": False},
-                  {"what": "other classes in ONNX Runtime, --loader onnxruntime", "value": 1, "bar": 1, "met": True}]}]}
+                  {"what": "other classes in ONNX Runtime, --target-runtime onnxruntime", "value": 1, "bar": 1, "met": True}]}]}
 
 
 def node(name, op, types, kernel, us):
@@ -61,8 +61,8 @@ def _(t):
     text = page({"accuracy": ACCURACY})
     for part in ("2 of 4 bars are met", "| squeezenet | images lost | 2 | <= 1 | MISSED |", "| agreement with fp32 | 0.9700 | >= 0.9600 | met |",
                  "| multiply-adds in int8 | not known |", "|  | int8 | Halftone | 60 of 100 | 0.6000 | 0.9700 |", "entropy s8: out of memory",
-                 "* squeezenet: 26 QLinearConv, 3 MaxPool", "* squeezenet, --loader onnxruntime: 27 QLinearConv",
-                 "| other classes in ONNX Runtime, --loader onnxruntime | 1 | <= 1 | met |",
+                 "* squeezenet: 26 QLinearConv, 3 MaxPool", "* squeezenet, --target-runtime onnxruntime: 27 QLinearConv",
+                 "| other classes in ONNX Runtime, --target-runtime onnxruntime | 1 | <= 1 | met |",
                  "with its graph optimizations and without, other classes: squeezenet 4."):
         t.contains(text, part)
 

@@ -1,4 +1,4 @@
-"""Medians, and the confidence interval of a ratio of paired rounds. The same method as runtime/statistics.h."""
+"""Medians, and the confidence interval of a ratio of paired rounds. The same method as runtime/measure/statistics.h."""
 
 import random
 

@@ -3,7 +3,7 @@
 
 usage: onnxruntime_round.py MODEL.onnx SAMPLES.npz --seconds S --samples N --batch N --cores 0,1 [--answers OUT.npz]
 
-One thread a core. Warm-up and timing are those of runtime/benchmark.h: warm-up until three batches in a row differ by less than 2 %
+One thread a core. Warm-up and timing are those of runtime/measure/benchmark.h: warm-up until three batches in a row differ by less than 2 %
 and 50 inferences are done, or for 2 s; then S seconds of inferences, at least N, each timed from numpy array to numpy array. Prints
 JSON. --answers: no timing, one inference, its outputs.
 """
@@ -20,7 +20,7 @@ import onnxruntime
 WARMUP_SECONDS = 2.0
 WARMUP_INFERENCES = 50
 SHORT_BATCH_SECONDS = 0.01  # shorter ones are mostly noise
-MAX_SWITCHES_PER_SECOND = 10  # involuntary, of a thread: the limit of runtime/benchmark.cc
+MAX_SWITCHES_PER_SECOND = 10  # involuntary, of a thread: the limit of runtime/measure/benchmark.cc
 MAX_STEAL_SHARE = 0.01
 
 

@@ -24,10 +24,10 @@
 #include "ir/text.h"
 #include "passes/core/pass.h"
 #include "passes/pipelines.h"
+#include "runtime/cpu/target.h"
 #include "runtime/engine.h"
-#include "runtime/onednn/target.h"
-#include "runtime/plan.h"
-#include "runtime/statistics.h"
+#include "runtime/measure/statistics.h"
+#include "runtime/plan/plan.h"
 #include "tests/bench/race_main.h"
 
 namespace halftone {
@@ -101,7 +101,7 @@ absl::StatusOr<std::vector<OpKind>> OpsWhenOptimized(Graph graph) {
       if (label.starts_with("given")) edit.AddGraphOutput(Concat("of_", label), graph.output(id));
     }
   }
-  const std::unique_ptr<Target> target = MakeOneDnnTarget();
+  const std::unique_ptr<Target> target = MakeCpuTarget();
   RewriteLog log;
   PassContext context{.target = *target, .log = &log};
   HALFTONE_RETURN_IF_ERROR(MakeOptimizePipeline().Run(graph, context));

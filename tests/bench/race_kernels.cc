@@ -20,10 +20,10 @@
 #include "base/status.h"
 #include "ir/reference/reference.h"
 #include "ir/text.h"
-#include "runtime/backend_wrapper.h"
-#include "runtime/onednn/backend.h"
-#include "runtime/plan.h"
-#include "runtime/statistics.h"
+#include "runtime/cpu/backend.h"
+#include "runtime/measure/statistics.h"
+#include "runtime/plan/backend_wrapper.h"
+#include "runtime/plan/plan.h"
 #include "tests/bench/race_main.h"
 
 namespace halftone {
@@ -58,7 +58,7 @@ class KernelFor final : public Kernel {
 class OneKernelBackend final : public BackendWrapper {
  public:
   OneKernelBackend(const Graph& graph, NodeId node, const Kernel* kernel)
-      : BackendWrapper(OneDnnBackend()), op_(graph.op(node)) {
+      : BackendWrapper(CpuBackend()), op_(graph.op(node)) {
     const auto all = inside().Kernels(op_);
     kernels_.push_back(std::make_unique<KernelFor>(kernel, node, /*is_raced=*/true));
     for (const Kernel* other : all.first(all.size() - 1)) {
@@ -144,7 +144,7 @@ std::string KernelOf(const Race& race, const Plan& plan) {
 // The kernels that take the node, in the order of the table, but the one of an ordinary plan first: a kernel before it
 // takes the node only through casts.
 absl::Status FindRacers(Race& race) {
-  const auto kernels = OneDnnBackend().Kernels(race.graph.op(race.node));
+  const auto kernels = CpuBackend().Kernels(race.graph.op(race.node));
   for (size_t i = 0; i + 1 < kernels.size(); ++i) {
     Racer racer;
     racer.backend = std::make_unique<OneKernelBackend>(race.graph, race.node, kernels[i]);
@@ -154,7 +154,7 @@ absl::Status FindRacers(Race& race) {
     if (racer.kernel != "reference") race.racers.push_back(std::move(racer));
   }
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Plan> ordinary,
-                            Plan::Compile(race.graph, {.threads = race.threads}, OneDnnBackend()));
+                            Plan::Compile(race.graph, {.threads = race.threads}, CpuBackend()));
   const std::string chosen = KernelOf(race, *ordinary);
   std::ranges::stable_partition(race.racers, [&](const Racer& racer) { return racer.kernel == chosen; });
   return absl::OkStatus();

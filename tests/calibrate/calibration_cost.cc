@@ -16,7 +16,7 @@
 #include "optimizer/samples.h"
 #include "runtime/calibrate/calibration.h"
 #include "runtime/engine.h"
-#include "runtime/statistics.h"
+#include "runtime/measure/statistics.h"
 
 namespace halftone {
 namespace {
@@ -59,7 +59,7 @@ absl::StatusOr<Cost> Measure(const std::string& path, const std::string& npz, in
   HALFTONE_ASSIGN_OR_RETURN(Graph graph, LoadModel({.path = path}));
   const std::vector<SampleFile> files = npz.empty() ? std::vector<SampleFile>{} : std::vector<SampleFile>{{npz, npz}};
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<SampleSource> samples, OpenSamplesOrRandom(files, kSeed));
-  HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, 1, samples->dims(), /*fuse=*/true, *MakeOneDnnTarget()));
+  HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, 1, samples->dims(), /*fuse=*/true, *MakeCpuTarget()));
   HALFTONE_RETURN_IF_ERROR(samples->Bind(graph));
   HALFTONE_ASSIGN_OR_RETURN(const Inputs inputs, ReadInputs(*samples));
   const CompileOptions options{.threads = threads};
@@ -96,16 +96,20 @@ absl::StatusOr<Cost> Measure(const std::string& path, const std::string& npz, in
 }
 
 void Print(const Cost& cost) {
-  std::printf("plain %.3f ms, calibrating %.3f ms a sample, ratio %.3f\n", cost.plain_ms, cost.calibrating_ms, cost.ratio);
+  std::printf("plain %.3f ms, calibrating %.3f ms a sample, ratio %.3f\n", cost.plain_ms, cost.calibrating_ms,
+              cost.ratio);
   std::printf("%zu values, %.2f million numbers a sample, at most %zu bytes a value\n", cost.values, cost.numbers / 1e6,
               cost.most_bytes);
   for (const auto& [name, ms] : cost.calibrator_ms) std::printf("%s: %.1f ms\n", name.c_str(), ms);
 }
 
 void PrintJson(const Cost& cost) {
-  const nlohmann::json json = {{"plain_ms", cost.plain_ms},   {"calibrating_ms", cost.calibrating_ms},
-                               {"ratio", cost.ratio},         {"values", cost.values},
-                               {"numbers", cost.numbers},     {"most_bytes", cost.most_bytes},
+  const nlohmann::json json = {{"plain_ms", cost.plain_ms},
+                               {"calibrating_ms", cost.calibrating_ms},
+                               {"ratio", cost.ratio},
+                               {"values", cost.values},
+                               {"numbers", cost.numbers},
+                               {"most_bytes", cost.most_bytes},
                                {"calibrator_ms", cost.calibrator_ms}};
   std::printf("%s\n", json.dump().c_str());
 }

@@ -77,7 +77,7 @@ absl::Status Measure(const std::string& model, const std::string& calibration_fi
                             OpenSamples({{calibration_file, calibration_file}}));
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<SampleSource> evaluation,
                             OpenSamples({{evaluation_file, evaluation_file}}));
-  const std::unique_ptr<Target> target = MakeOneDnnTarget();
+  const std::unique_ptr<Target> target = MakeCpuTarget();
   PassContext context{.target = *target};
   Graph fused = loaded;
   HALFTONE_RETURN_IF_ERROR(BindShapes(fused, 1, calibration->dims()));
@@ -105,7 +105,7 @@ absl::Status Measure(const std::string& model, const std::string& calibration_fi
         QuantizeOptions options;
         options.clip_weights = mode == 2 || mode == 3;
         options.correct_bias = mode == 1 || mode == 3 || mode == 4;
-        options.fit_pairs = mode == 4;
+        options.reduce_range = mode == 4;
         const std::vector<NodeId> nodes = graph.nodes();
         Graph quantized = graph;
         Pipeline pipeline("quantize");
@@ -118,7 +118,7 @@ absl::Status Measure(const std::string& model, const std::string& calibration_fi
         if (equalize) what += ", equalized";
         if (options.clip_weights) what += ", clipped weights";
         if (options.correct_bias) what += ", corrected biases";
-        if (options.fit_pairs) what += ", 7 bits";
+        if (options.reduce_range) what += ", 7 bits";
         Print(what, exact, answers);
       }
     }

@@ -58,7 +58,7 @@ absl::Status BindInputs(Graph& graph, const std::vector<Tensor>& inputs) {
 
 absl::StatusOr<std::vector<Tensor>> RunGraph(Graph graph, const std::vector<Tensor>& inputs, bool optimize,
                                              CompileOptions options) {
-  const std::unique_ptr<Target> target = MakeOneDnnTarget();
+  const std::unique_ptr<Target> target = MakeCpuTarget();
   HALFTONE_RETURN_IF_ERROR(BindInputs(graph, inputs));
   HALFTONE_RETURN_IF_ERROR(Annotate(PrepareToRun(graph, /*batch=*/1, {}, optimize, *target), "preparing"));
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Plan> plan, CompilePlan(graph, options));
@@ -94,7 +94,7 @@ std::string SameBits(const std::vector<Tensor>& actual, const std::vector<Tensor
 
 // What a client gets back.
 absl::StatusOr<Graph> Rewritten(Graph graph, const std::vector<Tensor>& inputs) {
-  const std::unique_ptr<Target> target = MakeOneDnnTarget();
+  const std::unique_ptr<Target> target = MakeCpuTarget();
   HALFTONE_RETURN_IF_ERROR(BindInputs(graph, inputs));
   HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, /*batch=*/1, {}, /*fuse=*/true, *target));
   PassContext context{.target = *target};

@@ -16,7 +16,7 @@ from harness import DEMO, Failure, case, main, program, variant  # noqa: E402
 NUMPY, FILES = ("numpy",), ("numpy", "onnx")
 INT8 = ("--precision", "int8", "--no-bench")
 CALIBRATORS = ("min-max", "moving-average", "percentile", "entropy", "mean-squared-error")
-FORMS = ("qdq", "operators")
+FORMS = ("qdq", "qoperator")
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
 # Two convolutions of 2 and 3 channels; the weights of the second channel of the first one are `W`.
 NET = """net (float[N,2,4,4] x) => (float[N,3,4,4] y)
@@ -211,7 +211,7 @@ def _(t):
         for numbers in ({"channel": 0}, {"weights": 0}, {"weights": 1e-38}, {"channel": 1e-38}, {"channel": 1e-38, "weights": 1e-38},
                         {"weights": 1e-42}):
             for form in FORMS:
-                sound(t, server, edited_net(t, **numbers), "--calibration", samples, "--int8-form", form, what=f"{numbers} {form}")
+                sound(t, server, edited_net(t, **numbers), "--calibration", samples, "--quant-format", form, what=f"{numbers} {form}")
 
 
 @case("zeros, constants, the smallest and the largest numbers give sound files by every calibrator", needs=FILES)
@@ -222,7 +222,7 @@ def _(t):
             samples = write_samples(t, array=filled(number))
             for calibrator in CALIBRATORS:
                 sound(t, server, model, "--calibration", samples, "--calibrator", calibrator, what=f"{number} {calibrator}")
-            for flags in (("--int8-form", "operators"), ("--activations", "s8", "--symmetric"), ("--smooth",)):
+            for flags in (("--quant-format", "qoperator"), ("--activations", "s8", "--symmetric"), ("--smooth",)):
                 sound(t, server, model, "--calibration", samples, *flags, what=f"{number} {flags}")
         tiny = write_samples(t, array=filled(1e-40))
         sound(t, server, edited_net(t, channel=1e-38, weights=1e-38), "--calibration", tiny, what="1e-40 times 1e-38")
@@ -236,7 +236,7 @@ def _(t):
         for number in (0, 3.5, 1e-40):
             samples = write_samples(t, name, numpy().full_like(data[name][:4], number))
             for form in FORMS:
-                sound(t, server, DEMO / "digits.pb", "--calibration", samples, "--int8-form", form, what=f"{number} {form}")
+                sound(t, server, DEMO / "digits.pb", "--calibration", samples, "--quant-format", form, what=f"{number} {form}")
 
 
 # --- Weights
@@ -318,7 +318,7 @@ def _(t):
         for low, high in ((0, 0), (5, 5), (-3, -3), (-3.4e38, 3.4e38), (0, 3.4e38), (0, 1e-45), (-1e-45, 1e-45)):
             values = {name: dict(row, min=low, max=high) for name, row in good["values"].items()}
             path.write_text(json.dumps(dict(good, values=values)))
-            for flags in ((), ("--int8-form", "operators"), ("--activations", "s8", "--symmetric")):
+            for flags in ((), ("--quant-format", "qoperator"), ("--activations", "s8", "--symmetric")):
                 sound(t, server, model, "--ranges", path, *flags, what=f"[{low}, {high}] {flags}")
 
 

@@ -91,7 +91,7 @@ def _(t):
 @case("weights alone with the rest in bf16: products of bf16", needs=NUMPY)
 def _(t):
     path, _ = gated_layers(t)
-    report, out = t.optimize(path, *WEIGHTS, "--int8-rest", "bf16")
+    report, out = t.optimize(path, *WEIGHTS, "--fallback-precision", "bf16")
     file, int8 = out / "layers.int8.onnx", variant(report, "INT8")
     t.check(file.stat().st_size < 0.3 * path.stat().st_size, f"{file.stat().st_size} bytes")
     t.check(int8["fidelity"][0]["sqnr_db"] >= 25, f"{int8['fidelity']}")

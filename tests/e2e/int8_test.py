@@ -94,19 +94,19 @@ FLAGS = [
     (("--activations", "s8"), "activations", "s8"),
     (("--symmetric",), "symmetric", True),
     (("--per-tensor-weights",), "per_tensor_weights", True),
-    (("--int8-rest", "bf16"), "rest", "BF16"),
-    (("--int8-form", "operators"), "form", "OPERATORS"),
+    (("--fallback-precision", "bf16"), "rest", "BF16"),
+    (("--quant-format", "qoperator"), "form", "QOPERATOR"),
     (("--no-bias-correction",), "no_bias_correction", True),
     (("--no-equalization",), "no_equalization", True),
     (("--smooth",), "smooth", True),
     (("--clip-weights",), "clip_weights", True),
-    (("--fit-pairs",), "fit_pairs", True),
+    (("--reduce-range",), "reduce_range", True),
     (("--trim-ranges", "2"), "trim_ranges", 2),
     (("--max-top1-drop", "50"), "max_top1_drop", 50),
     (("--min-sqnr", "1"), "min_sqnr_db", 1),
     (("--min-cosine", "0.1"), "min_cosine", 0.1),
     (("--budget", "60"), "budget_seconds", 60),
-    (("--no-recipes",), "no_recipes", True),
+    (("--no-config-search",), "no_config_search", True),
 ]
 
 
@@ -159,61 +159,61 @@ def _(t):
     flags = (ONNX, *INT8, "--calibration", calibration, "--eval", judge)
     free, _ = t.optimize(*flags)
     decibels = variant(free, "INT8")["fidelity"][0]["sqnr_db"]
-    report, _ = t.optimize(*flags, "--min-sqnr", f"{decibels + 3:.2f}", "--no-recipes")
+    report, _ = t.optimize(*flags, "--min-sqnr", f"{decibels + 3:.2f}", "--no-config-search")
     int8 = variant(report, "INT8")
     t.equal(int8["goal"]["met"], True, int8["goal"])
     t.check(int8["goal"]["raised"] > 0 and int8["fidelity"][0]["sqnr_db"] >= decibels + 2.99, f"{int8['goal']}, {int8['fidelity']}")
     t.check(any(d["rule"] == "int8.accuracy" for d in int8["decisions"]), f"{int8['decisions']}")
-    t.equal([r["recipe"] for r in int8["goal"]["recipes"]], ["min-max"])
+    t.equal([r["config"] for r in int8["goal"]["configs"]], ["min-max"])
     report, _ = t.optimize(*flags, "--min-sqnr", "200", "--budget", "0.001")
     t.equal(variant(report, "INT8")["goal"]["met"], False)
     for part in ("at its budget of 0.001 s", "NOT met"):
         t.check(any(part in w for w in report["warnings"]), f"no {part!r} in {report['warnings']}")
 
 
-@case("other recipes come before nodes are raised: the table has each, ranges and report are of the one that is taken", needs=NUMPY)
+@case("other configs come before nodes are raised: the table has each, ranges and report are of the one that is taken", needs=NUMPY)
 def _(t):
     calibration, judge = split_digits(t)
     samples = ("--calibration", calibration, "--eval", judge)
 
-    # More than int8 can: every recipe is tried, and nodes are raised from the nearest.
+    # More than int8 can: every config is tried, and nodes are raised from the nearest.
     run = t.halftone("optimize", ONNX, *INT8, *samples, "--min-sqnr", "200", "--out", "out")
     t.equal(run.returncode, 0, run.stderr)
     report = json.loads((t.folder / "out" / "report.json").read_text())
     goal = variant(report, "INT8")["goal"]
-    tried = {r["recipe"]: r["sqnr_db"] for r in goal["recipes"]}
-    t.equal(goal["recipes"][0]["recipe"], "min-max")
+    tried = {r["config"]: r["sqnr_db"] for r in goal["configs"]}
+    t.equal(goal["configs"][0]["config"], "min-max")
     t.check({"mean-squared-error", "percentile", "entropy"} <= {name.split(",")[0] for name in tried}, tried)
-    t.equal(tried[goal["recipe"]], max(tried.values()), f"{goal}")
+    t.equal(tried[goal["config"]], max(tried.values()), f"{goal}")
     for name, sqnr in tried.items():
-        star = re.escape("*") if name == goal["recipe"] else " "
+        star = re.escape("*") if name == goal["config"] else " "
         t.check(re.search(rf"^  {star} +{sqnr:.1f} dB  top-1 drop .* points  cosine [\d.]+  missed +{re.escape(name)}$", run.stdout, re.M),
                 f"{name} is not in\n{run.stdout}")
-    t.contains(run.stdout, f"; recipe {goal['recipe']}")
-    t.equal(report["calibration"]["calibrator"], goal["recipe"].split(",")[0])
+    t.contains(run.stdout, f"; config {goal['config']}")
+    t.equal(report["calibration"]["calibrator"], goal["config"].split(",")[0])
     t.equal(json.loads((t.folder / "out" / "digits.ranges.json").read_text())["calibrator"], report["calibration"]["calibrator"])
 
     # The first that does it is taken, whole; and a run that is asked for it makes the same.
-    own, better = tried["min-max"], next((r["recipe"] for r in goal["recipes"] if r["sqnr_db"] > tried["min-max"] + 0.01), None)
+    own, better = tried["min-max"], next((r["config"] for r in goal["configs"] if r["sqnr_db"] > tried["min-max"] + 0.01), None)
     if better is not None:
         between = f"{(own + tried[better]) / 2:.4f}"
         report, out = t.optimize(ONNX, *INT8, *samples, "--min-sqnr", between)
         goal = variant(report, "INT8")["goal"]
-        t.equal((goal["met"], goal["recipe"], goal["raised"]), (True, better, 0), f"{goal}")
+        t.equal((goal["met"], goal["config"], goal["raised"]), (True, better, 0), f"{goal}")
         flags = ["--calibrator", better.split(",")[0], *(f"--{word.strip()}" for word in better.split(",")[1:])]
         _, again = t.optimize(ONNX, *INT8, *samples, *flags)
         t.equal((out / "digits.ranges.json").read_bytes() == (again / "digits.ranges.json").read_bytes(), True, "other ranges")
 
     # What the user names stays, and so do ranges of a file.
     report, _ = t.optimize(ONNX, *INT8, *samples, "--min-sqnr", "200", "--calibrator", "entropy")
-    t.equal({r["recipe"].split(",")[0] for r in variant(report, "INT8")["goal"]["recipes"]}, {"entropy"})
+    t.equal({r["config"].split(",")[0] for r in variant(report, "INT8")["goal"]["configs"]}, {"entropy"})
     _, out = t.optimize(ONNX, *INT8, *samples)
     ranges, wide = json.loads((out / "digits.ranges.json").read_text()), t.folder / "wide.json"
     for row in ranges["values"].values():
         row.update(min=row["min"] * 4, max=row["max"] * 4)
     wide.write_text(json.dumps(ranges))
     report, out = t.optimize(ONNX, *INT8, "--ranges", wide, "--eval", judge, "--min-sqnr", "200")
-    t.equal({r["recipe"].split(",")[0] for r in variant(report, "INT8")["goal"]["recipes"]}, {"min-max"})
+    t.equal({r["config"].split(",")[0] for r in variant(report, "INT8")["goal"]["configs"]}, {"min-max"})
     ends = lambda path: {n: numpy().float32([v["min"], v["max"]]).tolist() for n, v in json.loads(path.read_text())["values"].items()}
     t.equal(ends(out / "digits.ranges.json"), ends(wide))
 

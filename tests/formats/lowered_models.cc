@@ -14,7 +14,7 @@ namespace halftone::testing {
 
 std::string NameOf(const Lowering& lowering) {
   return Concat(lowering.planner == PlannerKind::kLists ? "lists" : "placement", ", ", VariantName(lowering.kind), ", ",
-                LoaderName(lowering.loader), ", ", DialectName(lowering.dialect));
+                TargetRuntimeName(lowering.target_runtime), ", ", DialectName(lowering.dialect));
 }
 
 std::vector<Lowering> AllLowerings(GraphFormat format) {
@@ -23,11 +23,11 @@ std::vector<Lowering> AllLowerings(GraphFormat format) {
   for (const PlannerKind planner : {PlannerKind::kLists, PlannerKind::kPlacement}) {
     for (const VariantKind kind : {VariantKind::kBf16, VariantKind::kFp16}) {
       all.push_back({planner, kind});
-      if (!graphdef) all.push_back({planner, kind, Loader::kOnnxRuntime});
+      if (!graphdef) all.push_back({planner, kind, TargetRuntime::kOnnxRuntime});
     }
     if (!graphdef) continue;
-    all.push_back({planner, VariantKind::kBf16, Loader::kAny, Dialect::kTensorFlow});
-    all.push_back({planner, VariantKind::kBf16, Loader::kAny, Dialect::kItex});
+    all.push_back({planner, VariantKind::kBf16, TargetRuntime::kAny, Dialect::kTensorFlow});
+    all.push_back({planner, VariantKind::kBf16, TargetRuntime::kAny, Dialect::kItex});
   }
   return all;
 }
@@ -36,7 +36,7 @@ absl::StatusOr<Graph> Lower(const Graph& imported, const Lowering& lowering) {
   const PermissiveTarget target;
   OptimizeOptions options;
   options.planner_kind = lowering.planner;
-  options.loader = lowering.loader;
+  options.target_runtime = lowering.target_runtime;
   options.dialect = lowering.dialect;
   options.policy_sha256 = std::string(64, 'a');
   options.force = true;

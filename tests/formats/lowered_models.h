@@ -16,7 +16,7 @@ namespace halftone::testing {
 struct Lowering {
   PlannerKind planner = PlannerKind::kLists;
   VariantKind kind = VariantKind::kBf16;
-  Loader loader = Loader::kAny;
+  TargetRuntime target_runtime = TargetRuntime::kAny;
   Dialect dialect = Dialect::kPortable;
 };
 std::string NameOf(const Lowering& lowering);  // "lists, bf16, any, portable"

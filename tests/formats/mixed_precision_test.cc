@@ -121,7 +121,7 @@ void CheckLowered(const Graph& imported, const Lowering& lowering, int* narrow_n
   EXPECT_EQ(Illegal(*graph, first->bytes), "");
   EXPECT_EQ(ProvenanceOf(first->again).planner, lowering.planner == PlannerKind::kLists ? "lists" : "placement");
   EXPECT_EQ(ProvenanceOf(first->again).policy_sha256, std::string(64, 'a'));
-  EXPECT_EQ(LoadsIn(first->again, lowering.loader), absl::OkStatus());
+  EXPECT_EQ(LoadsIn(first->again, lowering.target_runtime), absl::OkStatus());
   *narrow_nodes += CountNarrowNodes(first->again);
 }
 

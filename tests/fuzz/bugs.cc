@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "ir/editor.h"
-#include "runtime/onednn/backend.h"
+#include "runtime/cpu/backend.h"
 
 namespace halftone::fuzz {
 namespace {
@@ -54,26 +54,26 @@ class BrokenKernel final : public Kernel {
 class BrokenBackend final : public Backend {
  public:
   BrokenBackend(OpKind op, Break breaking) : op_(op) {
-    for (const Kernel* kernel : OneDnnBackend().Kernels(op)) broken_.emplace_back(kernel, breaking);
+    for (const Kernel* kernel : CpuBackend().Kernels(op)) broken_.emplace_back(kernel, breaking);
     for (const BrokenKernel& kernel : broken_) kernels_.push_back(&kernel);
   }
   std::span<const Kernel* const> Kernels(OpKind op) const override {
-    return op == op_ ? std::span<const Kernel* const>(kernels_) : OneDnnBackend().Kernels(op);
+    return op == op_ ? std::span<const Kernel* const>(kernels_) : CpuBackend().Kernels(op);
   }
   absl::StatusOr<Prepared> Convert(std::span<const int64_t> dims, const Placement& from,
                                    const Placement& to) const override {
-    return OneDnnBackend().Convert(dims, from, to);
+    return CpuBackend().Convert(dims, from, to);
   }
   bool Same(std::span<const int64_t> dims, const Placement& a, const Placement& b) const override {
-    return OneDnnBackend().Same(dims, a, b);
+    return CpuBackend().Same(dims, a, b);
   }
   size_t Bytes(std::span<const int64_t> dims, const Placement& placement) const override {
-    return OneDnnBackend().Bytes(dims, placement);
+    return CpuBackend().Bytes(dims, placement);
   }
   Placement WithType(std::span<const int64_t> dims, const Placement& placement, DataType type) const override {
-    return OneDnnBackend().WithType(dims, placement, type);
+    return CpuBackend().WithType(dims, placement, type);
   }
-  void UseThreads(int threads) const override { OneDnnBackend().UseThreads(threads); }
+  void UseThreads(int threads) const override { CpuBackend().UseThreads(threads); }
 
  private:
   OpKind op_;

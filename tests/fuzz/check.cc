@@ -166,7 +166,7 @@ void SetFormat(Graph& graph, GraphFormat format) {
 // whatever its code.
 absl::StatusOr<Graph> ThroughFile(Graph graph, GraphFormat format, const Subject& subject) {
   SetFormat(graph, format);
-  const std::unique_ptr<Target> target = MakeOneDnnTarget();
+  const std::unique_ptr<Target> target = MakeCpuTarget();
   PassContext context{.target = *target};
   HALFTONE_RETURN_IF_ERROR(Annotate(MakeExportPipeline(format).Run(graph, context), "splitting what is fused"));
   absl::StatusOr<std::string> bytes = subject.write(graph);
@@ -226,7 +226,7 @@ Subject Halftone() {
     return CompilePlan(graph, {.threads = graph.num_nodes() % 40 == 0 ? 2 : 1});
   };
   subject.optimize = [](Graph& graph) -> absl::Status {
-    const std::unique_ptr<Target> target = MakeOneDnnTarget();
+    const std::unique_ptr<Target> target = MakeCpuTarget();
     PassContext context{.target = *target};
     HALFTONE_RETURN_IF_ERROR(MakeOptimizePipeline().Run(graph, context));
     const PrecisionPlan nothing;

@@ -15,7 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "ir/graph.h"
-#include "runtime/plan.h"
+#include "runtime/plan/plan.h"
 
 namespace halftone::testing {
 

@@ -1,7 +1,7 @@
 // Every case of the kernels again, with values that do not lie row-major: each kernel either takes the layout or asks
 // for another one, and the numbers stay. Which kernel runs does not matter here.
 //
-//   forced   behind each input and each result stands a copy into a layout (runtime/onednn/foreign_layouts.h)
+//   forced   behind each input and each result stands a copy into a layout (runtime/cpu/onednn/foreign_layouts.h)
 //   chosen   each input comes out of a convolution with a kernel of 1, in the layout that the convolution has chosen
 #include <string>
 #include <vector>
@@ -11,8 +11,8 @@
 #include "ir/editor.h"
 #include "ir/reference/reference.h"
 #include "ir/text.h"
+#include "runtime/cpu/onednn/foreign_layouts.h"
 #include "runtime/engine.h"
-#include "runtime/onednn/foreign_layouts.h"
 #include "tests/kernels/cases.h"
 
 namespace halftone::testing {

@@ -11,14 +11,14 @@
 #include "ir/reference/reference.h"
 #include "ir/tensor.h"
 #include "ir/text.h"
+#include "runtime/cpu/simd/channel_copy.h"
+#include "runtime/cpu/simd/elementwise.h"
+#include "runtime/cpu/simd/gates.h"
+#include "runtime/cpu/simd/round_floats.h"
+#include "runtime/cpu/simd/simd.h"
+#include "runtime/cpu/simd/vector_math.h"
+#include "runtime/cpu/simd/vectors.h"
 #include "runtime/engine.h"
-#include "runtime/host/channel_copy.h"
-#include "runtime/host/elementwise.h"
-#include "runtime/host/gates.h"
-#include "runtime/host/round_floats.h"
-#include "runtime/host/simd.h"
-#include "runtime/host/vector_math.h"
-#include "runtime/host/vectors.h"
 
 namespace halftone::testing {
 namespace {
@@ -29,21 +29,21 @@ using Halves = std::vector<uint16_t>;
 // ---- Loops over what kernels inline, for each kind of CPU.
 
 HALFTONE_INLINE void Scalars(const float* x, uint16_t* y, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) y[i] = host::ToBf16(x[i]);
+  for (int64_t i = 0; i < count; ++i) y[i] = simd::ToBf16(x[i]);
 }
 template <int kLanes>
 HALFTONE_INLINE void Pairs(const float* x, uint16_t* y, int64_t count) {
   for (int64_t i = 0; i + 2 * kLanes <= count; i += 2 * kLanes) {
-    host::PairOf<typename host::Vectors<kLanes>::Floats> pair;
+    simd::PairOf<typename simd::Vectors<kLanes>::Floats> pair;
     for (int k = 0; k < kLanes; ++k) {
       pair.even[k] = x[i + 2 * k];
       pair.odd[k] = x[i + 2 * k + 1];
     }
-    host::StorePair(y + i, pair);
+    simd::StorePair(y + i, pair);
   }
 }
 HALFTONE_INLINE void F16s(const float* x, uint16_t* y, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) y[i] = host::F16::Put(x[i]);
+  for (int64_t i = 0; i < count; ++i) y[i] = simd::F16::Put(x[i]);
 }
 
 using Loop = void (*)(const float*, uint16_t*, int64_t);
@@ -64,11 +64,11 @@ HALFTONE_INLINED(Pairs<4>, Pairs4)
 HALFTONE_INLINED(F16s, F16s)
 
 constexpr InlinedRow kInlined[] = {
-    {"runtime/host/simd.h ToBf16", DataType::kBFloat16, ScalarsAvx512, ScalarsAvx2, ScalarsAny},
-    {"runtime/host/vectors.h StorePair of 16", DataType::kBFloat16, Pairs16Avx512, Pairs16Avx2, Pairs16Any},
-    {"runtime/host/vectors.h StorePair of 8", DataType::kBFloat16, Pairs8Avx512, Pairs8Avx2, Pairs8Any},
-    {"runtime/host/vectors.h StorePair of 4", DataType::kBFloat16, Pairs4Avx512, Pairs4Avx2, Pairs4Any},
-    {"runtime/host/elementwise.h F16::Put", DataType::kFloat16, F16sAvx512, F16sAvx2, F16sAny},
+    {"runtime/cpu/simd/simd.h ToBf16", DataType::kBFloat16, ScalarsAvx512, ScalarsAvx2, ScalarsAny},
+    {"runtime/cpu/simd/vectors.h StorePair of 16", DataType::kBFloat16, Pairs16Avx512, Pairs16Avx2, Pairs16Any},
+    {"runtime/cpu/simd/vectors.h StorePair of 8", DataType::kBFloat16, Pairs8Avx512, Pairs8Avx2, Pairs8Any},
+    {"runtime/cpu/simd/vectors.h StorePair of 4", DataType::kBFloat16, Pairs4Avx512, Pairs4Avx2, Pairs4Any},
+    {"runtime/cpu/simd/elementwise.h F16::Put", DataType::kFloat16, F16sAvx512, F16sAvx2, F16sAny},
 };
 
 void AddInlined(std::vector<Converter>& all) {
@@ -86,24 +86,24 @@ void AddInlined(std::vector<Converter>& all) {
 // ---- Functions of kernels.
 
 void AddHost(std::vector<Converter>& all) {
-  for (const host::RoundFunctions& functions : host::RoundFunctionsForThisCpu()) {
+  for (const simd::RoundFunctions& functions : simd::RoundFunctionsForThisCpu()) {
     const std::string cpu(functions.cpu);
     for (const auto& [to, loop] :
          {std::pair(DataType::kBFloat16, functions.to_bf16), std::pair(DataType::kFloat16, functions.to_f16)}) {
       all.push_back(
-          {absl::StrCat("runtime/host/round_floats.h to ", std::string(DataTypeName(to)), ", ", cpu), to,
+          {absl::StrCat("runtime/cpu/simd/round_floats.h to ", std::string(DataTypeName(to)), ", ", cpu), to,
            [loop = loop](const Floats& x, Halves& y) { loop(x.data(), y.data(), static_cast<int64_t>(x.size())); }});
     }
   }
-  all.push_back({"runtime/host/gates.h to_bf16", DataType::kBFloat16, [](const Floats& x, Halves& y) {
-                   host::GateFunctionsForThisCpu().to_bf16(x.data(), y.data(), static_cast<int64_t>(x.size()));
+  all.push_back({"runtime/cpu/simd/gates.h to_bf16", DataType::kBFloat16, [](const Floats& x, Halves& y) {
+                   simd::GateFunctionsForThisCpu().to_bf16(x.data(), y.data(), static_cast<int64_t>(x.size()));
                  }});
   for (const int64_t channels : {2, 3, 4}) {
-    all.push_back({absl::StrCat("runtime/host/channel_copy.h InterleavePlanes of ", channels), DataType::kBFloat16,
+    all.push_back({absl::StrCat("runtime/cpu/simd/channel_copy.h InterleavePlanes of ", channels), DataType::kBFloat16,
                    [channels, pixels_first = Halves()](const Floats& x, Halves& y) mutable {
                      const int64_t pixels = static_cast<int64_t>(x.size()) / channels;
                      pixels_first.resize(x.size());
-                     host::InterleavePlanes(x.data(), channels, pixels, DataType::kBFloat16,
+                     simd::InterleavePlanes(x.data(), channels, pixels, DataType::kBFloat16,
                                             reinterpret_cast<std::byte*>(pixels_first.data()));
                      for (int64_t pixel = 0; pixel < pixels; ++pixel) {
                        for (int64_t c = 0; c < channels; ++c)

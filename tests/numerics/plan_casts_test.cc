@@ -14,8 +14,8 @@
 #include "base/strings.h"
 #include "gtest/gtest.h"
 #include "ir/text.h"
+#include "runtime/cpu/onednn/foreign_layouts.h"
 #include "runtime/engine.h"
-#include "runtime/onednn/foreign_layouts.h"
 #include "tests/numerics/nearest.h"
 
 namespace halftone::testing {

@@ -9,7 +9,7 @@
 #include "absl/strings/match.h"
 #include "base/files.h"
 #include "gtest/gtest.h"
-#include "runtime/onednn/target.h"
+#include "runtime/cpu/target.h"
 #include "tests/support/golden.h"
 
 namespace halftone {
@@ -18,7 +18,7 @@ namespace {
 // What the target refuses because the parts are faster.
 constexpr char kFaster[] = " is faster on this CPU";
 // Which integers a product takes depends on more than an epilogue: tests/kernels:int8_test asks that.
-constexpr std::string_view kOfIntegers = "squash-quantization";
+constexpr std::string_view kOfIntegers = "fold-quantization";
 // oneDNN rounds sums of bf16 products behind them, but none of f32 products.
 constexpr std::string_view kRoundsF32 = "f32 that is rounded behind the product";
 
@@ -30,7 +30,7 @@ bool IsOfThisCpu(const GoldenCase& golden, const Target& target) {
 }
 
 TEST(GoldenOnOneDnn, WhatFusesInATextFusesOnACpu) {
-  const std::unique_ptr<Target> target = MakeOneDnnTarget();
+  const std::unique_ptr<Target> target = MakeCpuTarget();
   int cases = 0, left = 0;
   for (const auto& entry : std::filesystem::directory_iterator("tests/passes")) {
     if (entry.path().extension() != ".graph" || entry.path().stem() == kOfIntegers) continue;

@@ -16,8 +16,8 @@
 #include "base/files.h"
 #include "gtest/gtest.h"
 #include "ir/dialect.h"
+#include "passes/export/merges.h"
 #include "passes/fusion/rules.h"
-#include "passes/lowering/merges.h"
 #include "passes/precision/conversions.h"
 #include "passes/simplify/rules.h"
 

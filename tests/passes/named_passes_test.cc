@@ -1,7 +1,7 @@
 // Named passes: how their text is read, and what no golden case can show: bounds of what rounding does, and that
 // quantized weights are written and read back in both formats.
 
-#include "passes/surgery/named_passes.h"
+#include "passes/transforms/named_passes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -205,7 +205,8 @@ node { name: "y" op: "BatchNormWithGlobalNormalization" input: "c" input: "m" in
 versions { producer: 22 })";
 
 TEST(FoldOldBatchNorms, TheOperatorOfOldIsReadWrittenAndFolded) {
-  const absl::StatusOr<Graph> graph = ImportModelBytes(kOldBatchNorm, "old.pbtxt", {.format = ModelFormat::kGraphDefText});
+  const absl::StatusOr<Graph> graph =
+      ImportModelBytes(kOldBatchNorm, "old.pbtxt", {.format = ModelFormat::kGraphDefText});
   ASSERT_TRUE(graph.ok()) << graph.status();
   EXPECT_EQ(graph->op(graph->FindNode("y")), OpKind::kBatchNorm);
   const absl::StatusOr<std::string> text = ExportModel(*graph, {.as_text = true});

@@ -1,4 +1,4 @@
-// Every graph of the golden files, quantized wherever that can be, squashed for the kernels of this machine and
+// Every graph of the golden files, quantized wherever that can be, folded for the kernels of this machine and
 // planned, answers as the reference says of the quantized graph before. An integer may be another one where a sum in
 // another order rounds to the other side; behind several such steps, numbers may be a few steps away.
 
@@ -48,26 +48,26 @@ int NodesOfIntegers(const Graph& graph) {
 }
 
 std::string Problem(const Graph& golden, const QuantizeOptions& options, Counts& counts) {
-  const std::unique_ptr<Target> target = MakeOneDnnTarget();
+  const std::unique_ptr<Target> target = MakeCpuTarget();
   PassContext context{.target = *target};
   const OptimizedGraph optimized = OptimizeGolden(golden, context);
   if (optimized.ranges.values.empty() || !CompilePlan(optimized.graph, {.threads = 1}).ok()) return "";
   const absl::StatusOr<QuantizedGraph> quantized = QuantizeEverywhere(optimized, options, context);
   if (!quantized.ok()) return std::string(quantized.status().message());
-  const Graph& squashed = quantized->squashed;
+  const Graph& folded = quantized->folded;
   const std::vector<Tensor> inputs = reference::RandomInputs(quantized->pairs, kQuantizeSeed);
   const absl::StatusOr<std::vector<Tensor>> expected = reference::EvaluateGraph(quantized->pairs, inputs);
   if (!expected.ok()) return "";
-  absl::StatusOr<std::unique_ptr<Plan>> plan = CompilePlan(squashed, {.threads = 1});
-  if (!plan.ok()) return Concat(plan.status().message(), "\n", PrintGraph(squashed));
+  absl::StatusOr<std::unique_ptr<Plan>> plan = CompilePlan(folded, {.threads = 1});
+  if (!plan.ok()) return Concat(plan.status().message(), "\n", PrintGraph(folded));
   const absl::StatusOr<std::vector<Tensor>> actual = (*plan)->Run(inputs);
-  if (!actual.ok()) return Concat(actual.status().message(), "\n", PrintGraph(squashed));
+  if (!actual.ok()) return Concat(actual.status().message(), "\n", PrintGraph(folded));
   ++counts.graphs;
-  counts.integers += NodesOfIntegers(squashed);
+  counts.integers += NodesOfIntegers(folded);
   for (size_t i = 0; i < expected->size(); ++i) {
     const std::string difference =
         reference::Compare((*actual)[i], (*expected)[i], /*relative=*/0, Allowed((*expected)[i]));
-    if (!difference.empty()) return Concat("result ", i, ": ", difference, "\n", PrintGraph(squashed));
+    if (!difference.empty()) return Concat("result ", i, ": ", difference, "\n", PrintGraph(folded));
   }
   return "";
 }

@@ -28,8 +28,8 @@ absl::StatusOr<QuantizedGraph> QuantizeEverywhere(const OptimizedGraph& optimize
   insert.Add<InsertQuantization>(optimized.ranges, std::set<NodeId>(nodes.begin(), nodes.end()), options);
   insert.Add<RemoveDeadNodes>();
   HALFTONE_RETURN_IF_ERROR(insert.Run(result.pairs, context));
-  result.squashed = result.pairs;
-  HALFTONE_RETURN_IF_ERROR(MakeRunPipeline().Run(result.squashed, context));
+  result.folded = result.pairs;
+  HALFTONE_RETURN_IF_ERROR(MakeRunPipeline().Run(result.folded, context));
   return result;
 }
 

@@ -29,8 +29,8 @@ struct OptimizedGraph {
 OptimizedGraph OptimizeGolden(const Graph& golden, PassContext& context);
 
 struct QuantizedGraph {
-  Graph pairs;     // as a file would hold it
-  Graph squashed;  // for context.target
+  Graph pairs;   // as a file would hold it
+  Graph folded;  // for context.target
 };
 absl::StatusOr<QuantizedGraph> QuantizeEverywhere(const OptimizedGraph& optimized, const QuantizeOptions& options,
                                                   PassContext& context);

@@ -12,7 +12,7 @@
 // More lines, each optional:
 //   plan: m=bf16, add=f32      planned precision by node label; every other node is f32. "plan: lists": what
 //   PlanByLists says why: another user          a part of the reason that the rule must give for keeping the graph
-//   with: num_steps=4          arguments of a named pass (passes/surgery/named_passes.h)
+//   with: num_steps=4          arguments of a named pass (passes/transforms/named_passes.h)
 //   unrun: has an opaque node  why the graphs cannot be executed; every other case is
 //
 // `out` is compared as same_graph.h says; names that it leaves out may be anything. Both graphs are then executed by

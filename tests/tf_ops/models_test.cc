@@ -25,7 +25,7 @@ TEST_P(AudioModels, GiveTheAnswersOfTheirMakers) {
   absl::StatusOr<Graph> graph = LoadModel({.path = Concat(folder, model, ".pb")});
   ASSERT_TRUE(graph.ok()) << graph.status();
   EXPECT_TRUE(OpsThatCannotRun(*graph).empty());
-  const std::unique_ptr<Target> target = MakeOneDnnTarget();
+  const std::unique_ptr<Target> target = MakeCpuTarget();
   const absl::Status prepared = PrepareToRun(*graph, 1, {}, fuse, *target);
   ASSERT_TRUE(prepared.ok()) << prepared;
   const absl::StatusOr<std::unique_ptr<Plan>> plan = CompilePlan(*graph);

@@ -29,7 +29,7 @@
 #include "passes/pipelines.h"
 #include "passes/precision/lists_planner.h"
 #include "passes/precision/placement_planner.h"
-#include "passes/surgery/named_passes.h"
+#include "passes/transforms/named_passes.h"
 
 namespace halftone {
 namespace {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """INT8 between ONNX Runtime and us. Files that its quantizer wrote, in operators of integers (QLinearConv and its like) and in pairs:
-`halftone run` reads them and gives the classes that ONNX Runtime gives. Files of --loader onnxruntime: it computes them with integers."""
+`halftone run` reads them and gives the classes that ONNX Runtime gives. Files of --target-runtime onnxruntime: it computes them with integers."""
 
 import importlib.util
 import json
@@ -77,7 +77,7 @@ def check(t, model, name, arrays, judged, wanted, most_others, forms=FORMS):
 
 def ran_by_onnx_runtime(t, model, calibration, samples, *flags):
     """The operators that ONNX Runtime ran of the file that we made for it."""
-    _, out = t.optimize(model, "--precision", "int8", "--no-bench", "--loader", "onnxruntime", "--calibration", calibration, "--eval", samples,
+    _, out = t.optimize(model, "--precision", "int8", "--no-bench", "--target-runtime", "onnxruntime", "--calibration", calibration, "--eval", samples,
                         *flags)
     file = out / f"{pathlib.Path(model).stem}.int8.onnx"
     return {op.removeprefix("Nhwc") for op in json.loads(peer("onnxruntime_answers.py", file, samples))["nodes"]}

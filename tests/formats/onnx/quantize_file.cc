@@ -1,4 +1,4 @@
-// quantize_file MODEL OUT [--samples FILE.npz] [--loader NAME] [--s8] [--per-tensor] [--operators]: an int8 file with a
+// quantize_file MODEL OUT [--samples FILE.npz] [--target-runtime NAME] [--s8] [--per-tensor] [--operators]: an int8 file with a
 // pair around everything that can be quantized, ranges from the samples (seeded random numbers without them). For
 // quantized_test.py: without planning, accuracy control and measuring.
 
@@ -15,7 +15,7 @@
 #include "base/strings.h"
 #include "formats/formats.h"
 #include "optimizer/model.h"
-#include "optimizer/quantize_for_loader.h"
+#include "optimizer/quantize_for_runtime.h"
 #include "optimizer/samples.h"
 #include "passes/core/pass.h"
 #include "passes/pipelines.h"
@@ -29,29 +29,29 @@ namespace {
 
 struct Arguments {
   std::string model, out, samples;
-  Loader loader = Loader::kAny;
-  Int8Form form = Int8Form::kPairs;
+  TargetRuntime target_runtime = TargetRuntime::kAny;
+  QuantFormat form = QuantFormat::kQdq;
   QuantizeOptions quantize;
 };
 
 absl::StatusOr<Arguments> ParseArguments(int argc, char** argv) {
   Arguments arguments;
-  arguments.quantize.fit_pairs = !DescribeCpu().native_int8;  // ONNX Runtime's pairs of products saturate there, too
+  arguments.quantize.reduce_range = !DescribeCpu().native_int8;  // ONNX Runtime's pairs of products saturate there, too
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     const std::string value = i + 1 < argc ? argv[i + 1] : "";
     if (word == "--samples") {
       arguments.samples = value, ++i;
-    } else if (word == "--loader") {
-      const std::optional<Loader> loader = LoaderFromName(value);
-      if (!loader.has_value()) return absl::InvalidArgumentError(Concat("no loader '", value, "'"));
-      arguments.loader = *loader, ++i;
+    } else if (word == "--target-runtime") {
+      const std::optional<TargetRuntime> target_runtime = TargetRuntimeFromName(value);
+      if (!target_runtime.has_value()) return absl::InvalidArgumentError(Concat("no loader '", value, "'"));
+      arguments.target_runtime = *target_runtime, ++i;
     } else if (word == "--s8") {
       arguments.quantize.activations = DataType::kInt8;
     } else if (word == "--per-tensor") {
       arguments.quantize.per_channel_weights = false;
     } else if (word == "--operators") {
-      arguments.form = Int8Form::kOperators;
+      arguments.form = QuantFormat::kQOperator;
     } else if (arguments.model.empty()) {
       arguments.model = word;
     } else {
@@ -72,16 +72,17 @@ CalibrationSource BatchesOf(SampleSource& samples) {
 
 absl::Status Quantize(const Arguments& arguments) {
   HALFTONE_ASSIGN_OR_RETURN(Graph graph, LoadModel({.path = arguments.model}));
-  const std::unique_ptr<const Target> machine = MakeOneDnnTarget();
+  const std::unique_ptr<const Target> machine = MakeCpuTarget();
   const std::unique_ptr<const Target> target =
-      FusionTargetFor(graph.format(), arguments.loader, {.form = arguments.form}, *machine);
+      FusionTargetFor(graph.format(), arguments.target_runtime, {.form = arguments.form}, *machine);
   std::unique_ptr<SampleSource> samples = RandomSamples(/*seed=*/1, /*batches=*/2);
   if (!arguments.samples.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(samples, OpenSamples({SampleFile{arguments.samples, arguments.samples}}));
   }
   HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, /*batch=*/1, samples->dims(), /*fuse=*/true, *target));
   HALFTONE_RETURN_IF_ERROR(samples->Bind(graph));
-  const QuantizeOptions options = OptionsFor(graph.format(), arguments.loader, arguments.form, arguments.quantize);
+  const QuantizeOptions options =
+      OptionsFor(graph.format(), arguments.target_runtime, arguments.form, arguments.quantize);
   const CalibratorOptions calibrator{
       .integers = {.type = options.activations, .symmetric = options.symmetric_activations}};
   HALFTONE_ASSIGN_OR_RETURN(const ValueRanges ranges, CalibrateGraph(graph, BatchesOf(*samples), calibrator));
@@ -94,10 +95,10 @@ absl::Status Quantize(const Arguments& arguments) {
   insert.Add<InsertQuantization>(ranges, nodes, options);
   insert.Add<RemoveDeadNodes>();
   HALFTONE_RETURN_IF_ERROR(insert.Run(graph, context));
-  const FileTypes types = FileTypesOf(graph.format(), arguments.loader);
+  const FileTypes types = FileTypesOf(graph.format(), arguments.target_runtime);
   HALFTONE_RETURN_IF_ERROR(MakeExportPipeline(graph.format(), Dialect::kPortable, types).Run(graph, context));
   ExportOptions file;
-  file.onnx.integer_operators = arguments.form == Int8Form::kOperators;
+  file.onnx.integer_operators = arguments.form == QuantFormat::kQOperator;
   HALFTONE_ASSIGN_OR_RETURN(const std::string bytes, ExportModel(graph, file));
   return WriteFileAtomically(arguments.out, bytes);
 }

@@ -186,7 +186,7 @@ def check_small(t, name, kind):
     feed = feed_of(path)
     before, _ = theirs(path, feed)
     for form, flags in FORMS.items():
-        file = quantize(t, path, f"{form}.{kind}", "--loader", "onnxruntime", *flags, *KINDS[kind], feed=feed)
+        file = quantize(t, path, f"{form}.{kind}", "--target-runtime", "onnxruntime", *flags, *KINDS[kind], feed=feed)
         written = check_weights(t, file, form)
         if form == "operators":
             t.check(wanted <= set(written), f"{form}: {sorted(wanted)} wanted, the file has {written}")
@@ -209,7 +209,7 @@ for _name in MODELS:
             check_small(t, name, kind)
 
 
-@case("small: pairs for any loader run in ONNX Runtime, too", needs=PEERS)
+@case("small: pairs for any target runtime run in ONNX Runtime, too", needs=PEERS)
 def _(t):
     for name in ("residual", "leaky", "concat"):
         inputs, outputs, weights, body, _ = MODELS[name]
@@ -258,7 +258,7 @@ for _net, (_path, _input, _convs, _share, _drift) in REAL.items():
             path = shared("models", *relative.split("/"))
             calibration, _ = images(t, net, name, "--set", "images_calibration")
             npz, judged = images(t, net, name)
-            file = quantize(t, path, form, "--samples", calibration, "--loader", "onnxruntime", *FORMS[form])
+            file = quantize(t, path, form, "--samples", calibration, "--target-runtime", "onnxruntime", *FORMS[form])
             size, whole = file.stat().st_size, path.stat().st_size
             t.check(size < 0.3 * whole, f"{size} bytes, in fp32 {whole}")
             answers, ran = theirs(file, {name: judged[0][None]})
@@ -273,7 +273,7 @@ for _net, (_path, _input, _convs, _share, _drift) in REAL.items():
             print(f"     {len(after) - same} have another class here", flush=True)
             if same >= len(after) - drift:
                 return
-            pairs = quantize(t, path, "pairs", "--samples", calibration, "--loader", "onnxruntime")
+            pairs = quantize(t, path, "pairs", "--samples", calibration, "--target-runtime", "onnxruntime")
             parted = sum(a != b for a, b in zip(classes(pairs, name, judged, optimized=False), after))
             t.check(same >= len(after) - parted,
                     f"{len(after) - same} of {len(after)} images have another class here than in ONNX Runtime, {parted} in itself computing with f32")

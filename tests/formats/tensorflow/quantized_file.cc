@@ -30,23 +30,23 @@ void ExpectLegal(const tensorflow::GraphDef& def) {
 }  // namespace
 
 void ExpectNumbers(const tensorflow::GraphDef& def, const std::vector<Tensor>& inputs,
-                   const std::vector<double>& expected, double step, Graph& squashed) {
+                   const std::vector<double>& expected, double step, Graph& folded) {
   ExpectLegal(def);
   const absl::StatusOr<Graph> read = ImportGraphDef(def.SerializeAsString(), /*is_text=*/false, {.outputs = {"y"}});
   ASSERT_TRUE(read.ok()) << read.status();
   for (const NodeId id : read->nodes()) EXPECT_NE(read->op(id), OpKind::kOpaque) << PrintGraph(*read);
-  squashed = *read;
+  folded = *read;
   const PermissiveTarget target;
   PassContext context{.target = target};
-  ASSERT_EQ(MakeOptimizePipeline().Run(squashed, context), absl::OkStatus());
-  Graph written = squashed;
-  ASSERT_EQ(MakeRunPipeline().Run(squashed, context), absl::OkStatus());
+  ASSERT_EQ(MakeOptimizePipeline().Run(folded, context), absl::OkStatus());
+  Graph written = folded;
+  ASSERT_EQ(MakeRunPipeline().Run(folded, context), absl::OkStatus());
   ASSERT_EQ(MakeExportPipeline(GraphFormat::kGraphDef).Run(written, context), absl::OkStatus());
   const absl::StatusOr<std::string> bytes = ExportGraphDef(written, /*as_text=*/false);
   ASSERT_TRUE(bytes.ok()) << bytes.status() << PrintGraph(written);
   const absl::StatusOr<Graph> again = ImportGraphDef(*bytes, /*is_text=*/false, {.outputs = {"y"}});
   ASSERT_TRUE(again.ok()) << again.status();
-  for (const Graph* graph : {&*read, const_cast<const Graph*>(&squashed), &*again}) {
+  for (const Graph* graph : {&*read, const_cast<const Graph*>(&folded), &*again}) {
     const absl::StatusOr<std::vector<Tensor>> results = reference::EvaluateGraph(*graph, inputs);
     ASSERT_TRUE(results.ok()) << results.status() << PrintGraph(*graph);
     const std::vector<float> y = (*results)[0].ToFloats();
@@ -57,17 +57,17 @@ void ExpectNumbers(const tensorflow::GraphDef& def, const std::vector<Tensor>& i
 
 void ExpectAnswers(const tensorflow::GraphDef& def, const std::vector<Tensor>& inputs,
                    const std::vector<double>& expected, double step, bool requantizes) {
-  Graph squashed;
-  ASSERT_NO_FATAL_FAILURE(ExpectNumbers(def, inputs, expected, step, squashed));
+  Graph folded;
+  ASSERT_NO_FATAL_FAILURE(ExpectNumbers(def, inputs, expected, step, folded));
   // Contractions read integers, and those behind which there is a quantization write them.
-  for (const NodeId id : squashed.nodes()) {
-    if (Info(squashed.op(id)).group != OpGroup::kContraction) continue;
-    EXPECT_NE(squashed.type(squashed.input(id, 0)), DataType::kFloat32) << PrintGraph(squashed);
-    EXPECT_NE(squashed.type(squashed.input(id, 1)), DataType::kFloat32) << PrintGraph(squashed);
+  for (const NodeId id : folded.nodes()) {
+    if (Info(folded.op(id)).group != OpGroup::kContraction) continue;
+    EXPECT_NE(folded.type(folded.input(id, 0)), DataType::kFloat32) << PrintGraph(folded);
+    EXPECT_NE(folded.type(folded.input(id, 1)), DataType::kFloat32) << PrintGraph(folded);
   }
-  for (const NodeId id : squashed.nodes()) {
-    if (squashed.op(id) != OpKind::kQuantizeLinear || requantizes) continue;
-    EXPECT_EQ(squashed.op(squashed.input(id, 0)), OpKind::kInput) << PrintGraph(squashed);
+  for (const NodeId id : folded.nodes()) {
+    if (folded.op(id) != OpKind::kQuantizeLinear || requantizes) continue;
+    EXPECT_EQ(folded.op(folded.input(id, 0)), OpKind::kInput) << PrintGraph(folded);
   }
 }
 

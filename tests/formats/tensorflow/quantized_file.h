@@ -91,9 +91,9 @@ class QuantizedFile {
   tensorflow::GraphDef def_;
 };
 
-// What the file computes as it is read, squashed for running, and read from a file that we wrote of it.
+// What the file computes as it is read, folded for running, and read from a file that we wrote of it.
 void ExpectNumbers(const tensorflow::GraphDef& def, const std::vector<Tensor>& inputs,
-                   const std::vector<double>& expected, double step, Graph& squashed);
+                   const std::vector<double>& expected, double step, Graph& folded);
 // ... with contractions and what is between them in integers. `requantizes`: integers go from one quantization to another
 // in between.
 void ExpectAnswers(const tensorflow::GraphDef& def, const std::vector<Tensor>& inputs,

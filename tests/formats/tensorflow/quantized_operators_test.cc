@@ -186,16 +186,16 @@ TEST(QuantizedOperators, AreLegalAndReadBack) {
     EXPECT_EQ(ops, net.ops) << PrintGraph(graph);
     const absl::StatusOr<Graph> read = ImportGraphDef(bytes, /*is_text=*/false, {.outputs = {"result"}});
     ASSERT_TRUE(read.ok()) << read.status();
-    Graph squashed = *read;
-    MustRun(MakeOptimizePipeline(), squashed);
-    MustRun(MakeRunPipeline(), squashed);
-    for (const NodeId id : squashed.nodes()) {
-      if (Info(squashed.op(id)).group != OpGroup::kContraction) continue;
-      EXPECT_NE(squashed.type(squashed.output(id)), DataType::kFloat32) << PrintGraph(squashed);
-      EXPECT_NE(squashed.type(squashed.input(id, 0)), DataType::kFloat32) << PrintGraph(squashed);
+    Graph folded = *read;
+    MustRun(MakeOptimizePipeline(), folded);
+    MustRun(MakeRunPipeline(), folded);
+    for (const NodeId id : folded.nodes()) {
+      if (Info(folded.op(id)).group != OpGroup::kContraction) continue;
+      EXPECT_NE(folded.type(folded.output(id)), DataType::kFloat32) << PrintGraph(folded);
+      EXPECT_NE(folded.type(folded.input(id, 0)), DataType::kFloat32) << PrintGraph(folded);
     }
     // Scales may be neighbours: a number that lay between two steps may be one apart.
-    for (const Graph* after : {&*read, const_cast<const Graph*>(&squashed)}) {
+    for (const Graph* after : {&*read, const_cast<const Graph*>(&folded)}) {
       ExpectSameAnswers(graph, *after, 2.1f * 6.1f / 255);
     }
   }

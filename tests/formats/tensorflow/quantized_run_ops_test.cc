@@ -133,10 +133,10 @@ TEST(QuantizedByRun, MatMulBiasAddReluOfQuantizeGraph) {
   for (size_t i = 0; i < y.size(); ++i) y[i] += bias[i % 3];
   y = Requantized(y);
   for (double& number : y) number = std::max(number, 0.0);
-  Graph squashed;
-  ExpectNumbers(file.def(), {Tensor::Of<float>({2, 5}, x)}, y, 1e-5, squashed);
-  EXPECT_EQ(CountOf(squashed, OpKind::kMatMulIntegerToFloat), 1);
-  EXPECT_EQ(CountOf(squashed, OpKind::kMatMul), 0);
+  Graph folded;
+  ExpectNumbers(file.def(), {Tensor::Of<float>({2, 5}, x)}, y, 1e-5, folded);
+  EXPECT_EQ(CountOf(folded, OpKind::kMatMulIntegerToFloat), 1);
+  EXPECT_EQ(CountOf(folded, OpKind::kMatMul), 0);
 }
 
 // Conv2D + BiasAdd + Relu, in one op of Intel's, and two of them in a row: the second reads what the first wrote.
@@ -170,9 +170,9 @@ TEST(QuantizedByRun, ConvolutionsOfQuantizeGraph) {
     y = Requantized(y);
   }
   file.Dequantize(q, tf::DT_QUINT8, "MIN_FIRST");
-  Graph squashed;
-  ExpectNumbers(file.def(), {Tensor::Of<float>({1, 2, 3, 2}, x)}, y, 1e-5, squashed);
-  EXPECT_EQ(CountOf(squashed, OpKind::kConv), 2);
+  Graph folded;
+  ExpectNumbers(file.def(), {Tensor::Of<float>({1, 2, 3, 2}, x)}, y, 1e-5, folded);
+  EXPECT_EQ(CountOf(folded, OpKind::kConv), 2);
 }
 
 // Sums that are negative everywhere: their range ends below 0. And sums that are all the same, whose range is a point.
@@ -190,8 +190,8 @@ TEST(QuantizedByRun, RangesThatEndBelowZero) {
     std::vector<float> x = {1.5f, 1.4f, 1.3f, 1.2f, 1.1f, 1.0f};
     if (one_number) x = std::vector<float>(6, 1.5f);
     const Reals y = Requantized(Product(Quantized(Reals(x.begin(), x.end())), WeightsOf(w), 3, 2));
-    Graph squashed;
-    ExpectNumbers(file.def(), {Tensor::Of<float>({2, 3}, x)}, y, 1e-5, squashed);
+    Graph folded;
+    ExpectNumbers(file.def(), {Tensor::Of<float>({2, 3}, x)}, y, 1e-5, folded);
   }
 }
 
@@ -222,9 +222,9 @@ TEST(QuantizedByRun, EndsFromElsewhere) {
     for (const float number : x) {
       expected.push_back(std::clamp(std::round(number / mode.scale), mode.lowest, mode.highest) * mode.scale);
     }
-    Graph squashed;
+    Graph folded;
     ExpectNumbers(file.def(), {Tensor::Of<float>({12}, x), Tensor::Scalar(mode.low), Tensor::Scalar(mode.high)},
-                  expected, 1e-5, squashed);
+                  expected, 1e-5, folded);
   }
 }
 
@@ -267,8 +267,8 @@ TEST(QuantizedByRun, WithOneInput) {
       QuantizedFile::Text(node, "padding", "VALID");
     }
     file.Dequantize("f", tf::DT_QUINT8, "MIN_FIRST");
-    Graph squashed;
-    ExpectNumbers(file.def(), {Tensor::Of<float>({1, 2, 2, 2}, x)}, expected, 2e-5, squashed);
+    Graph folded;
+    ExpectNumbers(file.def(), {Tensor::Of<float>({1, 2, 2, 2}, x)}, expected, 2e-5, folded);
   }
 }
 
@@ -289,9 +289,9 @@ TEST(QuantizedByRun, Concat) {
   file.Dequantize("c", tf::DT_QUINT8, "MIN_FIRST");
   const std::vector<float> x = {-0.7f, 0.31f, 0.9f, -0.2f}, z = {1.7f, 0.5f};
   const Reals p = Quantized(Reals(x.begin(), x.end())), r = Quantized(Reals(z.begin(), z.end()));
-  Graph squashed;
+  Graph folded;
   ExpectNumbers(file.def(), {Tensor::Of<float>({2, 2}, x), Tensor::Of<float>({2, 1}, z)},
-                Rounded({p[0], p[1], r[0], p[2], p[3], r[1]}, -0.7f, 1.7f), 1e-5, squashed);
+                Rounded({p[0], p[1], r[0], p[2], p[3], r[1]}, -0.7f, 1.7f), 1e-5, folded);
 }
 
 // One range of the weights a column; the result has one range, which clip_value_max holds.
@@ -324,9 +324,9 @@ TEST(QuantizedByRun, RangesPerChannel) {
     for (size_t i = 0; i < y.size(); ++i) y[i] += bias[i % 3];
     const double scale = std::min<double>(clip, std::max(-Least(y), Largest(y))) / 127;
     for (double& number : y) number = std::clamp(std::nearbyint(number / scale), -128.0, 127.0) * scale;
-    Graph squashed;
-    ExpectNumbers(file.def(), {Tensor::Of<float>({2, 5}, x)}, y, 1e-5, squashed);
-    EXPECT_EQ(CountOf(squashed, OpKind::kMatMulIntegerToFloat), 1);
+    Graph folded;
+    ExpectNumbers(file.def(), {Tensor::Of<float>({2, 5}, x)}, y, 1e-5, folded);
+    EXPECT_EQ(CountOf(folded, OpKind::kMatMulIntegerToFloat), 1);
   }
 }
 

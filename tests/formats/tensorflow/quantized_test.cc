@@ -160,7 +160,7 @@ TEST(QuantizedGraphDef, PairsAreFakeQuantAndWeightsAreBytes) {
   }
 }
 
-// What is squashed of the file is what is squashed of the graph: as many nodes of integers.
+// What is folded of the file is what is folded of the graph: as many nodes of integers.
 TEST(QuantizedGraphDef, TheFileRunsInIntegers) {
   Graph graph, after;
   tf::GraphDef def;
@@ -295,16 +295,16 @@ TEST(TrainedWithFakeQuant, IsReadAsPairs) {
     }
   }
 
-  Graph squashed = *read;
-  MustRun(MakeOptimizePipeline(), squashed);
-  MustRun(MakeRunPipeline(), squashed);
+  Graph folded = *read;
+  MustRun(MakeOptimizePipeline(), folded);
+  MustRun(MakeRunPipeline(), folded);
   bool in_integers = false;
-  for (const NodeId id : squashed.nodes()) {
-    if (squashed.op(id) != OpKind::kMatMul) continue;
-    in_integers = squashed.type(squashed.output(id)) == DataType::kUInt8 &&
-                  squashed.type(squashed.input(id, 1)) == DataType::kInt8;
+  for (const NodeId id : folded.nodes()) {
+    if (folded.op(id) != OpKind::kMatMul) continue;
+    in_integers =
+        folded.type(folded.output(id)) == DataType::kUInt8 && folded.type(folded.input(id, 1)) == DataType::kInt8;
   }
-  EXPECT_TRUE(in_integers) << PrintGraph(squashed);
+  EXPECT_TRUE(in_integers) << PrintGraph(folded);
 }
 
 // No pair says these.

@@ -1,0 +1,40 @@
+// What a runtime that loads an int8 file needs so that it computes with integers, too.
+//
+// ONNX Runtime makes an operator of integers of DequantizeLinear -> op -> QuantizeLinear where nothing but a Relu or a
+// Clip that the integers' limits imply is between. So the result of every op has to be quantized, outputs of the graph
+// too, and nothing else may be fused: the range of what lies before a sum or another activation would not be known. The
+// same holds for every ONNX file of operators (QLinearConv and its like), whoever loads it, but for outputs, which stay
+// as they are there.
+#ifndef HALFTONE_OPTIMIZER_QUANTIZE_FOR_RUNTIME_H_
+#define HALFTONE_OPTIMIZER_QUANTIZE_FOR_RUNTIME_H_
+
+#include <memory>
+
+#include "formats/onnx/exporter.h"
+#include "formats/onnx/target_runtimes.h"
+#include "ir/graph.h"
+#include "ir/target.h"
+#include "optimizer/int8_options.h"
+#include "optimizer/variant_kind.h"
+#include "passes/quantize/quantize_options.h"
+
+namespace halftone {
+
+// Whether results are quantized and fusion is held back as above. Never of a GraphDef: its operators add and activate.
+bool WantsPlainOps(GraphFormat format, TargetRuntime target_runtime, QuantFormat form);
+
+// `options` with what the target runtime and the format need added.
+QuantizeOptions OptionsFor(GraphFormat format, TargetRuntime target_runtime, QuantFormat form, QuantizeOptions options);
+
+// How a variant's ONNX file is written: the int8 one with operators of integers where the form says so.
+OnnxExportOptions FileOptionsOf(VariantKind kind, QuantFormat form);
+
+// A target for the optimize pipeline of an int8 variant: fuses only what the target runtime fuses into an op of
+// integers (bias, relu, relu6, clip), and nothing but a bias and an activation into the products of mode kDynamic; else
+// says what `target` says, which must outlive it. Thread-safe.
+std::unique_ptr<const Target> FusionTargetFor(GraphFormat format, TargetRuntime target_runtime,
+                                              const Int8Options& options, const Target& target);
+
+}  // namespace halftone
+
+#endif  // HALFTONE_OPTIMIZER_QUANTIZE_FOR_RUNTIME_H_

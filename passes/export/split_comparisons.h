@@ -1,0 +1,27 @@
+// A comparison that makes numbers as one that makes bools and a cast, for export.
+#ifndef HALFTONE_PASSES_EXPORT_SPLIT_COMPARISONS_H_
+#define HALFTONE_PASSES_EXPORT_SPLIT_COMPARISONS_H_
+
+#include "ir/dialect.h"
+#include "ir/graph.h"
+#include "passes/core/pass.h"
+
+namespace halftone {
+
+//   less(a, b) of type f32  =>  cast(less(a, b)) to f32
+// The cast keeps the name. Bit-exact.
+class SplitComparisons final : public Pass {
+ public:
+  explicit SplitComparisons(GraphFormat format, Dialect dialect = Dialect::kPortable)
+      : format_(format), dialect_(dialect) {}
+  std::string_view name() const override { return "split-comparisons"; }
+  absl::Status Run(GraphEditor& edit, PassContext& context) const override;
+
+ private:
+  GraphFormat format_;
+  Dialect dialect_;
+};
+
+}  // namespace halftone
+
+#endif  // HALFTONE_PASSES_EXPORT_SPLIT_COMPARISONS_H_

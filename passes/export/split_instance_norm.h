@@ -1,0 +1,31 @@
+// An instance norm as the ops that TensorFlow has, for export.
+#ifndef HALFTONE_PASSES_EXPORT_SPLIT_INSTANCE_NORM_H_
+#define HALFTONE_PASSES_EXPORT_SPLIT_INSTANCE_NORM_H_
+
+#include "ir/dialect.h"
+#include "ir/graph.h"
+#include "passes/core/pass.h"
+
+namespace halftone {
+
+//   instance_norm(x, scale, offset)  =>  GraphDef  x * k + (offset - mean * k)
+// with k = rsqrt(variance + epsilon) * scale and the moments over the spatial dimensions, as TensorFlow's
+// batch_normalization writes it and the fusion reads it; the activation behind it. Of NCHW the parameters become
+// columns, which needs them to be constant or of one known size. ONNX has the op. The last part keeps the name. Rounds
+// in another order.
+class SplitInstanceNorm final : public Pass {
+ public:
+  explicit SplitInstanceNorm(GraphFormat format, Dialect dialect = Dialect::kPortable)
+      : format_(format), dialect_(dialect) {}
+  std::string_view name() const override { return "split-instance-norm"; }
+  absl::Status Run(GraphEditor& edit, PassContext& context) const override;
+  float tolerance() const override { return 0.05f; }  // bf16 graphs round more often once they are split
+
+ private:
+  GraphFormat format_;
+  Dialect dialect_;
+};
+
+}  // namespace halftone
+
+#endif  // HALFTONE_PASSES_EXPORT_SPLIT_INSTANCE_NORM_H_

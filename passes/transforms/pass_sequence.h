@@ -1,0 +1,43 @@
+// Several passes under one name: once in order, or again and again until none of them edits.
+#ifndef HALFTONE_PASSES_TRANSFORMS_PASS_SEQUENCE_H_
+#define HALFTONE_PASSES_TRANSFORMS_PASS_SEQUENCE_H_
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "passes/core/pass.h"
+
+namespace halftone {
+
+class PassSequence final : public Pass {
+ public:
+  PassSequence(std::string name, std::vector<std::unique_ptr<Pass>> passes, bool repeat)
+      : name_(std::move(name)), passes_(std::move(passes)), repeat_(repeat) {}
+
+  std::string_view name() const override { return name_; }
+  bool enters_nested() const override { return false; }  // each of its passes does, or does not
+  float tolerance() const override;                      // the largest of its passes
+  absl::Status Run(GraphEditor& edit, PassContext& context) const override;
+
+  static constexpr int kMaxRounds = 64;
+
+ private:
+  std::string name_;
+  std::vector<std::unique_ptr<Pass>> passes_;
+  bool repeat_;
+};
+
+// The pass, and where it edited, the shapes of computed values anew. Under the pass's own name.
+std::unique_ptr<Pass> WithShapes(std::unique_ptr<Pass> pass);
+
+// Types, shapes and constants first, then the fusing rules of these names until they have nothing to do, then what is
+// dead is removed. REQUIRES: rules of these names exist
+std::unique_ptr<Pass> MakeFoldingSequence(std::string name, std::initializer_list<std::string_view> rules);
+
+}  // namespace halftone
+
+#endif  // HALFTONE_PASSES_TRANSFORMS_PASS_SEQUENCE_H_

@@ -1,0 +1,99 @@
+// w  =>  dequantize(w in 8 bits)          the file is a quarter as large, the computation stays in f32
+//
+// Every f32 constant of at least minimum_size elements, that are all finite. In a GraphDef the dequantization is
+// TensorFlow's Dequantize (a range), else dequantize_linear (scale and zero point). Kept: outputs of the graph, values
+// that subgraphs read by name, and inputs that decide shapes. Answers move by what the rounding of weights does to
+// them. Weights that are constant are dequantized once, when the model is loaded.
+
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "base/strings.h"
+#include "passes/fusion/contraction.h"
+#include "passes/transforms/passes.h"
+#include "passes/transforms/weight_grid.h"
+
+namespace halftone {
+namespace {
+
+constexpr int64_t kSteps = 256;
+
+// What the importer of GraphDefs notes of types that TensorFlow calls quantized: Dequantize takes no others.
+constexpr std::string_view kQuantizedTypes = "tf.quantized";
+
+bool DecidesShape(const Graph& g, ValueId value) {
+  for (const Use& use : g.uses(value)) {
+    const Port* port = InputPort(g.op(use.node), use.index, static_cast<int>(g.node(use.node).inputs.size()));
+    if (port != nullptr && port->decides_shape) return true;
+  }
+  return false;
+}
+
+Tensor StepsOf(const Tensor& tensor, const WeightGrid& grid) {
+  Tensor steps(DataType::kUInt8, tensor.dims());
+  const std::span<const float> from = tensor.data<float>();
+  const std::span<uint8_t> to = steps.mutable_data<uint8_t>();
+  for (size_t i = 0; i < from.size(); ++i) to[i] = static_cast<uint8_t>(grid.StepOf(from[i]));
+  return steps;
+}
+
+// The dequantization without its first input, whose name is `label`.
+Node Dequantization(GraphEditor& edit, const WeightGrid& grid, const std::string& label) {
+  const auto constant = [&](std::string_view word, Tensor tensor) {
+    return edit.AddConstant(FreshName(edit.graph(), Concat(label, "/", word)), std::move(tensor));
+  };
+  Node node;
+  if (edit.graph().format() == GraphFormat::kGraphDef) {
+    node.op = OpKind::kDequantizeRange;
+    node.inputs = {kNoValue, constant("low", Tensor::Scalar(grid.ValueOf(0))),
+                   constant("high", Tensor::Scalar(grid.ValueOf(kSteps - 1)))};
+    node.extra.Set(std::string(kQuantizedTypes), std::vector<std::string>{"T"});
+    return node;
+  }
+  Tensor zero(DataType::kUInt8, {});
+  zero.mutable_data<uint8_t>()[0] = static_cast<uint8_t>(grid.zero);
+  node.op = OpKind::kDequantizeLinear;
+  node.inputs = {kNoValue, constant("scale", Tensor::Scalar(grid.size)), constant("zero_point", std::move(zero))};
+  return node;
+}
+
+class QuantizeWeights final : public Pass {
+ public:
+  explicit QuantizeWeights(int64_t minimum_size) : minimum_(minimum_size) {}
+  std::string_view name() const override { return "quantize_weights"; }
+  float tolerance() const override { return std::numeric_limits<float>::infinity(); }
+
+  absl::Status Run(GraphEditor& edit, PassContext& context) const override {
+    const Graph& g = edit.graph();
+    for (const NodeId id : g.nodes()) {
+      const Tensor* tensor = g.op(id) == OpKind::kConstant ? g.ConstantTensor(g.output(id)) : nullptr;
+      if (tensor == nullptr || tensor->type() != DataType::kFloat32 || tensor->num_elements() < minimum_) continue;
+      const ValueId weight = g.output(id);
+      if (g.IsOutput(weight) || g.IsCaptured(weight) || g.HasControlEdges(id) || DecidesShape(g, weight)) continue;
+      const std::optional<WeightGrid> grid = GridOver(tensor->data<float>(), kSteps);
+      if (!grid.has_value()) continue;
+      const std::string label = g.Label(id);
+      if (context.log != nullptr) context.log->Applied(name(), g, id, "w => dequantize(w in 8 bits)");
+      Node node = Dequantization(edit, *grid, label);
+      node.inputs[0] = edit.AddConstant(FreshName(g, label + "/quantized"), StepsOf(*tensor, *grid));
+      if (node.op == OpKind::kDequantizeRange)
+        edit.SetExtra(g.producer(node.inputs[0]), std::string(kQuantizedTypes), std::vector<std::string>{"dtype"});
+      edit.SetDevice(g.producer(node.inputs[0]), g.node(id).device);
+      node.origin = g.node(id).origin;
+      edit.ReplaceNode(id, edit.AddNode(std::move(node), {{DataType::kFloat32, g.shape(weight), ""}}));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  int64_t minimum_;
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> MakeQuantizeWeights(int64_t minimum_size) {
+  return std::make_unique<QuantizeWeights>(minimum_size);
+}
+
+}  // namespace halftone

@@ -1,0 +1,23 @@
+// No node waits for another but for its values. Nodes that were run for their effect alone (assertions, prints) are
+// dead from now on; they stay until somebody removes the dead.
+
+#include "passes/transforms/passes.h"
+
+namespace halftone {
+namespace {
+
+class RemoveControlDependencies final : public Pass {
+ public:
+  std::string_view name() const override { return "remove_control_dependencies"; }
+
+  absl::Status Run(GraphEditor& edit, PassContext&) const override {
+    for (const NodeId id : edit.graph().nodes()) edit.SetControlInputs(id, {});
+    return absl::OkStatus();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> MakeRemoveControlDependencies() { return std::make_unique<RemoveControlDependencies>(); }
+
+}  // namespace halftone

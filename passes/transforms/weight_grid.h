@@ -1,0 +1,27 @@
+// Evenly spaced numbers, one of which is 0, that stand for the elements of a weight.
+#ifndef HALFTONE_PASSES_TRANSFORMS_WEIGHT_GRID_H_
+#define HALFTONE_PASSES_TRANSFORMS_WEIGHT_GRID_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace halftone {
+
+// Step q stands for (q - zero) * size, q in [0, steps).
+struct WeightGrid {
+  int64_t steps = 0;
+  int64_t zero = 0;
+  float size = 1;
+
+  int64_t StepOf(float x) const;
+  float ValueOf(int64_t step) const { return static_cast<float>(step - zero) * size; }
+};
+
+// From the smallest element (or 0) to the largest (or 0). nullopt: there is none, one is not finite, or all are 0.
+// REQUIRES: steps >= 2
+std::optional<WeightGrid> GridOver(std::span<const float> elements, int64_t steps);
+
+}  // namespace halftone
+
+#endif  // HALFTONE_PASSES_TRANSFORMS_WEIGHT_GRID_H_

@@ -1,0 +1,290 @@
+// conv of bytes: dnnl::convolution_forward on images with channels last, weights with a scale for each channel of the
+// result, bias, residual and activation in the same primitive; depthwise ones by a loop of our own, which is more than
+// twice as fast (runtime/cpu/simd/int8_depthwise.h); without VNNI those whose pairs of products do not fit into oneDNN's
+// sums of 16 bits by a product of our own (runtime/cpu/simd/byte_product.h).
+#include "base/status.h"
+#include "base/strings.h"
+#include "runtime/cpu/onednn/int8_product.h"
+#include "runtime/cpu/onednn/isa.h"
+#include "runtime/cpu/onednn/kernels.h"
+#include "runtime/cpu/simd/byte_product.h"
+#include "runtime/cpu/simd/int8_depthwise.h"
+#include "runtime/cpu/simd/loop_step.h"
+
+namespace halftone::onednn {
+namespace {
+
+using Primitive = dnnl::convolution_forward::primitive_desc;
+
+constexpr int kWeights = 1, kBias = 2, kResidual = 3;
+
+// The node in numbers.
+struct Int8Conv {
+  ConvProblem problem;
+  Int8Product product;
+  Int8Weights weights;
+  std::vector<float> bias;  // empty: none
+  Desc weights_given;
+};
+
+// Which dimension of the weights is the result's channels.
+absl::Status CheckAxis(const Attributes& attributes, const Int8Weights& weights, int64_t channels) {
+  if (weights.scales.size() == 1) return absl::OkStatus();
+  const std::string layout = attributes.String("weights_layout", "OIHW");
+  const int rank = weights.tensor.rank();
+  const int axis = layout == "OIHW" ? 0 : layout == "HWIO" ? rank - 1 : rank - 2;
+  if (weights.axis == axis && static_cast<int64_t>(weights.scales.size()) == channels) return absl::OkStatus();
+  return absl::UnimplementedError("scales of the weights along another axis than the result's channels");
+}
+
+absl::StatusOr<Int8Conv> Describe(const NodeContext& context) {
+  const Attributes& attributes = context.node().attributes;
+  Int8Conv conv;
+  HALFTONE_ASSIGN_OR_RETURN(conv.product.src, InputElement(context, 0));
+  if (!conv.product.src.bytes) return absl::UnimplementedError("the image has no bytes");
+  HALFTONE_ASSIGN_OR_RETURN(conv.product.dst, OutputElement(context));
+  HALFTONE_ASSIGN_OR_RETURN(conv.weights, WeightsOf(context, kWeights));
+  HALFTONE_ASSIGN_OR_RETURN(conv.product.epilogue, EpilogueOf(attributes));
+  HALFTONE_ASSIGN_OR_RETURN(conv.problem,
+                            MakeConvProblem(attributes, context.InputDims(0), context.InputDims(kWeights)));
+  HALFTONE_RETURN_IF_ERROR(CheckAxis(attributes, conv.weights, conv.problem.out_channels));
+  if (context.HasInput(kBias)) {
+    std::optional<std::vector<float>> bias = RealNumbers(context, kBias);
+    if (!bias.has_value() || static_cast<int64_t>(bias->size()) != conv.problem.out_channels)
+      return absl::UnimplementedError("the bias is no constant vector");
+    conv.bias = *std::move(bias);
+  }
+  if (context.HasInput(kResidual)) {
+    HALFTONE_ASSIGN_OR_RETURN(conv.product.residual, InputElement(context, kResidual));
+  }
+  conv.weights_given =
+      Desc(conv.problem.weights, *DnnlType(DataType::kInt8), conv.problem.weights_strides, /*allow_empty=*/true);
+  return conv;
+}
+
+Primitive MakePrimitive(const Int8Conv& conv, const Int8Attributes& attributes, const Desc& src, const Desc& dst) {
+  const ConvProblem& problem = conv.problem;
+  const Desc weights = AnyDesc(problem.weights, DataType::kInt8);
+  constexpr auto kKind = dnnl::prop_kind::forward_inference;
+  constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
+  if (conv.bias.empty()) {
+    return Primitive(CpuEngine(), kKind, kAlgorithm, src, weights, dst, problem.strides, problem.dilations,
+                     problem.pads_begin, problem.pads_end, attributes.attributes, /*allow_empty=*/true);
+  }
+  const Desc bias = PlainDesc(Dims{problem.out_channels}, DataType::kFloat32);
+  return Primitive(CpuEngine(), kKind, kAlgorithm, src, weights, bias, dst, problem.strides, problem.dilations,
+                   problem.pads_begin, problem.pads_end, attributes.attributes, /*allow_empty=*/true);
+}
+
+class Int8ConvKernel final : public QuantizedKernel {
+ private:
+  absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override;
+};
+
+absl::StatusOr<Prepared> Int8ConvKernel::PrepareQuantized(const NodeContext& context) const {
+  HALFTONE_ASSIGN_OR_RETURN(Int8Conv conv, Describe(context));
+  const Element given = conv.product.src;
+  conv.product.src = ReadAs(given);
+  HALFTONE_RETURN_IF_ERROR(CannotSaturate(conv.product.src, context.node(), conv.weights.tensor));
+  const ConvProblem& problem = conv.problem;
+  Int8Product& product = conv.product;
+  const bool grouped = problem.weights.size() > problem.src.size();
+  if (conv.weights.scales.size() > 1) product.weights_mask = grouped ? 3 : 1;
+  if (product.dst.type == DataType::kFloat16) product.dst.type = DataType::kFloat32;
+  if (product.residual.has_value() && product.residual->type == DataType::kFloat16)
+    product.residual->type = DataType::kFloat32;
+  const Desc src = ChannelsLastDesc(problem.src, product.src.type);
+  const Desc dst = ChannelsLastDesc(problem.dst, product.dst.type);
+
+  Int8Attributes attributes;
+  Primitive primitive;
+  if (product.residual.has_value()) {
+    // Added where it lies if nobody else reads it; else from there.
+    const Placement there = context.InputPlacement(kResidual),
+                    wanted = ChannelsLast(problem.dst, product.residual->type, problem.channels_last);
+    const bool alike = product.residual->bytes ? product.dst.bytes : product.residual->type == product.dst.type;
+    const bool ours = there.type == wanted.type && context.DiesHere(kResidual) &&
+                      SameLayout(DescOf(context.OutputDims(), there), DescOf(context.OutputDims(), wanted));
+    for (const ResidualMode mode : {ours && alike ? ResidualMode::kSum : ResidualMode::kBinary, ResidualMode::kBinary,
+                                    alike ? ResidualMode::kSum : ResidualMode::kBinary}) {
+      product.epilogue.residual = mode;
+      product.epilogue.residual_desc = ChannelsLastDesc(problem.dst, product.residual->type);
+      attributes = AttributesOf(product);
+      primitive = MakePrimitive(conv, attributes, src, dst);
+      if (primitive && !IsSlow(ImplementationName(primitive))) break;
+    }
+  } else {
+    attributes = AttributesOf(product);
+    primitive = MakePrimitive(conv, attributes, src, dst);
+  }
+  if (!primitive || IsSlow(ImplementationName(primitive)))
+    return absl::UnimplementedError("oneDNN has no fast convolution of these bytes");
+
+  Prepared prepared{.kernel = ImplementationName(primitive), .weights_type = DataType::kInt8};
+  prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
+  prepared.outputs.push_back(ChannelsLast(problem.dst, product.dst.type, problem.channels_last));
+  prepared.inputs.push_back({0, ChannelsLast(problem.src, given.type, problem.channels_last)});
+  if (context.only_asks()) return prepared;
+  auto step = std::make_unique<PrimitiveStep>();
+  HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::convolution_forward(primitive)); }));
+  step->AddInput(DNNL_ARG_SRC, primitive.src_desc(), 0);
+  step->AddOutput(DNNL_ARG_DST, primitive.dst_desc());
+  step->AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), 0);
+  HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed,
+                            Pack(conv.weights.tensor, conv.weights_given, primitive.weights_desc()));
+  step->AddFixed(DNNL_ARG_WEIGHTS, std::move(packed));
+  if (!conv.bias.empty()) {
+    for (float& number : conv.bias) number /= attributes.unit;
+    HALFTONE_ASSIGN_OR_RETURN(FixedMemory bias, FixedNumbers(std::move(conv.bias), primitive.bias_desc()));
+    step->AddFixed(DNNL_ARG_BIAS, std::move(bias));
+  }
+  HALFTONE_RETURN_IF_ERROR(AddScales(product, attributes, conv.weights.scales, *step));
+  if (product.residual.has_value()) {
+    prepared.inputs.push_back({kResidual, ChannelsLast(problem.dst, product.residual->type, problem.channels_last)});
+    if (product.epilogue.residual == ResidualMode::kSum) {
+      prepared.overwrites = 1;
+    } else {
+      step->AddInput(attributes.residual_argument, product.epilogue.residual_desc, 1);
+    }
+  }
+  prepared.step = std::move(step);
+  AddShift(given, problem.src, prepared);
+  return prepared;
+}
+
+// Loops of our own.
+class Int8DepthwiseKernel final : public QuantizedKernel {
+ private:
+  absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override {
+    HALFTONE_ASSIGN_OR_RETURN(const Int8Conv conv, Describe(context));
+    const ConvProblem& problem = conv.problem;
+    const int64_t channels = problem.src[1];
+    const bool depthwise = problem.src.size() == 4 && problem.weights.size() == 5 && problem.weights[0] == channels &&
+                           problem.out_channels == channels;
+    if (!depthwise || context.HasInput(kResidual))
+      return absl::UnimplementedError("no depthwise convolution of images");
+    const int64_t kernel = problem.weights[3];
+    if (problem.weights[4] != kernel || problem.strides[0] != problem.strides[1] || problem.dilations != Dims{0, 0})
+      return absl::UnimplementedError("another window");
+    const Element &src = conv.product.src, &dst = conv.product.dst;
+    const auto axis = [&](int i) {
+      return simd::DepthwiseAxis{problem.src[2 + i], problem.dst[2 + i], problem.pads_begin[i]};
+    };
+    simd::DepthwiseTask task{.images = problem.src[0],
+                             .channels = channels,
+                             .kernel = kernel,
+                             .stride = problem.strides[0],
+                             .rows = axis(0),
+                             .columns = axis(1),
+                             .src = src.type,
+                             .src_zero = src.zero_point,
+                             .offsets = conv.bias,
+                             .finish = FinishOf(dst, conv.product.epilogue)};
+    const std::span<const int8_t> given = conv.weights.tensor.data<int8_t>();
+    const Dims& strides = problem.weights_strides;
+    for (int64_t tap = 0; tap < kernel * kernel; ++tap) {
+      for (int64_t c = 0; c < channels; ++c)
+        task.weights.push_back(given[c * strides[0] + tap / kernel * strides[3] + tap % kernel * strides[4]]);
+    }
+    for (int64_t c = 0; c < channels; ++c)
+      task.factors.push_back(src.scale * conv.weights.scales[conv.weights.scales.size() > 1 ? c : 0]);
+    task.offsets.resize(channels, 0.0f);
+    absl::StatusOr<std::unique_ptr<simd::DepthwiseLoop>> loop = simd::MakeDepthwise(task);
+    if (!loop.ok()) return loop.status();
+    Prepared prepared{.inputs = {{0, ChannelsLast(problem.src, src.type, problem.channels_last)}},
+                      .outputs = {ChannelsLast(problem.dst, task.finish.type, problem.channels_last)},
+                      .scratch_bytes = (*loop)->scratch_bytes(context.threads()),
+                      .kernel = Concat("depthwise loop ", (*loop)->cpu()),
+                      .weights_type = DataType::kInt8};
+    const std::shared_ptr<const simd::DepthwiseLoop> shared = *std::move(loop);
+    prepared.step = std::make_unique<simd::LoopStep>([shared](const simd::Memory& memory) {
+      shared->Run(memory.inputs[0], memory.outputs[0], memory.scratch);
+      return absl::OkStatus();
+    });
+    return prepared;
+  }
+};
+
+// Weights as the windows of images are widened: [O][spatial][I].
+Tensor ColumnsOf(const Int8Conv& conv) {
+  const Dims &dims = conv.problem.weights, &strides = conv.problem.weights_strides;
+  const std::span<const int8_t> from = conv.weights.tensor.data<int8_t>();
+  int64_t taps = 1;
+  for (size_t i = 2; i < dims.size(); ++i) taps *= dims[i];
+  Tensor columns(DataType::kInt8, {dims[0], taps * dims[1]});
+  int8_t* to = columns.mutable_data<int8_t>().data();
+  for (int64_t o = 0; o < dims[0]; ++o) {
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      int64_t place = o * strides[0], rest = tap;
+      for (size_t i = dims.size(); i-- > 2; rest /= dims[i]) place += rest % dims[i] * strides[i];
+      for (int64_t c = 0; c < dims[1]; ++c) *to++ = from[place + c * strides[1]];
+    }
+  }
+  return columns;
+}
+
+class ByteConvKernel final : public QuantizedKernel {
+ private:
+  absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override {
+    if (HasNativeInt8()) return absl::UnimplementedError("oneDNN multiplies bytes exactly where there is VNNI");
+    HALFTONE_ASSIGN_OR_RETURN(const Int8Conv conv, Describe(context));
+    const ConvProblem& problem = conv.problem;
+    const Element &src = conv.product.src, &dst = conv.product.dst;
+    const size_t rank = problem.src.size();
+    if (rank > 4 || problem.weights.size() != rank) return absl::UnimplementedError("groups, or three dimensions");
+    const bool residual = conv.product.residual.has_value();
+    if (residual && conv.product.epilogue.activation_first)
+      return absl::UnimplementedError("a residual behind an activation");
+    const auto axis = [&](size_t i) {
+      return simd::ByteWindows::Axis{problem.src[i],
+                                     problem.dst[i],
+                                     problem.weights[i],
+                                     problem.strides[i - 2],
+                                     problem.dilations[i - 2] + 1,
+                                     problem.pads_begin[i - 2]};
+    };
+    simd::ByteWindows windows{.columns = axis(rank - 1), .channels = problem.src[1]};
+    if (rank == 4) windows.rows = axis(2);
+    const int64_t columns = problem.out_channels, depth = windows.depth();
+    simd::ByteProductTask task{.rows = problem.dst[0] * windows.rows.out * windows.columns.out,
+                               .depth = depth,
+                               .columns = columns,
+                               .windows = windows,
+                               .matrices = {{}},
+                               .offsets = conv.bias,
+                               .finish = FinishOf(dst, conv.product.epilogue)};
+    task.a = {src.type, src.zero_point, depth, 1};
+    task.b = {DataType::kInt8, 0, depth, 1};
+    task.offsets.resize(columns, 0.0f);
+    for (int64_t c = 0; c < columns; ++c)
+      task.factors.push_back(src.scale * conv.weights.scales[conv.weights.scales.size() > 1 ? c : 0]);
+    if (residual) {
+      const Element& added = *conv.product.residual;
+      task.has_addend = true;
+      task.addend = {added.bytes ? added.type : DataType::kFloat32, added.scale, added.zero_point, columns, 1};
+    }
+    const DataType addend_type = task.addend.type;
+    Prepared prepared{.inputs = {{0, ChannelsLast(problem.src, src.type, problem.channels_last)}},
+                      .outputs = {ChannelsLast(problem.dst, task.finish.type, problem.channels_last)},
+                      .kernel = "byte product avx2",
+                      .weights_type = DataType::kInt8};
+    if (residual) prepared.inputs.push_back({kResidual, ChannelsLast(problem.dst, addend_type, problem.channels_last)});
+    const Tensor weights = ColumnsOf(conv);
+    HALFTONE_ASSIGN_OR_RETURN(std::shared_ptr<const simd::ByteProduct> product,
+                              simd::MakeByteProduct(std::move(task), context.only_asks() ? nullptr : weights.raw()));
+    prepared.scratch_bytes = product->scratch_bytes(context.threads());
+    prepared.step = std::make_unique<simd::LoopStep>([product, residual](const simd::Memory& memory) {
+      product->Run(memory.inputs[0], nullptr, residual ? memory.inputs[1] : nullptr, memory.outputs[0], memory.scratch);
+      return absl::OkStatus();
+    });
+    return prepared;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> MakeByteConvKernel() { return std::make_unique<ByteConvKernel>(); }
+std::unique_ptr<Kernel> MakeInt8ConvKernel() { return std::make_unique<Int8ConvKernel>(); }
+std::unique_ptr<Kernel> MakeInt8DepthwiseKernel() { return std::make_unique<Int8DepthwiseKernel>(); }
+
+}  // namespace halftone::onednn

@@ -1,0 +1,38 @@
+#include "runtime/cpu/onednn/isa.h"
+
+#include "oneapi/dnnl/dnnl.hpp"
+
+namespace halftone {
+namespace {
+
+struct Row {
+  dnnl::cpu_isa isa;
+  Isa facts;
+};
+// What oneDNN 3.7 can answer.
+constexpr Row kIsas[] = {
+    {dnnl::cpu_isa::sse41, {"sse41", false, false}},
+    {dnnl::cpu_isa::avx, {"avx", false, false}},
+    {dnnl::cpu_isa::avx2, {"avx2", false, false}},
+    {dnnl::cpu_isa::avx2_vnni, {"avx2_vnni", true, false}},
+    {dnnl::cpu_isa::avx2_vnni_2, {"avx2_vnni_2", true, false}},  // converts bf16, but multiplies in f32
+    {dnnl::cpu_isa::avx512_core, {"avx512_core", false, false}},
+    {dnnl::cpu_isa::avx512_core_vnni, {"avx512_core_vnni", true, false}},
+    {dnnl::cpu_isa::avx512_core_bf16, {"avx512_core_bf16", true, true}},
+    {dnnl::cpu_isa::avx10_1_512, {"avx10_1_512", true, true, true}},
+    {dnnl::cpu_isa::avx10_1_512_amx, {"avx10_1_512_amx", true, true, true, true}},
+    {dnnl::cpu_isa::avx10_1_512_amx_fp16, {"avx10_1_512_amx_fp16", true, true, true, true}},
+};
+
+}  // namespace
+
+const Isa& CurrentIsa() {
+  static constexpr Isa kOther;
+  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
+  for (const Row& row : kIsas) {
+    if (row.isa == isa) return row.facts;
+  }
+  return kOther;
+}
+
+}  // namespace halftone

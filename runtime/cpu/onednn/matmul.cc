@@ -1,0 +1,349 @@
+// matmul, gemm: dnnl::matmul with bias, residual and activation in the same primitive.
+//
+// Transposes are strides, also those that other nodes left behind: operands that are no constants are read as they lie
+// (the heads of an attention), and a result that is only read transposed is written that way. Constant weights are
+// packed once; leading dimensions of src are folded into its rows where the weights have none and a residual does not
+// tell them apart. A residual that is broadcast in a way that oneDNN has only reference loops for is added by a loop of
+// ours. gemm(a, b, c) = alpha a b + beta c: c is the bias, or a binary post-op between two factors.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "base/status.h"
+#include "base/strings.h"
+#include "runtime/cpu/onednn/finished_step.h"
+#include "runtime/cpu/onednn/kernels.h"
+#include "runtime/cpu/onednn/matrix_product.h"
+#include "runtime/cpu/onednn/problem.h"
+#include "runtime/cpu/onednn/strides.h"
+#include "runtime/cpu/simd/activation.h"
+#include "runtime/cpu/simd/chain.h"
+
+namespace halftone::onednn {
+namespace {
+
+using Primitive = dnnl::matmul::primitive_desc;
+
+constexpr int kWeights = 1, kBias = 2, kResidual = 3;
+
+absl::StatusOr<Tensor> Scaled(const Tensor& tensor, float factor) {
+  if (factor == 1) return tensor;
+  std::vector<float> numbers = tensor.ToFloats();
+  for (float& number : numbers) number *= factor;
+  return Tensor::Of<float>(tensor.dims(), numbers);
+}
+
+// [M, 1] => [M, N]
+absl::StatusOr<Tensor> SpreadColumn(const Tensor& column, const Dims& dims) {
+  const std::vector<float> numbers = column.ToFloats();
+  Tensor whole(DataType::kFloat32, dims);
+  float* to = whole.mutable_data<float>().data();
+  for (const float number : numbers) to = std::fill_n(to, dims[1], number);
+  return whole;
+}
+
+// How inputs and output lie.
+struct Layouts {
+  Placement src, weights, dst;  // types are ProductTypes'
+  std::optional<Dims> dst_strides;
+};
+
+class MatMulKernel final : public Kernel {
+ public:
+  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override;
+
+ private:
+  static absl::StatusOr<Prepared> Build(const NodeContext& context, const MatrixProduct& product, Epilogue epilogue,
+                                        ProductTypes types, const Layouts& lie);
+  static absl::StatusOr<Prepared> AsItLies(const NodeContext& context, const Epilogue& epilogue,
+                                           const ProductTypes& types, const OperandStrides& plain, bool with_residual);
+  static absl::StatusOr<Prepared> Fastest(const NodeContext& context, const Epilogue& epilogue,
+                                          const ProductTypes& types, bool with_residual);
+  static absl::StatusOr<Prepared> WithOwnResidual(const NodeContext& context, Epilogue epilogue,
+                                                  const ProductTypes& types);
+  static absl::StatusOr<Prepared> WithOwnActivation(const NodeContext& context, Epilogue epilogue,
+                                                    const ProductTypes& types);
+};
+
+absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const MatrixProduct& product,
+                                             Epilogue epilogue, ProductTypes types, const Layouts& lie) {
+  const MatMulProblem& problem = product.problem;
+  const Tensor* weights = context.Constant(kWeights);
+  const Tensor* bias = product.has_bias ? context.Constant(kBias) : nullptr;
+  const bool residual = !product.residual_dims.empty();
+  // One of another type is read as it is where that is as fast: f32 onto a result of bf16, and the other way round.
+  DataType residual_type = residual ? context.InputType(kResidual) : types.dst;
+  const auto attach_residual = [&] {
+    const bool ours = context.DiesHere(kResidual) || context.InputType(kResidual) != types.dst;
+    epilogue.residual = ours ? ResidualMode::kSum : ResidualMode::kBinary;
+    epilogue.residual_desc = Desc();
+    if (product.residual_dims != problem.dst || residual_type != types.dst) {
+      epilogue.residual = ResidualMode::kBinary;
+      epilogue.residual_desc = PlainDesc(product.residual_dims, residual_type);
+    }
+  };
+  if (residual) attach_residual();
+  Dims bias_dims(problem.dst.size(), 1);
+  bias_dims.back() = problem.dst.back();
+  const DataType bias_type = !product.has_bias ? DataType::kUnknown
+                             : context.Constant(kBias) != nullptr || types.src == DataType::kFloat32
+                                 ? DataType::kFloat32
+                                 : context.InputType(kBias);
+  // A bias that cannot be divided by the factor is added behind it.
+  const bool behind =
+      product.has_bias && product.bias_factor != 1 && (bias == nullptr || !std::isfinite(product.bias_factor));
+  if (behind) {
+    epilogue.bias = PlainDesc(bias_dims, bias_type);
+    bias = nullptr;
+  } else {
+    types.bias = bias_type;
+  }
+  epilogue.scale = product.scale;
+
+  // A constant column is written out: oneDNN adds a matrix fast.
+  const Tensor* addend = product.has_addend ? context.Constant(kBias) : nullptr;
+  const bool spread = addend != nullptr && product.addend_dims[1] == 1 && product.addend_dims[0] > 1;
+  const Dims& addend_dims = spread ? problem.dst : product.addend_dims;
+
+  MatMulLayouts layouts{.src = product.src.desc(types.src),
+                        .weights = product.weights.desc(types.weights),
+                        .dst = PlainDesc(problem.dst, types.dst)};
+  if (lie.dst_strides.has_value()) layouts.dst = OperandView{problem.dst, *lie.dst_strides}.desc(types.dst);
+  if (weights != nullptr) layouts.weights = AnyDesc(problem.weights, types.weights);
+  Primitive primitive;
+  if (product.has_addend) {
+    dnnl::primitive_attr attributes = UserScratch();
+    if (types.bf16_math) attributes.set_fpmath_mode(dnnl::fpmath_mode::bf16);
+    dnnl::post_ops post_ops;
+    const auto scale_by = [&post_ops](float factor) {
+      if (factor != 1) post_ops.append_eltwise(dnnl::algorithm::eltwise_linear, factor, 0);
+    };
+    // alpha a b + beta c = beta (alpha / beta a b + c)
+    scale_by(product.scale / product.addend_scale);
+    post_ops.append_binary(dnnl::algorithm::binary_add, PlainDesc(addend_dims, types.dst));
+    scale_by(product.addend_scale);
+    attributes.set_post_ops(post_ops);
+    primitive = Primitive(CpuEngine(), layouts.src, layouts.weights, layouts.dst, attributes, /*allow_empty=*/true);
+  } else {
+    primitive = MakeMatMul(problem, types, epilogue, layouts);
+    if (residual && residual_type != types.dst && (!primitive || IsSlow(ImplementationName(primitive)))) {
+      residual_type = types.dst;
+      attach_residual();
+      primitive = MakeMatMul(problem, types, epilogue, layouts);
+    }
+  }
+  if (!primitive) return absl::UnimplementedError("oneDNN has no such matrix product");
+  if (weights != nullptr) {
+    HALFTONE_RETURN_IF_ERROR(Guard([&] { primitive = WithPackedWeights(std::move(primitive)); }));
+  }
+
+  Prepared prepared;
+  prepared.kernel = ImplementationName(primitive);
+  prepared.weights_type = types.weights;
+  prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
+  prepared.outputs.push_back(lie.dst);
+  prepared.outputs[0].type = types.dst;
+  const auto need = [&](int index, DataType type, Placement placement = {}) {
+    placement.type = type;
+    prepared.inputs.push_back(InputNeed{index, std::move(placement)});
+    return static_cast<int>(prepared.inputs.size()) - 1;
+  };
+  auto step = std::make_unique<PrimitiveStep>();
+  HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::matmul(primitive)); }));
+  step->AddInput(DNNL_ARG_SRC, primitive.src_desc(), need(0, types.src, lie.src));
+  step->AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), 0);
+  if (weights != nullptr) {
+    HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed,
+                              Pack(*weights, product.weights.desc(weights->type()), primitive.weights_desc()));
+    step->AddFixed(DNNL_ARG_WEIGHTS, std::move(packed));
+  } else {
+    step->AddInput(DNNL_ARG_WEIGHTS, primitive.weights_desc(), need(kWeights, types.weights, lie.weights));
+  }
+  if (bias != nullptr) {
+    HALFTONE_ASSIGN_OR_RETURN(const Tensor scaled, Scaled(*bias, product.bias_factor));
+    HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed,
+                              Pack(scaled, PlainDesc(bias_dims, scaled.type()), PlainDesc(bias_dims, types.bias)));
+    step->AddFixed(DNNL_ARG_BIAS, std::move(packed));
+  } else if (product.has_bias) {
+    step->AddInput(behind ? BiasArgument(epilogue) : DNNL_ARG_BIAS, PlainDesc(bias_dims, bias_type),
+                   need(kBias, bias_type));
+  }
+  if (product.has_addend) {
+    const int argument =
+        DNNL_ARG_ATTR_MULTIPLE_POST_OP(product.scale / product.addend_scale != 1 ? 1 : 0) | DNNL_ARG_SRC_1;
+    const Desc desc = PlainDesc(addend_dims, types.dst);
+    if (spread) {
+      HALFTONE_ASSIGN_OR_RETURN(const Tensor whole, SpreadColumn(*addend, problem.dst));
+      HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(whole, PlainDesc(addend_dims, whole.type()), desc));
+      step->AddFixed(argument, std::move(packed));
+    } else {
+      step->AddInput(argument, desc, need(kBias, types.dst));
+    }
+  }
+  if (residual) {
+    const int index = need(kResidual, residual_type);
+    if (epilogue.residual == ResidualMode::kSum) {
+      prepared.overwrites = index;
+    } else {
+      step->AddInput(ResidualArgument(epilogue), PlainDesc(product.residual_dims, residual_type), index);
+    }
+  }
+  step->AddOutput(DNNL_ARG_DST, primitive.dst_desc());
+  prepared.step = std::move(step);
+  return prepared;
+}
+
+// oneDNN 3.7's AMX kernels add a residual with a number for each row from the wrong batch where it is broadcast along some
+// of the batch dimensions and not along others: [1, 3, M, 1] to [2, 3, M, N]. Shown by tests/kernels/post_ops_test.cc.
+bool AddsFromWrongBatch(const NodeContext& context, std::string_view kernel) {
+  const Dims out = context.OutputDims();
+  Dims residual = context.InputDims(kResidual);
+  if (kernel.find("amx") == std::string_view::npos || out.size() < 4) return false;
+  residual.insert(residual.begin(), out.size() - residual.size(), 1);
+  if (residual.back() != 1) return false;
+  bool some = false, others = false;
+  for (size_t i = 0; i + 2 < out.size(); ++i) {
+    if (out[i] != 1) (residual[i] == 1 ? some : others) = true;
+  }
+  return some && others;
+}
+
+// oneDNN's AVX2 kernel takes longer for a residual that it may not overwrite than a loop behind it: 0.95 to 0.98 times as
+// fast, with relu behind the sum (`dev bench --fusions "matmul + bias + residual"`).
+bool AddsSlowly(const NodeContext& context, std::string_view kernel) {
+  return kernel.ends_with(":avx2") && !context.DiesHere(kResidual);
+}
+
+// Whether a pass of our own behind the product is faster than the activation in oneDNN's kernel, which of tanh is so
+// without AVX-512 (runtime/cpu/simd/activation.h), and nothing comes between the two. Swish is as fast there.
+bool HasSlowActivation(const NodeContext& context, const Epilogue& epilogue) {
+  if (epilogue.activation == Activation::kSwish) return false;
+  if (simd::ActivationBehind(epilogue.activation, context.OutputType()) == nullptr) return false;
+  if (!HasResidual(context)) return true;
+  return epilogue.activation_first && context.InputDims(kResidual) == context.OutputDims() &&
+         context.InputType(kResidual) == context.OutputType();
+}
+
+absl::StatusOr<Prepared> MatMulKernel::Prepare(const NodeContext& context) const {
+  const ProductTypes types{
+      .src = context.InputType(0), .weights = context.InputType(kWeights), .dst = context.OutputType()};
+  if (!IsFloat(types.src) || !IsFloat(types.weights) || !IsFloat(types.dst)) {
+    return absl::UnimplementedError("oneDNN multiplies matrices of floats only");
+  }
+  HALFTONE_ASSIGN_OR_RETURN(const Epilogue epilogue, EpilogueOf(context.node().attributes));
+  if (HasSlowActivation(context, epilogue)) return WithOwnActivation(context, epilogue, types);
+  absl::StatusOr<Prepared> fused = Fastest(context, epilogue, types, HasResidual(context));
+  if (!HasResidual(context)) return fused;
+  const bool broadcast = context.InputDims(kResidual) != context.OutputDims();
+  const bool wrong = broadcast && fused.ok() && AddsFromWrongBatch(context, fused->kernel);
+  const bool slower = !broadcast && fused.ok() && AddsSlowly(context, fused->kernel);
+  if (!slower && (!broadcast || (fused.ok() && !wrong && !IsSlow(fused->kernel)))) return fused;
+  absl::StatusOr<Prepared> own = WithOwnResidual(context, epilogue, types);
+  if (wrong) return own;
+  return own.ok() && !IsSlow(own->kernel) ? std::move(own) : std::move(fused);
+}
+
+// Strides of `dims` over a result of these dimensions: 0 where it is broadcast.
+std::vector<int64_t> BroadcastStrides(Dims dims, const Dims& out) {
+  dims.insert(dims.begin(), out.size() - dims.size(), 1);
+  Dims strides = PlainStrides(dims);
+  for (size_t i = 0; i < dims.size(); ++i) strides[i] = dims[i] == 1 ? 0 : strides[i];
+  return strides;
+}
+
+absl::StatusOr<Prepared> MatMulKernel::WithOwnResidual(const NodeContext& context, Epilogue epilogue,
+                                                       const ProductTypes& types) {
+  const Dims out = context.OutputDims();
+  simd::ChainTask task{.steps = {{OpKind::kAdd}}, .dims = out};
+  task.strides = {PlainStrides(out), BroadcastStrides(context.InputDims(kResidual), out)};
+  if (!epilogue.activation_first) {
+    task.activation = std::exchange(epilogue.activation, Activation::kNone);
+    task.alpha = epilogue.alpha;
+    task.beta = epilogue.beta;
+  }
+  HALFTONE_ASSIGN_OR_RETURN(Prepared prepared, Fastest(context, epilogue, types, /*with_residual=*/false));
+  task.type = prepared.outputs[0].type;
+  if (task.type == DataType::kFloat16) return absl::UnimplementedError("no loop for f16");
+  prepared.inputs.push_back({kResidual, Placement{task.type}});
+  const int residual = static_cast<int>(prepared.inputs.size()) - 1;
+  prepared.step =
+      std::make_unique<FinishedStep>(std::move(prepared.step), simd::MakeChainStep(std::move(task)), residual);
+  prepared.kernel += " + add";
+  return prepared;
+}
+
+// REQUIRES: HasSlowActivation
+absl::StatusOr<Prepared> MatMulKernel::WithOwnActivation(const NodeContext& context, Epilogue epilogue,
+                                                         const ProductTypes& types) {
+  const Activation activation = std::exchange(epilogue.activation, Activation::kNone);
+  HALFTONE_ASSIGN_OR_RETURN(Prepared prepared, Fastest(context, epilogue, types, /*with_residual=*/false));
+  const simd::Activate activate = simd::ActivationBehind(activation, prepared.outputs[0].type);
+  if (activate == nullptr) return absl::UnimplementedError("no such activation of ours");
+  int residual = -1;
+  if (HasResidual(context)) {
+    prepared.inputs.push_back({kResidual, prepared.outputs[0]});
+    residual = static_cast<int>(prepared.inputs.size()) - 1;
+  }
+  int64_t count = 1;
+  for (const int64_t dim : context.OutputDims()) count *= dim;
+  std::unique_ptr<Step> finish = simd::MakeActivateStep(activate, count, epilogue.alpha, epilogue.beta);
+  prepared.step = std::make_unique<FinishedStep>(std::move(prepared.step), std::move(finish), residual);
+  prepared.kernel += Concat(" + ", ActivationName(activation));
+  return prepared;
+}
+
+// As the operands lie if that can be, else plain; else in other types, f32 last.
+absl::StatusOr<Prepared> MatMulKernel::Fastest(const NodeContext& context, const Epilogue& epilogue,
+                                               const ProductTypes& types, bool with_residual) {
+  const Dims a = context.InputDims(0), b = context.InputDims(kWeights);
+  const OperandStrides plain = {PlainStrides(a), PlainStrides(b)};
+  std::optional<absl::StatusOr<Prepared>> slow;
+  const std::vector<ProductTypes> attempts = TypesToTry(context, types);
+  for (size_t i = 0; i < attempts.size(); ++i) {
+    if (i + 1 < attempts.size()) {
+      absl::StatusOr<Prepared> strided = AsItLies(context, epilogue, attempts[i], plain, with_residual);
+      if (strided.ok() && !IsSlow(strided->kernel)) return strided;
+    }
+    HALFTONE_ASSIGN_OR_RETURN(const MatrixProduct product, DescribeProduct(context, plain, with_residual));
+    absl::StatusOr<Prepared> prepared = Build(context, product, epilogue, attempts[i], Layouts());
+    if (prepared.ok() && !IsSlow(prepared->kernel)) return prepared;
+    if (!slow.has_value() || !slow->ok()) slow = std::move(prepared);
+  }
+  return *std::move(slow);
+}
+
+// With strides where somebody left or wants them; UNIMPLEMENTED where all is plain.
+absl::StatusOr<Prepared> MatMulKernel::AsItLies(const NodeContext& context, const Epilogue& epilogue,
+                                                const ProductTypes& types, const OperandStrides& plain,
+                                                bool with_residual) {
+  const std::optional<Dims> src = StridesAsItLies(context, 0), weights = StridesAsItLies(context, kWeights);
+  Layouts lie;
+  OperandStrides strides = plain;
+  if (src.has_value()) {
+    strides.src = *src;
+    lie.src = WithType(context.InputDims(0), context.InputPlacement(0), types.src);
+  }
+  if (weights.has_value() && context.Constant(kWeights) == nullptr) {
+    strides.weights = *weights;
+    lie.weights = WithType(context.InputDims(kWeights), context.InputPlacement(kWeights), types.weights);
+  }
+  HALFTONE_ASSIGN_OR_RETURN(const MatrixProduct product, DescribeProduct(context, strides, with_residual));
+  const Dims& dst = product.problem.dst;
+  for (size_t i = 0; i + 2 < dst.size(); ++i) {  // oneDNN 3.7 reads wrong batches then
+    if (product.problem.src[i] != product.problem.weights[i]) return absl::UnimplementedError("broadcast batches");
+  }
+  if (context.num_inputs() <= kResidual && !product.has_addend && context.OutputDims() == dst) {
+    lie.dst_strides = StridesForTranspose(context, dst);
+    if (lie.dst_strides.has_value())
+      lie.dst = PlacementOf(OperandView{dst, *lie.dst_strides}.desc(types.dst), types.dst);
+  }
+  if (lie.src.plain() && lie.weights.plain() && lie.dst.plain()) return absl::UnimplementedError("all is plain");
+  return Build(context, product, epilogue, types, lie);
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> MakeMatMulKernel() { return std::make_unique<MatMulKernel>(); }
+
+}  // namespace halftone::onednn

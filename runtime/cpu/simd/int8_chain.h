@@ -1,0 +1,35 @@
+// Elementwise functions of bytes that stand for numbers, one behind the other, in f32 between: a few hundred elements
+// at a time, which stay in the nearest cache.
+#ifndef HALFTONE_RUNTIME_CPU_SIMD_INT8_CHAIN_H_
+#define HALFTONE_RUNTIME_CPU_SIMD_INT8_CHAIN_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "ir/binary_chain.h"
+#include "runtime/cpu/simd/int8_finish.h"
+#include "runtime/plan/kernel.h"
+
+namespace halftone::simd {
+
+struct ByteChainOperand {
+  DataType type = DataType::kUInt8;  // u8, s8, f32 or bf16
+  float scale = 1;                   // of u8 and s8
+  int32_t zero_point = 0;
+  std::vector<int64_t> strides;  // in elements, one for each of the task's dims; 0 where it is broadcast
+};
+
+struct ByteChainTask {
+  std::vector<ByteChainOperand> operands;
+  std::vector<ChainStep> steps;  // one fewer than operands; none: a copy with another quantization
+  Int8Finish finish;
+  std::vector<int64_t> dims;  // from the outermost to the innermost, in the order in which the dense result lies
+};
+
+// Its inputs are the operands in their order; none is the result's memory. nullptr: there is no loop for these steps.
+std::unique_ptr<Step> MakeByteChainStep(ByteChainTask task);
+
+}  // namespace halftone::simd
+
+#endif  // HALFTONE_RUNTIME_CPU_SIMD_INT8_CHAIN_H_

@@ -1,0 +1,34 @@
+// int8_depthwise.h for AVX-512 VNNI: bytes are widened, put together and unpacked.
+#include "runtime/cpu/simd/int8_depthwise_kinds.h"
+
+#if defined(__x86_64__) && !defined(__clang__)
+#include <immintrin.h>
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#pragma GCC target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx2,fma,bmi,bmi2,prefer-vector-width=512")
+#include "runtime/cpu/simd/int8_depthwise_pass.h"
+
+namespace halftone::simd {
+namespace {
+
+struct Vnni {
+  static inline __attribute__((always_inline)) __m512i Pairs(__m256i a, __m256i b) {
+    return _mm512_or_si512(_mm512_cvtepu8_epi16(a), _mm512_slli_epi16(_mm512_cvtepu8_epi16(b), 8));
+  }
+  static inline __attribute__((always_inline)) void Interleave(__m256i a, __m256i b, __m256i c, __m256i d,
+                                                               __m512i& even, __m512i& odd) {
+    const __m512i ab = Pairs(a, b), cd = Pairs(c, d);
+    even = _mm512_unpacklo_epi16(ab, cd);
+    odd = _mm512_unpackhi_epi16(ab, cd);
+  }
+};
+
+}  // namespace
+
+void DepthwiseVnni(const DepthwiseBand& band) { AnyBand<Vnni>(band); }
+
+}  // namespace halftone::simd
+#endif

@@ -1,0 +1,171 @@
+// What the plan and its kernels know of each other. A backend (runtime/cpu/onednn) brings kernels; the plan decides where
+// values lie, converts them where a kernel asks for another layout, and runs the steps in order.
+#ifndef HALFTONE_RUNTIME_PLAN_KERNEL_H_
+#define HALFTONE_RUNTIME_PLAN_KERNEL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "ir/graph.h"
+
+namespace halftone {
+
+// A layout other than plain; only the backend that made it can read it. Immutable.
+class PackedLayout {
+ public:
+  virtual ~PackedLayout() = default;
+};
+
+// How the elements of a value lie in memory.
+struct Placement {
+  DataType type = DataType::kUnknown;
+  std::shared_ptr<const PackedLayout> packed;  // null: plain, which is dense and row-major
+  bool plain() const { return packed == nullptr; }
+};
+
+// How the channels of an image (a value of rank >= 3) lie where kernels have the choice.
+enum class ImageLayout {
+  kChannelsLast,
+  kChannelBlocks,  // as many as the CPU's vectors hold, next to each other
+};
+
+// What a node takes in either layout.
+struct LayoutSeconds {
+  double channels_last = 0;
+  double channel_blocks = 0;
+};
+
+class NestedPlans;  // nested_plans.h
+
+// What a profile may know of a step, beside its time.
+struct StepFacts {
+  int reorders = 0;  // of oneDNN, that one run of it executes
+  // Memory of its own that does not change, above all packed weights: where it begins, and bytes.
+  std::vector<std::pair<const void*, size_t>> fixed;
+
+  // What a part of the step says of itself.
+  void Add(const StepFacts& part) {
+    reorders += part.reorders;
+    fixed.insert(fixed.end(), part.fixed.begin(), part.fixed.end());
+  }
+};
+
+// One thing that is done in each run. Not thread-safe.
+class Step {
+ public:
+  virtual ~Step() = default;
+  // Where the inputs (in the order of Prepared::inputs), the outputs (of the node) and the scratch memory are. Called
+  // before the first run and whenever one of them moves. The step does not write to its inputs unless
+  // Prepared::overwrites says so.
+  virtual void Bind(std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, std::byte* scratch) = 0;
+  virtual absl::Status Run() = 0;
+  // The plans that run inside this step, if any.
+  virtual NestedPlans* nested() { return nullptr; }
+  virtual StepFacts facts() const { return {}; }
+};
+
+// A step wants input `index` of its node to lie in this way.
+struct InputNeed {
+  int index = 0;
+  Placement placement;
+};
+
+// A kernel's answer for one node.
+struct Prepared {
+  std::unique_ptr<Step> step;      // null: a view; the only output has the memory of inputs[0]
+  std::vector<InputNeed> inputs;   // what the step reads at run time; constants that it has packed are not among them
+  std::vector<Placement> outputs;  // one an output of the node; the type may differ from the value's: the plan converts
+  size_t scratch_bytes = 0;
+  int overwrites = -1;  // index in `inputs`: output 0 is written over it; the plan gives memory that nobody else reads
+  int may_overwrite = -1;  // the same as an offer: taken where the input dies here
+  std::string kernel;      // implementation, for people: "jit:avx512_core_bf16"
+  // Of a contraction: the type in which it reads its weights, for people.
+  DataType weights_type = DataType::kUnknown;
+};
+
+// What a kernel may ask while it prepares one node. Inputs were placed already.
+class NodeContext {
+ public:
+  virtual ~NodeContext() = default;
+  virtual const Graph& graph() const = 0;
+  virtual NodeId id() const = 0;
+  virtual int threads() const = 0;
+  // Where input i lies now. REQUIRES: present
+  virtual Placement InputPlacement(int i) const = 0;
+  // Whether input i's memory is read by nobody after this node and may be written.
+  virtual bool DiesHere(int i) const = 0;
+  // The layout of images that the plan has chosen for this node; a kernel that cannot have it takes what it can.
+  virtual std::optional<ImageLayout> chosen_layout() const { return std::nullopt; }
+  // The input's tensor if it never changes, else nullptr.
+  virtual const Tensor* Constant(int i) const = 0;
+
+  const Node& node() const { return graph().node(id()); }
+  int num_inputs() const { return static_cast<int>(node().inputs.size()); }
+  bool HasInput(int i) const { return graph().input(id(), i).valid(); }
+  DataType InputType(int i) const { return graph().type(graph().input(id(), i)); }
+  DataType OutputType(int i = 0) const { return graph().type(graph().output(id(), i)); }
+  // REQUIRES: present. The plan knows all shapes before it asks a kernel.
+  virtual std::vector<int64_t> InputDims(int i) const = 0;
+  virtual std::vector<int64_t> OutputDims(int i = 0) const = 0;
+  // Whether somebody reads output i.
+  bool OutputUsed(int i) const;
+  // A type that holds all numbers of input i: bf16 where a value of f32 was cast from bf16, or is a constant of such
+  // numbers; else its own.
+  virtual DataType ExactType(int i) const { return InputType(i); }
+  // Nothing will be run: the answer tells whether there is a kernel, and needs no packed weights.
+  virtual bool only_asks() const { return false; }
+  // The elements of a constant integer input; nullopt where it is absent or not constant.
+  std::optional<std::vector<int64_t>> ConstantInts(int i) const;
+  // The single element of a constant input; nullopt where it is absent, not constant or not single.
+  std::optional<double> ConstantScalar(int i) const;
+};
+
+// Thread-safe: const and without side effects.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  // UNIMPLEMENTED with a reason in a few words: not for me, ask the next kernel. Other errors end the compilation.
+  virtual absl::StatusOr<Prepared> Prepare(const NodeContext& context) const = 0;
+  // Whether it looks at what integers stand for (runtime/plan/quantized_node.h).
+  virtual bool quantized() const { return false; }
+};
+
+// A source of kernels and conversions. Thread-safe: const and without side effects but UseThreads.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  // Fastest first, the reference last; empty if the op cannot run.
+  virtual std::span<const Kernel* const> Kernels(OpKind op) const = 0;
+  // A step that copies a tensor of these dimensions from one placement to another, in type and layout. inputs and
+  // outputs of the answer are empty but for one need of index 0 and one output.
+  virtual absl::StatusOr<Prepared> Convert(std::span<const int64_t> dims, const Placement& from,
+                                           const Placement& to) const = 0;
+  virtual bool Same(std::span<const int64_t> dims, const Placement& a, const Placement& b) const = 0;
+  virtual size_t Bytes(std::span<const int64_t> dims, const Placement& placement) const = 0;
+  // The same layout for elements of another type; plain where that cannot be said.
+  virtual Placement WithType(std::span<const int64_t> dims, const Placement& placement, DataType type) const = 0;
+  // What each of these convolutions takes with its images in either layout; nullopt: there is no choice. Asked before
+  // anything is placed.
+  virtual std::vector<std::optional<LayoutSeconds>> SecondsByLayout(std::span<const NodeContext* const> convs) const {
+    return std::vector<std::optional<LayoutSeconds>>(convs.size());
+  }
+  // Of the largest cache.
+  virtual size_t CacheBytes() const { return size_t{32} << 20; }
+  // What it takes to convert a value of so many bytes from one layout to another.
+  virtual double ReorderSeconds(size_t) const { return 0; }
+  // Steps prepared and run by the calling thread use this many threads from now on.
+  virtual void UseThreads(int threads) const = 0;
+};
+
+}  // namespace halftone
+
+#endif  // HALFTONE_RUNTIME_PLAN_KERNEL_H_
