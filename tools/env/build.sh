@@ -1,4 +1,5 @@
-# tools/env/build.sh [--programs | TARGET...]: `dev build`, inside the environment. Default: everything.
+# tools/env/build.sh [--programs | [--config=NAME] TARGET...]: `dev build`, inside the environment. Default: everything.
+# Programs of a build with another configuration are not installed.
 
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/bazel.sh"
@@ -9,14 +10,19 @@ mkdir -p "$CLONE_DIR"
 started=$(mktemp "$CLONE_DIR/started.XXXXXX")
 trap 'rm -f "$started"; bazel_do shutdown >/dev/null 2>&1 || true' EXIT
 
+flags=()
+while [[ ${1:-} == --config=* ]]; do
+  flags+=("$1")
+  shift
+done
 mapfile -t programs < <(program_targets)
 targets=("$@")
 [[ $# != 0 ]] || targets=(//...)
 [[ ${1:-} != --programs ]] || targets=("${programs[@]}")
 ((${#targets[@]})) || die "found no programs to build"
 
-bazel_do build "${targets[@]}"
-if [[ ${targets[*]} == //... || ${1:-} == --programs ]]; then
+bazel_do build "${flags[@]}" "${targets[@]}"
+if ((!${#flags[@]})) && [[ ${targets[*]} == //... || ${1:-} == --programs ]]; then
   install_programs "${programs[@]}"
   mv "$started" "$(stamp)"
 fi

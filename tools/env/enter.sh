@@ -52,14 +52,17 @@ ensure_native() {
   step "install ${#missing[@]} packages ($1)" host_apt_install "${missing[@]}"
 }
 
-# env_key: names the environment's compiler and libraries; build results of two keys are never mixed.
+# env_key [TIER]: names the environment's compiler and libraries; build results of two keys are never mixed. Only the tier
+# clang has another compiler than base.
 env_key() {
+  local tier=base
+  [[ ${1:-} != clang ]] || tier=clang
   if [[ -n ${HALFTONE_ENV_KEY:-} ]]; then
     echo "$HALFTONE_ENV_KEY"
   elif [[ $HOST_KIND == root ]]; then
-    basename "$(root_path base)"
+    basename "$(root_path "$tier")"
   else
-    echo "native-$(dpkg-query -W $(tier_packages base) 2>/dev/null | sha256sum | cut -c1-12)"
+    echo "native-$tier-$(dpkg-query -W $(tier_packages base; tier_packages "$tier") 2>/dev/null | sha256sum | cut -c1-12)"
   fi
 }
 
@@ -76,7 +79,7 @@ exec_in() {
   shared=$(shared_dir)
   local settings=(
     "PATH=$CLONE_DIR/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-    "LANG=C.UTF-8" "HALFTONE_ENV_KEY=$(env_key)" "HALFTONE_CACHE=$CACHE"
+    "LANG=C.UTF-8" "HALFTONE_ENV_KEY=$(env_key "$tier")" "HALFTONE_CACHE=$CACHE"
     ${shared:+"HALFTONE_SHARED=$shared"}
   )
   local unset=() name

@@ -33,3 +33,6 @@ PACKAGES_BENCH=(
 
 # Container images without a Docker engine.
 PACKAGES_IMAGE=(buildah debootstrap)
+
+# A second compiler and its checks: `dev build --config=clang`, `dev tidy`.
+PACKAGES_CLANG=(clang clang-tidy libomp-dev)

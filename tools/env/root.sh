@@ -12,7 +12,8 @@ tier_packages() {
     base) printf '%s\n' "${PACKAGES_BASE[@]}" ;;
     bench) printf '%s\n' "${PACKAGES_BENCH[@]}" ;;
     image) printf '%s\n' "${PACKAGES_IMAGE[@]}" ;;
-    *) die "no such tier: $1 (base, bench or image)" ;;
+    clang) printf '%s\n' "${PACKAGES_CLANG[@]}" ;;
+    *) die "no such tier: $1 (base, bench, image or clang)" ;;
   esac
 }
 
