@@ -28,6 +28,7 @@ PACKAGES_BASE=(
 PACKAGES_BENCH=(
   python3-onnx python3-onnxruntime python3-torch python3-torchvision
   python3-sklearn python3-opencv python3-pil
+  python3-matplotlib  # `dev bench --plot`
   libonnx-testdata  # ONNX's backend tests, for `dev conformance`
 )
 
