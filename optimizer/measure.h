@@ -1,5 +1,5 @@
 // The benchmark of all variants of one job: rounds in random order, each round of each variant fresh processes. The
-// method is docs/BENCHMARK_METHOD.md, the arithmetic runtime/measure/summary.h and runtime/measure/statistics.h.
+// method is docs/design/benchmark_method.md, the arithmetic runtime/measure/summary.h and runtime/measure/statistics.h.
 #ifndef HALFTONE_OPTIMIZER_MEASURE_H_
 #define HALFTONE_OPTIMIZER_MEASURE_H_
 

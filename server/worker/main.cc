@@ -2,7 +2,7 @@
 //
 //   halftone-worker            reads a WorkerRequest from stdin, writes WorkerMessages to stdout (worker.proto)
 //   halftone-worker --child    reads a ChildRequest from stdin, writes a ChildReply to stdout (child.proto)
-//   halftone-worker --threads N --repeat-primitive LINE    repeats what a line of oneDNN says (docs/howto/profile.md)
+//   halftone-worker --threads N --repeat-primitive LINE    repeats what a line of oneDNN says (docs/guide/profile.md)
 //
 // But for the last, people do not start it; `halftoned` does.
 

@@ -2,7 +2,7 @@
 """INT8 against ONNX Runtime: speed of our int8 files beside ONNX Runtime in fp32 and with the files of its own quantizer.
 
     dev bench --int8 [--models NAME,...] [--profile quick|standard] [--rounds N] [--round-seconds S] [--resume]
-                     [--markdown docs/int8-results.md --json docs/int8-results.json]
+                     [--markdown results/2026-11-25-zen4-int8.md --json results/2026-11-25-zen4-int8.json]
     dev bench --int8 --list          models, bars, the files of ONNX Runtime's quantizer that are raced
     dev bench --int8-accuracy ...    answers on real samples (int8_accuracy.py; --int8-accuracy --help)
     dev bench --int8-table ...       one small network in detail (int8_table.py; --int8-table --help)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What INT8 answers on real samples: our file, run by our engine and by ONNX Runtime, beside the files of ONNX Runtime's quantizer.
 
-    dev bench --int8-accuracy [--models NAME,...] [--peers-only] [--markdown docs/int8-results.md --json docs/int8-results.json] [-- FLAG...]
+    dev bench --int8-accuracy [--models NAME,...] [--peers-only] [--markdown results/2026-11-25-zen4-int8.md --json results/2026-11-25-zen4-int8.json] [-- FLAG...]
 
 Networks with trained weights are calibrated on one set of samples and judged on another. ONNX Runtime's quantizer (pairs, weights per
 channel, activations of u8 and of s8) takes the same samples with each of its three methods. Counted are right answers, and the share of

@@ -1,4 +1,4 @@
-"""docs/int8-results.json and the page made of it: speed, accuracy and the small net are measured by programs of their own, each replaces its part."""
+"""results/2026-11-25-zen4-int8.json and the page made of it: speed, accuracy and the small net are measured by programs of their own, each replaces its part."""
 
 import datetime
 import json

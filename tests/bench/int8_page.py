@@ -1,4 +1,4 @@
-"""docs/int8-results.md out of docs/int8-results.json. Pure."""
+"""results/2026-11-25-zen4-int8.md out of results/2026-11-25-zen4-int8.json. Pure."""
 
 from int8_judge import INT8, ORT_INT8, OTHER_CLASSES, counted
 from render import bar, decibel, interval, markdown_table, milliseconds, remarks, schedulings

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/int8-results.md: every part alone and all together."""
+"""results/2026-11-25-zen4-int8.md: every part alone and all together."""
 
 import pathlib
 import sys

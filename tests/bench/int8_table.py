@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One small convolutional network in fp32 and int8, layer by layer: the demo's digits.
 
-    dev bench --int8-table [--rounds N] [--round-seconds S] [--markdown docs/int8-results.md --json docs/int8-results.json]
+    dev bench --int8-table [--rounds N] [--round-seconds S] [--markdown results/2026-11-25-zen4-int8.md --json results/2026-11-25-zen4-int8.json]
 
 Calibrated on some of the demo's labelled digits, judged on the others. The page has accuracy, the time of the layers that are quantized and
 of the whole, how many convolutions are int8, and the kernels that ran them. Nothing else should run on the machine.

@@ -2,7 +2,7 @@
 """What fusion does to every real model of the shared folder: nodes before and after, fusions by kind, time and answers of the model as
 it came against its fused fp32 file. A page in Markdown:
 
-    dev run --tier bench python3 tests/bench/model_fusions.py [--markdown docs/fusions.md] [--profile standard] [WORD...]
+    dev run --tier bench python3 tests/bench/model_fusions.py [--markdown results/2026-11-24-zen4-model-fusions.md] [--profile standard] [WORD...]
 
 Only models whose paths have one of the words, if there are any. --no-bench leaves the times out; --resume DIR keeps each model's
 report there and does not measure again what it holds. Nothing else should run on the machine. Exit code 1 when a model fails, or its

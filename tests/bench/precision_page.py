@@ -1,4 +1,4 @@
-"""docs/precision.md out of docs/precision.json. Pure."""
+"""results/2026-11-25-zen4-bf16-models.md out of results/2026-11-25-zen4-bf16-models.json. Pure."""
 
 from headline_numbers import CLAIMS, claim_text
 from precision_rows import EQUAL_DB, NONE_DB, counted, missed

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/precision.md out of what was measured; the rows of the models and nets."""
+"""results/2026-11-25-zen4-bf16-models.md out of what was measured; the rows of the models and nets."""
 
 import pathlib
 import sys

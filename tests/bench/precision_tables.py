@@ -2,7 +2,7 @@
 """What bf16 does to every real model of the shared folder, by both planners; and the nets of the peers' headline tables.
 
     dev bench --precision [--models WORD,...] [--planners lists,placement] [--profile quick|standard|strict] [--resume]
-                          [--markdown docs/precision.md --json docs/precision.json]
+                          [--markdown results/2026-11-25-zen4-bf16-models.md --json results/2026-11-25-zen4-bf16-models.json]
     dev bench --headline  [--nets NAME,...] [--batches 1,128] [--threads 1,2] [--rounds N] [--round-seconds S] [--planner lists] ...
 
 The first gives, for each model and planner: nodes painted, casts, time, speed-up, fidelity, accuracy, and whether the bars are met

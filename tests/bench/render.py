@@ -1,4 +1,4 @@
-"""The results of dev bench as text for a terminal and as the page docs/BENCHMARKS.md."""
+"""The results of dev bench as text for a terminal and as the page results/2026-11-24-zen4-fp32-bf16.md."""
 
 import math
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ONNX's backend tests: those that fail are the rows of exceptions.txt, no more and no fewer; docs/conformance.md says so."""
+"""ONNX's backend tests: those that fail are the rows of exceptions.txt, no more and no fewer; docs/reference/conformance.md says so."""
 
 import pathlib
 import sys
@@ -42,7 +42,7 @@ def _(t):
     t.check(not missing, "\n".join(missing[:20]))
 
 
-@case("docs/conformance.md is what `dev conformance --update` writes")
+@case("docs/reference/conformance.md is what `dev conformance --update` writes")
 def _(t):
     page = table.render(results(), table.read_exceptions(), table.read_onnxruntime())
     if table.PAGE.read_text() != page:

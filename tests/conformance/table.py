@@ -2,7 +2,7 @@
 """Runs ONNX's backend tests and prints what passes: the table by op, and `N of M pass`.
 
     ./dev conformance              # all of it; exit code 1 where exceptions.txt is not what happened
-    ./dev conformance --update     # also writes docs/conformance.md, and the rows of exceptions.txt that changed
+    ./dev conformance --update     # also writes docs/reference/conformance.md, and the rows of exceptions.txt that changed
 
 exceptions.txt has a row for each test that does not pass: its name, a class of reasons, and what is to be said beside.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/PARITY.md: each row names a rule that exists and a golden case that runs, or a reason; no rule is left out.
+"""docs/reference/fusion_parity.md: each row names a rule that exists and a golden case that runs, or a reason; no rule is left out.
 
 A row: | pattern | ours | shown by |
     ours      `fuse-gelu`, several, or "no meaning: ...", "refused: ..." (no kernel could win) or "missing: ..."
@@ -13,7 +13,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from harness import REPO, Failure, case, main  # noqa: E402
 
-PAGE = REPO / "docs/PARITY.md"
+PAGE = REPO / "docs/reference/fusion_parity.md"
 GOLDEN = REPO / "tests/passes"
 SHOWN = re.compile(r'`([\w./-]+)` "([^"]+)"')
 EXCUSES = ("no meaning: ", "refused: ", "missing: ")
@@ -53,7 +53,7 @@ def problem_of(pattern, ours, shown):
 
 @case("every row has a test that exists, or a reason")
 def _(t):
-    problems = [f"docs/PARITY.md:{n}: {pattern}: {p}" for n, pattern, ours, shown in rows() if (p := problem_of(pattern, ours, shown))]
+    problems = [f"docs/reference/fusion_parity.md:{n}: {pattern}: {p}" for n, pattern, ours, shown in rows() if (p := problem_of(pattern, ours, shown))]
     if problems:
         raise Failure("\n".join(problems))
     t.check(len(list(rows())) > 50, "the table has less than 50 rows: are they still read?")
@@ -63,7 +63,7 @@ def _(t):
 def _(t):
     text = PAGE.read_text()
     left = sorted(rule for rule in fusion_rules() if f"`{rule}`" not in text)
-    t.check(not left, f"docs/PARITY.md names no {', '.join(left)}")
+    t.check(not left, f"docs/reference/fusion_parity.md names no {', '.join(left)}")
 
 
 @case("the count at the top is that of the rows")
@@ -72,11 +72,11 @@ def _(t):
     no_meaning, refused, missing = (sum(ours.startswith(word) for _, _, ours, _ in all_rows) for word in EXCUSES)
     wanted = f"**{len(all_rows) - missing - refused - no_meaning} of {len(all_rows) - no_meaning} patterns"
     head = PAGE.read_text()
-    t.check(wanted in head, f"docs/PARITY.md does not begin with '{wanted}'")
+    t.check(wanted in head, f"docs/reference/fusion_parity.md does not begin with '{wanted}'")
     t.check(wanted.strip("*") in (REPO / "README.md").read_text(), f"README.md does not say '{wanted.strip('*')}'")
     words = {0: "none is missing", 1: "1 is missing and says so"}.get(missing, f"{missing} are missing and say so")
     left = f"{words}; {refused} {'is' if refused == 1 else 'are'} refused"
-    t.check(left in head, f"docs/PARITY.md does not say '{left}'")
+    t.check(left in head, f"docs/reference/fusion_parity.md does not say '{left}'")
 
 
 main()

@@ -35,7 +35,7 @@ struct Want {
   // right answers to its input must not be two answers of its own.
   bool exact = false;
   // Infinities, negative zero, the greatest and the least numbers may be among them (new values only; nothing is made
-  // of what comes out). No NaN: oneDNN's max, min, clip and exp lose it (docs/NUMERICS.md).
+  // of what comes out). No NaN: oneDNN's max, min, clip and exp lose it (docs/reference/numerics.md).
   bool special = false;
   DataType type = DataType::kFloat32;
 };

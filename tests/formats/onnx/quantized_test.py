@@ -229,7 +229,7 @@ def _(t):
 # --- Networks. The share of images that keep the class of fp32 is generous: ranges are plain extremes. `drift`: images that may get another
 # class here than in ONNX Runtime: a number that is rounded the other way grows from layer to layer. As many as ONNX Runtime itself
 # classifies otherwise when it computes the pairs with f32, without its optimizations, may part, too: on a CPU without VNNI, whose weights have 7 bits,
-# 10 and 4 (docs/DEBUGGING.md).
+# 10 and 4 (docs/guide/debugging.md).
 
 REAL = {
     "mobilenet_v2": ("imagenet/mobilenet_v2_fp32_dequantized.onnx", "input", 52, 0.8, 8),
