@@ -3,22 +3,23 @@
 
     dev bench [--models resnet50,...] [--batch N] [--threads N] [--profile quick|standard] [--rounds N] [--resume] [--json FILE]
               [--markdown FILE]
-    dev bench --list         the scenarios and their bars, the races of --kernels and --fusions
-    dev bench --kernels      for nodes as these models have them: all kernels that take the node, ours and oneDNN's, against each other
-    dev bench --fusions      each fused node against the nodes that it stands for (--markdown FILE: as a page)
-    dev bench --passes       the passes alone on graphs of 10 000 and 100 000 nodes, beside ONNX Runtime's optimization of the same files
-    dev bench --precision    bf16 on every real model, by both planners (precision_tables.py; --precision --help)
-    dev bench --headline     the nets of Paddle's and TensorFlow's tables, fp32 and bf16 (the same)
+    dev bench --list         scenarios and targets, and the microbenchmarks of --kernels and --fusions
+    dev bench --kernels      microbenchmarks of kernels: all kernels that support a node, ours and oneDNN's
+    dev bench --fusions      microbenchmarks of fusions: each fused node against the nodes that it replaces
+    dev bench --passes       time of the passes on graphs of 10 000 and 100 000 nodes, beside ONNX Runtime's optimization of the same files
+    dev bench --precision    bf16 on every real model, with both planners (precision_tables.py; --precision --help)
+    dev bench --headline     the networks of Paddle's and TensorFlow's published tables in fp32 and bf16 (precision_tables.py)
     dev bench --int8         int8 beside ONNX Runtime in fp32 and with the files of its own quantizer (int8.py; --int8 --help);
-                             --int8-accuracy: answers on real samples; --int8-table: a small network layer by layer
-    dev bench --calibration  time and memory of a calibration (calibration_cost.py; --calibration --help)
+                             --int8-accuracy: accuracy on real samples; --int8-table: a small network layer by layer
+    dev bench --calibration  time and memory of calibration (calibration_cost.py; --calibration --help)
+    dev bench --plot         the speed-ups of results/ as results/speedups.svg (plot.py; --plot --help); measures nothing
 
 Without arguments: all scenarios, quick profile. Each round runs every side once, in random order, each in a fresh process: ONNX
-Runtime (fp32), Halftone's fused fp32 file, Halftone's bf16 file. A side's time in a round is the median of its inferences; times are
-compared within rounds, and the 95 % interval of a ratio is bootstrapped over rounds. Answers are compared too. Exit code 1 when a bar is
-missed. Nothing else should run on the machine: disturbed rounds are done again. What was measured is kept scenario by scenario:
---resume goes on where a run was interrupted. Each result says how its processes were scheduled, so that one page may be measured in two
-runs: `chrt -f 1 ./dev bench --threads 1`, then `./dev bench --resume` for what leaves no core to anything else.
+Runtime (fp32), Halftone's fused fp32 file, Halftone's bf16 file. The time of a side in a round is the median of its inferences; times are
+compared within rounds, and the 95 % interval of a ratio is bootstrapped over rounds. Outputs are compared too. Exit code 1 when a target is
+missed. Nothing else should run on the machine: disturbed rounds are repeated. Results are saved scenario by scenario, and --resume continues
+an interrupted run. Each result has the scheduling of its processes, so one page may be measured in two runs: `chrt -f 1 ./dev bench --threads 1`,
+then `./dev bench --resume` for the scenarios that use all cores.
 """
 
 import argparse
@@ -34,21 +35,22 @@ import fusions
 import int8
 import kernels
 import passes
+import plot
 import precision_tables
-from answers import fidelity
 from cores import describe_scheduling
+from evaluation import cpu_facts, describe_cpu, evaluate, has_bf16, is_noisy, is_reference_cpu, missed
 from files import Files, forget_old_builds, our_build
 from intervals import median
-from judge import cpu_facts, describe_cpu, has_bf16, is_noisy, is_reference_cpu, judge, missed
 from losses import profile
 from measure import measure, say
+from outputs import fidelity
 from programs import BenchError, program, run
-from render import bar, count, markdown, text, text_table
+from render import count, markdown, target, text, text_table
 from scenarios import MODELS, REFERENCE_SLACK, Scenario, all_scenarios
 from sides import BF16, FP32, ORT, halftone, onnx_runtime
 from state import State
 
-# rounds, seconds of timed inference in one, disturbed rounds that are done again
+# rounds, seconds of timed inference in one, disturbed rounds that are repeated
 PROFILES = {"quick": (5, 1.0, 3), "standard": (10, 2.0, 10)}
 
 
@@ -58,16 +60,17 @@ def parse(arguments):
     parser.add_argument("--batch", type=int, help="only this batch (default: 1, and 16 for two models)")
     parser.add_argument("--threads", type=int, help="only with so many threads (default: 1 and 2)")
     parser.add_argument("--profile", choices=PROFILES, default="quick", help="quick: 5 rounds of 1 s; standard: 10 of 2 s (default: quick)")
-    parser.add_argument("--rounds", type=int, help="over the profile's number")
-    parser.add_argument("--round-seconds", type=float, help="over the profile's: timed inference of one side in one round")
+    parser.add_argument("--rounds", type=int, help="overrides the number of the profile")
+    parser.add_argument("--round-seconds", type=float, help="overrides the profile: seconds of timed inference per side and round")
     parser.add_argument("--seed", type=int, default=1, help="of the order of the sides and the intervals (default: 1)")
     parser.add_argument("--resume", action="store_true", help="keep what an interrupted run of the same kind has measured")
     parser.add_argument("--state", type=pathlib.Path, help="the file that --resume reads (default: in the cache)")
     parser.add_argument("--json", type=pathlib.Path, help="write everything measured to this file")
     parser.add_argument("--markdown", type=pathlib.Path, help="write a page with the results to this file")
-    parser.add_argument("--list", action="store_true", help="print the scenarios and their bars, measure nothing")
-    parser.add_argument("--kernels", nargs="?", const="", metavar="WORDS", help="race kernels that take the same node against each other (nodes whose names have these words), no models")
-    parser.add_argument("--fusions", nargs="?", const="", metavar="WORDS", help="race fused nodes against their parts (those patterns that have these words), no models")
+    parser.add_argument("--page", action="store_true", help="measure nothing, write the page of --json (with --fusions: that of fusions)")
+    parser.add_argument("--list", action="store_true", help="print the scenarios and their targets, measure nothing")
+    parser.add_argument("--kernels", nargs="?", const="", metavar="WORDS", help="microbenchmarks of kernels (those whose names contain WORDS), no models")
+    parser.add_argument("--fusions", nargs="?", const="", metavar="WORDS", help="microbenchmarks of fusions (those whose patterns contain WORDS), no models")
     parser.add_argument("--passes", action="store_true", help="time the passes on large synthetic graphs, no models")
     options = parser.parse_args(arguments)
     rounds, seconds, options.again = PROFILES[options.profile]
@@ -79,24 +82,26 @@ def parse(arguments):
             parser.error(f"no model '{name}'; there are {', '.join(MODELS)}")
     if options.rounds < 3:
         parser.error("--rounds: an interval needs at least 3")
+    if options.page and not options.json:
+        parser.error("--page wants --json")
     if options.resume and options.seed != 1 and not options.state:
         parser.error("--resume with a seed of its own wants --state")
     return options
 
 
 def scenarios(options):
-    """Those of the table that the flags let through; where they name a setting that is not in it, that setting."""
+    """The scenarios of the table that the flags select; for a model without any, the setting that the flags name."""
     chosen = [s for s in all_scenarios(options.models)
               if options.batch in (None, s.batch) and options.threads in (None, s.threads)]
-    asked = {(s.model.name) for s in chosen}
-    return chosen + [Scenario(MODELS[name], options.batch or 1, options.threads or 1) for name in options.models if name not in asked]
+    listed = {s.model.name for s in chosen}
+    return chosen + [Scenario(MODELS[name], options.batch or 1, options.threads or 1) for name in options.models if name not in listed]
 
 
 def describe_reference(facts):
     if is_reference_cpu(facts):
-        return f"The reference CPU: ONNX Runtime's own times are checked, at most {REFERENCE_SLACK:.0%} above the reference times."
-    return (f"Another CPU (family {facts.get('cpu family')}, model {facts.get('model')}) than that of ONNX Runtime's reference times (family 25, "
-            "Zen 4): the absolute check of its times does not apply, only ratios of this run are judged.")
+        return f"The reference CPU: a result is INVALID where ONNX Runtime is more than {REFERENCE_SLACK:.0%} slower than its reference time."
+    return (f"Not the reference CPU (family 25, Zen 4) but family {facts.get('cpu family')}, model {facts.get('model')}: ONNX Runtime's times are not "
+            "checked against reference times.")
 
 
 def versions(result):
@@ -108,21 +113,21 @@ def bench(scenario, options, files, facts):
     fp32_file, bf16_file = files.lowered(scenario)
     sqnr = dict(zip(("fp32", "bf16"), fidelity(model, (fp32_file, bf16_file), samples, scenario)))
     sides = [onnx_runtime(model), halftone(FP32, fp32_file), halftone(BF16, bf16_file)]
-    times, thrown, disturbed = measure(scenario, sides, samples, options)
-    verdicts = judge(scenario, times, sqnr, options.seed, facts, len(disturbed))
-    # Of one thread always, for the engine's promises; else to say where a missed bar is lost.
-    wanted = scenario.threads == 1 or any(map(missed, verdicts.values()))
+    times, discarded, disturbed = measure(scenario, sides, samples, options)
+    checks = evaluate(scenario, times, sqnr, options.seed, facts, len(disturbed))
+    # With one thread always, for the engine checks; else to find where a missed target loses its time.
+    wanted = scenario.threads == 1 or any(map(missed, checks.values()))
     profiled = profile(model, samples, scenario) if wanted else {}
     return {"name": scenario.name, "model": scenario.model.name, "setting": scenario.setting, "scheduling": describe_scheduling(), "ort_ms": median(times[ORT]),
-            "ort_version": sides[0].facts["version"], "plan_ms": {s.name: s.facts["plan_ms"] for s in sides[1:]}, "verdicts": verdicts, "profile": profiled, "thrown_away": len(thrown), "disturbed": disturbed,
+            "ort_version": sides[0].facts["version"], "plan_ms": {s.name: s.facts["plan_ms"] for s in sides[1:]}, "checks": checks, "profile": profiled, "discarded_rounds": len(discarded), "disturbed": disturbed,
             "round_medians_ms": times, "file_bytes": {s.name: os.path.getsize(s.model) for s in sides}}
 
 
-def list_bars(options):
+def list_targets(options):
     for s in scenarios(options):
-        asked = "no bar" if s.bar is None else "fp32 {} bf16 {}".format(*(
-            bar({"bar": getattr(s.bar, key), "limit": getattr(s.bar, key + "_limit")}).ljust(12) for key in ("fp32", "bf16")))
-        print(f"{s.name:28} {s.setting:22} {asked}")
+        targets = "no target" if s.target is None else "fp32 {} bf16 {}".format(*(
+            target({"target": getattr(s.target, key), "limit": getattr(s.target, key + "_limit")}).ljust(12) for key in ("fp32", "bf16")))
+        print(f"{s.name:28} {s.setting:22} {targets}")
 
 
 def run_all(options):
@@ -152,7 +157,7 @@ def run_all(options):
 
 
 def write(options, results, skipped, facts):
-    """After every scenario: what an interrupted run leaves is complete as far as it goes."""
+    """Called after every scenario, so that an interrupted run leaves what it measured."""
     arguments = [f"--models {','.join(options.models)}"] if options.models else []
     arguments += [f"--{name} {value}" for name in ("batch", "threads") if (value := getattr(options, name))]
     arguments += [f"--profile {options.profile}"]
@@ -162,10 +167,14 @@ def write(options, results, skipped, facts):
             "reference": describe_reference(facts), "versions": versions(results[0]),
             "profile": options.profile, "rounds": options.rounds, "round_seconds": options.round_seconds, "seed": options.seed,
             "skipped": skipped, "results": results}
+    save(options, page, markdown)
+
+
+def save(options, document, page_of):
     if options.json:
-        options.json.write_text(json.dumps(page, indent=1) + "\n")
+        options.json.write_text(json.dumps(document, indent=1) + "\n")
     if options.markdown:
-        options.markdown.write_text(markdown(page))
+        options.markdown.write_text(page_of(document))
 
 
 def main():
@@ -177,21 +186,25 @@ def main():
         return int8.MODES[sys.argv[1]](sys.argv[2:])
     if sys.argv[1:2] == ["--calibration"]:
         return calibration_cost.main(sys.argv[2:])
+    if sys.argv[1:2] == ["--plot"]:
+        return plot.main(sys.argv[2:])
     options = parse(sys.argv[1:])
     if options.list:
-        list_bars(options)
+        list_targets(options)
         print()
         kernels.listed()
         print()
         fusions.listed()
         return 0
+    if options.page:
+        save(options, json.loads(options.json.read_text()), markdown if options.fusions is None else fusions.page)
+        return 0
     if options.kernels is not None:
-        return 0 if kernels.race_all(options.round_seconds, options.seed, options.kernels, has_bf16(cpu_facts())) else 1
+        return 0 if kernels.run_all(options.round_seconds, options.seed, options.kernels, has_bf16(cpu_facts())) else 1
     if options.fusions is not None:
-        rows, skipped = fusions.race_all(options.round_seconds, options.seed, options.fusions, has_bf16(cpu_facts()))
-        if options.markdown:
-            command = f"./dev bench --fusions --round-seconds {options.round_seconds:g}"
-            options.markdown.write_text(fusions.page(rows, command, describe_cpu(cpu_facts()), skipped))
+        rows, skipped = fusions.run_all(options.round_seconds, options.seed, options.fusions, has_bf16(cpu_facts()))
+        command = f"./dev bench --fusions --round-seconds {options.round_seconds:g}"
+        save(options, fusions.document(rows, command, describe_cpu(cpu_facts()), skipped), fusions.page)
         return 1 if fusions.slow(rows) else 0
     if options.passes:
         return 0 if passes.measure_all() else 1
@@ -200,7 +213,7 @@ def main():
     for line in skipped:
         print(f"SKIP {line}")
     print(count(results) if results else "nothing was measured")
-    return 1 if any(missed(v) for r in results for v in r["verdicts"].values()) else 0
+    return 1 if any(missed(v) for r in results for v in r["checks"].values()) else 0
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What calibration costs: its time beside plain fp32 inference over the same samples, and the memory of a job with few and with many samples.
+"""Cost of calibration: its time against fp32 inference over the same samples, and peak memory of a job with few and with many samples.
 
     dev bench --calibration [--models resnet50,mobilenet_v2] [--threads N] [--repetitions N]
 
-Time: both in one process and in turns, a sample, without what is done once; the median of the ratios (tests/calibrate/calibration_cost.cc).
-Memory: the most that the worker of `halftone optimize --precision int8` ever had resident, asked of the kernel while it runs, of a job with
-10 samples and of the same job with 1000. Exit code 1 where a bar is missed. Nothing else should run on the machine.
+Time: per sample, both interleaved in one process, without one-time work; the median of the ratios (tests/calibrate/calibration_cost.cc).
+Memory: the peak resident set (VmHWM) of the worker of `halftone optimize --precision int8`, for a job with 10 samples and for the same job
+with 1000. Exit code 1 where a target is missed. Nothing else should run on the machine.
 """
 
 import argparse
@@ -20,22 +20,22 @@ import time
 
 import numpy
 
+from evaluation import cpu_facts, describe_cpu
 from files import SEED, Files, draw
-from int8_judge import at_most
-from judge import cpu_facts, describe_cpu
+from int8_evaluation import at_most
 from measure import say, wait_for_quiet
 from programs import BenchError, program, run
 from scenarios import MODELS
 
 FEW, MANY = 10, 1000
-MEMORY_GROWTH = 1.05  # of the peak with FEW samples
+MEMORY_GROWTH = 1.05  # target: peak with MANY samples / peak with FEW
 LOOK_SECONDS = 0.02
 
 
 @dataclasses.dataclass(frozen=True)
 class Net:
     name: str
-    cost: float  # calibration may take so many times plain inference
+    cost: float  # target: time of calibration / time of fp32 inference
     memory: bool = False
 
     @property
@@ -47,19 +47,19 @@ NETS = {n.name: n for n in (Net("resnet50", 1.25), Net("mobilenet_v2", 2.0, memo
 
 
 def write_floats(files, net):
-    """FEW normal samples: what is timed."""
+    """FEW float samples, for the time."""
     def make(made):
         generator = numpy.random.default_rng(SEED)
         numpy.savez(made / "samples.npz", **{i.name: draw(generator, i, (FEW, *i.dims[1:])) for i in net.model.inputs})
     return files.made(f"calibration/{net.name}-{FEW}", make) / "samples.npz"
 
 
-def write_bytes(files, net, count):
-    """The first `count` of the same images as bytes, a quarter of the room."""
+def write_uint8(files, net, count):
+    """`count` images as uint8, which take a quarter of the space."""
     def make(made):
         generator = numpy.random.default_rng(SEED)
         numpy.savez(made / "samples.npz", **{i.name: generator.integers(0, 256, (count, *i.dims[1:]), numpy.uint8) for i in net.model.inputs})
-    return files.made(f"calibration/{net.name}-{count}-bytes", make) / "samples.npz"
+    return files.made(f"calibration/{net.name}-{count}-uint8", make) / "samples.npz"
 
 
 def processes():
@@ -124,26 +124,26 @@ def measure(net, files, options):
     found = json.loads(run(words, f"calibration_cost {net.name}"))
     found["peaks"] = {}
     if net.memory:
-        few = write_bytes(files, net, FEW)
-        found["peaks"] = {count: peak_of_job(source, write_bytes(files, net, count), few) for count in (FEW, MANY)}
+        few = write_uint8(files, net, FEW)
+        found["peaks"] = {count: peak_of_job(source, write_uint8(files, net, count), few) for count in (FEW, MANY)}
     return found
 
 
-def judge(net, found):
-    verdicts = [at_most("time, of plain inference", found["ratio"], net.cost)]
+def evaluate(net, found):
+    checks = [at_most("time, of fp32 inference", found["ratio"], net.cost)]
     if found["peaks"]:
         few, many = (found["peaks"][count] for count in (FEW, MANY))
-        verdicts.append(at_most(f"memory with {MANY} samples, of that with {FEW}", many / few if few else None, MEMORY_GROWTH))
-    return verdicts
+        checks.append(at_most(f"memory with {MANY} samples, of that with {FEW}", many / few if few else None, MEMORY_GROWTH))
+    return checks
 
 
-def lines(net, found, verdicts):
-    yield f"{net.name}: plain {found['plain_ms']:.2f} ms, calibrating {found['calibrating_ms']:.2f} ms a sample; {found['values']} values"
+def lines(net, found, checks):
+    yield f"{net.name}: fp32 inference {found['plain_ms']:.2f} ms, calibration {found['calibrating_ms']:.2f} ms per sample; {found['values']} tensors"
     for count, peak in found["peaks"].items():
-        yield f"  {count} samples: the worker had {peak / 2**20:.1f} MB at most"
-    for v in verdicts:
+        yield f"  {count} samples: peak memory of the worker {peak / 2**20:.1f} MB"
+    for v in checks:
         value = "not seen" if v["value"] is None else f"{v['value']:.3f}"
-        yield f"  {'met' if v['met'] else 'MISSED':7} {v['what']}: {value}, bar {v['bar']}"
+        yield f"  {'met' if v['met'] else 'MISSED':7} {v['what']}: {value}, target {v['target']}"
 
 
 def parse(arguments):
@@ -166,9 +166,9 @@ def main(arguments):
     met = True
     for name in options.models:
         found = measure(NETS[name], files, options)
-        verdicts = judge(NETS[name], found)
-        met = met and all(v["met"] for v in verdicts)
-        print("\n".join(lines(NETS[name], found, verdicts)), flush=True)
+        checks = evaluate(NETS[name], found)
+        met = met and all(v["met"] for v in checks)
+        print("\n".join(lines(NETS[name], found, checks)), flush=True)
     return 0 if met else 1
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The verdicts on the cost of calibration, and which processes' memory is looked at."""
+"""Targets of the cost of calibration, and the processes whose memory is measured."""
 
 import os
 import pathlib
@@ -8,24 +8,24 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
-from calibration_cost import FEW, MANY, NETS, descendants, judge, peak_of_worker, processes  # noqa: E402
+from calibration_cost import FEW, MANY, NETS, descendants, evaluate, peak_of_worker, processes  # noqa: E402
 from harness import case, main  # noqa: E402
 
 
-def words(net, ratio, peaks):
-    return [v["met"] for v in judge(NETS[net], {"ratio": ratio, "peaks": peaks})]
+def met(net, ratio, peaks):
+    return [v["met"] for v in evaluate(NETS[net], {"ratio": ratio, "peaks": peaks})]
 
 
-@case("each net has its own bar of time; one whose memory was not looked at is not judged by it")
+@case("each net has its own target for time; memory counts only where it was measured")
 def _(t):
-    t.equal(words("resnet50", 1.25, {}), [True])
-    t.equal(words("resnet50", 1.26, {}), [False])
-    t.equal(words("mobilenet_v2", 2.0, {FEW: 100, MANY: 105}), [True, True])
-    t.equal(words("mobilenet_v2", 2.01, {FEW: 100, MANY: 106}), [False, False])
-    t.equal(words("mobilenet_v2", 1, {FEW: 0, MANY: 0}), [True, False], "nothing was seen of the worker")
+    t.equal(met("resnet50", 1.25, {}), [True])
+    t.equal(met("resnet50", 1.26, {}), [False])
+    t.equal(met("mobilenet_v2", 2.0, {FEW: 100, MANY: 105}), [True, True])
+    t.equal(met("mobilenet_v2", 2.01, {FEW: 100, MANY: 106}), [False, False])
+    t.equal(met("mobilenet_v2", 1, {FEW: 0, MANY: 0}), [True, False], "nothing was seen of the worker")
 
 
-@case("what a process has started, however deep, and nothing else")
+@case("all descendants of a process, and nothing else")
 def _(t):
     parents = {2: (1, "a"), 3: (2, "b c) d"), 4: (3, "e"), 5: (9, "f"), 9: (1, "g")}
     t.equal(sorted(descendants(2, parents)), [3, 4])

@@ -1,7 +1,7 @@
-"""Accuracy, precision, recall and F1 of classes against labels. Pure.
+"""Accuracy, precision, recall and F1 of predicted classes. Pure.
 
-Precision, recall and F1 are means over the classes that occur among labels or answers, each class alike; a class that is never answered has
-precision 0, one that has no label recall 0 (what scikit-learn calls macro, with zero_division=0).
+Precision, recall and F1 are macro averages over the classes that occur among labels or predictions, with zero_division=0 as scikit-learn
+calls it: a class that is never predicted has precision 0, a class without labels has recall 0.
 """
 
 import collections
@@ -24,22 +24,22 @@ def harmonic(a, b):
     return 2 * a * b / (a + b) if a + b else 0.0
 
 
-def scores(labels, answers):
-    """Both are lists of classes, one a sample. ValueError where they do not belong together."""
-    if len(labels) != len(answers) or not labels:
-        raise ValueError(f"{len(answers)} answers for {len(labels)} labels")
-    labelled, answered = collections.Counter(labels), collections.Counter(answers)
-    right = collections.Counter(label for label, answer in zip(labels, answers) if label == answer)
-    classes = sorted(set(labelled) | set(answered))
-    precisions = [share(right[c], answered[c]) for c in classes]
-    recalls = [share(right[c], labelled[c]) for c in classes]
+def scores(labels, predictions):
+    """Both are lists of classes, one per sample. ValueError where their lengths differ."""
+    if len(labels) != len(predictions) or not labels:
+        raise ValueError(f"{len(predictions)} predictions for {len(labels)} labels")
+    labelled, predicted = collections.Counter(labels), collections.Counter(predictions)
+    correct = collections.Counter(label for label, prediction in zip(labels, predictions) if label == prediction)
+    classes = sorted(set(labelled) | set(predicted))
+    precisions = [share(correct[c], predicted[c]) for c in classes]
+    recalls = [share(correct[c], labelled[c]) for c in classes]
     f1s = [harmonic(p, r) for p, r in zip(precisions, recalls)]
     count = len(classes)
-    return Scores(sum(right.values()) / len(labels), sum(precisions) / count, sum(recalls) / count, sum(f1s) / count)
+    return Scores(sum(correct.values()) / len(labels), sum(precisions) / count, sum(recalls) / count, sum(f1s) / count)
 
 
 def changed(before, after):
-    """How many samples have another class."""
+    """The number of samples whose class differs."""
     if len(before) != len(after):
-        raise ValueError(f"{len(after)} answers against {len(before)}")
+        raise ValueError(f"{len(after)} predictions against {len(before)}")
     return sum(a != b for a, b in zip(before, after))

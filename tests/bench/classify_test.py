@@ -14,7 +14,7 @@ def near(t, actual, expected):
     t.check(abs(actual - expected) < 1e-12, f"{actual} instead of {expected}")
 
 
-@case("all right: everything is 1")
+@case("all correct: everything is 1")
 def _(t):
     s = scores([3, 1, 2, 1], [3, 1, 2, 1])
     t.equal((s.accuracy, s.precision, s.recall, s.f1), (1, 1, 1, 1))
@@ -22,7 +22,7 @@ def _(t):
 
 @case("three classes of different sizes, by hand")
 def _(t):
-    # 0: 4 labels, 3 right, answered 4 times. 1: 2 labels, 1 right, answered twice. 2: 2 labels, 1 right, answered twice.
+    # 0: 4 labels, 3 correct, predicted 4 times. 1: 2 labels, 1 correct, predicted twice. 2: 2 labels, 1 correct, predicted twice.
     s = scores([0, 0, 0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 2, 2, 0])
     near(t, s.accuracy, 5 / 8)
     near(t, s.precision, (3 / 4 + 1 / 2 + 1 / 2) / 3)
@@ -30,7 +30,7 @@ def _(t):
     near(t, s.f1, (3 / 4 + 1 / 2 + 1 / 2) / 3)
 
 
-@case("precision and recall are told apart, and F1 is the mean of a class before that of classes")
+@case("precision and recall are not mixed up, and F1 is computed per class before the average")
 def _(t):
     # 0: precision 1 of 3, recall 1. 1: precision 1, recall 1 of 3.
     s = scores([0, 1, 1, 1], [0, 0, 0, 1])
@@ -39,7 +39,7 @@ def _(t):
     near(t, s.f1, 0.5)
 
 
-@case("classes that are never answered, and those without a label, count with 0")
+@case("classes that are never predicted, and classes without labels, count as 0")
 def _(t):
     s = scores([0, 0, 1], [0, 0, 7])
     near(t, s.accuracy, 2 / 3)
@@ -48,15 +48,15 @@ def _(t):
     near(t, s.f1, 1 / 3)
 
 
-@case("what does not belong together is refused")
+@case("lists of different lengths are refused")
 def _(t):
-    for labels, answers in (([1], []), ([], []), ([1, 2], [1])):
+    for labels, predictions in (([1], []), ([], []), ([1, 2], [1])):
         try:
-            scores(labels, answers)
+            scores(labels, predictions)
         except ValueError as error:
-            t.contains(str(error), "answers for")
+            t.contains(str(error), "predictions for")
         else:
-            t.check(False, f"{labels} {answers}")
+            t.check(False, f"{labels} {predictions}")
 
 
 @case("changed counts places")

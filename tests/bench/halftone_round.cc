@@ -1,10 +1,10 @@
-// One round of one file, in a process of its own: the twin of onnxruntime_round.py.
+// One round of one model file in its own process. onnxruntime_round.py is the same for ONNX Runtime.
 //
 //   halftone_round MODEL SAMPLES.npz --seconds S --samples N --batch N --cores 0,1
 //
-// Reads, optimizes, plans and times the file as the workers of `halftone bench` do (MeasureVariant), with one thread a
-// core. Prints JSON: the samples in ms, why the round must not be believed, and the time of planning. The settings of
-// OpenMP must be there before the process starts, so the program starts itself again with them.
+// Reads, optimizes, plans and times the file with MeasureVariant, as workers of `halftone bench` do, with one thread per
+// core. Prints JSON: the samples in ms, reasons why the round is unreliable ("noise"), and the planning time. OpenMP
+// reads its settings when the process starts, so the program starts itself again with them.
 
 #include <unistd.h>
 

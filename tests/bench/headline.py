@@ -1,6 +1,6 @@
-"""precision_tables.py --headline: the nets of Paddle's and TensorFlow's tables with random weights, fp32 and bf16 files in turns."""
+"""precision_tables.py --headline: the networks of Paddle's and TensorFlow's tables with random weights, fp32 and bf16 files interleaved."""
 
-from answers import fidelity
+from outputs import fidelity
 from cores import describe_scheduling
 from headline_numbers import NETS, OWN_BATCH, TITLES
 from intervals import median, ratio_of_rounds
@@ -26,7 +26,7 @@ def fps(batch, milliseconds):
 
 
 def result(net, batch, threads, times, disturbed, sqnr, seed):
-    """`times`: {side: [ms a round]}; `disturbed`: {round: reasons}"""
+    """`times`: {side: [ms per round]}; `disturbed`: {round: reasons}"""
     middle, low, high = ratio_of_rounds(times[FP32], times[BF16], seed)
     return {"net": TITLES[net], "batch": batch, "threads": threads, "scheduling": describe_scheduling(), "sqnr_db": sqnr,
             "ratio": {"median": middle, "low": low, "high": high, "valid": len(disturbed) * 3 <= len(times[FP32])},
@@ -44,7 +44,7 @@ def measure_one(net, batch, threads, options, files):
     one = Scenario(model, 1, threads)
     sqnr = fidelity(files.model(model), [bf16_file], files.samples(one), one)[0]
     if sqnr < model.bf16_sqnr_db:
-        raise BenchError(f"{net}: bf16 answers are {sqnr:.1f} dB from ONNX Runtime's, at least {model.bf16_sqnr_db} is expected of such weights")
+        raise BenchError(f"{net}: the SQNR of the bf16 outputs against ONNX Runtime's is {sqnr:.1f} dB; at least {model.bf16_sqnr_db} is expected of such weights")
     return result(net, batch, threads, times, disturbed, sqnr, options.seed)
 
 

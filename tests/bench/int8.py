@@ -2,14 +2,14 @@
 """INT8 against ONNX Runtime: speed of our int8 files beside ONNX Runtime in fp32 and with the files of its own quantizer.
 
     dev bench --int8 [--models NAME,...] [--profile quick|standard] [--rounds N] [--round-seconds S] [--resume]
-                     [--markdown results/2026-11-25-zen4-int8.md --json results/2026-11-25-zen4-int8.json]
-    dev bench --int8 --list          models, bars, the files of ONNX Runtime's quantizer that are raced
-    dev bench --int8-accuracy ...    answers on real samples (int8_accuracy.py; --int8-accuracy --help)
+                     [--markdown results/DATE-CPU-int8.md --json results/DATE-CPU-int8.json]
+    dev bench --int8 --list          models, targets, the candidate files of ONNX Runtime's quantizer
+    dev bench --int8-accuracy ...    accuracy on real samples (int8_accuracy.py; --int8-accuracy --help)
     dev bench --int8-table ...       one small network in detail (int8_table.py; --int8-table --help)
 
-One thread, batch 1. ONNX Runtime's quantizer makes pairs and operators, activations of u8 and s8, weights per channel, from the same
-samples as ours; the fastest of its files takes part. Each round runs all sides once, in random order, each in a fresh process, and so on as
-dev bench does it. Exit code 1 where a bar is missed or a model could not be measured. Nothing else should run on the machine.
+One thread, batch 1. ONNX Runtime's quantizer makes QDQ and QOperator files with u8 and s8 activations and per-channel weights from the same
+calibration samples as ours. The fastest of them is measured. Rounds are those of dev bench: all sides once, in random order, each in a fresh
+process. Exit code 1 where a target is missed or a model could not be measured. Nothing else should run on the machine.
 """
 
 import argparse
@@ -20,37 +20,37 @@ import sys
 
 import int8_accuracy
 import int8_table
-from answers import fidelity
 from cores import describe_scheduling
+from evaluation import cpu_facts, describe_cpu, missed
 from files import our_build
 from int8_document import add_files, command_of, common, write
 from int8_files import Int8Files
-from int8_judge import INT8, ORT_INT8, judge_speed
-from int8_models import NETS, OVER_OWN_QUANTIZER, candidates, speed_nets
+from int8_evaluation import INT8, ORT_INT8, evaluate_speed
+from int8_models import NETS, OVER_ORT_INT8, candidates, speed_nets
 from int8_page import speed_cells
 from intervals import median
-from judge import cpu_facts, describe_cpu, missed
 from measure import measure, say, wait_for_quiet
+from outputs import fidelity
 from programs import HERE, BenchError
 from sides import FP32, ORT, Side, halftone, onnx_runtime
 from state import State
 
-# rounds, seconds of timed inference in one, disturbed rounds that are done again
+# rounds, seconds of timed inference in one, disturbed rounds that are repeated
 PROFILES = {"quick": (5, 1.0, 3), "standard": (10, 2.0, 10)}
-RACE_ROUNDS, RACE_SECONDS = 2, 0.3  # between the files of ONNX Runtime's quantizer
-OUT_OF_THE_RACE = 2.0  # times the fastest so far: not run again
+CANDIDATE_ROUNDS, CANDIDATE_SECONDS = 2, 0.3  # per file of ONNX Runtime's quantizer
+TOO_SLOW = 2.0  # times the fastest so far: no second round
 
 
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="dev bench --int8", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", default="", help=f"comma-separated, of {', '.join(n.name for n in speed_nets([]))} (default: all)")
     parser.add_argument("--profile", choices=PROFILES, default="quick", help="quick: 5 rounds of 1 s; standard: 10 of 2 s (default: quick)")
-    parser.add_argument("--rounds", type=int, help="over the profile's number")
-    parser.add_argument("--round-seconds", type=float, help="over the profile's: timed inference of one side in one round")
+    parser.add_argument("--rounds", type=int, help="overrides the number of the profile")
+    parser.add_argument("--round-seconds", type=float, help="overrides the profile: seconds of timed inference per side and round")
     parser.add_argument("--seed", type=int, default=1, help="of the order of the sides and the intervals (default: 1)")
     parser.add_argument("--resume", action="store_true", help="keep what an interrupted run of the same kind has measured")
     parser.add_argument("--state", type=pathlib.Path, help="the file that --resume reads (default: in the cache)")
-    parser.add_argument("--list", action="store_true", help="print models and bars, measure nothing")
+    parser.add_argument("--list", action="store_true", help="print models and targets, measure nothing")
     add_files(parser)
     options = parser.parse_args(arguments)
     rounds, seconds, options.again = PROFILES[options.profile]
@@ -64,11 +64,11 @@ def parse(arguments):
     return options
 
 
-def list_bars(nets):
+def list_targets(nets):
     for net in nets:
         limit = f" (limit {net.speed.limit:g})" if net.speed.limit else ""
-        files = ", ".join(f"{form} {t}" for form, t in candidates(net))
-        print(f"{net.name:20} >= {net.speed.fp32:g} x ONNX Runtime fp32{limit}, >= {OVER_OWN_QUANTIZER:g} x the fastest of {files}")
+        files = ", ".join(f"{quant_format} {t}" for quant_format, t in candidates(net))
+        print(f"{net.name:20} >= {net.speed.fp32:g} x ONNX Runtime fp32{limit}, >= {OVER_ORT_INT8:g} x the fastest of {files}")
 
 
 def side_of_quantizer(file):
@@ -76,17 +76,17 @@ def side_of_quantizer(file):
 
 
 def fastest(net, files, samples):
-    """(side, "form activations", {that: ms or why there is none})"""
+    """(side, "quant format and activation type", {that: ms, or the error})"""
     found, times = {}, {}
-    for form, activations in candidates(net):
-        name = f"{form} {activations}"
+    for quant_format, activations in candidates(net):
+        name = f"{quant_format} {activations}"
         try:
-            side = side_of_quantizer(files.of_quantizer(net, form, activations))
-            milliseconds = side.round(net.scenario, samples, RACE_SECONDS)[0]
-            if all(milliseconds < OUT_OF_THE_RACE * times[other] for other in found):
-                milliseconds = min([milliseconds] + [side.round(net.scenario, samples, RACE_SECONDS)[0] for _ in range(RACE_ROUNDS - 1)])
+            side = side_of_quantizer(files.of_quantizer(net, quant_format, activations))
+            milliseconds = side.round(net.scenario, samples, CANDIDATE_SECONDS)[0]
+            if all(milliseconds < TOO_SLOW * times[other] for other in found):
+                milliseconds = min([milliseconds] + [side.round(net.scenario, samples, CANDIDATE_SECONDS)[0] for _ in range(CANDIDATE_ROUNDS - 1)])
         except BenchError as error:
-            times[name] = re.sub(r"(?<=\s)/\S*/", "", str(error).splitlines()[-1])  # why, without where on this machine
+            times[name] = re.sub(r"(?<=\s)/\S*/", "", str(error).splitlines()[-1])  # the error without paths of this machine
             say(f"  {name}: {times[name]}")
             continue
         times[name] = milliseconds
@@ -102,13 +102,13 @@ def bench(net, options, files, facts):
     samples = files.timed(net)
     ours = files.ours(net)
     wait_for_quiet()
-    side, form, raced = fastest(net, files, samples)
+    side, best, candidate_ms = fastest(net, files, samples)
     sides = [onnx_runtime(files.source(net)), side, halftone(FP32, ours["fp32"]), halftone(INT8, ours["file"])]
     sqnr = fidelity(files.source(net), [ours["file"]], samples, net.scenario)[0]
-    times, thrown, disturbed = measure(net.scenario, sides, samples, options)
-    return {"model": net.name, "trained": net.trained, "scheduling": describe_scheduling(), "ms": {name: median(rounds) for name, rounds in times.items()}, "fastest": form, "raced": raced,
-            "verdicts": judge_speed(net, times, sqnr, options.seed, facts, len(disturbed)), "sqnr_db": sqnr, "int8_share": ours["int8_share"],
-            "summary": ours["summary"], "plan_ms": sides[-1].facts["plan_ms"], "thrown_away": len(thrown), "disturbed": disturbed,
+    times, discarded, disturbed = measure(net.scenario, sides, samples, options)
+    return {"model": net.name, "trained": net.trained, "scheduling": describe_scheduling(), "ms": {name: median(rounds) for name, rounds in times.items()}, "fastest": best, "candidate_ms": candidate_ms,
+            "checks": evaluate_speed(net, times, sqnr, options.seed, facts, len(disturbed)), "sqnr_db": sqnr, "int8_share": ours["int8_share"],
+            "summary": ours["summary"], "plan_ms": sides[-1].facts["plan_ms"], "discarded_rounds": len(discarded), "disturbed": disturbed,
             "round_medians_ms": times, "file_bytes": {"original": os.path.getsize(files.source(net)), "int8": os.path.getsize(ours["file"])}}
 
 
@@ -130,13 +130,13 @@ def run_all(options, files, state, facts):
 
 
 def noisy(result):
-    return any(v["word"] == "NOISY" for v in result["verdicts"].values())
+    return any(v["status"] == "NOISY" for v in result["checks"].values())
 
 
 def main(arguments):
     options = parse(arguments)
     if options.list:
-        list_bars(speed_nets(options.models))
+        list_targets(speed_nets(options.models))
         return 0
     if options.page:
         write(options, {})
@@ -152,7 +152,7 @@ def main(arguments):
     part = {**common(command_of("--int8", arguments), results, skipped, facts), "rounds": options.rounds, "round_seconds": options.round_seconds,
             "seed": options.seed}
     write(options, {"speed": part})
-    return 1 if skipped or any(missed(v) for r in results for v in r["verdicts"].values()) else 0
+    return 1 if skipped or any(missed(v) for r in results for v in r["checks"].values()) else 0
 
 
 MODES = {"--int8": main, "--int8-accuracy": int8_accuracy.main, "--int8-table": int8_table.main}

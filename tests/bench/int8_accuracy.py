@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What INT8 answers on real samples: our file, run by our engine and by ONNX Runtime, beside the files of ONNX Runtime's quantizer.
+"""INT8 accuracy on real samples: our file in our engine and in ONNX Runtime, beside the files of ONNX Runtime's quantizer.
 
-    dev bench --int8-accuracy [--models NAME,...] [--peers-only] [--markdown results/2026-11-25-zen4-int8.md --json results/2026-11-25-zen4-int8.json] [-- FLAG...]
+    dev bench --int8-accuracy [--models NAME,...] [--peers-only] [--markdown results/DATE-CPU-int8.md --json results/DATE-CPU-int8.json] [-- FLAG...]
 
-Networks with trained weights are calibrated on one set of samples and judged on another. ONNX Runtime's quantizer (pairs, weights per
-channel, activations of u8 and of s8) takes the same samples with each of its three methods. Counted are right answers, and the share of
-samples that have the class of the fp32 model. FLAG...: further ones of `halftone optimize`. No times are taken: the machine need not be
-quiet. Exit code 1 where a bar is missed or a network could not be measured.
+Networks with trained weights are calibrated on one set of samples and evaluated on another. ONNX Runtime's quantizer (QDQ, per-channel
+weights, u8 and s8 activations) calibrates on the same samples with each of its three methods. The page has correct predictions (top-1), and
+the share of samples with the class of the fp32 model. FLAG...: more flags of `halftone optimize`. No times are measured: other programs may
+run on the machine. Exit code 1 where a target is missed or a network could not be measured.
 """
 
 import argparse
@@ -15,12 +15,12 @@ import os
 import pathlib
 import sys
 
+from evaluation import cpu_facts
 from files import digest
 from int8_document import add_files, command_of, common, write
 from int8_files import Int8Files
-from int8_judge import agreement, judge_accuracy, right_answers
+from int8_evaluation import agreement, correct_predictions, evaluate_accuracy
 from int8_models import METHODS, NETS, TYPES, trained_nets
-from judge import cpu_facts
 from measure import say
 from programs import HERE, BenchError, program, run
 
@@ -32,7 +32,7 @@ def parse(arguments):
     own, flags = (arguments[:arguments.index("--")], arguments[arguments.index("--") + 1:]) if "--" in arguments else (arguments, [])
     parser = argparse.ArgumentParser(prog=f"dev bench {MODE}", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", default="", help=f"comma-separated, of {', '.join(n.name for n in trained_nets([]))} (default: all)")
-    parser.add_argument("--peers-only", action="store_true", help="only make ONNX Runtime's files and count their answers")
+    parser.add_argument("--peers-only", action="store_true", help="only make ONNX Runtime's files and their predictions")
     add_files(parser)
     options = parser.parse_args(own)
     options.flags = flags
@@ -45,38 +45,38 @@ def parse(arguments):
 
 def of_onnx_runtime(file, samples, *flags):
     """{"labels", "classes", "nodes": {op: nodes that it ran}}"""
-    return json.loads(run([sys.executable, HERE / "onnxruntime_answers.py", file, samples, *flags], f"ONNX Runtime's answers of {file.name}"))
+    return json.loads(run([sys.executable, HERE / "onnxruntime_outputs.py", file, samples, *flags], f"ONNX Runtime's outputs of {file.name}"))
 
 
 def of_engine(file, samples):
-    out = json.loads(run([program("halftone_answers"), file, samples, "--threads", "1"], f"halftone_answers {file.name}"))
+    out = json.loads(run([program("halftone_outputs"), file, samples, "--threads", "1"], f"halftone_outputs {file.name}"))
     return out["outputs"][0]["classes"]
 
 
-def kept(files, name, sources, compute):
-    """What was computed from `sources` before is not computed again."""
-    key = "-".join([digest(HERE / "onnxruntime_answers.py"), *(str(os.stat(source).st_mtime_ns) for source in sources)])
-    folder = files.made(f"int8/answers/{name}-{key}", lambda made: (made / "answers.json").write_text(json.dumps(compute())))
-    return json.loads((folder / "answers.json").read_text())
+def cached(files, name, sources, compute):
+    """The cached result for these `sources`, computed where there is none."""
+    key = "-".join([digest(HERE / "onnxruntime_outputs.py"), *(str(os.stat(source).st_mtime_ns) for source in sources)])
+    folder = files.made(f"int8/outputs/{name}-{key}", lambda made: (made / "outputs.json").write_text(json.dumps(compute())))
+    return json.loads((folder / "outputs.json").read_text())
 
 
 def of_peers(net, files, samples):
-    """{"minmax u8": classes, ...}, {"...": why there is none}"""
+    """{"minmax u8": classes, ...}, {"...": error}"""
     found, failed = {}, {}
     for method in METHODS:
         for activations in TYPES:
             name = f"{method} {activations}"
             try:
                 file = files.of_quantizer(net, "qdq", activations, method)
-                found[name] = kept(files, f"{net.name}-{method}-{activations}", [file, samples], lambda: of_onnx_runtime(file, samples))["classes"]
+                found[name] = cached(files, f"{net.name}-{method}-{activations}", [file, samples], lambda: of_onnx_runtime(file, samples))["classes"]
             except BenchError as error:
                 failed[name] = " ".join(str(error).split())[-300:]
                 say(f"  {name}: {failed[name]}")
     return found, failed
 
 
-def elsewhere(file, samples):
-    """Our file in ONNX Runtime: (classes, nodes by type, ""), or (None, {}, why it does not run)."""
+def in_onnx_runtime(file, samples):
+    """Our file in ONNX Runtime: (classes, nodes by type, ""), or (None, {}, error)."""
     try:
         out = of_onnx_runtime(file, samples)
         return out["classes"], out["nodes"], ""
@@ -84,57 +84,57 @@ def elsewhere(file, samples):
         return None, {}, " ".join(str(error).split())[-300:]
 
 
-def own_spread(file, samples, classes):
-    """How many samples ONNX Runtime gives another class without its graph optimizations; None where it does not run the file."""
+def onnxruntime_spread(file, samples, classes):
+    """The number of samples whose class changes when ONNX Runtime runs without graph optimizations; None where it does not run the file."""
     if classes is None:
         return None
-    return sum(a != b for a, b in zip(classes, of_onnx_runtime(file, samples, "--as-written")["classes"], strict=True))
+    return sum(a != b for a, b in zip(classes, of_onnx_runtime(file, samples, "--no-optimization")["classes"], strict=True))
 
 
 def measure(net, files, options):
-    source, samples = files.source(net), files.judged(net)
-    reference = kept(files, f"{net.name}-fp32", [source, samples], lambda: of_onnx_runtime(source, samples))
+    source, samples = files.source(net), files.evaluation(net)
+    reference = cached(files, f"{net.name}-fp32", [source, samples], lambda: of_onnx_runtime(source, samples))
     labels, fp32 = reference["labels"], reference["classes"]
     peers, failed = of_peers(net, files, samples) if net.beat_quantizer else ({}, {})
     found = {"labels": labels, "fp32": fp32, "peers": peers}
     if not options.peers_only:
         ours = files.ours(net, *options.flags)
-        classes, nodes, why = elsewhere(ours["file"], samples)
+        classes, nodes, why = in_onnx_runtime(ours["file"], samples)
         failed |= {"our file in ONNX Runtime": why} if why else {}
         file_for_runtime = files.ours(net, *FOR_RUNTIME, *options.flags)["file"]
-        classes_for_runtime, nodes_for_runtime, why = elsewhere(file_for_runtime, samples)
+        classes_for_runtime, nodes_for_runtime, why = in_onnx_runtime(file_for_runtime, samples)
         failed |= {f"our file of {' '.join(FOR_RUNTIME)} in ONNX Runtime": why} if why else {}
-        found |= {"engine": of_engine(ours["file"], samples), "engine_fp32": of_engine(ours["fp32"], samples), "elsewhere": classes,
-                  "engine_for_runtime": of_engine(file_for_runtime, samples), "elsewhere_for_runtime": classes_for_runtime,
+        found |= {"engine": of_engine(ours["file"], samples), "engine_fp32": of_engine(ours["fp32"], samples), "onnxruntime": classes,
+                  "engine_for_runtime": of_engine(file_for_runtime, samples), "onnxruntime_for_runtime": classes_for_runtime,
                   "int8_share": ours["int8_share"]}
-        spread = {"": own_spread(ours["file"], samples, classes),
-                  f", {' '.join(FOR_RUNTIME)}": own_spread(file_for_runtime, samples, classes_for_runtime)}
+        spread = {"": onnxruntime_spread(ours["file"], samples, classes),
+                  f", {' '.join(FOR_RUNTIME)}": onnxruntime_spread(file_for_runtime, samples, classes_for_runtime)}
     rows = [row("fp32", "ONNX Runtime", found, fp32)]
     if not options.peers_only:
         rows += [row("fp32, fused", "Halftone", found, found["engine_fp32"]), row("int8", "Halftone", found, found["engine"])]
-        rows += [row("int8", "ONNX Runtime", found, found["elsewhere"])] if found["elsewhere"] else []
+        rows += [row("int8", "ONNX Runtime", found, found["onnxruntime"])] if found["onnxruntime"] else []
         named = f"int8, {' '.join(FOR_RUNTIME)}"
         rows.append(row(named, "Halftone", found, found["engine_for_runtime"]))
-        rows += [row(named, "ONNX Runtime", found, found["elsewhere_for_runtime"])] if found["elsewhere_for_runtime"] else []
+        rows += [row(named, "ONNX Runtime", found, found["onnxruntime_for_runtime"])] if found["onnxruntime_for_runtime"] else []
     rows += [row(f"int8 of its quantizer, {name}", "ONNX Runtime", found, classes) for name, classes in peers.items()]
-    result = {"model": net.name, "samples": len(labels), "rows": rows, "failed": failed, "verdicts": []}
+    result = {"model": net.name, "samples": len(labels), "rows": rows, "failed": failed, "checks": []}
     if not options.peers_only:
-        result |= {"verdicts": judge_accuracy(net, found), "int8_share": ours["int8_share"], "summary": ours["summary"],
-                   "nodes_elsewhere": nodes, "nodes_for_runtime": nodes_for_runtime,
-                   "own_spread": spread,
+        result |= {"checks": evaluate_accuracy(net, found), "int8_share": ours["int8_share"], "summary": ours["summary"],
+                   "nodes_in_onnxruntime": nodes, "nodes_for_runtime": nodes_for_runtime,
+                   "onnxruntime_spread": spread,
                    "calibration": {key: ours["calibration"].get(key) for key in ("samples", "calibrator", "source")}}
     return result
 
 
 def row(file, engine, found, classes):
-    return {"file": file, "engine": engine, "right": right_answers(found["labels"], classes), "agreement": agreement(found["fp32"], classes)}
+    return {"file": file, "engine": engine, "correct": correct_predictions(found["labels"], classes), "agreement": agreement(found["fp32"], classes)}
 
 
 def lines(result):
     for r in result["rows"]:
-        yield f"  {r['file']:40} {r['engine']:14} {r['right']:5} of {result['samples']} right, agreement {r['agreement']:.4f}"
-    for v in result["verdicts"]:
-        yield f"  {'met' if v['met'] else 'MISSED':7} {v['what']}: {v['value']}, bar {v['bar']}"
+        yield f"  {r['file']:40} {r['engine']:14} {r['correct']:5} of {result['samples']} correct, agreement {r['agreement']:.4f}"
+    for v in result["checks"]:
+        yield f"  {'met' if v['met'] else 'MISSED':7} {v['what']}: {v['value']}, target {v['target']}"
 
 
 def main(arguments):
@@ -155,7 +155,7 @@ def main(arguments):
         say("\n".join(lines(results[-1])))
     if not options.peers_only:
         write(options, {"accuracy": {**common(command_of(MODE, arguments), results, skipped, cpu_facts()), "flags": options.flags}})
-    return 1 if skipped or not all(v["met"] for r in results for v in r["verdicts"]) else 0
+    return 1 if skipped or not all(v["met"] for r in results for v in r["checks"]) else 0
 
 
 if __name__ == "__main__":

@@ -1,21 +1,21 @@
-"""results/2026-11-25-zen4-int8.json and the page made of it: speed, accuracy and the small net are measured by programs of their own, each replaces its part."""
+"""The JSON of dev bench --int8 and the page made of it. Speed, accuracy and the small net are parts; a program measures and replaces one part."""
 
 import datetime
 import json
 
 from int8_page import page
-from judge import describe_cpu
+from evaluation import describe_cpu
 from programs import program, run
 
 
 def common(command, results, skipped, facts):
-    """What every part says about its measurement."""
+    """Fields that every part has."""
     return {"date": datetime.date.today().isoformat(), "command": command, "cpu": describe_cpu(facts), "skipped": skipped,
             "versions": run([program("halftone"), "version"], "halftone version").strip(), "results": results}
 
 
 def command_of(mode, arguments):
-    """As somebody else would give it: without what only says where things are kept."""
+    """The command that repeats the measurement: without flags that say where files are."""
     shown, skip = [], False
     for argument in arguments:
         if skip or argument == "--resume" or argument.startswith("--state"):
@@ -26,9 +26,9 @@ def command_of(mode, arguments):
 
 
 def add_files(parser):
-    parser.add_argument("--json", metavar="FILE", help="write everything measured to this file, beside what it has of the other parts")
+    parser.add_argument("--json", metavar="FILE", help="write the measured part to this file; its other parts stay")
     parser.add_argument("--markdown", metavar="FILE", help="write the page to this file (default: print it)")
-    parser.add_argument("--page", action="store_true", help="measure nothing: the page again, from --json")
+    parser.add_argument("--page", action="store_true", help="measure nothing, write the page of --json")
 
 
 def read(path):
@@ -40,7 +40,7 @@ def read(path):
 
 
 def write(options, new):
-    """`new`: the parts that were measured; the others stay."""
+    """`new`: the measured parts; the other parts stay."""
     document = {**read(options.json), **new}
     if options.json:
         with open(options.json, "w") as file:

@@ -42,29 +42,29 @@ class Int8Files(Files):
             numpy.savez(made / "samples.npz", **{i.name: draw(generator, i, several(i.dims)) for i in net.model.inputs})
         return self.made(f"int8/samples/{net.name}-{short(repr(net.model.inputs))}", make) / "samples.npz"
 
-    def judged(self, net):
-        return self.real(net.judged)
+    def evaluation(self, net):
+        return self.real(net.evaluation)
 
     def timed(self, net):
-        """One batch: of a trained net the first sample that is judged."""
+        """One batch: of a trained net the first sample that is evaluation."""
         if not net.trained:
             return self.samples(net.scenario)
-        judged = self.judged(net)
+        evaluation = self.evaluation(net)
 
         def make(made):
-            arrays = numpy.load(judged)
+            arrays = numpy.load(evaluation)
             numpy.savez(made / "samples.npz", **{key: arrays[key][:1] for key in arrays if key != "labels"})
-        return self.made(f"int8/samples/{net.name}-first-{short(str(judged))}", make) / "samples.npz"
+        return self.made(f"int8/samples/{net.name}-first-{short(str(evaluation))}", make) / "samples.npz"
 
-    def of_quantizer(self, net, form, activations, method=METHODS[0]):
+    def of_quantizer(self, net, quant_format, activations, method=METHODS[0]):
         """The file that ONNX Runtime's quantizer makes."""
         source, samples = self.source(net), self.calibration(net)
         script = HERE / "onnxruntime_quantize.py"
 
         def make(made):
-            run([sys.executable, script, source, samples, made / f"{source.stem}.onnx", "--form", form, "--activations", activations, "--method",
-                 method], f"onnxruntime.quantization of {net.name}: {form}, {activations}, {method}")
-        name = f"{net.name}-{form}-{activations}-{method}-{digest(script)}-{short(f'{source}{source.stat().st_mtime_ns}{samples}')}"
+            run([sys.executable, script, source, samples, made / f"{source.stem}.onnx", "--quant-format", quant_format, "--activations", activations, "--method",
+                 method], f"onnxruntime.quantization of {net.name}: {quant_format}, {activations}, {method}")
+        name = f"{net.name}-{quant_format}-{activations}-{method}-{digest(script)}-{short(f'{source}{source.stat().st_mtime_ns}{samples}')}"
         return self.made(f"int8/onnxruntime/{name}", make) / f"{source.stem}.onnx"
 
     def optimized(self, source, calibration, evaluation, *flags):
@@ -76,9 +76,9 @@ class Int8Files(Files):
         return self.made(f"lowered/{our_build()}/int8-{source.stem}-{key}", make)
 
     def ours(self, net, *flags):
-        """Our file, and the report's words about it."""
+        """Our file, and its entries of the report."""
         source = self.source(net)
-        folder = self.optimized(source, self.calibration(net), self.judged(net) if net.trained else self.timed(net), *flags)
+        folder = self.optimized(source, self.calibration(net), self.evaluation(net) if net.trained else self.timed(net), *flags)
         return read_ours(folder, source)
 
 

@@ -1,37 +1,37 @@
-"""What dev bench --int8 measures and asks for: models, bars, samples. All of it is data.
+"""Models, targets and samples of dev bench --int8. All of it is data.
 
-A bar is the speed of our int8 file as a multiple: of ONNX Runtime running the model in fp32, and of ONNX Runtime running the fastest file
-that its own quantizer makes. The limit beside the first is what oneDNN's primitives alone allow on the reference machine (scenarios.py).
+A target is a speed-up of our int8 file over ONNX Runtime: over its fp32, and over the fastest file that its own quantizer makes. The limit
+of the first is what oneDNN's primitives alone reach on the reference machine (scenarios.py).
 """
 
 import dataclasses
 
 from scenarios import MODELS, Model, Scenario, image
 
-OVER_OWN_QUANTIZER = 1.1
-LEAST_SQNR_DB = 10.0  # of networks with random weights, against ONNX Runtime fp32: below that the answer is another one
-MOST_CLASSES_ELSEWHERE = 0.01  # of the samples: our file in ONNX Runtime against our engine
-INT8_SHARE = 0.9  # of the multiply-adds
+OVER_ORT_INT8 = 1.1  # target: speed-up over the fastest file of ONNX Runtime's quantizer
+LEAST_SQNR_DB = 10.0  # of networks with random weights, against ONNX Runtime fp32: below that the outputs are wrong
+MOST_DIFFERENT_CLASSES = 0.01  # of the samples: our file in ONNX Runtime against our engine
+INT8_SHARE = 0.9  # of the MACs
 
 IMAGENET = "models/imagenet/"
 
 
 @dataclasses.dataclass(frozen=True)
-class SpeedBar:
+class SpeedTarget:
     fp32: float  # multiple of ONNX Runtime fp32
     limit: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class Net:
-    """`make_npz`: arguments for the shared folder's program, calibration and judgement; None: random numbers."""
+    """`calibration`, `evaluation`: arguments of make_npz.py in the folder of shared data; None: random numbers."""
     model: Model
-    speed: SpeedBar | None = None
+    speed: SpeedTarget | None = None
     calibration: tuple | None = None
-    judged: tuple | None = None
-    top1_drop: float = 0.0  # share of the judged samples that int8 may lose
-    beat_quantizer: bool = True  # agreement with fp32 is held against the three methods of ONNX Runtime's quantizer
-    forms: tuple = ("qdq", "operators")
+    evaluation: tuple | None = None
+    top1_drop: float = 0.0  # share of the evaluation samples that int8 may predict worse than fp32
+    beat_quantizer: bool = True  # agreement with fp32 must reach the best of the three methods of ONNX Runtime's quantizer
+    quant_formats: tuple = ("qdq", "qoperator")
 
     @property
     def name(self):
@@ -39,7 +39,7 @@ class Net:
 
     @property
     def trained(self):
-        return self.judged is not None
+        return self.evaluation is not None
 
     @property
     def scenario(self):
@@ -47,7 +47,7 @@ class Net:
 
 
 def imagenet(name, of, file, input_name, speed):
-    """Calibrated on the 50 images kept for that, judged on the 100 others: one may be lost."""
+    """Calibrated on 50 images, evaluated on 100 others, of which one may be lost."""
     model = dataclasses.replace(MODELS[of], name=name, file=IMAGENET + file, inputs=image(name=input_name, first=1))
     return Net(model, speed, (name, "--input", input_name, "--set", "images_calibration"), (name, "--input", input_name), top1_drop=0.01)
 
@@ -60,14 +60,14 @@ MNIST = Model("mnist_cnn", image(), 30, None, {}, file="models/mnist/mnist_cnn.o
 DIGITS = ("mnist", "--input", "Input3", "--shape", "1,28,28", "--scale", "1")
 
 NETS = {n.name: n for n in [
-    random("resnet50", SpeedBar(3.7, 4.04)),
-    random("vgg16", SpeedBar(3.6)),
-    random("bert_base", SpeedBar(3.8, 4.25)),
-    imagenet("mobilenet_v2", "mobilenet_v2", "mobilenet_v2_fp32_dequantized.onnx", "input", SpeedBar(2.5, 2.57)),
-    imagenet("squeezenet", "squeezenet", "squeezenet_fp32_from_fp16.onnx", "data_0", SpeedBar(3.1, 3.4)),
-    imagenet("tiny_darknet", "tiny_darknet", "tiny_darknet_imagenet.onnx", "image", SpeedBar(3.1, 3.1)),
-    random("shufflenet_v2_x1_0", SpeedBar(3.2)),
-    random("lstm", SpeedBar(3.2), forms=("qdq", "operators", "dynamic")),  # only "dynamic" quantizes an LSTM
+    random("resnet50", SpeedTarget(3.7, 4.04)),
+    random("vgg16", SpeedTarget(3.6)),
+    random("bert_base", SpeedTarget(3.8, 4.25)),
+    imagenet("mobilenet_v2", "mobilenet_v2", "mobilenet_v2_fp32_dequantized.onnx", "input", SpeedTarget(2.5, 2.57)),
+    imagenet("squeezenet", "squeezenet", "squeezenet_fp32_from_fp16.onnx", "data_0", SpeedTarget(3.1, 3.4)),
+    imagenet("tiny_darknet", "tiny_darknet", "tiny_darknet_imagenet.onnx", "image", SpeedTarget(3.1, 3.1)),
+    random("shufflenet_v2_x1_0", SpeedTarget(3.2)),
+    random("lstm", SpeedTarget(3.2), quant_formats=("qdq", "qoperator", "dynamic")),  # only "dynamic" quantizes an LSTM
     Net(MNIST, None, (*DIGITS, "--first", "500"), (*DIGITS, "--skip", "5000", "--first", "5000"), top1_drop=0.002, beat_quantizer=False),
 ]}
 TYPES = ("u8", "s8")  # of activations
@@ -83,5 +83,5 @@ def trained_nets(names):
 
 
 def candidates(net):
-    """(form, activations) of each file of ONNX Runtime's quantizer that is raced."""
-    return [(form, t) for form in net.forms for t in (TYPES if form != "dynamic" else ("u8",))]
+    """(quant format, activation type) of each file of ONNX Runtime's quantizer that is timed."""
+    return [(quant_format, t) for quant_format in net.quant_formats for t in (TYPES if quant_format != "dynamic" else ("u8",))]

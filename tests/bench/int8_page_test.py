@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""results/2026-11-25-zen4-int8.md: every part alone and all together."""
+"""The page of dev bench --int8: each part alone."""
 
 import pathlib
 import sys
@@ -8,7 +8,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 from harness import case, main  # noqa: E402
 from int8_document import command_of  # noqa: E402
-from int8_judge import INT8, ORT_INT8  # noqa: E402
+from int8_evaluation import INT8, ORT_INT8  # noqa: E402
 from int8_page import page  # noqa: E402
 from int8_table import rows_of  # noqa: E402
 from sides import FP32, ORT  # noqa: E402
@@ -16,21 +16,21 @@ from sides import FP32, ORT  # noqa: E402
 COMMON = {"date": "2026-01-01", "command": "./dev bench --int8", "cpu": "CPU: X", "versions": "1.0", "skipped": ["lstm: no such op"]}
 
 
-def verdict(word, speed, bar, limit=None):
-    return {"speed": speed, "low": speed - 0.05, "high": speed + 0.05, "bar": bar, "limit": limit, "word": word}
+def check(status, speed, target, limit=None):
+    return {"speed": speed, "low": speed - 0.05, "high": speed + 0.05, "target": target, "limit": limit, "status": status}
 
 
 SPEED = {**COMMON, "rounds": 5, "round_seconds": 1.0, "seed": 1, "results": [
     {"model": "squeezenet", "trained": True, "scheduling": "ordinary", "ms": {ORT: 6.4, ORT_INT8: 2.6, FP32: 6.2, INT8: 2.0}, "fastest": "qdq u8",
-     "raced": {"qdq u8": 2.6, "operators s8": "InvalidGraph: no"}, "sqnr_db": 24.2, "int8_share": 0.985, "thrown_away": 2, "disturbed": {"3": ["x: stolen"]},
-     "verdicts": {"fp32": verdict("PASS", 3.2, 3.1, 3.4), "int8": verdict("FAIL?", 1.08, 1.1)}}]}
+     "candidate_ms": {"qdq u8": 2.6, "qoperator s8": "InvalidGraph: no"}, "sqnr_db": 24.2, "int8_share": 0.985, "discarded_rounds": 2, "disturbed": {"3": ["x: stolen"]},
+     "checks": {"fp32": check("PASS", 3.2, 3.1, 3.4), "int8": check("FAIL?", 1.08, 1.1)}}]}
 ACCURACY = {**COMMON, "flags": [], "results": [
-    {"model": "squeezenet", "samples": 100, "nodes_elsewhere": {"MaxPool": 3, "QLinearConv": 26},
-     "nodes_for_runtime": {"QLinearConv": 27}, "own_spread": {"": 4, ", --target-runtime onnxruntime": None}, "failed": {"entropy s8": "out of memory"}, "rows": [
-        {"file": "fp32", "engine": "ONNX Runtime", "right": 62, "agreement": 1.0}, {"file": "int8", "engine": "Halftone", "right": 60, "agreement": 0.97}],
-     "verdicts": [{"what": "images lost", "value": 2, "bar": 1, "met": False}, {"what": "agreement with fp32", "value": 0.97, "bar": 0.96, "met": True},
-                  {"what": "multiply-adds in int8", "value": None, "bar": 0.9, "met": False},
-                  {"what": "other classes in ONNX Runtime, --target-runtime onnxruntime", "value": 1, "bar": 1, "met": True}]}]}
+    {"model": "squeezenet", "samples": 100, "nodes_in_onnxruntime": {"MaxPool": 3, "QLinearConv": 26},
+     "nodes_for_runtime": {"QLinearConv": 27}, "onnxruntime_spread": {"": 4, ", --target-runtime onnxruntime": None}, "failed": {"entropy s8": "out of memory"}, "rows": [
+        {"file": "fp32", "engine": "ONNX Runtime", "correct": 62, "agreement": 1.0}, {"file": "int8", "engine": "Halftone", "correct": 60, "agreement": 0.97}],
+     "checks": [{"what": "correct predictions lost", "value": 2, "target": 1, "met": False}, {"what": "agreement with fp32", "value": 0.97, "target": 0.96, "met": True},
+                  {"what": "MACs in int8", "value": None, "target": 0.9, "met": False},
+                  {"what": "different classes in ONNX Runtime, --target-runtime onnxruntime", "value": 1, "target": 1, "met": True}]}]}
 
 
 def node(name, op, types, kernel, us):
@@ -46,24 +46,24 @@ REPORT = {"environment": {"native_int8": True}, "variants": [
                node("c2", "conv", ("f32", "f32"), "brg:avx512_core", 30.0)]}]}
 
 
-@case("speed: both bars with their words, the races, what was not measured")
+@case("speed: both targets with their status, the candidates, what was not measured")
 def _(t):
     text = page({"speed": SPEED})
-    for part in ("1 of 2 bars are passed", "squeezenet (trained)", "3.20 (3.15 .. 3.25)", "3.1 (3.4)", "FAIL?", "98.5 %", "Not measured: lstm: no such op",
-                 "operators s8: InvalidGraph", "2 disturbed rounds", "squeezenet, round 3: x: stolen"):
+    for part in ("1 of 2 targets are met", "squeezenet (trained)", "3.20 (3.15 .. 3.25)", "3.1 (3.4)", "FAIL?", "98.5 %", "Not measured: lstm: no such op",
+                 "qoperator s8: InvalidGraph", "2 disturbed rounds", "squeezenet, round 3: x: stolen"):
         t.contains(text, part)
     t.check(all(line.count("|") == 15 for line in text.splitlines() if line.startswith("| squeezenet (")), "ragged table")
     t.equal(text.count("Not measured yet."), 2)
 
 
-@case("accuracy: bars beside values, files beside files")
+@case("accuracy: targets beside values, files beside files")
 def _(t):
     text = page({"accuracy": ACCURACY})
-    for part in ("2 of 4 bars are met", "| squeezenet | images lost | 2 | <= 1 | MISSED |", "| agreement with fp32 | 0.9700 | >= 0.9600 | met |",
-                 "| multiply-adds in int8 | not known |", "|  | int8 | Halftone | 60 of 100 | 0.6000 | 0.9700 |", "entropy s8: out of memory",
+    for part in ("2 of 4 targets are met", "| squeezenet | correct predictions lost | 2 | <= 1 | MISSED |", "| agreement with fp32 | 0.9700 | >= 0.9600 | met |",
+                 "| MACs in int8 | not known |", "|  | int8 | Halftone | 60 of 100 | 0.6000 | 0.9700 |", "entropy s8: out of memory",
                  "* squeezenet: 26 QLinearConv, 3 MaxPool", "* squeezenet, --target-runtime onnxruntime: 27 QLinearConv",
-                 "| other classes in ONNX Runtime, --target-runtime onnxruntime | 1 | <= 1 | met |",
-                 "with its graph optimizations and without, other classes: squeezenet 4."):
+                 "| different classes in ONNX Runtime, --target-runtime onnxruntime | 1 | <= 1 | met |",
+                 "with and without its graph optimizations, same file: squeezenet 4."):
         t.contains(text, part)
 
 
@@ -73,11 +73,11 @@ def _(t):
     t.equal((found["convolutions"], found["int8_convolutions"], [layer["name"] for layer in found["layers"]]), (2, 1, ["c1"]))
     text = page({"table": {**COMMON, "skipped": [], "calibrated": 100, "results": [found]}})
     for part in ("1 of 2 convolutions are int8, 75.0 %", "-0.25 points", "| the 1 quantized layers, us | 50.0 | 20.0 | 2.50 x |",
-                 "2.00 x (1.90 .. 2.10)", "`brg:avx512_core_vnni`", "(VNNI)"):
+                 "2.00 x (1.90 .. 2.10)", "`brg:avx512_core_vnni`", "The CPU has VNNI."):
         t.contains(text, part)
 
 
-@case("the command on the page says nothing of where results are kept")
+@case("the command on the page does not say where results are kept")
 def _(t):
     t.equal(command_of("--int8", ["--resume", "--state", "x", "--rounds", "5"]), "./dev bench --int8 --rounds 5")
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """One small convolutional network in fp32 and int8, layer by layer: the demo's digits.
 
-    dev bench --int8-table [--rounds N] [--round-seconds S] [--markdown results/2026-11-25-zen4-int8.md --json results/2026-11-25-zen4-int8.json]
+    dev bench --int8-table [--rounds N] [--round-seconds S] [--markdown results/DATE-CPU-int8.md --json results/DATE-CPU-int8.json]
 
-Calibrated on some of the demo's labelled digits, judged on the others. The page has accuracy, the time of the layers that are quantized and
-of the whole, how many convolutions are int8, and the kernels that ran them. Nothing else should run on the machine.
+Calibrated on some of the demo's labelled digits, evaluated on the others. The page has the accuracy, the time of the quantized layers and of
+the whole network, the number of int8 convolutions, and their kernels. Nothing else should run on the machine.
 """
 
 import argparse
@@ -16,13 +16,13 @@ import tempfile
 import numpy
 
 from int8_document import add_files, command_of, common, write
-from judge import cpu_facts
+from evaluation import cpu_facts
 from measure import say, wait_for_quiet
 from programs import HERE, program, run
 
 MODE = "--int8-table"
 DEMO = HERE.parent / "demo" / "models"
-CALIBRATED = 100  # of the digits; the others are judged
+CALIBRATED = 100  # digits; the others are evaluated
 CONTRACTIONS = ("conv", "matmul", "gemm")
 INT8_TYPES = ("u8", "s8")
 
@@ -37,7 +37,7 @@ def parse(arguments):
 
 def split(folder):
     arrays = numpy.load(DEMO / "digits_nchw.npz")
-    paths = folder / "calibration.npz", folder / "judged.npz"
+    paths = folder / "calibration.npz", folder / "evaluation.npz"
     numpy.savez(paths[0], **{key: arrays[key][:CALIBRATED] for key in arrays})
     numpy.savez(paths[1], **{key: arrays[key][CALIBRATED:] for key in arrays})
     return paths
@@ -52,7 +52,7 @@ def is_int8(node):
 
 
 def base(name):
-    """Names of nodes are kept from file to file; what a pass put behind them is not."""
+    """The node name without the suffix that quantization adds: the same in all files."""
     return name.split("/quant")[0]
 
 
@@ -68,7 +68,7 @@ def rows_of(report):
     convolutions = [node for node in int8["nodes"] if node["op"].split("+")[0] == "conv"]
     benchmark = int8.get("benchmark") or {}
     return {"layers": layers, "convolutions": len(convolutions), "int8_convolutions": sum(map(is_int8, convolutions)), "int8_share": int8["int8_share"],
-            "top1": {"fp32": fp32["top1_accuracy"], "int8": int8["top1_accuracy"]}, "judged": int8["labelled_samples"],
+            "top1": {"fp32": fp32["top1_accuracy"], "int8": int8["top1_accuracy"]}, "evaluated": int8["labelled_samples"],
             "whole_ms": {"fp32": (fp32.get("benchmark") or {}).get("median_ms"), "int8": benchmark.get("median_ms")},
             "speedup": benchmark.get("speedup"), "valid": benchmark.get("valid"), "why_invalid": benchmark.get("invalid_reasons", [])[:2],
             "vnni": report["environment"].get("native_int8")}
@@ -77,9 +77,9 @@ def rows_of(report):
 def measure(options):
     with tempfile.TemporaryDirectory(prefix="halftone-int8-") as name:
         folder = pathlib.Path(name)
-        calibration, judged = split(folder)
+        calibration, evaluation = split(folder)
         wait_for_quiet()
-        run([program("halftone"), "optimize", DEMO / "digits.onnx", "--precision", "int8", "--calibration", calibration, "--eval", judged, "--rounds",
+        run([program("halftone"), "optimize", DEMO / "digits.onnx", "--precision", "int8", "--calibration", calibration, "--eval", evaluation, "--rounds",
              options.rounds, "--round-seconds", options.round_seconds, "--out", folder / "out", "--quiet"], "halftone optimize digits.onnx")
         return rows_of(json.loads((folder / "out" / "report.json").read_text()))
 

@@ -15,8 +15,8 @@ def median(values):
 def ratio_of_rounds(above, below, seed):
     """Median over rounds of above / below, with its percentile bootstrap interval: (ratio, low, high).
 
-    Both hold one number a round, of the same rounds. Rounds are resampled, not samples: what a round has in common, such as a
-    slow minute, is in both numbers and leaves the ratio. With fewer than 3 rounds low and high are None.
+    Both hold one number per round, of the same rounds. Rounds are resampled, not samples: a slow minute is in both numbers of its
+    round and cancels in the ratio. With fewer than 3 rounds low and high are None.
     """
     if len(above) != len(below) or not above:
         raise ValueError(f"{len(above)} rounds against {len(below)}")

@@ -1,7 +1,7 @@
-"""Where our files lose their time: steps within the model against the same primitives alone (`halftone profile`), and its checks.
+"""Time that our files lose: steps within the model against the same primitives in isolation (`halftone profile`), and engine checks.
 
-The engine promises, model by model: steps add up to the whole, little time is spent outside of steps that compute, memory is
-little more than what is alive at once, planning is short. `halftone profile` measures and judges them.
+Engine checks per model: the sum of steps equals the whole, little time is spent outside of computing steps, the arena is little more than
+the live tensors need, planning is short. `halftone profile` measures them.
 """
 
 import json

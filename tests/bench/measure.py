@@ -1,4 +1,4 @@
-"""One scenario: rounds in random order, disturbed rounds again."""
+"""Measures one scenario: sides in random order per round; disturbed rounds are repeated."""
 
 import os
 import random
@@ -9,14 +9,14 @@ QUIET_LOAD = 0.75  # of the cores
 
 
 def wait_for_quiet(limit_seconds=60):
-    """Gives a build that is about to end the time to do so."""
+    """Waits until the load is low, at most `limit_seconds`: a build may be about to end."""
     start = time.monotonic()
     while running() > QUIET_LOAD * os.cpu_count() and time.monotonic() - start < limit_seconds:
         time.sleep(2)
 
 
 def running():
-    """Tasks that run or want to, this one not counted."""
+    """Runnable tasks, without this one."""
     with open("/proc/stat") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("procs_running")) - 1
 
@@ -26,12 +26,12 @@ def say(text):
 
 
 def measure(scenario, sides, samples, options):
-    """{side: [median of each round]}, what disturbed the rounds that were thrown away, and {round: reasons} for those that count.
+    """{side: [median per round]}, reasons of the discarded rounds, and {round: reasons} of disturbed rounds in the results.
 
-    A round in which any side was disturbed is done again as a whole, so that no side is favoured; at most options.again times: after
-    that disturbed rounds count too, and are said to.
+    A round in which any side was disturbed is repeated as a whole, so that no side is favoured, at most options.again times. After that
+    disturbed rounds stay in the results and are listed.
     """
-    order, times, thrown, disturbed = random.Random(f"{options.seed} {scenario.name}"), {s.name: [] for s in sides}, [], {}
+    order, times, discarded, disturbed = random.Random(f"{options.seed} {scenario.name}"), {s.name: [] for s in sides}, [], {}
     wait_for_quiet()
     while len(times[sides[0].name]) < options.rounds:
         of_round, noise = {}, []
@@ -41,11 +41,11 @@ def measure(scenario, sides, samples, options):
         done = len(times[sides[0].name])
         say(f"  round {done + 1} of {options.rounds}  " + "  ".join(f"{s.name} {of_round[s.name]:.3f} ms" for s in sides) +
             (f"  disturbed: {noise[0]}" if noise else ""))
-        if noise and len(thrown) < options.again:
-            thrown.append(noise)
+        if noise and len(discarded) < options.again:
+            discarded.append(noise)
             continue
         if noise:
             disturbed[done + 1] = noise
         for name, milliseconds in of_round.items():
             times[name].append(milliseconds)
-    return times, thrown, disturbed
+    return times, discarded, disturbed

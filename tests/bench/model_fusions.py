@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""What fusion does to every real model of the shared folder: nodes before and after, fusions by kind, time and answers of the model as
-it came against its fused fp32 file. A page in Markdown:
+"""Fusion on every real model of the folder of shared data: nodes before and after, fusions by rule, time and SQNR of the imported model
+against its fused fp32 file. A page in Markdown:
 
-    dev run --tier bench python3 tests/bench/model_fusions.py [--markdown results/2026-11-24-zen4-model-fusions.md] [--profile standard] [WORD...]
+    dev run --tier bench python3 tests/bench/model_fusions.py [--markdown results/DATE-CPU-model-fusions.md] [--profile standard] [WORD...]
 
-Only models whose paths have one of the words, if there are any. --no-bench leaves the times out; --resume DIR keeps each model's
-report there and does not measure again what it holds. Nothing else should run on the machine. Exit code 1 when a model fails, or its
-fused file does not answer like the model as it came (60 dB; less only where its input is a while loop's or a sort's).
+WORD: only models whose path contains one of the words. --no-bench measures no times. --resume DIR saves the report of each model there and
+reuses it. Nothing else should run on the machine. Exit code 1 where a model fails, or where the outputs of its fused file are less than 60 dB
+from those of the imported model.
 """
 
 import argparse
 import collections
+import datetime
 import json
 import os
 import pathlib
@@ -21,7 +22,7 @@ import tempfile
 SHARED = pathlib.Path(os.environ.get("HALFTONE_SHARED", "")) / "data" / "models"
 MIN_SQNR = 60
 EXACT = 999
-# Of dimensions behind the first that a model leaves free.
+# Of dynamic dimensions after the first one.
 FREE = 16
 # Inputs of these names have no rank in their files.
 RANKS = {"keep_prob": (), "X": (2, 784), "IteratorGetNext": (1, 96, 96, 1)}
@@ -35,7 +36,7 @@ def inspect(model):
 
 
 def dims_of(value):
-    """Free dimensions are -1."""
+    """Dynamic dimensions are -1."""
     if value["shape"] == "[*]":
         return list(RANKS[value["name"]])
     words = [word for word in value["shape"].strip("[]").split(",") if word]
@@ -92,25 +93,25 @@ def times(report):
     original, fp32 = variant(report, "ORIGINAL")["benchmark"], variant(report, "FP32")["benchmark"]
     if not original or not original["samples"]:
         return ["-", "-", "-"]
-    # The report has time(fp32) / time(original); here above 1 is what fusion wins.
+    # The report has time(fp32) / time(original); here it is the speed-up by fusion.
     speedup = original["speedup"]
-    won = "-"
+    gain = "-"
     if speedup["median"] > 0:
-        won = f"{1 / speedup['median']:.2f} ({1 / speedup['high']:.2f} .. {1 / speedup['low']:.2f})"
+        gain = f"{1 / speedup['median']:.2f} ({1 / speedup['high']:.2f} .. {1 / speedup['low']:.2f})"
     if not (original["valid"] and fp32["valid"]):
-        won += " INVALID"
-    return [f"{original['median_ms']:.3f}", f"{fp32['median_ms']:.3f}", won]
+        gain += " INVALID"
+    return [f"{original['median_ms']:.3f}", f"{fp32['median_ms']:.3f}", gain]
 
 
 def row(name, report):
     fp32, sqnr = variant(report, "FP32"), worst_sqnr(report)
-    answers = "-" if sqnr is None else "exact" if sqnr == EXACT else f"{sqnr:.0f} dB"
-    return [name, str(fp32["nodes_before"]), str(fp32["nodes_after"]), str(fp32["nodes_written"]), *times(report), answers]
+    accuracy = "-" if sqnr is None else "exact" if sqnr == EXACT else f"{sqnr:.0f} dB"
+    return [name, str(fp32["nodes_before"]), str(fp32["nodes_after"]), str(fp32["nodes_written"]), *times(report), accuracy]
 
 
-def table(header, rows, words=(0,)):
-    """`words`: columns that hold no numbers."""
-    line = ["---" if i in words else "---:" for i in range(len(header))]
+def table(header, rows, text_columns=(0,)):
+    """`text_columns`: columns without numbers."""
+    line = ["---" if i in text_columns else "---:" for i in range(len(header))]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in [header, line, *rows])
 
 
@@ -126,19 +127,19 @@ def page(reports, failures, options):
                 equations[fusion["pass"]] = ""
             models_of[fusion["pass"]].add(name)
     rows = [row(name, report) for name, report in reports.items()]
-    by_kind = [[f"`{k}`", str(n), str(len(models_of[k])), f"`{equations[k]}`".replace("|", "\\|") if equations[k] else "in several ways"] for k, n in kinds.most_common()]
+    by_rule = [[f"`{k}`", str(n), str(len(models_of[k])), f"`{equations[k]}`".replace("|", "\\|") if equations[k] else "several"] for k, n in kinds.most_common()]
     by_model = [[name, ", ".join(f"{f['count']} x {f['pass']}" for f in variant(report, "FP32")["fusions"]) or "nothing"]
                 for name, report in reports.items()]
     lines = [
         "# Fusion on real models", "",
-        "Written by `tests/bench/model_fusions.py`" + (", without times." if options.no_bench else f", profile {options.profile}.")
-        + " Nodes: those that compute, of the model as it came, of the fused graph that runs, and of the portable file's graph, which "
-        "says fused nodes by their parts. Times: one inference of one sample with one thread, the model as it came (run node by node) "
-        "against its fused fp32 file; above 1, fusion wins; the 95 % interval. Answers: of the model as it came against the fused file.",
+        f"Measured on {datetime.date.today()} by `tests/bench/model_fusions.py`" + (", without times." if options.no_bench else f", profile {options.profile}.")
+        + " Nodes: computing nodes of the imported model, of the fused graph that runs, and of the portable file, which expresses fused nodes "
+        "by standard ops. Times: one inference of one sample with one thread, of the imported model (run node by node) and of its fused fp32 "
+        "file; speed-up with its 95 % interval. SQNR: outputs of the imported model against the fused file.",
         "", f"{environment.get('cpu', '')}, {environment.get('isa', '')}, oneDNN {environment.get('onednn_version', '')}.", "",
-        table(["model", "nodes", "fused", "in the file", "original ms", "fp32 ms", "original / fp32", "answers"], rows), "",
-        "## By kind", "", table(["rule", "places", "models", "what became what"], by_kind, words=(0, 3)), "",
-        "## By model", "", table(["model", "fusions"], by_model, words=(0, 1)), ""]
+        table(["model", "nodes", "fused", "in the file", "original ms", "fp32 ms", "speed-up", "SQNR"], rows), "",
+        "## By rule", "", table(["rule", "places", "models", "rewrite"], by_rule, text_columns=(0, 3)), "",
+        "## By model", "", table(["model", "fusions"], by_model, text_columns=(0, 1)), ""]
     if failures:
         lines += ["## Failed", "", *(f"* {name}: {why.splitlines()[-1] if why else ''}" for name, why in failures.items()), ""]
     return "\n".join(lines)
@@ -149,7 +150,7 @@ def main():
     parser.add_argument("words", nargs="*", metavar="WORD")
     parser.add_argument("--markdown", type=pathlib.Path, help="write the page to this file (default: print it)")
     parser.add_argument("--profile", default="quick", choices=["quick", "standard", "strict"])
-    parser.add_argument("--no-bench", action="store_true", help="nodes, fusions and answers only")
+    parser.add_argument("--no-bench", action="store_true", help="only nodes, fusions and SQNR")
     parser.add_argument("--resume", type=pathlib.Path, metavar="DIR", help="keep reports here, and take those that are there")
     options = parser.parse_args()
     models = sorted(p for p in SHARED.glob("*/*") if p.suffix in (".onnx", ".pb") or p.parent.name == "savedmodel")
@@ -164,7 +165,7 @@ def main():
             print("  ".join(row(name, reports[name])), file=sys.stderr, flush=True)
             sqnr = worst_sqnr(reports[name])
             if sqnr is not None and sqnr < MIN_SQNR:
-                failures[name] = f"the fused file answers otherwise: {sqnr:.1f} dB"
+                failures[name] = f"the outputs of the fused file differ: {sqnr:.1f} dB"
         except RuntimeError as error:
             failures[name] = str(error)
             print(f"{name}: {error}", file=sys.stderr, flush=True)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """ONNX Runtime's own quantizer on one model, in a process of its own.
 
-usage: onnxruntime_quantize.py MODEL.onnx SAMPLES.npz OUT.onnx --form qdq|operators|dynamic [--activations u8|s8]
+usage: onnxruntime_quantize.py MODEL.onnx SAMPLES.npz OUT.onnx --quant-format qdq|qoperator|dynamic [--activations u8|s8]
                                [--method minmax|entropy|percentile]
 
-The model is preprocessed as the quantizer's manual recommends; weights are s8, one scale for each output channel; all else is as the
-quantizer has it by default. Samples are fed in batches of the size that the model fixes, else one by one. "dynamic" reads no samples.
+The model is preprocessed as the quantizer's documentation recommends. Weights are s8, per channel; all other settings are defaults. Samples
+are fed in batches of the model's fixed batch size, else one by one. "dynamic" reads no samples.
 """
 import argparse
 import logging
@@ -19,7 +19,7 @@ import numpy
 import onnx
 import onnx.version_converter
 
-LEAST_OPSET = 13  # pairs with a scale for each channel
+LEAST_OPSET = 13  # the first with per-channel QuantizeLinear and DequantizeLinear
 
 
 def parse():
@@ -27,14 +27,14 @@ def parse():
     parser.add_argument("model", type=pathlib.Path)
     parser.add_argument("samples", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--form", choices=["qdq", "operators", "dynamic"], default="qdq")
+    parser.add_argument("--quant-format", choices=["qdq", "qoperator", "dynamic"], default="qdq")
     parser.add_argument("--activations", choices=["u8", "s8"], default="u8")
     parser.add_argument("--method", choices=["minmax", "entropy", "percentile"], default="minmax")
     return parser.parse_args()
 
 
 def with_opset(path, folder):
-    """The model in an opset that the quantizer takes: before onnxruntime is imported, whose schemas clash with onnx's."""
+    """The model in an opset that the quantizer supports. Runs before onnxruntime is imported, whose schemas clash with onnx's."""
     model = onnx.load(path)
     opset = max(o.version for o in model.opset_import if o.domain in ("", "ai.onnx"))
     if opset >= LEAST_OPSET:
@@ -50,14 +50,14 @@ def with_opset(path, folder):
 
 
 def first_dims(path):
-    """{input: size of its first dimension, 0: free}"""
+    """{input: size of its first dimension, 0: dynamic}"""
     graph = onnx.load(path, load_external_data=False).graph
     weights = {w.name for w in graph.initializer}
     return {i.name: next((d.dim_value for d in i.type.tensor_type.shape.dim), 0) for i in graph.input if i.name not in weights}
 
 
 def batches(path, samples):
-    """The feeds: one after another, each of as many rows as the model takes."""
+    """The feeds, each with the batch size of the model."""
     arrays = dict(numpy.load(samples))  # each look into an open .npz reads the file again
     sizes = {name: size or 1 for name, size in first_dims(path).items()}
     count = min(len(arrays[name]) // size for name, size in sizes.items())
@@ -80,7 +80,7 @@ def quantize(options, folder):
     prepared = folder / "prepared.onnx"
     quantization.shape_inference.quant_pre_process(str(source), str(prepared), skip_symbolic_shape=True)
     s8 = quantization.QuantType.QInt8
-    if options.form == "dynamic":
+    if options.quant_format == "dynamic":
         quantization.quantize_dynamic(str(prepared), str(options.out), per_channel=True, weight_type=s8)
         return
 
@@ -92,7 +92,7 @@ def quantize(options, folder):
     methods = {"minmax": "MinMax", "entropy": "Entropy", "percentile": "Percentile"}
     quantization.quantize_static(
         str(prepared), str(options.out), Reader(), per_channel=True, weight_type=s8,
-        quant_format=quantization.QuantFormat.QDQ if options.form == "qdq" else quantization.QuantFormat.QOperator,
+        quant_format=quantization.QuantFormat.QDQ if options.quant_format == "qdq" else quantization.QuantFormat.QOperator,
         activation_type=quantization.QuantType.QUInt8 if options.activations == "u8" else s8,
         calibrate_method=getattr(quantization.CalibrationMethod, methods[options.method]))
 
@@ -100,7 +100,7 @@ def quantize(options, folder):
 def main():
     options = parse()
     logging.disable(logging.WARNING)
-    # Every second registration of a schema is complained about: hundreds of lines.
+    # ONNX prints a line per schema that is registered twice: hundreds of lines.
     kept = os.dup(2)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     try:

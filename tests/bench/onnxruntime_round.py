@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""One round of ONNX Runtime's CPU provider, in a process of its own: the twin of halftone_round.cc.
+"""One round of ONNX Runtime's CPU execution provider in its own process. halftone_round.cc is the same for our engine.
 
-usage: onnxruntime_round.py MODEL.onnx SAMPLES.npz --seconds S --samples N --batch N --cores 0,1 [--answers OUT.npz]
+usage: onnxruntime_round.py MODEL.onnx SAMPLES.npz --seconds S --samples N --batch N --cores 0,1 [--outputs OUT.npz]
 
-One thread a core. Warm-up and timing are those of runtime/measure/benchmark.h: warm-up until three batches in a row differ by less than 2 %
+One thread per core. Warm-up and timing are those of runtime/measure/benchmark.h: warm-up until three batches in a row differ by less than 2 %
 and 50 inferences are done, or for 2 s; then S seconds of inferences, at least N, each timed from numpy array to numpy array. Prints
-JSON. --answers: no timing, one inference, its outputs.
+JSON. --outputs: no timing; writes the outputs of one inference.
 """
 import argparse
 import json
@@ -20,7 +20,7 @@ import onnxruntime
 WARMUP_SECONDS = 2.0
 WARMUP_INFERENCES = 50
 SHORT_BATCH_SECONDS = 0.01  # shorter ones are mostly noise
-MAX_SWITCHES_PER_SECOND = 10  # involuntary, of a thread: the limit of runtime/measure/benchmark.cc
+MAX_SWITCHES_PER_SECOND = 10  # involuntary, per thread: the limit of runtime/measure/benchmark.cc
 MAX_STEAL_SHARE = 0.01
 
 
@@ -32,7 +32,7 @@ def parse():
     parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--samples", dest="at_least", type=int, default=1)
     parser.add_argument("--cores", required=True)
-    parser.add_argument("--answers", type=pathlib.Path)
+    parser.add_argument("--outputs", type=pathlib.Path)
     options = parser.parse_args()
     options.cores = [int(core) for core in options.cores.split(",")]
     return options
@@ -96,8 +96,8 @@ def main():
     session = open_session(options)
     arrays = numpy.load(options.inputs)
     feed = {i.name: arrays[i.name] for i in session.get_inputs()}
-    if options.answers:
-        numpy.savez(options.answers, **dict(zip([o.name for o in session.get_outputs()], session.run(None, feed))))
+    if options.outputs:
+        numpy.savez(options.outputs, **dict(zip([o.name for o in session.get_outputs()], session.run(None, feed))))
         return
     measure(lambda: session.run(None, feed), options)
 

@@ -1,5 +1,5 @@
-"""dev bench --passes: how long the passes take on large graphs of repeated transformer blocks (passes_bench.cc), one core, beside what
-ONNX Runtime takes to optimize the same file while it loads it."""
+"""dev bench --passes: time of the passes on large graphs of repeated transformer blocks (passes_bench.cc), one core, beside the time in
+which ONNX Runtime optimizes the same file while it loads it."""
 
 import json
 import os
@@ -11,11 +11,11 @@ import tempfile
 from cores import choose
 from programs import HERE, BenchError, program
 
-# nodes: seconds at most. Memory may grow by MEMORY times the file without its weights.
-BARS = {10_000: 0.4, 100_000: 4.0}
+# nodes: seconds at most. Memory may grow by MEMORY times the size of the file without weights.
+TARGETS = {10_000: 0.4, 100_000: 4.0}
 MEMORY = 3.0
 REPEAT = 3
-SLOW = 50_000  # nodes from which on ONNX Runtime, which takes a minute then, loads the file once
+SLOW = 50_000  # from this number of nodes on ONNX Runtime takes a minute and loads the file only once
 
 
 def alone(command, what):
@@ -46,16 +46,16 @@ def measure(nodes):
 
 
 def measure_all():
-    """Prints a line a graph; whether all bars are met."""
+    """Prints a line per graph. Whether all targets are met."""
     fine = True
     print(f"{'nodes':>8} {'file':>9}   {'halftone: simplify, fuse, lower':34} {'memory':22} ONNX Runtime: load, load + optimize = optimization")
-    for nodes, bar in BARS.items():
+    for nodes, target in TARGETS.items():
         m = measure(nodes)
         seconds, grew, file = m["total_ms"] / 1e3, m["peak_growth_bytes"], m["file_bytes_without_weights"]
-        word = "PASS" if seconds <= bar else "FAIL"
+        time = "PASS" if seconds <= target else "FAIL"
         memory = "PASS" if grew <= MEMORY * file else "FAIL"
-        fine = fine and word == memory == "PASS"
-        print(f"{m['nodes']:>8} {file / 1e6:>6.1f} MB   {word} {seconds:6.3f} s of {bar} s, {m['nodes_fused']} fused   "
+        fine = fine and time == memory == "PASS"
+        print(f"{m['nodes']:>8} {file / 1e6:>6.1f} MB   {time} {seconds:6.3f} s of {target} s, {m['nodes_fused']} fused   "
               f"{memory} {grew / file:.2f} of {MEMORY:g} x file   {m['ort_load_s']:.3f} s, {m['ort_load_optimized_s']:.3f} s = "
               f"{m['ort_load_optimized_s'] - m['ort_load_s']:.3f} s, {m['ort_memory_bytes'] / file:.1f} x file", flush=True)
         for name, ms in m["slowest_passes_ms"].items():

@@ -1,11 +1,11 @@
-"""results/2026-11-25-zen4-bf16-models.md out of results/2026-11-25-zen4-bf16-models.json. Pure."""
+"""The page of dev bench --precision and --headline out of its JSON. Pure."""
 
 from headline_numbers import CLAIMS, claim_text
 from precision_rows import EQUAL_DB, NONE_DB, counted, missed
 from render import disturbed_rounds, markdown_table, schedulings
 from zoo import FAMILIES, MODELS
 
-HEAD = ["model", "planner", "bf16 nodes", "casts", "fp32 ms", "bf16 ms", "speed-up (95 %)", "SQNR dB", "cosine", "top-1", "changed", "bar"]
+HEAD = ["model", "planner", "bf16 nodes", "casts", "fp32 ms", "bf16 ms", "speed-up (95 %)", "SQNR dB", "cosine", "top-1", "changed", "target"]
 SCORE_HEAD = ["model", "file", "samples", "accuracy", "precision", "recall", "F1"]
 HEADLINE_HEAD = ["net", "batch", "threads", "fp32 fps", "bf16 fps", "bf16 / fp32 (95 %)", "SQNR dB", "published"]
 
@@ -19,7 +19,7 @@ def decibel(x):
 
 
 def ratio(s):
-    """With its interval; a measurement that was disturbed says so."""
+    """With its interval; INVALID where the measurement was disturbed."""
     if s is None or not s["median"]:
         return "-"
     text = f"{s['median']:.2f}" + (f" ({s['low']:.2f} .. {s['high']:.2f})" if s.get("low") else "")
@@ -27,7 +27,7 @@ def ratio(s):
 
 
 def casts(c):
-    """Planned, in the file, run as steps of their own."""
+    """Planned, in the file, run as separate steps."""
     return " / ".join("?" if c[key] is None else str(c[key]) for key in ("planned", "in_file", "run"))
 
 
@@ -35,21 +35,21 @@ def top1(t):
     return "-" if t is None else f"{t['fp32']:.4g} -> {t['bf16']:.4g}"
 
 
-def bars(verdicts):
-    """Each bar beside its number."""
+def targets(checks):
+    """Each target with its number."""
     def one(v):
         sign = "<=" if v["what"] == "changed classes" else ">="
-        return f"{'met' if v['met'] else 'MISSED'} ({sign} {v['bar']}{' dB' if 'SQNR' in v['what'] else ''})"
-    return ", ".join(map(one, verdicts)) or "-"
+        return f"{'met' if v['met'] else 'MISSED'} ({sign} {v['target']}{' dB' if 'SQNR' in v['what'] else ''})"
+    return ", ".join(map(one, checks)) or "-"
 
 
 def cells(result):
     r = result["row"]
     fidelity = r["fidelity"] or {"sqnr_db": None, "cosine": None}
     changed = "-" if r["changed"] is None else f"{r['changed']} of {r['samples']}"
-    return [result["model"], r["planner"] + (" (emulated)" if r["emulated"] else ""), f"{r['painted']} of {r['decided']}", casts(r["casts"]),
+    return [result["model"], r["planner"] + (" (emulated)" if r["emulated"] else ""), f"{r['bf16_nodes']} of {r['decided_nodes']}", casts(r["casts"]),
             number(r["fp32_ms"]), number(r["bf16_ms"]), ratio(r["speed"]), decibel(fidelity["sqnr_db"]),
-            "-" if fidelity["cosine"] is None else f"{fidelity['cosine']:.6f}", top1(r["top1"]), changed, bars(result["verdicts"])]
+            "-" if fidelity["cosine"] is None else f"{fidelity['cosine']:.6f}", top1(r["top1"]), changed, targets(result["checks"])]
 
 
 def family(name, results):
@@ -58,7 +58,7 @@ def family(name, results):
 
 
 def score_rows(results):
-    """fp32 once a model, bf16 once a planner."""
+    """fp32 once per model, bf16 once per planner."""
     seen = set()
     for r in results:
         scores = r["row"]["scores"]
@@ -74,13 +74,13 @@ def classifiers(results):
     rows = list(score_rows(results))
     if not rows:
         return ""
-    return ("### Precision, recall and F1\n\nMeans over the classes that occur among labels or answers, each class alike.\n\n" +
+    return ("### Precision, recall and F1\n\nMacro averages over the classes that occur among labels or predictions.\n\n" +
             markdown_table(SCORE_HEAD, rows) + "\n")
 
 
-def bar_lines(results):
+def target_lines(results):
     met, asked = counted(results)
-    lines = [f"* **{met} of {asked} bars are met.**"] if asked else []
+    lines = [f"* **{met} of {asked} targets are met.**"] if asked else []
     return lines + [f"* MISSED: {line}" for line in missed(results)]
 
 
@@ -88,10 +88,10 @@ def models_part(part):
     results = part["results"]
     lines = ["## Models with trained weights", "",
              f"Measured on {part['date']} by `{part['command']}`, profile {part['profile']}, {part['threads']} thread(s), batch 1.", "",
-             "bf16 nodes: of those that the planner decided about. Casts: planned, in the file, run as steps of their own; primitives do the others. "
-             "Times are medians of one inference of the fused fp32 file and of the bf16 file, the speed-up is the median over rounds with its 95 % "
-             "interval. SQNR and cosine: of the bf16 answers against fp32, the worst output. Changed: samples with another class than fp32.", "",
-             f"* {part['cpu']}; {part['versions']}.", *bar_lines(results), *(f"* Not measured: {line}" for line in part["skipped"]), ""]
+             "bf16 nodes: of the nodes that the planner decided. Casts: planned, in the file, run as separate steps (primitives absorb the others). "
+             "Times: median per inference of the fused fp32 file and of the bf16 file; the speed-up is the median over rounds with its 95 % interval. "
+             "SQNR and cosine: bf16 outputs against fp32, the worst output. Changed: samples with another class than fp32.", "",
+             f"* {part['cpu']}; {part['versions']}.", *target_lines(results), *(f"* Not measured: {line}" for line in part["skipped"]), ""]
     lines += [text for name in FAMILIES if (text := family(name, results))]
     return "\n".join(lines + [classifiers(results)])
 
@@ -115,26 +115,25 @@ def headline_name(result):
 
 
 def headline_part(part):
-    claims = markdown_table(["net", "who", "bf16 / fp32", "conditions", "accuracy"],
+    claims = markdown_table(["net", "source", "bf16 / fp32", "conditions", "accuracy"],
                             [[c.net, c.who, c.ratio_text(), c.conditions, c.accuracy or "-"] for c in CLAIMS])
     return "\n".join([
-        "## Beside the peers' headline tables", "",
+        "## Networks of published tables", "",
         f"Measured on {part['date']} by `{part['command']}`: {part['rounds']} rounds of {part['round_seconds']:g} s, planner {part['planner']}. "
-        "Networks as PyTorch exports them, with seeded random weights: for speed, not for accuracy. fps: inferences a second times the batch. "
-        f"SQNR: bf16 answers against ONNX Runtime's; {schedulings(part['results'], headline_setting)}.", "",
+        "Networks as PyTorch exports them, with seeded random weights: for speed, not for accuracy. fps: samples per second. "
+        f"SQNR: bf16 outputs against ONNX Runtime's; {schedulings(part['results'], headline_setting)}.", "",
         f"* {part['cpu']}; {part['versions']}.", *(f"* Not measured: {line}" for line in part["skipped"]),
         f"* INVALID: more than a third of the rounds were disturbed. {disturbed_rounds(part['results'], headline_name)}", "",
         markdown_table(HEADLINE_HEAD, map(headline_cells, part["results"])), "",
-        "What the peers publish, and for what. Other CPUs, other frameworks: only the ratios can stand side by side, and only where batch and "
-        "threads agree.", "",
+        "Published numbers. CPUs and frameworks differ: compare only ratios, and only where batch size and threads are equal.", "",
         claims, ""])
 
 
 def page(document):
     """`document`: {"models": ..., "headline": ...}, either may be missing."""
     parts = ["# bfloat16 on real models", "",
-             "Written by `tests/bench/precision_tables.py`: do not edit it. How times are measured: [BENCHMARK_METHOD.md](BENCHMARK_METHOD.md). What "
-             "the planners do: [POLICY.md](POLICY.md). Rounding: [NUMERICS.md](NUMERICS.md).", ""]
+             "Written by `./dev bench --precision` and `--headline`: do not edit it. How times are measured: [benchmark "
+             "method](../docs/design/benchmark_method.md). Planners: [policy](../docs/POLICY.md). Rounding: [numerics](../docs/reference/numerics.md).", ""]
     parts.append(models_part(document["models"]) if document.get("models") else "## Models with trained weights\n\nNot measured yet.\n")
-    parts.append(headline_part(document["headline"]) if document.get("headline") else "## Beside the peers' headline tables\n\nNot measured yet.\n")
+    parts.append(headline_part(document["headline"]) if document.get("headline") else "## Networks of published tables\n\nNot measured yet.\n")
     return "\n".join(parts).rstrip("\n") + "\n"

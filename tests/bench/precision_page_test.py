@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""results/2026-11-25-zen4-bf16-models.md out of what was measured; the rows of the models and nets."""
+"""The page of dev bench --precision and --headline out of results; its rows."""
 
 import pathlib
 import sys
@@ -15,16 +15,16 @@ from sides import BF16, FP32  # noqa: E402
 from zoo import FAMILIES, MODELS  # noqa: E402
 
 SCORES = {"accuracy": 0.79, "precision": 0.8, "recall": 0.7, "f1": 0.75}
-ROW = {"planner": "lists", "painted": 3, "decided": 5, "emulated": False, "casts": {"planned": 4, "in_file": 3, "run": None}, "fp32_ms": 10.0, "bf16_ms": 5.0,
+ROW = {"planner": "lists", "bf16_nodes": 3, "decided_nodes": 5, "emulated": False, "casts": {"planned": 4, "in_file": 3, "run": None}, "fp32_ms": 10.0, "bf16_ms": 5.0,
        "speed": {"median": 2.0, "low": 1.9, "high": 2.1, "valid": True, "why_invalid": []}, "fidelity": {"sqnr_db": 38.04, "cosine": 0.99987, "rows": 100, "outputs": 1},
        "samples": 100, "top1": {"fp32": 0.79, "bf16": 0.78}, "changed": 3, "scores": {"fp32": SCORES, "bf16": {**SCORES, "f1": 0.7123}}}
-MISSED = [{"what": "changed classes", "value": 3, "bar": 2, "met": False}]
+MISSED = [{"what": "changed classes", "value": 3, "target": 2, "met": False}]
 MODEL = "imagenet/mobilenet_v2_fp32_dequantized.onnx"
 PART = {"date": "2026-01-01", "command": "./dev bench --precision", "profile": "quick", "threads": 1, "cpu": "CPU: X", "versions": "halftone 1",
         "skipped": ["savedmodel/half_plus_two lists: a SavedModel: no"],
-        "results": [{"model": MODEL, "planner": "lists", "row": ROW, "verdicts": MISSED},
-                    {"model": MODEL, "planner": "placement", "row": {**ROW, "planner": "placement", "emulated": True, "changed": 0}, "verdicts": [{**MISSED[0], "value": 0, "met": True}]},
-                    {"model": "superres/ESPCN_x2.pb", "planner": "lists", "verdicts": [],
+        "results": [{"model": MODEL, "planner": "lists", "row": ROW, "checks": MISSED},
+                    {"model": MODEL, "planner": "placement", "row": {**ROW, "planner": "placement", "emulated": True, "changed": 0}, "checks": [{**MISSED[0], "value": 0, "met": True}]},
+                    {"model": "superres/ESPCN_x2.pb", "planner": "lists", "checks": [],
                      "row": {**ROW, "top1": None, "changed": None, "scores": None, "speed": {**ROW["speed"], "valid": False}}}]}
 TIMES = {FP32: [10.0, 11.0, 10.5], BF16: [5.0, 5.5, 5.25]}
 HEADLINE = {**PART, "command": "./dev bench --headline", "rounds": 3, "round_seconds": 1, "planner": "lists", "skipped": [],
@@ -32,17 +32,17 @@ HEADLINE = {**PART, "command": "./dev bench --headline", "rounds": 3, "round_sec
                         headline.result("gru", 50, 1, TIMES, {}, 41.0, 1)]}
 
 
-@case("the page has a row a model and planner, each bar beside its number, what is missed, what was skipped")
+@case("the page has a row per model and planner, each target with its number, what is missed, what was skipped")
 def _(t):
     text = page({"models": PART})
     for part in ("| lists | 3 of 5 | 4 / 3 / ? | 10 | 5 | 2.00 (1.90 .. 2.10) | 38.0 | 0.999870 | 0.79 -> 0.78 | 3 of 100 | MISSED (<= 2) |",
-                 "placement (emulated)", "met (<= 2)", "**1 of 2 bars are met.**", f"MISSED: {MODEL}, lists: 3 changed classes, at most 2",
+                 "placement (emulated)", "met (<= 2)", "**1 of 2 targets are met.**", f"MISSED: {MODEL}, lists: 3 changed classes, at most 2",
                  "Not measured: savedmodel/half_plus_two", "2.00 (1.90 .. 2.10) INVALID", "### ImageNet classifiers", "### pictures", "CPU: X; halftone 1"):
         t.contains(text, part)
     t.check("### keywords" not in text, "a table without rows")
 
 
-@case("precision, recall and F1: fp32 once a model, bf16 once a planner")
+@case("precision, recall and F1: fp32 once per model, bf16 once per planner")
 def _(t):
     lines = [line for line in page({"models": PART}).splitlines() if line.startswith(f"| {MODEL} |") and "->" not in line]
     t.equal([line.split(" | ")[1] for line in lines], ["fp32", "bf16, lists", "bf16, placement"])
@@ -55,7 +55,7 @@ def _(t):
     text = page({"headline": HEADLINE})
     t.contains(text, "| ResNet50 v1.5 | 1 | 1 | 95.24 | 190 | 2.00 (2.00 .. 2.00) | 45.0 | Paddle 1.85 |")
     t.contains(text, "| ResNet50 v1.5 | 1 | 2 | 95.24 | 190 | 2.00 (2.00 .. 2.00) INVALID | 45.0 | - |")
-    t.contains(text, "2 disturbed rounds count, e.g. ResNet50 v1.5, batch 1, 2 threads, round 2: x: stolen.")
+    t.contains(text, "2 disturbed rounds are in the results, e.g. ResNet50 v1.5, batch 1, 2 threads, round 2: x: stolen.")
     t.contains(text, "| GRU | 50 | 1 | 4762 | 9524 |")
     t.contains(text, "ONNX Runtime's; scheduling ordinary.")
     alone = {**HEADLINE["results"][0], "scheduling": "real-time"}

@@ -1,4 +1,4 @@
-"""A report of `halftone optimize` as a row of the precision tables, and the bars. Pure: no programs, no files."""
+"""A report of `halftone optimize` as a row of the precision tables, and its targets. Pure."""
 
 from classify import changed, scores
 
@@ -9,14 +9,14 @@ def variant(report, precision):
     return next((v for v in report["variants"] if v["precision"] == precision), None)
 
 
-def painted(lowered):
-    """(nodes in bf16, nodes that were decided about)"""
-    decisions = lowered.get("decisions", [])
+def bf16_nodes(variant):
+    """(nodes in bf16, nodes that the planner decided)"""
+    decisions = variant.get("decisions", [])
     return sum(d["precision"] == "BF16" for d in decisions), len(decisions)
 
 
 def known(count):
-    """A count of the report; -1 there is None here."""
+    """A count of the report, where -1 means not known; here None."""
     return None if count is None or count < 0 else count
 
 
@@ -33,7 +33,7 @@ def milliseconds(benchmark):
 
 
 def worst(fidelity):
-    """Of the output that differs most."""
+    """The output with the lowest SQNR."""
     if not fidelity:
         return None
     lowest = min(fidelity, key=lambda f: f["sqnr_db"])
@@ -42,14 +42,14 @@ def worst(fidelity):
 
 
 def row(report, planner):
-    """Everything that the tables say about one model and planner. Errors: ValueError if it is not a report with fp32 and bf16."""
+    """All columns of the tables for one model and planner. Errors: ValueError if it is not a report with fp32 and bf16."""
     fp32, bf16 = variant(report, "FP32"), variant(report, "BF16")
     if fp32 is None or bf16 is None:
         raise ValueError(f"no fp32 or no bf16 among {[v['precision'] for v in report['variants']]}")
-    lowered, decided = painted(bf16)
+    in_bf16, decided = bf16_nodes(bf16)
     samples = bf16["labelled_samples"]
     return {
-        "planner": planner, "summary": bf16["summary"], "painted": lowered, "decided": decided, "emulated": bf16["emulated"],
+        "planner": planner, "summary": bf16["summary"], "bf16_nodes": in_bf16, "decided_nodes": decided, "emulated": bf16["emulated"],
         "casts": {key: known(bf16.get(f"casts_{key}")) for key in ("planned", "in_file", "run")},
         "fp32_ms": milliseconds(fp32.get("benchmark")), "bf16_ms": milliseconds(bf16.get("benchmark")),
         "speed": speed(bf16.get("benchmark")), "fidelity": worst(bf16["fidelity"]), "samples": report["evaluation_samples"],
@@ -59,42 +59,42 @@ def row(report, planner):
 
 
 def changed_by_agreement(fidelity):
-    """Samples with another class, where there is one row a sample."""
+    """Samples with another class, for outputs with one row per sample."""
     first = fidelity[0]
     return round((1 - first["top1_agreement"]) * first["rows"])
 
 
-def add_answers(one, labels, fp32, bf16):
-    """Counts classes again by what the two files answered, and adds precision, recall and F1."""
+def add_predictions(one, labels, fp32, bf16):
+    """Counts changed classes by the predictions of the two files, and adds precision, recall and F1."""
     one["changed"] = changed(fp32, bf16)
     one["scores"] = {"fp32": vars(scores(labels, fp32)), "bf16": vars(scores(labels, bf16))}
 
 
-# --- Bars.
+# --- Targets.
 
 
-def verdicts_of(one, bar):
-    """[{"what", "value", "bar", "met"}], empty where nothing is asked. What was not measured is not met."""
-    verdicts = []
-    if bar.changed_share is not None:
+def checks_of(one, target):
+    """[{"what", "value", "target", "met"}], empty without targets. What was not measured is not met."""
+    checks = []
+    if target.changed_share is not None:
         count, samples = one["changed"], one["samples"]
         # Counts are whole: a share that falls between two of them is the lower one.
-        most = int(bar.changed_share * samples + 1e-9)
-        verdicts.append({"what": "changed classes", "value": count, "bar": most, "met": count is not None and samples > 0 and count <= most})
-    if bar.sqnr_db is not None:
+        most = int(target.changed_share * samples + 1e-9)
+        checks.append({"what": "changed classes", "value": count, "target": most, "met": count is not None and samples > 0 and count <= most})
+    if target.sqnr_db is not None:
         sqnr = one["fidelity"]["sqnr_db"] if one["fidelity"] else None
-        verdicts.append({"what": "SQNR dB", "value": sqnr, "bar": bar.sqnr_db, "met": sqnr is not None and sqnr >= bar.sqnr_db})
-    return verdicts
+        checks.append({"what": "SQNR dB", "value": sqnr, "target": target.sqnr_db, "met": sqnr is not None and sqnr >= target.sqnr_db})
+    return checks
 
 
 def missed(results):
-    """Of all rows: "MODEL, PLANNER: 3 changed classes, at most 2"."""
+    """A line per missed target: "MODEL, PLANNER: 3 changed classes, at most 2"."""
     lines = []
     for result in results:
-        for v in result["verdicts"]:
+        for v in result["checks"]:
             if not v["met"]:
                 bound = "at most" if v["what"] == "changed classes" else "at least"
-                lines.append(f"{result['model']}, {result['planner']}: {value_text(v['value'])} {v['what']}, {bound} {v['bar']}")
+                lines.append(f"{result['model']}, {result['planner']}: {value_text(v['value'])} {v['what']}, {bound} {v['target']}")
     return lines
 
 
@@ -105,5 +105,5 @@ def value_text(value):
 
 
 def counted(results):
-    verdicts = [v for r in results for v in r["verdicts"]]
-    return sum(v["met"] for v in verdicts), len(verdicts)
+    checks = [v for r in results for v in r["checks"]]
+    return sum(v["met"] for v in checks), len(checks)

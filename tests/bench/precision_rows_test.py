@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""From a report to a row, and the bars."""
+"""From a report to a row, and the targets."""
 
 import pathlib
 import sys
@@ -7,8 +7,8 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 from harness import case, main  # noqa: E402
-from precision_rows import add_answers, counted, missed, row, verdicts_of  # noqa: E402
-from zoo import NO_BAR, Bar  # noqa: E402
+from precision_rows import add_predictions, checks_of, counted, missed, row  # noqa: E402
+from zoo import NO_TARGET, Target  # noqa: E402
 
 
 def benchmark(ms, speedup=None, valid=True):
@@ -33,7 +33,7 @@ def report(bf16_fidelity, labelled=100, **more):
 @case("a row has nodes, casts, times, the worst output and the changed classes")
 def _(t):
     r = row(report([fidelity(41.5, 0.98), fidelity(38.0, 1.0, cosine=0.999)]), "lists")
-    t.equal((r["painted"], r["decided"]), (3, 5))
+    t.equal((r["bf16_nodes"], r["decided_nodes"]), (3, 5))
     t.equal(r["casts"], {"planned": 4, "in_file": 3, "run": None})
     t.equal((r["fp32_ms"], r["bf16_ms"], r["speed"]["median"], r["speed"]["valid"]), (10, 5, 2, True))
     t.equal((r["fidelity"]["sqnr_db"], r["fidelity"]["cosine"], r["fidelity"]["outputs"]), (38.0, 0.999, 2))
@@ -67,37 +67,37 @@ def _(t):
     t.check(False, "no error")
 
 
-@case("bars: as many changes as allowed are met, one more is missed; nothing measured is missed")
+@case("targets: as many changes as allowed are met, one more is missed; nothing measured is missed")
 def _(t):
-    two_of_100 = Bar(changed_share=0.02)
+    two_of_100 = Target(changed_share=0.02)
     for changes, met in ((0, True), (2, True), (3, False), (None, False)):
-        [v] = verdicts_of({"changed": changes, "samples": 100, "fidelity": None}, two_of_100)
-        t.equal((v["bar"], v["met"]), (2, met), changes)
-    [v] = verdicts_of({"changed": 10, "samples": 10000, "fidelity": None}, Bar(changed_share=0.001))
-    t.equal((v["bar"], v["met"]), (10, True))
-    [v] = verdicts_of({"changed": 0, "samples": 0, "fidelity": None}, two_of_100)
+        [v] = checks_of({"changed": changes, "samples": 100, "fidelity": None}, two_of_100)
+        t.equal((v["target"], v["met"]), (2, met), changes)
+    [v] = checks_of({"changed": 10, "samples": 10000, "fidelity": None}, Target(changed_share=0.001))
+    t.equal((v["target"], v["met"]), (10, True))
+    [v] = checks_of({"changed": 0, "samples": 0, "fidelity": None}, two_of_100)
     t.equal(v["met"], False, "no samples")
-    clips = Bar(changed_share=0, sqnr_db=30)
-    met = [v["met"] for v in verdicts_of({"changed": 1, "samples": 4, "fidelity": {"sqnr_db": 30.0}}, clips)]
+    clips = Target(changed_share=0, sqnr_db=30)
+    met = [v["met"] for v in checks_of({"changed": 1, "samples": 4, "fidelity": {"sqnr_db": 30.0}}, clips)]
     t.equal(met, [False, True])
-    met = [v["met"] for v in verdicts_of({"changed": 0, "samples": 4, "fidelity": {"sqnr_db": 29.99}}, clips)]
+    met = [v["met"] for v in checks_of({"changed": 0, "samples": 4, "fidelity": {"sqnr_db": 29.99}}, clips)]
     t.equal(met, [True, False])
-    t.equal(verdicts_of({"changed": 7, "samples": 4, "fidelity": None}, NO_BAR), [])
+    t.equal(checks_of({"changed": 7, "samples": 4, "fidelity": None}, NO_TARGET), [])
 
 
-@case("answers of both files give the changes and the scores")
+@case("predictions of both files give the changes and the scores")
 def _(t):
     r = row(report([fidelity(40)]), "placement")
-    add_answers(r, [0, 1, 1], [0, 1, 0], [0, 1, 1])
+    add_predictions(r, [0, 1, 1], [0, 1, 0], [0, 1, 1])
     t.equal(r["changed"], 1)
     t.equal((r["scores"]["fp32"]["accuracy"], r["scores"]["bf16"]["accuracy"]), (2 / 3, 1))
     t.equal(set(r["scores"]["fp32"]), {"accuracy", "precision", "recall", "f1"})
 
 
-@case("missed bars are said with number and bound, and counted")
+@case("missed targets are listed with number and bound, and counted")
 def _(t):
-    results = [{"model": "a.onnx", "planner": "lists", "verdicts": verdicts_of({"changed": 3, "samples": 100, "fidelity": None}, Bar(changed_share=0.02))},
-               {"model": "b.pb", "planner": "placement", "verdicts": verdicts_of({"changed": 0, "samples": 4, "fidelity": {"sqnr_db": 28.04}}, Bar(0, 30))}]
+    results = [{"model": "a.onnx", "planner": "lists", "checks": checks_of({"changed": 3, "samples": 100, "fidelity": None}, Target(changed_share=0.02))},
+               {"model": "b.pb", "planner": "placement", "checks": checks_of({"changed": 0, "samples": 4, "fidelity": {"sqnr_db": 28.04}}, Target(0, 30))}]
     t.equal(missed(results), ["a.onnx, lists: 3 changed classes, at most 2", "b.pb, placement: 28.0 SQNR dB, at least 30"])
     t.equal(counted(results), (1, 3))
 

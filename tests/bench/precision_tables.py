@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""What bf16 does to every real model of the shared folder, by both planners; and the nets of the peers' headline tables.
+"""bf16 on every real model of the folder of shared data, with both planners; and on the networks of published tables.
 
     dev bench --precision [--models WORD,...] [--planners lists,placement] [--profile quick|standard|strict] [--resume]
-                          [--markdown results/2026-11-25-zen4-bf16-models.md --json results/2026-11-25-zen4-bf16-models.json]
+                          [--markdown results/DATE-CPU-bf16-models.md --json results/DATE-CPU-bf16-models.json]
     dev bench --headline  [--nets NAME,...] [--batches 1,128] [--threads 1,2] [--rounds N] [--round-seconds S] [--planner lists] ...
 
-The first gives, for each model and planner: nodes painted, casts, time, speed-up, fidelity, accuracy, and whether the bars are met
-(exit code 1 where one is not). The second: frames a second in fp32 and bf16 beside what Paddle and TensorFlow publish. Both write their part
-of the same page; the other part stays. Without `dev bench`, where only Halftone's own programs are at hand (dev run --tier bench python3
+The first reports per model and planner: bf16 nodes, casts, time, speed-up, SQNR, accuracy, and whether the targets are met (exit code 1 where
+one is not). The second reports samples per second in fp32 and bf16 beside the numbers that Paddle and TensorFlow publish. Each writes its part
+of one page; the other part stays. Without `dev bench`, where only Halftone's own programs are at hand (dev run --tier bench python3
 tests/bench/precision_tables.py), precision, recall and F1 are left out.
 
-Each model is kept when it is measured: --resume goes on. Nothing else should run on the machine. --page only writes the page again.
+Results are saved model by model; --resume continues. Nothing else should run on the machine. --page only writes the page again.
 """
 
 import argparse
@@ -23,17 +23,17 @@ import sys
 import tempfile
 
 import headline
+from evaluation import cpu_facts, describe_cpu
 from files import Files, digest
 from headline_numbers import BATCHES, NETS, THREADS
-from judge import cpu_facts, describe_cpu
 from measure import say, wait_for_quiet
 from precision_page import cells, page
-from precision_rows import add_answers, missed, row, verdicts_of
+from precision_rows import add_predictions, checks_of, missed, row
 from programs import HERE, BenchError, program, run
 from state import State
 from zoo import MODELS, PLANNERS, model_path
 
-AGAIN = 2  # times that an INVALID benchmark is measured anew
+AGAIN = 2  # repetitions of an INVALID benchmark
 SOURCES = ("zoo.py", "zoo_samples.py")
 
 
@@ -43,11 +43,11 @@ def words(text):
 
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="dev bench --precision", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--headline", action="store_true", help="the peers' nets instead of the models")
+    parser.add_argument("--headline", action="store_true", help="the networks of published tables instead of the models")
     parser.add_argument("--models", type=words, default=[], metavar="WORD,...", help="only models whose paths have one of the words")
     parser.add_argument("--planners", type=words, default=list(PLANNERS), help=f"of {', '.join(PLANNERS)} (default: all)")
     parser.add_argument("--profile", default="quick", choices=["quick", "standard", "strict"], help="of the models' benchmarks (default: quick)")
-    parser.add_argument("--no-bench", action="store_true", help="no times: nodes, casts, fidelity, accuracy")
+    parser.add_argument("--no-bench", action="store_true", help="no times: nodes, casts, SQNR, accuracy")
     parser.add_argument("--nets", type=words, default=list(NETS), help=f"of {', '.join(NETS)} (default: all)")
     parser.add_argument("--batches", type=words, default=list(BATCHES), help="of the headline table (default: 1,128)")
     parser.add_argument("--threads", type=words, default=None, help="the models': one number (default: 1); the headline table's: (default: 1,2)")
@@ -57,9 +57,9 @@ def parse(arguments):
     parser.add_argument("--seed", type=int, default=1, help="of the order of the files and the intervals (default: 1)")
     parser.add_argument("--resume", action="store_true", help="keep what an interrupted run of the same kind has measured")
     parser.add_argument("--state", type=pathlib.Path, help="the file that --resume reads (default: in the cache)")
-    parser.add_argument("--json", type=pathlib.Path, help="write everything measured to this file, beside what it has of the other table")
+    parser.add_argument("--json", type=pathlib.Path, help="write the measured part to this file; its other part stays")
     parser.add_argument("--markdown", type=pathlib.Path, help="write the page to this file (default: print it)")
-    parser.add_argument("--page", action="store_true", help="measure nothing: the page again, from --json")
+    parser.add_argument("--page", action="store_true", help="measure nothing, write the page of --json")
     options = parser.parse_args(arguments)
     options.again = 3
     for given, there in ((options.planners, PLANNERS), (options.nets, NETS)):
@@ -80,7 +80,7 @@ def parse(arguments):
 
 
 def samples_of(model, path, cache):
-    """The .npz of its real samples; None where it takes random numbers."""
+    """The .npz of its real samples; None: random numbers."""
     import zoo_samples
     if model.samples == "random":
         return None
@@ -92,7 +92,7 @@ def samples_of(model, path, cache):
 
 def classes_of(file, samples, threads):
     """(labels, classes of the first output)"""
-    out = json.loads(run([program("halftone_answers"), file, samples, "--threads", threads], f"halftone_answers {file.name}"))
+    out = json.loads(run([program("halftone_outputs"), file, samples, "--threads", threads], f"halftone_outputs {file.name}"))
     return out["labels"], out["outputs"][0]["classes"]
 
 
@@ -106,10 +106,10 @@ def measure_once(model, planner, samples, options, folder):
          options.seed, "--out", folder, "--quiet", *how, *evaluation], f"halftone optimize {model.file} --planner {planner}")
     report = json.loads((folder / "report.json").read_text())
     one = row(report, planner)
-    if model.classes and shutil.which("halftone_answers"):
+    if model.classes and shutil.which("halftone_outputs"):
         files = [folder / f"{path.stem}.{precision}{path.suffix}" for precision in ("fp32", "bf16")]
         (labels, fp32), (_, bf16) = (classes_of(file, samples, options.threads[0]) for file in files)
-        add_answers(one, labels, fp32, bf16)
+        add_predictions(one, labels, fp32, bf16)
     return one, report["environment"]
 
 
@@ -124,7 +124,7 @@ def measure_model(model, planner, cache, options):
         if options.no_bench or not one["speed"] or one["speed"]["valid"]:
             break
         say(f"  INVALID: {one['speed']['why_invalid'][:1]}")
-    return {"model": model.name, "planner": planner, "row": one, "verdicts": verdicts_of(one, model.bar), "environment": environment}
+    return {"model": model.name, "planner": planner, "row": one, "checks": checks_of(one, model.target), "environment": environment}
 
 
 def run_models(options, cache, state):
@@ -149,7 +149,7 @@ def run_models(options, cache, state):
 
 
 def command_of(arguments):
-    """As somebody else would give it: without what only says where things are kept."""
+    """The command that repeats the measurement: without flags that say where files are."""
     shown, skip = [], False
     for argument in arguments:
         if skip or argument == "--resume" or argument.startswith("--state"):
@@ -171,7 +171,7 @@ def part(options, arguments, results, skipped, facts):
 
 
 def write(options, new):
-    """`new`: the parts that were measured; those that were not stay."""
+    """`new`: the measured parts; the other parts stay."""
     old = json.loads(options.json.read_text()) if options.json and options.json.exists() else {}
     document = {**old, **new}
     if options.json:

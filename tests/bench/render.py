@@ -1,23 +1,23 @@
-"""The results of dev bench as text for a terminal and as the page results/2026-11-24-zen4-fp32-bf16.md."""
+"""The results of dev bench as text for a terminal and as a page in Markdown. Pure."""
 
 import math
 
-from judge import missed
+from evaluation import missed
 
-HEAD = ["model", "ORT ms", "fp32 ms", "x ORT (95 %)", "bar (limit)", "fp32", "bf16 ms", "x ORT (95 %)", "bar (limit)", "bf16", "SQNR dB"]
+HEAD = ["model", "ORT ms", "fp32 ms", "x ORT (95 %)", "target (limit)", "fp32", "bf16 ms", "x ORT (95 %)", "target (limit)", "bf16", "SQNR dB"]
 MAX_LOSSES = 3  # steps shown of a model
 
 
-def interval(verdict):
-    if verdict["low"] is None:
-        return f"{verdict['speed']:.2f}"
-    return f"{verdict['speed']:.2f} ({verdict['low']:.2f} .. {verdict['high']:.2f})"
+def interval(check):
+    if check["low"] is None:
+        return f"{check['speed']:.2f}"
+    return f"{check['speed']:.2f} ({check['low']:.2f} .. {check['high']:.2f})"
 
 
-def bar(verdict):
-    if verdict["bar"] is None:
+def target(check):
+    if check["target"] is None:
         return "-"
-    return f"{verdict['bar']:.3g}" + (f" ({verdict['limit']:.3g})" if verdict["limit"] else "")
+    return f"{check['target']:.3g}" + (f" ({check['limit']:.3g})" if check["limit"] else "")
 
 
 def decibel(x):
@@ -29,9 +29,9 @@ def milliseconds(x):
 
 
 def cells(result):
-    fp32, bf16 = result["verdicts"]["fp32"], result["verdicts"]["bf16"]
-    return [result["model"], milliseconds(result["ort_ms"]), milliseconds(fp32["ms"]), interval(fp32), bar(fp32), fp32["word"],
-            milliseconds(bf16["ms"]), interval(bf16), bar(bf16), bf16["word"], f"{decibel(fp32['sqnr_db'])}, {decibel(bf16['sqnr_db'])}"]
+    fp32, bf16 = result["checks"]["fp32"], result["checks"]["bf16"]
+    return [result["model"], milliseconds(result["ort_ms"]), milliseconds(fp32["ms"]), interval(fp32), target(fp32), fp32["status"],
+            milliseconds(bf16["ms"]), interval(bf16), target(bf16), bf16["status"], f"{decibel(fp32['sqnr_db'])}, {decibel(bf16['sqnr_db'])}"]
 
 
 def settings_of(results):
@@ -52,18 +52,18 @@ def markdown_table(head, rows):
     return "\n".join(["| " + " | ".join(head) + " |", "|---" + "|--:" * (len(head) - 1) + "|", *("| " + " | ".join(row) + " |" for row in rows)])
 
 
-def words(results):
-    return [v["word"].rstrip("?") for r in results for v in r["verdicts"].values() if v["word"]]
+def statuses(results):
+    return [v["status"].rstrip("?") for r in results for v in r["checks"].values() if v["status"]]
 
 
 def count(results):
-    all_words = words(results)
-    return f"{all_words.count('PASS')} of {len(all_words)} bars are passed"
+    found = statuses(results)
+    return f"{found.count('PASS')} of {len(found)} targets are met"
 
 
 def geometric_means(results):
     def mean(key):
-        return math.exp(sum(math.log(r["verdicts"][key]["speed"]) for r in results) / len(results))
+        return math.exp(sum(math.log(r["checks"][key]["speed"]) for r in results) / len(results))
     return f"Geometric mean over models: fp32 {mean('fp32'):.2f} x, bf16 {mean('bf16'):.2f} x ONNX Runtime"
 
 
@@ -72,48 +72,48 @@ def section(setting, results):
 
 
 def loss_lines(result, key):
-    """One of our files in one scenario that misses its bar."""
+    """The slowest steps of one file that misses its target in one scenario."""
     name = f"**{result['model']} {key}, {result['setting']}**"
     if key not in result["profile"]:
         return f"{name}: {result['profile'].get('why_not', 'no profile')}"
     of = result["profile"][key]
-    head = (f"{name}: {of['whole_us'] / 1e3:.2f} ms in all, steps {of['steps_us'] / 1e3:.2f} ms, of these changes of layout and type "
-            f"{of['conversions_us'] / 1e3:.2f} ms; the others alone {of['alone_us'] / 1e3:.2f} ms.")
+    head = (f"{name}: {of['whole_us'] / 1e3:.2f} ms per inference, steps {of['steps_us'] / 1e3:.2f} ms, of these "
+            f"reorders and casts {of['conversions_us'] / 1e3:.2f} ms; the other steps in isolation {of['alone_us'] / 1e3:.2f} ms.")
     rows = [[s["name"], s["op"], s["kernel"], f"{s['median_us']:.0f}", f"{s['alone_us']:.0f}", f"{s['gain_us']:+.0f}"]
             for s in of["steps"][:MAX_LOSSES]]
-    return head + "\n\n" + markdown_table(["step", "op", "kernel", "us", "alone", "loss"], rows)
+    return head + "\n\n" + markdown_table(["step", "op", "kernel", "us", "isolated us", "loss us"], rows)
 
 
 def losses(results):
-    lost = [loss_lines(r, key) for r in results for key in ("fp32", "bf16") if missed(r["verdicts"][key])]
+    lost = [loss_lines(r, key) for r in results for key in ("fp32", "bf16") if missed(r["checks"][key])]
     if not lost:
         return ""
-    return "\n## Where a bar is missed\n\nSteps within the model against the same primitives alone, the largest losses first.\n\n" + "\n\n".join(lost) + "\n"
+    return "\n## Where a target is missed\n\nTime of steps within the model against the same primitives in isolation, the largest losses first.\n\n" + "\n\n".join(lost) + "\n"
 
 
-def checks(results):
-    """What `halftone profile` says about the engine's promises, in one line for those that hold and one for each other."""
+def engine_checks(results):
+    """Checks of `halftone profile`: one line with the number that passed, and one line for each that failed."""
     every = [(r, key, check) for r in results for key in ("fp32", "bf16") for check in r["profile"].get(key, {}).get("checks", [])]
     broken = [f"{r['model']} {key}, {r['setting']}: {check['text']}" for r, key, check in every if not check["ok"]]
     unknown = [r["name"] for r in results if "why_not" in r["profile"]]
-    lines = [f"{len(every) - len(broken)} of {len(every)} of the engine's promises are kept (`halftone profile`: sum of steps, time outside "
-             "of steps, memory, planning)."] + [f"Not kept: {line}" for line in broken]
-    return lines + ([f"Without a profile: {', '.join(unknown)}."] if unknown else [])
+    lines = [f"{len(every) - len(broken)} of {len(every)} engine checks passed (`halftone profile`: sum of steps, time outside of steps, memory, "
+             "planning)."] + [f"Failed: {line}" for line in broken]
+    return lines + ([f"No profile: {', '.join(unknown)}."] if unknown else [])
 
 
 def disturbed_rounds(results, name_of):
     kept = [f"{name_of(r)}, round {i}: {reasons[0]}" for r in results for i, reasons in r["disturbed"].items()]
-    return f"{len(kept)} disturbed rounds count, e.g. {kept[0]}." if kept else "No round that counts was disturbed."
+    return f"{len(kept)} disturbed rounds are in the results, e.g. {kept[0]}." if kept else "No round in the results was disturbed."
 
 
 def remarks(results, name_of=lambda r: r["name"]):
-    again = sum(r["thrown_away"] for r in results)
-    thrown = f"{again} disturbed rounds were thrown away and done again." if again else "No round was thrown away."
-    return f"{thrown} {disturbed_rounds(results, name_of)}"
+    again = sum(r["discarded_rounds"] for r in results)
+    repeated = f"{again} disturbed rounds were discarded and repeated." if again else "No round was discarded."
+    return f"{repeated} {disturbed_rounds(results, name_of)}"
 
 
 def schedulings(results, setting_of=lambda r: r["setting"]):
-    """How the processes of each setting were scheduled; settings of several runs may differ."""
+    """The scheduling of each setting: runs of different settings may differ in it."""
     settings = {}
     for r in results:
         names = settings.setdefault(r["scheduling"], [])
@@ -128,21 +128,21 @@ def markdown(run):
     results = run["results"]
     tables = "\n\n".join(section(setting, [r for r in results if r["setting"] == setting]) for setting in settings_of(results))
     skipped = "".join(f"\n* Not measured: {line}" for line in run["skipped"])
-    promises = "\n".join(f"* {line}" for line in checks(results))
+    engine = "\n".join(f"* {line}" for line in engine_checks(results))
     return f"""# Benchmarks
 
-Measured on {run['date']} by `{run['command']}`, which wrote this page: do not edit it. How: [BENCHMARK_METHOD.md](BENCHMARK_METHOD.md).
+Measured on {run['date']} by `{run['command']}`, which wrote this page: do not edit it. How: [benchmark method](../docs/design/benchmark_method.md).
 
-Halftone's fused fp32 and its bf16 files against ONNX Runtime fp32 (ORT: CPU provider, all optimizations, the same cores and threads).
-"x ORT" is a speed: the median over {run['rounds']} rounds of the ratio within a round, with its 95 % interval. In brackets beside the bar: what oneDNN's
-primitives alone would reach, computed on a Zen 4. "?": the interval reaches over the bar. NOISY: it does, and too many rounds were disturbed. SQNR: of our fp32 and bf16 answers
-against ORT's. Profile {run['profile']}; {schedulings(results)}.
+Halftone's fused fp32 and bf16 files against ONNX Runtime fp32 (ORT: CPU execution provider, all graph optimizations, the same cores and threads).
+x ORT: speed-up, the median over {run['rounds']} rounds of the ratio within a round, with its 95 % interval. Limit: the speed-up that oneDNN's
+primitives alone would reach, computed on a Zen 4. "?": the interval contains the target. NOISY: it does, and too many rounds were disturbed. INVALID:
+ONNX Runtime was slower than its reference time. SQNR: our fp32 and bf16 outputs against ORT's. Profile {run['profile']}; {schedulings(results)}.
 
 * **{count(results)}.**
 * {run['cpu']}; {run['versions']}.
 * {run['reference']}
 * {remarks(results)}
-{promises}{skipped}
+{engine}{skipped}
 
 {tables}
 {losses(results)}"""

@@ -1,4 +1,4 @@
-"""What takes turns in a scenario. A side runs one round in a fresh process and gives the round's times and what spoilt it."""
+"""The sides of a scenario: engine and model file. A side runs one round in a fresh process and returns its times and what disturbed it."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ class Side:
         self.facts = {}  # of the last round
 
     def round(self, scenario, samples, seconds):
-        """What the process found out: samples_ms, noise (why they must not be believed), and facts of the side."""
+        """(median ms, reasons why the round is unreliable). The process also reports facts of the side."""
         out = json.loads(run([*self.command, samples, "--seconds", seconds, "--samples", LEAST_SAMPLES, "--batch", scenario.batch, "--cores",
                               choose(scenario.threads)], f"{self.name}, {scenario.name}"))
         self.facts = out

@@ -1,7 +1,7 @@
-"""The models of the folder of shared data (its INDEX.md) as precision_tables.py measures them. All of it is data.
+"""The models of the folder of shared data (its INDEX.md) that precision_tables.py measures. All of it is data.
 
-A bar is about the bf16 file against the fused fp32 file on real samples: how many of them may change their class, and the least
-SQNR of the worst output.
+A target holds for the bf16 file against the fused fp32 file on real samples: the share of samples that may change their class, and the
+least SQNR of the worst output.
 """
 
 import dataclasses
@@ -10,12 +10,12 @@ import pathlib
 
 
 @dataclasses.dataclass(frozen=True)
-class Bar:
+class Target:
     changed_share: float | None = None  # of the samples; 0: none may change
     sqnr_db: float | None = None
 
 
-NO_BAR = Bar()
+NO_TARGET = Target()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,8 +24,8 @@ class ZooModel:
     family: str    # of FAMILIES: the table it stands in
     samples: str   # a function of zoo_samples.py
     arguments: tuple = ()  # for it
-    classes: bool = False  # answers are classes: labels are among the samples
-    bar: Bar = NO_BAR
+    classes: bool = False  # a classifier: the samples have labels
+    target: Target = NO_TARGET
 
     @property
     def name(self):
@@ -36,25 +36,25 @@ IMAGENET, DIGITS, KEYWORDS, PICTURES, SEQUENCES = "ImageNet classifiers", "digit
 FAMILIES = {
     IMAGENET: "100 labelled images; at most 2 may change their class.",
     DIGITS: "The 10 000 test digits of MNIST, the unrolled recurrent nets the first 1000. At most 0.1 % may change their class in mnist_cnn.",
-    KEYWORDS: "Four clips each, labelled by the answers that came with the models. Recurrent ones: no clip may change its label, at least 30 dB.",
+    KEYWORDS: "Four clips each, labelled by the outputs that came with the models. Recurrent ones: no clip may change its label, at least 30 dB.",
     PICTURES: "Super-resolution and detection on real images; no labels.",
     SEQUENCES: "A sentence splitter on English text, speech enhancement (recurrent: at least 30 dB) on spectra of speech.",
 }
 
 NCHW, NHWC = "NCHW", "NHWC"
-TWO_OF_100, ONE_OF_1000, CLIPS = Bar(changed_share=0.02), Bar(changed_share=0.001), Bar(changed_share=0, sqnr_db=30)
+TWO_OF_100, ONE_OF_1000, CLIPS = Target(changed_share=0.02), Target(changed_share=0.001), Target(changed_share=0, sqnr_db=30)
 
 
 def imagenet(file, net, layout, name=None):
-    return ZooModel(f"imagenet/{file}", IMAGENET, "imagenet", (net, layout, name), classes=True, bar=TWO_OF_100)
+    return ZooModel(f"imagenet/{file}", IMAGENET, "imagenet", (net, layout, name), classes=True, target=TWO_OF_100)
 
 
-def digits(file, name, shape, scale, first, bar=NO_BAR, **more):
-    return ZooModel(file, DIGITS, "digits", (name, shape, scale, first, tuple(more.items())), classes=True, bar=bar)
+def digits(file, name, shape, scale, first, target=NO_TARGET, **more):
+    return ZooModel(file, DIGITS, "digits", (name, shape, scale, first, tuple(more.items())), classes=True, target=target)
 
 
-def keywords(net, bar=NO_BAR):
-    return ZooModel(f"audio/{net}_mfcc.pb", KEYWORDS, "clips", (net,), classes=True, bar=bar)
+def keywords(net, target=NO_TARGET):
+    return ZooModel(f"audio/{net}_mfcc.pb", KEYWORDS, "clips", (net,), classes=True, target=target)
 
 
 MODELS = {m.name: m for m in [
@@ -80,7 +80,7 @@ MODELS = {m.name: m for m in [
     ZooModel("detect/yunet_n_320_320.onnx", PICTURES, "photographs", (320, 320, "BGR", 0, 1)),
     ZooModel("detect/version-RFB-320.onnx", PICTURES, "photographs", (240, 320, "RGB", 127, 128)),
     ZooModel("rnn/nnsplit_en.onnx", SEQUENCES, "sentences", (64,)),
-    ZooModel("rnn/gtcrn_simple.onnx", SEQUENCES, "spectra", (), bar=Bar(sqnr_db=30)),
+    ZooModel("rnn/gtcrn_simple.onnx", SEQUENCES, "spectra", (), target=Target(sqnr_db=30)),
     ZooModel("savedmodel/half_plus_two", SEQUENCES, "random"),
     ZooModel("savedmodel/half_plus_two_tf2", SEQUENCES, "random"),
 ]}

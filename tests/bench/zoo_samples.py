@@ -43,7 +43,7 @@ def digits(folder, inputs, name, shape, scale, first, more):
 
 
 def clips(folder, inputs, net):
-    """The four clips, labelled by the answers that came with them."""
+    """The four clips, labelled by the outputs that came with them."""
     arrays = numpy.load(shared("models", "audio", "io.npz"))
     keys = sorted(key for key in arrays if key.startswith(f"{net}_mfcc__in__"))
     x = numpy.concatenate([arrays[key] for key in keys])

@@ -18,7 +18,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 EXCEPTIONS = HERE / "exceptions.txt"
 ONNXRUNTIME = HERE / "onnxruntime.txt"
-PAGE = HERE.parent.parent / "docs" / "conformance.md"
+PAGE = HERE.parent.parent / "docs/reference/conformance.md"
 DATA = pathlib.Path(os.environ.get("HALFTONE_ONNX_TESTDATA", "/usr/share/libonnx-testdata/data"))
 FOLDERS = {
     "node": "one operator a test",

@@ -4,7 +4,7 @@ set -euo pipefail
 CALLER_CWD=$PWD
 source "$(dirname "${BASH_SOURCE[0]}")/bazel.sh"
 
-PROGRAMS=(//tests/bench:halftone_round //tests/bench:halftone_answers //tests/bench:race_kernels //tests/bench:race_graphs //tests/bench:passes_bench
+PROGRAMS=(//tests/bench:halftone_round //tests/bench:halftone_outputs //tests/bench:kernel_microbenchmark //tests/bench:graph_microbenchmark //tests/bench:passes_bench
           //tests/calibrate:calibration_cost)
 
 build() {

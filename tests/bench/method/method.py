@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""dev bench-method: does the benchmark deserve to be believed?
+"""dev bench-method: is the benchmark reliable?
 
-    dev bench-method aa --count 10         equal things: the interval must hold 1, and nobody may be called faster or slower
-    dev bench-method slowdown --count 10   one of two equal things waits 5 % longer: it must be called slower
+    dev bench-method aa --count 10         A/A test: the interval of two equal variants must contain 1, and none may be called faster or slower
+    dev bench-method slowdown --count 10   one of two equal variants waits 5 % longer: it must be called slower
     dev bench-method noise --count 4       other programs on the same cores, or half a CPU: the benchmark must be INVALID
     dev bench-method repeat --count 3      two benchmarks one after the other: their medians must agree
 
-The two equal things are fp32 and its self-check, which every benchmark measures in each round. Ends with one line, PASS or
+The two equal variants are fp32 and its self-check, which every benchmark measures in each round. Ends with one line, PASS or
 FAIL, and exit code 0 or 1.
 """
 
@@ -24,7 +24,7 @@ from noise import burners, half_a_cpu  # noqa: E402
 REPO = pathlib.Path(__file__).resolve().parents[3]
 SLOW_SWITCH = "HALFTONE_TEST_SLOW_SELF_CHECK"  # percent
 NOISY = 9  # exit code of an INVALID benchmark
-ATTEMPTS = 3  # for each wanted run, where the machine itself is not quiet
+ATTEMPTS = 3  # per run, where the machine is noisy
 
 
 class Run:
@@ -44,7 +44,7 @@ class Run:
         self.reasons = fp32["invalid_reasons"]
 
     def disturbed(self):
-        """Reasons that have nothing to do with the self-check: the machine was not quiet."""
+        """Reasons other than the self-check: the machine was noisy."""
         return [r for r in self.reasons if "against itself" not in r]
 
     def text(self):
@@ -53,7 +53,7 @@ class Run:
 
 
 def quiet_runs(arguments, environment=None):
-    """As many runs as wanted. One that was disturbed from outside is told of and done again: it claims nothing."""
+    """As many runs as wanted. A run that was disturbed from outside is reported and repeated."""
     wanted, seed, disturbed = arguments.count, arguments.seed, 0
     while wanted > 0 and seed < arguments.seed + ATTEMPTS * arguments.count:
         run = Run(arguments, seed, environment)
@@ -61,13 +61,13 @@ def quiet_runs(arguments, environment=None):
         noise = run.disturbed()
         if noise and not arguments.any_machine:
             disturbed += 1
-            print(f"  disturbed, done again: {noise[0]}", flush=True)
+            print(f"  disturbed, repeated: {noise[0]}", flush=True)
             continue
         wanted -= 1
         print(f"  {run.text()}", flush=True)
         yield run
     if wanted > 0:
-        print(f"  the machine is not quiet: {disturbed} runs were disturbed, {wanted} are missing (--any-machine counts those too)")
+        print(f"  the machine is noisy: {disturbed} runs were disturbed, {wanted} are missing (--any-machine counts those too)")
 
 
 def conclude(name, passed, text):
@@ -81,7 +81,7 @@ def aa(arguments):
     wrong = sum(r.check["verdict"] in ("FASTER", "SLOWER") for r in runs)
     n = len(runs)
     return conclude("aa", n == arguments.count and hold >= 0.9 * n and wrong <= 0.05 * n,
-                    f"{hold} of {n} intervals hold 1 (at least 90 % should), {wrong} wrong verdicts (at most 5 %)")
+                    f"{hold} of {n} intervals contain 1 (at least 90 % should), {wrong} wrong results (at most 5 %)")
 
 
 def slowdown(arguments):

@@ -64,10 +64,10 @@ def check(t, model, name, arrays, judged, wanted, most_others, forms=FORMS):
     numpy.savez(samples, **{name: judged})
     for form in forms:
         file = t.folder / f"{pathlib.Path(model).stem}.{form}.onnx"
-        peer("onnxruntime_quantize.py", model, calibration, file, "--form", form)
-        if form == "operators":
+        peer("onnxruntime_quantize.py", model, calibration, file, "--quant-format", form)
+        if form == "qoperator":
             t.check(wanted <= set(nodes_of(file)), f"{sorted(wanted)} wanted, the file has {sorted(set(nodes_of(file)))}")
-        theirs = json.loads(peer("onnxruntime_answers.py", file, samples))["classes"]
+        theirs = json.loads(peer("onnxruntime_outputs.py", file, samples))["classes"]
         ours = our_classes(t, file, name, judged)
         others = sum(a != b for a, b in zip(theirs, ours, strict=True))
         print(f"     {form}: {others} of {len(ours)} samples have another class", flush=True)
@@ -80,7 +80,7 @@ def ran_by_onnx_runtime(t, model, calibration, samples, *flags):
     _, out = t.optimize(model, "--precision", "int8", "--no-bench", "--target-runtime", "onnxruntime", "--calibration", calibration, "--eval", samples,
                         *flags)
     file = out / f"{pathlib.Path(model).stem}.int8.onnx"
-    return {op.removeprefix("Nhwc") for op in json.loads(peer("onnxruntime_answers.py", file, samples))["nodes"]}
+    return {op.removeprefix("Nhwc") for op in json.loads(peer("onnxruntime_outputs.py", file, samples))["nodes"]}
 
 
 @case("the digits' network for ONNX Runtime: integers to its outputs, but for what the policy keeps", needs=PEERS)

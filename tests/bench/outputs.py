@@ -1,4 +1,4 @@
-"""Are the answers right? A fast wrong answer must not pass: our fp32 and bf16 answers against ONNX Runtime's, on one batch."""
+"""Numerical accuracy of one batch: SQNR of our outputs against ONNX Runtime's. A fast file with wrong outputs must not pass."""
 
 import math
 import pathlib
@@ -11,15 +11,15 @@ from cores import choose
 from programs import HERE, program, run
 
 
-EQUAL_DB, NONE_DB = 999.0, -999.0  # equal to the last bit; not to be compared
+EQUAL_DB, NONE_DB = 999.0, -999.0  # bit-exact; not comparable
 
 
-def sqnr_db(reference, answer):
+def sqnr_db(reference, output):
     """10 log10(sum ref^2 / sum (ref - x)^2)"""
-    if reference.shape != answer.shape or not numpy.isfinite(answer).all():
+    if reference.shape != output.shape or not numpy.isfinite(output).all():
         return NONE_DB
-    reference, answer = reference.astype(numpy.float64), answer.astype(numpy.float64)
-    noise = numpy.square(reference - answer).sum()
+    reference, output = reference.astype(numpy.float64), output.astype(numpy.float64)
+    noise = numpy.square(reference - output).sum()
     return EQUAL_DB if noise == 0 else 10 * math.log10(max(numpy.square(reference).sum(), 1e-300) / noise)
 
 
@@ -30,8 +30,8 @@ def file_of(output):
 
 def of_onnx_runtime(model, samples, scenario, folder):
     out = folder / "onnxruntime.npz"
-    run([sys.executable, HERE / "onnxruntime_round.py", model, samples, "--batch", scenario.batch, "--cores", choose(scenario.threads), "--answers",
-         out], f"answers of ONNX Runtime, {scenario.name}")
+    run([sys.executable, HERE / "onnxruntime_round.py", model, samples, "--batch", scenario.batch, "--cores", choose(scenario.threads), "--outputs",
+         out], f"outputs of ONNX Runtime, {scenario.name}")
     return {file_of(name): array for name, array in numpy.load(out).items()}
 
 
@@ -43,13 +43,13 @@ def of_halftone(model, samples, scenario, folder):
         inputs += ["--input", f"{name}={path}"]
     out = folder / model.stem
     run([program("halftone"), "run", model, *inputs, "--fuse", "--batch", scenario.batch, "--threads", scenario.threads, "--out", out,
-         "--quiet"], f"answers of {model.name}, {scenario.name}")
+         "--quiet"], f"outputs of {model.name}, {scenario.name}")
     return {path.stem: numpy.load(path) for path in out.glob("*.npy")}
 
 
 def fidelity(model, files, samples, scenario):
     """The SQNR of the worst output, in dB, of each of our `files` against ONNX Runtime on `model`."""
-    with tempfile.TemporaryDirectory(prefix="halftone-answers-") as name:
+    with tempfile.TemporaryDirectory(prefix="halftone-outputs-") as name:
         folder = pathlib.Path(name)
         reference = of_onnx_runtime(model, samples, scenario, folder)
         result = []

@@ -1,9 +1,9 @@
-// The classes that a file answers on all samples, in this process: precision_tables.py counts with them.
+// Predicted classes of a model file for all samples, in this process. precision_tables.py and int8_accuracy.py compute
+// accuracy from them.
 //
-//   halftone_answers MODEL SAMPLES.npz [--batch N] [--threads N]
+//   halftone_outputs MODEL SAMPLES.npz [--batch N] [--threads N]
 //
-// Prints JSON: the labels (empty without any) and, for each output, the place of the largest element of each sample's
-// answer.
+// Prints JSON: the labels (empty where the samples have none) and, for each model output, the argmax per sample.
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -17,19 +17,19 @@
 namespace halftone {
 namespace {
 
-// Of each of the first `rows` of `batch` equal parts of the tensor.
-std::vector<int64_t> LargestPlaces(const Tensor& tensor, int64_t batch, int64_t rows) {
+// The argmax of each of the first `rows` of `batch` equal parts of the tensor.
+std::vector<int64_t> Argmax(const Tensor& tensor, int64_t batch, int64_t rows) {
   const std::vector<float> numbers = tensor.ToFloats();
   const int64_t each = static_cast<int64_t>(numbers.size()) / std::max<int64_t>(1, batch);
-  std::vector<int64_t> places;
+  std::vector<int64_t> indices;
   for (int64_t row = 0; row < rows && each > 0; ++row) {
     const auto first = numbers.begin() + row * each;
-    places.push_back(std::max_element(first, first + each) - first);
+    indices.push_back(std::max_element(first, first + each) - first);
   }
-  return places;
+  return indices;
 }
 
-absl::StatusOr<nlohmann::json> Answers(const RunSpec& spec) {
+absl::StatusOr<nlohmann::json> PredictedClasses(const RunSpec& spec) {
   HALFTONE_ASSIGN_OR_RETURN(LoadedVariant loaded, LoadVariant(spec));
   std::vector<int64_t> labels;
   std::vector<std::vector<int64_t>> classes(loaded.graph.outputs().size());
@@ -38,8 +38,8 @@ absl::StatusOr<nlohmann::json> Answers(const RunSpec& spec) {
     HALFTONE_ASSIGN_OR_RETURN(const std::vector<Tensor> outputs, loaded.plan->Run(batch.inputs));
     labels.insert(labels.end(), batch.labels.begin(), batch.labels.end());
     for (size_t k = 0; k < outputs.size(); ++k) {
-      const std::vector<int64_t> places = LargestPlaces(outputs[k], spec.batch, batch.rows);
-      classes[k].insert(classes[k].end(), places.begin(), places.end());
+      const std::vector<int64_t> indices = Argmax(outputs[k], spec.batch, batch.rows);
+      classes[k].insert(classes[k].end(), indices.begin(), indices.end());
     }
   }
   nlohmann::json out;
@@ -54,19 +54,19 @@ absl::StatusOr<nlohmann::json> Answers(const RunSpec& spec) {
 int Main(int argc, char** argv) {
   RunSpec spec;
   std::string samples;
-  CLI::App app("the classes that a file answers on samples");
+  CLI::App app("predicted classes of a model file for samples");
   app.add_option("MODEL", spec.model.path)->required();
   app.add_option("SAMPLES", samples)->required();
   app.add_option("--batch", spec.batch);
   app.add_option("--threads", spec.threads);
   CLI11_PARSE(app, argc, argv);
   spec.samples = {{samples, samples}};
-  const absl::StatusOr<nlohmann::json> answers = Answers(spec);
-  if (!answers.ok()) {
-    std::fprintf(stderr, "halftone_answers: %s\n", std::string(answers.status().message()).c_str());
+  const absl::StatusOr<nlohmann::json> classes = PredictedClasses(spec);
+  if (!classes.ok()) {
+    std::fprintf(stderr, "halftone_outputs: %s\n", std::string(classes.status().message()).c_str());
     return 1;
   }
-  std::printf("%s\n", answers->dump().c_str());
+  std::printf("%s\n", classes->dump().c_str());
   return 0;
 }
 

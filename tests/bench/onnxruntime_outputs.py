@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What ONNX Runtime answers to all samples, in a process of its own: the twin of halftone_answers.cc.
+"""Classes that ONNX Runtime predicts for all samples, in its own process. halftone_outputs.cc is the same for our engine.
 
-usage: onnxruntime_answers.py MODEL.onnx SAMPLES.npz [--threads N] [--as-written]
+usage: onnxruntime_outputs.py MODEL.onnx SAMPLES.npz [--threads N] [--no-optimization]
 
-Samples are fed in batches of the size that the model fixes, else one by one. Prints JSON: the labels (empty without any), the class (place of
-the largest element) of each sample's first output, and from the profile of one run how many nodes of each type were run after ONNX
-Runtime's optimizations. --as-written: without those, node by node.
+Samples are fed in batches of the model's fixed batch size, else one by one. Prints JSON: the labels (empty where the samples have none), the
+class (argmax) of the first output per sample, and the number of nodes per op type that one profiled run executed after ONNX Runtime's graph
+optimizations. --no-optimization: without graph optimizations.
 """
 import argparse
 import collections
@@ -21,7 +21,7 @@ def open_session(options, profile_prefix=None):
     settings = onnxruntime.SessionOptions()
     settings.log_severity_level = 4
     settings.intra_op_num_threads = options.threads
-    if options.as_written:
+    if options.no_optimization:
         settings.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     if profile_prefix:
         settings.enable_profiling = True
@@ -49,13 +49,13 @@ def main():
     parser.add_argument("model")
     parser.add_argument("samples")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--as-written", action="store_true")
+    parser.add_argument("--no-optimization", action="store_true")
     options = parser.parse_args()
     session, arrays = open_session(options), dict(numpy.load(options.samples))
     feeds, first, classes = feeds_of(session, arrays), session.get_outputs()[0].name, []
     for feed in feeds:
-        answer = session.run([first], feed)[0]
-        classes += answer.reshape(len(next(iter(feed.values()))), -1).argmax(1).tolist()
+        output = session.run([first], feed)[0]
+        classes += output.reshape(len(next(iter(feed.values()))), -1).argmax(1).tolist()
     labels = arrays["labels"].tolist() if "labels" in arrays else []
     print(json.dumps({"labels": labels, "classes": classes, "nodes": nodes_run(options, feeds[0])}))
 
