@@ -12,7 +12,7 @@
 namespace halftone {
 
 // Colours of TensorFlow's auto_mixed_precision. kNone: on no list, or not a float.
-enum class Colour : uint8_t { kNone, kAllow, kInfer, kDeny, kClear };
+enum class ListKind : uint8_t { kNone, kAllow, kInfer, kDeny, kClear };
 
 // The decision for one type variable of one node.
 //
@@ -40,7 +40,7 @@ struct Decision {
   // it.
   bool f32_output = false;
 
-  bool IsLowered() const { return type != DataType::kFloat32; }
+  bool IsReduced() const { return type != DataType::kFloat32; }
 };
 
 // Keyed by (node of the graph that was planned, type variable). Passes that fuse afterwards keep Node::origin, so that

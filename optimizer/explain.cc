@@ -49,7 +49,7 @@ Reason OfCast(const Graph& g, NodeId cast) {
 
 Reason Explain(const Graph& g, NodeId id, const PrecisionPlan* plan, const Reason& otherwise) {
   if (plan == nullptr) return otherwise;
-  const Decision* decision = plan->Find(g, id, PaintedVariable(g.op(id)));
+  const Decision* decision = plan->Find(g, id, PlannedVariable(g.op(id)));
   if (decision != nullptr) {
     if (!decision->rule.empty()) return {decision->rule, decision->reason};
     return {Concat(plan->planner, ".", decision->step.empty() ? "none" : decision->step), decision->reason};

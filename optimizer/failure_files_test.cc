@@ -8,7 +8,7 @@ namespace halftone {
 namespace {
 
 TEST(FailureFiles, AReproducerOnItsWayThroughTheJob) {
-  absl::Status failure = absl::InternalError("pass 'fuse-x': moved an answer");
+  absl::Status failure = absl::InternalError("pass 'fuse-x': changed an output");
   EXPECT_TRUE(FilesOfFailure(failure).empty());
   AttachReproducer(failure, "# pipeline: optimize\ngraph () {}");
   const std::vector<FailureFile> files = FilesOfFailure(Annotate(failure, "'model.onnx'"));

@@ -80,25 +80,25 @@ void Apply(const Decision& decision, PlanRow& row) {
 // A rule of the policy is over the planner.
 void Override(const Decision& decision, PlanRow& row) {
   if (!decision.rule.starts_with("policy.")) return;
-  row.colour = DataTypeName(decision.type);
+  row.planned_type = DataTypeName(decision.type);
   row.step = decision.step;
   row.reason = decision.reason;
 }
 
 std::vector<PlanRow> AttributeRows(const Graph& graph, const PlannedPrecision& planned) {
   std::vector<PlanRow> rows;
-  for (const TypeAttributeColour& from : planned.attributes) {
+  for (const TypeAttributeDecision& from : planned.attributes) {
     PlanRow row;
     row.node = from.node;
     row.op = from.op;
     row.type_attr = from.type_attr;
     row.index = from.index;
     row.list = from.list;
-    row.colour = DataTypeName(from.colour);
+    row.planned_type = DataTypeName(from.type);
     row.step = from.step;
     row.reason = from.reason;
     if (from.id.valid()) {
-      const auto it = planned.plan.decisions.find({from.id, PaintedVariable(graph.op(from.id))});
+      const auto it = planned.plan.decisions.find({from.id, PlannedVariable(graph.op(from.id))});
       if (it != planned.plan.decisions.end()) {
         Apply(it->second, row);
         Override(it->second, row);
@@ -123,7 +123,7 @@ std::vector<PlanRow> PlanRows(const Graph& graph, const PlannedPrecision& planne
       row.op = TensorFlowOp(graph, id);
       row.type_attr = decision.type_attribute;
       row.list = decision.list;
-      row.colour = DataTypeName(decision.type);
+      row.planned_type = DataTypeName(decision.type);
       row.step = decision.step;
       row.reason = decision.reason;
       Apply(decision, row);

@@ -44,12 +44,12 @@ ModelSummary Summarize(const Graph& graph);
 // before constants are folded; of others, and after a policy's rules, one for each type variable that was decided.
 struct PlanRow {
   std::string node;
-  std::string op;         // the TensorFlow op that it counts as
-  std::string type_attr;  // "T"
-  int index = -1;         // in a list of types; -1: a single type
-  std::string list;       // the list that op is on
-  std::string colour;     // the planner's: "bf16", "f16" or "f32"
-  std::string step;       // of the planner, that decided
+  std::string op;            // the TensorFlow op that it counts as
+  std::string type_attr;     // "T"
+  int index = -1;            // in a list of types; -1: a single type
+  std::string list;          // the list that op is on
+  std::string planned_type;  // the planner's: "bf16", "f16" or "f32"
+  std::string step;          // of the planner, that decided
   std::string reason;
   // What is done with the node that stands for it: "bf16", "f16" or "f32", and the rule; "" where no node's type is
   // decided by this row.

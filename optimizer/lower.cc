@@ -15,7 +15,7 @@
 #include "passes/core/gate.h"
 #include "passes/pipelines.h"
 #include "passes/precision/apply_precision.h"
-#include "passes/precision/lowerable.h"
+#include "passes/precision/precision_obstacle.h"
 #include "passes/precision/use_bf16_math_mode.h"
 #include "passes/transforms/named_passes.h"
 

@@ -124,7 +124,7 @@ PrecisionPlan WithoutInt8(const Int8Base& base, const std::set<NodeId>& nodes, I
   PrecisionPlan rest = base.rest;
   if (mode == Int8Mode::kWeightOnly) return rest;
   for (const NodeId id : nodes) {
-    const auto it = rest.decisions.find({base.graph.node(id).origin, PaintedVariable(base.graph.op(id))});
+    const auto it = rest.decisions.find({base.graph.node(id).origin, PlannedVariable(base.graph.op(id))});
     if (it != rest.decisions.end()) it->second = {};
   }
   return rest;

@@ -9,9 +9,9 @@
 #include "optimizer/pass_context.h"
 #include "passes/pipelines.h"
 #include "passes/precision/lists_planner.h"
-#include "passes/precision/lowerable.h"
 #include "passes/precision/placement_planner.h"
 #include "passes/precision/policy_rules.h"
+#include "passes/precision/precision_obstacle.h"
 
 namespace halftone {
 namespace {
@@ -73,8 +73,8 @@ bool PlansFusedGraph(const OptimizeOptions& options) {
   return PlansFusedGraph(ListsVariantFromName(options.lists_variant).value_or(options.planner.lists_variant));
 }
 
-absl::StatusOr<GraphWithPlan> PlanModel(const PreparedModel& model, const Target& target, const OptimizeOptions& options,
-                                       DataType type) {
+absl::StatusOr<GraphWithPlan> PlanModel(const PreparedModel& model, const Target& target,
+                                        const OptimizeOptions& options, DataType type) {
   GraphWithPlan result;
   result.graph = model.graph;
   result.rewrites = model.rewrites;

@@ -37,7 +37,7 @@ TEST(SmoothBase, OnlyWhereAskedFor) {
     EXPECT_EQ(ranges == known, !smooth);
     EXPECT_EQ(PrintGraph(base.graph) == PrintGraph(*graph), !smooth);
     EXPECT_LT(ranges.values.at("x").max, smooth ? 40 : 201);
-    const absl::StatusOr<std::string> difference = CompareAnswers(*graph, base.graph, /*seed=*/3, 1e-5f);
+    const absl::StatusOr<std::string> difference = CompareOutputs(*graph, base.graph, /*seed=*/3, 1e-5f);
     ASSERT_TRUE(difference.ok()) << difference.status();
     EXPECT_EQ(*difference, "");
   }

@@ -155,7 +155,7 @@ TEST_F(JobTest, WhatAFailureLeftIsWritten) {
   jobs_.job.clear_result();
   jobs_.job.set_state(v1::FAILED);
   jobs_.job.mutable_error()->set_code(13);
-  jobs_.job.mutable_error()->set_message("pass 'fuse-x' moved an answer");
+  jobs_.job.mutable_error()->set_message("pass 'fuse-x' changed an output");
   CaptureStderr();
   EXPECT_FALSE(RunJob(*session_, v1::JobSpec(), {}, /*quiet=*/true, "", out()).ok());
   EXPECT_THAT(GetCapturedStderr(), HasSubstr("graph_opt --reproduce " + out() + "/failure.graph\n"));

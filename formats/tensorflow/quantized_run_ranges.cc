@@ -1,7 +1,7 @@
 // Ranges that the run finds, as the unfrozen stage of quantize_graph.py has them: Min, Max and QuantizeV2 of what is
 // quantized, RequantizationRange and Requantize behind sums. What has such a range is a real number here, rounded as
 // TensorFlow rounds it: dequantize(dynamic_quantize(x)) where the range is that of x itself, which kernels of integers
-// read (fuse-dynamic-product); else arithmetic. (quantize_op.cc, requantize.cc, requantization_range_op.cc.)
+// read (fuse-dynamic-matmul); else arithmetic. (quantize_op.cc, requantize.cc, requantization_range_op.cc.)
 
 #include <cstdint>
 #include <limits>

@@ -39,7 +39,7 @@ absl::Status CanRun(const Graph& graph) {
   return absl::OkStatus();
 }
 
-bool LowersPrecision(const Graph& graph) {
+bool HasReducedPrecision(const Graph& graph) {
   for (const NodeId id : graph.nodes()) {
     if (graph.node(id).attributes.has("math_mode")) return true;
     for (const ValueId output : graph.node(id).outputs) {
@@ -85,7 +85,7 @@ std::string Numbers(const std::vector<Shape>& shapes) {
 
 }  // namespace
 
-absl::StatusOr<std::string> CompareAnswers(const Graph& before, const Graph& after, uint64_t seed, float tolerance) {
+absl::StatusOr<std::string> CompareOutputs(const Graph& before, const Graph& after, uint64_t seed, float tolerance) {
   HALFTONE_RETURN_IF_ERROR(CanRun(before));
   if (!HasFreeInputs(before)) return CompareBound(before, after, seed, tolerance);
   for (const int64_t batch : {1, 2}) {
@@ -103,14 +103,15 @@ absl::StatusOr<std::string> CompareAnswers(const Graph& before, const Graph& aft
 
 float AllowedDifference(float declared, const Graph& before, const Graph& after) {
   if (declared == kBitExact) return 0;
-  const bool low = LowersPrecision(before) || LowersPrecision(after) || (!Quantizes(before) && Quantizes(after));
+  const bool low =
+      HasReducedPrecision(before) || HasReducedPrecision(after) || (!Quantizes(before) && Quantizes(after));
   return low ? std::max(declared, kLowPrecision) : declared;
 }
 
 absl::Status CheckEquivalence(const Pass& pass, const Graph& before, const Graph& after, PassContext& context) {
   if (std::isinf(pass.tolerance())) return absl::OkStatus();  // another answer is what its owner asked for
   const float allowed = AllowedDifference(pass.tolerance(), before, after);
-  absl::StatusOr<std::string> difference = CompareAnswers(before, after, context.equivalence.seed, allowed);
+  absl::StatusOr<std::string> difference = CompareOutputs(before, after, context.equivalence.seed, allowed);
   if (!difference.ok()) {
     const std::string note = Concat("answers were not checked: ", difference.status().message());
     if (std::find(context.notes.begin(), context.notes.end(), note) == context.notes.end())
@@ -118,7 +119,7 @@ absl::Status CheckEquivalence(const Pass& pass, const Graph& before, const Graph
     return absl::OkStatus();
   }
   if (difference->empty()) return absl::OkStatus();
-  return absl::InternalError(Concat("moved an answer beyond what it declares (",
+  return absl::InternalError(Concat("changed an output beyond what it declares (",
                                     pass.tolerance() == kBitExact ? "bit-exact" : Concat(allowed, " of the largest"),
                                     "; seed ", context.equivalence.seed, "): ", *difference));
 }

@@ -81,7 +81,7 @@ TEST(Pipeline, EquivalenceNamesThePassThatMovedAnAnswer) {
                               }).Run(graph, context);
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
   EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr("pass 'test-pass': moved an answer"), HasSubstr("output 'y'")));
+              AllOf(HasSubstr("pass 'test-pass': changed an output"), HasSubstr("output 'y'")));
 
   Graph good = TwoLayers();
   EXPECT_TRUE(MakeOptimizePipeline().Run(good, context).ok());

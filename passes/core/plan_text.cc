@@ -22,7 +22,7 @@ std::string PrintPlan(const PrecisionPlan& plan, const Graph& graph) {
   std::string text;
   for (const NodeId id : graph.nodes()) {
     const Decision* decision = plan.Find(graph, id, VariableOf(graph.op(id)));
-    if (decision == nullptr || !decision->IsLowered()) continue;
+    if (decision == nullptr || !decision->IsReduced()) continue;
     text += Concat(text.empty() ? "" : ", ", graph.Label(id), "=", DataTypeName(decision->type),
                    decision->f32_output ? kF32Output : "");
   }

@@ -46,7 +46,7 @@ std::string WithoutHashes(std::string text) {
 
 // What goes wrong, without names and numbers.
 std::string_view KindOf(std::string_view message) {
-  for (const std::string_view kind : {"moved an answer", "made a graph that is not valid", "did not settle"}) {
+  for (const std::string_view kind : {"changed an output", "made a graph that is not valid", "did not settle"}) {
     if (message.find(kind) != std::string_view::npos) return kind;
   }
   return "an error of its own";
@@ -103,8 +103,8 @@ std::string WriteReproducer(const Pass& pass, std::string_view pipeline, const G
                         .planned = context.plan != nullptr,
                         .plan = context.plan == nullptr ? PrecisionPlan() : *context.plan,
                         .graph = before};
-  const bool judged_by_answers = context.equivalence.enabled && KindOf(reproducer.failure) == "moved an answer";
-  if (WeightBytes(before) > kSmallEnough && judged_by_answers && context.plan == nullptr) {
+  const bool judged_by_outputs = context.equivalence.enabled && KindOf(reproducer.failure) == "changed an output";
+  if (WeightBytes(before) > kSmallEnough && judged_by_outputs && context.plan == nullptr) {
     const std::string light = WithoutHashes(PrintGraph(before, {.max_elements = kPrinted}));
     const absl::StatusOr<Graph> filled = ParseGraph(light);
     if (filled.ok() && SameFailure(RunAlone(pass, *filled, context), failure)) return Head(reproducer) + light;

@@ -6,7 +6,7 @@
 //   # seed: 1
 //   # origin: halftone 0.1.0, target permissive
 //   # plan: m=bf16                        (where there was one)
-//   # failure: moved an answer ...
+//   # failure: changed an output ...
 //   graph onnx (x: f32[2,3]) { ... }
 #ifndef HALFTONE_PASSES_CORE_REPRODUCER_H_
 #define HALFTONE_PASSES_CORE_REPRODUCER_H_

@@ -41,7 +41,7 @@ class Splitter {
   absl::Status Split(NodeId id) {
     const bool rounds = RoundsOperands(g_, id);
     if (!rounds && !IsMixed(g_, id)) return absl::OkStatus();
-    if (!ProductOps().has(g_.op(id))) return EndInCast(id, g_.type(g_.input(id, 0)));
+    if (!MathModeOps().has(g_.op(id))) return EndInCast(id, g_.type(g_.input(id, 0)));
     if (DialectSays(id)) return SetAddends(id, g_.type(g_.output(id)));
     if (rounds) {
       edit_.EraseAttribute(id, "math_mode");

@@ -7,7 +7,7 @@
 #include "passes/export/split_conv_layout.h"
 #include "passes/export/split_gru_attention.h"
 #include "passes/export/split_instance_norm.h"
-#include "passes/export/split_integer_product.h"
+#include "passes/export/split_integer_matmul.h"
 #include "passes/export/split_l2_loss.h"
 #include "passes/export/split_prelu.h"
 #include "passes/export/split_recurrent.h"
@@ -22,7 +22,7 @@ std::vector<std::unique_ptr<Pass>> SplitsOfOps(GraphFormat format, Dialect diale
   passes.push_back(std::make_unique<SplitScaledAttention>(format, dialect));
   passes.push_back(std::make_unique<SplitGruAttention>(format, dialect));
   if (format == GraphFormat::kGraphDef) passes.push_back(std::make_unique<SplitRecurrent>());  // ONNX has the ops
-  passes.push_back(std::make_unique<SplitIntegerProduct>(format));
+  passes.push_back(std::make_unique<SplitIntegerMatMul>(format));
   passes.push_back(std::make_unique<SplitL2Loss>(format, dialect));
   passes.push_back(std::make_unique<SplitComparisons>(format, dialect));
   passes.push_back(std::make_unique<SplitInstanceNorm>(format, dialect));

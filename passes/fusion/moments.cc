@@ -35,7 +35,8 @@ std::optional<Deviation> ReadInverse(const Graph& g, ValueId value) {
   const auto [a, b] = g.inputs<2>(node);
   if (g.op(node) == OpKind::kRsqrt && a.valid()) return Behind(node, ReadSum(g, a));
   if (g.op(node) == OpKind::kReciprocal && a.valid()) return Behind(node, ReadRoot(g, a));
-  if (g.op(node) == OpKind::kDiv && a.valid() && b.valid() && g.ConstantScalar(a) == 1.0 && g.shape(b) == g.shape(value))
+  if (g.op(node) == OpKind::kDiv && a.valid() && b.valid() && g.ConstantScalar(a) == 1.0 &&
+      g.shape(b) == g.shape(value))
     return Behind(node, ReadRoot(g, b));
   const std::optional<WithNumber> power = PowerOf(g, value, -0.5);
   return power.has_value() ? Behind(node, ReadSum(g, power->x)) : std::nullopt;
@@ -137,10 +138,10 @@ std::optional<Normalization> ReadReshapedBatchNorm(const Graph& g, NodeId reshap
   const Shape &whole = g.shape(x), &rows = g.shape(image);
   if (!SameShape(whole, g.shape(g.output(reshape))) || !rows.has_rank() || rows.rank() < 3) return std::nullopt;
   // A row is what one channel of a batch of one holds, [1, rows, row..]; it must be x's last dimensions.
-  const std::optional<int64_t> row = ElementsBehind(rows, 1);
+  const std::optional<int64_t> row = ElementsAfter(rows, 1);
   if (rows.dim(0).value != 1 || !row.has_value()) return std::nullopt;
   for (int axis = whole.rank() - 1; axis >= 0; --axis) {
-    const std::optional<int64_t> behind = ElementsBehind(whole, axis - 1);
+    const std::optional<int64_t> behind = ElementsAfter(whole, axis - 1);
     if (!behind.has_value() || *behind > *row) return std::nullopt;
     if (*behind != *row) continue;
     Normalization result;

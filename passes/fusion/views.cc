@@ -14,7 +14,7 @@ bool IsView(const Graph& g, NodeId id) {
   }
 }
 
-std::optional<int64_t> ElementsBehind(const Shape& shape, int axis) {
+std::optional<int64_t> ElementsAfter(const Shape& shape, int axis) {
   int64_t product = 1;
   for (int i = axis + 1; i < shape.rank(); ++i) {
     if (!shape.dim(i).known()) return std::nullopt;
@@ -25,14 +25,14 @@ std::optional<int64_t> ElementsBehind(const Shape& shape, int axis) {
   return product;
 }
 
-std::optional<int> AxisBehindView(const Graph& g, NodeId view, int axis, int64_t size) {
+std::optional<int> AxisAfterView(const Graph& g, NodeId view, int axis, int64_t size) {
   const Shape& before = g.shape(g.input(view, 0));
   const Shape& after = g.shape(g.output(view));
   if (!before.has_rank() || !after.has_rank() || axis >= before.rank()) return std::nullopt;
-  const std::optional<int64_t> distance = ElementsBehind(before, axis);
+  const std::optional<int64_t> distance = ElementsAfter(before, axis);
   if (!distance.has_value()) return std::nullopt;
   for (int i = after.rank() - 1; i >= 0; --i) {
-    const std::optional<int64_t> here = ElementsBehind(after, i);
+    const std::optional<int64_t> here = ElementsAfter(after, i);
     if (!here.has_value() || *here > *distance) return std::nullopt;
     if (*here == *distance && after.dim(i).known() && after.dim(i).value == size) return i;
   }

@@ -15,7 +15,7 @@ class Converter final : public TypeChanges {
   Converter(GraphEditor& edit, const PrecisionPlan& plan) : TypeChanges(edit), plan_(plan) {}
 
   absl::Status Run() {
-    for (const NodeId id : nodes_) PaintOutputs(id);
+    for (const NodeId id : nodes_) SetOutputTypes(id);
     return FixReaders();
   }
 
@@ -36,17 +36,17 @@ class Converter final : public TypeChanges {
     return (op == OpKind::kConv || op == OpKind::kMatMul) && decision != nullptr && decision->f32_output;
   }
 
-  void PaintOutputs(NodeId id) {
+  void SetOutputTypes(NodeId id) {
     const std::vector<ValueId> outputs = g_.node(id).outputs;
-    bool painted = false;
+    bool changed = false;
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (!outputs[i].valid() || g_.type(outputs[i]) != DataType::kFloat32) continue;
       const DataType type = Planned(id, OutputVariable(g_, id, static_cast<int>(i)));
       if (type == DataType::kFloat32) continue;
-      painted = true;
+      changed = true;
       if (!HasF32Output(id)) edit_.SetType(outputs[i], type);
     }
-    if (painted && g_.node(id).spelling == "FusedBatchNorm") edit_.SetSpelling(id, "FusedBatchNormV2");
+    if (changed && g_.node(id).spelling == "FusedBatchNorm") edit_.SetSpelling(id, "FusedBatchNormV2");
   }
 
   std::optional<DataType> Wanted(NodeId id, int i, DataType before) const override {
@@ -72,8 +72,8 @@ absl::Status ApplyPrecision::Run(GraphEditor& edit, PassContext& context) const 
   if (context.log == nullptr || edit.edits() == before) return absl::OkStatus();
   const Graph& g = edit.graph();
   for (const NodeId id : g.nodes()) {
-    const Decision* decision = plan_.Find(g, id, PaintedVariable(g.op(id)));
-    if (decision != nullptr && decision->IsLowered()) context.log->Applied(name(), g, id, decision->reason);
+    const Decision* decision = plan_.Find(g, id, PlannedVariable(g.op(id)));
+    if (decision != nullptr && decision->IsReduced()) context.log->Applied(name(), g, id, decision->reason);
   }
   return absl::OkStatus();
 }

@@ -14,12 +14,12 @@ Rules ConversionRules() {
 
 Rules MixedFusionRules() {
   Rules rules;
-  rules.push_back(MakeFuseCastIntoProduct());
+  rules.push_back(MakeFuseCastIntoContraction());
   rules.push_back(MakeFuseConvBias());
   rules.push_back(MakeFuseMatMulBias());
   rules.push_back(MakeFuseResidual());
   rules.push_back(MakeFuseActivation());
-  rules.push_back(MakeFuseResidualBehindActivation());
+  rules.push_back(MakeFuseResidualAfterActivation());
   return rules;
 }
 

@@ -1,7 +1,7 @@
 // product(cast(x), cast(w)) -> f32  =>  product(x, w) {math_mode="bf16"} -> f32          (x, w: f32; casts to bf16)
 //
 // Products: conv, matmul, gemm, conv_transpose. The weights may be a constant of bf16 instead, which stays as it is.
-// Legal when the result is f32 (fuse-cast-into-product brings it there), whoever else reads the casts is such a product
+// Legal when the result is f32 (fuse-cast-into-contraction brings it there), whoever else reads the casts is such a product
 // too, and the target rounds operands on the way in. Bit-exact: the operands are rounded as the casts do, sums are f32.
 
 #include "base/strings.h"
@@ -23,7 +23,7 @@ ValueId Unrounded(const Graph& g, ValueId value) {
 
 // "" or why the product does not compute so.
 std::string WhyNot(const Graph& g, NodeId product) {
-  if (!ProductOps().has(g.op(product))) return "no product";
+  if (!MathModeOps().has(g.op(product))) return "no product";
   if (g.type(g.output(product)) != kF32) return "the result is not f32";
   if (!Unrounded(g, g.input(product, 0)).valid()) return "the operand is no cast from f32 to bf16";
   const ValueId weights = g.input(product, kWeightsInput);
@@ -39,7 +39,7 @@ class FuseBf16MathMode final : public RewriteRule {
     return "product(cast(x), cast(w)) => product(x, w) {math_mode=\"bf16\"}";
   }
   float tolerance() const override { return kBitExact; }
-  OpSet root() const override { return ProductOps(); }
+  OpSet root() const override { return MathModeOps(); }
 
   FindResult Find(const Graph& g, NodeId product, const Target& target) const override {
     if (std::string why = WhyNot(g, product); !why.empty()) return No(std::move(why));

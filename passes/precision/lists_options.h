@@ -42,9 +42,9 @@ struct PlannerOptions {
   // Nodes that make outputs of the graph are not processed. Default: as the format is (GraphDef: true, ONNX: false;
   // there a cast can take over the output's name).
   std::optional<bool> keep_output_nodes;
-  // Also paint infer ops behind painted ones, not only those between them. Fewer casts, and results of infer ops round.
+  // Also paint infer ops behind marked ones, not only those between them. Fewer casts, and results of infer ops round.
   // Default: false, but for Intel's extension, which always does it. (TensorFlow learnt it late.)
-  std::optional<bool> paint_infer_after_allow;
+  std::optional<bool> mark_infer_after_allow;
   ListsVariant lists_variant = ListsVariant::kTensorFlow;
   // TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_LEVEL: "TREAT_INFER_AS_DENY" (newest lists only), or "". What TensorFlow has
   // for GPUs only or refuses on CPUs is a warning, and changes nothing.

@@ -8,32 +8,32 @@
 #include "base/strings.h"
 #include "ir/dialect.h"
 #include "ir/source_graph.h"
-#include "passes/precision/lowerable.h"
+#include "passes/precision/auto_mixed_precision.h"
 #include "passes/precision/op_lists.h"
-#include "passes/precision/type_painter.h"
+#include "passes/precision/precision_obstacle.h"
 #include "passes/precision/type_topology.h"
 #include "passes/precision/type_variables.h"
 
 namespace halftone {
 namespace {
 
-// What a painted topology says, in the words of a plan.
+// What a marked topology says, in the words of a plan.
 class Report {
  public:
-  Report(const Graph& graph, const TypeTopology& topology, const TypePainter& painter, DataType type)
-      : g_(graph), topology_(topology), painter_(painter), type_(type), word_(LongTypeName(type)) {}
+  Report(const Graph& graph, const TypeTopology& topology, const AutoMixedPrecision& amp, DataType type)
+      : g_(graph), topology_(topology), amp_(amp), type_(type), word_(LongTypeName(type)) {}
 
-  std::vector<TypeAttributeColour> Attributes() const;
+  std::vector<TypeAttributeDecision> Attributes() const;
   PrecisionPlan Plan() const;
   PlanSummary Summary(bool has_allow_ops) const;
 
  private:
   std::string StepOf(int vertex) const {
-    const std::string_view step = painter_.StepOf(vertex);
-    return std::string(step.empty() ? ColourName(painter_.ListOf(vertex)) : step);
+    const std::string_view step = amp_.StepOf(vertex);
+    return std::string(step.empty() ? ListKindName(amp_.ListOf(vertex)) : step);
   }
   std::string ReasonOf(int vertex) const;
-  std::string WhyNotPainted(int vertex) const;
+  std::string WhyNotMarked(int vertex) const;
   std::string Obstacle(NodeId id) const;
   Decision Decide(NodeId id) const;
   Decision FollowReaders(NodeId id, const PrecisionPlan& plan) const;
@@ -41,18 +41,18 @@ class Report {
 
   const Graph& g_;
   const TypeTopology& topology_;
-  const TypePainter& painter_;
+  const AutoMixedPrecision& amp_;
   const DataType type_;
   const std::string word_;  // "bfloat16"
 };
 
 std::string Report::ReasonOf(int vertex) const {
   const TypeTopology::Node& node = topology_.node_of(vertex);
-  const std::string_view list = ColourName(painter_.ListOf(vertex));
-  const std::string_view step = painter_.StepOf(vertex);
+  const std::string_view list = ListKindName(amp_.ListOf(vertex));
+  const std::string_view step = amp_.StepOf(vertex);
   if (step == "allow") return Concat("allow list: ", node.op);
   if (step == "deny-propagation") {
-    const int cause = painter_.CauseOf(vertex);
+    const int cause = amp_.CauseOf(vertex);
     if (cause < 0) return Concat("deny list: ", node.op);
     return Concat("on a path from '", topology_.node_of(cause).name, "' (deny list: ", topology_.node_of(cause).op,
                   ") to a deny or infer op");
@@ -62,20 +62,20 @@ std::string Report::ReasonOf(int vertex) const {
   if (step == "clear-adjacent") return Concat("clear list: ", node.op, ", next to a ", word_, " op");
   if (step == "casts") return Concat("every reader is ", word_);
   if (step == "tensor-lists") {
-    return painter_.IsPainted(vertex) ? Concat("an op that shares its tensor list is ", word_)
-                                      : "what shares its tensor list stays f32, or cannot be seen";
+    return amp_.IsMarked(vertex) ? Concat("an op that shares its tensor list is ", word_)
+                                 : "what shares its tensor list stays f32, or cannot be seen";
   }
   if (step == "loop-edges") {
-    return painter_.IsPainted(vertex) ? Concat("its Merge is ", word_) : "the other end of the loop edge stays f32";
+    return amp_.IsMarked(vertex) ? Concat("its Merge is ", word_) : "the other end of the loop edge stays f32";
   }
   if (step == "not-supported") return Concat("TensorFlow's ", node.op, " allows no ", word_);
-  return WhyNotPainted(vertex);
+  return WhyNotMarked(vertex);
 }
 
-std::string Report::WhyNotPainted(int vertex) const {
+std::string Report::WhyNotMarked(int vertex) const {
   const TypeTopology::Node& node = topology_.node_of(vertex);
   const TypeTopology::Vertex& type = topology_.vertices()[vertex];
-  const std::string_view list = ColourName(painter_.ListOf(vertex));
+  const std::string_view list = ListKindName(amp_.ListOf(vertex));
   if (!type.is_f32) return "no f32 data";
   if (node.preserved) {
     return g_.op(node.id) == OpKind::kInput ? "input of the graph: kept as callers know it"
@@ -88,14 +88,14 @@ std::string Report::WhyNotPainted(int vertex) const {
                ? Concat("TensorFlow's ", node.op, " allows no ", word_)
                : Concat("TensorFlow's ", node.op, " allows no ", word_, " for ", type.id.attribute);
   }
-  if (painter_.ListOf(vertex) == Colour::kInfer) {
+  if (amp_.ListOf(vertex) == ListKind::kInfer) {
     return Concat("infer list: ", node.op, ", not between two allow ops");
   }
   return Concat(list, " list: ", node.op, ", not next to a ", word_, " op");
 }
 
-std::vector<TypeAttributeColour> Report::Attributes() const {
-  std::vector<TypeAttributeColour> rows;
+std::vector<TypeAttributeDecision> Report::Attributes() const {
+  std::vector<TypeAttributeDecision> rows;
   for (const TypeTopology::Node& node : topology_.nodes()) {
     const OpKind kind = g_.op(node.id);
     const bool is_source = kind == OpKind::kInput || kind == OpKind::kConstant;
@@ -103,13 +103,13 @@ std::vector<TypeAttributeColour> Report::Attributes() const {
     for (const int vertex : node.vertices) {
       const TypeTopology::Vertex& type = topology_.vertices()[vertex];
       if (!type.is_f32 || type.id.attribute.empty()) continue;
-      TypeAttributeColour row;
+      TypeAttributeDecision row;
       row.node = node.name;
       row.op = node.op;
       row.type_attr = type.id.attribute;
       row.index = type.id.index;
-      row.list = ColourName(painter_.ListOf(vertex));
-      if (painter_.IsPainted(vertex)) row.colour = type_;
+      row.list = ListKindName(amp_.ListOf(vertex));
+      if (amp_.IsMarked(vertex)) row.type = type_;
       row.step = StepOf(vertex);
       row.reason = ReasonOf(vertex);
       const std::vector<int>& deciding = topology_.Deciding(node.id);
@@ -130,12 +130,12 @@ std::string Report::Obstacle(NodeId id) const {
 Decision Report::Decide(NodeId id) const {
   Decision decision;
   const std::vector<int>& deciding = topology_.Deciding(id);
-  const auto keeps = std::find_if(deciding.begin(), deciding.end(), [this](int v) { return !painter_.IsPainted(v); });
+  const auto keeps = std::find_if(deciding.begin(), deciding.end(), [this](int v) { return !amp_.IsMarked(v); });
   const int vertex = keeps == deciding.end() ? deciding.front() : *keeps;
   const TypeTopology::Vertex& type = topology_.vertices()[vertex];
   const std::string obstacle = Obstacle(id);
   decision.type_attribute = type.id.attribute;
-  decision.list = ColourName(painter_.ListOf(vertex));
+  decision.list = ListKindName(amp_.ListOf(vertex));
   decision.step = StepOf(vertex);
   decision.reason = ReasonOf(vertex);
   decision.rule = Concat("lists.", decision.step.empty() ? "on-no-list" : decision.step);
@@ -144,12 +144,12 @@ Decision Report::Decide(NodeId id) const {
   } else if (keeps == deciding.end()) {
     decision.rule = "lists.not-possible";
     decision.reason = Concat(obstacle, " (", word_, " in TensorFlow: ", decision.reason, ")");
-  } else if (!obstacle.empty() && (painter_.StepOf(vertex).empty() || !type.is_f32)) {
+  } else if (!obstacle.empty() && (amp_.StepOf(vertex).empty() || !type.is_f32)) {
     decision.rule = "lists.not-possible";
     decision.reason = obstacle;
-  } else if (painter_.StepOf(vertex).empty() && !topology_.node_of(vertex).processed) {
+  } else if (amp_.StepOf(vertex).empty() && !topology_.node_of(vertex).processed) {
     decision.rule = "lists.not-processed";
-  } else if (painter_.StepOf(vertex).empty() && !decision.list.empty() && !type.allows_target) {
+  } else if (amp_.StepOf(vertex).empty() && !decision.list.empty() && !type.allows_target) {
     decision.rule = "lists.not-supported";
   }
   return decision;
@@ -171,8 +171,8 @@ Decision Report::FollowReaders(NodeId id, const PrecisionPlan& plan) const {
   for (const ValueId value : g_.node(id).outputs) {
     if (!value.valid() || g_.IsOutput(value)) continue;
     for (const Use& use : g_.uses(value)) {
-      const auto it = plan.decisions.find({use.node, PaintedVariable(g_.op(use.node))});
-      const bool lowered = it != plan.decisions.end() && it->second.IsLowered();
+      const auto it = plan.decisions.find({use.node, PlannedVariable(g_.op(use.node))});
+      const bool lowered = it != plan.decisions.end() && it->second.IsReduced();
       if (!lowered || InputVariable(g_, use.node, use.index) != kData) return decision;
       reader = g_.Label(use.node);
     }
@@ -193,7 +193,7 @@ PrecisionPlan Report::Plan() const {
     if (op == OpKind::kInput || op == OpKind::kConstant || op == OpKind::kNoOp) continue;
     const bool known = !topology_.Deciding(id).empty();
     const Decision decision = known ? Decide(id) : FollowReaders(id, plan);
-    plan.decisions[{id, PaintedVariable(op)}] = decision;
+    plan.decisions[{id, PlannedVariable(op)}] = decision;
     if (op != OpKind::kBatchNorm) continue;
     plan.decisions[{id, 'U'}] = {.reason = "statistics stay f32",
                                  .type_attribute = "U",
@@ -213,9 +213,9 @@ void Report::TieLoops(PrecisionPlan& plan) const {
     for (const Use& use : g_.uses(g_.output(next))) {
       if (g_.op(use.node) == OpKind::kMerge) ends.push_back(&plan.decisions[{use.node, kData}]);
     }
-    if (std::all_of(ends.begin(), ends.end(), [](const Decision* end) { return end->IsLowered(); })) continue;
+    if (std::all_of(ends.begin(), ends.end(), [](const Decision* end) { return end->IsReduced(); })) continue;
     for (Decision* end : ends) {
-      if (!end->IsLowered()) continue;
+      if (!end->IsReduced()) continue;
       end->type = DataType::kFloat32;
       end->step = "loop-edges";
       end->rule = "lists.loop-edges";
@@ -228,9 +228,9 @@ PlanSummary Report::Summary(bool has_allow_ops) const {
   PlanSummary summary;
   summary.type = type_;
   summary.nothing_to_do = !has_allow_ops;
-  summary.painted = painter_.CountPainted();
-  summary.casts_to_bf16 = painter_.CountCasts(/*to_target=*/true);
-  summary.casts_to_f32 = painter_.CountCasts(/*to_target=*/false);
+  summary.marked = amp_.CountMarked();
+  summary.casts_to_bf16 = amp_.CountCasts(/*to_target=*/true);
+  summary.casts_to_f32 = amp_.CountCasts(/*to_target=*/false);
   for (const TypeTopology::Node& node : topology_.nodes()) {
     const OpKind op = g_.op(node.id);
     const bool is_source = op == OpKind::kInput || op == OpKind::kConstant;
@@ -245,7 +245,7 @@ PlanSummary Report::Summary(bool has_allow_ops) const {
 void Warn(const TypeTopology& topology, const OpLists& lists, std::vector<std::string>& warnings) {
   std::set<std::string> unknown, fused;
   for (const TypeTopology::Node& node : topology.nodes()) {
-    if (lists.ListOf(node.op) != Colour::kNone) continue;
+    if (lists.ListOf(node.op) != ListKind::kNone) continue;
     if (!node.is_known) unknown.insert(node.op);
     if (IsDialectOp(node.op, GraphFormat::kGraphDef)) fused.insert(node.op);
   }
@@ -263,7 +263,7 @@ void Warn(const TypeTopology& topology, const OpLists& lists, std::vector<std::s
 std::string PlanSummary::ToString() const {
   if (nothing_to_do) return "No allowlist ops found, nothing to do";
   const std::string_view word = LongTypeName(type);
-  return Concat("Converted ", painted, "/", nodes, " nodes to ", word, " precision using ", casts_to_bf16,
+  return Concat("Converted ", marked, "/", nodes, " nodes to ", word, " precision using ", casts_to_bf16,
                 " cast(s) to ", word, " (excluding Const and Variable casts)");
 }
 
@@ -279,10 +279,10 @@ absl::StatusOr<ListsPlan> PlanByLists(const Graph& graph, const PlannerOptions& 
   const OpLists lists(options, /*with_own=*/!as_spelled, result.warnings);
   TypeTopology topology = as_spelled ? TypeTopology::OfSource(graph, *graph.source(), topology_options)
                                      : TypeTopology::OfGraph(graph, topology_options);
-  TypePainter painter(topology, lists);
-  const bool has_allow_ops = painter.Run(options.paint_infer_after_allow.value_or(fused));
+  AutoMixedPrecision amp(topology, lists);
+  const bool has_allow_ops = amp.Run(options.mark_infer_after_allow.value_or(fused));
   if (as_spelled) Warn(topology, lists, result.warnings);
-  const Report report(graph, topology, painter, options.target_type);
+  const Report report(graph, topology, amp, options.target_type);
   result.attributes = report.Attributes();
   result.plan = report.Plan();
   result.summary = report.Summary(has_allow_ops);

@@ -3,7 +3,7 @@
 //
 // A GraphDef as imported is planned node by node as its file spells it (Graph::source), opaque nodes included; other
 // graphs by their canonical nodes, each of which counts as the TensorFlow op that it means. The steps are those of
-// type_painter.h. Kept as TensorFlow has it: nodes whose names callers ask for (outputs of a GraphDef), inputs, and
+// auto_mixed_precision.h. Kept as TensorFlow has it: nodes whose names callers ask for (outputs of a GraphDef), inputs, and
 // nodes on a device that is no CPU are not processed; FusedBatchNorm counts as its second version.
 //
 // The plan's decisions are what can be applied here: opaque nodes keep their types, constants are cast where they are
@@ -27,7 +27,7 @@ struct PlanSummary {
   DataType type = DataType::kBFloat16;
   bool nothing_to_do = false;  // no op of the allow list is there
   int nodes = 0;               // of the file: constants and inputs count in a GraphDef, not in ONNX
-  int painted = 0;             // type attributes
+  int marked = 0;              // type attributes
   int casts_to_bf16 = 0;       // casts to `type` at borders, one a value; those of constants and variables excluded
   int casts_to_f32 = 0;
   // TensorFlow's words: "Converted 3/19 nodes to bfloat16 precision using 0 cast(s) to bfloat16 (excluding Const and
@@ -39,7 +39,7 @@ struct ListsPlan {
   PrecisionPlan plan;
   PlanSummary summary;
   std::vector<std::string> warnings;
-  std::vector<TypeAttributeColour> attributes;
+  std::vector<TypeAttributeDecision> attributes;
 };
 
 // Pure: the same arguments give the same plan. REQUIRES: for a variant that plans the fused graph (PlansFusedGraph),

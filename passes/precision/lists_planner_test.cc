@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
-// Labels of what is painted, and the whole plan at hand.
+// Labels of what is marked, and the whole plan at hand.
 struct Planned {
   Graph graph;
   ListsPlan lists;
@@ -34,17 +34,17 @@ struct Planned {
     EXPECT_TRUE(plan.ok()) << plan.status();
     lists = *std::move(plan);
   }
-  std::string Painted() const {
+  std::string Marked() const {
     std::string names;
     for (const auto& [key, decision] : lists.plan.decisions) {
       if (decision.type == DataType::kBFloat16) names += (names.empty() ? "" : " ") + graph.Label(key.first);
     }
     return names;
   }
-  const TypeAttributeColour& AttributeOf(std::string_view node, std::string_view attribute = "T",
-                                         int index = -1) const {
-    static const TypeAttributeColour kNothing;
-    for (const TypeAttributeColour& row : lists.attributes) {
+  const TypeAttributeDecision& AttributeOf(std::string_view node, std::string_view attribute = "T",
+                                           int index = -1) const {
+    static const TypeAttributeDecision kNothing;
+    for (const TypeAttributeDecision& row : lists.attributes) {
       if (row.node == node && row.type_attr == attribute && row.index == index) return row;
     }
     ADD_FAILURE() << "no row for " << node << " " << attribute;
@@ -60,9 +60,9 @@ struct Planned {
   }
 };
 
-TEST(ListsPlanner, AllowOpsArePaintedEvenAlone) {
+TEST(ListsPlanner, AllowOpsAreMarkedEvenAlone) {
   const Planned p("graph onnx (x: f32[2,3]) { w = const f32[3,5]  m = matmul(x, w)  return y=softmax(m) }");
-  EXPECT_EQ(p.Painted(), "m");
+  EXPECT_EQ(p.Marked(), "m");
   EXPECT_EQ(p.Of("m").reason, "allow list: MatMul");
   EXPECT_EQ(p.Of("m").list, "allow");
   EXPECT_EQ(p.Of("m").step, "allow");
@@ -74,18 +74,18 @@ TEST(ListsPlanner, AllowOpsArePaintedEvenAlone) {
   EXPECT_EQ(p.lists.summary.casts_to_f32, 1);
 }
 
-TEST(ListsPlanner, InferAndClearOpsBetweenAllowOpsArePainted) {
+TEST(ListsPlanner, InferAndClearOpsBetweenAllowOpsAreMarked) {
   const Planned p(R"(graph onnx (x: f32[2,3]) { w = const f32[3,3]
       a = matmul(x, w)  b = tanh(a)  c = relu(b)  d = matmul(c, w)  e = tanh(d)  return y=exp(e) })");
-  EXPECT_EQ(p.Painted(), "a b c d");
+  EXPECT_EQ(p.Marked(), "a b c d");
   EXPECT_EQ(p.Of("b").step, "infer-between");
   EXPECT_EQ(p.Of("e").reason, "infer list: Tanh, not between two allow ops");
 }
 
-TEST(ListsPlanner, ClearOpsNextToPaintedOnesArePaintedThroughEachOther) {
+TEST(ListsPlanner, ClearOpsNextToMarkedOnesAreMarkedThroughEachOther) {
   const Planned p(R"(graph onnx (x: f32[2,3]) { w = const f32[3,3]
       p = relu(x)  q = transpose(p, [0, 1])  a = matmul(q, w)  b = relu(a)  c = flatten(b)  d = tanh(c)  e = relu(d)  return y=sigmoid(e) })");
-  EXPECT_EQ(p.Painted(), "p q a b c");
+  EXPECT_EQ(p.Marked(), "p q a b c");
   EXPECT_EQ(p.Of("c").step, "clear-adjacent");
   EXPECT_EQ(p.Of("e").reason, "clear list: Relu, not next to a bfloat16 op");
 }
@@ -94,39 +94,39 @@ TEST(ListsPlanner, DenyIsPropagatedThroughClearAndInferToTheNextDenyOrInferOp) {
   // exp -> relu -> tanh is denied up to tanh; what follows it, with no deny or infer op behind, is not.
   const Planned p(R"(graph onnx (x: f32[2,3]) { w = const f32[3,3]
       a = matmul(x, w)  b = exp(a)  c = relu(b)  d = tanh(c)  e = matmul(d, w)  r = relu(d)  return y=softmax(e), z=r })");
-  EXPECT_EQ(p.Painted(), "a e");
+  EXPECT_EQ(p.Marked(), "a e");
   EXPECT_EQ(p.Of("b").reason, "deny list: Exp");
   EXPECT_EQ(p.Of("c").reason, "on a path from 'b' (deny list: Exp) to a deny or infer op");
   EXPECT_EQ(p.Of("d").step, "deny-propagation");
   EXPECT_EQ(p.Of("r").step, "clear");
 }
 
-TEST(ListsPlanner, WithoutTheDenyOpTheSameChainIsPainted) {
+TEST(ListsPlanner, WithoutTheDenyOpTheSameChainIsMarked) {
   const Planned p(R"(graph onnx (x: f32[2,3]) { w = const f32[3,3]
       a = matmul(x, w)  c = relu(a)  d = tanh(c)  e = matmul(d, w)  return y=softmax(e) })");
-  EXPECT_EQ(p.Painted(), "a c d e");
+  EXPECT_EQ(p.Marked(), "a c d e");
 }
 
-TEST(ListsPlanner, OpaqueNodesPassDenyOnAndAreNeverPainted) {
+TEST(ListsPlanner, OpaqueNodesPassDenyOnAndAreNeverMarked) {
   const Planned p(R"(graph graphdef (x: f32[2,3]) { w = const f32[3,3]
       a = matmul(x, w)  b = exp(a)  c: f32[2,3] = opaque "Tile" (b)  d = tanh(c)  e = matmul(d, w)  f: f32[2,3] = opaque "Tile" (e)
       return y=softmax(f) })");
-  EXPECT_EQ(p.Painted(), "a e");
+  EXPECT_EQ(p.Marked(), "a e");
   EXPECT_EQ(p.Of("c").step, "deny-propagation");
   EXPECT_EQ(p.Of("d").step, "deny-propagation");
   EXPECT_EQ(p.Of("f").reason,
             "opaque: never changed (bfloat16 in TensorFlow: clear list: Tile, next to a bfloat16 op)");
   EXPECT_EQ(p.Of("f").rule, "lists.not-possible");
-  EXPECT_EQ(p.AttributeOf("f").colour, DataType::kBFloat16);
+  EXPECT_EQ(p.AttributeOf("f").type, DataType::kBFloat16);
 }
 
-TEST(ListsPlanner, InferOpsBehindPaintedOnesOnlyIfAsked) {
+TEST(ListsPlanner, InferOpsAfterMarkedOnesOnlyIfAsked) {
   const char* text =
       R"(graph onnx (x: f32[2,3], r: f32[2,3]) { w = const f32[3,3]  k = const f32[3]  a = matmul(x, w)  b = bias_add(a, k) {layout="NHWC"}
       c = softmax(b)  d = relu(c)  e = exp(r)  f = add(a, e)  return y=d, z=f })";
-  EXPECT_EQ(Planned(text).Painted(), "a");
-  const Planned p(text, {.paint_infer_after_allow = true});
-  EXPECT_EQ(p.Painted(), "a b c d");
+  EXPECT_EQ(Planned(text).Marked(), "a");
+  const Planned p(text, {.mark_infer_after_allow = true});
+  EXPECT_EQ(p.Marked(), "a b c d");
   EXPECT_EQ(p.Of("c").step, "infer-after");
   EXPECT_EQ(p.Of("f").step, "deny-propagation");
 }
@@ -135,15 +135,15 @@ TEST(ListsPlanner, OutputsOfAGraphDefAreKeptUnlessAsked) {
   const char* text =
       R"(graph graphdef (x: f32[2,3]) { w = const f32[3,3]  a = matmul(x, w)  y = matmul(a, w)  return y })";
   const Planned p(text);
-  EXPECT_EQ(p.Painted(), "a");
+  EXPECT_EQ(p.Marked(), "a");
   EXPECT_THAT(p.Of("y").reason, HasSubstr("output of the graph"));
-  EXPECT_EQ(Planned(text, {.keep_output_nodes = false}).Painted(), "a y");
+  EXPECT_EQ(Planned(text, {.keep_output_nodes = false}).Marked(), "a y");
 }
 
 TEST(ListsPlanner, OtherDevicesAreNotProcessed) {
   const Planned p(R"(graph graphdef (x: f32[2,3]) { w = const f32[3,3]  a = matmul(x, w) device="/device:GPU:0"
       b = matmul(a, w) device="/job:localhost/replica:0/task:0/device:CPU:0"  return y=softmax(b) })");
-  EXPECT_EQ(p.Painted(), "b");
+  EXPECT_EQ(p.Marked(), "b");
   EXPECT_THAT(p.Of("a").reason, HasSubstr("is no CPU"));
 }
 
@@ -151,7 +151,7 @@ TEST(ListsPlanner, StatisticsOfABatchNormStayF32AndItsFirstVersionCountsAsTheSec
   const Planned p(R"(graph graphdef (x: f32[2,5,4,3]) { w = const f32[1,1,3,3]  s = const f32[3]
       a = conv "Conv2D" (x, w) {layout="NHWC", weights_layout="HWIO"}  b = batch_norm "FusedBatchNorm" (a, s, s, s, s) {layout="NHWC"}
       c = conv "Conv2D" (b, w) {layout="NHWC", weights_layout="HWIO"}  return y=softmax(c) })");
-  EXPECT_EQ(p.Painted(), "a b c");
+  EXPECT_EQ(p.Marked(), "a b c");
   EXPECT_EQ(p.Of("b").reason, "infer list: FusedBatchNormV2, between allow ops");
   EXPECT_EQ(p.Of("b", 'U').type, DataType::kFloat32);
   EXPECT_EQ(p.Of("b", 'U').type_attribute, "U");
@@ -163,19 +163,19 @@ TEST(ListsPlanner, ValuesThatFeedOnlyTheStatisticsAreNoPathOfTheData) {
       R"(graph graphdef (x: f32[3], i: f32[2,5,4,3], o: f32[1,3]) { w = const f32[3,3]  k = const f32[1,1,3,3]
       m = matmul(o, w)  t = tanh(m)  s = reshape(t, [3])  b = batch_norm (i, s, x, x, x) {layout="NHWC"}
       c = conv(b, k) {layout="NHWC", weights_layout="HWIO"}  return y=softmax(c) })");
-  EXPECT_EQ(p.Painted(), "m c");
+  EXPECT_EQ(p.Marked(), "m c");
 }
 
 TEST(ListsPlanner, TheRegistryDecidesWhatMayBeBFloat16) {
   const Planned p(R"(graph onnx (x: f32[1,3,4,5]) { w = const f32[3,3,1,1]  s = const f32[4] {1, 1, 2, 2}
       a = conv(x, w)  r = resize(a, _, s) {mode="nearest"}  b = conv(r, w)  return y=softmax(b) })");
-  EXPECT_EQ(p.Painted(), "a b");
+  EXPECT_EQ(p.Marked(), "a b");
   EXPECT_EQ(p.Of("r").reason, "TensorFlow's ResizeNearestNeighbor allows no bfloat16");
 }
 
 TEST(ListsPlanner, IntegerMatmulsAreLeftAlone) {
   const Planned p("graph onnx (x: s32[2,3]) { w = const s32[3,3] {1,2,3,4,5,6,7,8,9}  a = matmul(x, w)  return y=a }");
-  EXPECT_EQ(p.Painted(), "");
+  EXPECT_EQ(p.Marked(), "");
   EXPECT_EQ(p.Of("a").reason, "no f32 data");
 }
 
@@ -188,27 +188,27 @@ std::string Loop(const std::string& body) {
   return text.replace(text.find("BODY"), 4, body);
 }
 
-TEST(ListsPlanner, ALoopWhoseMergeIsPaintedHasAPaintedNextIteration) {
+TEST(ListsPlanner, ALoopWhoseMergeIsMarkedHasAMarkedNextIteration) {
   const Planned p(Loop("b = relu(a)"));
-  EXPECT_THAT(p.Painted(), AllOf(HasSubstr("m"), HasSubstr("n"), HasSubstr("b")));
+  EXPECT_THAT(p.Marked(), AllOf(HasSubstr("m"), HasSubstr("n"), HasSubstr("b")));
   EXPECT_EQ(p.Of("m").type, DataType::kBFloat16);
   EXPECT_EQ(p.Of("n").type, DataType::kBFloat16);
 }
 
-TEST(ListsPlanner, BothEndsOfALoopEdgeHaveOneColour) {
+TEST(ListsPlanner, BothEndsOfALoopEdgeHaveOneType) {
   // exp denies what follows it up to an infer op: the body's sigmoid. Next_iteration is in between.
   const Planned p(Loop("c = exp(a)  b = sigmoid(c)"));
   EXPECT_EQ(p.Of("n").type, p.Of("m").type);
 }
 
-TEST(ListsPlanner, AnExistingCastWhoseReadersArePaintedIsPainted) {
+TEST(ListsPlanner, AnExistingCastWhoseReadersAreMarkedIsMarked) {
   const Planned p(
       R"(graph onnx (x: u8[2,3]) { w = const f32[3,3]  c: f32[2,3] = cast(x)  a = matmul(c, w)  return y=softmax(a) })");
-  EXPECT_EQ(p.Painted(), "c a");
+  EXPECT_EQ(p.Marked(), "c a");
   EXPECT_EQ(p.Of("c", 'D').type_attribute, "DstT");
   const Planned q(
       R"(graph onnx (x: u8[2,3]) { w = const f32[3,3]  c: f32[2,3] = cast(x)  a = matmul(c, w)  return y=softmax(a), z=tanh(c) })");
-  EXPECT_EQ(q.Painted(), "a");
+  EXPECT_EQ(q.Marked(), "a");
 }
 
 TEST(ListsPlanner, CastsAreCountedPerValueNotPerReader) {
@@ -222,7 +222,7 @@ TEST(ListsPlanner, GraphDefCountsItsConstantsAsTensorFlowDoes) {
   const Planned p(
       R"(graph graphdef (x: f32[2,3]) { w = const f32[3,3] name="w"  a = matmul(x, w) name="a"  y = softmax(a) name="y"  return y })");
   EXPECT_EQ(p.lists.summary.nodes, 4);
-  EXPECT_EQ(p.lists.summary.painted, 1);
+  EXPECT_EQ(p.lists.summary.marked, 1);
 }
 
 TEST(ListsPlanner, IntelsListsKnowFusedOpsAndPaintWhatFollows) {
@@ -231,8 +231,8 @@ TEST(ListsPlanner, IntelsListsKnowFusedOpsAndPaintWhatFollows) {
   const Planned p(text, {.lists_variant = ListsVariant::kItex});
   EXPECT_EQ(p.Of("a").reason, "allow list: _ITEXFusedConv2D");
   EXPECT_EQ(p.Of("b").step, "infer-after");
-  const Planned q(text, {.paint_infer_after_allow = false, .lists_variant = ListsVariant::kItex});
-  EXPECT_EQ(q.Painted(), "a");
+  const Planned q(text, {.mark_infer_after_allow = false, .lists_variant = ListsVariant::kItex});
+  EXPECT_EQ(q.Marked(), "a");
 }
 
 TEST(ListsPlanner, Float16IsPlannedAsBFloat16Is) {

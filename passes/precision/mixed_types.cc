@@ -13,7 +13,7 @@ bool IsSmallFloat(DataType type) {
   return type == DataType::kFloat32 || type == DataType::kBFloat16 || type == DataType::kFloat16;
 }
 
-OpSet ProductOps() { return {OpKind::kConv, OpKind::kMatMul, OpKind::kGemm, OpKind::kConvTranspose}; }
+OpSet MathModeOps() { return {OpKind::kConv, OpKind::kMatMul, OpKind::kGemm, OpKind::kConvTranspose}; }
 
 ValueId CastFrom(const Graph& g, ValueId value) {
   if (!value.valid() || g.op(value) != OpKind::kCast) return kNoValue;
@@ -41,7 +41,7 @@ FindResult FindResultCast(const Graph& g, NodeId cast, const Target& target, OpS
   if (g.type(result) != operand)
     return Kept(DescribeBoth("the result has another type than the operand already", g, result, g.input(op, 0)));
   if (const std::string need = OtherNeed(g, result); !need.empty()) return Kept(need);
-  const DataType weights = ProductOps().has(g.op(op)) ? g.type(g.input(op, 1)) : operand;
+  const DataType weights = MathModeOps().has(g.op(op)) ? g.type(g.input(op, 1)) : operand;
   if (!RunsAs(target, g, op, {operand, weights, g.type(y)})) {
     return Kept(Concat("no kernel for ", OpName(g.op(op)), " of ", DataTypeName(operand), " that writes ",
                        DataTypeName(g.type(y)), " ('", g.Label(op), "')"));

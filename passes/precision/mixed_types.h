@@ -12,7 +12,7 @@ namespace halftone {
 bool IsSmallFloat(DataType type);  // f32, bf16, f16
 
 // Conv, matmul, gemm, conv_transpose: what has a "math_mode".
-OpSet ProductOps();
+OpSet MathModeOps();
 
 // The value from which a cast between two of these types made `value`; kNoValue if something else made it.
 ValueId CastFrom(const Graph& g, ValueId value);

@@ -12,7 +12,7 @@
 namespace halftone {
 namespace {
 
-using enum Colour;
+using enum ListKind;
 
 constexpr bool kOwn = true;
 
@@ -50,7 +50,7 @@ static_assert(EveryOpIsThereOnce(), "an op is on two lists");
 constexpr std::string_view kVariants[] = {"tensorflow", "tensorflow-2.4", "itex"};
 
 struct NamedEdit {
-  Colour colour;
+  ListKind list;
   const ListEdit& edit;
 };
 
@@ -68,7 +68,7 @@ std::optional<ListsVariant> ListsVariantFromName(std::string_view name) {
   return static_cast<ListsVariant>(it - std::begin(kVariants));
 }
 
-Colour OpListRow::Of(ListsVariant variant) const {
+ListKind OpListRow::Of(ListsVariant variant) const {
   switch (variant) {
     case ListsVariant::kTensorFlow:
       return tensorflow;
@@ -87,8 +87,8 @@ const OpListRow* FindOpListRow(std::string_view op) {
   return it == std::end(kRows) ? nullptr : it;
 }
 
-std::string_view ColourName(Colour colour) {
-  switch (colour) {
+std::string_view ListKindName(ListKind list) {
+  switch (list) {
     case kNone:
       return "";
     case kAllow:
@@ -105,8 +105,8 @@ std::string_view ColourName(Colour colour) {
 
 OpLists::OpLists(const PlannerOptions& options, bool with_own, std::vector<std::string>& warnings) {
   for (const OpListRow& row : kRows) {
-    const Colour colour = row.Of(options.lists_variant);
-    if (colour != kNone && (with_own || !row.own)) list_of_[std::string(row.op)] = colour;
+    const ListKind list = row.Of(options.lists_variant);
+    if (list != kNone && (with_own || !row.own)) list_of_[std::string(row.op)] = list;
   }
   for (const ListEdits& one : options.edits) Apply(one, warnings);
   ApplyLevel(options, warnings);
@@ -116,8 +116,8 @@ void OpLists::ApplyLevel(const PlannerOptions& options, std::vector<std::string>
   const std::string level = absl::AsciiStrToUpper(options.level);  // as TensorFlow reads it
   if (level.empty()) return;
   if (level == "TREAT_INFER_AS_DENY" && options.lists_variant == ListsVariant::kTensorFlow) {
-    for (auto& [op, colour] : list_of_) {
-      if (colour == kInfer) colour = kDeny;
+    for (auto& [op, list] : list_of_) {
+      if (list == kInfer) list = kDeny;
     }
     return;
   }
@@ -131,33 +131,33 @@ void OpLists::ApplyLevel(const PlannerOptions& options, std::vector<std::string>
 
 void OpLists::Apply(const ListEdits& edits, std::vector<std::string>& warnings) {
   const NamedEdit named[] = {{kAllow, edits.allow}, {kInfer, edits.infer}, {kDeny, edits.deny}, {kClear, edits.clear}};
-  for (const auto& [colour, edit] : named) {
+  for (const auto& [list, edit] : named) {
     for (const std::string& op : edit.remove) {
-      if (ListOf(op) == colour) {
+      if (ListOf(op) == list) {
         list_of_[op] = kNone;
       } else if (!Contains(edit.add, op)) {
-        warnings.push_back(Concat("'", op, "' cannot be taken off the ", ColourName(colour), " list: it is not on it"));
+        warnings.push_back(Concat("'", op, "' cannot be taken off the ", ListKindName(list), " list: it is not on it"));
       }
     }
   }
-  for (const auto& [colour, edit] : named) {
+  for (const auto& [list, edit] : named) {
     for (const std::string& op : edit.add) {
       if (Contains(edit.remove, op)) {
         warnings.push_back(
-            Concat("'", op, "' is both added to and taken off the ", ColourName(colour), " list: it is off"));
+            Concat("'", op, "' is both added to and taken off the ", ListKindName(list), " list: it is off"));
         continue;
       }
-      const Colour old = ListOf(op);
-      if (old != kNone && old != colour) {
-        warnings.push_back(Concat("'", op, "' was added to the ", ColourName(colour), " list and left the ",
-                                  ColourName(old), " list (TensorFlow refuses an op on two lists)"));
+      const ListKind old = ListOf(op);
+      if (old != kNone && old != list) {
+        warnings.push_back(Concat("'", op, "' was added to the ", ListKindName(list), " list and left the ",
+                                  ListKindName(old), " list (TensorFlow refuses an op on two lists)"));
       }
-      list_of_[op] = colour;
+      list_of_[op] = list;
     }
   }
 }
 
-Colour OpLists::ListOf(std::string_view op) const {
+ListKind OpLists::ListOf(std::string_view op) const {
   const auto it = list_of_.find(op);
   return it == list_of_.end() ? kNone : it->second;
 }

@@ -19,19 +19,19 @@ namespace halftone {
 // One op that is on a list of some variant.
 struct OpListRow {
   std::string_view op;
-  Colour tensorflow;      // newest
-  Colour tensorflow_2_4;  // as of 2.4: Mean and Sum denied, some ops not yet known
-  Colour itex;            // Intel's extension, CPU
+  ListKind tensorflow;      // newest
+  ListKind tensorflow_2_4;  // as of 2.4: Mean and Sum denied, some ops not yet known
+  ListKind itex;            // Intel's extension, CPU
   std::string_view reason;
   bool own = false;  // a name of ours for an op of our table; counts only where the graph is not TensorFlow's own nodes
-  Colour Of(ListsVariant variant) const;
+  ListKind Of(ListsVariant variant) const;
 };
 std::span<const OpListRow> OpListRows();
 // nullptr if the op is on no list of any variant.
 const OpListRow* FindOpListRow(std::string_view op);
 
 // "allow", "infer", "deny", "clear"; "" for kNone.
-std::string_view ColourName(Colour colour);
+std::string_view ListKindName(ListKind list);
 
 // The lists of one variant after the level's change and the users' edits. Immutable, thread-safe.
 class OpLists {
@@ -39,12 +39,12 @@ class OpLists {
   // Per ListEdits: first what is removed, then what is added (an op that one list both adds and removes is removed, as
   // in TensorFlow). Everything odd is a warning. `with_own`: with the rows that are marked so.
   OpLists(const PlannerOptions& options, bool with_own, std::vector<std::string>& warnings);
-  Colour ListOf(std::string_view op) const;
+  ListKind ListOf(std::string_view op) const;
 
  private:
   void Apply(const ListEdits& edits, std::vector<std::string>& warnings);
   void ApplyLevel(const PlannerOptions& options, std::vector<std::string>& warnings);
-  std::map<std::string, Colour, std::less<>> list_of_;
+  std::map<std::string, ListKind, std::less<>> list_of_;
 };
 
 // The TensorFlow op that a node means: its spelling in a GraphDef, else that of the canonical op. "" for opaque nodes

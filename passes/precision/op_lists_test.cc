@@ -32,20 +32,20 @@ TEST(OpLists, EditsInOrder) {
   const ListEdits environment = Edits({.add = {"Softmax"}, .remove = {"MatMul"}}, {.add = {}, .remove = {"Softmax"}});
   std::vector<std::string> warnings;
   const OpLists once = Lists({.edits = {environment}}, &warnings);
-  EXPECT_EQ(once.ListOf("MatMul"), Colour::kNone);
-  EXPECT_EQ(once.ListOf("Softmax"), Colour::kAllow);
+  EXPECT_EQ(once.ListOf("MatMul"), ListKind::kNone);
+  EXPECT_EQ(once.ListOf("Softmax"), ListKind::kAllow);
   EXPECT_THAT(warnings, IsEmpty());
   const ListEdits policy = Edits({.add = {"MatMul"}, .remove = {}});
-  EXPECT_EQ(Lists({.edits = {environment, policy}}).ListOf("MatMul"), Colour::kAllow);
+  EXPECT_EQ(Lists({.edits = {environment, policy}}).ListOf("MatMul"), ListKind::kAllow);
 }
 
 TEST(OpLists, OddEditsAreWarnings) {
   const ListEdits edits = Edits({.add = {"Exp"}, .remove = {"Relu"}}, {}, {.add = {"Tanh"}, .remove = {"Tanh"}});
   std::vector<std::string> warnings;
   const OpLists lists = Lists({.edits = {edits}}, &warnings);
-  EXPECT_EQ(lists.ListOf("Exp"), Colour::kAllow);
-  EXPECT_EQ(lists.ListOf("Relu"), Colour::kClear);
-  EXPECT_EQ(lists.ListOf("Tanh"), Colour::kInfer);
+  EXPECT_EQ(lists.ListOf("Exp"), ListKind::kAllow);
+  EXPECT_EQ(lists.ListOf("Relu"), ListKind::kClear);
+  EXPECT_EQ(lists.ListOf("Tanh"), ListKind::kInfer);
   EXPECT_THAT(warnings,
               ElementsAre(HasSubstr("'Relu' cannot be taken off the allow list"),
                           AllOf(HasSubstr("'Exp' was added to the allow list"), HasSubstr("left the deny list")),
@@ -53,60 +53,60 @@ TEST(OpLists, OddEditsAreWarnings) {
 }
 
 // How many ops a variant has on each list.
-std::map<Colour, int> Counts(ListsVariant variant) {
-  std::map<Colour, int> counts;
+std::map<ListKind, int> Counts(ListsVariant variant) {
+  std::map<ListKind, int> counts;
   for (const OpListRow& row : OpListRows()) {
-    if (!row.own && row.Of(variant) != Colour::kNone) ++counts[row.Of(variant)];
+    if (!row.own && row.Of(variant) != ListKind::kNone) ++counts[row.Of(variant)];
   }
   return counts;
 }
 
 TEST(OpLists, CountsAreThoseOfTensorFlow) {
   EXPECT_THAT(Counts(ListsVariant::kTensorFlow),
-              UnorderedElementsAre(Pair(Colour::kAllow, 14), Pair(Colour::kInfer, 48), Pair(Colour::kDeny, 7),
-                                   Pair(Colour::kClear, 96 + 15)));
+              UnorderedElementsAre(Pair(ListKind::kAllow, 14), Pair(ListKind::kInfer, 48), Pair(ListKind::kDeny, 7),
+                                   Pair(ListKind::kClear, 96 + 15)));
   EXPECT_THAT(Counts(ListsVariant::kTensorFlow24),
-              UnorderedElementsAre(Pair(Colour::kAllow, 13), Pair(Colour::kInfer, 40), Pair(Colour::kDeny, 9),
-                                   Pair(Colour::kClear, 91 + 15)));
+              UnorderedElementsAre(Pair(ListKind::kAllow, 13), Pair(ListKind::kInfer, 40), Pair(ListKind::kDeny, 9),
+                                   Pair(ListKind::kClear, 91 + 15)));
 }
 
 TEST(OpLists, VariantsDifferWhereTheirSourcesDo) {
   const OpLists newest = Lists({});
   const OpLists older = Lists({.lists_variant = ListsVariant::kTensorFlow24});
   const OpLists itex = Lists({.lists_variant = ListsVariant::kItex});
-  EXPECT_EQ(newest.ListOf("Mean"), Colour::kInfer);
-  EXPECT_EQ(older.ListOf("Mean"), Colour::kDeny);
-  EXPECT_EQ(itex.ListOf("Mean"), Colour::kDeny);
-  EXPECT_EQ(older.ListOf("Sum"), Colour::kDeny);
-  EXPECT_EQ(itex.ListOf("Sum"), Colour::kInfer);
-  EXPECT_EQ(older.ListOf("Rsqrt"), Colour::kNone);
-  EXPECT_EQ(newest.ListOf("_ITEXFusedConv2D"), Colour::kNone);
-  EXPECT_EQ(itex.ListOf("_ITEXFusedConv2D"), Colour::kAllow);
-  EXPECT_EQ(itex.ListOf("ITEXGelu"), Colour::kInfer);
-  EXPECT_EQ(itex.ListOf("ResizeBilinear"), Colour::kNone);
-  EXPECT_EQ(itex.ListOf("OneHot"), Colour::kClear);
-  EXPECT_EQ(newest.ListOf("OneHot"), Colour::kNone);
+  EXPECT_EQ(newest.ListOf("Mean"), ListKind::kInfer);
+  EXPECT_EQ(older.ListOf("Mean"), ListKind::kDeny);
+  EXPECT_EQ(itex.ListOf("Mean"), ListKind::kDeny);
+  EXPECT_EQ(older.ListOf("Sum"), ListKind::kDeny);
+  EXPECT_EQ(itex.ListOf("Sum"), ListKind::kInfer);
+  EXPECT_EQ(older.ListOf("Rsqrt"), ListKind::kNone);
+  EXPECT_EQ(newest.ListOf("_ITEXFusedConv2D"), ListKind::kNone);
+  EXPECT_EQ(itex.ListOf("_ITEXFusedConv2D"), ListKind::kAllow);
+  EXPECT_EQ(itex.ListOf("ITEXGelu"), ListKind::kInfer);
+  EXPECT_EQ(itex.ListOf("ResizeBilinear"), ListKind::kNone);
+  EXPECT_EQ(itex.ListOf("OneHot"), ListKind::kClear);
+  EXPECT_EQ(newest.ListOf("OneHot"), ListKind::kNone);
 }
 
 TEST(OpLists, WhatAMissingCommaKeepsOffIntelsListIsOnItAndSaysSo) {
   const OpLists itex = Lists({.lists_variant = ListsVariant::kItex});
   for (const char* op : {"_ITEXPadWithDepthwiseConv2dNative", "_ITEXPadWithFusedConv2D"}) {
-    EXPECT_EQ(itex.ListOf(op), Colour::kAllow) << op;
+    EXPECT_EQ(itex.ListOf(op), ListKind::kAllow) << op;
     EXPECT_THAT(std::string(FindOpListRow(op)->reason), HasSubstr("missing comma"));
   }
 }
 
 TEST(OpLists, NamesOfOurOwnCountOnlyWhereAsked) {
   std::vector<std::string> warnings;
-  EXPECT_EQ(OpLists({}, /*with_own=*/true, warnings).ListOf("_MklGRU"), Colour::kAllow);
-  EXPECT_EQ(Lists({}).ListOf("_MklGRU"), Colour::kNone);
+  EXPECT_EQ(OpLists({}, /*with_own=*/true, warnings).ListOf("_MklGRU"), ListKind::kAllow);
+  EXPECT_EQ(Lists({}).ListOf("_MklGRU"), ListKind::kNone);
 }
 
 TEST(OpLists, LevelTreatInferAsDeny) {
   std::vector<std::string> warnings;
   const OpLists lists = Lists({.level = "TREAT_INFER_AS_DENY"}, &warnings);
-  EXPECT_EQ(lists.ListOf("Tanh"), Colour::kDeny);
-  EXPECT_EQ(lists.ListOf("Relu"), Colour::kClear);
+  EXPECT_EQ(lists.ListOf("Tanh"), ListKind::kDeny);
+  EXPECT_EQ(lists.ListOf("Relu"), ListKind::kClear);
   EXPECT_THAT(warnings, IsEmpty());
 }
 
@@ -116,7 +116,7 @@ TEST(OpLists, OtherLevelsAreWarnings) {
                                                                      {"FAST", "no such level"}}) {
     std::vector<std::string> warnings;
     const OpLists lists = Lists({.level = level}, &warnings);
-    EXPECT_EQ(lists.ListOf("Tanh"), Colour::kInfer);
+    EXPECT_EQ(lists.ListOf("Tanh"), ListKind::kInfer);
     EXPECT_THAT(warnings, ElementsAre(AllOf(HasSubstr(level), HasSubstr(why)))) << level;
   }
   std::vector<std::string> warnings;
@@ -150,8 +150,8 @@ TEST(OpLists, OldNamesAreReadAfterTheNewOnes) {
       ListEditsFromEnvironment(In({{"TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_ALLOWLIST_REMOVE", "MatMul,Conv2D"},
                                    {"TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_WHITELIST_ADD", "MatMul"}}));
   const OpLists lists = Lists({.edits = {edits}});
-  EXPECT_EQ(lists.ListOf("MatMul"), Colour::kAllow);
-  EXPECT_EQ(lists.ListOf("Conv2D"), Colour::kNone);
+  EXPECT_EQ(lists.ListOf("MatMul"), ListKind::kAllow);
+  EXPECT_EQ(lists.ListOf("Conv2D"), ListKind::kNone);
 }
 
 TEST(OpLists, IntelsEnvironmentHasNamesOfItsOwnAndNoOldOnes) {

@@ -9,7 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "passes/precision/lowerable.h"
+#include "passes/precision/precision_obstacle.h"
 #include "passes/precision/type_variables.h"
 
 namespace halftone {
@@ -182,7 +182,7 @@ PrecisionPlan Placement::Plan() const {
     decision.step = fact.rule == "placement.orphan" ? "orphans" : "mark";
     decision.rule = fact.rule;
     decision.f32_output = fact.f32_output;
-    plan.decisions[{id, PaintedVariable(op)}] = std::move(decision);
+    plan.decisions[{id, PlannedVariable(op)}] = std::move(decision);
     if (op != OpKind::kBatchNorm) continue;
     plan.decisions[{id, 'U'}] = {DataType::kFloat32, "statistics stay f32", "U", "",
                                  "statistics",       "placement.statistics"};

@@ -2,7 +2,7 @@
 // fused graph (Paddle fuses first). It edits nothing; ApplyPrecision (apply_precision.h) does.
 //
 // Steps, in this order:
-//   mark       every node that an op of the list means (placement_ops.h) and that can be lowered (lowerable.h): its
+//   mark       every node that an op of the list means (placement_ops.h) and that can be lowered (precision_obstacle.h): its
 //   data
 //              is f32, there is a kernel. reshape and slice only where their shapes are constants, a fused scale only
 //              where its bias comes before the scale

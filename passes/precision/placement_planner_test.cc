@@ -30,7 +30,7 @@ struct Planned {
   std::string Lowered() const {
     std::string names;
     for (const auto& [key, decision] : planned.plan.decisions) {
-      if (decision.IsLowered()) names += (names.empty() ? "" : " ") + graph.Label(key.first);
+      if (decision.IsReduced()) names += (names.empty() ? "" : " ") + graph.Label(key.first);
     }
     return names;
   }

@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "passes/precision/lowerable.h"
+#include "passes/precision/precision_obstacle.h"
 #include "passes/precision/rule_matcher.h"
 #include "passes/precision/type_variables.h"
 
@@ -38,10 +38,10 @@ class PlanEdits {
   int changed() const { return static_cast<int>(changed_.size()); }
 
  private:
-  Decision& Of(NodeId id) { return plan_.decisions[{g_.node(id).origin, PaintedVariable(g_.op(id))}]; }
-  bool IsLowered(NodeId id) const {
-    const Decision* decision = plan_.Find(g_, id, PaintedVariable(g_.op(id)));
-    return decision != nullptr && decision->IsLowered();
+  Decision& Of(NodeId id) { return plan_.decisions[{g_.node(id).origin, PlannedVariable(g_.op(id))}]; }
+  bool IsReduced(NodeId id) const {
+    const Decision* decision = plan_.Find(g_, id, PlannedVariable(g_.op(id)));
+    return decision != nullptr && decision->IsReduced();
   }
   static bool IsSource(OpKind op) { return op == OpKind::kInput || op == OpKind::kConstant; }
 
@@ -52,7 +52,7 @@ class PlanEdits {
     decision.reason = std::move(reason);
     decision.step = "policy";
     if (decision.type_attribute.empty()) decision.type_attribute = g_.op(id) == OpKind::kCast ? "DstT" : "T";
-    if (!decision.IsLowered()) decision.f32_output = false;
+    if (!decision.IsReduced()) decision.f32_output = false;
     changed_.insert(id);
   }
 
@@ -82,7 +82,7 @@ void PlanEdits::KeepEnd(bool first) {
   if (!first) std::reverse(order.begin(), order.end());
   for (const NodeId id : order) {
     const bool layer = IsLayer(g_.op(id));
-    if (layer && !beyond.contains(id) && IsLowered(id)) {
+    if (layer && !beyond.contains(id) && IsReduced(id)) {
       Set(id, DataType::kFloat32, first ? "policy.first-layer" : "policy.last-layer",
           Concat(first ? "keep_first: no layer in front of this " : "keep_last: no layer behind this ",
                  OpName(g_.op(id))));
@@ -119,7 +119,7 @@ absl::Status PlanEdits::ApplyNodeRules() {
 }
 
 void PlanEdits::ApplyRule(const PolicyRule& rule, NodeId id) {
-  const int planned = IsLowered(id) ? 16 : 32;
+  const int planned = IsReduced(id) ? 16 : 32;
   int wanted = planned;
   std::string word = "precision";
   if (rule.precision.has_value()) {
@@ -159,15 +159,15 @@ void PlanEdits::Follow() {
   while (!work.empty()) {
     const NodeId from = work.back();
     work.pop_back();
-    if (IsLowered(from)) continue;
+    if (IsReduced(from)) continue;
     for (const ValueId value : g_.node(from).outputs) {
       if (!value.valid()) continue;
       for (const Use& use : g_.uses(value)) {
         const NodeId id = use.node;
-        if (!IsLowered(id) || IsLayer(g_.op(id)) || ruled_.contains(id)) continue;
+        if (!IsReduced(id) || IsLayer(g_.op(id)) || ruled_.contains(id)) continue;
         const std::vector<ValueId>& inputs = g_.node(id).inputs;
         const bool lowered = std::any_of(inputs.begin(), inputs.end(),
-                                         [this](ValueId v) { return v.valid() && IsLowered(g_.producer(v)); });
+                                         [this](ValueId v) { return v.valid() && IsReduced(g_.producer(v)); });
         if (lowered) continue;
         Set(id, DataType::kFloat32, "policy.follows",
             Concat("follows '", g_.Label(from), "', which the policy keeps float32; nothing else that it reads is ",
@@ -187,10 +187,10 @@ void PlanEdits::TieLoops() {
     for (const Use& use : g_.uses(g_.output(next))) {
       if (g_.op(use.node) == OpKind::kMerge) tied.push_back(use.node);
     }
-    const auto lowered = std::count_if(tied.begin(), tied.end(), [this](NodeId id) { return IsLowered(id); });
+    const auto lowered = std::count_if(tied.begin(), tied.end(), [this](NodeId id) { return IsReduced(id); });
     if (lowered == 0 || lowered == static_cast<std::ptrdiff_t>(tied.size())) continue;
     for (const NodeId id : tied) {
-      if (IsLowered(id)) Set(id, DataType::kFloat32, "policy.tied", "the other end of the loop edge stays float32");
+      if (IsReduced(id)) Set(id, DataType::kFloat32, "policy.tied", "the other end of the loop edge stays float32");
     }
   }
 }
@@ -201,7 +201,7 @@ void PlanEdits::CheckF32Outputs() {
     const Decision* decision = plan_.Find(g_, id);
     if (decision == nullptr || !decision->f32_output) continue;
     const std::vector<Use>& uses = g_.uses(g_.output(id));
-    const bool lowered = std::any_of(uses.begin(), uses.end(), [this](const Use& use) { return IsLowered(use.node); });
+    const bool lowered = std::any_of(uses.begin(), uses.end(), [this](const Use& use) { return IsReduced(use.node); });
     if (lowered) Of(id).f32_output = false;
   }
 }

@@ -47,7 +47,7 @@ absl::Status CheckPolicyRules(const PolicyRules& rules);
 
 // Edits `plan` of `graph` for a variant of `type` and returns how many decisions it changed. First keep_first and
 // keep_last, then the rules, which are over them. What read only nodes that became f32 by this follows them, unless it
-// is a layer of its own; loop edges keep one type. What a rule wants and cannot be had (lowerable.h) stays f32, with
+// is a layer of its own; loop edges keep one type. What a rule wants and cannot be had (precision_obstacle.h) stays f32, with
 // the reason in its decision and in `warnings`; so does a rule that matches no node. Errors: those of CheckPolicyRules.
 absl::StatusOr<int> ApplyPolicyRules(const Graph& graph, const Target& target, const PolicyRules& rules, DataType type,
                                      const Ancestry& ancestry, PrecisionPlan& plan, std::vector<std::string>& warnings);

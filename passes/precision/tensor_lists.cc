@@ -5,7 +5,7 @@
 #include <set>
 #include <string_view>
 
-#include "passes/precision/type_painter.h"
+#include "passes/precision/auto_mixed_precision.h"
 
 namespace halftone {
 namespace {
@@ -46,7 +46,7 @@ bool IsVariant(const TypeTopology::Vertex& vertex) { return vertex.id.fixed == "
 }  // namespace
 
 // The vertex of the elements' type where that is f32; -1.
-int TypePainter::ListType(int node) const {
+int AutoMixedPrecision::ListType(int node) const {
   if (topology_.nodes()[node].op.find("TensorList") == std::string::npos) return -1;
   for (const int v : topology_.nodes()[node].vertices) {
     const TypeTopology::Vertex& vertex = topology_.vertices()[v];
@@ -55,7 +55,7 @@ int TypePainter::ListType(int node) const {
   return -1;
 }
 
-void TypePainter::FindTensorLists() {
+void AutoMixedPrecision::FindTensorLists() {
   std::vector<bool> reached(state_.size(), false);
   std::vector<std::vector<int>> clusters;  // nodes
   for (int root = 0; root < num_vertices(); ++root) {
@@ -88,7 +88,7 @@ void TypePainter::FindTensorLists() {
 }
 
 // From each op that writes an element to those that may read it: data flows there, though no port shows it.
-void TypePainter::AddListEdges(const std::vector<int>& cluster) {
+void AutoMixedPrecision::AddListEdges(const std::vector<int>& cluster) {
   for (const int reader : cluster) {
     const int handle = topology_.Find(reader, TypeId{.attribute = "", .index = -1, .fixed = "variant"});
     if (!IsReader(topology_.nodes()[reader].op) || handle < 0 || !IsProcessed(handle)) continue;
@@ -104,7 +104,7 @@ void TypePainter::AddListEdges(const std::vector<int>& cluster) {
   }
 }
 
-void TypePainter::MatchTensorLists() {
+void AutoMixedPrecision::MatchTensorLists() {
   for (const TensorListCluster& cluster : clusters_) {
     const auto any = [&](auto holds) { return std::any_of(cluster.types.begin(), cluster.types.end(), holds); };
     if (any([this](int type) { return state_[type].denied; })) {

@@ -85,7 +85,7 @@ class TypeTopology::GraphBuilder {
       }
     }
     node.readers.resize(makes.size());
-    const auto data = vertices.find(TypeId{NameOf(node, PaintedVariable(g_.op(id)))});
+    const auto data = vertices.find(TypeId{NameOf(node, PlannedVariable(g_.op(id)))});
     if (data != vertices.end()) result_.SetDeciding(id, {data->second});
   }
 

@@ -169,7 +169,7 @@ class TypeTopology::SourceBuilder {
     return it == from.counts.end() ? 1 : it->second;
   }
 
-  // A node of the graph is lowered as the ports are from which it makes its painted variable; without any, as its first
+  // A node of the graph is lowered as the ports are from which it makes its marked variable; without any, as its first
   // f32 input is.
   void Decide(int index) {
     const SourceNode& from = source_.nodes[index];
@@ -180,7 +180,7 @@ class TypeTopology::SourceBuilder {
       if (!value.valid() || g_.type(value) != DataType::kFloat32) continue;
       const NodeId producer = g_.producer(value);
       const char variable = OutputVariable(g_, producer, g_.value(value).port);
-      if (variable != PaintedVariable(g_.op(producer))) continue;
+      if (variable != PlannedVariable(g_.op(producer))) continue;
       decided[producer].push_back(node.output_vertices[port]);
     }
     for (auto& [id, vertices] : decided) result_.SetDeciding(id, std::move(vertices));

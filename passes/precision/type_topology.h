@@ -71,7 +71,7 @@ class TypeTopology {
   const Node& node_of(int vertex) const { return nodes_[vertices_[vertex].node]; }
   // -1: the node has no such vertex.
   int Find(int node, const TypeId& id) const;
-  // The vertices that decide on the painted variable (type_variables.h) of a node of the graph: it is lowered where all
+  // The vertices that decide on the marked variable (type_variables.h) of a node of the graph: it is lowered where all
   // are. Empty: none does.
   const std::vector<int>& Deciding(NodeId id) const;
 

@@ -20,7 +20,7 @@ char OutputVariable(const Graph& graph, NodeId node, int index) {
 
 bool IsFloat32(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
-  const char variable = PaintedVariable(node.op);
+  const char variable = PlannedVariable(node.op);
   bool any = false;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     if (!node.inputs[i].valid() || InputVariable(graph, id, static_cast<int>(i)) != variable) continue;

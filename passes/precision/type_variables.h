@@ -7,8 +7,8 @@
 
 namespace halftone {
 
-inline constexpr char kData = 'T';        // the variable that may be painted
-inline constexpr char kCastResult = 'D';  // cast's result (TensorFlow: DstT); its input ('S') is never painted
+inline constexpr char kData = 'T';        // the variable that may be marked
+inline constexpr char kCastResult = 'D';  // cast's result (TensorFlow: DstT); its input ('S') is never marked
 inline constexpr char kFree = '*';        // tied to nothing
 
 // cast: 'S' and 'D'; shape: its input is data that nobody computes with; pow: both operands have one type; an opaque
@@ -17,9 +17,9 @@ char InputVariable(const Graph& graph, NodeId node, int index);
 char OutputVariable(const Graph& graph, NodeId node, int index);
 
 // The variable of this node that planners decide on.
-inline char PaintedVariable(OpKind op) { return op == OpKind::kCast ? kCastResult : kData; }
+inline char PlannedVariable(OpKind op) { return op == OpKind::kCast ? kCastResult : kData; }
 
-// Whether the values of the node's painted variable are f32 (and there are any).
+// Whether the values of the node's marked variable are f32 (and there are any).
 bool IsFloat32(const Graph& graph, NodeId node);
 
 }  // namespace halftone

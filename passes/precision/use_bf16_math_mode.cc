@@ -11,7 +11,7 @@ absl::Status UseBf16MathMode::Run(GraphEditor& edit, PassContext& context) const
   constexpr DataType kF32 = DataType::kFloat32;
   const Graph& g = edit.graph();
   for (const NodeId id : g.nodes()) {
-    if (!ProductOps().has(g.op(id)) || g.node(id).attributes.has("math_mode")) continue;
+    if (!MathModeOps().has(g.op(id)) || g.node(id).attributes.has("math_mode")) continue;
     const ValueId x = g.input(id, 0), weights = g.input(id, kWeightsInput);
     if (!g.IsConstant(weights) || g.type(x) != kF32 || g.type(weights) != kF32 || g.type(g.output(id)) != kF32)
       continue;

@@ -51,7 +51,7 @@ Equalized Equalize(const Graph& graph, EqualizedPairs pairs = EqualizedPairs::kD
       result.refused[entry.node] = entry.text;
     }
   }
-  const absl::StatusOr<std::string> difference = CompareAnswers(graph, result.graph, /*seed=*/5, 1e-5f);
+  const absl::StatusOr<std::string> difference = CompareOutputs(graph, result.graph, /*seed=*/5, 1e-5f);
   EXPECT_TRUE(difference.ok()) << difference.status();
   EXPECT_EQ(difference.value_or(""), "") << PrintGraph(result.graph);
   return result;

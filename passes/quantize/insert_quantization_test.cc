@@ -90,14 +90,14 @@ void Insert(const Graph& graph, const std::vector<std::string>& names, const Qua
 
 // Quantized, the answers stay near; folded, they stay the same.
 void ExpectNear(const Graph& before, const Graph& after) {
-  const absl::StatusOr<std::string> difference = CompareAnswers(before, after, kSeed, kSteps);
+  const absl::StatusOr<std::string> difference = CompareOutputs(before, after, kSeed, kSteps);
   ASSERT_TRUE(difference.ok()) << difference.status();
   EXPECT_EQ(*difference, "") << PrintGraph(after);
   const PermissiveTarget target;
   PassContext context{.target = target};
   Graph folded = after;
   ASSERT_TRUE(MakeRunPipeline().Run(folded, context).ok());
-  const absl::StatusOr<std::string> same = CompareAnswers(after, folded, kSeed, /*tolerance=*/0);
+  const absl::StatusOr<std::string> same = CompareOutputs(after, folded, kSeed, /*tolerance=*/0);
   ASSERT_TRUE(same.ok()) << same.status();
   EXPECT_EQ(*same, "") << PrintGraph(folded);
 }

@@ -61,7 +61,7 @@ constexpr std::string_view kProducts = R"(graph onnx (x: f32[2,7,33]) {
 
 TEST(QuantizeDynamically, WhatTwoProductsReadIsQuantizedOnce) {
   const Graph before = Parsed(kProducts), after = Quantized(before);
-  const absl::StatusOr<std::string> difference = CompareAnswers(before, after, kSeed, kSteps);
+  const absl::StatusOr<std::string> difference = CompareOutputs(before, after, kSeed, kSteps);
   ASSERT_TRUE(difference.ok()) << difference.status();
   EXPECT_EQ(*difference, "") << Text(after);
   EXPECT_EQ(Count(after, OpKind::kDynamicQuantizeLinear), 1);
@@ -86,7 +86,7 @@ TEST(QuantizeDynamically, TheFileHasStandardOpsAndIsFusedAgain) {
     EXPECT_EQ(Count(run, part), 0) << Text(run);
   }
   for (const Graph* graph : {&file, &run}) {
-    const absl::StatusOr<std::string> same = CompareAnswers(quantized, *graph, kSeed, kRounding);
+    const absl::StatusOr<std::string> same = CompareOutputs(quantized, *graph, kSeed, kRounding);
     ASSERT_TRUE(same.ok()) << same.status();
     EXPECT_EQ(*same, "") << Text(*graph);
   }
@@ -95,7 +95,7 @@ TEST(QuantizeDynamically, TheFileHasStandardOpsAndIsFusedAgain) {
 TEST(QuantizeDynamically, WeightsOf7BitsWherePairsWouldNotFit) {
   const Graph before = Parsed(kProducts);
   const Graph after = Quantized(before, {.per_channel_weights = false, .reduce_range = true});
-  const absl::StatusOr<std::string> difference = CompareAnswers(before, after, kSeed, kSteps);
+  const absl::StatusOr<std::string> difference = CompareOutputs(before, after, kSeed, kSteps);
   ASSERT_TRUE(difference.ok()) << difference.status();
   EXPECT_EQ(*difference, "");
   for (const NodeId id : after.nodes()) {

@@ -42,7 +42,7 @@ Graph Quantized(const Graph& graph, bool per_channel = true) {
 std::string Text(const Graph& graph) { return PrintGraph(graph, {.shapes = false}); }
 
 void ExpectNear(const Graph& before, const Graph& after) {
-  const absl::StatusOr<std::string> difference = CompareAnswers(before, after, kSeed, kSteps);
+  const absl::StatusOr<std::string> difference = CompareOutputs(before, after, kSeed, kSteps);
   ASSERT_TRUE(difference.ok()) << difference.status();
   EXPECT_EQ(*difference, "") << Text(after);
 }
@@ -80,7 +80,7 @@ TEST(QuantizeWeights, ThePlannedGraphComputesWithNumbers) {
   const PermissiveTarget target;
   PassContext context{.target = target};
   ASSERT_EQ(MakeRunPipeline().Run(run, context), absl::OkStatus());
-  const absl::StatusOr<std::string> same = CompareAnswers(quantized, run, kSeed, /*tolerance=*/0);
+  const absl::StatusOr<std::string> same = CompareOutputs(quantized, run, kSeed, /*tolerance=*/0);
   ASSERT_TRUE(same.ok()) << same.status();
   EXPECT_EQ(*same, "");
   const std::string text = Text(run);

@@ -84,7 +84,7 @@ TEST(Saturation, SevenBitsWhereItIsNotProved) {
   }
   ASSERT_EQ(said.size(), 1);
   EXPECT_THAT(said["near"], HasSubstr("could reach 64770"));
-  const absl::StatusOr<std::string> difference = CompareAnswers(Parsed(kNet), quantized, /*seed=*/3, 0.1f);
+  const absl::StatusOr<std::string> difference = CompareOutputs(Parsed(kNet), quantized, /*seed=*/3, 0.1f);
   ASSERT_TRUE(difference.ok()) << difference.status();
   EXPECT_EQ(*difference, "");
 }

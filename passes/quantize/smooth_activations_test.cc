@@ -76,7 +76,7 @@ Smoothed Smooth(const Graph& graph, const ValueRanges& ranges) {
     if (!entry.applied) result.refused[entry.node] = entry.text;
     result.applied += entry.applied ? 1 : 0;
   }
-  const absl::StatusOr<std::string> difference = CompareAnswers(graph, result.graph, kSeed, 1e-5f);
+  const absl::StatusOr<std::string> difference = CompareOutputs(graph, result.graph, kSeed, 1e-5f);
   EXPECT_TRUE(difference.ok()) << difference.status();
   EXPECT_EQ(difference.value_or(""), "") << PrintGraph(result.graph);
   return result;

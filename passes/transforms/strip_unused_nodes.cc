@@ -30,7 +30,7 @@ class StripUnusedNodes final : public Pass {
     for (const CutAt& cut : cuts_) HALFTONE_RETURN_IF_ERROR(Cut(cut, edit, changed));
     edit.RemoveDeadNodes();
     if (cuts_.empty()) return absl::OkStatus();
-    if (!changed.empty()) HALFTONE_RETURN_IF_ERROR(InferBehind(std::move(changed), edit));
+    if (!changed.empty()) HALFTONE_RETURN_IF_ERROR(InferAfter(std::move(changed), edit));
     // Inputs that only what was cut off needed.
     for (const NodeId id : std::vector<NodeId>(edit.graph().inputs())) {
       const ValueId value = edit.graph().output(id);
@@ -77,7 +77,7 @@ class StripUnusedNodes final : public Pass {
   }
 
   // Opaque nodes keep what they say of their results: nobody else knows.
-  static absl::Status InferBehind(std::set<ValueId> changed, GraphEditor& edit) {
+  static absl::Status InferAfter(std::set<ValueId> changed, GraphEditor& edit) {
     const Graph& g = edit.graph();
     for (const NodeId id : g.TopologicalOrder()) {
       const Node& node = g.node(id);

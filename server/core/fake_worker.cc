@@ -118,7 +118,7 @@ void DoJob(const worker::WorkerRequest& request) {
     const std::string path = request.work_dir() + (how == "left.onnx" ? "/failure.graph" : "/../../jobs.sqlite");
     if (how == "left.onnx") WriteText(path, "graph () {}");
     message.mutable_error()->set_code(google::rpc::INTERNAL);
-    message.mutable_error()->set_message("pass 'fuse-x' moved an answer");
+    message.mutable_error()->set_message("pass 'fuse-x' changed an output");
     message.mutable_error()->add_files()->set_path("not a blob");
     worker::OutputFile& left = *message.add_error_files();
     left.set_path("failure.graph");

@@ -56,12 +56,11 @@ class JobRunnerTest : public testing::Test {
     EXPECT_TRUE(MakeDirectories(Path("work")).ok());
     blobs_ = BlobStore::Open(dir_.path(), {}).value();
     store_ = JobStore::Open(Path("jobs.sqlite")).value();
-    runner_ = std::make_unique<JobRunner>(
-        *store_, *blobs_, observer_,
-        JobRunner::Options{.worker = worker,
-                           .work_dir = Path("work"),
-                           .ranges = {.dir = Path("ranges")},
-                           .grace = absl::Milliseconds(300)});
+    runner_ = std::make_unique<JobRunner>(*store_, *blobs_, observer_,
+                                          JobRunner::Options{.worker = worker,
+                                                             .work_dir = Path("work"),
+                                                             .ranges = {.dir = Path("ranges")},
+                                                             .grace = absl::Milliseconds(300)});
     jobs_ = std::make_unique<Jobs>(*store_, *blobs_, *runner_, observer_);
     EXPECT_TRUE(StoreBlob(*blobs_, "model").ok());
     runner_->Start();
@@ -148,7 +147,7 @@ TEST_F(JobRunnerTest, WhatAnErrorLeavesIsStored) {
   EXPECT_EQ(error.files(0).path(), "failure.graph");
   EXPECT_EQ(ReadBlob(*blobs_, error.files(0).digest()).value(), "graph () {}");
   const v1::JobError stray = ErrorOf("stray.onnx");
-  EXPECT_EQ(stray.message(), "pass 'fuse-x' moved an answer") << "the failure stays what it was";
+  EXPECT_EQ(stray.message(), "pass 'fuse-x' changed an output") << "the failure stays what it was";
   EXPECT_EQ(stray.files_size(), 0);
 }
 

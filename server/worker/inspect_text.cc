@@ -90,7 +90,7 @@ std::string PlanText(const std::vector<PlanRow>& rows, const std::string& summar
   }
   std::string out;
   for (const PlanRow& row : rows) {
-    out += Concat(Pad(row.colour, 6), Pad(row.node, name + 2), Pad(row.op, op + 2), Pad(TypeName(row), type + 2),
+    out += Concat(Pad(row.planned_type, 6), Pad(row.node, name + 2), Pad(row.op, op + 2), Pad(TypeName(row), type + 2),
                   Pad(row.list, list + 2), row.reason, "\n");
   }
   return Concat(out, summary, "\n");
@@ -106,7 +106,7 @@ std::string PlanJson(const std::vector<PlanRow>& rows, const std::string& summar
     out->set_type_attr(row.type_attr);
     out->set_index(row.index);
     out->set_list(row.list);
-    out->set_colour(row.colour);
+    out->set_planned_type(row.planned_type);
     out->set_step(row.step);
     out->set_reason(row.reason);
     out->set_applied(row.applied);

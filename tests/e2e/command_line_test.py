@@ -83,9 +83,9 @@ def _(t):
     run = t.halftone("inspect", PB, "--precision-plan", "lists", "--policy", policy, "--json")
     t.equal(run.returncode, 0, run.stderr)
     rows = {r["node"]: r for r in json.loads(run.stdout)["rows"]}
-    t.equal(rows["block1/conv1"]["colour"], "f32", rows["block1/conv1"])
-    t.equal(rows["block2/conv1"]["colour"], "bf16", rows["block2/conv1"])
-    for key in ("node", "op", "type_attr", "index", "list", "colour", "step"):
+    t.equal(rows["block1/conv1"]["planned_type"], "f32", rows["block1/conv1"])
+    t.equal(rows["block2/conv1"]["planned_type"], "bf16", rows["block2/conv1"])
+    for key in ("node", "op", "type_attr", "index", "list", "planned_type", "step"):
         t.check(key in rows["conv"], f"no {key}")
 
 

@@ -101,14 +101,14 @@ def _(t):
 
     lists, placement = ("--precision-plan", "lists"), ("--precision-plan", "placement")
     for planner in (lists, placement):
-        t.equal(values(plan(*planner), "colour"), ["bf16", "f32"])
+        t.equal(values(plan(*planner), "planned_type"), ["bf16", "f32"])
         t.check(not any(rule.startswith("policy.") for rule in values(plan(*planner), "rule")), "a rule that nobody gave")
         t.contains(values(plan(*planner, "--keep-first"), "rule"), "policy.first-layer")
-        t.equal(values(plan(*planner, "--precision", "fp16"), "colour"), ["f16", "f32"])
+        t.equal(values(plan(*planner, "--precision", "fp16"), "planned_type"), ["f16", "f32"])
     t.contains(values(plan(*lists, "--keep-last"), "rule"), "policy.last-layer")
     t.check("Relu" in values(plan(*lists), "op"), "no relu to rename")
     t.check("Relu" not in values(plan(*lists, "--pass", "rename_op(old=Relu,new=Elu)"), "op"), "they are still there")
-    t.equal(values(plan(*placement, "--op-list", "fc"), "colour"), ["f32"])
+    t.equal(values(plan(*placement, "--op-list", "fc"), "planned_type"), ["f32"])
     run = t.halftone("inspect", ONNX, *lists, "--op-list", "fc")
     t.equal(run.returncode, 2, run.stderr)
     t.contains(run.stderr, "op_list goes with planner placement")

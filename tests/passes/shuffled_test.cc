@@ -41,7 +41,7 @@ std::string Problem(const Graph& in, uint64_t seed, bool each_pass) {
   Graph graph = in;
   absl::Status status = MakeOptimizePipeline().Run(graph, context);
   if (!status.ok()) return std::string(status.message());
-  const absl::StatusOr<std::string> moved = CompareAnswers(in, graph, kInputs, AllowedDifference(kRounding, in, graph));
+  const absl::StatusOr<std::string> moved = CompareOutputs(in, graph, kInputs, AllowedDifference(kRounding, in, graph));
   if (!moved.ok()) return std::string(moved.status().message());
   if (!moved->empty()) return *moved;
   const GraphFormat format = in.format() == GraphFormat::kGraphDef ? GraphFormat::kGraphDef : GraphFormat::kOnnx;
@@ -49,7 +49,7 @@ std::string Problem(const Graph& in, uint64_t seed, bool each_pass) {
   if (absl::IsUnimplemented(status)) return "";  // the format cannot say it, in whatever order
   if (!status.ok()) return std::string(status.message());
   const absl::StatusOr<std::string> lowered =
-      CompareAnswers(in, graph, kInputs, AllowedDifference(kRounding, in, graph));
+      CompareOutputs(in, graph, kInputs, AllowedDifference(kRounding, in, graph));
   return lowered.ok() ? *lowered : std::string(lowered.status().message());
 }
 
@@ -89,8 +89,8 @@ INSTANTIATE_TEST_SUITE_P(Shared, ShuffledModels,
                                          "audio/CNN_S_mfcc.pb"));
 
 TEST(SplitFused, AnOnnxMatmulThatCannotBeWrittenIsAnErrorThatNamesIt) {
-  const absl::StatusOr<Graph> in = ParseGraph(
-      "graph onnx (x: f32[4,2,3], w: f32[*]) { y = matmul(x, w) {transpose_b=true} name=\"fc\"  return y }");
+  const absl::StatusOr<Graph> in =
+      ParseGraph("graph onnx (x: f32[4,2,3], w: f32[*]) { y = matmul(x, w) {transpose_b=true} name=\"fc\"  return y }");
   ASSERT_TRUE(in.ok()) << in.status();
   const PermissiveTarget target;
   PassContext context{.target = target};

@@ -107,7 +107,7 @@ Result RunThroughFiles(Graph in) {
   if (const absl::Status status = MakeOptimizePipeline().Run(graph, context); !status.ok()) {
     return {std::string(status.message()), ""};  // what could be written before must be so after, in whatever words
   }
-  const absl::StatusOr<std::string> moved = CompareAnswers(in, graph, kInputs, AllowedDifference(kRounding, in, graph));
+  const absl::StatusOr<std::string> moved = CompareOutputs(in, graph, kInputs, AllowedDifference(kRounding, in, graph));
   return {moved.ok() ? *moved : std::string(moved.status().message()), ""};
 }
 

@@ -116,7 +116,7 @@ TEST_F(WrongRule, IsNamedReproducedAndReduced) {
   const absl::Status failure = Run(pipeline);
   EXPECT_EQ(failure.code(), absl::StatusCode::kInternal);
   EXPECT_THAT(std::string(failure.message()),
-              AllOf(HasSubstr("pass 'swap-operands': moved an answer beyond what it declares"), HasSubstr("seed 5"),
+              AllOf(HasSubstr("pass 'swap-operands': changed an output beyond what it declares"), HasSubstr("seed 5"),
                     HasSubstr("with inputs of [1,3,8,8], [1,3]"), HasSubstr("output 'y'")));
 
   EXPECT_EQ(ReproducerOf(failure), context_.reproducer) << "the error takes it along";
@@ -155,7 +155,7 @@ TEST_F(WrongRule, IsJudgedByWhatItDeclares) {
   EXPECT_TRUE(Run(Of(std::make_unique<Nudge>(kRounding))).ok());
   const absl::Status status = Run(Of(std::make_unique<Nudge>(kBitExact)));
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("pass 'nudge': moved an answer beyond what it declares (bit-exact; seed 5)"));
+              HasSubstr("pass 'nudge': changed an output beyond what it declares (bit-exact; seed 5)"));
 }
 
 TEST_F(WrongRule, WeightsThatTheFailureNeedsAreInTheReproducer) {

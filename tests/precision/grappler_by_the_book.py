@@ -243,7 +243,7 @@ class Planner:
             return self.result("No allowlist ops found, nothing to do")
         self.propagate_deny()
         for cluster in clusters:
-            self.force_colour(cluster)
+            self.force_one_type(cluster)
         self.between_allow()
         if self.infer_after:
             self.follow_allow()
@@ -252,7 +252,7 @@ class Planner:
             if v in self.allow and self.on("allow", v) and (not self.may_be_target(v) or self.is_quantized(v)):
                 self.allow.remove(v)
         for cluster in clusters:
-            self.force_colour(cluster)
+            self.force_one_type(cluster)
         self.loops()
         self.casts()
         return self.result(None)
@@ -417,7 +417,7 @@ class Planner:
             self.fanout[a].add(b)
             self.fanin[b].add(a)
 
-    def force_colour(self, cluster):
+    def force_one_type(self, cluster):
         types = [self.list_type(i) for i in cluster]
         if any(t in self.deny for t in types):
             self.deny.update(types)
@@ -493,15 +493,15 @@ class Planner:
             v = (i, t)
             if not self.is_float(v):
                 continue
-            painted = v in self.allow
+            marked = v in self.allow
             if t[0]:
                 on = [name for name in self.lists if self.on(name, v)]
-                self.rows.append((self.nodes[i].name, self.ops[i], t[0], t[1], on[0] if on else "", "bf16" if painted else "f32"))
-                changed += painted
+                self.rows.append((self.nodes[i].name, self.ops[i], t[0], t[1], on[0] if on else "", "bf16" if marked else "f32"))
+                changed += marked
             free = self.ops[i] == "Const" or self.ops[i] in VARIABLES or self.reads_variable(i)
             for port, out in enumerate(self.outputs[i]):
                 readers = self.readers.get((i, port), [])
-                if out == t and not painted and not free and any((r, self.inputs[r][k]) in self.allow for r, k in readers):
+                if out == t and not marked and not free and any((r, self.inputs[r][k]) in self.allow for r, k in readers):
                     casts += 1
         self.summary = summary or (f"Converted {changed}/{len(self.nodes)} nodes to bfloat16 precision using {casts} cast(s) to "
                                    "bfloat16 (excluding Const and Variable casts)")

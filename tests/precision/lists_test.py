@@ -30,8 +30,8 @@ def dump(models, flags=(), env=None):
         if kind == "model":
             at = result[words[0]] = {"rows": [], "summary": "", "outputs": [], "error": ""}
         elif kind == "row":
-            node, op, attribute, index, on, colour = words
-            at["rows"].append((node, op, attribute, int(index), on, colour))
+            node, op, attribute, index, on, planned_type = words
+            at["rows"].append((node, op, attribute, int(index), on, planned_type))
         elif kind == "output":
             at["outputs"].append(words[0])
         else:
@@ -85,10 +85,10 @@ def _(t):
             theirs = Planner(graph, op_facts.REGISTRY, fetches, **options).run()
             t.equal(difference(ours[str(path)], theirs), "", f"{name}: seed {path.stem}, fetches {fetches}")
             seen["graphs"] += 1
-            for _, op, _, _, on, colour in theirs.rows:
+            for _, op, _, _, on, planned_type in theirs.rows:
                 seen["rows"] += 1
-                seen[colour] += 1
-                if colour == "bf16":
+                seen[planned_type] += 1
+                if planned_type == "bf16":
                     seen[on] += 1
                     seen[op] += 1
             seen["denied lists"] += any(v[0] < len(theirs.ops) and "TensorList" in theirs.ops[v[0]] for v in theirs.deny)
@@ -107,7 +107,7 @@ def _(t):
         run = t.halftone("inspect", path, "--precision-plan", "lists", "--json", "--quiet")
         t.equal(run.returncode, 0, run.stderr)
         told = json.loads(run.stdout)
-        rows = [(r["node"], r["op"], r["type_attr"], r.get("index", 0), r.get("list", ""), r["colour"]) for r in told["rows"]]
+        rows = [(r["node"], r["op"], r["type_attr"], r.get("index", 0), r.get("list", ""), r["planned_type"]) for r in told["rows"]]
         dumped = dump([(path, [])])[str(path)]
         t.equal(rows, dumped.rows)
         t.equal(told["summary"], dumped.summary)

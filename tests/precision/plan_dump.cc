@@ -34,9 +34,9 @@ void Dump(const std::string& line, const PlannerOptions& options) {
   for (const GraphOutput& output : graph->outputs()) {
     std::cout << "output\t" << graph->Label(graph->producer(output.value)) << "\n";
   }
-  for (const TypeAttributeColour& row : plan->attributes) {
+  for (const TypeAttributeDecision& row : plan->attributes) {
     std::cout << "row\t" << row.node << "\t" << row.op << "\t" << row.type_attr << "\t" << row.index << "\t" << row.list
-              << "\t" << DataTypeName(row.colour) << "\n";
+              << "\t" << DataTypeName(row.type) << "\n";
   }
   std::cout << "summary\t" << plan->summary.ToString() << "\n";
 }
@@ -46,7 +46,7 @@ int Main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string flag = argv[i];
     if (flag == "--infer-after") {
-      options.paint_infer_after_allow = true;
+      options.mark_infer_after_allow = true;
     } else if (flag == "--lists" && i + 1 < argc && ListsVariantFromName(argv[i + 1]).has_value()) {
       options.lists_variant = *ListsVariantFromName(argv[++i]);
     } else if (flag == "--level" && i + 1 < argc) {

@@ -101,10 +101,10 @@ TEST(TensorFlowOps, InternalRowsAreWhatIsWrittenDownOfThem) {
   EXPECT_GT(compared, 30);
 }
 
-// Without a row nothing of an op can be painted.
+// Without a row nothing of an op can be marked.
 TEST(TensorFlowOps, EveryOpOfTensorFlowsListsHasARow) {
   for (const OpListRow& row : OpListRows()) {
-    if (row.tensorflow == Colour::kNone && row.tensorflow_2_4 == Colour::kNone) continue;
+    if (row.tensorflow == ListKind::kNone && row.tensorflow_2_4 == ListKind::kNone) continue;
     EXPECT_NE(FindTensorFlowOp(row.op), nullptr) << row.op;
   }
 }

@@ -50,7 +50,7 @@ std::string Problem(const Graph& golden, const QuantizeOptions& options, std::st
   if (!quantized.ok()) return std::string(quantized.status().message());
   const Graph& folded = quantized->folded;
   const absl::StatusOr<std::string> difference =
-      CompareAnswers(quantized->pairs, folded, kQuantizeSeed, ToleranceOf(folded));
+      CompareOutputs(quantized->pairs, folded, kQuantizeSeed, ToleranceOf(folded));
   if (!difference.ok()) return "";  // opaque nodes
   ++counts.graphs;
   counts.results += Annotated(folded);

@@ -49,7 +49,7 @@ absl::StatusOr<PrecisionPlan> PlanOf(const std::string& text, const Graph& graph
 
 std::string CompareNumbers(const Graph& before, const Graph& after) {
   const float tolerance = AllowedDifference(kFloatTolerance, before, after);
-  const absl::StatusOr<std::string> difference = CompareAnswers(before, after, kSeed, tolerance);
+  const absl::StatusOr<std::string> difference = CompareOutputs(before, after, kSeed, tolerance);
   return difference.ok() ? *difference : Concat("cannot be executed: ", difference.status().message());
 }
 
@@ -67,8 +67,8 @@ std::string CheckWhy(const GoldenCase& golden, const std::string& refusals) {
   return Concat("the log says '", refusals, "' and not '", golden.why, "'");
 }
 
-absl::StatusOr<Graph> RunPipeline(const GoldenCase& golden, const Graph& in, std::string_view name,
-                                  const Target* other, RewriteLog& log) {
+absl::StatusOr<Graph> RunPipeline(const GoldenCase& golden, const Graph& in, std::string_view name, const Target* other,
+                                  RewriteLog& log) {
   PermissiveTarget described;
   if (!golden.target.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(described, PermissiveTarget::Parse(golden.target));

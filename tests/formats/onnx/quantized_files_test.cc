@@ -72,8 +72,8 @@ std::string Problem(const Graph& golden, const QuantizeOptions& options, bool op
   // A gelu that is several nodes in the file rounds more often.
   constexpr float kLastBits = 1e-5f;
   const absl::StatusOr<std::string> difference =
-      operators ? CompareAnswers(pairs->read, file->read, kQuantizeSeed, /*tolerance=*/0)
-                : CompareAnswers(graph, pairs->read, kQuantizeSeed, kLastBits);
+      operators ? CompareOutputs(pairs->read, file->read, kQuantizeSeed, /*tolerance=*/0)
+                : CompareOutputs(graph, pairs->read, kQuantizeSeed, kLastBits);
   if (!difference.ok()) return "";  // opaque nodes
   ++counts.files;
   counts.integer_operators += CountIntegerOperators(file->bytes);

@@ -101,7 +101,7 @@ void Write(Graph graph, std::string& bytes, std::multiset<std::string>& ops) {
 }
 
 void ExpectSameAnswers(const Graph& before, const Graph& after, float tolerance) {
-  const absl::StatusOr<std::string> difference = CompareAnswers(before, after, /*seed=*/3, tolerance);
+  const absl::StatusOr<std::string> difference = CompareOutputs(before, after, /*seed=*/3, tolerance);
   ASSERT_TRUE(difference.ok()) << difference.status() << PrintGraph(after);
   EXPECT_EQ(*difference, "") << PrintGraph(after);
 }

@@ -36,9 +36,9 @@ ValueId ZeroPoint(const Graph& g, ValueId zero) {
   return std::all_of(points.begin(), points.end(), [](int64_t point) { return point == 0; }) ? kNoValue : zero;
 }
 
-class FuseDynamicProduct final : public RewriteRule {
+class FuseDynamicMatMul final : public RewriteRule {
  public:
-  std::string_view name() const override { return "fuse-dynamic-product"; }
+  std::string_view name() const override { return "fuse-dynamic-matmul"; }
   std::string_view equation() const override {
     return "matmul(dequantize_linear(q, s, z), dequantize_linear(w, sw), c) => "
            "matmul_integer_to_float(q, w, s, sw, z, c), q, s, z = dynamic_quantize_linear(x)";
@@ -96,6 +96,6 @@ class FuseDynamicProduct final : public RewriteRule {
 
 }  // namespace
 
-std::unique_ptr<RewriteRule> MakeFuseDynamicProduct() { return std::make_unique<FuseDynamicProduct>(); }
+std::unique_ptr<RewriteRule> MakeFuseDynamicMatMul() { return std::make_unique<FuseDynamicMatMul>(); }
 
 }  // namespace halftone

@@ -14,9 +14,9 @@
 namespace halftone {
 namespace {
 
-class FuseActivationBehindView final : public RewriteRule {
+class FuseActivationAfterView final : public RewriteRule {
  public:
-  std::string_view name() const override { return "fuse-activation-behind-view"; }
+  std::string_view name() const override { return "fuse-activation-after-view"; }
   std::string_view equation() const override {
     return "activation(view(contraction(x))) => view(contraction(x) {activation})";
   }
@@ -50,6 +50,6 @@ class FuseActivationBehindView final : public RewriteRule {
 
 }  // namespace
 
-std::unique_ptr<RewriteRule> MakeFuseActivationBehindView() { return std::make_unique<FuseActivationBehindView>(); }
+std::unique_ptr<RewriteRule> MakeFuseActivationAfterView() { return std::make_unique<FuseActivationAfterView>(); }
 
 }  // namespace halftone

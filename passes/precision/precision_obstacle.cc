@@ -1,4 +1,4 @@
-#include "passes/precision/lowerable.h"
+#include "passes/precision/precision_obstacle.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,10 +14,10 @@ namespace {
 
 constexpr float kLargestFloat16 = 65504;
 
-// The first float port of the painted variable that is not f32, by name and type.
+// The first float port of the marked variable that is not f32, by name and type.
 std::string OtherType(const Graph& g, NodeId id) {
   const Node& node = g.node(id);
-  const char variable = PaintedVariable(node.op);
+  const char variable = PlannedVariable(node.op);
   const int count = static_cast<int>(node.inputs.size());
   for (int i = 0; i < count; ++i) {
     const ValueId value = node.inputs[i];

@@ -31,9 +31,9 @@ bool RunsAlong(const Graph& g, NodeId root, ValueId bias, int64_t channels, int 
   return ChannelVector(g, bias, channels, axis, rank).has_value();
 }
 
-class FuseBiasBehindView final : public RewriteRule {
+class FuseBiasAfterView final : public RewriteRule {
  public:
-  std::string_view name() const override { return "fuse-bias-behind-view"; }
+  std::string_view name() const override { return "fuse-bias-after-view"; }
   std::string_view equation() const override { return "view(contraction(x, w)) + b => view(contraction(x, w, b))"; }
   OpSet root() const override { return {OpKind::kAdd, OpKind::kBiasAdd}; }
 
@@ -52,7 +52,7 @@ class FuseBiasBehindView final : public RewriteRule {
     const std::optional<int64_t> channels = OutputChannels(g, contraction);
     if (!rank.has_value() || *rank < 2 || !channels.has_value())
       return Kept(Concat("the number of channels is not known: ", Describe(g, g.input(view, 0))));
-    const std::optional<int> axis = AxisBehindView(g, view, ChannelAxis(g, contraction, *rank), *channels);
+    const std::optional<int> axis = AxisAfterView(g, view, ChannelAxis(g, contraction, *rank), *channels);
     if (!axis.has_value()) {
       return Kept(DescribeBoth("no dimension behind the view is known to run over the channels alone", g,
                                g.input(view, 0), sum));
@@ -73,7 +73,7 @@ class FuseBiasBehindView final : public RewriteRule {
     const int64_t channels = *OutputChannels(g, contraction);
     const Shape& shape = g.shape(bias);
     if (g.op(root) == OpKind::kAdd && (shape.rank() != 1 || shape.dim(0).value != channels)) {
-      const int axis = *AxisBehindView(g, view, ChannelAxis(g, contraction, *ResultRank(g, contraction)), channels);
+      const int axis = *AxisAfterView(g, view, ChannelAxis(g, contraction, *ResultRank(g, contraction)), channels);
       const Tensor vector = *ChannelVector(g, bias, channels, axis, g.shape(g.output(view)).rank());
       bias = edit.AddConstant(FreshName(g, g.Label(root) + "/bias"), vector);
     }
@@ -85,6 +85,6 @@ class FuseBiasBehindView final : public RewriteRule {
 
 }  // namespace
 
-std::unique_ptr<RewriteRule> MakeFuseBiasBehindView() { return std::make_unique<FuseBiasBehindView>(); }
+std::unique_ptr<RewriteRule> MakeFuseBiasAfterView() { return std::make_unique<FuseBiasAfterView>(); }
 
 }  // namespace halftone

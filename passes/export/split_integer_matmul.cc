@@ -1,4 +1,4 @@
-#include "passes/export/split_integer_product.h"
+#include "passes/export/split_integer_matmul.h"
 
 #include <algorithm>
 #include <map>
@@ -141,7 +141,7 @@ void MultiplyMatrices(GraphEditor& edit, NodeId id, std::map<NodeId, NodeId>& ma
 
 }  // namespace
 
-absl::Status SplitIntegerProduct::Run(GraphEditor& edit, PassContext&) const {
+absl::Status SplitIntegerMatMul::Run(GraphEditor& edit, PassContext&) const {
   const Graph& g = edit.graph();
   std::map<NodeId, NodeId> matrices;
   for (const NodeId id : g.nodes()) {

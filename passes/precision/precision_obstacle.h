@@ -1,6 +1,6 @@
 // Whether one node may be lowered to a type of 16 bits at all, whatever a planner thinks of it.
-#ifndef HALFTONE_PASSES_PRECISION_LOWERABLE_H_
-#define HALFTONE_PASSES_PRECISION_LOWERABLE_H_
+#ifndef HALFTONE_PASSES_PRECISION_PRECISION_OBSTACLE_H_
+#define HALFTONE_PASSES_PRECISION_PRECISION_OBSTACLE_H_
 
 #include <optional>
 #include <string>
@@ -30,4 +30,4 @@ std::optional<Obstacle> FindOverflow(const Graph& graph, NodeId node);
 
 }  // namespace halftone
 
-#endif  // HALFTONE_PASSES_PRECISION_LOWERABLE_H_
+#endif  // HALFTONE_PASSES_PRECISION_PRECISION_OBSTACLE_H_

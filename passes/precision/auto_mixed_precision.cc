@@ -1,11 +1,11 @@
-#include "passes/precision/type_painter.h"
+#include "passes/precision/auto_mixed_precision.h"
 
 #include <algorithm>
 
 namespace halftone {
 namespace {
 
-using enum Colour;
+using enum ListKind;
 
 bool IsVariable(std::string_view op) {
   constexpr std::string_view kVariables[] = {"AutoReloadVariable", "ReadVariableOp", "VarHandleOp",     "Variable",
@@ -15,12 +15,12 @@ bool IsVariable(std::string_view op) {
 
 }  // namespace
 
-TypePainter::TypePainter(TypeTopology& topology, const OpLists& lists)
+AutoMixedPrecision::AutoMixedPrecision(TypeTopology& topology, const OpLists& lists)
     : topology_(topology), lists_(lists), state_(topology.vertices().size()) {
   for (const TypeTopology::Node& node : topology_.nodes()) lists_by_node_.push_back(lists_.ListOf(node.op));
 }
 
-bool TypePainter::Run(bool paint_infer_after_allow) {
+bool AutoMixedPrecision::Run(bool mark_infer_after_allow) {
   FindTensorLists();
   AllowListed();
   if (std::none_of(state_.begin(), state_.end(), [](const State& state) { return state.allowed; })) {
@@ -29,29 +29,29 @@ bool TypePainter::Run(bool paint_infer_after_allow) {
   }
   PropagateDeny();
   MatchTensorLists();
-  PaintBetweenAllow();
-  if (paint_infer_after_allow) PaintInferAfterAllow();
-  PaintClearNeighbours();
+  MarkBetweenAllow();
+  if (mark_infer_after_allow) MarkInferAfterAllow();
+  MarkClearNeighbours();
   TakeBackNotSupported();
   MatchTensorLists();
   MatchLoopEdges();
-  PaintCasts();
+  MarkCasts();
   return true;
 }
 
-bool TypePainter::IsPainted(int vertex) const {
+bool AutoMixedPrecision::IsMarked(int vertex) const {
   const TypeTopology::Vertex& type = topology_.vertices()[vertex];
   return state_[vertex].allowed && type.is_f32 && !type.id.attribute.empty();
 }
 
-void TypePainter::Allow(int vertex, std::string_view step) {
+void AutoMixedPrecision::Allow(int vertex, std::string_view step) {
   State& state = state_[vertex];
   if (state.allowed) return;
   state.allowed = true;
   state.step = step;
 }
 
-void TypePainter::Deny(int vertex, std::string_view step, int cause) {
+void AutoMixedPrecision::Deny(int vertex, std::string_view step, int cause) {
   State& state = state_[vertex];
   if (state.denied) return;
   state.denied = true;
@@ -59,24 +59,24 @@ void TypePainter::Deny(int vertex, std::string_view step, int cause) {
   state.cause = cause;
 }
 
-void TypePainter::TakeBack(int vertex, std::string_view step) {
+void AutoMixedPrecision::TakeBack(int vertex, std::string_view step) {
   if (!state_[vertex].allowed) return;
   state_[vertex].allowed = false;
   state_[vertex].step = step;
 }
 
-bool TypePainter::MayPaint(int vertex) const {
+bool AutoMixedPrecision::MayMark(int vertex) const {
   const TypeTopology::Vertex& type = topology_.vertices()[vertex];
   return type.is_f32 && type.allows_target && IsProcessed(vertex) && !state_[vertex].denied;
 }
 
-void TypePainter::AllowListed() {
+void AutoMixedPrecision::AllowListed() {
   for (int v = 0; v < num_vertices(); ++v) {
     if (IsAllowRoot(v)) Allow(v, "allow");
   }
 }
 
-void TypePainter::PropagateDeny() {
+void AutoMixedPrecision::PropagateDeny() {
   std::vector<bool> upstream(state_.size(), false);  // of a deny or infer op through clear ops
   const auto is_clear = [this](int v) { return ListOf(v) == kClear; };
   for (int v = 0; v < num_vertices(); ++v) {
@@ -99,9 +99,9 @@ void TypePainter::PropagateDeny() {
   }
 }
 
-void TypePainter::PaintBetweenAllow() {
+void AutoMixedPrecision::MarkBetweenAllow() {
   std::vector<bool> downstream(state_.size(), false);
-  const auto is_soft = [this](int v) { return (ListOf(v) == kClear || ListOf(v) == kInfer) && MayPaint(v); };
+  const auto is_soft = [this](int v) { return (ListOf(v) == kClear || ListOf(v) == kInfer) && MayMark(v); };
   for (int v = 0; v < num_vertices(); ++v) {
     if (IsAllowRoot(v)) Walk(v, true, false, downstream, is_soft, [](int) {});
   }
@@ -114,9 +114,9 @@ void TypePainter::PaintBetweenAllow() {
 }
 
 // In the file's order, so that one can follow another.
-void TypePainter::PaintInferAfterAllow() {
+void AutoMixedPrecision::MarkInferAfterAllow() {
   for (int v = 0; v < num_vertices(); ++v) {
-    if (ListOf(v) != kInfer || state_[v].allowed || !MayPaint(v)) continue;
+    if (ListOf(v) != kInfer || state_[v].allowed || !MayMark(v)) continue;
     const std::vector<int>& before = topology_.vertices()[v].fanin;
     if (std::any_of(before.begin(), before.end(), [this](int from) { return state_[from].denied; })) continue;
     if (std::any_of(before.begin(), before.end(), [this](int from) { return state_[from].allowed; })) {
@@ -127,7 +127,7 @@ void TypePainter::PaintInferAfterAllow() {
 
 // A variable is read through Identity, and in a loop through Enter behind it. TensorFlow keeps these as they are: other
 // tools look at them.
-bool TypePainter::ReadsVariable(int node) const {
+bool AutoMixedPrecision::ReadsVariable(int node) const {
   for (size_t steps = 0; node >= 0 && steps <= topology_.nodes().size(); ++steps) {
     const TypeTopology::Node& reader = topology_.nodes()[node];
     if (reader.op != "Identity" && reader.op != "Enter") return false;
@@ -141,10 +141,10 @@ bool TypePainter::ReadsVariable(int node) const {
   return false;
 }
 
-void TypePainter::PaintClearNeighbours() {
+void AutoMixedPrecision::MarkClearNeighbours() {
   std::vector<bool> reached(state_.size(), false);
   const auto enter = [this](int v) {
-    return !state_[v].allowed && ListOf(v) == kClear && MayPaint(v) && !ReadsVariable(topology_.vertices()[v].node);
+    return !state_[v].allowed && ListOf(v) == kClear && MayMark(v) && !ReadsVariable(topology_.vertices()[v].node);
   };
   for (int v = 0; v < num_vertices(); ++v) {
     if (!IsProcessed(v) || reached[v] || !state_[v].allowed) continue;
@@ -152,14 +152,14 @@ void TypePainter::PaintClearNeighbours() {
   }
 }
 
-void TypePainter::TakeBackNotSupported() {
+void AutoMixedPrecision::TakeBackNotSupported() {
   for (int v = 0; v < num_vertices(); ++v) {
     if (ListOf(v) != kAllow) continue;
     if (!topology_.vertices()[v].allows_target || topology_.node_of(v).is_quantized) TakeBack(v, "not-supported");
   }
 }
 
-void TypePainter::MatchLoopEdges() {
+void AutoMixedPrecision::MatchLoopEdges() {
   const TypeId type{"T"};
   for (size_t i = 0; i < topology_.nodes().size(); ++i) {
     const TypeTopology::Node& node = topology_.nodes()[i];
@@ -180,7 +180,7 @@ void TypePainter::MatchLoopEdges() {
   }
 }
 
-void TypePainter::PaintCasts() {
+void AutoMixedPrecision::MarkCasts() {
   const TypeId result{"DstT"};
   for (size_t i = 0; i < topology_.nodes().size(); ++i) {
     const TypeTopology::Node& node = topology_.nodes()[i];
@@ -195,13 +195,13 @@ void TypePainter::PaintCasts() {
   }
 }
 
-int TypePainter::CountPainted() const {
+int AutoMixedPrecision::CountMarked() const {
   int count = 0;
-  for (int v = 0; v < num_vertices(); ++v) count += IsPainted(v) ? 1 : 0;
+  for (int v = 0; v < num_vertices(); ++v) count += IsMarked(v) ? 1 : 0;
   return count;
 }
 
-int TypePainter::CountCasts(bool to_target) const {
+int AutoMixedPrecision::CountCasts(bool to_target) const {
   int count = 0;
   for (size_t i = 0; i < topology_.nodes().size(); ++i) {
     const TypeTopology::Node& node = topology_.nodes()[i];

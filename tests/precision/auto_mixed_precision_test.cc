@@ -1,6 +1,6 @@
-// The painter, step by step, on GraphDefs as they are spelled: what is painted and what starts, ends or passes a path.
+// The amp, step by step, on GraphDefs as they are spelled: what is marked and what starts, ends or passes a path.
 
-#include "passes/precision/type_painter.h"
+#include "passes/precision/auto_mixed_precision.h"
 
 #include <string>
 
@@ -16,11 +16,11 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-// "node.attribute" of everything that is painted, in the file's order; a part of a list is "node.attribute[1]".
-std::string Painted(const ListsPlan& plan) {
+// "node.attribute" of everything that is marked, in the file's order; a part of a list is "node.attribute[1]".
+std::string Marked(const ListsPlan& plan) {
   std::string text;
-  for (const TypeAttributeColour& row : plan.attributes) {
-    if (row.colour == DataType::kFloat32) continue;
+  for (const TypeAttributeDecision& row : plan.attributes) {
+    if (row.type == DataType::kFloat32) continue;
     text += Concat(text.empty() ? "" : " ", row.node, ".", row.type_attr);
     if (row.index >= 0) text += Concat("[", row.index, "]");
   }
@@ -38,13 +38,13 @@ ListsPlan PlanText(std::string_view text, const PlannerOptions& options = {}) {
 }
 
 std::string StepOf(const ListsPlan& plan, std::string_view node, std::string_view attribute = "T") {
-  for (const TypeAttributeColour& row : plan.attributes) {
+  for (const TypeAttributeDecision& row : plan.attributes) {
     if (row.node == node && row.type_attr == attribute) return row.step;
   }
   return "no row";
 }
 
-TEST(TypePainter, OnlyFloatTypesThatAreAttributesHaveRows) {
+TEST(AutoMixedPrecision, OnlyFloatTypesThatAreAttributesHaveRows) {
   const ListsPlan plan = PlanText(R"(
       x Placeholder - dtype=f32
       i Const - dtype=s32
@@ -52,28 +52,28 @@ TEST(TypePainter, OnlyFloatTypesThatAreAttributesHaveRows) {
       r ResizeBilinear g,i T=f32
       d MatMul x,x T=f64)");
   std::string rows;
-  for (const TypeAttributeColour& row : plan.attributes) rows += Concat(row.node, ".", row.type_attr, " ");
+  for (const TypeAttributeDecision& row : plan.attributes) rows += Concat(row.node, ".", row.type_attr, " ");
   EXPECT_EQ(rows, "x.dtype g.Tparams r.T ");
 }
 
-TEST(TypePainter, WithoutAnAllowOpNothingIsDone) {
+TEST(AutoMixedPrecision, WithoutAnAllowOpNothingIsDone) {
   const ListsPlan plan = PlanText(R"(
       x Placeholder - dtype=f32
       a Exp x T=f32
       b Tanh a T=f32)");
-  EXPECT_EQ(Painted(plan), "");
+  EXPECT_EQ(Marked(plan), "");
   EXPECT_EQ(plan.summary.ToString(), "No allowlist ops found, nothing to do");
   EXPECT_EQ(StepOf(plan, "b"), "infer");
 }
 
-TEST(TypePainter, AMatmulOfIntegersIsAnAllowOpAndNotPainted) {
+TEST(AutoMixedPrecision, AMatmulOfIntegersIsAnAllowOpAndNotMarked) {
   const ListsPlan plan = PlanText("i Const - dtype=s32\nm MatMul i,i T=s32");
   EXPECT_EQ(
       plan.summary.ToString(),
       "Converted 0/2 nodes to bfloat16 precision using 0 cast(s) to bfloat16 (excluding Const and Variable casts)");
 }
 
-TEST(TypePainter, InferAndClearBetweenLayers) {
+TEST(AutoMixedPrecision, InferAndClearBetweenLayers) {
   const ListsPlan plan = PlanText(R"(
       x Placeholder - dtype=f32
       m MatMul x,x T=f32
@@ -81,15 +81,15 @@ TEST(TypePainter, InferAndClearBetweenLayers) {
       r Relu t T=f32
       n MatMul r,x T=f32
       u Tanh n T=f32)");
-  EXPECT_EQ(Painted(plan), "m.T t.T r.T n.T");
+  EXPECT_EQ(Marked(plan), "m.T t.T r.T n.T");
   EXPECT_EQ(StepOf(plan, "t"), "infer-between");
   EXPECT_EQ(StepOf(plan, "u"), "infer");
   EXPECT_EQ(plan.summary.casts_to_bf16, 1);
   EXPECT_EQ(plan.summary.casts_to_f32, 1);
 }
 
-TEST(TypePainter, InferAfterInTheOrderOfTheFile) {
-  // u stands before t, which it reads: when u is looked at, t is not painted yet.
+TEST(AutoMixedPrecision, InferAfterInTheOrderOfTheFile) {
+  // u stands before t, which it reads: when u is looked at, t is not marked yet.
   const std::string_view text = R"(
       x Placeholder - dtype=f32
       m MatMul x,x T=f32
@@ -98,14 +98,14 @@ TEST(TypePainter, InferAfterInTheOrderOfTheFile) {
       v Tanh t T=f32
       e Exp x T=f32
       a AddV2 m,e T=f32)";
-  EXPECT_EQ(Painted(PlanText(text)), "m.T");
-  const ListsPlan plan = PlanText(text, {.paint_infer_after_allow = true});
-  EXPECT_EQ(Painted(plan), "m.T t.T v.T");
+  EXPECT_EQ(Marked(PlanText(text)), "m.T");
+  const ListsPlan plan = PlanText(text, {.mark_infer_after_allow = true});
+  EXPECT_EQ(Marked(plan), "m.T t.T v.T");
   EXPECT_EQ(StepOf(plan, "t"), "infer-after");
   EXPECT_EQ(StepOf(plan, "a"), "deny-propagation");
 }
 
-TEST(TypePainter, ClearBothWaysButNotWhatReadsAVariable) {
+TEST(AutoMixedPrecision, ClearBothWaysButNotWhatReadsAVariable) {
   const ListsPlan plan = PlanText(R"(
       v VariableV2 - dtype=f32
       i Identity v T=f32
@@ -118,7 +118,7 @@ TEST(TypePainter, ClearBothWaysButNotWhatReadsAVariable) {
       y ReadVariableOp w dtype=f32
       j Identity y T=f32
       n MatMul s,j T=f32)");
-  EXPECT_EQ(Painted(plan), "r.T m.T s.T j.T n.T");
+  EXPECT_EQ(Marked(plan), "r.T m.T s.T j.T n.T");
   EXPECT_EQ(StepOf(plan, "r"), "clear-adjacent");
   EXPECT_EQ(StepOf(plan, "i"), "clear");
   EXPECT_EQ(StepOf(plan, "e"), "clear");
@@ -126,7 +126,7 @@ TEST(TypePainter, ClearBothWaysButNotWhatReadsAVariable) {
   EXPECT_EQ(plan.summary.casts_to_bf16, 1);
 }
 
-TEST(TypePainter, DenyNeedsNoProcessing) {
+TEST(AutoMixedPrecision, DenyNeedsNoProcessing) {
   // Exp stands on a GPU: not processed, and it denies all the same.
   const ListsPlan plan = PlanText(R"(
       x Placeholder - dtype=f32
@@ -135,12 +135,12 @@ TEST(TypePainter, DenyNeedsNoProcessing) {
       r Relu e T=f32
       t Tanh r T=f32
       n MatMul t,x T=f32)");
-  EXPECT_EQ(Painted(plan), "m.T n.T");
+  EXPECT_EQ(Marked(plan), "m.T n.T");
   EXPECT_EQ(StepOf(plan, "t"), "deny-propagation");
   EXPECT_EQ(StepOf(plan, "r"), "deny-propagation");
 }
 
-TEST(TypePainter, StatisticsAreNoPath) {
+TEST(AutoMixedPrecision, StatisticsAreNoPath) {
   // The scale of the norm is denied, its data is not; nothing flows from one to the other.
   const ListsPlan plan = PlanText(R"(
       x Placeholder - dtype=f32
@@ -148,18 +148,18 @@ TEST(TypePainter, StatisticsAreNoPath) {
       e Exp x T=f32
       b FusedBatchNormV3 m,e,x,x,x T=f32 U=f32 outputs=6
       n MatMul b,x T=f32)");
-  EXPECT_EQ(Painted(plan), "m.T b.T n.T");
+  EXPECT_EQ(Marked(plan), "m.T b.T n.T");
   EXPECT_EQ(StepOf(plan, "b", "U"), "deny-propagation");
 }
 
-TEST(TypePainter, TheFirstBatchNormIsTheSecondUnlessItIsNotProcessed) {
+TEST(AutoMixedPrecision, TheFirstBatchNormIsTheSecondUnlessItIsNotProcessed) {
   const std::string_view text = R"(
       x Placeholder - dtype=f32
       m MatMul x,x T=f32
       b FusedBatchNorm m,x,x,x,x T=f32 outputs=5
       n MatMul b,x T=f32)";
   const ListsPlan plan = PlanText(text);
-  EXPECT_EQ(Painted(plan), "m.T b.T n.T");
+  EXPECT_EQ(Marked(plan), "m.T b.T n.T");
   EXPECT_EQ(StepOf(plan, "b", "U"), "infer");
   EXPECT_EQ(plan.attributes[2].op, "FusedBatchNormV2");
   const ListsPlan elsewhere = PlanText(R"(
@@ -167,33 +167,33 @@ TEST(TypePainter, TheFirstBatchNormIsTheSecondUnlessItIsNotProcessed) {
       m MatMul x,x T=f32
       b FusedBatchNorm m,x,x,x,x T=f32 outputs=5 device=/device:GPU:0
       n MatMul b,x T=f32)");
-  EXPECT_EQ(Painted(elsewhere), "m.T n.T");
+  EXPECT_EQ(Marked(elsewhere), "m.T n.T");
   EXPECT_EQ(StepOf(elsewhere, "b", "U"), "no row");
 }
 
-TEST(TypePainter, AnAllowOpWithoutBFloat16StartsPathsAndIsTakenBack) {
+TEST(AutoMixedPrecision, AnAllowOpWithoutBFloat16StartsPathsAndIsTakenBack) {
   const ListsPlan plan = PlanText(R"(
       x Placeholder - dtype=f32
       p Const - dtype=s32
       a FusedPadConv2D x,p,x T=f32
       t Tanh a T=f32
       b FusedPadConv2D t,p,x T=f32)");
-  EXPECT_EQ(Painted(plan), "t.T");
+  EXPECT_EQ(Marked(plan), "t.T");
   EXPECT_EQ(StepOf(plan, "a"), "not-supported");
   EXPECT_EQ(plan.summary.casts_to_bf16, 1);  // of a
 }
 
-TEST(TypePainter, AnAllowOpWithQuantizedTypesIsTakenBack) {
+TEST(AutoMixedPrecision, AnAllowOpWithQuantizedTypesIsTakenBack) {
   ListEdits edits;
   edits.allow.add = {"Bitcast"};
   const std::string_view text = "x Placeholder - dtype=f32\nb Bitcast x T=f32 type=";
-  EXPECT_EQ(Painted(PlanText(Concat(text, "s32"), {.edits = {edits}})), "b.T");
+  EXPECT_EQ(Marked(PlanText(Concat(text, "s32"), {.edits = {edits}})), "b.T");
   const ListsPlan plan = PlanText(Concat(text, "qs32"), {.edits = {edits}});
-  EXPECT_EQ(Painted(plan), "");
+  EXPECT_EQ(Marked(plan), "");
   EXPECT_EQ(StepOf(plan, "b"), "not-supported");
 }
 
-TEST(TypePainter, PartsOfAListAreVerticesOfTheirOwn) {
+TEST(AutoMixedPrecision, PartsOfAListAreVerticesOfTheirOwn) {
   const ListsPlan plan = PlanText(R"(
       x Placeholder - dtype=f32
       i Const - dtype=s32
@@ -202,16 +202,16 @@ TEST(TypePainter, PartsOfAListAreVerticesOfTheirOwn) {
       l IdentityN m,e,i T=[f32,f32,s32] outputs=3
       n MatMul l,x T=f32
       t Tanh l:1 T=f32)");
-  EXPECT_EQ(Painted(plan), "m.T l.T[0] n.T");
+  EXPECT_EQ(Marked(plan), "m.T l.T[0] n.T");
 }
 
-TEST(TypePainter, ADefaultIsATypeToo) {
+TEST(AutoMixedPrecision, ADefaultIsATypeToo) {
   const ListsPlan plan = PlanText(R"(
       x Placeholder - dtype=f32
       m MatMul x,x T=f32
       l LeakyRelu m
       n MatMul l,x T=f32)");
-  EXPECT_EQ(Painted(plan), "m.T l.T n.T");
+  EXPECT_EQ(Marked(plan), "m.T l.T n.T");
 }
 
 constexpr std::string_view kLoop = R"(
@@ -230,32 +230,32 @@ ListsPlan Loop(std::string_view body) {
   return PlanText(text.replace(text.find("BODY"), 4, body));
 }
 
-TEST(TypePainter, ALoopWhoseMergeIsPaintedIsPaintedAtItsEnd) {
-  EXPECT_EQ(Painted(Loop("b Relu a T=f32")), "e.T m.T s.T a.T b.T n.T q.T");
-  // The merge is painted from the front; the sigmoid that ends the body is denied, the edge follows the merge.
+TEST(AutoMixedPrecision, ALoopWhoseMergeIsMarkedIsMarkedAtItsEnd) {
+  EXPECT_EQ(Marked(Loop("b Relu a T=f32")), "e.T m.T s.T a.T b.T n.T q.T");
+  // The merge is marked from the front; the sigmoid that ends the body is denied, the edge follows the merge.
   const ListsPlan plan = Loop("d Exp a T=f32\n b Sigmoid d T=f32");
-  EXPECT_EQ(Painted(plan), "e.T m.T s.T a.T n.T q.T");
+  EXPECT_EQ(Marked(plan), "e.T m.T s.T a.T n.T q.T");
 }
 
-TEST(TypePainter, ANextIterationFollowsItsMergesEvenOnAnotherDevice) {
+TEST(AutoMixedPrecision, ANextIterationFollowsItsMergesEvenOnAnotherDevice) {
   std::string text(kLoop);
   text.replace(text.find("BODY"), 4, "b Relu a T=f32");
   text.replace(text.find("n NextIteration b T=f32"), 23, "n NextIteration b T=f32 device=/device:GPU:0");
   const ListsPlan plan = PlanText(text);
-  EXPECT_THAT(Painted(plan), HasSubstr("n.T"));
+  EXPECT_THAT(Marked(plan), HasSubstr("n.T"));
   EXPECT_EQ(StepOf(plan, "n"), "loop-edges");
 }
 
-TEST(TypePainter, AMergeThatStaysTakesItsSiblingsAndTheEndBack) {
+TEST(AutoMixedPrecision, AMergeThatStaysTakesItsSiblingsAndTheEndBack) {
   std::string text(kLoop);
   text.replace(text.find("BODY"), 4, "b Relu a T=f32\n k Merge x,n T=f32 N=2 outputs=2 device=/device:GPU:0");
   const ListsPlan plan = PlanText(text);
-  EXPECT_EQ(Painted(plan), "e.T s.T a.T b.T q.T");
+  EXPECT_EQ(Marked(plan), "e.T s.T a.T b.T q.T");
   EXPECT_EQ(StepOf(plan, "m"), "loop-edges");
   EXPECT_EQ(StepOf(plan, "n"), "loop-edges");
 }
 
-TEST(TypePainter, ACastAllOfWhoseReadersArePaintedMakesBFloat16Itself) {
+TEST(AutoMixedPrecision, ACastAllOfWhoseReadersAreMarkedMakesBFloat16Itself) {
   const ListsPlan plan = PlanText(R"(
       i Placeholder - dtype=u8
       c Cast i SrcT=u8 DstT=f32
@@ -263,12 +263,12 @@ TEST(TypePainter, ACastAllOfWhoseReadersArePaintedMakesBFloat16Itself) {
       m MatMul c,c T=f32
       n MatMul d,d T=f32
       t Tanh d T=f32)");
-  EXPECT_EQ(Painted(plan), "c.DstT m.T n.T");
+  EXPECT_EQ(Marked(plan), "c.DstT m.T n.T");
   EXPECT_EQ(StepOf(plan, "c", "DstT"), "casts");
   EXPECT_EQ(plan.summary.casts_to_bf16, 1);  // of d
 }
 
-TEST(TypePainter, OneCastAnOutputAndDirection) {
+TEST(AutoMixedPrecision, OneCastAnOutputAndDirection) {
   const ListsPlan plan = PlanText(R"(
       x Placeholder - dtype=f32
       s Split c,x T=f32 num_split=2 outputs=2
@@ -279,17 +279,17 @@ TEST(TypePainter, OneCastAnOutputAndDirection) {
       u Tanh a T=f32
       e Exp s T=f32)",
                                   {.edits = {ListEdits{.clear = {.remove = {"Split"}}}}});
-  EXPECT_EQ(Painted(plan), "a.T b.T");
+  EXPECT_EQ(Marked(plan), "a.T b.T");
   EXPECT_EQ(plan.summary.casts_to_bf16, 2);
   EXPECT_EQ(plan.summary.casts_to_f32, 1);
 }
 
-TEST(TypePainter, OutputsAndInputsArePreserved) {
+TEST(AutoMixedPrecision, OutputsAndInputsArePreserved) {
   const ListsPlan plan = PlanText(R"(
       x Placeholder - dtype=f32
       m MatMul x,x T=f32
       !n MatMul m,x T=f32)");
-  EXPECT_EQ(Painted(plan), "m.T");
+  EXPECT_EQ(Marked(plan), "m.T");
 }
 
 // --- Tensor lists.
@@ -310,63 +310,63 @@ std::string List(std::string_view written, std::string_view handle) {
   return text.replace(text.find("HANDLE"), 6, handle);
 }
 
-TEST(TypePainter, WhatSharesAListHasOneColour) {
+TEST(AutoMixedPrecision, WhatSharesAListHasOneType) {
   const ListsPlan plan = PlanText(List("y MatMul x,x T=f32", "Identity w T=variant"));
-  EXPECT_EQ(Painted(plan), "r.element_dtype y.T w.element_dtype g.element_dtype n.T");
+  EXPECT_EQ(Marked(plan), "r.element_dtype y.T w.element_dtype g.element_dtype n.T");
   EXPECT_EQ(StepOf(plan, "r", "element_dtype"), "tensor-lists");
 }
 
-TEST(TypePainter, AListThatIsWrittenByADenyOpIsDenied) {
+TEST(AutoMixedPrecision, AListThatIsWrittenByADenyOpIsDenied) {
   const ListsPlan plan = PlanText(List("y Exp x T=f32\n z Tanh g T=f32", "Identity w T=variant"));
-  EXPECT_EQ(Painted(plan), "n.T");
+  EXPECT_EQ(Marked(plan), "n.T");
   EXPECT_EQ(StepOf(plan, "g", "element_dtype"), "deny-propagation");  // along the edge that the list makes
   EXPECT_EQ(StepOf(plan, "r", "element_dtype"), "tensor-lists");
 }
 
-TEST(TypePainter, AListThatLeavesTheGraphIsDenied) {
+TEST(AutoMixedPrecision, AListThatLeavesTheGraphIsDenied) {
   const std::string_view called = "PartitionedCall w Tin=[variant] Tout=[variant]";
-  EXPECT_EQ(Painted(PlanText(List("y MatMul x,x T=f32", called))), "y.T n.T");
+  EXPECT_EQ(Marked(PlanText(List("y MatMul x,x T=f32", called))), "y.T n.T");
   const Graph function =
       SourceGraphOf(List("y MatMul x,x T=f32", "my_function w"), {{"my_function", {"variant", "variant", ""}}});
-  EXPECT_EQ(Painted(Plan(function)), "y.T n.T");
-  EXPECT_EQ(Painted(PlanText(List("y MatMul x,x T=f32", "Identity w T=variant device=/device:GPU:0"))),
+  EXPECT_EQ(Marked(Plan(function)), "y.T n.T");
+  EXPECT_EQ(Marked(PlanText(List("y MatMul x,x T=f32", "Identity w T=variant device=/device:GPU:0"))),
             "r.element_dtype y.T w.element_dtype g.element_dtype n.T");
 }
 
-TEST(TypePainter, AListWithANodeElsewhereIsDenied) {
+TEST(AutoMixedPrecision, AListWithANodeElsewhereIsDenied) {
   std::string text = List("y MatMul x,x T=f32", "Identity w T=variant");
   text.replace(text.find("n MatMul"), 8,
                "l TensorListLength h\n l2 TensorListStack h,k element_dtype=f32 device=/device:GPU:0\n n MatMul");
-  EXPECT_EQ(Painted(PlanText(text)), "y.T n.T");
+  EXPECT_EQ(Marked(PlanText(text)), "y.T n.T");
 }
 
 // --- Ops and devices.
 
-TEST(TypePainter, AnUnknownOpIsAWarningAndStays) {
+TEST(AutoMixedPrecision, AnUnknownOpIsAWarningAndStays) {
   const ListsPlan plan = PlanText(R"(
       x Placeholder - dtype=f32
       m MatMul x,x T=f32
       u MyOp m T=f32
       n MatMul u,x T=f32)");
-  EXPECT_EQ(Painted(plan), "m.T n.T");
+  EXPECT_EQ(Marked(plan), "m.T n.T");
   EXPECT_EQ(StepOf(plan, "u"), "");
   EXPECT_THAT(plan.warnings, Contains(HasSubstr("'MyOp' is no op")));
 }
 
-TEST(TypePainter, AFusedOpIsAWarning) {
+TEST(AutoMixedPrecision, AFusedOpIsAWarning) {
   const ListsPlan plan = PlanText("x Placeholder - dtype=f32\nf _FusedMatMul x,x,x T=f32 num_args=1");
   EXPECT_THAT(plan.warnings, Contains(HasSubstr("'_FusedMatMul' is on no list")));
 }
 
-TEST(TypePainter, Float16AsItsRegistrySays) {
+TEST(AutoMixedPrecision, Float16AsItsRegistrySays) {
   const std::string_view text = R"(
       x Placeholder - dtype=f32
       p Const - dtype=s32
       a FusedPadConv2D x,p,x T=f32
       m MatMul a,x T=f32)";
-  EXPECT_EQ(Painted(PlanText(text)), "m.T");
+  EXPECT_EQ(Marked(PlanText(text)), "m.T");
   const ListsPlan plan = PlanText(text, {.target_type = DataType::kFloat16});
-  EXPECT_EQ(Painted(plan), "a.T m.T");
+  EXPECT_EQ(Marked(plan), "a.T m.T");
   EXPECT_THAT(plan.summary.ToString(), HasSubstr("nodes to float16 precision"));
 }
 

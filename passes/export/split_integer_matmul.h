@@ -1,6 +1,6 @@
 // Products of integers with real results as ops that the format has, for export.
-#ifndef HALFTONE_PASSES_EXPORT_SPLIT_INTEGER_PRODUCT_H_
-#define HALFTONE_PASSES_EXPORT_SPLIT_INTEGER_PRODUCT_H_
+#ifndef HALFTONE_PASSES_EXPORT_SPLIT_INTEGER_MATMUL_H_
+#define HALFTONE_PASSES_EXPORT_SPLIT_INTEGER_MATMUL_H_
 
 #include "ir/graph.h"
 #include "passes/core/pass.h"
@@ -20,11 +20,11 @@ namespace halftone {
 //
 // the first where x is no matrix; the second where b has several scales or zero points, or one with s8, or a comes from
 // elsewhere. Another activation than relu stands behind it. The last part keeps the name.
-class SplitIntegerProduct final : public Pass {
+class SplitIntegerMatMul final : public Pass {
  public:
-  explicit SplitIntegerProduct(GraphFormat format) : format_(format) {}
+  explicit SplitIntegerMatMul(GraphFormat format) : format_(format) {}
 
-  std::string_view name() const override { return "split-integer-product"; }
+  std::string_view name() const override { return "split-integer-matmul"; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
   float tolerance() const override { return format_ == GraphFormat::kGraphDef ? kRounding : kBitExact; }
 
@@ -34,4 +34,4 @@ class SplitIntegerProduct final : public Pass {
 
 }  // namespace halftone
 
-#endif  // HALFTONE_PASSES_EXPORT_SPLIT_INTEGER_PRODUCT_H_
+#endif  // HALFTONE_PASSES_EXPORT_SPLIT_INTEGER_MATMUL_H_

@@ -15,9 +15,9 @@ namespace {
 
 constexpr int kBias = 6;
 
-class FuseIntegerProductBias final : public RewriteRule {
+class FuseIntegerMatMulBias final : public RewriteRule {
  public:
-  std::string_view name() const override { return "fuse-integer-product-bias"; }
+  std::string_view name() const override { return "fuse-integer-matmul-bias"; }
   std::string_view equation() const override {
     return "matmul_integer_to_float(a, b) + c => matmul_integer_to_float(a, b, c)";
   }
@@ -35,8 +35,7 @@ class FuseIntegerProductBias final : public RewriteRule {
     const std::optional<int64_t> columns = Columns(g, product);
     const Shape& y = g.shape(sum);
     if (!columns.has_value() || !y.has_rank() || y.rank() < 1) return Kept("how many columns there are is not known");
-    if (!IsVector(g, bias, *columns) &&
-        !ChannelVector(g, bias, *columns, y.rank() - 1, y.rank()).has_value()) {
+    if (!IsVector(g, bias, *columns) && !ChannelVector(g, bias, *columns, y.rank() - 1, y.rank()).has_value()) {
       return No("the other operand is no vector over the columns");
     }
     return Match({root, product}, {bias});
@@ -69,6 +68,6 @@ class FuseIntegerProductBias final : public RewriteRule {
 
 }  // namespace
 
-std::unique_ptr<RewriteRule> MakeFuseIntegerProductBias() { return std::make_unique<FuseIntegerProductBias>(); }
+std::unique_ptr<RewriteRule> MakeFuseIntegerMatMulBias() { return std::make_unique<FuseIntegerMatMulBias>(); }
 
 }  // namespace halftone

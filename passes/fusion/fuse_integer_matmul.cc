@@ -16,9 +16,9 @@ namespace {
 
 bool IsOneNumber(const Graph& g, ValueId value) { return g.shape(value).num_elements() == 1; }
 
-class FuseIntegerProduct final : public RewriteRule {
+class FuseIntegerMatMul final : public RewriteRule {
  public:
-  std::string_view name() const override { return "fuse-integer-product"; }
+  std::string_view name() const override { return "fuse-integer-matmul"; }
   std::string_view equation() const override {
     return "mul(cast(matmul_integer(a, b)), mul(sa, sb)) => matmul_integer_to_float(a, b, sa, sb)";
   }
@@ -52,7 +52,8 @@ class FuseIntegerProduct final : public RewriteRule {
       return Kept(DescribeBoth("the right operand's scale is not one a column", g, g.input(product, 1), b_scale));
     }
     if (!g.shape(integers).has_rank() || g.shape(integers) != g.shape(g.output(root)))
-      return Kept(DescribeBoth("the product is broadcast to the scales, or of unknown rank", g, integers, g.output(root)));
+      return Kept(
+          DescribeBoth("the product is broadcast to the scales, or of unknown rank", g, integers, g.output(root)));
     const std::vector<ValueId> inputs = {g.input(product, 0), g.input(product, 1), a_scale, b_scale, a_zero, b_zero};
     const absl::Status supported = target.SupportsOp(g, OpKind::kMatMulIntegerToFloat, inputs);
     if (!supported.ok()) return Kept(Describe(g, product, supported));
@@ -71,6 +72,6 @@ class FuseIntegerProduct final : public RewriteRule {
 
 }  // namespace
 
-std::unique_ptr<RewriteRule> MakeFuseIntegerProduct() { return std::make_unique<FuseIntegerProduct>(); }
+std::unique_ptr<RewriteRule> MakeFuseIntegerMatMul() { return std::make_unique<FuseIntegerMatMul>(); }
 
 }  // namespace halftone

@@ -10,9 +10,9 @@
 namespace halftone {
 namespace {
 
-class FuseCastIntoProduct final : public RewriteRule {
+class FuseCastIntoContraction final : public RewriteRule {
  public:
-  std::string_view name() const override { return "fuse-cast-into-product"; }
+  std::string_view name() const override { return "fuse-cast-into-contraction"; }
   std::string_view equation() const override {
     return "cast(product(x, w)) => product(x, w) of that type, product: conv, matmul, gemm, conv_transpose";
   }
@@ -20,7 +20,7 @@ class FuseCastIntoProduct final : public RewriteRule {
   OpSet root() const override { return OpKind::kCast; }
 
   FindResult Find(const Graph& g, NodeId cast, const Target& target) const override {
-    return FindResultCast(g, cast, target, ProductOps());
+    return FindResultCast(g, cast, target, MathModeOps());
   }
 
   absl::Status Apply(const Match& m, GraphEditor& edit) const override { return ApplyResultCast(m, edit); }
@@ -28,6 +28,6 @@ class FuseCastIntoProduct final : public RewriteRule {
 
 }  // namespace
 
-std::unique_ptr<RewriteRule> MakeFuseCastIntoProduct() { return std::make_unique<FuseCastIntoProduct>(); }
+std::unique_ptr<RewriteRule> MakeFuseCastIntoContraction() { return std::make_unique<FuseCastIntoContraction>(); }
 
 }  // namespace halftone

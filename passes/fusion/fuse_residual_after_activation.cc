@@ -12,9 +12,9 @@
 namespace halftone {
 namespace {
 
-class FuseResidualBehindActivation final : public RewriteRule {
+class FuseResidualAfterActivation final : public RewriteRule {
  public:
-  std::string_view name() const override { return "fuse-residual-behind-activation"; }
+  std::string_view name() const override { return "fuse-residual-after-activation"; }
   std::string_view equation() const override {
     return "contraction(x, w, b) {activation} + r => contraction(x, w, b, r) {activation, activation_first}";
   }
@@ -53,8 +53,8 @@ class FuseResidualBehindActivation final : public RewriteRule {
 
 }  // namespace
 
-std::unique_ptr<RewriteRule> MakeFuseResidualBehindActivation() {
-  return std::make_unique<FuseResidualBehindActivation>();
+std::unique_ptr<RewriteRule> MakeFuseResidualAfterActivation() {
+  return std::make_unique<FuseResidualAfterActivation>();
 }
 
 }  // namespace halftone
