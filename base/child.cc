@@ -34,7 +34,7 @@ struct Pipe {
   UniqueFd write_end;
 };
 
-// Both ends are above stderr, so that the dup2 calls of the child never meet their own source.
+// Both ends are above stderr: no dup2 call of the child overwrites a descriptor that a later one copies.
 absl::StatusOr<Pipe> MakePipe() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return ErrnoToStatus(errno, "cannot make a pipe");
@@ -48,7 +48,7 @@ absl::StatusOr<Pipe> MakePipe() {
   return pipe;
 }
 
-// The parent's environment with `extra` in place of variables of the same name.
+// The parent's environment; `extra` replaces its variables of the same name.
 std::vector<std::string> MergeEnvironment(const std::vector<std::string>& extra) {
   std::vector<std::string> merged = extra;
   const auto is_replaced = [&extra](std::string_view entry) {
@@ -71,12 +71,12 @@ std::vector<char*> Pointers(std::vector<std::string>& strings) {
   return pointers;
 }
 
-// All that the child needs, made before vfork: it must not allocate.
+// What the child needs, made before vfork, because the child must not allocate.
 struct ExecPlan {
   const char* program;
   char* const* argv;
   char* const* envp;
-  const char* working_dir;  // nullptr: stay
+  const char* working_dir;  // nullptr: the parent's
   int stdin_fd;
   int stdout_fd;
   int stderr_fd;  // -1: inherit
@@ -100,7 +100,7 @@ struct ExecPlan {
   if (plan.working_dir != nullptr && chdir(plan.working_dir) != 0) fail();
   if (dup2(plan.stdin_fd, STDIN_FILENO) < 0 || dup2(plan.stdout_fd, STDOUT_FILENO) < 0) fail();
   if (plan.stderr_fd >= 0 && dup2(plan.stderr_fd, STDERR_FILENO) < 0) fail();
-  syscall(SYS_close_range, kFirstFreeFd, ~0U, CLOSE_RANGE_CLOEXEC);  // old kernels: our own descriptors have it already
+  syscall(SYS_close_range, kFirstFreeFd, ~0U, CLOSE_RANGE_CLOEXEC);  // old kernels have only our O_CLOEXEC
   struct sigaction standard = {};
   standard.sa_handler = SIG_DFL;
   for (const int number : {SIGPIPE, SIGTERM, SIGINT, SIGHUP, SIGCHLD}) sigaction(number, &standard, nullptr);

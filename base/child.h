@@ -32,7 +32,7 @@ enum class StderrTo {
 struct ChildOptions {
   std::string program;                 // path; no search in PATH
   std::vector<std::string> args;       // argv[1] and on; argv[0] is the program
-  std::vector<std::string> extra_env;  // NAME=VALUE, over the parent's environment
+  std::vector<std::string> extra_env;  // NAME=VALUE; replaces the parent's variable of that name
   std::string working_dir;             // empty: the parent's
   StderrTo stderr_to = StderrTo::kTail;
   size_t stderr_tail_bytes = 16 << 10;
@@ -47,7 +47,8 @@ struct ExitStatus {
 };
 
 // A running program in a process group of its own, with pipes to its stdin and from its stdout. The destructor kills
-// the group and waits. Signal and StderrTail may be called from any thread; the rest from one thread at a time.
+// the group and waits. Signal and StderrTail may be called from any thread, all other functions from one thread at a
+// time.
 class Child {
  public:
   // INTERNAL or NOT_FOUND when the program cannot be started; the errno of a failed exec is in the message.
@@ -62,7 +63,7 @@ class Child {
   int stdout_fd() const { return stdout_.get(); }
   void CloseStdin() { stdin_.reset(); }
 
-  // To the child's whole process group; nothing happens when it was waited for already.
+  // Sends a signal to the child's whole process group. Does nothing after Wait.
   void Signal(int signal_number);
 
   // Whether the child has ended (it may still have to be waited for).
@@ -71,10 +72,11 @@ class Child {
   // Waits until the child has ended, at most for `timeout`. False: it still runs.
   bool AwaitExit(absl::Duration timeout);
 
-  // Waits for the end, kills what is left of the group, and collects the rest of stderr. Again: the same answer.
+  // Waits until the child has ended, kills what is left of its process group and collects the end of stderr. Later calls
+  // return the same status.
   ExitStatus Wait();
 
-  // SIGTERM, then SIGKILL when the child still lives after `grace`; then as Wait.
+  // Sends SIGTERM, and SIGKILL if the child still runs after `grace`; then waits as Wait does.
   ExitStatus Terminate(absl::Duration grace);
 
   // The last bytes that the child wrote to stderr so far.
@@ -91,11 +93,11 @@ class Child {
   UniqueFd stdin_;
   UniqueFd stdout_;
   UniqueFd stderr_;
-  UniqueFd stop_drain_;  // an event: the child is gone, read what is there and end
+  UniqueFd stop_drain_;  // an eventfd: the child has ended, so drain stderr and stop
   std::thread drain_;
 
   mutable absl::Mutex mutex_;
-  bool waited_ ABSL_GUARDED_BY(mutex_) = false;  // from then on the pid may belong to somebody else
+  bool waited_ ABSL_GUARDED_BY(mutex_) = false;  // from then on the pid may belong to another process
   ExitStatus status_ ABSL_GUARDED_BY(mutex_);
   std::string tail_ ABSL_GUARDED_BY(mutex_);
 };

@@ -26,12 +26,12 @@ std::string ReadAll(int fd) {
   return all;
 }
 
-bool Lives(pid_t pid) { return kill(pid, 0) == 0 || errno != ESRCH; }
+bool IsAlive(pid_t pid) { return kill(pid, 0) == 0 || errno != ESRCH; }
 
-// Waits until the process is gone: an orphan is reaped by somebody else, a moment later.
-bool GoesAway(pid_t pid) {
-  for (int i = 0; i < 500 && Lives(pid); ++i) absl::SleepFor(absl::Milliseconds(10));
-  return !Lives(pid);
+// Waits until the process has ended: init reaps an orphan a moment later.
+bool Ends(pid_t pid) {
+  for (int i = 0; i < 500 && IsAlive(pid); ++i) absl::SleepFor(absl::Milliseconds(10));
+  return !IsAlive(pid);
 }
 
 TEST(Child, PipesAndExitCode) {
@@ -40,7 +40,7 @@ TEST(Child, PipesAndExitCode) {
   EXPECT_EQ(ReadAll(child->stdout_fd()), "got hello\n");
   const ExitStatus status = child->Wait();
   EXPECT_EQ(status.ToString(), "exit code 3");
-  EXPECT_EQ(child->Wait().code, 3) << "asking again is allowed";
+  EXPECT_EQ(child->Wait().code, 3) << "Wait may be called again";
   EXPECT_EQ(child->StderrTail(), "oops\n");
 }
 
@@ -53,20 +53,20 @@ TEST(Child, EnvironmentAndFolder) {
   EXPECT_EQ(ReadAll(child->stdout_fd()), "new b\n/\n");
 }
 
-TEST(Child, ProgramThatIsNotThere) {
+TEST(Child, MissingProgramIsNotFound) {
   const absl::Status status = Child::Spawn({.program = "/no/such/program"}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   EXPECT_NE(status.message().find("/no/such/program"), std::string::npos);
 }
 
-TEST(Child, DeathBySignalIsTold) {
+TEST(Child, DeathBySignalIsReported) {
   const auto child = Child::Spawn(Shell("kill -SEGV $$")).value();
   const ExitStatus status = child->Wait();
   EXPECT_TRUE(status.signaled);
   EXPECT_EQ(status.ToString(), "signal 11 (Segmentation fault)");
 }
 
-TEST(Child, TailOfStderrOnly) {
+TEST(Child, KeepsTheTailOfStderr) {
   ChildOptions options = Shell("i=0; while [ $i -lt 2000 ]; do echo line $i >&2; i=$((i+1)); done");
   options.stderr_tail_bytes = 20;
   const auto child = Child::Spawn(options).value();
@@ -74,17 +74,17 @@ TEST(Child, TailOfStderrOnly) {
   EXPECT_EQ(child->StderrTail(), "line 1998\nline 1999\n");
 }
 
-TEST(Child, TerminateIsPoliteThenFirmAndTakesTheGroup) {
-  // Ignores SIGTERM and has a child that does so too.
+TEST(Child, TerminateSendsSigtermThenSigkillToTheGroup) {
+  // Both the child and its own child ignore SIGTERM.
   const auto child = Child::Spawn(Shell("trap '' TERM; sleep 100 & echo $!; wait; sleep 100")).value();
   char buffer[32] = {};
   ASSERT_GT(read(child->stdout_fd(), buffer, sizeof(buffer) - 1), 0);
   const pid_t grandchild = atoi(buffer);
-  ASSERT_TRUE(Lives(grandchild));
+  ASSERT_TRUE(IsAlive(grandchild));
   const ExitStatus status = child->Terminate(absl::Milliseconds(200));
   EXPECT_TRUE(status.signaled);
   EXPECT_EQ(status.code, SIGKILL);
-  EXPECT_TRUE(GoesAway(grandchild));
+  EXPECT_TRUE(Ends(grandchild));
 }
 
 TEST(Child, GrandchildThatHoldsStderrDoesNotBlockWait) {

@@ -14,41 +14,42 @@ bool MatchesAny(const std::vector<std::string>& globs, std::string_view name) {
   return std::any_of(globs.begin(), globs.end(), [name](const std::string& glob) { return GlobMatch(glob, name); });
 }
 
-absl::Status Wrong(std::string_view word, std::string_view wanted) {
-  return absl::InvalidArgumentError(Concat("HALFTONE_DEBUG: '", word, "' ", wanted));
+absl::Status Wrong(std::string_view setting, std::string_view wanted) {
+  return absl::InvalidArgumentError(Concat("HALFTONE_DEBUG: '", setting, "' ", wanted));
 }
 
-absl::Status ParseFuel(std::string_view word, std::string_view value, DebugOptions& options) {
+absl::Status ParseFuel(std::string_view setting, std::string_view value, DebugOptions& options) {
   const size_t colon = value.rfind(':');
   int64_t matches = 0;
   if (colon == std::string_view::npos || colon == 0 || !absl::SimpleAtoi(AbslView(value.substr(colon + 1)), &matches) ||
       matches < 0) {
-    return Wrong(word, "should be fuel=NAME:N with N >= 0");
+    return Wrong(setting, "should be fuel=NAME:N with N >= 0");
   }
   options.fuel[std::string(value.substr(0, colon))] = matches;
   return absl::OkStatus();
 }
 
-absl::Status ParseWord(std::string_view word, DebugOptions& options) {
-  const size_t equals = word.find('=');
-  const std::string_view key = word.substr(0, equals);
+absl::Status ParseSetting(std::string_view setting, DebugOptions& options) {
+  const size_t equals = setting.find('=');
+  const std::string_view key = setting.substr(0, equals);
   const bool has_value = equals != std::string_view::npos;
-  const std::string_view value = has_value ? word.substr(equals + 1) : std::string_view();
+  const std::string_view value = has_value ? setting.substr(equals + 1) : std::string_view();
   if (key == "time" || key == "why") {
-    if (has_value) return Wrong(word, "takes no value");
+    if (has_value) return Wrong(setting, "takes no value");
     (key == "time" ? options.time : options.why) = true;
     return absl::OkStatus();
   }
   if (key == "verify") {
-    if (value != "full") return Wrong(word, "should be verify=full");
+    if (value != "full") return Wrong(setting, "should be verify=full");
     options.verify_full = true;
     return absl::OkStatus();
   }
   const bool known = key == "dump" || key == "only" || key == "skip" || key == "fuel";
   if (!known)
-    return Wrong(word, "is unknown: dump=DIR, time, why, only=GLOB, skip=GLOB, fuel=NAME:N and verify=full are known");
-  if (value.empty()) return Wrong(word, "needs a value");
-  if (key == "fuel") return ParseFuel(word, value, options);
+    return Wrong(setting,
+                 "is unknown: dump=DIR, time, why, only=GLOB, skip=GLOB, fuel=NAME:N and verify=full are known");
+  if (value.empty()) return Wrong(setting, "needs a value");
+  if (key == "fuel") return ParseFuel(setting, value, options);
   if (key == "dump") options.dump_dir = value;
   if (key == "only") options.only.emplace_back(value);
   if (key == "skip") options.skip.emplace_back(value);
@@ -69,8 +70,8 @@ std::optional<int64_t> DebugOptions::Fuel(std::string_view name) const {
 
 absl::StatusOr<DebugOptions> ParseDebugOptions(TextArg text) {
   DebugOptions options;
-  for (const absl::string_view word : absl::StrSplit(text.absl(), ',', absl::SkipWhitespace())) {
-    HALFTONE_RETURN_IF_ERROR(ParseWord(StdView(word), options));
+  for (const absl::string_view setting : absl::StrSplit(text.absl(), ',', absl::SkipWhitespace())) {
+    HALFTONE_RETURN_IF_ERROR(ParseSetting(StdView(setting), options));
   }
   return options;
 }
@@ -83,7 +84,7 @@ absl::StatusOr<DebugOptions> DebugOptionsFromEnvironment() {
 bool GlobMatch(std::string_view glob, std::string_view text) {
   size_t g = 0;
   size_t t = 0;
-  size_t star = std::string_view::npos;  // the last '*' seen, and where its run began: only that one need be retried
+  size_t star = std::string_view::npos;  // the last '*', and where its match begins: only that one is retried
   size_t run = 0;
   while (t < text.size()) {
     if (g < glob.size() && glob[g] == '*') {

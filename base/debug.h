@@ -1,4 +1,4 @@
-// The one debug switch, HALFTONE_DEBUG: comma-separated words that passes and the worker obey.
+// The debug switch HALFTONE_DEBUG: comma-separated settings for passes and the worker.
 //
 //   dump=DIR      write the graph before and after each step into DIR
 //   time          print how long each step took
@@ -32,9 +32,9 @@ struct DebugOptions {
   bool verify_full = false;
   std::vector<std::string> only;        // globs; empty: all
   std::vector<std::string> skip;        // globs
-  std::map<std::string, int64_t> fuel;  // matches left at the start, by rule name
+  std::map<std::string, int64_t> fuel;  // by rule name: how many matches it may make
 
-  // Whether dump, time and why concern the step `name`.
+  // Whether dump, time and why apply to the step `name`.
   bool Selects(std::string_view name) const;
   // Whether the step `name` must not run.
   bool Skips(std::string_view name) const;
@@ -42,10 +42,10 @@ struct DebugOptions {
   std::optional<int64_t> Fuel(std::string_view name) const;
 };
 
-// INVALID_ARGUMENT names the word that is wrong and the words that are known.
+// INVALID_ARGUMENT names the setting that is unknown or malformed.
 absl::StatusOr<DebugOptions> ParseDebugOptions(TextArg text);
 
-// Of the environment variable HALFTONE_DEBUG; all off when it is not set.
+// The options of the environment variable HALFTONE_DEBUG; all off when it is not set.
 absl::StatusOr<DebugOptions> DebugOptionsFromEnvironment();
 
 // Whether the whole `text` matches `glob`: '*' is any run of characters, '?' is any one.

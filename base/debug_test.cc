@@ -5,7 +5,7 @@
 namespace halftone {
 namespace {
 
-TEST(DebugOptions, EveryWord) {
+TEST(DebugOptions, EverySetting) {
   const DebugOptions options =
       ParseDebugOptions("dump=/tmp/d,time,why,only=fuse-*,only=fold,fuel=fuse-bias:3,verify=full,skip=dead*").value();
   EXPECT_EQ(options.dump_dir, "/tmp/d");
@@ -25,7 +25,7 @@ TEST(DebugOptions, EmptyIsOff) {
   EXPECT_FALSE(options.Skips("anything"));
 }
 
-TEST(DebugOptions, WrongWordsAreNamed) {
+TEST(DebugOptions, ErrorsNameTheSetting) {
   for (const char* text :
        {"tiem", "time=1", "dump", "dump=", "fuel=x", "fuel=:3", "fuel=x:-1", "verify", "verify=half"}) {
     const absl::Status status = ParseDebugOptions(text).status();

@@ -9,7 +9,7 @@
 
 namespace halftone {
 
-// Closes its descriptor when it dies. Not thread-safe.
+// Closes its descriptor when it is destroyed. Not thread-safe.
 class UniqueFd {
  public:
   UniqueFd() = default;

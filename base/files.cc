@@ -19,7 +19,7 @@
 namespace halftone {
 namespace {
 
-constexpr mode_t kFileMode = 0666;  // less the umask
+constexpr mode_t kFileMode = 0666;  // before the umask
 
 std::string Parent(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -42,7 +42,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   std::string bytes;
   if (info.st_size > 0) bytes.reserve(static_cast<size_t>(info.st_size));
   char buffer[1 << 16];
-  while (true) {  // not by size alone: files of /proc say 0
+  while (true) {  // reads until the end: files of /proc report a size of 0
     const ssize_t got = read(fd.get(), buffer, sizeof(buffer));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return ErrnoToStatus(errno, absl::StrCat("cannot read ", path));
@@ -128,7 +128,7 @@ TempDir& TempDir::operator=(TempDir&& other) noexcept {
 }
 
 TempDir::~TempDir() {
-  if (!path_.empty()) RemoveAll(path_).IgnoreError();  // nobody is left to be told
+  if (!path_.empty()) RemoveAll(path_).IgnoreError();  // a destructor cannot report it
 }
 
 absl::StatusOr<MappedFile> MappedFile::Open(const std::string& path) {
@@ -154,7 +154,7 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 }
 
 MappedFile::~MappedFile() {
-  if (data_ != nullptr) munmap(const_cast<char*>(data_), size_);  // munmap changes no byte
+  if (data_ != nullptr) munmap(const_cast<char*>(data_), size_);  // munmap does not write
 }
 
 }  // namespace halftone

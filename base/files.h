@@ -35,7 +35,7 @@ absl::Status RemoveAll(const std::string& path);
 // Size of a regular file in bytes; symbolic links are not followed and are an error.
 absl::StatusOr<int64_t> RegularFileSize(const std::string& path);
 
-// A private (0700) folder that is removed with everything in it when this object dies. Not thread-safe.
+// A private (0700) folder that is removed with everything in it when this object is destroyed. Not thread-safe.
 class TempDir {
  public:
   // Below $TMPDIR or /tmp.

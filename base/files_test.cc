@@ -20,10 +20,10 @@ TEST(Files, WriteThenReadAndReplace) {
   ASSERT_TRUE(WriteFileAtomically(path, std::string("two\0three", 9)).ok());
   EXPECT_EQ(ReadFile(path).value(), std::string("two\0three", 9));
   EXPECT_EQ(RegularFileSize(path).value(), 9);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir.path()), {}), 1) << "no temporary file stays";
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir.path()), {}), 1) << "the temporary file is gone";
 }
 
-TEST(Files, ReadsFilesThatDoNotSayTheirSize) { EXPECT_FALSE(ReadFile("/proc/self/status").value().empty()); }
+TEST(Files, ReadsFilesThatReportNoSize) { EXPECT_FALSE(ReadFile("/proc/self/status").value().empty()); }
 
 TEST(Files, ErrorsNameThePath) {
   EXPECT_NE(ReadFile("/no/such").status().message().find("/no/such"), std::string::npos);
@@ -38,7 +38,7 @@ TEST(Files, RegularFileSizeRefusesLinks) {
   EXPECT_EQ(RegularFileSize(dir.path() + "/link").status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST(TempDir, IsPrivateAndGoesAway) {
+TEST(TempDir, IsPrivateAndRemovedWhenDestroyed) {
   std::string path;
   {
     TempDir first = TempDir::Create().value();
@@ -53,7 +53,7 @@ TEST(TempDir, IsPrivateAndGoesAway) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-TEST(MappedFile, ShowsTheBytes) {
+TEST(MappedFile, HoldsTheContent) {
   const TempDir dir = TempDir::Create().value();
   ASSERT_TRUE(WriteFileAtomically(dir.path() + "/f", "bytes").ok());
   ASSERT_TRUE(WriteFileAtomically(dir.path() + "/empty", "").ok());

@@ -23,10 +23,10 @@ uint32_t DecodeLength(const char* header) {
 }
 
 absl::Status TooLong(size_t length, size_t max_bytes) {
-  return absl::InvalidArgumentError(absl::StrCat("a frame of ", length, " bytes is over the limit of ", max_bytes));
+  return absl::InvalidArgumentError(absl::StrCat("a frame of ", length, " bytes exceeds the limit of ", max_bytes));
 }
 
-// While it lives, a write of this thread to a broken pipe fails with EPIPE and raises nothing.
+// While it lives, a write of this thread to a broken pipe fails with EPIPE and raises no signal.
 class NoSigpipe {
  public:
   NoSigpipe() {
@@ -39,7 +39,7 @@ class NoSigpipe {
   }
   ~NoSigpipe() {
     const timespec now = {};
-    if (!was_pending_) sigtimedwait(&pipe_, nullptr, &now);  // takes back the one that our write raised
+    if (!was_pending_) sigtimedwait(&pipe_, nullptr, &now);  // removes the one that our write raised
     pthread_sigmask(SIG_SETMASK, &old_, nullptr);
   }
   NoSigpipe(const NoSigpipe&) = delete;
@@ -118,14 +118,14 @@ absl::StatusOr<std::optional<std::string>> ReadFrame(int fd, size_t max_bytes) {
 }
 
 absl::StatusOr<std::optional<std::string>> FrameParser::Next() {
-  const std::string_view rest = std::string_view(buffer_).substr(begin_);
-  if (rest.size() < kHeaderBytes) return std::optional<std::string>();
-  const size_t length = DecodeLength(rest.data());
+  const std::string_view unread = std::string_view(buffer_).substr(begin_);
+  if (unread.size() < kHeaderBytes) return std::optional<std::string>();
+  const size_t length = DecodeLength(unread.data());
   if (length > max_bytes_) return TooLong(length, max_bytes_);
-  if (rest.size() < kHeaderBytes + length) return std::optional<std::string>();
-  std::string frame(rest.substr(kHeaderBytes, length));
+  if (unread.size() < kHeaderBytes + length) return std::optional<std::string>();
+  std::string frame(unread.substr(kHeaderBytes, length));
   begin_ += kHeaderBytes + length;
-  if (begin_ == buffer_.size() || begin_ > (size_t{1} << 20)) {  // give back what was taken, now and then
+  if (begin_ == buffer_.size() || begin_ > (size_t{1} << 20)) {  // free what was read, from time to time
     buffer_.erase(0, begin_);
     begin_ = 0;
   }

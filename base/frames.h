@@ -14,24 +14,24 @@
 
 namespace halftone {
 
-// What halftoned and its child allow.
+// The longest frame that halftoned and its worker accept.
 inline constexpr size_t kMaxFrameBytes = size_t{64} << 20;
 
-// Header and bytes as they go over the pipe.
+// The frame as it is written to the pipe: header, then bytes.
 std::string EncodeFrame(std::string_view bytes);
 
-// Writes one frame and blocks until it is in the pipe. UNAVAILABLE when nobody reads any more (SIGPIPE is not raised).
+// Writes one frame and blocks until it is in the pipe. UNAVAILABLE when the reading end is closed; no SIGPIPE is
+// raised.
 absl::Status WriteFrame(int fd, std::string_view bytes);
 
-// Writes what a non-blocking pipe takes now and returns how many bytes that was (0: it is full). As WriteFrame, it
-// raises no SIGPIPE.
+// Writes what fits into a non-blocking pipe and returns the number of bytes (0: it is full). Raises no SIGPIPE either.
 absl::StatusOr<size_t> WriteSome(int fd, std::string_view bytes);
 
 // Reads one frame and blocks until it is complete. nullopt: the pipe ended between two frames. DATA_LOSS: it ended
-// within one. INVALID_ARGUMENT: the frame is longer than `max_bytes` (nothing of it is allocated).
+// within one. INVALID_ARGUMENT: the frame is longer than `max_bytes` (nothing is allocated for it).
 absl::StatusOr<std::optional<std::string>> ReadFrame(int fd, size_t max_bytes = kMaxFrameBytes);
 
-// Cuts a stream that comes in arbitrary pieces into frames, for readers that must not block. Not thread-safe.
+// Splits a stream that arrives in arbitrary pieces into frames, for readers that must not block. Not thread-safe.
 class FrameParser {
  public:
   explicit FrameParser(size_t max_bytes = kMaxFrameBytes) : max_bytes_(max_bytes) {}
@@ -47,7 +47,7 @@ class FrameParser {
  private:
   const size_t max_bytes_;
   std::string buffer_;
-  size_t begin_ = 0;  // what lies before was taken
+  size_t begin_ = 0;  // Next returned what lies before
 };
 
 }  // namespace halftone

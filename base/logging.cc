@@ -108,7 +108,7 @@ LogLine::LogLine(LogLine&& other) noexcept : line_(std::exchange(other.line_, {}
 LogLine::~LogLine() {
   if (line_.empty()) return;
   line_.append("}\n");
-  if (write(STDERR_FILENO, line_.data(), line_.size()) < 0) return;  // a log that nobody takes is lost
+  if (write(STDERR_FILENO, line_.data(), line_.size()) < 0) return;  // a line that cannot be written is lost
 }
 
 LogLine& LogLine::Raw(std::string_view key, std::string_view json) {

@@ -1,9 +1,9 @@
-// Logs: one JSON object a line on stderr.
+// Logs: one JSON object per line on stderr.
 //
 //   LogInfo("job started").With("job", name).With("attempt", 2);
 //   {"ts":"2031-01-02T03:04:05.123456Z","level":"INFO","msg":"job started","job":"jobs/0a..","attempt":2}
 //
-// Lines of absl's LOG go the same way, with "source":"file.cc:12", once InitLogging was called.
+// After InitLogging, absl's LOG writes such lines too, with "source":"file.cc:12".
 
 #ifndef HALFTONE_BASE_LOGGING_H_
 #define HALFTONE_BASE_LOGGING_H_
@@ -19,7 +19,7 @@ namespace halftone {
 // Sends absl's LOG to stderr as JSON lines. Call once, at the start of main.
 void InitLogging();
 
-// `text` as a JSON string with its quotes; bytes that are no UTF-8 and control characters are escaped.
+// `text` as a JSON string with its quotes. Control characters and bytes that are not UTF-8 are escaped.
 std::string JsonQuote(TextArg text);
 
 // One line, written by the destructor in one write; lines longer than 8 KiB are cut. Thread-safe: lines never mix.

@@ -8,13 +8,13 @@
 namespace halftone {
 namespace {
 
-TEST(JsonQuote, EscapesWhatCouldForgeALine) {
+TEST(JsonQuote, EscapesWhatWouldEndTheString) {
   EXPECT_EQ(JsonQuote("plain"), "\"plain\"");
   EXPECT_EQ(JsonQuote("a\"b\\c\n\t"), "\"a\\\"b\\\\c\\n\\t\"");
   EXPECT_EQ(JsonQuote(std::string("\x1b[31m\0", 6)), "\"\\u001b[31m\\u0000\"");
   EXPECT_EQ(JsonQuote("h\xc3\xa9"), "\"h\xc3\xa9\"");
   EXPECT_EQ(JsonQuote("\xff\xc3"), "\"\\ufffd\\ufffd\"");
-  EXPECT_EQ(JsonQuote("\xed\xa0\x80"), "\"\\ufffd\\ufffd\\ufffd\"") << "a surrogate is no UTF-8";
+  EXPECT_EQ(JsonQuote("\xed\xa0\x80"), "\"\\ufffd\\ufffd\\ufffd\"") << "a surrogate is not UTF-8";
 }
 
 TEST(LogLine, IsOneJsonObject) {
@@ -22,8 +22,8 @@ TEST(LogLine, IsOneJsonObject) {
   LogInfo("job started").With("job", "jobs/1").With("attempt", 2).With("seconds", 0.5);
   const std::string line = testing::internal::GetCapturedStderr();
   EXPECT_EQ(line.substr(0, 7), "{\"ts\":\"");
-  const std::string rest = line.substr(line.find("Z\",") + 3);
-  EXPECT_EQ(rest, "\"level\":\"INFO\",\"msg\":\"job started\",\"job\":\"jobs/1\",\"attempt\":2,\"seconds\":0.5}\n");
+  const std::string fields = line.substr(line.find("Z\",") + 3);
+  EXPECT_EQ(fields, "\"level\":\"INFO\",\"msg\":\"job started\",\"job\":\"jobs/1\",\"attempt\":2,\"seconds\":0.5}\n");
 }
 
 TEST(LogLine, LongLinesAreCut) {

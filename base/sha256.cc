@@ -31,7 +31,7 @@ void Sha256::Update(std::string_view bytes) {
 }
 
 std::string Sha256::Hex() const {
-  Context copy;  // finishing spoils a context
+  Context copy;  // EVP_DigestFinal_ex ends its context
   CHECK_EQ(EVP_MD_CTX_copy_ex(copy.evp, context_->evp), 1);
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int size = 0;

@@ -1,4 +1,4 @@
-// SHA-256: the name of every blob.
+// SHA-256, by which blobs are named.
 
 #ifndef HALFTONE_BASE_SHA256_H_
 #define HALFTONE_BASE_SHA256_H_
@@ -9,7 +9,7 @@
 
 namespace halftone {
 
-// A digest over bytes that come in pieces. Not thread-safe.
+// The digest of data that arrives in pieces. Not thread-safe.
 class Sha256 {
  public:
   Sha256();

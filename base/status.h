@@ -15,7 +15,7 @@
 
 namespace halftone {
 
-// The same code and payloads, with "context: " in front of the message. An OK status stays as it is.
+// The same code and payloads; the message gets the prefix "context: ". An OK status is returned unchanged.
 absl::Status Annotate(absl::Status status, TextArg context);
 
 // A status from an errno value: ENOSPC, EDQUOT and EFBIG are RESOURCE_EXHAUSTED, ENOENT is NOT_FOUND, EPIPE is
@@ -27,7 +27,7 @@ absl::Status ErrnoToStatus(int error_number, TextArg what);
 #define HALFTONE_STATUS_CONCAT_INNER_(a, b) a##b
 #define HALFTONE_STATUS_CONCAT_(a, b) HALFTONE_STATUS_CONCAT_INNER_(a, b)
 
-// Leaves the function with the status of `expr` unless it is OK.
+// Returns the status of `expr` from the function unless it is OK.
 #define HALFTONE_RETURN_IF_ERROR(expr)                                      \
   do {                                                                      \
     if (::absl::Status halftone_status_ = (expr); !halftone_status_.ok()) { \
@@ -35,8 +35,8 @@ absl::Status ErrnoToStatus(int error_number, TextArg what);
     }                                                                       \
   } while (false)
 
-// Evaluates `expr`, a StatusOr; leaves the function with its status unless it is OK, else assigns its value to `lhs`,
-// which may declare a variable. More than one statement: not for an `if` without braces.
+// Evaluates `expr`, a StatusOr. Returns its status from the function unless it is OK, else assigns its value to `lhs`,
+// which may declare a variable. Expands to several statements: an `if` around it needs braces.
 #define HALFTONE_ASSIGN_OR_RETURN(lhs, ...) \
   HALFTONE_ASSIGN_OR_RETURN_IMPL_(HALFTONE_STATUS_CONCAT_(halftone_status_or_, __LINE__), lhs, (__VA_ARGS__))
 

@@ -25,7 +25,7 @@ absl::Status Check(bool ok) {
   return absl::OkStatus();
 }
 
-TEST(StatusMacros, PassValuesAndErrorsOn) {
+TEST(StatusMacros, PropagateValuesAndErrors) {
   EXPECT_EQ(Twice(true).value(), 14);
   EXPECT_EQ(Twice(false).status(), absl::NotFoundError("no such number"));
   EXPECT_TRUE(Check(true).ok());
@@ -42,7 +42,7 @@ TEST(Annotate, KeepsCodeAndPayloads) {
   EXPECT_TRUE(Annotate(absl::OkStatus(), "file 'a'").ok());
 }
 
-TEST(ErrnoToStatus, MapsWhatAClientCanDoSomethingAbout) {
+TEST(ErrnoToStatus, MapsErrorsThatAClientCanActOn) {
   EXPECT_EQ(ErrnoToStatus(ENOSPC, "x").code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(ErrnoToStatus(ENOENT, "x").code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(ErrnoToStatus(EPIPE, "x").code(), absl::StatusCode::kUnavailable);

@@ -13,7 +13,7 @@ TEST(Strings, ViewsOfBothKinds) {
   EXPECT_EQ(StdView(AbslView("text")), "text");
 }
 
-TEST(Strings, TextArgTakesAll) {
+TEST(Strings, TextArgTakesEveryTextType) {
   const auto length = [](TextArg text) { return text.std().size() + text.absl().size(); };
   EXPECT_EQ(length("abc"), 6u);
   EXPECT_EQ(length(std::string("abc")), 6u);
