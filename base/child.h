@@ -72,8 +72,8 @@ class Child {
   // Waits until the child has ended, at most for `timeout`. False: it still runs.
   bool AwaitExit(absl::Duration timeout);
 
-  // Waits until the child has ended, kills what is left of its process group and collects the end of stderr. Later calls
-  // return the same status.
+  // Waits until the child has ended, kills what is left of its process group and collects the end of stderr. Later
+  // calls return the same status.
   ExitStatus Wait();
 
   // Sends SIGTERM, and SIGKILL if the child still runs after `grace`; then waits as Wait does.

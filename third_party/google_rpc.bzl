@@ -4,7 +4,7 @@ _DIR = "/usr/lib/python3/dist-packages"
 _NAMES = ["code", "error_details", "status"]
 
 def google_rpc_library(name, visibility):
-    """Makes NAME (a cc_library, headers as "google/rpc/status.pb.h") and NAME_protos (nothing of ours: the files are the system's)."""
+    """Makes NAME (a cc_library, headers as "google/rpc/status.pb.h") and NAME_protos (empty: the system has the .proto files)."""
     headers = ["google_rpc/google/rpc/%s.pb.h" % n for n in _NAMES]
     sources = ["google_rpc/google/rpc/%s.pb.cc" % n for n in _NAMES]
     native.filegroup(

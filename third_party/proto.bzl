@@ -10,15 +10,15 @@
 
 Without `root`, files are imported and included by their path in the workspace: "server/worker/job.proto", "server/worker/job.pb.h".
 `deps` are other halftone_proto_library targets. Well-known types (google/protobuf/*.proto) and google/rpc/*.proto are
-always found; who includes the latter's generated headers depends on //third_party:google_rpc.
-Makes NAME (a cc_library of the messages), NAME_grpc (with `grpc`: the services too; only who speaks gRPC depends on it) and
+always found; a target that includes generated headers of the latter depends on //third_party:google_rpc.
+Makes NAME (a cc_library of the messages), NAME_grpc (with `grpc`: the services; only gRPC servers and clients depend on it) and
 NAME_protos (the .proto files, those of the dependencies included).
 """
 
 # Where Debian's packages put the well-known types and google/rpc.
 _SYSTEM_IMPORTS = "-I/usr/include -I/usr/lib/python3/dist-packages"
 
-# Generated headers do not obey our warnings; says so to the compiler, whatever path they are included by.
+# Marks generated headers as system headers: our warnings do not apply to them, whatever path they are included by.
 _QUIET = "for h in $(OUTS); do case $$h in *.h) sed -i '1i #pragma GCC system_header' $$h;; esac; done"
 
 def halftone_proto_library(name, srcs, deps = [], root = "", grpc = False, visibility = None, testonly = None):
@@ -36,7 +36,7 @@ def halftone_proto_library(name, srcs, deps = [], root = "", grpc = False, visib
     native.genrule(
         name = name + "_gen",
         srcs = srcs,
-        tools = [_protos(dep) for dep in deps],  # only so that a change in them is seen
+        tools = [_protos(dep) for dep in deps],  # rebuilds when they change
         outs = messages.headers + messages.sources + services.headers + services.sources,
         cmd = " ".join([
             "/usr/bin/protoc",

@@ -1,4 +1,4 @@
-"""Repository rule: asks pkg-config how to link the system libraries that come in many parts.
+"""Repository rule: asks pkg-config how to link system libraries that consist of several libraries.
 
 Writes libs.bzl with LINKOPTS, a dictionary from name to link options.
 """

@@ -1,7 +1,7 @@
 # tools/env/bazel.sh: Bazel inside the environment. Sourced by build.sh and test.sh.
 #
-# Everything that Bazel writes is in the cache, outside the clone: an output base for each clone, and one disk cache that all
-# clones share. The server ends with the script: it must not keep the mounts of this call alive.
+# Everything that Bazel writes is in the cache, outside the clone: an output base per clone, and one disk cache that all clones
+# share. Scripts shut the server down when they end, because it would keep the mounts of this call alive.
 
 REPO=$(cd -P "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 CACHE=$HALFTONE_CACHE
@@ -24,7 +24,7 @@ bazel_do() {
   bazel --nohome_rc "--output_user_root=$CACHE/bazel/$KEY" "$command" "${cache[@]}" "$@" 9>&-
 }
 
-# program_targets: every program that is not a test's.
+# program_targets: every program outside tests/.
 program_targets() {
   bazel_do query --noshow_progress --keep_going "attr(testonly, 0, kind('cc_binary rule', //...))" | grep -v '^//tests/' || true
 }

@@ -1,5 +1,5 @@
 # tools/env/build.sh [--programs | [--config=NAME] TARGET...]: `dev build`, inside the environment. Default: everything.
-# Programs of a build with another configuration are not installed.
+# Only a build without --config installs its programs.
 
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/bazel.sh"

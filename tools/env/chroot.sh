@@ -1,13 +1,13 @@
 # tools/env/chroot.sh ROOT REPO CACHE CWD PROGRAM ARG...: becomes PROGRAM inside ROOT, with the host's folders at the same paths.
 #
-# Runs in a mount namespace of its own (see enter.sh), so every mount made here ends with the program.
+# Runs in its own mount namespace (see enter.sh), so every mount made here ends with the program.
 
 set -euo pipefail
 
 root=$1 repo=$2 cache=$3 cwd=$4
 shift 4
 
-# The host's top-level folders that the root brings itself.
+# Top-level folders of the host that the root has its own version of.
 is_system() { [[ " bin boot dev etc lib lib32 lib64 libx32 lost+found proc run sbin sys usr var " == *" $1 "* ]]; }
 
 bind() {
@@ -15,7 +15,7 @@ bind() {
   mount --rbind "$1" "$root$1"
 }
 
-# Folders of the caller that lie inside one of those, such as /var/lib/ci/build.
+# Folders of the caller inside one of those, such as /var/lib/ci/build.
 bind_inside_system() {
   local dir=$1 top=${1#/}
   top=${top%%/*}

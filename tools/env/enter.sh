@@ -1,7 +1,7 @@
 # tools/env/enter.sh: from the host into the environment. Sourced by `dev`.
 #
-# The environment is the host itself (Debian 13 or newer) or a root in the cache (older Debian, Ubuntu). The rest of `dev`
-# does not care which.
+# The environment is the host itself (Debian 13 or newer) or a root in the cache (older Debian, Ubuntu). Only this file
+# distinguishes the two.
 
 # host_kind: native, root (needs a root of its own) or other.
 host_kind() {
@@ -17,7 +17,7 @@ host_kind() {
 
 HOST_KIND=$(host_kind)
 
-# ensure_tier TIER: the packages of the tier are there afterwards.
+# ensure_tier TIER: installs the packages of the tier unless they are installed.
 ensure_tier() {
   tier_packages "$1" >/dev/null
   case $HOST_KIND in
@@ -46,14 +46,14 @@ ensure_native() {
   [[ $1 == base ]] || ensure_native base
   mapfile -t missing < <(native_missing "$1")
   ((${#missing[@]})) || return 0
-  [[ -z ${HALFTONE_ENV_KEY:-} ]] || die "this is already the inside of an environment, one without the tier '$1'; start from outside: dev shell --tier $1"
+  [[ -z ${HALFTONE_ENV_KEY:-} ]] || die "this environment does not have the tier '$1', and cannot install it from inside; leave it and call: dev shell --tier $1"
   [[ $EUID == 0 ]] ||
     die "installing packages needs root: run 'sudo ./dev setup $1' once, or: apt-get install ${missing[*]}"
   step "install ${#missing[@]} packages ($1)" host_apt_install "${missing[@]}"
 }
 
-# env_key [TIER]: names the environment's compiler and libraries; build results of two keys are never mixed. Only the tier
-# clang has another compiler than base.
+# env_key [TIER]: identifies the environment's compiler and libraries; each key has its own build results. Only the tier clang
+# has another compiler than base.
 env_key() {
   local tier=base
   [[ ${1:-} != clang ]] || tier=clang
@@ -72,7 +72,7 @@ shared_dir() {
   [[ ! -d $dir ]] || (cd "$dir" && pwd)
 }
 
-# exec_in TIER CWD PROGRAM ARG...: becomes the program; so exit code, streams and signals are its own.
+# exec_in TIER CWD PROGRAM ARG...: replaces this process by the program, which gets its streams and signals directly.
 exec_in() {
   local tier=$1 cwd=$2 shared setting
   shift 2
@@ -95,5 +95,5 @@ exec_in() {
     env --chdir="$cwd" "${unset[@]}" "${settings[@]}" "$@"
 }
 
-# enter: as exec_in, but comes back.
+# enter: as exec_in, in a subshell: returns when the program ends.
 enter() { (exec_in "$@"); }

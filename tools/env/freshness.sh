@@ -1,9 +1,9 @@
-# tools/env/freshness.sh: is what was built last still what the sources say? Sourced by `dev` and by build.sh.
+# tools/env/freshness.sh: whether the last build of the programs is up to date. Sourced by `dev` and by build.sh.
 
-# Folders whose files can change a program. Tests and documents cannot.
+# Folders that programs are built from (not tests and documents).
 SOURCE_FOLDERS=(base proto ir formats passes runtime optimizer server report client tools third_party)
 
-# stamp: a file as old as the start of the last good build of the programs, in this environment.
+# stamp: a file whose time is the start of the last successful build of the programs in this environment.
 stamp() { echo "$CLONE_DIR/built-$(env_key)"; }
 
 programs_fresh() {

@@ -1,9 +1,9 @@
-# tools/env/log.sh: how `dev` speaks. Everything goes to stderr: stdout belongs to the program that runs.
+# tools/env/log.sh: messages of `dev`. They go to stderr, because stdout belongs to the program that runs.
 
 say() { printf 'dev: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 
-# step TEXT COMMAND...: one line with the seconds taken; the command's output is shown only when it fails.
+# step TEXT COMMAND...: prints one line with the seconds taken, and the command's output only if it fails.
 step() {
   local text=$1 log start=$SECONDS status=0
   shift

@@ -1,8 +1,8 @@
-# tools/env/packages.sh: what the environment is made of. Sourced by `dev`; only lists here.
+# tools/env/packages.sh: the package lists of the environment. Sourced by `dev`.
 #
-# Packages come in tiers, each fetched on first use. A change in a list makes a new root (the list is the cache key).
+# Packages come in tiers, each installed on first use. Changing a list makes a new root: its hash is part of the root's name.
 
-SUITE=trixie   # Debian 13: older releases have too old a oneDNN and ONNX
+SUITE=trixie   # Debian 13: oneDNN and ONNX of older releases are too old
 
 # Build and test.
 PACKAGES_BASE=(
@@ -20,11 +20,11 @@ PACKAGES_BASE=(
   # Tests.
   libgtest-dev libgmock-dev libbenchmark-dev
   python3-numpy python3-protobuf python3-grpcio python3-googleapis-common-protos python3-yaml
-  # What the demo and the end-to-end tests call.
+  # Called by the demo and the end-to-end tests.
   ca-certificates curl procps util-linux git
 )
 
-# Peers to compare with: comparison tests and `dev bench`.
+# Frameworks to compare with, for comparison tests and `dev bench`.
 PACKAGES_BENCH=(
   python3-onnx python3-onnxruntime python3-torch python3-torchvision
   python3-sklearn python3-opencv python3-pil

@@ -1,10 +1,10 @@
 # tools/env/root.sh: a Debian 13 root in the cache, for hosts that are older. Sourced by `dev`.
 #
-# Each set of packages is a directory of its own, named by the hash of its list: $CACHE/roots/<tier>-<hash>. It is made
-# under a temporary name, under a lock, and renamed when complete, so it is never half-made; after that nothing changes it.
+# Each package set has its own directory, $CACHE/roots/<tier>-<hash of the list>. It is made under a lock and a temporary name
+# and renamed when complete. After that nothing changes it.
 # Needs: say, die, step (tools/env/log.sh), packages.sh, CACHE.
 
-ROOT_FORMAT=1  # raise when the way a root is made changes
+ROOT_FORMAT=1  # increase when this file makes roots differently
 
 # tier_packages TIER: the packages that a tier adds to the base.
 tier_packages() {
@@ -25,7 +25,7 @@ root_path() {
   echo "$CACHE/roots/$1-$key"
 }
 
-# ensure_root TIER: makes the root unless it is there. Two calls at once: the second waits for the first.
+# ensure_root TIER: makes the root unless it exists. Of two calls at once the second waits for the first.
 ensure_root() {
   local tier=$1 root
   root=$(root_path "$tier")
@@ -33,7 +33,7 @@ ensure_root() {
   [[ $EUID == 0 ]] || die "the environment '$tier' is not made yet, and making it (debootstrap, chroot) needs root: run 'sudo HALFTONE_CACHE=$CACHE ./dev setup $tier' once"
   [[ $tier == base ]] || ensure_root base
   mkdir -p "$CACHE/roots" "$CACHE/locks"
-  [[ -z ${SUDO_UID:-} ]] || chown "$SUDO_UID:$SUDO_GID" "$CACHE" "$CACHE/roots" "$CACHE/locks"  # theirs, but for the roots
+  [[ -z ${SUDO_UID:-} ]] || chown "$SUDO_UID:$SUDO_GID" "$CACHE" "$CACHE/roots" "$CACHE/locks"  # the caller owns the cache, root the files in the roots
   local lock
   exec {lock}>"$CACHE/locks/root-$(basename "$root")"
   flock -n "$lock" || { say "another call is making the environment '$tier': waiting"; flock "$lock"; }
@@ -41,10 +41,10 @@ ensure_root() {
   exec {lock}>&-
 }
 
-# make_root TIER ROOT: under the lock.
+# make_root TIER ROOT: called under the lock.
 make_root() {
   local tier=$1 root=$2
-  rm -rf "$root".making.*  # what an interrupted call left; the lock says that nobody works on it
+  rm -rf "$root".making.*  # left by an interrupted call; as we hold the lock, it is not in use
   local new=$root.making.$$
   say "making the Debian 13 environment '$tier' in $root (once; later calls start at once)"
   if [[ $tier == base ]]; then
@@ -76,7 +76,7 @@ host_mirror() {
     awk -v c="$codename" '$1 == c && $2 ~ /^(https?|file):/ { sub(/\/$/, "", $2); print $2; exit }'
 }
 
-# apt_acquire_settings: proxies, certificates and the like, as the host's apt has them.
+# apt_acquire_settings: proxies, certificates and similar settings of the host's apt.
 apt_acquire_settings() {
   apt-config dump | grep -E '^Acquire::(http|https|ftp|Check-|Retries|Force)' | grep -v '::Dl-Limit' || true
 }
@@ -96,7 +96,7 @@ bootstrap() {
     'path-exclude /usr/share/locale/*' >"$root/etc/dpkg/dpkg.cfg.d/halftone"
 }
 
-# install_packages ROOT PACKAGE...: with the host's apt settings; its passwords do not stay in the root.
+# install_packages ROOT PACKAGE...: uses the host's apt settings, and removes its passwords from the root afterwards.
 install_packages() {
   local root=$1 etc
   shift

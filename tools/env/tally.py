@@ -1,10 +1,10 @@
 """Counts test cases.
 
-  tally.py collect PASS EVENTS.json    Bazel's events of one test run -> lines "PASS name", "FAIL name: why", "SKIP name: why"
-  tally.py total [--no-skips] FILE...  such lines -> what failed or was skipped, then "N passed, N failed[, N skipped]"
+  tally.py collect PASS EVENTS.json    Bazel's events of one test run -> lines "PASS name", "FAIL name: reason", "SKIP name: reason"
+  tally.py total [--no-skips] FILE...  such lines -> failed and skipped cases, then "N passed, N failed[, N skipped]"
 
-A case is a case of GoogleTest, or a "PASS name" line of a shell or Python test; a test without either is one case. A test
-that crashes, times out or does not build is a failed case.
+A case is a GoogleTest case, or a "PASS name" line of a shell or Python test. A test without either is one case. A test that
+crashes, times out or does not build is a failed case.
 """
 
 import json
@@ -22,7 +22,7 @@ def path_of(uri):
 
 
 def cases_of_xml(path):
-    """GoogleTest's own cases; nothing for the stand-in that Bazel writes for other tests."""
+    """The cases of a GoogleTest program; none for the test.xml that Bazel writes itself for other tests."""
     try:
         root = ElementTree.parse(path).getroot()
     except (OSError, ElementTree.ParseError):
@@ -108,7 +108,7 @@ def total(paths, skips_fail):
         print("%s %s" % ({"FAIL": "FAILED ", "SKIP": "SKIPPED"}[kind], text))
     if skips_fail:
         if counts["SKIP"]:
-            print("(a skipped test counts as failed: the shared folder is here, so everything can run)")
+            print("(a skipped test counts as failed, because the shared folder is available)")
         counts["FAIL"] += counts.pop("SKIP")
     line = "%d passed, %d failed" % (counts["PASS"], counts["FAIL"])
     if counts.get("SKIP"):

@@ -2,12 +2,12 @@
 #
 #   1. bazel build //...
 #   2. bazel test //... (or the targets given)
-#   3. again, with oneDNN held to AVX2: the tests that reach oneDNN and are not about one instruction set
-#   4. the steps that call Bazel or dev themselves: every executable tests/*/dev_test.sh. They print "PASS name",
-#      "FAIL name" or "SKIP name: reason" lines; so may sh_tests (Python tests) inside Bazel.
+#   3. again with ONEDNN_MAX_CPU_ISA=AVX2: the tests that depend on oneDNN and do not test one instruction set
+#   4. tests that call Bazel or dev themselves: every executable tests/*/dev_test.sh. They print "PASS name", "FAIL name" or
+#      "SKIP name: reason" lines, as sh_tests (Python tests) inside Bazel do.
 #
-# Test tags: needs-bf16 (left out, with a word, where the CPU has no AVX512_BF16), isa-specific, slow, python (not run twice).
-# With the shared folder a skipped test counts as failed: there everything can run.
+# Test tags: needs-bf16 (left out, with a message, where the CPU has no AVX512_BF16), isa-specific, slow, python (not run twice).
+# With the shared folder a skipped test counts as failed, because every test can run there.
 
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/bazel.sh"
@@ -33,17 +33,17 @@ if ! grep -qw avx512_bf16 /proc/cpuinfo; then
   skip_tags+=(-needs-bf16)
 fi
 
-# bazel_tests NAME FLAG... : one pass; its events go to $results/NAME.json. A failed test is not the end.
+# bazel_tests NAME FLAG...: one pass; its events go to $results/NAME.json. Goes on after a failed test.
 bazel_tests() {
   local name=$1 status=0
   shift
   bazel_do test "${test_flags[@]}" "--build_event_json_file=$results/$name.json" "$@" || status=$?
-  # 0 good; 1 build failed; 3 tests failed; 4 no tests: all seen in the events. Others: Bazel itself.
+  # 0 passed, 1 build failed, 3 tests failed, 4 no tests: the events tell these. Other codes are failures of Bazel.
   case $status in
     0 | 1 | 3 | 4) ;;
     *) echo "FAIL bazel-$name: exit code $status" >"$results/bazel-$name.lines" ;;
   esac
-  # The next pass writes over the results.
+  # The next pass overwrites the results.
   mkdir -p "$results/$name"
   python3 "$REPO/tools/env/tally.py" collect "$name" "$results/$name.json" >"$results/$name.lines.tmp"
   mv "$results/$name.lines.tmp" "$results/$name.lines"
@@ -64,13 +64,13 @@ say "tests (after $((SECONDS - started)) s)"
 bazel_tests first "$(tags "${skip_tags[@]}")" "${targets[@]}"
 
 if ((${#build_flags[@]})); then
-  # Instrumented programs: once is enough, and the steps call dev themselves.
+  # One pass is enough for instrumented programs, and step 4 would build without instrumentation.
   say "done in $((SECONDS - started)) s"
   python3 "$REPO/tools/env/tally.py" total "$results"/*.lines
   exit
 fi
 
-say "tests that reach oneDNN, held to AVX2 (after $((SECONDS - started)) s)"
+say "tests that depend on oneDNN, with AVX2 (after $((SECONDS - started)) s)"
 mapfile -t again < <(bazel_do query --noshow_progress --keep_going \
   "kind('_test rule', set(${targets[*]})) intersect rdeps(//..., //third_party:onednn)" 2>/dev/null)
 if ((${#again[@]})); then

@@ -1,7 +1,7 @@
 # tools/env/tidy.sh [--changed | FILE...]: `dev tidy`, inside the environment 'clang'. Default: every .cc file.
 #
-# --changed: only the files that differ from the last 10 commits, and at most 24 of them: what CI has time for.
-# Protos are generated first, as clang-tidy reads what the compiler would. Prints "PASS tidy FILE" or the findings and
+# --changed: only files that the last 10 commits changed, and at most 24 of them, to limit the time in CI.
+# Generates the protos first, because clang-tidy reads the generated headers. Prints "PASS tidy FILE", or the findings and
 # "FAIL tidy FILE".
 
 set -euo pipefail
@@ -12,7 +12,7 @@ readonly MOST_CHANGED=24 COMMITS=10
 generated=$(mktemp -d)
 trap 'rm -rf "$generated"' EXIT
 
-# What third_party/proto.bzl generates, into one folder.
+# Generates what third_party/proto.bzl generates, into one folder.
 generate_protos() {
   (cd proto && protoc -I. "--cpp_out=$generated" "--grpc_out=$generated" \
     --plugin=protoc-gen-grpc=/usr/bin/grpc_cpp_plugin halftone/v1/*.proto)

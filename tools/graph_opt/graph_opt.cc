@@ -1,16 +1,16 @@
-// Runs pipelines of passes over a graph and prints what came out, as text.
+// Runs pipelines of passes over a graph and prints the resulting graph as text.
 //
 //   graph_opt model.onnx                                        # the optimize pipeline
 //   graph_opt --plan=lists --pipeline=optimize,precision,export-onnx model.onnx
 //   graph_opt --pipeline=fuse-conv-bias --target='without conv+bias' small.graph
-//   graph_opt --verify-passes model.pb                          # compares answers before and after every pass
-//   graph_opt --why='fuse-residual' model.onnx                  # what stopped the rule, by node; or --why='*/add_3'
+//   graph_opt --verify-passes model.pb                          # compares outputs before and after every pass
+//   graph_opt --why='fuse-residual' model.onnx                  # per node: why the rule did not apply; or --why='*/add_3'
 //   graph_opt --pipeline='rename_op(old=Relu,new=Relu6),remove_device' model.pb
-//   graph_opt --reproduce failure.graph                         # runs a failed pass again; graph_reduce shrinks it
+//   graph_opt --reproduce failure.graph                         # runs a failed pass again; graph_reduce minimizes it
 //   HALFTONE_DEBUG=dump=/tmp/d,time,why,only=fuse-* graph_opt model.onnx
 //
-// Files that end in .graph are text; others are models. Reasons go to stderr with --log. A pass that moves an answer
-// beyond what it declares is named, and everything to see it again is written to --reproducer.
+// Files named *.graph are text, others are models. --log prints every rewrite and every refusal to stderr. When a pass
+// changes outputs by more than it declares, --verify-passes names it and writes a reproducer to --reproducer.
 
 #include <cstdio>
 #include <string>
@@ -59,31 +59,31 @@ absl::StatusOr<PermissiveTarget> TargetOf(const Options& options) {
   return options.target.empty() ? PermissiveTarget() : PermissiveTarget::Parse(options.target);
 }
 
-// OK where the failure is gone.
+// OK if the pass does not fail any more.
 absl::Status Reproduce(const Options& options) {
   HALFTONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(options.path));
   HALFTONE_ASSIGN_OR_RETURN(const Reproducer reproducer, ReadReproducer(text));
   HALFTONE_ASSIGN_OR_RETURN(const Pipeline pipeline, MakePipelineOf(reproducer));
   HALFTONE_ASSIGN_OR_RETURN(const PermissiveTarget target, TargetOf(options));
   HALFTONE_RETURN_IF_ERROR(Rerun(reproducer, pipeline, target));
-  std::fprintf(stderr, "it does not fail any more: pipeline '%s', pass '%s', seed %llu\n", reproducer.pipeline.c_str(),
-               reproducer.pass.c_str(), static_cast<unsigned long long>(reproducer.seed));
+  std::fprintf(stderr, "the failure is not reproduced: pipeline '%s', pass '%s', seed %llu\n",
+               reproducer.pipeline.c_str(), reproducer.pass.c_str(), static_cast<unsigned long long>(reproducer.seed));
   return absl::OkStatus();
 }
 
 void PrintLog(const RewriteLog& log) {
   for (const RewriteLogEntry& entry : log.entries()) {
-    std::fprintf(stderr, "%-4s %-28s '%s'  %s\n", entry.applied ? "did" : "kept", entry.pass.c_str(),
+    std::fprintf(stderr, "%-7s %-28s '%s'  %s\n", entry.applied ? "applied" : "refused", entry.pass.c_str(),
                  entry.node.c_str(), entry.text.c_str());
   }
 }
 
-// Where a check of the framework failed: the file that shows it.
+// Writes the reproducer, if a check of the pass framework failed.
 void SaveReproducer(const Options& options, const PassContext& context) {
   if (context.reproducer.empty()) return;
   const absl::Status written = WriteFileAtomically(options.reproducer, context.reproducer);
   std::fprintf(stderr, "%s\n",
-               written.ok() ? Concat("to see it again: graph_opt --reproduce ", options.reproducer).c_str()
+               written.ok() ? Concat("reproduce it with: graph_opt --reproduce ", options.reproducer).c_str()
                             : std::string(written.message()).c_str());
 }
 
@@ -134,20 +134,21 @@ int main(int argc, char** argv) {
   CLI::App app("Runs pipelines of passes over a graph");
   app.add_option("file", options.path, "a .graph text or a model")->required();
   app.footer(halftone::NamedPassesHelp());
-  app.add_option("--pipeline", options.pipelines, "names, comma-separated, run in order");
-  app.add_option("--target", options.target, "'without conv+residual, ...'");
-  app.add_option("--plan", options.plan, "planner of the precision: lists, or, of a graph that is fused, placement")
+  app.add_option("--pipeline", options.pipelines, "pipelines or passes to run in order, comma-separated");
+  app.add_option("--target", options.target, "kernels of the target: 'without conv+residual, ...' (default: all)");
+  app.add_option("--plan", options.plan, "precision planner: lists, or placement (of a fused graph)")
       ->check(CLI::IsMember({"lists", "placement"}));
-  app.add_option("--batch", options.batch, "binds free first dimensions");
-  app.add_flag("--verify-passes", options.verify, "compares answers before and after every pass");
-  app.add_option("--seed", options.seed, "of the inputs for --verify-passes");
+  app.add_option("--batch", options.batch, "value of a dynamic batch dimension");
+  app.add_flag("--verify-passes", options.verify, "compares outputs before and after every pass");
+  app.add_option("--seed", options.seed, "seed of the random inputs of --verify-passes");
   app.add_option("--reproducer", options.reproducer,
-                 "where a failure of --verify-passes goes (default: failure.graph)");
-  app.add_option("--why", options.why,
-                 "prints what stopped the rules of this name, or all rules at nodes of this name (*, ?)");
-  app.add_flag("--log", options.log, "prints what was done and what was refused, and why");
-  app.add_flag("--quiet", options.quiet, "prints no graph");
-  app.add_flag("--reproduce", options.reproduce, "runs the pass that the file names, as it failed");
+                 "file for the reproducer of a failed pass (default: failure.graph)");
+  app.add_option(
+      "--why", options.why,
+      "prints why the rules of this name, or all rules at the nodes of this name, did not apply (globs: *, ?)");
+  app.add_flag("--log", options.log, "prints every rewrite that was applied or refused, with the reason");
+  app.add_flag("--quiet", options.quiet, "does not print the graph");
+  app.add_flag("--reproduce", options.reproduce, "runs the failed pass that the file (a reproducer) describes");
   CLI11_PARSE(app, argc, argv);
   const absl::Status status = halftone::Run(options);
   if (status.ok()) return 0;

@@ -1,12 +1,13 @@
-// Shrinks a failure: prints the smallest graph that still fails in the same way, as a file that --reproduce takes.
+// Reduces a failing graph to the smallest one that fails in the same way, and prints it as a reproducer for
+// graph_opt --reproduce.
 //
-//   graph_reduce failure.graph                       # what --verify-passes, or a failed pass, left
+//   graph_reduce failure.graph                       # the reproducer that --verify-passes or a failed pass wrote
 //   graph_reduce --if='halftone run {}' bad.graph    # any command that fails on the file
 //   graph_reduce --out small.graph failure.graph
 //
-// A reproducer names its pipeline, its pass and its seed; the same pass must fail in the same way. With --if the
-// command is run on each smaller graph, with the path of its text in the place of {}; it must end with the exit code
-// that it had on the whole graph.
+// A reproducer names its pipeline, its pass and its seed; the same pass must fail in the same way. With --if, the
+// command runs on each smaller graph, with {} replaced by the path of its text. It must end with the same exit code as
+// on the whole graph.
 
 #include <cstdio>
 #include <cstdlib>
@@ -45,7 +46,7 @@ absl::Status WriteResult(const Options& options, const std::string& text) {
   return absl::OkStatus();
 }
 
-ReduceOptions Reducing(const Options& options) {
+ReduceOptions ReduceOptionsOf(const Options& options) {
   return {.max_tries = options.tries,
           .progress = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }};
 }
@@ -59,14 +60,14 @@ absl::Status ReduceReproducer(const Options& options) {
     HALFTONE_ASSIGN_OR_RETURN(target, PermissiveTarget::Parse(options.target));
   }
   const absl::Status failure = Rerun(reproducer, pipeline, target);
-  if (failure.ok()) return absl::FailedPreconditionError("nothing fails here: there is nothing to shrink");
+  if (failure.ok()) return absl::FailedPreconditionError("the reproducer does not fail: there is nothing to reduce");
   std::fprintf(stderr, "fails: %s\n", std::string(failure.message()).c_str());
   Reproducer smaller = reproducer;
   const auto fails = [&](const Reduction& r) {
     smaller.graph = r.graph;
     return SameFailure(Rerun(smaller, pipeline, target), failure);
   };
-  smaller.graph = Reduce(reproducer.graph, fails, Reducing(options)).graph;
+  smaller.graph = Reduce(reproducer.graph, fails, ReduceOptionsOf(options)).graph;
   smaller.failure = std::string(Rerun(smaller, pipeline, target).message());
   return WriteResult(options, PrintReproducer(smaller));
 }
@@ -82,7 +83,8 @@ absl::Status ReduceByCommand(const Options& options) {
   };
   const int code = run(graph);
   if (code == 0) return absl::FailedPreconditionError("the command does not fail on the whole graph");
-  const Reduction smaller = Reduce(graph, [&](const Reduction& r) { return run(r.graph) == code; }, Reducing(options));
+  const Reduction smaller =
+      Reduce(graph, [&](const Reduction& r) { return run(r.graph) == code; }, ReduceOptionsOf(options));
   return WriteResult(options, PrintGraph(smaller.graph, {.with_weights = true}));
 }
 
@@ -91,12 +93,13 @@ absl::Status ReduceByCommand(const Options& options) {
 
 int main(int argc, char** argv) {
   halftone::Options options;
-  CLI::App app("Shrinks a graph that fails");
-  app.add_option("file", options.path, "a reproducer; with --if any .graph text or model")->required();
-  app.add_option("--if", options.command, "a command that fails on the file {}");
-  app.add_option("--target", options.target, "'without conv+residual, ...', of a reproducer");
-  app.add_option("--out", options.out, "where the small graph goes (default: stdout)");
-  app.add_option("--tries", options.tries, "at most so many graphs are tried");
+  CLI::App app("Reduces a failing graph to a minimal one");
+  app.add_option("file", options.path, "a reproducer; with --if any .graph file or model")->required();
+  app.add_option("--if", options.command, "a command that fails on the graph file {}");
+  app.add_option("--target", options.target,
+                 "kernels of the target of a reproducer: 'without conv+residual, ...' (default: all)");
+  app.add_option("--out", options.out, "file for the reduced graph (default: stdout)");
+  app.add_option("--tries", options.tries, "largest number of graphs to try");
   CLI11_PARSE(app, argc, argv);
   const absl::Status status =
       options.command.empty() ? halftone::ReduceReproducer(options) : halftone::ReduceByCommand(options);

@@ -25,7 +25,7 @@ std::vector<NodeId> Computing(const Graph& graph) {
   return nodes;
 }
 
-// Removes what no output needs, inputs too.
+// Removes nodes and inputs that no output depends on.
 void Prune(Graph& graph) {
   GraphEditor edit(graph);
   edit.RemoveDeadNodes();
@@ -53,7 +53,7 @@ class Reducer {
   }
 
  private:
-  // Whether `smaller` fails too; then it is the best there is.
+  // Whether `smaller` fails too. If so, it becomes the best reduction so far.
   bool Try(Reduction smaller, const std::string& what) {
     if (tries_ >= options_.max_tries || smaller.graph.outputs().empty()) return false;
     Prune(smaller.graph);
@@ -79,7 +79,7 @@ class Reducer {
     for (const GraphOutput& output : all) {
       Reduction one = best_;
       GraphEditor(one.graph).SetGraphOutputs({output});
-      if (Try(std::move(one), Concat("output '", output.name, "' alone"))) return true;
+      if (Try(std::move(one), Concat("only output '", output.name, "'"))) return true;
     }
     bool smaller = false;
     for (size_t i = best_.graph.outputs().size(); i-- > 0;) {
@@ -93,7 +93,7 @@ class Reducer {
     return smaller;
   }
 
-  // An output is what its last node reads.
+  // Moves an output to an input of the node that computes it.
   bool PullOutputs() {
     bool smaller = false;
     for (size_t i = 0; i < best_.graph.outputs().size(); ++i) {
@@ -116,7 +116,7 @@ class Reducer {
     return smaller;
   }
 
-  // What the nodes compute and others read comes from inputs; outputs of theirs are given up.
+  // The graph without `nodes`: values that other nodes read become inputs, outputs that the nodes compute are dropped.
   Reduction Without(const std::vector<NodeId>& nodes) const {
     Reduction less = best_;
     GraphEditor edit(less.graph);
@@ -165,7 +165,7 @@ class Reducer {
     }
   }
 
-  // op(x) => x where both have one type and shape.
+  // op(x) => x where both have the same type and shape.
   bool BypassNodes() {
     bool smaller = false;
     for (const NodeId id : Computing(best_.graph)) {

@@ -1,4 +1,4 @@
-// The smallest graph that still fails, by trying smaller ones: for reproducers of passes (graph_reduce) and the fuzzer.
+// Reduces a failing graph to a minimal one by trying smaller graphs. Used by graph_reduce and by the fuzzer.
 #ifndef HALFTONE_TOOLS_GRAPH_REDUCE_REDUCE_H_
 #define HALFTONE_TOOLS_GRAPH_REDUCE_REDUCE_H_
 
@@ -10,25 +10,26 @@
 
 namespace halftone {
 
-// A smaller graph. Ids are those of the first.
+// A reduced graph. Its ids are those of the original graph.
 struct Reduction {
   Graph graph;
-  std::map<ValueId, ValueId> cut;  // inputs that the first graph has not, and its values that they stand for
+  std::map<ValueId, ValueId> cut;  // new inputs, and the values of the original graph that they replace
 };
 
 using StillFails = std::function<bool(const Reduction&)>;
 
 struct ReduceOptions {
   int max_tries = 5000;
-  // Constants become ones and dimensions smaller: then values that were cut have not the shape that they had.
+  // Also replaces constants by ones and makes dimensions smaller. Values in `cut` then have other shapes than before.
   bool shrink = true;
-  // One line a success: "23 nodes, 2 inputs, 1 outputs: cut 12 nodes".
+  // Called with one line per successful step: "23 nodes, 2 inputs, 1 outputs: cut 12 nodes".
   std::function<void(const std::string&)> progress = nullptr;
 };
 
-// Drops outputs, puts inputs in the place of computed values (first of many at once, then of one), takes nodes out that
-// hand on a value of the same shape, then optional inputs and attributes, then shrinks; again and again until nothing
-// smaller fails. Every graph that `still_fails` sees is verified and has its shapes inferred. REQUIRES: `graph` fails
+// Repeats these steps until no smaller graph fails: drops outputs; replaces computed values by inputs (first many at
+// once, then single ones); bypasses nodes whose input and output have the same type and shape; drops optional inputs
+// and attributes; shrinks dimensions and constants. Every graph that `still_fails` gets is verified and has inferred
+// shapes. REQUIRES: `graph` fails.
 Reduction Reduce(const Graph& graph, const StillFails& still_fails, const ReduceOptions& options = {});
 
 }  // namespace halftone

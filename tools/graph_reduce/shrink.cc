@@ -18,7 +18,7 @@ std::vector<int64_t> WithDim(std::vector<int64_t> dims, int64_t from, int64_t to
   return dims;
 }
 
-// The part of `tensor` at the lowest indices. REQUIRES: sized elements; no dimension is larger
+// The part of `tensor` at the lowest indices. REQUIRES: sized elements; no dimension of `dims` is larger than its own.
 Tensor Corner(const Tensor& tensor, const std::vector<int64_t>& dims) {
   Tensor result(tensor.type(), dims);
   const size_t element = ElementSize(tensor.type());
@@ -98,7 +98,7 @@ std::optional<Graph> WithNumber(const Graph& graph, int64_t from, int64_t to, Re
       if (what == Replaced::kEverywhere) ReplaceInAttributes(edit, id, from, to);
       const OpGroup group = Info(graph.op(id)).group;
       if (group == OpGroup::kOpaque || group == OpGroup::kStructural)
-        continue;  // of these nothing, or little, is inferred
+        continue;  // shape inference knows little of these
       for (const ValueId output : graph.node(id).outputs) {
         if (output.valid()) edit.SetShape(output, Shape());
       }

@@ -1,4 +1,4 @@
-// Smaller dimensions and plainer constants, for graphs that are being reduced.
+// Smaller dimensions and simpler constants, for graphs that are being reduced.
 #ifndef HALFTONE_TOOLS_GRAPH_REDUCE_SHRINK_H_
 #define HALFTONE_TOOLS_GRAPH_REDUCE_SHRINK_H_
 
@@ -12,18 +12,18 @@ namespace halftone {
 
 // Numbers above 1 that are dimensions of inputs and constants, the largest first.
 std::vector<int64_t> DimensionsOf(const Graph& graph);
-// What to try in the place of `number`, the smallest first.
+// Candidates to replace `number`, the smallest first.
 std::vector<int64_t> SmallerThan(int64_t number);
 
-// Where a number is replaced: in the shapes of inputs and constants; in constants of integers too (target shapes); in
-// attributes too (kernels, groups).
+// Where a number is replaced: in shapes of inputs and constants; also in integer constants (target shapes); also in
+// attributes (kernel sizes, groups).
 enum class Replaced { kShapes, kShapesAndInts, kEverywhere };
 
-// The graph with `to` for every dimension `from`; constants keep their first elements. nullopt where shapes do not fit
-// then.
+// The graph with every dimension `from` replaced by `to`; constants keep their first elements. nullopt if the shapes
+// are inconsistent then.
 std::optional<Graph> WithNumber(const Graph& graph, int64_t from, int64_t to, Replaced what);
 
-// The graph with ones in this constant of floats; nullopt where it has nothing else already, or is of another type.
+// The graph with this float constant replaced by ones. nullopt if it consists of ones already or has another type.
 std::optional<Graph> WithOnes(const Graph& graph, NodeId constant);
 
 }  // namespace halftone
