@@ -74,7 +74,7 @@ std::optional<WeightChannels> ChannelsOf(const Node& node, std::span<const int64
   return WeightChannelsOf(numbers, dims);
 }
 
-// Whether there is a kernel that multiplies any bytes (runtime/cpu/simd/byte_product.h).
+// Whether there is a kernel that multiplies any bytes (runtime/cpu/simd/int8_matmul_avx2.h).
 bool HasWideProduct(const Graph& graph, NodeId id, const Tensor& weights) {
   const Node& node = graph.node(id);
   if (node.op == OpKind::kMatMul || node.op == OpKind::kGemm) return true;

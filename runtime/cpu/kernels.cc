@@ -39,15 +39,15 @@ class KernelTable {
     const Kernel* int8_conv = onednn::MakeInt8ConvKernel().release();
     const Kernel* int8_matmul = onednn::MakeInt8MatMulKernel().release();
     const Kernel* int8_deconv = onednn::MakeInt8DeconvKernel().release();
-    const Kernel* byte_table = onednn::MakeByteTableKernel().release();
-    const Kernel* byte_chain = onednn::MakeByteChainKernel().release();
-    const Kernel* convert_bytes = onednn::MakeConvertBytesKernel().release();
-    const Kernel* byte_pool = onednn::MakeBytePoolKernel().release();
-    const Kernel* byte_conv = onednn::MakeByteConvKernel().release();
-    const Kernel* byte_product = onednn::MakeByteProductKernel().release();
-    const Kernel* byte_dense = onednn::MakeByteDenseKernel().release();
-    const Kernel* dense = onednn::MakeDenseKernel().release();
-    const Kernel* dense_conv = onednn::MakeDenseConvKernel().release();
+    const Kernel* int8_table = onednn::MakeInt8TableKernel().release();
+    const Kernel* int8_chain = onednn::MakeInt8ChainKernel().release();
+    const Kernel* int8_convert = onednn::MakeInt8ConvertKernel().release();
+    const Kernel* int8_pool = onednn::MakeInt8PoolKernel().release();
+    const Kernel* int8_conv_avx2 = onednn::MakeInt8ConvAvx2Kernel().release();
+    const Kernel* int8_matmul_avx2 = onednn::MakeInt8MatMulAvx2Kernel().release();
+    const Kernel* int8_skinny_matmul = onednn::MakeInt8SkinnyMatMulKernel().release();
+    const Kernel* dense = onednn::MakeSkinnyMatMulKernel().release();
+    const Kernel* pointwise_conv = onednn::MakePointwiseConvKernel().release();
     const Kernel* matmul = onednn::MakeMatMulKernel().release();
     const Kernel* fast_activation = onednn::MakeFastActivationKernel().release();
     const Kernel* unary = onednn::MakeUnaryKernel().release();
@@ -85,8 +85,8 @@ class KernelTable {
     const Kernel* many_loop = simd::MakeManyKernel().release();
     const Kernel* cast_loop = simd::MakeCastKernel().release();
     const Kernel* quantize = simd::MakeQuantizeKernel().release();
-    const Kernel* integer_matmul = onednn::MakeIntegerMatMulKernel().release();
-    const Kernel* integer_product = onednn::MakeIntegerProductKernel().release();
+    const Kernel* matmul_integer = onednn::MakeMatMulIntegerKernel().release();
+    const Kernel* matmul_integer_to_float = onednn::MakeMatMulIntegerToFloatKernel().release();
     const Kernel* prelu = onednn::MakePReluKernel().release();
     const Kernel* host_lrn = simd::MakeLrnKernel().release();
     const Kernel* norm = simd::MakeNormKernel().release();
@@ -112,12 +112,13 @@ class KernelTable {
     const Kernel* int8_recurrent = onednn::MakeInt8RecurrentKernel().release();
 
     // Fastest first; the reference function comes last everywhere.
-    Add({OpKind::kConv}, {int8_depthwise, int8_conv, byte_conv, dense_conv, activated_conv, conv});
-    Add({OpKind::kMatMul, OpKind::kGemm}, {byte_dense, int8_matmul, byte_product, dense, matmul, exact_matmul});
-    Add({OpKind::kMul}, {byte_chain, scale_channels, binary, binary_loop});
+    Add({OpKind::kConv}, {int8_depthwise, int8_conv, int8_conv_avx2, pointwise_conv, activated_conv, conv});
+    Add({OpKind::kMatMul, OpKind::kGemm},
+        {int8_skinny_matmul, int8_matmul, int8_matmul_avx2, dense, matmul, exact_matmul});
+    Add({OpKind::kMul}, {int8_chain, scale_channels, binary, binary_loop});
     Add({OpKind::kAdd, OpKind::kSub, OpKind::kDiv, OpKind::kMaximum, OpKind::kMinimum, OpKind::kPow,
          OpKind::kSquaredDifference},
-        {byte_chain, binary, binary_loop});
+        {int8_chain, binary, binary_loop});
     Add({OpKind::kFloorDiv, OpKind::kDivNoNan, OpKind::kAtan2, OpKind::kMod, OpKind::kBitShift, OpKind::kBitwiseAnd,
          OpKind::kBitwiseOr, OpKind::kBitwiseXor, OpKind::kAnd, OpKind::kOr, OpKind::kXor},
         {binary_loop});
@@ -126,15 +127,15 @@ class KernelTable {
     Add({OpKind::kPRelu}, {prelu, binary_loop});
     Add({OpKind::kWhere, OpKind::kAddN, OpKind::kMaxN, OpKind::kMinN, OpKind::kMeanN}, {many_loop});
     Add({OpKind::kBiasAdd}, {binary});
-    Add({OpKind::kBinaryChain}, {byte_chain, binary_chain});
+    Add({OpKind::kBinaryChain}, {int8_chain, binary_chain});
     Add({OpKind::kAbs, OpKind::kNeg, OpKind::kExp, OpKind::kSqrt, OpKind::kSquare, OpKind::kElu, OpKind::kGelu,
          OpKind::kMish},
-        {byte_table, unary, unary_loop});
+        {int8_table, unary, unary_loop});
     Add({OpKind::kRelu, OpKind::kRelu6, OpKind::kTanh, OpKind::kSigmoid, OpKind::kLeakyRelu, OpKind::kHardSwish,
          OpKind::kHardSigmoid, OpKind::kSwish},
-        {byte_table, fast_activation, unary, unary_loop});
-    Add({OpKind::kSoftplus}, {byte_table, softplus, unary_loop});
-    Add({OpKind::kClip}, {byte_table, fast_activation, unary, many_loop});
+        {int8_table, fast_activation, unary, unary_loop});
+    Add({OpKind::kSoftplus}, {int8_table, softplus, unary_loop});
+    Add({OpKind::kClip}, {int8_table, fast_activation, unary, many_loop});
     Add({OpKind::kLog,    OpKind::kRsqrt, OpKind::kReciprocal, OpKind::kFloor,
          OpKind::kErf,    OpKind::kAcos,  OpKind::kAcosh,      OpKind::kAsin,
          OpKind::kAsinh,  OpKind::kAtan,  OpKind::kAtanh,      OpKind::kCos,
@@ -143,15 +144,15 @@ class KernelTable {
          OpKind::kExpm1,  OpKind::kErfc,  OpKind::kSoftsign,   OpKind::kBitwiseNot,
          OpKind::kNot,    OpKind::kSelu,  OpKind::kCelu,       OpKind::kThresholdedRelu,
          OpKind::kShrink, OpKind::kIsNaN, OpKind::kIsFinite,   OpKind::kIsInf},
-        {byte_table, unary_loop});
-    Add({OpKind::kQuantizeLinear, OpKind::kDequantizeLinear}, {convert_bytes, quantize});
+        {int8_table, unary_loop});
+    Add({OpKind::kQuantizeLinear, OpKind::kDequantizeLinear}, {int8_convert, quantize});
     Add({OpKind::kDynamicQuantizeLinear, OpKind::kFakeQuant}, {quantize});
-    Add({OpKind::kMatMulInteger}, {integer_matmul});
-    Add({OpKind::kMatMulIntegerToFloat}, {integer_product});
-    Add({OpKind::kMaxPool, OpKind::kAveragePool}, {byte_pool, image_pool, pool, host_pool});
-    Add({OpKind::kGlobalAveragePool, OpKind::kGlobalMaxPool}, {byte_pool, pool});
+    Add({OpKind::kMatMulInteger}, {matmul_integer});
+    Add({OpKind::kMatMulIntegerToFloat}, {matmul_integer_to_float});
+    Add({OpKind::kMaxPool, OpKind::kAveragePool}, {int8_pool, image_pool, pool, host_pool});
+    Add({OpKind::kGlobalAveragePool, OpKind::kGlobalMaxPool}, {int8_pool, pool});
     Add({OpKind::kLpPool, OpKind::kGlobalLpPool, OpKind::kMaxUnpool}, {host_pool});
-    Add({OpKind::kReduceMean}, {byte_pool, pool, reduce, reduce_loop});
+    Add({OpKind::kReduceMean}, {int8_pool, pool, reduce, reduce_loop});
     Add({OpKind::kReduceSum, OpKind::kReduceMax}, {reduce, reduce_loop});
     Add({OpKind::kReduceMin, OpKind::kReduceProd, OpKind::kReduceL1, OpKind::kReduceL2, OpKind::kReduceLogSum,
          OpKind::kReduceLogSumExp, OpKind::kReduceSumSquare, OpKind::kReduceAll, OpKind::kReduceAny},
@@ -173,7 +174,7 @@ class KernelTable {
     Add({OpKind::kRmsNorm, OpKind::kGroupNorm, OpKind::kLpNorm}, {norm});
     Add({OpKind::kLrn}, {lrn, host_lrn});
     Add({OpKind::kConcat}, {concat_channels, concat, copy});
-    Add({OpKind::kIdentity}, {byte_table, byte_chain, view});
+    Add({OpKind::kIdentity}, {int8_table, int8_chain, view});
     Add({OpKind::kDropout, OpKind::kReshape, OpKind::kFlatten, OpKind::kSqueeze, OpKind::kUnsqueeze}, {view});
     Add({OpKind::kTranspose}, {view, copy});
     Add({OpKind::kSlice}, {copy, copy_parts});

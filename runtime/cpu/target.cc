@@ -15,7 +15,7 @@
 #include "runtime/cpu/onednn/isa.h"
 #include "runtime/cpu/onednn/problem.h"
 #include "runtime/cpu/onednn/support.h"
-#include "runtime/cpu/quantized_question.h"
+#include "runtime/cpu/quantized_support.h"
 #include "runtime/cpu/simd/chain.h"
 
 namespace halftone {
@@ -44,7 +44,7 @@ class CpuTarget final : public Target {
   std::vector<Signature> Signatures(const Graph& graph, NodeId node) const override;
   absl::Status SupportsQuantized(const Graph& graph, NodeId node, std::span<const ValueId> inputs,
                                  ValueId output) const override {
-    return HasQuantizedKernel(graph, node, inputs, output);
+    return SupportsQuantizedNode(graph, node, inputs, output);
   }
   bool IsNative(DataType type) const override {
     if (type == DataType::kFloat16) return CurrentIsa().native_f16;
@@ -72,7 +72,7 @@ absl::Status CanFollow(const Graph& graph, NodeId id, const onednn::Epilogue& ep
 }
 
 // The implementation for a conv, matmul or gemm of these types with whatever shapes; UNIMPLEMENTED if there is none.
-absl::StatusOr<std::string> ContractionRuns(const Graph& graph, NodeId id, const onednn::ProductTypes& types,
+absl::StatusOr<std::string> ContractionRuns(const Graph& graph, NodeId id, const onednn::OperandTypes& types,
                                             onednn::Epilogue epilogue, bool broadcast_residual) {
   const Node& node = graph.node(id);
   const std::optional<Dims> src = DimsOf(graph, graph.input(id, 0)), weights = DimsOf(graph, graph.input(id, 1));
@@ -101,7 +101,7 @@ absl::StatusOr<std::string> ContractionRuns(const Graph& graph, NodeId id, const
   // matmul: any ranks, folded to batches of matrices; post-ops do not depend on sizes.
   if (src->empty() || weights->empty()) return absl::UnimplementedError("no kernel for scalars");
   if (weights->size() == 1 && types.bias != DataType::kUnknown) {
-    return absl::UnimplementedError("no kernel with a bias over the rows of a product with a vector");
+    return absl::UnimplementedError("no kernel with a bias over the rows of a matmul with a vector");
   }
   const size_t rank = std::max<size_t>({src->size(), weights->size(), 2});
   if (rank > DNNL_MAX_NDIMS) return absl::UnimplementedError("no kernel for this rank");
@@ -116,7 +116,7 @@ absl::StatusOr<std::string> ContractionRuns(const Graph& graph, NodeId id, const
       onednn::MakeMatMul(problem, types, epilogue,
                          {onednn::PlainDesc(problem.src, types.src), onednn::PlainDesc(problem.weights, types.weights),
                           onednn::PlainDesc(problem.dst, types.dst)});
-  if (!primitive) return absl::UnimplementedError("oneDNN has no such matrix product");
+  if (!primitive) return absl::UnimplementedError("oneDNN has no such matmul");
   return onednn::ImplementationName(primitive);
 }
 
@@ -126,10 +126,10 @@ absl::Status NotSlowerFused(const Graph& graph, NodeId id, std::string_view kern
                             Activation activation) {
   if (graph.op(id) != OpKind::kMatMul || !kernel.starts_with("gemm:")) return absl::OkStatus();
   if (activation == Activation::kGelu || activation == Activation::kGeluTanh)
-    return absl::UnimplementedError(Concat(ActivationName(activation), " behind the product is faster on this CPU"));
+    return absl::UnimplementedError(Concat(ActivationName(activation), " after the matmul is faster on this CPU"));
   const bool packed = graph.IsConstant(graph.input(id, 1));  // then it is another kernel
   if (!packed && (epilogue.scale != 1 || epilogue.residual != onednn::ResidualMode::kNone))
-    return absl::UnimplementedError("a scale or a sum behind a product of two computed values is faster on this CPU");
+    return absl::UnimplementedError("a scale or a sum after a matmul of two computed values is faster on this CPU");
   return absl::OkStatus();
 }
 
@@ -153,7 +153,7 @@ absl::Status CpuTarget::SupportsFused(const Graph& graph, NodeId id, const Fused
     if (!IsFloatOrUnknown(graph.type(graph.input(id, 0)))) return absl::UnimplementedError("softplus of no floats");
     return absl::OkStatus();
   }
-  if (node.op == OpKind::kMatMulIntegerToFloat) {  // all activations: integer_product.cc
+  if (node.op == OpKind::kMatMulIntegerToFloat) {  // all activations: matmul_integer_to_float.cc
     const bool more = parts.bias || parts.residual || parts.broadcast_residual || parts.scale || parts.activation_first;
     return more ? absl::UnimplementedError("nothing but an activation is fused into it") : absl::OkStatus();
   }
@@ -176,22 +176,22 @@ absl::Status CpuTarget::SupportsFused(const Graph& graph, NodeId id, const Fused
   }
   // With a constant scalar a and b for clip the kernel is the same; f32 stands for every type, which is the plan's last
   // choice.
-  onednn::ProductTypes types;
+  onednn::OperandTypes types;
   if (has_bias || parts.bias) types.bias = DataType::kFloat32;
   HALFTONE_ASSIGN_OR_RETURN(const std::string kernel,
                             ContractionRuns(graph, id, types, *epilogue, parts.broadcast_residual));
   return NotSlowerFused(graph, id, kernel, *epilogue, parts.activation);
 }
 
-// integer_product.cc: of bytes and a constant matrix of bytes.
-absl::Status IntegerProductRuns(const Graph& graph, std::span<const ValueId> inputs) {
+// matmul_integer_to_float.cc: of bytes and a constant matrix of bytes.
+absl::Status MatMulIntegerToFloatRuns(const Graph& graph, std::span<const ValueId> inputs) {
   const auto is_byte = [&graph](ValueId value) {
     return graph.type(value) == DataType::kUInt8 || graph.type(value) == DataType::kInt8;
   };
-  if (!is_byte(inputs[0]) || !is_byte(inputs[1])) return absl::UnimplementedError("no kernel but for bytes");
+  if (!is_byte(inputs[0]) || !is_byte(inputs[1]))
+    return absl::UnimplementedError("no kernel for other types than int8");
   const Tensor* weights = graph.ConstantTensor(inputs[1]);
-  if (weights == nullptr || weights->rank() != 2)
-    return absl::UnimplementedError("no kernel but for a constant matrix");
+  if (weights == nullptr || weights->rank() != 2) return absl::UnimplementedError("no kernel for computed weights");
   const bool fixed_zeros = inputs.size() <= 5 || !inputs[5].valid() || graph.IsConstant(inputs[5]);
   return fixed_zeros ? absl::OkStatus() : absl::UnimplementedError("no kernel with computed zero points of weights");
 }
@@ -200,7 +200,7 @@ absl::Status IntegerProductRuns(const Graph& graph, std::span<const ValueId> inp
 // refused here, with a sentence that says so.
 absl::Status CpuTarget::SupportsOp(const Graph& graph, OpKind op, std::span<const ValueId> inputs) const {
   if (CpuBackend().Kernels(op).empty()) return absl::UnimplementedError(Concat("no kernel for ", OpName(op)));
-  if (op == OpKind::kMatMulIntegerToFloat) return IntegerProductRuns(graph, inputs);
+  if (op == OpKind::kMatMulIntegerToFloat) return MatMulIntegerToFloatRuns(graph, inputs);
   if (op != OpKind::kBinaryChain && op != OpKind::kScaledDotProductAttention && op != OpKind::kL2Loss)
     return absl::OkStatus();
   for (const ValueId input : inputs) {
@@ -216,7 +216,7 @@ absl::Status CpuTarget::SupportsOp(const Graph& graph, OpKind op, std::span<cons
 // Whether a result of another type than the operands' is written by the kernel itself, and by a fast one.
 bool WritesResult(const Graph& graph, NodeId id, DataType operand, DataType result) {
   const Node& node = graph.node(id);
-  const onednn::ProductTypes types{.src = operand, .weights = operand, .dst = result};
+  const onednn::OperandTypes types{.src = operand, .weights = operand, .dst = result};
   switch (node.op) {
     case OpKind::kConv:
     case OpKind::kMatMul:

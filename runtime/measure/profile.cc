@@ -94,13 +94,13 @@ class Profiler {
     if (step.conversion || !step.info.node.valid()) return;
     step.flop = FlopOf(graph_, step.info.node);
     if (step.flop == 0) return;
-    step.product_type = step.info.src_type;
+    step.compute_type = step.info.src_type;
     for (const std::string& line : step.verbose) {  // a node of bf16 may be computed in f32
       if (PrimitiveOf(line) == kReorderPrimitive) continue;
-      if (const std::optional<DataType> type = TypeFromDnnl(SourceTypeOf(line))) step.product_type = *type;
+      if (const std::optional<DataType> type = TypeFromDnnl(SourceTypeOf(line))) step.compute_type = *type;
       break;
     }
-    if (step.product_type == DataType::kUInt8) step.product_type = DataType::kInt8;  // bytes have one peak
+    if (step.compute_type == DataType::kUInt8) step.compute_type = DataType::kInt8;  // bytes have one peak
   }
 
   // Whole runs and runs that are timed step by step, in turns, so that both meet the same machine.
@@ -205,7 +205,7 @@ class Profiler {
   void AddPeaks() {
     std::set<DataType> types;
     for (const StepProfile& step : profile_.steps) {
-      if (step.flop > 0) types.insert(step.product_type);
+      if (step.flop > 0) types.insert(step.compute_type);
     }
     for (const DataType type : types) {
       if (const double gflops = PeakGflops(type, plan_.threads()); gflops > 0) profile_.peaks.push_back({type, gflops});

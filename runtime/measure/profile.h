@@ -30,7 +30,7 @@ struct StepProfile {
   std::optional<double> cold_us;   // the same after a run's worth of other memory was read, its inputs warm: median
   double flop = 0;                 // of products and sums of products; 0: none, or not known
   double bytes = 0;                // read and written, packed weights included; 0: not known
-  DataType product_type = DataType::kUnknown;  // in which it multiplies, where flop > 0
+  DataType compute_type = DataType::kUnknown;  // in which it multiplies, where flop > 0
   bool conversion = false;                     // of type or layout, put there by the plan: no op of the graph
   int reorders = 0;                            // of oneDNN's, in one run
   std::vector<std::string> verbose;            // oneDNN's lines about it, of one run

@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "runtime/plan/dynamic_plan.h"
-#include "runtime/plan/fixed_loop.h"
+#include "runtime/plan/static_loop.h"
 #include "runtime/plan/static_plan.h"
 
 namespace halftone {
@@ -56,7 +56,7 @@ absl::Status LoopRunner::Run(LoopCall& call) {
     HALFTONE_RETURN_IF_ERROR(CheckLimits(trip));
     const std::vector<Tensor> arguments = Arguments(call, trip);
     HALFTONE_ASSIGN_OR_RETURN(BodyPlan* const plan, body_.For(arguments));
-    if (plan->fixed != nullptr && KeepsShapes(*plan, call)) return RunFixed(*plan->fixed, call, trip);
+    if (plan->fixed != nullptr && KeepsShapes(*plan, call)) return RunStatic(*plan->fixed, call, trip);
     HALFTONE_RETURN_IF_ERROR(RunOnce(arguments, call));
   }
 }
@@ -101,8 +101,8 @@ absl::Status LoopRunner::RunOnce(std::span<const Tensor> arguments, LoopCall& ca
   return absl::OkStatus();
 }
 
-absl::Status LoopRunner::RunFixed(StaticPlan& plan, LoopCall& call, int64_t trip) {
-  FixedLoop loop(form_, invariant_, plan, call, trip);
+absl::Status LoopRunner::RunStatic(StaticPlan& plan, LoopCall& call, int64_t trip) {
+  StaticLoop loop(form_, invariant_, plan, call, trip);
   if (condition_ != nullptr) {
     HALFTONE_ASSIGN_OR_RETURN(BodyPlan* const made, condition_->For(loop.StateViews()));
     if (made->fixed != nullptr) loop.UseCondition(*made->fixed);

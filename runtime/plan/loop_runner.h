@@ -51,7 +51,7 @@ class LoopRunner {
   absl::Status CheckLimits(int64_t trip) const;
   absl::StatusOr<bool> AskCondition(std::span<const Tensor> states);
   absl::Status RunOnce(std::span<const Tensor> arguments, LoopCall& call);
-  absl::Status RunFixed(StaticPlan& plan, LoopCall& call, int64_t trip);
+  absl::Status RunStatic(StaticPlan& plan, LoopCall& call, int64_t trip);
 
   const NestedForm form_;
   const std::vector<bool> invariant_;

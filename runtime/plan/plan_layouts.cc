@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "ir/window.h"
+#include "runtime/plan/min_cut.h"
 #include "runtime/plan/plan_builder_internal.h"
-#include "runtime/plan/two_labels.h"
 
 namespace halftone {
 namespace {

@@ -1,7 +1,7 @@
 // Every case of the kernels again, with values that do not lie row-major: each kernel either takes the layout or asks
 // for another one, and the numbers stay. Which kernel runs does not matter here.
 //
-//   forced   behind each input and each result stands a copy into a layout (runtime/cpu/onednn/foreign_layouts.h)
+//   forced   behind each input and each result stands a copy into a layout (runtime/cpu/onednn/forced_layouts.h)
 //   chosen   each input comes out of a convolution with a kernel of 1, in the layout that the convolution has chosen
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@
 #include "ir/editor.h"
 #include "ir/reference/reference.h"
 #include "ir/text.h"
-#include "runtime/cpu/onednn/foreign_layouts.h"
+#include "runtime/cpu/onednn/forced_layouts.h"
 #include "runtime/engine.h"
 #include "tests/kernels/cases.h"
 
@@ -125,9 +125,9 @@ void ForEachCase(Body&& body) {
 
 TEST(LayoutsTest, ForcedLayouts) {
   int laid_out = 0;
-  for (const ForeignLayout layout : kForeignLayouts) {
-    SCOPED_TRACE(Concat("layout: ", ForeignLayoutName(layout)));
-    const std::unique_ptr<Backend> backend = MakeForeignLayoutBackend(layout);
+  for (const ForcedLayout layout : kForcedLayouts) {
+    SCOPED_TRACE(Concat("layout: ", ForcedLayoutName(layout)));
+    const std::unique_ptr<Backend> backend = MakeForcedLayoutBackend(layout);
     ForEachCase([&](const Expected& expected) {
       absl::StatusOr<std::unique_ptr<Plan>> plan =
           Plan::Compile(WithIdentities(expected.graph), {.threads = 1}, *backend);

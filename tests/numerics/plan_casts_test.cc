@@ -14,7 +14,7 @@
 #include "base/strings.h"
 #include "gtest/gtest.h"
 #include "ir/text.h"
-#include "runtime/cpu/onednn/foreign_layouts.h"
+#include "runtime/cpu/onednn/forced_layouts.h"
 #include "runtime/engine.h"
 #include "tests/numerics/nearest.h"
 
@@ -82,13 +82,13 @@ TEST(PlanCastsTest, RoundedInEveryLayout) {
   const std::span<const float> numbers = x.data<float>();
   const Nearest nearest(DataType::kBFloat16);
   int kept = 0;  // denormal numbers
-  for (const ForeignLayout layout : kForeignLayouts) {
-    const std::unique_ptr<Backend> backend = MakeForeignLayoutBackend(layout);
+  for (const ForcedLayout layout : kForcedLayouts) {
+    const std::unique_ptr<Backend> backend = MakeForcedLayoutBackend(layout);
     for (const std::string_view body : kCasts) {
       const std::string text =
           absl::StrReplaceAll(Concat("graph (x: $F) { ", body, " }"),
                               {{"$F", "f32[4,40,64,64]"}, {"$T", "bf16[4,40,64,64]"}, {"$N", "bf16[4,64,64,40]"}});
-      SCOPED_TRACE(Concat(ForeignLayoutName(layout), ": ", text));
+      SCOPED_TRACE(Concat(ForcedLayoutName(layout), ": ", text));
       const absl::StatusOr<Answer> y = AnswerOf(text, backend.get(), x);
       ASSERT_TRUE(y.ok()) << y.status();
       const std::span<const uint16_t> actual = y->tensor.data<uint16_t>();
@@ -117,14 +117,14 @@ TEST(PlanCastsTest, WideningIsExactInEveryLayout) {
   for (const DataType from : {DataType::kBFloat16, DataType::kFloat16}) {
     const Tensor x = EveryPattern(from, {4, 4, 64, 64});
     const Nearest nearest(from);
-    for (const ForeignLayout layout : kForeignLayouts) {
-      const std::unique_ptr<Backend> backend = MakeForeignLayoutBackend(layout);
+    for (const ForcedLayout layout : kForcedLayouts) {
+      const std::unique_ptr<Backend> backend = MakeForcedLayoutBackend(layout);
       for (const std::string_view body :
            {"a: $F = identity(x)  b: $T = cast(a)  return b", "b: $T = cast(x)  c: $T = identity(b)  return c"}) {
         const std::string text =
             absl::StrReplaceAll(Concat("graph (x: $F) { ", body, " }"),
                                 {{"$F", Concat(DataTypeName(from), "[4,4,64,64]")}, {"$T", "f32[4,4,64,64]"}});
-        SCOPED_TRACE(Concat(ForeignLayoutName(layout), ": ", text));
+        SCOPED_TRACE(Concat(ForcedLayoutName(layout), ": ", text));
         const absl::StatusOr<Answer> y = AnswerOf(text, backend.get(), x);
         ASSERT_TRUE(y.ok()) << y.status();
         const std::span<const float> actual = y->tensor.data<float>();

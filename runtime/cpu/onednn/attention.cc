@@ -184,12 +184,12 @@ class AttentionKernel final : public Kernel {
   }
 
   // One matrix product of `step`; the arguments are attached by the caller.
-  static absl::StatusOr<dnnl::matmul::primitive_desc> AddProduct(PrimitiveStep& step, const Desc& src,
-                                                                 const Desc& weights, const Desc& bias, const Desc& dst,
-                                                                 size_t& scratch, std::string& name) {
+  static absl::StatusOr<dnnl::matmul::primitive_desc> AddMatMul(PrimitiveStep& step, const Desc& src,
+                                                                const Desc& weights, const Desc& bias, const Desc& dst,
+                                                                size_t& scratch, std::string& name) {
     const dnnl::matmul::primitive_desc primitive(CpuEngine(), src, weights, bias, dst, UserScratch(),
                                                  /*allow_empty=*/true);
-    if (!primitive) return absl::UnimplementedError("oneDNN has no such matrix product");
+    if (!primitive) return absl::UnimplementedError("oneDNN has no such matmul");
     if (name.empty() || IsSlow(ImplementationName(primitive))) name = ImplementationName(primitive);
     HALFTONE_RETURN_IF_ERROR(Guard([&] { step.AddCall(dnnl::matmul(primitive)); }));
     step.AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), scratch);
@@ -226,14 +226,14 @@ class AttentionKernel final : public Kernel {
       const Desc bias_desc = context.HasInput(kAttentionBias) ? PlainDesc(vector, DataType::kFloat32) : Desc();
       HALFTONE_ASSIGN_OR_RETURN(
           const auto primitive,
-          AddProduct(before, src, weights != nullptr ? AnyDesc(matrix, type) : PlainDesc(matrix, type), bias_desc, dst,
-                     scratch, prepared.kernel));
+          AddMatMul(before, src, weights != nullptr ? AnyDesc(matrix, type) : PlainDesc(matrix, type), bias_desc, dst,
+                    scratch, prepared.kernel));
       before.AddInput(DNNL_ARG_SRC, src, x);
       before.AddScratch(DNNL_ARG_DST, dst, layout.qkv);
       if (weights != nullptr && DnnlType(weights->type()).has_value()) {
-        HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed,
+        HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed,
                                   Pack(*weights, PlainDesc(matrix, weights->type()), primitive.weights_desc()));
-        before.AddFixed(DNNL_ARG_WEIGHTS, std::move(packed));
+        before.AddPrepacked(DNNL_ARG_WEIGHTS, std::move(packed));
       } else if (weights != nullptr) {
         return absl::UnimplementedError("weights of a type that oneDNN does not have");
       } else {
@@ -241,8 +241,8 @@ class AttentionKernel final : public Kernel {
       }
       if (bias != nullptr) {
         HALFTONE_ASSIGN_OR_RETURN(const Tensor wide, bias->ConvertTo(DataType::kFloat32));
-        HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(wide, bias_desc, bias_desc));
-        before.AddFixed(DNNL_ARG_BIAS, std::move(packed));
+        HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed, Pack(wide, bias_desc, bias_desc));
+        before.AddPrepacked(DNNL_ARG_BIAS, std::move(packed));
       } else if (context.HasInput(kAttentionBias)) {
         before.AddInput(DNNL_ARG_BIAS, bias_desc, need(kAttentionBias, DataType::kFloat32));
       }
@@ -287,7 +287,7 @@ class AttentionKernel final : public Kernel {
                                       : Dims{p.steps * p.columns(), p.head(), 1, p.columns()};
       const Desc keys(key_dims, *DnnlType(type), key_strides, /*allow_empty=*/true);
       const Desc scores = PlainDesc(Dims{p.batch, p.heads, p.steps, p.total}, DataType::kFloat32);
-      HALFTONE_RETURN_IF_ERROR(AddProduct(before, queries, keys, Desc(), scores, scratch, prepared.kernel).status());
+      HALFTONE_RETURN_IF_ERROR(AddMatMul(before, queries, keys, Desc(), scores, scratch, prepared.kernel).status());
       before.AddScratch(DNNL_ARG_SRC, queries, layout.qkv);
       if (copies) {
         attach_present(before, DNNL_ARG_WEIGHTS, keys, 0);
@@ -304,7 +304,7 @@ class AttentionKernel final : public Kernel {
       const Desc values(dims, *DnnlType(type), strides, /*allow_empty=*/true);
       const Desc y(Dims{p.batch, p.heads, p.steps, p.value_head()}, *DnnlType(type),
                    Dims{p.steps * p.value_hidden, p.value_head(), p.value_hidden, 1}, /*allow_empty=*/true);
-      HALFTONE_RETURN_IF_ERROR(AddProduct(after, weights, values, Desc(), y, scratch, prepared.kernel).status());
+      HALFTONE_RETURN_IF_ERROR(AddMatMul(after, weights, values, Desc(), y, scratch, prepared.kernel).status());
       after.AddScratch(DNNL_ARG_SRC, weights, type == DataType::kBFloat16 ? layout.scores16 : layout.scores);
       if (copies) {
         attach_present(after, DNNL_ARG_WEIGHTS, values, half);

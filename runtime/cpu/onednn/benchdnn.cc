@@ -133,8 +133,8 @@ std::string BenchdnnCommand(const PrimitiveLine& line) {
     command += Concat(" --bia-dt=", line.tensor("bia").type,
                       mask == std::string::npos ? "" : Concat(" --bia_mask=", flags.substr(mask + 5)));
   }
-  const bool product = line.primitive == "convolution" || line.primitive == "deconvolution";
-  if (line.settings.contains("alg") && !product) command += Concat(" --alg=", Algorithm(line));
+  const bool is_conv = line.primitive == "convolution" || line.primitive == "deconvolution";
+  if (line.settings.contains("alg") && !is_conv) command += Concat(" --alg=", Algorithm(line));
   for (const std::string name : {"alpha", "beta", "axis", "p", "eps", "flags"}) {
     if (!line.setting(name).empty()) command += Concat(" --", name, "=", line.setting(name));
   }

@@ -21,7 +21,7 @@ constexpr int kWeights = 1, kBias = 2, kResidual = 3;
 
 struct Choice {
   Primitive primitive;
-  ProductTypes types;
+  OperandTypes types;
   Epilogue epilogue;
 };
 
@@ -32,7 +32,7 @@ class ConvKernel final : public Kernel {
 
  private:
   static std::optional<Choice> Choose(const NodeContext& context, const ConvProblem& problem, Epilogue epilogue,
-                                      ProductTypes types, const Placement& src,
+                                      OperandTypes types, const Placement& src,
                                       const std::optional<Placement>& residual);
 
   const bool own_activation_;  // instead of a post-op
@@ -40,7 +40,7 @@ class ConvKernel final : public Kernel {
 
 // The fastest implementation for these types, on the layouts that are there if it does not care.
 std::optional<Choice> ConvKernel::Choose(const NodeContext& context, const ConvProblem& problem, Epilogue epilogue,
-                                         ProductTypes types, const Placement& src,
+                                         OperandTypes types, const Placement& src,
                                          const std::optional<Placement>& residual) {
   const int rank = static_cast<int>(problem.src.size());
   const std::vector<int> order = ChannelsFirstOrder(rank, problem.channels_last);
@@ -107,7 +107,7 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
                             MakeConvProblem(node.attributes, context.InputDims(0), context.InputDims(kWeights)));
   const bool has_bias = context.HasInput(kBias);
   const Tensor* constant_bias = has_bias ? context.Constant(kBias) : nullptr;
-  ProductTypes types{.src = src_type, .weights = weights_type, .dst = dst_type};
+  OperandTypes types{.src = src_type, .weights = weights_type, .dst = dst_type};
   if (has_bias) types.bias = constant_bias != nullptr ? DataType::kFloat32 : context.InputType(kBias);
   const bool has_residual = context.HasInput(kResidual), behind = has_residual && epilogue.activation_first;
   bool own_residual = own_activation_ && behind;  // our activation adds it
@@ -117,7 +117,7 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
     std::optional<Placement> residual;
     if (has_residual && !own_residual) residual = context.InputPlacement(kResidual);
     std::optional<Choice> slow;
-    for (const ProductTypes& attempt : TypesToTry(context, types)) {
+    for (const OperandTypes& attempt : TypesToTry(context, types)) {
       std::optional<Choice> choice = Choose(context, problem, epilogue, attempt, src, residual);
       if (choice.has_value() && !IsSlow(ImplementationName(choice->primitive))) return choice;
       if (!slow.has_value()) slow = std::move(choice);
@@ -155,8 +155,8 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
   const Tensor* weights = context.Constant(kWeights);
   const Desc weights_given(problem.weights, *DnnlType(weights_type), problem.weights_strides);
   if (weights != nullptr) {
-    HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(*weights, weights_given, primitive.weights_desc()));
-    step->AddFixed(DNNL_ARG_WEIGHTS, std::move(packed));
+    HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed, Pack(*weights, weights_given, primitive.weights_desc()));
+    step->AddPrepacked(DNNL_ARG_WEIGHTS, std::move(packed));
   } else {
     // Packed in each run, in front of the convolution.
     const int index = need(kWeights, Placement{weights_type});
@@ -181,9 +181,9 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
 
   if (constant_bias != nullptr) {
     const Dims dims{problem.out_channels};
-    HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed,
+    HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed,
                               Pack(*constant_bias, PlainDesc(dims, constant_bias->type()), primitive.bias_desc()));
-    step->AddFixed(DNNL_ARG_BIAS, std::move(packed));
+    step->AddPrepacked(DNNL_ARG_BIAS, std::move(packed));
   } else if (has_bias) {
     step->AddInput(DNNL_ARG_BIAS, primitive.bias_desc(), need(kBias, Placement{choice->types.bias}));
   }

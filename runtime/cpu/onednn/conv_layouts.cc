@@ -64,7 +64,7 @@ class RaceMemory final {
 // The convolution of a part of the images.
 class PartialConv final {
  public:
-  static absl::StatusOr<PartialConv> Make(const ConvProblem& whole, const ProductTypes& types, const Epilogue& epilogue,
+  static absl::StatusOr<PartialConv> Make(const ConvProblem& whole, const OperandTypes& types, const Epilogue& epilogue,
                                           ImageLayout layout) {
     constexpr int64_t kImages = 4, kMostParts = 3;  // with three, two others are used between two uses of one
     ConvProblem part = whole;
@@ -116,7 +116,7 @@ class PartialConv final {
 };
 
 // Both in turns; the faster of two runs each, after one that does not count.
-absl::StatusOr<LayoutSeconds> Race(const ConvProblem& problem, const ProductTypes& types, const Epilogue& epilogue,
+absl::StatusOr<LayoutSeconds> Race(const ConvProblem& problem, const OperandTypes& types, const Epilogue& epilogue,
                                    RaceMemory& memory) {
   const absl::StatusOr<PartialConv> sides[] = {
       PartialConv::Make(problem, types, epilogue, ImageLayout::kChannelsLast),
@@ -139,7 +139,7 @@ void AppendNumbers(std::string& key, std::span<const int64_t> numbers) {
 }
 
 // Everything that decides about the time.
-std::string KeyOf(const ConvProblem& problem, const ProductTypes& types, const Epilogue& epilogue, int threads) {
+std::string KeyOf(const ConvProblem& problem, const OperandTypes& types, const Epilogue& epilogue, int threads) {
   std::string key;
   for (const Dims& dims :
        {problem.src, problem.weights, problem.strides, problem.dilations, problem.pads_begin, problem.pads_end})
@@ -151,7 +151,7 @@ std::string KeyOf(const ConvProblem& problem, const ProductTypes& types, const E
 
 }  // namespace
 
-ConvLayouts ChosenLayouts(const ConvProblem& problem, const ProductTypes& types, ImageLayout layout) {
+ConvLayouts ChosenLayouts(const ConvProblem& problem, const OperandTypes& types, ImageLayout layout) {
   const Tag tag = TagOf(problem.src.size(), layout);
   ConvLayouts layouts{Tagged(problem.src, types.src, tag), Tagged(problem.dst, types.dst, tag)};
   if (layout == ImageLayout::kChannelBlocks && problem.src[1] <= kFewChannels)
@@ -168,7 +168,7 @@ std::vector<std::optional<LayoutSeconds>> ConvSecondsByLayout(std::span<const No
   for (const NodeContext* const conv : convs) {
     const NodeContext& context = *conv;
     std::optional<LayoutSeconds>& seconds = result.emplace_back();
-    ProductTypes types{.src = context.InputType(0), .weights = context.InputType(1), .dst = context.OutputType()};
+    OperandTypes types{.src = context.InputType(0), .weights = context.InputType(1), .dst = context.OutputType()};
     if (context.HasInput(2)) types.bias = DataType::kFloat32;
     if (!IsFloat(types.src) || !IsFloat(types.weights) || !IsFloat(types.dst)) continue;
     const Attributes& attributes = context.node().attributes;

@@ -8,10 +8,10 @@
 #include "base/strings.h"
 #include "ir/transposed_window.h"
 #include "ir/window.h"
-#include "runtime/cpu/onednn/int8_product.h"
+#include "runtime/cpu/onednn/int8_problem.h"
 #include "runtime/cpu/onednn/kernels.h"
 #include "runtime/cpu/onednn/problem.h"
-#include "runtime/cpu/simd/biased_rows.h"
+#include "runtime/cpu/simd/add_bias.h"
 
 namespace halftone::onednn {
 namespace {
@@ -72,7 +72,7 @@ absl::StatusOr<Problem> ProblemOf(const NodeContext& context) {
   return p;
 }
 
-Primitive Make(const Problem& p, const ProductTypes& types, const Desc& src, const Desc& dst) {
+Primitive Make(const Problem& p, const OperandTypes& types, const Desc& src, const Desc& dst) {
   constexpr auto kKind = dnnl::prop_kind::forward_inference;
   constexpr auto kAlgorithm = dnnl::algorithm::deconvolution_direct;
   const Desc weights = AnyDesc(p.weights, types.weights);
@@ -111,9 +111,9 @@ class BiasedStep final : public Step {
  public:
   // The sums are where the result is if that is f32, else `sums` bytes into the scratch memory. The bias is input
   // `bias_input` where `bias` is empty.
-  BiasedStep(std::unique_ptr<Step> product, std::vector<float> bias, int bias_input, Dims dst, DataType type,
+  BiasedStep(std::unique_ptr<Step> compute, std::vector<float> bias, int bias_input, Dims dst, DataType type,
              size_t sums)
-      : product_(std::move(product)),
+      : compute_(std::move(compute)),
         fixed_(std::move(bias)),
         bias_input_(bias_input),
         channels_(dst[1]),
@@ -124,20 +124,20 @@ class BiasedStep final : public Step {
   }
 
   void Bind(std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, std::byte* scratch) override {
-    product_->Bind(inputs, outputs, scratch);
+    compute_->Bind(inputs, outputs, scratch);
     y_ = outputs[0];
     sums_ = reinterpret_cast<const float*>(type_ == DataType::kFloat32 ? y_ : scratch + sums_at_);
     bias_ = fixed_.empty() ? reinterpret_cast<const float*>(inputs[bias_input_]) : fixed_.data();
   }
   absl::Status Run() override {
-    HALFTONE_RETURN_IF_ERROR(product_->Run());
+    HALFTONE_RETURN_IF_ERROR(compute_->Run());
     simd::AddBiasToRows(sums_, bias_, rows_, channels_, type_, y_);
     return absl::OkStatus();
   }
-  StepFacts facts() const override { return product_->facts(); }
+  StepFacts facts() const override { return compute_->facts(); }
 
  private:
-  const std::unique_ptr<Step> product_;
+  const std::unique_ptr<Step> compute_;
   const std::vector<float> fixed_;
   const int bias_input_;
   const int64_t channels_;
@@ -149,7 +149,7 @@ class BiasedStep final : public Step {
 };
 
 // With the layout of the source as it lies where the implementation stays the same.
-Primitive Choose(const Problem& p, const ProductTypes& types, const Desc& there) {
+Primitive Choose(const Problem& p, const OperandTypes& types, const Desc& there) {
   const Primitive any = Make(p, types, AnyDesc(p.src, types.src), AnyDesc(p.dst, types.dst));
   if (!any || IsEmpty(there)) return any;
   const Primitive other = Make(p, types, there, AnyDesc(p.dst, types.dst));
@@ -171,13 +171,13 @@ class DeconvKernel final : public Kernel {
     const DataType bias_type = !has_bias ? DataType::kUnknown : DataType::kFloat32;
     const Placement there = context.InputPlacement(0);
     const std::vector<int> order = ChannelsFirstOrder(static_cast<int>(p.src.size()), p.channels_last);
-    for (const ProductTypes& types : TypesToTry(context, {src_type, weights_type, bias_type, dst_type})) {
+    for (const OperandTypes& types : TypesToTry(context, {src_type, weights_type, bias_type, dst_type})) {
       const bool as_it_lies = there.type == types.src;
       const Desc seen = as_it_lies ? Reordered(DescOf(context.InputDims(0), there), order) : Desc();
       const Primitive primitive = Choose(p, types, seen);
       if (!primitive || IsSlowDeconvolution(primitive)) continue;
       if (!has_bias || !AddsBiasSlowly(primitive)) return Build(context, p, types, primitive);
-      ProductTypes sums = types;
+      OperandTypes sums = types;
       sums.bias = DataType::kUnknown;
       sums.dst = DataType::kFloat32;
       const Primitive alone = Choose(p, sums, seen);
@@ -188,7 +188,7 @@ class DeconvKernel final : public Kernel {
   }
 
  private:
-  static absl::StatusOr<Prepared> Build(const NodeContext& context, const Problem& p, const ProductTypes& types,
+  static absl::StatusOr<Prepared> Build(const NodeContext& context, const Problem& p, const OperandTypes& types,
                                         const Primitive& primitive) {
     const std::vector<int> back = ValueOrder(static_cast<int>(p.src.size()), p.channels_last);
     Prepared prepared{.kernel = ImplementationName(primitive)};
@@ -228,8 +228,8 @@ class DeconvKernel final : public Kernel {
     if (weights == nullptr) {
       step->AddScratch(DNNL_ARG_WEIGHTS, primitive.weights_desc(), offset);
     } else {
-      HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(*weights, given, primitive.weights_desc()));
-      step->AddFixed(DNNL_ARG_WEIGHTS, std::move(packed));
+      HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed, Pack(*weights, given, primitive.weights_desc()));
+      step->AddPrepacked(DNNL_ARG_WEIGHTS, std::move(packed));
     }
     if (types.bias == DataType::kUnknown) {
       prepared.step = std::move(step);
@@ -250,8 +250,8 @@ class DeconvKernel final : public Kernel {
     if (bias == nullptr) {
       step->AddInput(DNNL_ARG_BIAS, desc, bias_input);
     } else {
-      HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(*bias, PlainDesc(desc.get_dims(), bias->type()), desc));
-      step->AddFixed(DNNL_ARG_BIAS, std::move(packed));
+      HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed, Pack(*bias, PlainDesc(desc.get_dims(), bias->type()), desc));
+      step->AddPrepacked(DNNL_ARG_BIAS, std::move(packed));
     }
     prepared.step = std::move(step);
     return prepared;
@@ -262,20 +262,20 @@ class DeconvKernel final : public Kernel {
 class Int8DeconvKernel final : public QuantizedKernel {
  private:
   absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override {
-    Int8Product product;
+    Int8Problem int8;
     HALFTONE_ASSIGN_OR_RETURN(const Element given, InputElement(context, 0));
-    HALFTONE_ASSIGN_OR_RETURN(product.dst, OutputElement(context));
-    if (!given.bytes) return absl::UnimplementedError("the image has no bytes");
-    product.src = ReadAs(given);
+    HALFTONE_ASSIGN_OR_RETURN(int8.dst, OutputElement(context));
+    if (!given.quantized) return absl::UnimplementedError("the image is not int8");
+    int8.src = ReadAs(given);
     HALFTONE_ASSIGN_OR_RETURN(const Int8Weights weights, WeightsOf(context, kWeights));
-    HALFTONE_RETURN_IF_ERROR(CannotSaturate(product.src, context.node(), weights.tensor));
+    HALFTONE_RETURN_IF_ERROR(CannotSaturate(int8.src, context.node(), weights.tensor));
     HALFTONE_ASSIGN_OR_RETURN(const Problem p, ProblemOf(context));
     const bool first = context.node().attributes.String("weights_layout", "IOHW") == "IOHW";
     const bool grouped = p.weights.size() > p.src.size();
     if (weights.scales.size() > 1 && (grouped || weights.axis != (first ? 1 : weights.tensor.rank() - 2)))
       return absl::UnimplementedError("scales of the weights along another axis than the result's channels");
-    if (weights.scales.size() > 1) product.weights_mask = 1;
-    if (product.dst.type == DataType::kFloat16) product.dst.type = DataType::kFloat32;
+    if (weights.scales.size() > 1) int8.weights_mask = 1;
+    if (int8.dst.type == DataType::kFloat16) int8.dst.type = DataType::kFloat32;
     std::vector<float> bias;
     if (context.HasInput(kBias)) {
       const std::optional<std::vector<float>> numbers = RealNumbers(context, kBias);
@@ -283,14 +283,14 @@ class Int8DeconvKernel final : public QuantizedKernel {
         return absl::UnimplementedError("the bias is no constant vector");
       bias = *numbers;
     }
-    const Int8Attributes attributes = AttributesOf(product);
-    const Desc src = ChannelsLastDesc(p.src, product.src.type), dst = ChannelsLastDesc(p.dst, product.dst.type);
-    const Primitive primitive = MakeOfBytes(p, attributes, !bias.empty(), src, dst);
+    const Int8Attributes attributes = AttributesOf(int8);
+    const Desc src = ChannelsLastDesc(p.src, int8.src.type), dst = ChannelsLastDesc(p.dst, int8.dst.type);
+    const Primitive primitive = MakeInt8(p, attributes, !bias.empty(), src, dst);
     if (!primitive || IsSlowDeconvolution(primitive))
-      return absl::UnimplementedError("oneDNN has no fast transposed convolution of these bytes");
+      return absl::UnimplementedError("oneDNN has no fast int8 transposed convolution of these shapes");
 
     Prepared prepared{.inputs = {{0, ChannelsLast(p.src, given.type, p.channels_last)}},
-                      .outputs = {ChannelsLast(p.dst, product.dst.type, p.channels_last)},
+                      .outputs = {ChannelsLast(p.dst, int8.dst.type, p.channels_last)},
                       .scratch_bytes = primitive.scratchpad_desc().get_size(),
                       .kernel = ImplementationName(primitive),
                       .weights_type = DataType::kInt8};
@@ -301,21 +301,21 @@ class Int8DeconvKernel final : public QuantizedKernel {
     step->AddOutput(DNNL_ARG_DST, primitive.dst_desc());
     step->AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), 0);
     const Desc plain(p.weights, *DnnlType(DataType::kInt8), p.places);
-    HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(weights.tensor, plain, primitive.weights_desc()));
-    step->AddFixed(DNNL_ARG_WEIGHTS, std::move(packed));
+    HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed, Pack(weights.tensor, plain, primitive.weights_desc()));
+    step->AddPrepacked(DNNL_ARG_WEIGHTS, std::move(packed));
     if (!bias.empty()) {
       for (float& number : bias) number /= attributes.unit;
-      HALFTONE_ASSIGN_OR_RETURN(FixedMemory fixed, FixedNumbers(std::move(bias), primitive.bias_desc()));
-      step->AddFixed(DNNL_ARG_BIAS, std::move(fixed));
+      HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory fixed, PrepackedFloats(std::move(bias), primitive.bias_desc()));
+      step->AddPrepacked(DNNL_ARG_BIAS, std::move(fixed));
     }
-    HALFTONE_RETURN_IF_ERROR(AddScales(product, attributes, weights.scales, *step));
+    HALFTONE_RETURN_IF_ERROR(AddScales(int8, attributes, weights.scales, *step));
     prepared.step = std::move(step);
     AddShift(given, p.src, prepared);
     return prepared;
   }
 
-  static Primitive MakeOfBytes(const Problem& p, const Int8Attributes& attributes, bool bias, const Desc& src,
-                               const Desc& dst) {
+  static Primitive MakeInt8(const Problem& p, const Int8Attributes& attributes, bool bias, const Desc& src,
+                            const Desc& dst) {
     constexpr auto kKind = dnnl::prop_kind::forward_inference;
     constexpr auto kAlgorithm = dnnl::algorithm::deconvolution_direct;
     const Desc weights = AnyDesc(p.weights, DataType::kInt8);
@@ -330,7 +330,7 @@ class Int8DeconvKernel final : public QuantizedKernel {
 
 }  // namespace
 
-bool DeconvRuns(const ProductTypes& types) {
+bool DeconvRuns(const OperandTypes& types) {
   const Problem problem{.src = {1, 16, 8, 8},
                         .dst = {1, 16, 16, 16},
                         .weights = {16, 16, 2, 2},

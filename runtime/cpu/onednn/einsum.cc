@@ -72,7 +72,7 @@ class Builder {
     return prepared;
   }
 
-  int products() const { return products_; }
+  int matmuls() const { return matmuls_; }
 
  private:
   int64_t Size(const Indices& indices) const {
@@ -130,8 +130,8 @@ class Builder {
     if (count > kMostOnes) return absl::UnimplementedError("a sum over too many elements");
     HALFTONE_ASSIGN_OR_RETURN(const Tensor ones,
                               Tensor::Of<float>({count}, std::vector<float>(count, 1.0f)).ConvertTo(type_));
-    HALFTONE_ASSIGN_OR_RETURN(FixedMemory fixed, Pack(ones, desc, desc));
-    step_->AddFixed(argument, std::move(fixed));
+    HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory fixed, Pack(ones, desc, desc));
+    step_->AddPrepacked(argument, std::move(fixed));
     return absl::OkStatus();
   }
 
@@ -221,7 +221,7 @@ class Builder {
 
   // Into `result` if given, else into new memory with the kept indices.
   absl::StatusOr<Operand> Multiply(Operand a, Operand b, const Indices& keep, const Operand* result) {
-    ++products_;
+    ++matmuls_;
     Indices batch, rows, columns, summed;
     const auto sort_out = [&](const Operand& from, int index) {
       const bool in_a = Has(a.indices, index), in_b = Has(b.indices, index);
@@ -255,7 +255,7 @@ class Builder {
     const bool in_place = result != nullptr && (elementwise || AsMatrix(*result, rows, columns).has_value());
     const Operand target = in_place ? *result : Dense(made);
     HALFTONE_RETURN_IF_ERROR(elementwise ? AddElementwise(a, b, target, batch)
-                                         : AddProduct(a, b, target, batch, rows, columns, summed));
+                                         : AddMatMul(a, b, target, batch, rows, columns, summed));
     if (result == nullptr || in_place) return target;
     HALFTONE_RETURN_IF_ERROR(Copy(target, *result));
     return *result;
@@ -281,8 +281,8 @@ class Builder {
     return Attach(DNNL_ARG_DST, to, target);
   }
 
-  absl::Status AddProduct(const Operand& a, const Operand& b, const Operand& target, const Indices& batch,
-                          const Indices& rows, const Indices& columns, const Indices& summed) {
+  absl::Status AddMatMul(const Operand& a, const Operand& b, const Operand& target, const Indices& batch,
+                         const Indices& rows, const Indices& columns, const Indices& summed) {
     HALFTONE_ASSIGN_OR_RETURN(const auto left, MakeMatrix(a, batch, rows, summed));
     HALFTONE_ASSIGN_OR_RETURN(const auto right, MakeMatrix(b, batch, summed, columns));
     const int64_t m = Size(rows), k = Size(summed), n = Size(columns);
@@ -290,7 +290,7 @@ class Builder {
     const Desc weights = MatrixDesc(right.first, batch, k, n, right.second);
     const Desc dst = MatrixDesc(target, batch, m, n, *AsMatrix(target, rows, columns));
     const dnnl::matmul::primitive_desc primitive(CpuEngine(), src, weights, dst, UserScratch(), /*allow_empty=*/true);
-    if (!primitive) return absl::UnimplementedError("oneDNN has no such matrix product");
+    if (!primitive) return absl::UnimplementedError("oneDNN has no such matmul");
     AddName(ImplementationName(primitive));
     HALFTONE_RETURN_IF_ERROR(Guard([&] { step_->AddCall(dnnl::matmul(primitive)); }));
     AddScratchpad(primitive.scratchpad_desc());
@@ -310,7 +310,7 @@ class Builder {
   const DataType type_;
   std::unique_ptr<PrimitiveStep> step_ = std::make_unique<PrimitiveStep>();
   size_t scratch_ = 0;
-  int products_ = 0;
+  int matmuls_ = 0;
   std::string names_;
 };
 
@@ -371,8 +371,8 @@ class EinsumKernel final : public Kernel {
     }
     Builder builder(std::move(sizes), type);
     HALFTONE_RETURN_IF_ERROR(builder.Chain(std::move(operands), std::move(result)));
-    if (type == DataType::kBFloat16 && builder.products() > 1) {
-      return absl::UnimplementedError("what is between two products stays f32");
+    if (type == DataType::kBFloat16 && builder.matmuls() > 1) {
+      return absl::UnimplementedError("what lies between two matmuls stays f32");
     }
     Prepared prepared = builder.Finish();
     prepared.inputs = std::move(needs);

@@ -1,4 +1,4 @@
-// A product with something of ours behind it, in one step: the second reads and overwrites the result of the first.
+// A primitive followed by a step of our own, in one step: the second reads and overwrites the result of the first.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_FINISHED_STEP_H_
 #define HALFTONE_RUNTIME_CPU_ONEDNN_FINISHED_STEP_H_
 
@@ -13,25 +13,25 @@ namespace halftone::onednn {
 
 class FinishedStep final : public Step {
  public:
-  // `finish` has the result as its first input and its output, and where residual >= 0 this input of the product as its
+  // `finish` has the result as its first input and its output, and where residual >= 0 this input of the compute as its
   // second.
-  FinishedStep(std::unique_ptr<Step> product, std::unique_ptr<Step> finish, int residual)
-      : product_(std::move(product)), finish_(std::move(finish)), residual_(residual) {}
+  FinishedStep(std::unique_ptr<Step> compute, std::unique_ptr<Step> finish, int residual)
+      : compute_(std::move(compute)), finish_(std::move(finish)), residual_(residual) {}
 
   void Bind(std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, std::byte* scratch) override {
-    product_->Bind(inputs, outputs, scratch);
+    compute_->Bind(inputs, outputs, scratch);
     std::vector<std::byte*> read = {outputs[0]};
     if (residual_ >= 0) read.push_back(inputs[residual_]);
     finish_->Bind(read, outputs.first(1), nullptr);
   }
   absl::Status Run() override {
-    HALFTONE_RETURN_IF_ERROR(product_->Run());
+    HALFTONE_RETURN_IF_ERROR(compute_->Run());
     return finish_->Run();
   }
-  StepFacts facts() const override { return product_->facts(); }
+  StepFacts facts() const override { return compute_->facts(); }
 
  private:
-  const std::unique_ptr<Step> product_, finish_;
+  const std::unique_ptr<Step> compute_, finish_;
   const int residual_;
 };
 

@@ -1,14 +1,14 @@
 // conv of bytes: dnnl::convolution_forward on images with channels last, weights with a scale for each channel of the
 // result, bias, residual and activation in the same primitive; depthwise ones by a loop of our own, which is more than
 // twice as fast (runtime/cpu/simd/int8_depthwise.h); without VNNI those whose pairs of products do not fit into oneDNN's
-// sums of 16 bits by a product of our own (runtime/cpu/simd/byte_product.h).
+// sums of 16 bits by a product of our own (runtime/cpu/simd/int8_matmul_avx2.h).
 #include "base/status.h"
 #include "base/strings.h"
-#include "runtime/cpu/onednn/int8_product.h"
+#include "runtime/cpu/onednn/int8_problem.h"
 #include "runtime/cpu/onednn/isa.h"
 #include "runtime/cpu/onednn/kernels.h"
-#include "runtime/cpu/simd/byte_product.h"
 #include "runtime/cpu/simd/int8_depthwise.h"
+#include "runtime/cpu/simd/int8_matmul_avx2.h"
 #include "runtime/cpu/simd/loop_step.h"
 
 namespace halftone::onednn {
@@ -21,7 +21,7 @@ constexpr int kWeights = 1, kBias = 2, kResidual = 3;
 // The node in numbers.
 struct Int8Conv {
   ConvProblem problem;
-  Int8Product product;
+  Int8Problem int8;
   Int8Weights weights;
   std::vector<float> bias;  // empty: none
   Desc weights_given;
@@ -40,11 +40,11 @@ absl::Status CheckAxis(const Attributes& attributes, const Int8Weights& weights,
 absl::StatusOr<Int8Conv> Describe(const NodeContext& context) {
   const Attributes& attributes = context.node().attributes;
   Int8Conv conv;
-  HALFTONE_ASSIGN_OR_RETURN(conv.product.src, InputElement(context, 0));
-  if (!conv.product.src.bytes) return absl::UnimplementedError("the image has no bytes");
-  HALFTONE_ASSIGN_OR_RETURN(conv.product.dst, OutputElement(context));
+  HALFTONE_ASSIGN_OR_RETURN(conv.int8.src, InputElement(context, 0));
+  if (!conv.int8.src.quantized) return absl::UnimplementedError("the image is not int8");
+  HALFTONE_ASSIGN_OR_RETURN(conv.int8.dst, OutputElement(context));
   HALFTONE_ASSIGN_OR_RETURN(conv.weights, WeightsOf(context, kWeights));
-  HALFTONE_ASSIGN_OR_RETURN(conv.product.epilogue, EpilogueOf(attributes));
+  HALFTONE_ASSIGN_OR_RETURN(conv.int8.epilogue, EpilogueOf(attributes));
   HALFTONE_ASSIGN_OR_RETURN(conv.problem,
                             MakeConvProblem(attributes, context.InputDims(0), context.InputDims(kWeights)));
   HALFTONE_RETURN_IF_ERROR(CheckAxis(attributes, conv.weights, conv.problem.out_channels));
@@ -55,7 +55,7 @@ absl::StatusOr<Int8Conv> Describe(const NodeContext& context) {
     conv.bias = *std::move(bias);
   }
   if (context.HasInput(kResidual)) {
-    HALFTONE_ASSIGN_OR_RETURN(conv.product.residual, InputElement(context, kResidual));
+    HALFTONE_ASSIGN_OR_RETURN(conv.int8.residual, InputElement(context, kResidual));
   }
   conv.weights_given =
       Desc(conv.problem.weights, *DnnlType(DataType::kInt8), conv.problem.weights_strides, /*allow_empty=*/true);
@@ -83,46 +83,45 @@ class Int8ConvKernel final : public QuantizedKernel {
 
 absl::StatusOr<Prepared> Int8ConvKernel::PrepareQuantized(const NodeContext& context) const {
   HALFTONE_ASSIGN_OR_RETURN(Int8Conv conv, Describe(context));
-  const Element given = conv.product.src;
-  conv.product.src = ReadAs(given);
-  HALFTONE_RETURN_IF_ERROR(CannotSaturate(conv.product.src, context.node(), conv.weights.tensor));
+  const Element given = conv.int8.src;
+  conv.int8.src = ReadAs(given);
+  HALFTONE_RETURN_IF_ERROR(CannotSaturate(conv.int8.src, context.node(), conv.weights.tensor));
   const ConvProblem& problem = conv.problem;
-  Int8Product& product = conv.product;
+  Int8Problem& int8 = conv.int8;
   const bool grouped = problem.weights.size() > problem.src.size();
-  if (conv.weights.scales.size() > 1) product.weights_mask = grouped ? 3 : 1;
-  if (product.dst.type == DataType::kFloat16) product.dst.type = DataType::kFloat32;
-  if (product.residual.has_value() && product.residual->type == DataType::kFloat16)
-    product.residual->type = DataType::kFloat32;
-  const Desc src = ChannelsLastDesc(problem.src, product.src.type);
-  const Desc dst = ChannelsLastDesc(problem.dst, product.dst.type);
+  if (conv.weights.scales.size() > 1) int8.weights_mask = grouped ? 3 : 1;
+  if (int8.dst.type == DataType::kFloat16) int8.dst.type = DataType::kFloat32;
+  if (int8.residual.has_value() && int8.residual->type == DataType::kFloat16) int8.residual->type = DataType::kFloat32;
+  const Desc src = ChannelsLastDesc(problem.src, int8.src.type);
+  const Desc dst = ChannelsLastDesc(problem.dst, int8.dst.type);
 
   Int8Attributes attributes;
   Primitive primitive;
-  if (product.residual.has_value()) {
+  if (int8.residual.has_value()) {
     // Added where it lies if nobody else reads it; else from there.
     const Placement there = context.InputPlacement(kResidual),
-                    wanted = ChannelsLast(problem.dst, product.residual->type, problem.channels_last);
-    const bool alike = product.residual->bytes ? product.dst.bytes : product.residual->type == product.dst.type;
+                    wanted = ChannelsLast(problem.dst, int8.residual->type, problem.channels_last);
+    const bool alike = int8.residual->quantized ? int8.dst.quantized : int8.residual->type == int8.dst.type;
     const bool ours = there.type == wanted.type && context.DiesHere(kResidual) &&
                       SameLayout(DescOf(context.OutputDims(), there), DescOf(context.OutputDims(), wanted));
     for (const ResidualMode mode : {ours && alike ? ResidualMode::kSum : ResidualMode::kBinary, ResidualMode::kBinary,
                                     alike ? ResidualMode::kSum : ResidualMode::kBinary}) {
-      product.epilogue.residual = mode;
-      product.epilogue.residual_desc = ChannelsLastDesc(problem.dst, product.residual->type);
-      attributes = AttributesOf(product);
+      int8.epilogue.residual = mode;
+      int8.epilogue.residual_desc = ChannelsLastDesc(problem.dst, int8.residual->type);
+      attributes = AttributesOf(int8);
       primitive = MakePrimitive(conv, attributes, src, dst);
       if (primitive && !IsSlow(ImplementationName(primitive))) break;
     }
   } else {
-    attributes = AttributesOf(product);
+    attributes = AttributesOf(int8);
     primitive = MakePrimitive(conv, attributes, src, dst);
   }
   if (!primitive || IsSlow(ImplementationName(primitive)))
-    return absl::UnimplementedError("oneDNN has no fast convolution of these bytes");
+    return absl::UnimplementedError("oneDNN has no fast int8 convolution of these shapes");
 
   Prepared prepared{.kernel = ImplementationName(primitive), .weights_type = DataType::kInt8};
   prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
-  prepared.outputs.push_back(ChannelsLast(problem.dst, product.dst.type, problem.channels_last));
+  prepared.outputs.push_back(ChannelsLast(problem.dst, int8.dst.type, problem.channels_last));
   prepared.inputs.push_back({0, ChannelsLast(problem.src, given.type, problem.channels_last)});
   if (context.only_asks()) return prepared;
   auto step = std::make_unique<PrimitiveStep>();
@@ -130,21 +129,21 @@ absl::StatusOr<Prepared> Int8ConvKernel::PrepareQuantized(const NodeContext& con
   step->AddInput(DNNL_ARG_SRC, primitive.src_desc(), 0);
   step->AddOutput(DNNL_ARG_DST, primitive.dst_desc());
   step->AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), 0);
-  HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed,
+  HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed,
                             Pack(conv.weights.tensor, conv.weights_given, primitive.weights_desc()));
-  step->AddFixed(DNNL_ARG_WEIGHTS, std::move(packed));
+  step->AddPrepacked(DNNL_ARG_WEIGHTS, std::move(packed));
   if (!conv.bias.empty()) {
     for (float& number : conv.bias) number /= attributes.unit;
-    HALFTONE_ASSIGN_OR_RETURN(FixedMemory bias, FixedNumbers(std::move(conv.bias), primitive.bias_desc()));
-    step->AddFixed(DNNL_ARG_BIAS, std::move(bias));
+    HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory bias, PrepackedFloats(std::move(conv.bias), primitive.bias_desc()));
+    step->AddPrepacked(DNNL_ARG_BIAS, std::move(bias));
   }
-  HALFTONE_RETURN_IF_ERROR(AddScales(product, attributes, conv.weights.scales, *step));
-  if (product.residual.has_value()) {
-    prepared.inputs.push_back({kResidual, ChannelsLast(problem.dst, product.residual->type, problem.channels_last)});
-    if (product.epilogue.residual == ResidualMode::kSum) {
+  HALFTONE_RETURN_IF_ERROR(AddScales(int8, attributes, conv.weights.scales, *step));
+  if (int8.residual.has_value()) {
+    prepared.inputs.push_back({kResidual, ChannelsLast(problem.dst, int8.residual->type, problem.channels_last)});
+    if (int8.epilogue.residual == ResidualMode::kSum) {
       prepared.overwrites = 1;
     } else {
-      step->AddInput(attributes.residual_argument, product.epilogue.residual_desc, 1);
+      step->AddInput(attributes.residual_argument, int8.epilogue.residual_desc, 1);
     }
   }
   prepared.step = std::move(step);
@@ -166,7 +165,7 @@ class Int8DepthwiseKernel final : public QuantizedKernel {
     const int64_t kernel = problem.weights[3];
     if (problem.weights[4] != kernel || problem.strides[0] != problem.strides[1] || problem.dilations != Dims{0, 0})
       return absl::UnimplementedError("another window");
-    const Element &src = conv.product.src, &dst = conv.product.dst;
+    const Element &src = conv.int8.src, &dst = conv.int8.dst;
     const auto axis = [&](int i) {
       return simd::DepthwiseAxis{problem.src[2 + i], problem.dst[2 + i], problem.pads_begin[i]};
     };
@@ -179,7 +178,7 @@ class Int8DepthwiseKernel final : public QuantizedKernel {
                              .src = src.type,
                              .src_zero = src.zero_point,
                              .offsets = conv.bias,
-                             .finish = FinishOf(dst, conv.product.epilogue)};
+                             .finish = FinishOf(dst, conv.int8.epilogue)};
     const std::span<const int8_t> given = conv.weights.tensor.data<int8_t>();
     const Dims& strides = problem.weights_strides;
     for (int64_t tap = 0; tap < kernel * kernel; ++tap) {
@@ -223,58 +222,58 @@ Tensor ColumnsOf(const Int8Conv& conv) {
   return columns;
 }
 
-class ByteConvKernel final : public QuantizedKernel {
+class Int8ConvAvx2Kernel final : public QuantizedKernel {
  private:
   absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override {
-    if (HasNativeInt8()) return absl::UnimplementedError("oneDNN multiplies bytes exactly where there is VNNI");
+    if (HasNativeInt8()) return absl::UnimplementedError("oneDNN multiplies int8 exactly where there is VNNI");
     HALFTONE_ASSIGN_OR_RETURN(const Int8Conv conv, Describe(context));
     const ConvProblem& problem = conv.problem;
-    const Element &src = conv.product.src, &dst = conv.product.dst;
+    const Element &src = conv.int8.src, &dst = conv.int8.dst;
     const size_t rank = problem.src.size();
     if (rank > 4 || problem.weights.size() != rank) return absl::UnimplementedError("groups, or three dimensions");
-    const bool residual = conv.product.residual.has_value();
-    if (residual && conv.product.epilogue.activation_first)
-      return absl::UnimplementedError("a residual behind an activation");
+    const bool residual = conv.int8.residual.has_value();
+    if (residual && conv.int8.epilogue.activation_first)
+      return absl::UnimplementedError("a residual after an activation");
     const auto axis = [&](size_t i) {
-      return simd::ByteWindows::Axis{problem.src[i],
+      return simd::ConvWindows::Axis{problem.src[i],
                                      problem.dst[i],
                                      problem.weights[i],
                                      problem.strides[i - 2],
                                      problem.dilations[i - 2] + 1,
                                      problem.pads_begin[i - 2]};
     };
-    simd::ByteWindows windows{.columns = axis(rank - 1), .channels = problem.src[1]};
+    simd::ConvWindows windows{.columns = axis(rank - 1), .channels = problem.src[1]};
     if (rank == 4) windows.rows = axis(2);
     const int64_t columns = problem.out_channels, depth = windows.depth();
-    simd::ByteProductTask task{.rows = problem.dst[0] * windows.rows.out * windows.columns.out,
-                               .depth = depth,
-                               .columns = columns,
-                               .windows = windows,
-                               .matrices = {{}},
-                               .offsets = conv.bias,
-                               .finish = FinishOf(dst, conv.product.epilogue)};
+    simd::Int8MatMulTask task{.rows = problem.dst[0] * windows.rows.out * windows.columns.out,
+                              .depth = depth,
+                              .columns = columns,
+                              .windows = windows,
+                              .matrices = {{}},
+                              .offsets = conv.bias,
+                              .finish = FinishOf(dst, conv.int8.epilogue)};
     task.a = {src.type, src.zero_point, depth, 1};
     task.b = {DataType::kInt8, 0, depth, 1};
     task.offsets.resize(columns, 0.0f);
     for (int64_t c = 0; c < columns; ++c)
       task.factors.push_back(src.scale * conv.weights.scales[conv.weights.scales.size() > 1 ? c : 0]);
     if (residual) {
-      const Element& added = *conv.product.residual;
+      const Element& added = *conv.int8.residual;
       task.has_addend = true;
-      task.addend = {added.bytes ? added.type : DataType::kFloat32, added.scale, added.zero_point, columns, 1};
+      task.addend = {added.quantized ? added.type : DataType::kFloat32, added.scale, added.zero_point, columns, 1};
     }
     const DataType addend_type = task.addend.type;
     Prepared prepared{.inputs = {{0, ChannelsLast(problem.src, src.type, problem.channels_last)}},
                       .outputs = {ChannelsLast(problem.dst, task.finish.type, problem.channels_last)},
-                      .kernel = "byte product avx2",
+                      .kernel = "int8 matmul avx2",
                       .weights_type = DataType::kInt8};
     if (residual) prepared.inputs.push_back({kResidual, ChannelsLast(problem.dst, addend_type, problem.channels_last)});
     const Tensor weights = ColumnsOf(conv);
-    HALFTONE_ASSIGN_OR_RETURN(std::shared_ptr<const simd::ByteProduct> product,
-                              simd::MakeByteProduct(std::move(task), context.only_asks() ? nullptr : weights.raw()));
-    prepared.scratch_bytes = product->scratch_bytes(context.threads());
-    prepared.step = std::make_unique<simd::LoopStep>([product, residual](const simd::Memory& memory) {
-      product->Run(memory.inputs[0], nullptr, residual ? memory.inputs[1] : nullptr, memory.outputs[0], memory.scratch);
+    HALFTONE_ASSIGN_OR_RETURN(std::shared_ptr<const simd::Int8MatMul> matmul,
+                              simd::MakeInt8MatMul(std::move(task), context.only_asks() ? nullptr : weights.raw()));
+    prepared.scratch_bytes = matmul->scratch_bytes(context.threads());
+    prepared.step = std::make_unique<simd::LoopStep>([matmul, residual](const simd::Memory& memory) {
+      matmul->Run(memory.inputs[0], nullptr, residual ? memory.inputs[1] : nullptr, memory.outputs[0], memory.scratch);
       return absl::OkStatus();
     });
     return prepared;
@@ -283,7 +282,7 @@ class ByteConvKernel final : public QuantizedKernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> MakeByteConvKernel() { return std::make_unique<ByteConvKernel>(); }
+std::unique_ptr<Kernel> MakeInt8ConvAvx2Kernel() { return std::make_unique<Int8ConvAvx2Kernel>(); }
 std::unique_ptr<Kernel> MakeInt8ConvKernel() { return std::make_unique<Int8ConvKernel>(); }
 std::unique_ptr<Kernel> MakeInt8DepthwiseKernel() { return std::make_unique<Int8DepthwiseKernel>(); }
 

@@ -11,8 +11,8 @@
 #include "ir/reference/reference.h"
 #include "runtime/cpu/onednn/kernels.h"
 #include "runtime/cpu/onednn/quantized.h"
-#include "runtime/cpu/simd/byte_table.h"
 #include "runtime/cpu/simd/int8_chain.h"
+#include "runtime/cpu/simd/int8_table.h"
 #include "runtime/cpu/simd/loop_step.h"
 
 namespace halftone::onednn {
@@ -35,13 +35,13 @@ Desc DenseLayout(const NodeContext& context, int i) {
 }
 
 // A function of one operand, whose other inputs are constants.
-class ByteTableKernel final : public QuantizedKernel {
+class Int8TableKernel final : public QuantizedKernel {
  private:
   absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override {
     if (MovesIntegers(context.graph(), context.id())) return absl::UnimplementedError("its integers stay");
     HALFTONE_ASSIGN_OR_RETURN(const Element src, InputElement(context, 0));
     HALFTONE_ASSIGN_OR_RETURN(const Element dst, OutputElement(context));
-    if (!src.bytes) return absl::UnimplementedError("the operand has no bytes");
+    if (!src.quantized) return absl::UnimplementedError("the operand is not int8");
     if (context.node().outputs.size() > 1) return absl::UnimplementedError("several results");
     if (context.InputDims(0) != context.OutputDims()) return absl::UnimplementedError("another shape");
     std::vector<Tensor> inputs;
@@ -68,8 +68,8 @@ class ByteTableKernel final : public QuantizedKernel {
     const DataType to = context.OutputType();
     Prepared prepared{.inputs = {{0, PlacementOf(from, src.type)}},
                       .outputs = {PlacementOf(OfType(from, to), to)},
-                      .may_overwrite = dst.bytes ? 0 : -1,
-                      .kernel = "byte table"};
+                      .may_overwrite = dst.quantized ? 0 : -1,
+                      .kernel = "int8 table"};
     const size_t entry = ElementSize(to);
     const int64_t count = Count(dims);
     prepared.step = std::make_unique<simd::LoopStep>([table, entry, count](const simd::Memory& memory) {
@@ -81,7 +81,7 @@ class ByteTableKernel final : public QuantizedKernel {
 };
 
 // Operands as they lie: those of the result's shape in one layout, others plain and broadcast.
-class ByteChainKernel final : public QuantizedKernel {
+class Int8ChainKernel final : public QuantizedKernel {
  private:
   absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override {
     if (MovesIntegers(context.graph(), context.id())) return absl::UnimplementedError("its integers stay");
@@ -90,7 +90,7 @@ class ByteChainKernel final : public QuantizedKernel {
     HALFTONE_ASSIGN_OR_RETURN(const Epilogue epilogue, EpilogueOf(context.node().attributes));
     HALFTONE_ASSIGN_OR_RETURN(std::vector<ChainStep> steps, StepsOf(context.node()));
     if (std::ranges::find(out, 0) != out.end() || out.empty()) return absl::UnimplementedError("nothing to compute");
-    simd::ByteChainTask task{.steps = std::move(steps), .finish = FinishOf(dst, epilogue)};
+    simd::Int8ChainTask task{.steps = std::move(steps), .finish = FinishOf(dst, epilogue)};
     const Desc layout = LayoutOf(context, out);
     const Dims strides = layout.get_strides();
     std::vector<size_t> order(out.size());
@@ -100,14 +100,14 @@ class ByteChainKernel final : public QuantizedKernel {
     for (const size_t d : order) task.dims.push_back(out[d]);
 
     Prepared prepared{.outputs = {PlacementOf(OfType(layout, task.finish.type), task.finish.type)},
-                      .kernel = "byte chain"};
+                      .kernel = "int8 chain"};
     for (int i = 0; i < static_cast<int>(task.steps.size()) + 1; ++i) {
       HALFTONE_ASSIGN_OR_RETURN(const Element element, InputElement(context, i));
       const DataType type = element.type == DataType::kFloat16 ? DataType::kFloat32 : element.type;
       const Dims dims = context.InputDims(i);
       const bool whole = dims == out;
       prepared.inputs.push_back({i, whole ? PlacementOf(OfType(layout, type), type) : Placement{type}});
-      simd::ByteChainOperand operand{.type = type, .scale = element.scale, .zero_point = element.zero_point};
+      simd::Int8ChainOperand operand{.type = type, .scale = element.scale, .zero_point = element.zero_point};
       const Dims own = whole ? strides : PlainStrides(dims);
       const size_t missing = out.size() - dims.size();
       for (const size_t d : order) {
@@ -116,7 +116,7 @@ class ByteChainKernel final : public QuantizedKernel {
       }
       task.operands.push_back(std::move(operand));
     }
-    prepared.step = simd::MakeByteChainStep(std::move(task));
+    prepared.step = simd::MakeInt8ChainStep(std::move(task));
     if (prepared.step == nullptr) return absl::UnimplementedError("no loop for this function");
     return prepared;
   }
@@ -139,7 +139,7 @@ class ByteChainKernel final : public QuantizedKernel {
 };
 
 // quantize_linear and dequantize_linear with one constant scale where the values do not lie plain: as they lie.
-class ConvertBytesKernel final : public Kernel {
+class Int8ConvertKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     const bool quantizes = context.node().op == OpKind::kQuantizeLinear;
@@ -157,21 +157,21 @@ class ConvertBytesKernel final : public Kernel {
     const DataType from = quantizes ? number : integer, to = quantizes ? integer : number;
     const float factor = static_cast<float>(*scale);
     const auto zero_point = static_cast<int32_t>(*zero);
-    simd::ByteChainTask task{.finish = {.type = to, .scale = factor, .zero_point = zero_point}};
+    simd::Int8ChainTask task{.finish = {.type = to, .scale = factor, .zero_point = zero_point}};
     task.operands.push_back({.type = from, .scale = factor, .zero_point = zero_point, .strides = {1}});
     task.dims = {Count(context.InputDims(0))};
     Prepared prepared{.inputs = {{0, PlacementOf(OfType(layout, from), from)}},
                       .outputs = {PlacementOf(OfType(layout, to), to)},
-                      .kernel = "byte loop"};
-    prepared.step = simd::MakeByteChainStep(std::move(task));
+                      .kernel = "int8 loop"};
+    prepared.step = simd::MakeInt8ChainStep(std::move(task));
     return prepared;
   }
 };
 
 }  // namespace
 
-std::unique_ptr<Kernel> MakeByteTableKernel() { return std::make_unique<ByteTableKernel>(); }
-std::unique_ptr<Kernel> MakeByteChainKernel() { return std::make_unique<ByteChainKernel>(); }
-std::unique_ptr<Kernel> MakeConvertBytesKernel() { return std::make_unique<ConvertBytesKernel>(); }
+std::unique_ptr<Kernel> MakeInt8TableKernel() { return std::make_unique<Int8TableKernel>(); }
+std::unique_ptr<Kernel> MakeInt8ChainKernel() { return std::make_unique<Int8ChainKernel>(); }
+std::unique_ptr<Kernel> MakeInt8ConvertKernel() { return std::make_unique<Int8ConvertKernel>(); }
 
 }  // namespace halftone::onednn

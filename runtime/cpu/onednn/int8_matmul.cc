@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "base/status.h"
-#include "runtime/cpu/onednn/int8_product.h"
+#include "runtime/cpu/onednn/int8_problem.h"
 #include "runtime/cpu/onednn/isa.h"
 #include "runtime/cpu/onednn/kernels.h"
-#include "runtime/cpu/onednn/matrix_product.h"
+#include "runtime/cpu/onednn/matmul_operands.h"
 
 namespace halftone::onednn {
 namespace {
@@ -21,55 +21,55 @@ class Int8MatMulKernel final : public QuantizedKernel {
 };
 
 absl::StatusOr<Prepared> Int8MatMulKernel::PrepareQuantized(const NodeContext& context) const {
-  Int8Product product;
+  Int8Problem int8;
   HALFTONE_ASSIGN_OR_RETURN(const Element given, InputElement(context, 0));
-  if (!given.bytes) return absl::UnimplementedError("the left operand has no bytes");
-  product.src = ReadAs(given);
-  HALFTONE_ASSIGN_OR_RETURN(product.dst, OutputElement(context));
-  HALFTONE_ASSIGN_OR_RETURN(product.epilogue, EpilogueOf(context.node().attributes));
+  if (!given.quantized) return absl::UnimplementedError("the left operand is not int8");
+  int8.src = ReadAs(given);
+  HALFTONE_ASSIGN_OR_RETURN(int8.dst, OutputElement(context));
+  HALFTONE_ASSIGN_OR_RETURN(int8.epilogue, EpilogueOf(context.node().attributes));
   const bool constant = context.Constant(kWeights) != nullptr;
   Int8Weights weights;
   DataType weights_type = DataType::kInt8;
   if (constant) {
     HALFTONE_ASSIGN_OR_RETURN(weights, WeightsOf(context, kWeights));
     HALFTONE_RETURN_IF_ERROR(CheckScalesOfColumns(context, weights));
-    HALFTONE_RETURN_IF_ERROR(CannotSaturate(product.src, context.node(), weights.tensor));
+    HALFTONE_RETURN_IF_ERROR(CannotSaturate(int8.src, context.node(), weights.tensor));
   } else {
     HALFTONE_ASSIGN_OR_RETURN(const Element right, InputElement(context, kWeights));
-    if (!right.bytes) return absl::UnimplementedError("the right operand has no bytes");
-    // There byte_product.cc multiplies them.
+    if (!right.quantized) return absl::UnimplementedError("the right operand is not int8");
+    // There int8_matmul_avx2.cc multiplies them.
     if (!HasNativeInt8()) return absl::UnimplementedError("sums of 16 bits may saturate where there is no VNNI");
     weights.scales = {right.scale};
     weights_type = right.type;
-    product.weights_zero_point = right.zero_point;
+    int8.weights_zero_point = right.zero_point;
   }
   const bool residual = HasResidual(context);
   const OperandStrides plain = {PlainStrides(context.InputDims(0)), PlainStrides(context.InputDims(kWeights))};
-  HALFTONE_ASSIGN_OR_RETURN(const MatrixProduct matrix, DescribeProduct(context, plain, residual));
-  const MatMulProblem& problem = matrix.problem;
+  HALFTONE_ASSIGN_OR_RETURN(const MatMulOperands operands, DescribeMatMul(context, plain, residual));
+  const MatMulProblem& problem = operands.problem;
   const size_t rank = problem.dst.size();
-  if (matrix.has_bias && !std::isfinite(matrix.bias_factor)) return absl::UnimplementedError("a product times 0");
-  if (matrix.has_addend) return absl::UnimplementedError("gemm with a matrix to add");
-  if (weights.scales.size() > 1) product.weights_mask = 1 << (rank - 1);
-  if (product.dst.type == DataType::kFloat16) product.dst.type = DataType::kFloat32;
+  if (operands.has_bias && !std::isfinite(operands.bias_factor)) return absl::UnimplementedError("alpha is 0");
+  if (operands.has_addend) return absl::UnimplementedError("gemm with a matrix to add");
+  if (weights.scales.size() > 1) int8.weights_mask = 1 << (rank - 1);
+  if (int8.dst.type == DataType::kFloat16) int8.dst.type = DataType::kFloat32;
 
   std::vector<float> bias;
-  if (matrix.has_bias) {
+  if (operands.has_bias) {
     const std::optional<std::vector<float>> numbers = RealNumbers(context, kBias);
     if (!numbers.has_value() || static_cast<int64_t>(numbers->size()) != problem.dst.back())
       return absl::UnimplementedError("the bias is no constant vector");
     bias = *numbers;
-    for (float& number : bias) number *= matrix.scale * matrix.bias_factor;
+    for (float& number : bias) number *= operands.scale * operands.bias_factor;
   }
   if (residual) {
-    HALFTONE_ASSIGN_OR_RETURN(product.residual, InputElement(context, kResidual));
-    if (product.residual->type == DataType::kFloat16) product.residual->type = DataType::kFloat32;
-    product.epilogue.residual = ResidualMode::kBinary;
-    product.epilogue.residual_desc = PlainDesc(matrix.residual_dims, product.residual->type);
+    HALFTONE_ASSIGN_OR_RETURN(int8.residual, InputElement(context, kResidual));
+    if (int8.residual->type == DataType::kFloat16) int8.residual->type = DataType::kFloat32;
+    int8.epilogue.residual = ResidualMode::kBinary;
+    int8.epilogue.residual_desc = PlainDesc(operands.residual_dims, int8.residual->type);
   }
-  const Int8Attributes attributes = AttributesOf(product);
-  const Desc src = matrix.src.desc(product.src.type), dst = PlainDesc(problem.dst, product.dst.type);
-  const Desc right = constant ? AnyDesc(problem.weights, weights_type) : matrix.weights.desc(weights_type);
+  const Int8Attributes attributes = AttributesOf(int8);
+  const Desc src = operands.src.desc(int8.src.type), dst = PlainDesc(problem.dst, int8.dst.type);
+  const Desc right = constant ? AnyDesc(problem.weights, weights_type) : operands.weights.desc(weights_type);
   Dims bias_dims(rank, 1);
   bias_dims.back() = problem.dst.back();
   const Desc bias_desc = PlainDesc(bias_dims, DataType::kFloat32);
@@ -77,10 +77,10 @@ absl::StatusOr<Prepared> Int8MatMulKernel::PrepareQuantized(const NodeContext& c
       bias.empty() ? Primitive(CpuEngine(), src, right, dst, attributes.attributes, /*allow_empty=*/true)
                    : Primitive(CpuEngine(), src, right, bias_desc, dst, attributes.attributes, /*allow_empty=*/true);
   if (!primitive || IsSlow(ImplementationName(primitive)))
-    return absl::UnimplementedError("oneDNN has no fast matrix product of these bytes");
+    return absl::UnimplementedError("oneDNN has no fast int8 matmul of these shapes");
 
   Prepared prepared{.inputs = {{0, Placement{given.type}}},
-                    .outputs = {Placement{product.dst.type}},
+                    .outputs = {Placement{int8.dst.type}},
                     .scratch_bytes = primitive.scratchpad_desc().get_size(),
                     .kernel = ImplementationName(primitive),
                     .weights_type = weights_type};
@@ -95,22 +95,21 @@ absl::StatusOr<Prepared> Int8MatMulKernel::PrepareQuantized(const NodeContext& c
     return static_cast<int>(prepared.inputs.size()) - 1;
   };
   if (constant) {
-    HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed,
-                              Pack(weights.tensor, matrix.weights.desc(DataType::kInt8), primitive.weights_desc()));
-    step->AddFixed(DNNL_ARG_WEIGHTS, std::move(packed));
+    HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed,
+                              Pack(weights.tensor, operands.weights.desc(DataType::kInt8), primitive.weights_desc()));
+    step->AddPrepacked(DNNL_ARG_WEIGHTS, std::move(packed));
   } else {
     step->AddInput(DNNL_ARG_WEIGHTS, primitive.weights_desc(), need(kWeights, weights_type));
   }
   if (!bias.empty()) {
     for (float& number : bias) number /= attributes.unit;
-    HALFTONE_ASSIGN_OR_RETURN(FixedMemory fixed, FixedNumbers(std::move(bias), bias_desc));
-    step->AddFixed(DNNL_ARG_BIAS, std::move(fixed));
+    HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory fixed, PrepackedFloats(std::move(bias), bias_desc));
+    step->AddPrepacked(DNNL_ARG_BIAS, std::move(fixed));
   }
-  for (float& scale : weights.scales) scale *= matrix.scale;
-  HALFTONE_RETURN_IF_ERROR(AddScales(product, attributes, weights.scales, *step));
+  for (float& scale : weights.scales) scale *= operands.scale;
+  HALFTONE_RETURN_IF_ERROR(AddScales(int8, attributes, weights.scales, *step));
   if (residual)
-    step->AddInput(attributes.residual_argument, product.epilogue.residual_desc,
-                   need(kResidual, product.residual->type));
+    step->AddInput(attributes.residual_argument, int8.epilogue.residual_desc, need(kResidual, int8.residual->type));
   prepared.step = std::move(step);
   AddShift(given, context.InputDims(0), prepared);
   return prepared;

@@ -14,15 +14,16 @@ std::unique_ptr<Kernel> MakeInt8DepthwiseKernel();   // int8_conv.cc: loops of o
 std::unique_ptr<Kernel> MakeInt8ConvKernel();        // int8_conv.cc
 std::unique_ptr<Kernel> MakeInt8MatMulKernel();      // int8_matmul.cc: matmul, gemm of bytes
 std::unique_ptr<Kernel> MakeInt8DeconvKernel();      // deconv.cc: conv_transpose of bytes
-std::unique_ptr<Kernel> MakeByteTableKernel();       // int8_elementwise.cc: of one operand of bytes
-std::unique_ptr<Kernel> MakeByteChainKernel();       // int8_elementwise.cc: of several
-std::unique_ptr<Kernel> MakeConvertBytesKernel();    // int8_elementwise.cc: quantize_linear, dequantize_linear
-std::unique_ptr<Kernel> MakeBytePoolKernel();        // pool.cc: of bytes
-std::unique_ptr<Kernel> MakeByteConvKernel();        // int8_conv.cc: of bytes without VNNI
-std::unique_ptr<Kernel> MakeByteProductKernel();     // byte_product.cc: matmul, gemm of bytes without VNNI
-std::unique_ptr<Kernel> MakeByteDenseKernel();       // byte_dense.cc: matmul, gemm of bytes with large constant weights
-std::unique_ptr<Kernel> MakeDenseConvKernel();       // dense_conv.cc: conv of 1 x 1 over few pixels, large weights
-std::unique_ptr<Kernel> MakeDenseKernel();           // dense.cc: matmul, gemm with large constant weights
+std::unique_ptr<Kernel> MakeInt8TableKernel();       // int8_elementwise.cc: of one operand of bytes
+std::unique_ptr<Kernel> MakeInt8ChainKernel();       // int8_elementwise.cc: of several
+std::unique_ptr<Kernel> MakeInt8ConvertKernel();     // int8_elementwise.cc: quantize_linear, dequantize_linear
+std::unique_ptr<Kernel> MakeInt8PoolKernel();        // pool.cc: of bytes
+std::unique_ptr<Kernel> MakeInt8ConvAvx2Kernel();    // int8_conv.cc: of bytes without VNNI
+std::unique_ptr<Kernel> MakeInt8MatMulAvx2Kernel();  // int8_matmul_avx2.cc: matmul, gemm of bytes without VNNI
+std::unique_ptr<Kernel>
+MakeInt8SkinnyMatMulKernel();  // int8_skinny_matmul.cc: matmul, gemm of bytes with large constant weights
+std::unique_ptr<Kernel> MakePointwiseConvKernel();   // pointwise_conv.cc: conv of 1 x 1 over few pixels, large weights
+std::unique_ptr<Kernel> MakeSkinnyMatMulKernel();    // skinny_matmul.cc: matmul, gemm with large constant weights
 std::unique_ptr<Kernel> MakeMatMulKernel();          // matmul.cc: matmul, gemm
 std::unique_ptr<Kernel> MakeFastActivationKernel();  // unary.cc: by loops of our own
 std::unique_ptr<Kernel> MakeUnaryKernel();           // unary.cc: elementwise of one
@@ -31,28 +32,28 @@ std::unique_ptr<Kernel> MakeScaleChannelsKernel();   // scale_channels.cc: mul o
 std::unique_ptr<Kernel> MakeBinaryKernel();          // binary.cc: elementwise of two, bias_add
 std::unique_ptr<Kernel> MakeBinaryChainKernel();     // binary_chain.cc
 std::unique_ptr<Kernel> MakePReluKernel();           // prelu.cc
-std::unique_ptr<Kernel> MakeIntegerMatMulKernel();   // integer_matmul.cc: matmul_integer
-std::unique_ptr<Kernel> MakeIntegerProductKernel();  // integer_product.cc: matmul_integer_to_float
-std::unique_ptr<Kernel> MakeImagePoolKernel();       // pool.cc: loops of our own
-std::unique_ptr<Kernel> MakePoolKernel();            // pool.cc: max, average, global average
-std::unique_ptr<Kernel> MakeReduceKernel();          // reduce.cc
-std::unique_ptr<Kernel> MakeBatchNormKernel();       // normalize.cc
-std::unique_ptr<Kernel> MakeSoftmaxKernel();         // normalize.cc
-std::unique_ptr<Kernel> MakeConcatChannelsKernel();  // concat_channels.cc: of images with channels last
-std::unique_ptr<Kernel> MakeConcatKernel();          // concat.cc
-std::unique_ptr<Kernel> MakeViewKernel();            // view.cc: reshape and its like, transpose
-std::unique_ptr<Kernel> MakeCopyKernel();            // copy.cc: slice, pad, transpose, depth_to_space, concat
-std::unique_ptr<Kernel> MakeCopyBlocksKernel();      // copy_blocks.cc: space_to_batch, batch_to_space
-std::unique_ptr<Kernel> MakeCopyPartsKernel();       // copy_parts.cc: split, stack, expand, tile, strided_slice
-std::unique_ptr<Kernel> MakeCastKernel();            // convert.cc
-std::unique_ptr<Kernel> MakeResizeKernel();          // resize.cc
-std::unique_ptr<Kernel> MakeDeconvKernel();          // deconv.cc: conv_transpose
-std::unique_ptr<Kernel> MakeLayerNormKernel();       // layer_norm.cc
-std::unique_ptr<Kernel> MakeLrnKernel();             // layer_norm.cc
-std::unique_ptr<Kernel> MakeRecurrentKernel();       // recurrent.cc: lstm, gru, rnn with every option
-std::unique_ptr<Kernel> MakeInt8RecurrentKernel();   // recurrent.cc: the same of bytes
-std::unique_ptr<Kernel> MakeEinsumKernel();          // einsum.cc
-std::unique_ptr<Kernel> MakeAttentionKernel();       // attention.cc
+std::unique_ptr<Kernel> MakeMatMulIntegerKernel();   // matmul_integer.cc: matmul_integer
+std::unique_ptr<Kernel> MakeMatMulIntegerToFloatKernel();  // matmul_integer_to_float.cc: matmul_integer_to_float
+std::unique_ptr<Kernel> MakeImagePoolKernel();             // pool.cc: loops of our own
+std::unique_ptr<Kernel> MakePoolKernel();                  // pool.cc: max, average, global average
+std::unique_ptr<Kernel> MakeReduceKernel();                // reduce.cc
+std::unique_ptr<Kernel> MakeBatchNormKernel();             // normalize.cc
+std::unique_ptr<Kernel> MakeSoftmaxKernel();               // normalize.cc
+std::unique_ptr<Kernel> MakeConcatChannelsKernel();        // concat_channels.cc: of images with channels last
+std::unique_ptr<Kernel> MakeConcatKernel();                // concat.cc
+std::unique_ptr<Kernel> MakeViewKernel();                  // view.cc: reshape and its like, transpose
+std::unique_ptr<Kernel> MakeCopyKernel();                  // copy.cc: slice, pad, transpose, depth_to_space, concat
+std::unique_ptr<Kernel> MakeCopyBlocksKernel();            // copy_blocks.cc: space_to_batch, batch_to_space
+std::unique_ptr<Kernel> MakeCopyPartsKernel();             // copy_parts.cc: split, stack, expand, tile, strided_slice
+std::unique_ptr<Kernel> MakeCastKernel();                  // convert.cc
+std::unique_ptr<Kernel> MakeResizeKernel();                // resize.cc
+std::unique_ptr<Kernel> MakeDeconvKernel();                // deconv.cc: conv_transpose
+std::unique_ptr<Kernel> MakeLayerNormKernel();             // layer_norm.cc
+std::unique_ptr<Kernel> MakeLrnKernel();                   // layer_norm.cc
+std::unique_ptr<Kernel> MakeRecurrentKernel();             // recurrent.cc: lstm, gru, rnn with every option
+std::unique_ptr<Kernel> MakeInt8RecurrentKernel();         // recurrent.cc: the same of bytes
+std::unique_ptr<Kernel> MakeEinsumKernel();                // einsum.cc
+std::unique_ptr<Kernel> MakeAttentionKernel();             // attention.cc
 // scaled_attention.cc: the scores of some queries at a time; where that is the fastest, or always
 std::unique_ptr<Kernel> MakeBlockedAttentionKernel(bool always);
 std::unique_ptr<Kernel> MakeWholeAttentionKernel();  // scaled_attention.cc: all scores at once

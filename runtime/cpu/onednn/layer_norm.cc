@@ -81,8 +81,9 @@ class LayerNormKernel final : public Kernel {
       if (!context.HasInput(i)) continue;
       const Tensor* constant = context.Constant(i);
       if (constant != nullptr && DnnlType(constant->type()).has_value()) {
-        HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(*constant, PlainDesc(Dims{size}, constant->type()), vector));
-        step->AddFixed(kArguments[i - 1], std::move(packed));
+        HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed,
+                                  Pack(*constant, PlainDesc(Dims{size}, constant->type()), vector));
+        step->AddPrepacked(kArguments[i - 1], std::move(packed));
       } else {
         prepared.inputs.push_back({i, Placement{DataType::kFloat32}});
         step->AddInput(kArguments[i - 1], vector, static_cast<int>(prepared.inputs.size()) - 1);

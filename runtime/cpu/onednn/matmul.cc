@@ -14,7 +14,7 @@
 #include "base/strings.h"
 #include "runtime/cpu/onednn/finished_step.h"
 #include "runtime/cpu/onednn/kernels.h"
-#include "runtime/cpu/onednn/matrix_product.h"
+#include "runtime/cpu/onednn/matmul_operands.h"
 #include "runtime/cpu/onednn/problem.h"
 #include "runtime/cpu/onednn/strides.h"
 #include "runtime/cpu/simd/activation.h"
@@ -45,7 +45,7 @@ absl::StatusOr<Tensor> SpreadColumn(const Tensor& column, const Dims& dims) {
 
 // How inputs and output lie.
 struct Layouts {
-  Placement src, weights, dst;  // types are ProductTypes'
+  Placement src, weights, dst;  // types are OperandTypes'
   std::optional<Dims> dst_strides;
 };
 
@@ -54,65 +54,65 @@ class MatMulKernel final : public Kernel {
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override;
 
  private:
-  static absl::StatusOr<Prepared> Build(const NodeContext& context, const MatrixProduct& product, Epilogue epilogue,
-                                        ProductTypes types, const Layouts& lie);
+  static absl::StatusOr<Prepared> Build(const NodeContext& context, const MatMulOperands& operands, Epilogue epilogue,
+                                        OperandTypes types, const Layouts& lie);
   static absl::StatusOr<Prepared> AsItLies(const NodeContext& context, const Epilogue& epilogue,
-                                           const ProductTypes& types, const OperandStrides& plain, bool with_residual);
+                                           const OperandTypes& types, const OperandStrides& plain, bool with_residual);
   static absl::StatusOr<Prepared> Fastest(const NodeContext& context, const Epilogue& epilogue,
-                                          const ProductTypes& types, bool with_residual);
+                                          const OperandTypes& types, bool with_residual);
   static absl::StatusOr<Prepared> WithOwnResidual(const NodeContext& context, Epilogue epilogue,
-                                                  const ProductTypes& types);
+                                                  const OperandTypes& types);
   static absl::StatusOr<Prepared> WithOwnActivation(const NodeContext& context, Epilogue epilogue,
-                                                    const ProductTypes& types);
+                                                    const OperandTypes& types);
 };
 
-absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const MatrixProduct& product,
-                                             Epilogue epilogue, ProductTypes types, const Layouts& lie) {
-  const MatMulProblem& problem = product.problem;
+absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const MatMulOperands& operands,
+                                             Epilogue epilogue, OperandTypes types, const Layouts& lie) {
+  const MatMulProblem& problem = operands.problem;
   const Tensor* weights = context.Constant(kWeights);
-  const Tensor* bias = product.has_bias ? context.Constant(kBias) : nullptr;
-  const bool residual = !product.residual_dims.empty();
+  const Tensor* bias = operands.has_bias ? context.Constant(kBias) : nullptr;
+  const bool residual = !operands.residual_dims.empty();
   // One of another type is read as it is where that is as fast: f32 onto a result of bf16, and the other way round.
   DataType residual_type = residual ? context.InputType(kResidual) : types.dst;
   const auto attach_residual = [&] {
     const bool ours = context.DiesHere(kResidual) || context.InputType(kResidual) != types.dst;
     epilogue.residual = ours ? ResidualMode::kSum : ResidualMode::kBinary;
     epilogue.residual_desc = Desc();
-    if (product.residual_dims != problem.dst || residual_type != types.dst) {
+    if (operands.residual_dims != problem.dst || residual_type != types.dst) {
       epilogue.residual = ResidualMode::kBinary;
-      epilogue.residual_desc = PlainDesc(product.residual_dims, residual_type);
+      epilogue.residual_desc = PlainDesc(operands.residual_dims, residual_type);
     }
   };
   if (residual) attach_residual();
   Dims bias_dims(problem.dst.size(), 1);
   bias_dims.back() = problem.dst.back();
-  const DataType bias_type = !product.has_bias ? DataType::kUnknown
+  const DataType bias_type = !operands.has_bias ? DataType::kUnknown
                              : context.Constant(kBias) != nullptr || types.src == DataType::kFloat32
                                  ? DataType::kFloat32
                                  : context.InputType(kBias);
   // A bias that cannot be divided by the factor is added behind it.
   const bool behind =
-      product.has_bias && product.bias_factor != 1 && (bias == nullptr || !std::isfinite(product.bias_factor));
+      operands.has_bias && operands.bias_factor != 1 && (bias == nullptr || !std::isfinite(operands.bias_factor));
   if (behind) {
     epilogue.bias = PlainDesc(bias_dims, bias_type);
     bias = nullptr;
   } else {
     types.bias = bias_type;
   }
-  epilogue.scale = product.scale;
+  epilogue.scale = operands.scale;
 
   // A constant column is written out: oneDNN adds a matrix fast.
-  const Tensor* addend = product.has_addend ? context.Constant(kBias) : nullptr;
-  const bool spread = addend != nullptr && product.addend_dims[1] == 1 && product.addend_dims[0] > 1;
-  const Dims& addend_dims = spread ? problem.dst : product.addend_dims;
+  const Tensor* addend = operands.has_addend ? context.Constant(kBias) : nullptr;
+  const bool spread = addend != nullptr && operands.addend_dims[1] == 1 && operands.addend_dims[0] > 1;
+  const Dims& addend_dims = spread ? problem.dst : operands.addend_dims;
 
-  MatMulLayouts layouts{.src = product.src.desc(types.src),
-                        .weights = product.weights.desc(types.weights),
+  MatMulLayouts layouts{.src = operands.src.desc(types.src),
+                        .weights = operands.weights.desc(types.weights),
                         .dst = PlainDesc(problem.dst, types.dst)};
   if (lie.dst_strides.has_value()) layouts.dst = OperandView{problem.dst, *lie.dst_strides}.desc(types.dst);
   if (weights != nullptr) layouts.weights = AnyDesc(problem.weights, types.weights);
   Primitive primitive;
-  if (product.has_addend) {
+  if (operands.has_addend) {
     dnnl::primitive_attr attributes = UserScratch();
     if (types.bf16_math) attributes.set_fpmath_mode(dnnl::fpmath_mode::bf16);
     dnnl::post_ops post_ops;
@@ -120,9 +120,9 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const M
       if (factor != 1) post_ops.append_eltwise(dnnl::algorithm::eltwise_linear, factor, 0);
     };
     // alpha a b + beta c = beta (alpha / beta a b + c)
-    scale_by(product.scale / product.addend_scale);
+    scale_by(operands.scale / operands.addend_scale);
     post_ops.append_binary(dnnl::algorithm::binary_add, PlainDesc(addend_dims, types.dst));
-    scale_by(product.addend_scale);
+    scale_by(operands.addend_scale);
     attributes.set_post_ops(post_ops);
     primitive = Primitive(CpuEngine(), layouts.src, layouts.weights, layouts.dst, attributes, /*allow_empty=*/true);
   } else {
@@ -133,7 +133,7 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const M
       primitive = MakeMatMul(problem, types, epilogue, layouts);
     }
   }
-  if (!primitive) return absl::UnimplementedError("oneDNN has no such matrix product");
+  if (!primitive) return absl::UnimplementedError("oneDNN has no such matmul");
   if (weights != nullptr) {
     HALFTONE_RETURN_IF_ERROR(Guard([&] { primitive = WithPackedWeights(std::move(primitive)); }));
   }
@@ -154,29 +154,29 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const M
   step->AddInput(DNNL_ARG_SRC, primitive.src_desc(), need(0, types.src, lie.src));
   step->AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), 0);
   if (weights != nullptr) {
-    HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed,
-                              Pack(*weights, product.weights.desc(weights->type()), primitive.weights_desc()));
-    step->AddFixed(DNNL_ARG_WEIGHTS, std::move(packed));
+    HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed,
+                              Pack(*weights, operands.weights.desc(weights->type()), primitive.weights_desc()));
+    step->AddPrepacked(DNNL_ARG_WEIGHTS, std::move(packed));
   } else {
     step->AddInput(DNNL_ARG_WEIGHTS, primitive.weights_desc(), need(kWeights, types.weights, lie.weights));
   }
   if (bias != nullptr) {
-    HALFTONE_ASSIGN_OR_RETURN(const Tensor scaled, Scaled(*bias, product.bias_factor));
-    HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed,
+    HALFTONE_ASSIGN_OR_RETURN(const Tensor scaled, Scaled(*bias, operands.bias_factor));
+    HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed,
                               Pack(scaled, PlainDesc(bias_dims, scaled.type()), PlainDesc(bias_dims, types.bias)));
-    step->AddFixed(DNNL_ARG_BIAS, std::move(packed));
-  } else if (product.has_bias) {
+    step->AddPrepacked(DNNL_ARG_BIAS, std::move(packed));
+  } else if (operands.has_bias) {
     step->AddInput(behind ? BiasArgument(epilogue) : DNNL_ARG_BIAS, PlainDesc(bias_dims, bias_type),
                    need(kBias, bias_type));
   }
-  if (product.has_addend) {
+  if (operands.has_addend) {
     const int argument =
-        DNNL_ARG_ATTR_MULTIPLE_POST_OP(product.scale / product.addend_scale != 1 ? 1 : 0) | DNNL_ARG_SRC_1;
+        DNNL_ARG_ATTR_MULTIPLE_POST_OP(operands.scale / operands.addend_scale != 1 ? 1 : 0) | DNNL_ARG_SRC_1;
     const Desc desc = PlainDesc(addend_dims, types.dst);
     if (spread) {
       HALFTONE_ASSIGN_OR_RETURN(const Tensor whole, SpreadColumn(*addend, problem.dst));
-      HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(whole, PlainDesc(addend_dims, whole.type()), desc));
-      step->AddFixed(argument, std::move(packed));
+      HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed, Pack(whole, PlainDesc(addend_dims, whole.type()), desc));
+      step->AddPrepacked(argument, std::move(packed));
     } else {
       step->AddInput(argument, desc, need(kBias, types.dst));
     }
@@ -186,7 +186,7 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const M
     if (epilogue.residual == ResidualMode::kSum) {
       prepared.overwrites = index;
     } else {
-      step->AddInput(ResidualArgument(epilogue), PlainDesc(product.residual_dims, residual_type), index);
+      step->AddInput(ResidualArgument(epilogue), PlainDesc(operands.residual_dims, residual_type), index);
     }
   }
   step->AddOutput(DNNL_ARG_DST, primitive.dst_desc());
@@ -226,7 +226,7 @@ bool HasSlowActivation(const NodeContext& context, const Epilogue& epilogue) {
 }
 
 absl::StatusOr<Prepared> MatMulKernel::Prepare(const NodeContext& context) const {
-  const ProductTypes types{
+  const OperandTypes types{
       .src = context.InputType(0), .weights = context.InputType(kWeights), .dst = context.OutputType()};
   if (!IsFloat(types.src) || !IsFloat(types.weights) || !IsFloat(types.dst)) {
     return absl::UnimplementedError("oneDNN multiplies matrices of floats only");
@@ -253,7 +253,7 @@ std::vector<int64_t> BroadcastStrides(Dims dims, const Dims& out) {
 }
 
 absl::StatusOr<Prepared> MatMulKernel::WithOwnResidual(const NodeContext& context, Epilogue epilogue,
-                                                       const ProductTypes& types) {
+                                                       const OperandTypes& types) {
   const Dims out = context.OutputDims();
   simd::ChainTask task{.steps = {{OpKind::kAdd}}, .dims = out};
   task.strides = {PlainStrides(out), BroadcastStrides(context.InputDims(kResidual), out)};
@@ -275,7 +275,7 @@ absl::StatusOr<Prepared> MatMulKernel::WithOwnResidual(const NodeContext& contex
 
 // REQUIRES: HasSlowActivation
 absl::StatusOr<Prepared> MatMulKernel::WithOwnActivation(const NodeContext& context, Epilogue epilogue,
-                                                         const ProductTypes& types) {
+                                                         const OperandTypes& types) {
   const Activation activation = std::exchange(epilogue.activation, Activation::kNone);
   HALFTONE_ASSIGN_OR_RETURN(Prepared prepared, Fastest(context, epilogue, types, /*with_residual=*/false));
   const simd::Activate activate = simd::ActivationBehind(activation, prepared.outputs[0].type);
@@ -295,18 +295,18 @@ absl::StatusOr<Prepared> MatMulKernel::WithOwnActivation(const NodeContext& cont
 
 // As the operands lie if that can be, else plain; else in other types, f32 last.
 absl::StatusOr<Prepared> MatMulKernel::Fastest(const NodeContext& context, const Epilogue& epilogue,
-                                               const ProductTypes& types, bool with_residual) {
+                                               const OperandTypes& types, bool with_residual) {
   const Dims a = context.InputDims(0), b = context.InputDims(kWeights);
   const OperandStrides plain = {PlainStrides(a), PlainStrides(b)};
   std::optional<absl::StatusOr<Prepared>> slow;
-  const std::vector<ProductTypes> attempts = TypesToTry(context, types);
+  const std::vector<OperandTypes> attempts = TypesToTry(context, types);
   for (size_t i = 0; i < attempts.size(); ++i) {
     if (i + 1 < attempts.size()) {
       absl::StatusOr<Prepared> strided = AsItLies(context, epilogue, attempts[i], plain, with_residual);
       if (strided.ok() && !IsSlow(strided->kernel)) return strided;
     }
-    HALFTONE_ASSIGN_OR_RETURN(const MatrixProduct product, DescribeProduct(context, plain, with_residual));
-    absl::StatusOr<Prepared> prepared = Build(context, product, epilogue, attempts[i], Layouts());
+    HALFTONE_ASSIGN_OR_RETURN(const MatMulOperands operands, DescribeMatMul(context, plain, with_residual));
+    absl::StatusOr<Prepared> prepared = Build(context, operands, epilogue, attempts[i], Layouts());
     if (prepared.ok() && !IsSlow(prepared->kernel)) return prepared;
     if (!slow.has_value() || !slow->ok()) slow = std::move(prepared);
   }
@@ -315,7 +315,7 @@ absl::StatusOr<Prepared> MatMulKernel::Fastest(const NodeContext& context, const
 
 // With strides where somebody left or wants them; UNIMPLEMENTED where all is plain.
 absl::StatusOr<Prepared> MatMulKernel::AsItLies(const NodeContext& context, const Epilogue& epilogue,
-                                                const ProductTypes& types, const OperandStrides& plain,
+                                                const OperandTypes& types, const OperandStrides& plain,
                                                 bool with_residual) {
   const std::optional<Dims> src = StridesAsItLies(context, 0), weights = StridesAsItLies(context, kWeights);
   Layouts lie;
@@ -328,18 +328,18 @@ absl::StatusOr<Prepared> MatMulKernel::AsItLies(const NodeContext& context, cons
     strides.weights = *weights;
     lie.weights = WithType(context.InputDims(kWeights), context.InputPlacement(kWeights), types.weights);
   }
-  HALFTONE_ASSIGN_OR_RETURN(const MatrixProduct product, DescribeProduct(context, strides, with_residual));
-  const Dims& dst = product.problem.dst;
+  HALFTONE_ASSIGN_OR_RETURN(const MatMulOperands operands, DescribeMatMul(context, strides, with_residual));
+  const Dims& dst = operands.problem.dst;
   for (size_t i = 0; i + 2 < dst.size(); ++i) {  // oneDNN 3.7 reads wrong batches then
-    if (product.problem.src[i] != product.problem.weights[i]) return absl::UnimplementedError("broadcast batches");
+    if (operands.problem.src[i] != operands.problem.weights[i]) return absl::UnimplementedError("broadcast batches");
   }
-  if (context.num_inputs() <= kResidual && !product.has_addend && context.OutputDims() == dst) {
+  if (context.num_inputs() <= kResidual && !operands.has_addend && context.OutputDims() == dst) {
     lie.dst_strides = StridesForTranspose(context, dst);
     if (lie.dst_strides.has_value())
       lie.dst = PlacementOf(OperandView{dst, *lie.dst_strides}.desc(types.dst), types.dst);
   }
   if (lie.src.plain() && lie.weights.plain() && lie.dst.plain()) return absl::UnimplementedError("all is plain");
-  return Build(context, product, epilogue, types, lie);
+  return Build(context, operands, epilogue, types, lie);
 }
 
 }  // namespace

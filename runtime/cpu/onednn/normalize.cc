@@ -64,8 +64,9 @@ class BatchNormKernel final : public Kernel {
     for (int i = 0; i < 4; ++i) {
       if (context.InputDims(i + 1) != channels) return absl::UnimplementedError("statistics are not one a channel");
       if (const Tensor* constant = context.Constant(i + 1); constant != nullptr) {
-        HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(*constant, PlainDesc(channels, constant->type()), vector));
-        step->AddFixed(kArguments[i], std::move(packed));
+        HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed,
+                                  Pack(*constant, PlainDesc(channels, constant->type()), vector));
+        step->AddPrepacked(kArguments[i], std::move(packed));
       } else {
         prepared.inputs.push_back({i + 1, Placement{DataType::kFloat32}});
         step->AddInput(kArguments[i], vector, static_cast<int>(prepared.inputs.size()) - 1);

@@ -212,12 +212,12 @@ class PoolKernel final : public Kernel {
 
 // Bytes, by loops of our own on channels that lie next to each other. The largest integer is that of the largest number
 // where both have one quantization; an average is one of numbers.
-class BytePoolKernel final : public QuantizedKernel {
+class Int8PoolKernel final : public QuantizedKernel {
  private:
   absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override {
     if (context.node().outputs.size() > 1 && context.OutputUsed(1)) return absl::UnimplementedError("no indices");
     const DataType type = context.InputType(0);
-    if (type != DataType::kUInt8 && type != DataType::kInt8) return absl::UnimplementedError("the image has no bytes");
+    if (type != DataType::kUInt8 && type != DataType::kInt8) return absl::UnimplementedError("the image is not int8");
     HALFTONE_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(context));
     if (problem.dst.size() != 4 || problem.dilations != Dims{0, 0}) return absl::UnimplementedError("no images");
     const Dims src = Reordered(context.InputDims(0), ChannelsFirstOrder(4, problem.channels_last));
@@ -225,7 +225,7 @@ class BytePoolKernel final : public QuantizedKernel {
       return simd::PoolAxis{src[2 + i],         problem.dst[2 + i],    problem.kernel[i],
                             problem.strides[i], problem.pads_begin[i], problem.pads_end[i]};
     };
-    simd::BytePool pool{.src = type, .images = src[0], .channels = src[1], .rows = axis(0), .columns = axis(1)};
+    simd::Int8Pool pool{.src = type, .images = src[0], .channels = src[1], .rows = axis(0), .columns = axis(1)};
     if (!EveryWindowHasElements(pool.rows) || !EveryWindowHasElements(pool.columns))
       return absl::UnimplementedError("a window in the padding");
     const bool max = problem.algorithm == dnnl::algorithm::pooling_max;
@@ -246,12 +246,12 @@ class BytePoolKernel final : public QuantizedKernel {
     if (dst.get_dims() != out) dst = dst.reshape(out, /*allow_empty=*/true);
     if (IsEmpty(dst)) return absl::UnimplementedError("no view of the result");
     Prepared prepared{.inputs = {{0, ChannelsLast(src, type, problem.channels_last)}},
-                      .scratch_bytes = simd::BytePoolScratch(pool, context.threads()),
-                      .kernel = "byte pool"};
+                      .scratch_bytes = simd::Int8PoolScratch(pool, context.threads()),
+                      .kernel = "int8 pool"};
     prepared.outputs.assign(context.node().outputs.size(), Placement{});
     prepared.outputs[0] = PlacementOf(dst, pool.finish.type);
     prepared.step = std::make_unique<simd::LoopStep>([pool, max](const simd::Memory& memory) {
-      (max ? simd::MaxPoolBytes : simd::AveragePoolBytes)(pool, memory.inputs[0], memory.outputs[0], memory.scratch);
+      (max ? simd::MaxPoolInt8 : simd::AveragePoolInt8)(pool, memory.inputs[0], memory.outputs[0], memory.scratch);
       return absl::OkStatus();
     });
     return prepared;
@@ -260,7 +260,7 @@ class BytePoolKernel final : public QuantizedKernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> MakeBytePoolKernel() { return std::make_unique<BytePoolKernel>(); }
+std::unique_ptr<Kernel> MakeInt8PoolKernel() { return std::make_unique<Int8PoolKernel>(); }
 std::unique_ptr<Kernel> MakeImagePoolKernel() { return std::make_unique<ImagePoolKernel>(); }
 std::unique_ptr<Kernel> MakePoolKernel() { return std::make_unique<PoolKernel>(); }
 

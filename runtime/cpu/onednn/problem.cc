@@ -7,7 +7,7 @@
 namespace halftone::onednn {
 namespace {
 
-dnnl::primitive_attr AttributesOf(const Epilogue& epilogue, const Desc& dst, const ProductTypes& types,
+dnnl::primitive_attr AttributesOf(const Epilogue& epilogue, const Desc& dst, const OperandTypes& types,
                                   std::span<const int64_t> dst_dims) {
   dnnl::primitive_attr attributes = UserScratch();
   if (types.bf16_math) attributes.set_fpmath_mode(dnnl::fpmath_mode::bf16);
@@ -84,9 +84,9 @@ void AddActivation(const Epilogue& epilogue, dnnl::post_ops& post_ops) {
   }
 }
 
-std::vector<ProductTypes> TypesToTry(const NodeContext& context, const ProductTypes& written) {
+std::vector<OperandTypes> TypesToTry(const NodeContext& context, const OperandTypes& written) {
   constexpr DataType kF32 = DataType::kFloat32, kBf16 = DataType::kBFloat16;
-  std::vector<ProductTypes> attempts;
+  std::vector<OperandTypes> attempts;
   const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
   const bool multiplies = isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx10_1_512 || HasAmx(isa);
   if (multiplies && written.src == kF32) {
@@ -184,7 +184,7 @@ absl::StatusOr<ConvProblem> MakeConvProblem(const Attributes& attributes, std::s
   return problem;
 }
 
-dnnl::convolution_forward::primitive_desc MakeConv(const ConvProblem& problem, const ProductTypes& types,
+dnnl::convolution_forward::primitive_desc MakeConv(const ConvProblem& problem, const OperandTypes& types,
                                                    const Epilogue& epilogue, const ConvLayouts& layouts) {
   using Primitive = dnnl::convolution_forward::primitive_desc;
   const dnnl::primitive_attr attributes = AttributesOf(epilogue, layouts.dst, types, problem.dst);
@@ -200,7 +200,7 @@ dnnl::convolution_forward::primitive_desc MakeConv(const ConvProblem& problem, c
                    problem.dilations, problem.pads_begin, problem.pads_end, attributes, /*allow_empty=*/true);
 }
 
-dnnl::matmul::primitive_desc MakeMatMul(const MatMulProblem& problem, const ProductTypes& types,
+dnnl::matmul::primitive_desc MakeMatMul(const MatMulProblem& problem, const OperandTypes& types,
                                         const Epilogue& epilogue, const MatMulLayouts& layouts) {
   using Primitive = dnnl::matmul::primitive_desc;
   const dnnl::primitive_attr attributes = AttributesOf(epilogue, layouts.dst, types, problem.dst);

@@ -42,7 +42,7 @@ absl::StatusOr<Epilogue> EpilogueOf(const Attributes& attributes);
 void AddActivation(const Epilogue& epilogue, dnnl::post_ops& post_ops);
 
 // The element types of one attempt. Where there is no kernel for the types as written, all floats are computed in f32.
-struct ProductTypes {
+struct OperandTypes {
   DataType src = DataType::kFloat32;
   DataType weights = DataType::kFloat32;
   DataType bias = DataType::kUnknown;  // kUnknown: no bias
@@ -52,7 +52,7 @@ struct ProductTypes {
 // The types in which a contraction is tried, best first: in bf16 where its "math_mode" allows it or f32 holds nothing
 // more, as written, in f32. Operands of f32 that may be rounded go into oneDNN's bf16 math mode where that is more than
 // f32 (AMX); else they are converted in front of a kernel for bf16, in the one pass that brings them into its layout.
-std::vector<ProductTypes> TypesToTry(const NodeContext& context, const ProductTypes& written);
+std::vector<OperandTypes> TypesToTry(const NodeContext& context, const OperandTypes& written);
 
 // Dimensions in oneDNN's order.
 struct ConvProblem {
@@ -73,18 +73,18 @@ struct ConvLayouts {
   Desc dst;
 };
 // Empty if there is no implementation.
-dnnl::convolution_forward::primitive_desc MakeConv(const ConvProblem& problem, const ProductTypes& types,
+dnnl::convolution_forward::primitive_desc MakeConv(const ConvProblem& problem, const OperandTypes& types,
                                                    const Epilogue& epilogue, const ConvLayouts& layouts);
 
 // What each of these convolutions takes with its images in either layout, measured here and now; nullopt: there is
 // nothing to choose (conv_layouts.cc).
 std::vector<std::optional<LayoutSeconds>> ConvSecondsByLayout(std::span<const NodeContext* const> convs);
 // Where the plan has chosen how images lie.
-ConvLayouts ChosenLayouts(const ConvProblem& problem, const ProductTypes& types, ImageLayout layout);
+ConvLayouts ChosenLayouts(const ConvProblem& problem, const OperandTypes& types, ImageLayout layout);
 
 // Whether there is a fast kernel for these types, with whatever shapes: for the Target. deconv.cc, normalize.cc,
 // layer_norm.cc
-bool DeconvRuns(const ProductTypes& types);
+bool DeconvRuns(const OperandTypes& types);
 bool SoftmaxRuns(DataType src, DataType dst);
 bool LayerNormRuns(DataType src, DataType dst);
 
@@ -97,7 +97,7 @@ struct MatMulLayouts {
   Desc weights;
   Desc dst;
 };
-dnnl::matmul::primitive_desc MakeMatMul(const MatMulProblem& problem, const ProductTypes& types,
+dnnl::matmul::primitive_desc MakeMatMul(const MatMulProblem& problem, const OperandTypes& types,
                                         const Epilogue& epilogue, const MatMulLayouts& layouts);
 // For weights of `any` layout: of this description's implementations one that reads them as they were packed once,
 // where that is faster: raced on a Zen 3, up to 2.1 x for 2 rows and more, down to 0.6 x for one row, which is a sum over

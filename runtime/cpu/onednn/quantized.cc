@@ -12,12 +12,13 @@ absl::StatusOr<Element> ElementOf(const Graph& graph, ValueId value) {
   const DataType type = graph.type(value);
   const Quantization* quantization = graph.quantization(value);
   if (quantization == nullptr) {
-    if (!IsFloat(type)) return absl::UnimplementedError("integers that stand for nothing");
+    if (!IsFloat(type)) return absl::UnimplementedError("integers without a scale");
     return Element{type};
   }
-  if (!quantization->per_tensor()) return absl::UnimplementedError("an image of several scales");
-  if (type != DataType::kUInt8 && type != DataType::kInt8) return absl::UnimplementedError("integers of four bytes");
-  return Element{type, /*bytes=*/true, quantization->scales[0], quantization->zero_points[0]};
+  if (!quantization->per_tensor()) return absl::UnimplementedError("a tensor with per-channel scales");
+  if (type != DataType::kUInt8 && type != DataType::kInt8)
+    return absl::UnimplementedError("quantized integers of 32 bits");
+  return Element{type, /*quantized=*/true, quantization->scales[0], quantization->zero_points[0]};
 }
 
 }  // namespace
@@ -64,19 +65,19 @@ std::optional<std::vector<float>> RealNumbers(const NodeContext& context, int i)
   return tensor->ToFloats();
 }
 
-absl::StatusOr<FixedMemory> FixedNumbers(std::vector<float> numbers, const Desc& desc) {
+absl::StatusOr<PrepackedMemory> PrepackedFloats(std::vector<float> numbers, const Desc& desc) {
   return Pack(Tensor::Of<float>({static_cast<int64_t>(numbers.size())}, numbers), desc, desc);
 }
 
-absl::StatusOr<FixedMemory> FixedInteger(int32_t number) {
+absl::StatusOr<PrepackedMemory> PrepackedInteger(int32_t number) {
   const Desc desc = PlainDesc(Dims{1}, DataType::kInt32);
   return Pack(Tensor::Of<int32_t>({1}, std::vector<int32_t>{number}), desc, desc);
 }
 
 absl::Status AddZeroPoint(int argument, int32_t zero_point, PrimitiveStep& step) {
   if (zero_point == 0) return absl::OkStatus();
-  HALFTONE_ASSIGN_OR_RETURN(FixedMemory fixed, FixedInteger(zero_point));
-  step.AddFixed(DNNL_ARG_ATTR_ZERO_POINTS | argument, std::move(fixed));
+  HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory fixed, PrepackedInteger(zero_point));
+  step.AddPrepacked(DNNL_ARG_ATTR_ZERO_POINTS | argument, std::move(fixed));
   return absl::OkStatus();
 }
 

@@ -17,7 +17,7 @@ namespace halftone::onednn {
 // A value of u8 or s8 with one scale, or of floats.
 struct Element {
   DataType type = DataType::kUnknown;
-  bool bytes = false;  // then:
+  bool quantized = false;  // then:
   float scale = 1;
   int32_t zero_point = 0;
 };
@@ -40,8 +40,8 @@ absl::StatusOr<Int8Weights> WeightsOf(const NodeContext& context, int i);
 std::optional<std::vector<float>> RealNumbers(const NodeContext& context, int i);
 
 // The numbers [count], fixed, as an argument of a primitive.
-absl::StatusOr<FixedMemory> FixedNumbers(std::vector<float> numbers, const Desc& desc);
-absl::StatusOr<FixedMemory> FixedInteger(int32_t number);
+absl::StatusOr<PrepackedMemory> PrepackedFloats(std::vector<float> numbers, const Desc& desc);
+absl::StatusOr<PrepackedMemory> PrepackedInteger(int32_t number);
 
 // Adds what a primitive is told about the zero point of src.
 absl::Status AddZeroPoint(int argument, int32_t zero_point, PrimitiveStep& step);

@@ -15,9 +15,9 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "runtime/cpu/onednn/fixed_product.h"
-#include "runtime/cpu/onednn/int8_product.h"
+#include "runtime/cpu/onednn/int8_problem.h"
 #include "runtime/cpu/onednn/kernels.h"
+#include "runtime/cpu/onednn/prepacked_matmul.h"
 #include "runtime/cpu/onednn/quantized.h"
 #include "runtime/cpu/onednn/recurrent_step.h"
 #include "runtime/cpu/onednn/support.h"
@@ -36,7 +36,7 @@ struct RecurrentWeights {
   std::vector<float> w_factors, r_factors;
   int32_t x_zero_point = 0, h_zero_point = 0;
 
-  bool bytes() const { return !w_factors.empty(); }
+  bool quantized() const { return !w_factors.empty(); }
 };
 
 std::vector<float> Rows(const std::vector<float>& of_all, int64_t first, int64_t count) {
@@ -83,17 +83,18 @@ class DirectionMaker {
     const int64_t first = d_ * columns_;
 
     RecurrentDirection direction;
-    FixedProduct::Form form{p_.piece * p_.batch,
-                            p_.input,
-                            columns_,
-                            columns_,
-                            p_.x_type,
-                            /*add=*/false,
-                            Rows(weights_.w_factors, first, columns_)};
-    HALFTONE_ASSIGN_OR_RETURN(direction.from_x, FixedProduct::Make(form, w, first, &bias_x));
+    PrepackedMatMul::Form form{p_.piece * p_.batch,
+                               p_.input,
+                               columns_,
+                               columns_,
+                               p_.x_type,
+                               /*add=*/false,
+                               Rows(weights_.w_factors, first, columns_)};
+    HALFTONE_ASSIGN_OR_RETURN(direction.from_x, PrepackedMatMul::Make(form, w, first, &bias_x));
     if (const int64_t rest = p_.steps % p_.piece; rest != 0) {
       form.m = rest * p_.batch;
-      HALFTONE_ASSIGN_OR_RETURN(direction.from_x_rest, FixedProduct::Make(form, w, first, &bias_x, &direction.from_x));
+      HALFTONE_ASSIGN_OR_RETURN(direction.from_x_rest,
+                                PrepackedMatMul::Make(form, w, first, &bias_x, &direction.from_x));
     }
     const int64_t together = p_.plain_gru() ? 2 * p_.hidden : columns_;  // gates that are made from h itself
     form = {p_.batch,
@@ -104,11 +105,11 @@ class DirectionMaker {
             /*add=*/!p_.linear_gru(),
             Rows(weights_.r_factors, first, together)};
     HALFTONE_ASSIGN_OR_RETURN(direction.from_h,
-                              FixedProduct::Make(form, r, first, p_.linear_gru() ? &bias_h : nullptr));
+                              PrepackedMatMul::Make(form, r, first, p_.linear_gru() ? &bias_h : nullptr));
     if (p_.plain_gru()) {
       form.n = p_.hidden;
       form.scales = Rows(weights_.r_factors, first + together, p_.hidden);
-      HALFTONE_ASSIGN_OR_RETURN(direction.from_reset, FixedProduct::Make(form, r, first + together, nullptr));
+      HALFTONE_ASSIGN_OR_RETURN(direction.from_reset, PrepackedMatMul::Make(form, r, first + together, nullptr));
     }
     if (context_.HasInput(kRecurrentPeepholes)) {
       const std::vector<float> all = context_.Constant(kRecurrentPeepholes)->ToFloats();
@@ -136,7 +137,7 @@ class DirectionMaker {
 
   // sum (q - zero point) w = sum q w - zero point * sum w
   void AddZeroPoints() {
-    if (!weights_.bytes()) return;
+    if (!weights_.quantized()) return;
     std::vector<float>& beside_h = p_.linear_gru() ? of_h_ : of_x_;
     for (int64_t i = 0; i < columns_; ++i) {
       const int64_t row = d_ * columns_ + i;
@@ -188,9 +189,9 @@ absl::StatusOr<Prepared> Build(const NodeContext& context, RecurrentProblem prob
   }
   prepared.outputs.assign(context.node().outputs.size(), Placement{problem.state_type});
   prepared.outputs[0] = Placement{problem.y_type};
-  const std::string& product = directions[0].from_h.name();
-  prepared.kernel = IsSlow(product) ? product : Concat("steps+", product);
-  if (weights.bytes()) prepared.weights_type = DataType::kInt8;
+  const std::string& matmul = directions[0].from_h.name();
+  prepared.kernel = IsSlow(matmul) ? matmul : Concat("steps+", matmul);
+  if (weights.quantized()) prepared.weights_type = DataType::kInt8;
   SetRecurrentStep(std::move(problem), std::move(directions), needs, prepared);
   return prepared;
 }
@@ -214,7 +215,7 @@ class RecurrentKernel final : public Kernel {
   static absl::StatusOr<Prepared> InType(const NodeContext& context, DataType type) {
     RecurrentProblem problem{.x_type = type, .h_type = type, .state_type = type, .y_type = type};
     HALFTONE_RETURN_IF_ERROR(Describe(context, problem));
-    if (problem.options.state.has_value()) return absl::UnimplementedError("a state that is rounded to bytes");
+    if (problem.options.state.has_value()) return absl::UnimplementedError("a state that is rounded to int8");
     return Build(context, std::move(problem), {*context.Constant(kRecurrentW), *context.Constant(kRecurrentR)});
   }
 };
@@ -223,7 +224,7 @@ class Int8RecurrentKernel final : public QuantizedKernel {
  private:
   absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override {
     HALFTONE_ASSIGN_OR_RETURN(const Element x, InputElement(context, kRecurrentX));
-    if (!x.bytes) return absl::UnimplementedError("x has no bytes");
+    if (!x.quantized) return absl::UnimplementedError("x is not int8");
     RecurrentProblem problem{.x_type = x.type, .h_type = DataType::kUInt8};
     HALFTONE_RETURN_IF_ERROR(Describe(context, problem));
     if (!problem.options.state.has_value()) return absl::UnimplementedError("the state has no scale");
@@ -233,14 +234,14 @@ class Int8RecurrentKernel final : public QuantizedKernel {
     if (context.graph().output(context.id()).valid()) {
       HALFTONE_ASSIGN_OR_RETURN(const Element y, OutputElement(context));
       problem.y_type = y.type == DataType::kFloat16 ? DataType::kFloat32 : y.type;
-      if (y.bytes) problem.y_bytes = FinishOf(y, Epilogue());
+      if (y.quantized) problem.y_quantization = FinishOf(y, Epilogue());
     }
     RecurrentWeights weights{.x_zero_point = x.zero_point, .h_zero_point = h.zero_point};
     HALFTONE_RETURN_IF_ERROR(ReadWeights(context, kRecurrentW, x, weights.w, weights.w_factors));
     HALFTONE_RETURN_IF_ERROR(ReadWeights(context, kRecurrentR, h, weights.r, weights.r_factors));
     absl::StatusOr<Prepared> prepared = Build(context, std::move(problem), weights);
     if (prepared.ok() && IsSlow(prepared->kernel))
-      return absl::UnimplementedError("oneDNN has no fast matrix product of these bytes");
+      return absl::UnimplementedError("oneDNN has no fast int8 matmul of these shapes");
     return prepared;
   }
 

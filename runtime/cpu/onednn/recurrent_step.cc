@@ -1,5 +1,5 @@
 // The products with x need no state: they are made for a piece of several steps at once, small enough to stay in cache.
-// Each step then adds its product with h and goes through its rows.
+// Each step then adds its matmul with h and goes through its rows.
 #include "runtime/cpu/onednn/recurrent_step.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr int64_t kGrainElements = 1 << 14;  // of gates that are worth a thread
 
 // Where the parts of the scratch memory begin, in bytes.
 struct Layout {
-  size_t gates = 0, x = 0, h = 0, c = 0, recurrent = 0, reset = 0, product = 0, end = 0;
+  size_t gates = 0, x = 0, h = 0, c = 0, recurrent = 0, reset = 0, matmul = 0, end = 0;
   size_t narrow_h = 0, narrow_reset = 0;  // as the products read them, where that is not f32
 };
 
@@ -38,12 +38,12 @@ Layout LayoutOf(const RecurrentProblem& p, const std::vector<RecurrentDirection>
   layout.reset = part(p.plain_gru() ? states : 0, sizeof(float));
   layout.narrow_h = part(narrow, ElementSize(p.h_type));
   layout.narrow_reset = part(p.plain_gru() ? narrow : 0, ElementSize(p.h_type));
-  size_t product = 0;  // one runs at a time
+  size_t matmul = 0;  // one runs at a time
   for (const RecurrentDirection& d : directions) {
-    for (const FixedProduct* one : {&d.from_x, &d.from_x_rest, &d.from_h, &d.from_reset})
-      product = std::max(product, one->scratch_bytes());
+    for (const PrepackedMatMul* one : {&d.from_x, &d.from_x_rest, &d.from_h, &d.from_reset})
+      matmul = std::max(matmul, one->scratch_bytes());
   }
-  layout.product = part(static_cast<int64_t>(product), 1);
+  layout.matmul = part(static_cast<int64_t>(matmul), 1);
   layout.end = at;
   return layout;
 }
@@ -58,8 +58,8 @@ class RecurrentStep final : public Step {
   StepFacts facts() const override {
     StepFacts facts;
     for (const RecurrentDirection& direction : directions_) {
-      for (const FixedProduct* product : {&direction.from_x, &direction.from_h, &direction.from_reset})
-        facts.Add(product->facts());
+      for (const PrepackedMatMul* matmul : {&direction.from_x, &direction.from_h, &direction.from_reset})
+        facts.Add(matmul->facts());
     }
     return facts;
   }
@@ -147,7 +147,7 @@ class RecurrentStep final : public Step {
       const int64_t count = std::min(p_.piece, p_.steps - first);
       float* gates = At<float>(layout_.gates);
       (count == p_.piece ? direction.from_x : direction.from_x_rest)
-          .Run(InputOf(first, count), gates, At<std::byte>(layout_.product));
+          .Run(InputOf(first, count), gates, At<std::byte>(layout_.matmul));
       for (int64_t k = 0; k < count; ++k) {
         const int64_t t = reverse ? count - 1 - k : k;
         RunStep(d, first + t, gates + t * p_.batch * p_.gates * p_.hidden);
@@ -174,7 +174,7 @@ class RecurrentStep final : public Step {
 
   void RunStep(size_t d, int64_t t, float* gates) {
     const RecurrentDirection& direction = directions_[d];
-    std::byte* const scratch = At<std::byte>(layout_.product);
+    std::byte* const scratch = At<std::byte>(layout_.matmul);
     const std::byte* h = At<std::byte>(narrow() ? layout_.narrow_h : layout_.h);
     direction.from_h.Run(h, p_.linear_gru() ? At<float>(layout_.recurrent) : gates, scratch);
     if (p_.plain_gru()) {
@@ -218,7 +218,8 @@ class RecurrentStep final : public Step {
   // `count` numbers of the states from row `b` on.
   void WriteResult(int64_t b, int64_t count, std::byte* y) const {
     const int64_t at = b * p_.hidden;
-    const bool same_bytes = p_.y_bytes.scale == p_.h_bytes.scale && p_.y_bytes.zero_point == p_.h_bytes.zero_point;
+    const bool same_bytes =
+        p_.y_quantization.scale == p_.h_bytes.scale && p_.y_quantization.zero_point == p_.h_bytes.zero_point;
     if (p_.y_type == p_.h_type && narrow() && same_bytes) {
       std::memcpy(y, At<std::byte>(layout_.narrow_h) + at * y_size(), count * y_size());
     } else if (p_.y_type == DataType::kFloat32) {
@@ -226,12 +227,12 @@ class RecurrentStep final : public Step {
     } else if (p_.y_type == DataType::kBFloat16) {
       functions_.to_bf16(At<float>(layout_.h) + at, reinterpret_cast<uint16_t*>(y), count);
     } else {
-      simd::QuantizeRow(p_.y_bytes, At<float>(layout_.h) + at, count, y);
+      simd::QuantizeRow(p_.y_quantization, At<float>(layout_.h) + at, count, y);
     }
   }
   void WriteZeros(std::byte* y) const {
-    const bool bytes = p_.y_type == DataType::kUInt8 || p_.y_type == DataType::kInt8;
-    std::memset(y, bytes ? p_.y_bytes.zero_point : 0, p_.hidden * y_size());
+    const bool quantized = p_.y_type == DataType::kUInt8 || p_.y_type == DataType::kInt8;
+    std::memset(y, quantized ? p_.y_quantization.zero_point : 0, p_.hidden * y_size());
   }
 
   template <typename Body>

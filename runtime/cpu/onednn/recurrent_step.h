@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ir/recurrent.h"
-#include "runtime/cpu/onednn/fixed_product.h"
+#include "runtime/cpu/onednn/prepacked_matmul.h"
 #include "runtime/cpu/onednn/support.h"
 #include "runtime/cpu/simd/int8_finish.h"
 
@@ -19,7 +19,7 @@ struct RecurrentProblem {
   DataType x_type = DataType::kFloat32;      // f32, bf16, u8 or s8
   DataType h_type = DataType::kFloat32;      // f32, bf16 or u8: as the products with r read the state
   DataType state_type = DataType::kFloat32;  // f32 or bf16: of the states given and of those returned
-  simd::Int8Finish h_bytes, y_bytes;         // of u8; of y where that is bytes
+  simd::Int8Finish h_bytes, y_quantization;  // of u8; of y where that is bytes
   DataType y_type = DataType::kFloat32;      // as state_type, or u8 or s8
   int64_t piece = 1;                         // steps whose products with x are made at once
   int gates = 1;
@@ -31,9 +31,9 @@ struct RecurrentProblem {
 // One direction made ready.
 struct RecurrentDirection {
   std::vector<float> peepholes;
-  FixedProduct from_x, from_x_rest;  // a whole piece; the last one
-  FixedProduct from_h;               // of gru without linear_before_reset: of z and r
-  FixedProduct from_reset;           // of it: of the third gate
+  PrepackedMatMul from_x, from_x_rest;  // a whole piece; the last one
+  PrepackedMatMul from_h;               // of gru without linear_before_reset: of z and r
+  PrepackedMatMul from_reset;           // of it: of the third gate
 };
 
 // Which of Prepared::inputs holds what; -1: absent.

@@ -1,4 +1,4 @@
-// The parts of repeat.h: descriptors, attributes and dimensions (repeat_descs.cc), primitives (repeat_products.cc,
+// The parts of repeat.h: descriptors, attributes and dimensions (repeat_descs.cc), primitives (repeat_contractions.cc,
 // repeat_rnn.cc, repeat_make.cc). Private to runtime/cpu/onednn.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_REPEAT_INTERNAL_H_
 #define HALFTONE_RUNTIME_CPU_ONEDNN_REPEAT_INTERNAL_H_
@@ -51,7 +51,7 @@ absl::StatusOr<ImageProblem> ImageProblemOf(const PrimitiveLine& line);
 absl::StatusOr<std::vector<Dims>> DimsOf(const PrimitiveLine& line, size_t count);
 
 absl::StatusOr<MadePrimitive> MakeFromLine(const PrimitiveLine& line);
-// repeat_products.cc
+// repeat_contractions.cc
 absl::StatusOr<MadePrimitive> MakeConvolution(const PrimitiveLine& line);
 absl::StatusOr<MadePrimitive> MakeDeconvolution(const PrimitiveLine& line);
 absl::StatusOr<MadePrimitive> MakeMatMul(const PrimitiveLine& line);

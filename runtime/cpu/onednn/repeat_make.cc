@@ -1,4 +1,4 @@
-// From a line to a primitive: one function a kind (products in repeat_products.cc), and the table of them.
+// From a line to a primitive: one function a kind (products in repeat_contractions.cc), and the table of them.
 #include <algorithm>
 
 #include "absl/strings/numbers.h"

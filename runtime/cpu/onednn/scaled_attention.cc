@@ -130,7 +130,7 @@ class BlockedKernel final : public Kernel {
 
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     HALFTONE_ASSIGN_OR_RETURN(const Problem p, Describe(context));
-    const int lanes = simd::BlockProductFor(p.type).lanes;
+    const int lanes = simd::BlockMatMulFor(p.type).lanes;
     if (!always_ && lanes == 16 && p.type == DataType::kFloat32 && p.queries < kFewQueries && p.keys < kFewKeys)
       return absl::UnimplementedError("few queries and keys: packing does not pay");
     if (!always_ && lanes < 8) return absl::UnimplementedError("oneDNN multiplies faster here");
@@ -233,12 +233,11 @@ class WholeKernel final : public Kernel {
     std::swap(keys.dims[leading.size()], keys.dims[leading.size() + 1]);
     std::swap(keys.strides[leading.size()], keys.strides[leading.size() + 1]);
     const Desc scores = PlainDesc(score_dims, DataType::kFloat32), weights = PlainDesc(score_dims, p.type);
-    HALFTONE_RETURN_IF_ERROR(
-        AddProduct(step->before(), p.q.desc(p.type), keys.desc(p.type), scores, prepared, scratch));
+    HALFTONE_RETURN_IF_ERROR(AddMatMul(step->before(), p.q.desc(p.type), keys.desc(p.type), scores, prepared, scratch));
     step->before().AddInput(DNNL_ARG_SRC, p.q.desc(p.type), kQ);
     step->before().AddInput(DNNL_ARG_WEIGHTS, keys.desc(p.type), kK);
     step->before().AddScratch(DNNL_ARG_DST, scores, 0);
-    HALFTONE_RETURN_IF_ERROR(AddProduct(step->after(), weights, p.v.desc(p.type), p.y.desc(p.type), prepared, scratch));
+    HALFTONE_RETURN_IF_ERROR(AddMatMul(step->after(), weights, p.v.desc(p.type), p.y.desc(p.type), prepared, scratch));
     step->after().AddScratch(DNNL_ARG_SRC, weights, bf16 ? score_bytes : 0);
     step->after().AddInput(DNNL_ARG_WEIGHTS, p.v.desc(p.type), kV);
     step->after().AddOutput(DNNL_ARG_DST, p.y.desc(p.type));
@@ -256,10 +255,10 @@ class WholeKernel final : public Kernel {
   }
 
   // The caller attaches the arguments.
-  static absl::Status AddProduct(PrimitiveStep& step, const Desc& src, const Desc& weights, const Desc& dst,
-                                 Prepared& prepared, size_t& scratch) {
+  static absl::Status AddMatMul(PrimitiveStep& step, const Desc& src, const Desc& weights, const Desc& dst,
+                                Prepared& prepared, size_t& scratch) {
     const dnnl::matmul::primitive_desc primitive(CpuEngine(), src, weights, dst, UserScratch(), /*allow_empty=*/true);
-    if (!primitive) return absl::UnimplementedError("oneDNN has no such matrix product");
+    if (!primitive) return absl::UnimplementedError("oneDNN has no such matmul");
     const std::string name = ImplementationName(primitive);
     if (prepared.kernel.empty() || IsSlow(name)) prepared.kernel = name;
     HALFTONE_RETURN_IF_ERROR(Guard([&] { step.AddCall(dnnl::matmul(primitive)); }));

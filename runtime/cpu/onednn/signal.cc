@@ -48,32 +48,32 @@ struct Transform {
   }
 };
 
-// The product of rows of `src` with the transform's matrix, as the only call of a step.
-struct Product {
+// The matmul of rows of `src` with the transform's matrix, as the only call of a step.
+struct MatMul {
   Desc src, dst;
   size_t scratch_bytes = 0;
   std::string name;
 };
-absl::StatusOr<Product> AddProduct(PrimitiveStep& step, const Transform& transform, int64_t rows, int64_t row_stride,
-                                   size_t scratch_offset) {
+absl::StatusOr<MatMul> AddMatMul(PrimitiveStep& step, const Transform& transform, int64_t rows, int64_t row_stride,
+                                 size_t scratch_offset) {
   const int64_t k = transform.taken * transform.parts, n = transform.bins * 2;
   if (rows == 0 || k == 0 || k > kMostElements / n) {
     return absl::UnimplementedError("a transform of nothing, or too long for a matrix");
   }
   using Type = dnnl::memory::data_type;
-  Product product{.src = Desc(Dims{rows, k}, Type::f32, Dims{row_stride, 1}, /*allow_empty=*/true),
-                  .dst = PlainDesc(Dims{rows, n}, DataType::kFloat32)};
-  const dnnl::matmul::primitive_desc primitive(CpuEngine(), product.src, AnyDesc(Dims{k, n}, DataType::kFloat32),
-                                               product.dst, UserScratch(), /*allow_empty=*/true);
-  if (!primitive) return absl::UnimplementedError("oneDNN has no such matrix product");
-  product.name = ImplementationName(primitive);
-  product.scratch_bytes = primitive.scratchpad_desc().get_size();
+  MatMul matmul{.src = Desc(Dims{rows, k}, Type::f32, Dims{row_stride, 1}, /*allow_empty=*/true),
+                .dst = PlainDesc(Dims{rows, n}, DataType::kFloat32)};
+  const dnnl::matmul::primitive_desc primitive(CpuEngine(), matmul.src, AnyDesc(Dims{k, n}, DataType::kFloat32),
+                                               matmul.dst, UserScratch(), /*allow_empty=*/true);
+  if (!primitive) return absl::UnimplementedError("oneDNN has no such matmul");
+  matmul.name = ImplementationName(primitive);
+  matmul.scratch_bytes = primitive.scratchpad_desc().get_size();
   HALFTONE_RETURN_IF_ERROR(Guard([&] { step.AddCall(dnnl::matmul(primitive)); }));
   step.AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), scratch_offset);
-  HALFTONE_ASSIGN_OR_RETURN(FixedMemory packed, Pack(transform.Matrix(), PlainDesc(Dims{k, n}, DataType::kFloat32),
-                                                     primitive.weights_desc()));
-  step.AddFixed(DNNL_ARG_WEIGHTS, std::move(packed));
-  return product;
+  HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed, Pack(transform.Matrix(), PlainDesc(Dims{k, n}, DataType::kFloat32),
+                                                         primitive.weights_desc()));
+  step.AddPrepacked(DNNL_ARG_WEIGHTS, std::move(packed));
+  return matmul;
 }
 
 class DftKernel final : public Kernel {
@@ -106,12 +106,12 @@ class DftKernel final : public Kernel {
     }
     if (transform.length < 1 || transform.bins < 1) return absl::UnimplementedError("a transform of nothing");
     auto step = std::make_unique<PrimitiveStep>();
-    HALFTONE_ASSIGN_OR_RETURN(const Product product, AddProduct(*step, transform, outer, x[axis] * transform.parts, 0));
-    step->AddInput(DNNL_ARG_SRC, product.src, 0);
-    step->AddOutput(DNNL_ARG_DST, product.dst);
+    HALFTONE_ASSIGN_OR_RETURN(const MatMul matmul, AddMatMul(*step, transform, outer, x[axis] * transform.parts, 0));
+    step->AddInput(DNNL_ARG_SRC, matmul.src, 0);
+    step->AddOutput(DNNL_ARG_DST, matmul.dst);
     Prepared prepared{.inputs = {{0, Placement{DataType::kFloat32}}}, .outputs = {Placement{DataType::kFloat32}}};
-    prepared.kernel = product.name;
-    prepared.scratch_bytes = product.scratch_bytes;
+    prepared.kernel = matmul.name;
+    prepared.scratch_bytes = matmul.scratch_bytes;
     prepared.step = std::move(step);
     return prepared;
   }
@@ -123,10 +123,10 @@ class StftStep final : public Step {
   StftStep(int64_t batch, int64_t length, int64_t frames, int64_t frame, int64_t step, int64_t parts)
       : batch_(batch), length_(length), frames_(frames), frame_(frame), step_(step), parts_(parts) {}
 
-  PrimitiveStep& product() { return product_; }
+  PrimitiveStep& matmul() { return matmul_; }
 
   void Bind(std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, std::byte* scratch) override {
-    product_.Bind(inputs, outputs, scratch);
+    matmul_.Bind(inputs, outputs, scratch);
     signal_ = reinterpret_cast<const float*>(inputs[0]);
     rows_ = reinterpret_cast<float*>(scratch);
   }
@@ -139,14 +139,14 @@ class StftStep final : public Step {
         std::memcpy(rows_ + i * row, from, row * sizeof(float));
       }
     });
-    return product_.Run();
+    return matmul_.Run();
   }
 
-  StepFacts facts() const override { return product_.facts(); }
+  StepFacts facts() const override { return matmul_.facts(); }
 
  private:
   const int64_t batch_, length_, frames_, frame_, step_, parts_;
-  PrimitiveStep product_;
+  PrimitiveStep matmul_;
   const float* signal_ = nullptr;
   float* rows_ = nullptr;
 };
@@ -176,13 +176,13 @@ class StftKernel final : public Kernel {
     auto step = std::make_unique<StftStep>(batch, signal[1], frames, transform.length, frame_step, transform.parts);
     const int64_t row = transform.length * transform.parts;
     const size_t rows_bytes = (static_cast<size_t>(batch * frames * row) * sizeof(float) + 63) / 64 * 64;
-    HALFTONE_ASSIGN_OR_RETURN(const Product product,
-                              AddProduct(step->product(), transform, batch * frames, row, rows_bytes));
-    step->product().AddScratch(DNNL_ARG_SRC, product.src, 0);
-    step->product().AddOutput(DNNL_ARG_DST, product.dst);
+    HALFTONE_ASSIGN_OR_RETURN(const MatMul matmul,
+                              AddMatMul(step->matmul(), transform, batch * frames, row, rows_bytes));
+    step->matmul().AddScratch(DNNL_ARG_SRC, matmul.src, 0);
+    step->matmul().AddOutput(DNNL_ARG_DST, matmul.dst);
     Prepared prepared{.inputs = {{0, Placement{DataType::kFloat32}}}, .outputs = {Placement{DataType::kFloat32}}};
-    prepared.kernel = product.name;
-    prepared.scratch_bytes = rows_bytes + product.scratch_bytes;
+    prepared.kernel = matmul.name;
+    prepared.scratch_bytes = rows_bytes + matmul.scratch_bytes;
     prepared.step = std::move(step);
     return prepared;
   }

@@ -246,7 +246,7 @@ void PrimitiveStep::AddScratch(int argument, const Desc& desc, size_t byte_offse
   Add(argument, desc, From::kScratch, 0, byte_offset);
 }
 
-void PrimitiveStep::AddFixed(int argument, FixedMemory fixed) {
+void PrimitiveStep::AddPrepacked(int argument, PrepackedMemory fixed) {
   SetArgument(argument, fixed.memory);
   fixed_.push_back(std::move(fixed));
 }
@@ -272,7 +272,7 @@ absl::Status PrimitiveStep::Run() {
 StepFacts PrimitiveStep::facts() const {
   StepFacts facts;
   for (const Call& call : calls_) facts.reorders += call.primitive.get_kind() == dnnl::primitive::kind::reorder ? 1 : 0;
-  for (const FixedMemory& fixed : fixed_) facts.fixed.emplace_back(fixed.pages->data(), fixed.pages->size());
+  for (const PrepackedMemory& fixed : fixed_) facts.fixed.emplace_back(fixed.pages->data(), fixed.pages->size());
   return facts;
 }
 

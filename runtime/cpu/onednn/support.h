@@ -74,13 +74,13 @@ bool IsFloat(DataType type);  // f32, bf16, f16
 bool IsSlow(std::string_view implementation);
 
 // Memory that never changes, with its descriptor.
-struct FixedMemory {
+struct PrepackedMemory {
   std::shared_ptr<const Pages> pages;
   dnnl::memory memory;
 };
 // The tensor, whose bytes lie as `from` says, in the layout and type `to`. Packed once in a process, as long as
 // somebody holds it: who asks again with the same buffer gets the same memory. Thread-safe.
-absl::StatusOr<FixedMemory> Pack(const Tensor& tensor, const Desc& from, const Desc& to);
+absl::StatusOr<PrepackedMemory> Pack(const Tensor& tensor, const Desc& from, const Desc& to);
 
 // Executes primitives in order. Which memory each argument has is told while it is built. A run allocates nothing.
 class PrimitiveStep final : public Step {
@@ -90,7 +90,7 @@ class PrimitiveStep final : public Step {
   void AddInput(int argument, const Desc& desc, int need, size_t byte_offset = 0);
   void AddOutput(int argument, const Desc& desc, int output = 0, size_t byte_offset = 0);
   void AddScratch(int argument, const Desc& desc, size_t byte_offset);
-  void AddFixed(int argument, FixedMemory fixed);
+  void AddPrepacked(int argument, PrepackedMemory fixed);
 
   void Bind(std::span<std::byte* const> inputs, std::span<std::byte* const> outputs, std::byte* scratch) override;
   absl::Status Run() override;
@@ -113,7 +113,7 @@ class PrimitiveStep final : public Step {
 
   std::vector<Call> calls_;
   std::vector<Slot> slots_;
-  std::vector<FixedMemory> fixed_;
+  std::vector<PrepackedMemory> fixed_;
 };
 
 // The description with the implementation that it has now. Copies of a description are one object: next_impl() moves all

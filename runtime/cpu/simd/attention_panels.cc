@@ -111,9 +111,9 @@ HALFTONE_INLINE void PackStraight(const MatrixView& m, bool pairs, int64_t steps
 }
 
 // bf16 that is multiplied in f32 is packed element by element.
-HALFTONE_INLINE void Pack(const MatrixView& m, const BlockProduct& product, uint32_t* panel) {
-  const bool pairs = product.depth == 2, same = m.type == product.type;
-  const int64_t steps = StepsOf(m.rows, product);
+HALFTONE_INLINE void Pack(const MatrixView& m, const BlockMatMul& matmul, uint32_t* panel) {
+  const bool pairs = matmul.depth == 2, same = m.type == matmul.type;
+  const int64_t steps = StepsOf(m.rows, matmul);
   for (int64_t first = 0; first < m.columns; first += kPanelWidth, panel += steps * kPanelWidth) {
     const int64_t last = std::min(m.columns, first + kPanelWidth);
     if (!same) {
@@ -130,21 +130,21 @@ HALFTONE_INLINE void Pack(const MatrixView& m, const BlockProduct& product, uint
   }
 }
 
-using Function = void (*)(const MatrixView&, const BlockProduct&, uint32_t*);
-HALFTONE_FOR_AVX512 void PackAvx512(const MatrixView& m, const BlockProduct& p, uint32_t* to) { Pack(m, p, to); }
-HALFTONE_FOR_AVX2 void PackAvx2(const MatrixView& m, const BlockProduct& p, uint32_t* to) { Pack(m, p, to); }
-void PackAny(const MatrixView& m, const BlockProduct& p, uint32_t* to) { Pack(m, p, to); }
+using Function = void (*)(const MatrixView&, const BlockMatMul&, uint32_t*);
+HALFTONE_FOR_AVX512 void PackAvx512(const MatrixView& m, const BlockMatMul& p, uint32_t* to) { Pack(m, p, to); }
+HALFTONE_FOR_AVX2 void PackAvx2(const MatrixView& m, const BlockMatMul& p, uint32_t* to) { Pack(m, p, to); }
+void PackAny(const MatrixView& m, const BlockMatMul& p, uint32_t* to) { Pack(m, p, to); }
 
 }  // namespace
 
-void PackPanels(const MatrixView& matrix, const BlockProduct& product, void* panels) {
+void PackPanels(const MatrixView& matrix, const BlockMatMul& matmul, void* panels) {
   static const Function function = ForThisCpu<Function>(PackAvx512, PackAvx2, PackAny);
-  function(matrix, product, static_cast<uint32_t*>(panels));
+  function(matrix, matmul, static_cast<uint32_t*>(panels));
 }
 
-void PackRows(const MatrixView& matrix, const BlockProduct& product, void* rows) {
-  const int64_t stride = StepsOf(matrix.columns, product) * product.depth;
-  if (product.type == DataType::kFloat32) {
+void PackRows(const MatrixView& matrix, const BlockMatMul& matmul, void* rows) {
+  const int64_t stride = StepsOf(matrix.columns, matmul) * matmul.depth;
+  if (matmul.type == DataType::kFloat32) {
     float* to = static_cast<float*>(rows);
     for (int64_t r = 0; r < matrix.rows; ++r) {
       for (int64_t c = 0; c < matrix.columns; ++c) to[r * stride + c] = ElementAt(matrix, r, c);

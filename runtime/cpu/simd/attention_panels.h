@@ -1,11 +1,11 @@
-// Matrices in the panels that BlockProduct multiplies by, and rows in its types.
+// Matrices in the panels that BlockMatMul multiplies by, and rows in its types.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_ATTENTION_PANELS_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_ATTENTION_PANELS_H_
 
 #include <cstdint>
 
 #include "ir/types.h"
-#include "runtime/cpu/simd/block_product.h"
+#include "runtime/cpu/simd/block_matmul.h"
 
 namespace halftone::simd {
 
@@ -21,18 +21,18 @@ inline constexpr int64_t kPanelWidth = 64;
 // A step has as many bytes whatever its type is.
 inline constexpr int64_t kPanelStepBytes = kPanelWidth * 4;
 
-inline int64_t StepsOf(int64_t rows, const BlockProduct& product) { return (rows + product.depth - 1) / product.depth; }
+inline int64_t StepsOf(int64_t rows, const BlockMatMul& matmul) { return (rows + matmul.depth - 1) / matmul.depth; }
 inline int64_t PanelsOf(int64_t columns) { return (columns + kPanelWidth - 1) / kPanelWidth; }
-inline int64_t PanelBytes(int64_t rows, int64_t columns, const BlockProduct& product) {
-  return PanelsOf(columns) * StepsOf(rows, product) * kPanelStepBytes;
+inline int64_t PanelBytes(int64_t rows, int64_t columns, const BlockMatMul& matmul) {
+  return PanelsOf(columns) * StepsOf(rows, matmul) * kPanelStepBytes;
 }
 
 // Panels of 64 columns, [StepsOf(rows)][64][depth] each, the last column's vector of 16 filled up with zeros.
-void PackPanels(const MatrixView& matrix, const BlockProduct& product, void* panels);
+void PackPanels(const MatrixView& matrix, const BlockMatMul& matmul, void* panels);
 
-// Rows with columns next to each other, as BlockProduct reads them: [rows][StepsOf(columns) * depth], filled up with
+// Rows with columns next to each other, as BlockMatMul reads them: [rows][StepsOf(columns) * depth], filled up with
 // zeros.
-void PackRows(const MatrixView& matrix, const BlockProduct& product, void* rows);
+void PackRows(const MatrixView& matrix, const BlockMatMul& matmul, void* rows);
 
 }  // namespace halftone::simd
 

@@ -62,7 +62,7 @@ Combine CombineFor(const ChainStep& step) {
 }
 
 // Elements of x, `stride` apart, as numbers.
-void Load(const ByteChainOperand& operand, const std::byte* x, int64_t stride, int64_t count, float* numbers) {
+void Load(const Int8ChainOperand& operand, const std::byte* x, int64_t stride, int64_t count, float* numbers) {
   const int64_t bytes = static_cast<int64_t>(ElementSize(operand.type));
   if (stride != 1) {
     for (int64_t i = 0; i < (stride == 0 ? 1 : count); ++i) Load(operand, x + i * stride * bytes, 1, 1, numbers + i);
@@ -72,20 +72,20 @@ void Load(const ByteChainOperand& operand, const std::byte* x, int64_t stride, i
   }
 }
 
-class ByteChain final : public Step {
+class Int8Chain final : public Step {
  public:
-  ByteChain(ByteChainTask task, std::vector<Combine> steps) : task_(std::move(task)), steps_(std::move(steps)) {
+  Int8Chain(Int8ChainTask task, std::vector<Combine> steps) : task_(std::move(task)), steps_(std::move(steps)) {
     for (size_t i = task_.dims.size(); i-- > 1;) {  // rows as long as possible
       if (task_.dims[i] != 1 && task_.dims[i - 1] != 1 && !CanMerge(i)) continue;
       const bool inner = task_.dims[i] != 1;
       task_.dims[i - 1] *= task_.dims[i];
       task_.dims.erase(task_.dims.begin() + i);
-      for (ByteChainOperand& operand : task_.operands)
+      for (Int8ChainOperand& operand : task_.operands)
         operand.strides.erase(operand.strides.begin() + (inner ? i - 1 : i));
     }
     if (task_.dims.empty()) {
       task_.dims = {1};
-      for (ByteChainOperand& operand : task_.operands) operand.strides = {1};
+      for (Int8ChainOperand& operand : task_.operands) operand.strides = {1};
     }
   }
 
@@ -110,7 +110,7 @@ class ByteChain final : public Step {
  private:
   // Whether dimension i of every operand follows i - 1 as the result's does.
   bool CanMerge(size_t i) const {
-    return std::ranges::all_of(task_.operands, [&](const ByteChainOperand& operand) {
+    return std::ranges::all_of(task_.operands, [&](const Int8ChainOperand& operand) {
       return operand.strides[i - 1] == operand.strides[i] * task_.dims[i];
     });
   }
@@ -119,7 +119,7 @@ class ByteChain final : public Step {
   void Piece(int64_t row, int64_t begin, int64_t count) const {
     float acc[kPiece], numbers[kPiece];
     for (size_t o = 0; o < task_.operands.size(); ++o) {
-      const ByteChainOperand& operand = task_.operands[o];
+      const Int8ChainOperand& operand = task_.operands[o];
       int64_t at = begin * operand.strides.back(), rest = row;
       for (size_t d = task_.dims.size() - 1; d-- > 0;) {
         at += rest % task_.dims[d] * operand.strides[d];
@@ -133,7 +133,7 @@ class ByteChain final : public Step {
     FinishRow(task_.finish, acc, count, y_ + to * static_cast<int64_t>(ElementSize(task_.finish.type)));
   }
 
-  ByteChainTask task_;
+  Int8ChainTask task_;
   const std::vector<Combine> steps_;
   std::vector<const std::byte*> from_;
   std::byte* y_ = nullptr;
@@ -141,13 +141,13 @@ class ByteChain final : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> MakeByteChainStep(ByteChainTask task) {
+std::unique_ptr<Step> MakeInt8ChainStep(Int8ChainTask task) {
   std::vector<Combine> steps;
   for (const ChainStep& step : task.steps) {
     steps.push_back(CombineFor(step));
     if (steps.back() == nullptr) return nullptr;
   }
-  return std::make_unique<ByteChain>(std::move(task), std::move(steps));
+  return std::make_unique<Int8Chain>(std::move(task), std::move(steps));
 }
 
 }  // namespace halftone::simd

@@ -29,8 +29,7 @@ absl::Status Check(const DepthwiseTask& task) {
     if (axis.pad_begin < 0 || axis.pad_begin >= task.kernel) return absl::UnimplementedError("such padding");
     if (axis.in < 1 || axis.out < 1) return absl::UnimplementedError("an empty image");
   }
-  if (task.src != DataType::kUInt8 && task.src != DataType::kInt8)
-    return absl::UnimplementedError("images of bytes only");
+  if (task.src != DataType::kUInt8 && task.src != DataType::kInt8) return absl::UnimplementedError("int8 images only");
   return absl::OkStatus();
 }
 

@@ -118,7 +118,7 @@ void FinishRow(const Int8Finish& finish, float* numbers, int64_t count, std::byt
   }
 }
 
-void ShiftBytes(const std::byte* __restrict x, int64_t count, std::byte* __restrict y) {
+void ShiftInt8(const std::byte* __restrict x, int64_t count, std::byte* __restrict y) {
   for (int64_t i = 0; i < count; ++i) y[i] = x[i] ^ std::byte{128};
 }
 

@@ -84,7 +84,7 @@ HALFTONE_INLINE void LargestOfAny(const T* x, int64_t x_step, int64_t pixels, in
 // Rows [first, last) of all images: rows of a window are made one, then its columns, many pixels at once where windows
 // lie side by side.
 template <typename T>
-HALFTONE_INLINE void MaxBody(const BytePool& pool, const std::byte* x_bytes, std::byte* y_bytes, std::byte* joined,
+HALFTONE_INLINE void MaxBody(const Int8Pool& pool, const std::byte* x_bytes, std::byte* y_bytes, std::byte* joined,
                              int64_t first, int64_t last) {
   const int64_t channels = pool.channels, in_row = pool.columns.in * channels, out_row = pool.columns.out * channels;
   const auto* x = reinterpret_cast<const T*>(x_bytes);
@@ -127,7 +127,7 @@ HALFTONE_INLINE void MeanBody(const int32_t* __restrict sums, int32_t less, floa
 }
 
 template <typename T>
-HALFTONE_INLINE void AverageBody(const BytePool& pool, const std::byte* x_bytes, std::byte* y, std::byte* scratch,
+HALFTONE_INLINE void AverageBody(const Int8Pool& pool, const std::byte* x_bytes, std::byte* y, std::byte* scratch,
                                  int64_t first, int64_t last) {
   const int64_t channels = pool.channels, in_row = pool.columns.in * channels;
   const size_t pixel = static_cast<size_t>(channels) * ElementSize(pool.finish.type);
@@ -149,19 +149,19 @@ HALFTONE_INLINE void AverageBody(const BytePool& pool, const std::byte* x_bytes,
   }
 }
 
-using Loop = void (*)(const BytePool&, const std::byte*, std::byte*, std::byte*, int64_t, int64_t);
+using Loop = void (*)(const Int8Pool&, const std::byte*, std::byte*, std::byte*, int64_t, int64_t);
 #define HALFTONE_LOOPS(Name, Body)                                                                                    \
   template <typename T>                                                                                               \
   struct Name {                                                                                                       \
-    HALFTONE_FOR_AVX512 static void Avx512(const BytePool& p, const std::byte* x, std::byte* y, std::byte* s,         \
+    HALFTONE_FOR_AVX512 static void Avx512(const Int8Pool& p, const std::byte* x, std::byte* y, std::byte* s,         \
                                            int64_t first, int64_t last) {                                             \
       Body<T>(p, x, y, s, first, last);                                                                               \
     }                                                                                                                 \
-    HALFTONE_FOR_AVX2 static void Avx2(const BytePool& p, const std::byte* x, std::byte* y, std::byte* s,             \
+    HALFTONE_FOR_AVX2 static void Avx2(const Int8Pool& p, const std::byte* x, std::byte* y, std::byte* s,             \
                                        int64_t first, int64_t last) {                                                 \
       Body<T>(p, x, y, s, first, last);                                                                               \
     }                                                                                                                 \
-    static void Any(const BytePool& p, const std::byte* x, std::byte* y, std::byte* s, int64_t first, int64_t last) { \
+    static void Any(const Int8Pool& p, const std::byte* x, std::byte* y, std::byte* s, int64_t first, int64_t last) { \
       Body<T>(p, x, y, s, first, last);                                                                               \
     }                                                                                                                 \
     static Loop Choose() { return ForThisCpu<Loop>(Avx512, Avx2, Any); }                                              \
@@ -170,13 +170,13 @@ HALFTONE_LOOPS(MaxLoops, MaxBody)
 HALFTONE_LOOPS(AverageLoops, AverageBody)
 #undef HALFTONE_LOOPS
 
-size_t ScratchOfThread(const BytePool& pool) {
+size_t ScratchOfThread(const Int8Pool& pool) {
   const int64_t bytes =
       std::max<int64_t>(pool.columns.in * pool.channels, pool.channels * (sizeof(int32_t) + sizeof(float)));
   return (static_cast<size_t>(bytes) + 63) / 64 * 64;
 }
 
-void Run(const BytePool& pool, Loop loop, const std::byte* x, std::byte* y, std::byte* scratch) {
+void Run(const Int8Pool& pool, Loop loop, const std::byte* x, std::byte* y, std::byte* scratch) {
   const int64_t row = pool.columns.in * pool.channels * pool.rows.kernel;
   ParallelFor(pool.images * pool.rows.out, kGrain / std::max<int64_t>(row, 1) + 1, [&](int64_t first, int64_t last) {
     loop(pool, x, y, scratch + omp_get_thread_num() * ScratchOfThread(pool), first, last);
@@ -185,14 +185,14 @@ void Run(const BytePool& pool, Loop loop, const std::byte* x, std::byte* y, std:
 
 }  // namespace
 
-size_t BytePoolScratch(const BytePool& pool, int threads) { return ScratchOfThread(pool) * threads; }
+size_t Int8PoolScratch(const Int8Pool& pool, int threads) { return ScratchOfThread(pool) * threads; }
 
-void MaxPoolBytes(const BytePool& pool, const std::byte* x, std::byte* y, std::byte* scratch) {
+void MaxPoolInt8(const Int8Pool& pool, const std::byte* x, std::byte* y, std::byte* scratch) {
   static const Loop of_s8 = MaxLoops<int8_t>::Choose(), of_u8 = MaxLoops<uint8_t>::Choose();
   Run(pool, pool.src == DataType::kInt8 ? of_s8 : of_u8, x, y, scratch);
 }
 
-void AveragePoolBytes(const BytePool& pool, const std::byte* x, std::byte* y, std::byte* scratch) {
+void AveragePoolInt8(const Int8Pool& pool, const std::byte* x, std::byte* y, std::byte* scratch) {
   static const Loop of_s8 = AverageLoops<int8_t>::Choose(), of_u8 = AverageLoops<uint8_t>::Choose();
   Run(pool, pool.src == DataType::kInt8 ? of_s8 : of_u8, x, y, scratch);
 }

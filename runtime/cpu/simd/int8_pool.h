@@ -10,7 +10,7 @@
 
 namespace halftone::simd {
 
-struct BytePool {
+struct Int8Pool {
   DataType src = DataType::kUInt8;  // u8 or s8
   bool include_pad = false;         // average: what lies in the padding counts as the number 0
   int64_t images = 1, channels = 1;
@@ -21,13 +21,13 @@ struct BytePool {
   Int8Finish finish;
 };
 
-size_t BytePoolScratch(const BytePool& pool, int threads);
+size_t Int8PoolScratch(const Int8Pool& pool, int threads);
 
 // The largest integers, as they are: x and y have one quantization. Any number of channels; x and y are dense.
 // REQUIRES: no window without elements
-void MaxPoolBytes(const BytePool& pool, const std::byte* x, std::byte* y, std::byte* scratch);
+void MaxPoolInt8(const Int8Pool& pool, const std::byte* x, std::byte* y, std::byte* scratch);
 // The average of real numbers, from exact sums. REQUIRES: as above
-void AveragePoolBytes(const BytePool& pool, const std::byte* x, std::byte* y, std::byte* scratch);
+void AveragePoolInt8(const Int8Pool& pool, const std::byte* x, std::byte* y, std::byte* scratch);
 
 }  // namespace halftone::simd
 

@@ -13,7 +13,7 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
-constexpr int64_t kGrainProducts = 1 << 15;  // worth a thread
+constexpr int64_t kGrainMultiplications = 1 << 15;  // worth a thread
 
 // One operand as a stack of matrices.
 struct Stack {
@@ -81,7 +81,7 @@ class MatMulStep final : public Step {
         b = turned_;
       }
       const T* a = a_ + MatrixOf(p_.a, p_.leading, i) * m * k;
-      ParallelFor(m, std::max<int64_t>(1, kGrainProducts / std::max<int64_t>(1, k * n)),
+      ParallelFor(m, std::max<int64_t>(1, kGrainMultiplications / std::max<int64_t>(1, k * n)),
                   [&](int64_t begin, int64_t end) {
                     for (int64_t row = begin; row < end; ++row) Row(a, b, row, y_ + (i * m + row) * n);
                   });
@@ -155,7 +155,7 @@ class MatMulKernel final : public Kernel {
   static absl::StatusOr<Problem> Describe(const NodeContext& context) {
     const Attributes& attributes = context.node().attributes;
     const Dims a = context.InputDims(0), b = context.InputDims(1);
-    if (a.empty() || b.empty()) return absl::UnimplementedError("a matrix product of scalars");
+    if (a.empty() || b.empty()) return absl::UnimplementedError("a matmul of scalars");
     Problem p{.a = StackOf(a, attributes.Bool("transpose_a", false), true),
               .b = StackOf(b, attributes.Bool("transpose_b", false), false)};
     if (p.a.columns != p.b.rows) return absl::InvalidArgumentError("the inner dimensions of the operands differ");
@@ -166,7 +166,7 @@ class MatMulKernel final : public Kernel {
     if (context.node().op == OpKind::kMatMul) {
       const bool fused = context.HasInput(2) || context.HasInput(3) || attributes.has("activation") ||
                          attributes.Float("scale", 1) != 1;
-      if (fused) return absl::UnimplementedError("a product with fused parts");
+      if (fused) return absl::UnimplementedError("a matmul with fused parts");
       return p;
     }
     p.alpha = attributes.Float("alpha", 1);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kLanes = 16;
 constexpr int64_t kScoreBytes = 64 << 10;  // of a block: they stay in the nearest caches
-constexpr int64_t kPassRows = 6;           // that BlockProduct takes at once
+constexpr int64_t kPassRows = 6;           // that BlockMatMul takes at once
 constexpr int64_t kMostRows = 48;
 
 // What depends on how many lanes a vector of type V has.
@@ -224,8 +224,8 @@ ScaledAttention::Panels ScaledAttention::PanelsFor(const MatrixView& matrix, std
     return {static_cast<const std::byte*>(matrix.from), kPanelStepBytes,
             matrix.row_stride * static_cast<int64_t>(sizeof(float))};
   }
-  PackPanels(matrix, product_, memory);
-  return {memory, StepsOf(matrix.rows, product_) * kPanelStepBytes, kPanelStepBytes};
+  PackPanels(matrix, matmul_, memory);
+  return {memory, StepsOf(matrix.rows, matmul_) * kPanelStepBytes, kPanelStepBytes};
 }
 
 ScaledAttention::Thread ScaledAttention::ThreadAt(std::byte* scratch) const {
@@ -235,10 +235,10 @@ ScaledAttention::Thread ScaledAttention::ThreadAt(std::byte* scratch) const {
     thread.bytes += static_cast<size_t>((bytes + 63) / 64 * 64);
     return begin;
   };
-  const bool bf16 = product_.type == DataType::kBFloat16;
+  const bool bf16 = matmul_.type == DataType::kBFloat16;
   thread.keys_of = thread.values_of = -1;
-  thread.key_memory = part(PanelBytes(shape_.depth, shape_.keys, product_));
-  thread.value_memory = part(PanelBytes(shape_.keys, shape_.width, product_));
+  thread.key_memory = part(PanelBytes(shape_.depth, shape_.keys, matmul_));
+  thread.value_memory = part(PanelBytes(shape_.keys, shape_.width, matmul_));
   thread.queries = part(rows_ * depth_steps_ * 4);
   thread.scores = reinterpret_cast<float*>(part(rows_ * score_stride_ * 4));
   thread.weights = part(bf16 ? rows_ * score_stride_ * 2 : 0);
@@ -248,9 +248,9 @@ ScaledAttention::Thread ScaledAttention::ThreadAt(std::byte* scratch) const {
 }
 
 ScaledAttention::ScaledAttention(const AttentionShape& shape, std::vector<AttentionItem> items)
-    : shape_(shape), items_(std::move(items)), product_(BlockProductFor(shape.type)) {
-  depth_steps_ = StepsOf(shape.depth, product_);
-  key_steps_ = StepsOf(shape.keys, product_);
+    : shape_(shape), items_(std::move(items)), matmul_(BlockMatMulFor(shape.type)) {
+  depth_steps_ = StepsOf(shape.depth, matmul_);
+  key_steps_ = StepsOf(shape.keys, matmul_);
   score_stride_ = PanelsOf(shape.keys) * kPanelWidth;
   const int64_t fitting = kScoreBytes / (score_stride_ * 4) / kPassRows * kPassRows;
   rows_ = std::min(shape.queries, std::clamp(fitting, kPassRows, kMostRows));
@@ -261,8 +261,8 @@ void ScaledAttention::Run(const std::byte* q, const std::byte* k, const std::byt
                           std::byte* y, std::byte* scratch) const {
   const AttentionShape& s = shape_;
   const Functions& functions = ForCpu();
-  const bool same = product_.type == s.type, bf16 = product_.type == DataType::kBFloat16;
-  const bool as_it_lies = same && s.depth % product_.depth == 0;
+  const bool same = matmul_.type == s.type, bf16 = matmul_.type == DataType::kBFloat16;
+  const bool as_it_lies = same && s.depth % matmul_.depth == 0;
   const int64_t blocks = (s.queries + rows_ - 1) / rows_;
   const auto run_block = [&](Thread& t, const AttentionItem& item, int64_t first, int64_t count) {
     if (t.keys_of != item.k) {
@@ -276,20 +276,20 @@ void ScaledAttention::Run(const std::byte* q, const std::byte* k, const std::byt
     const std::byte* queries = At(q, item.q + first * s.q_row, s.type);
     int64_t q_row = s.q_row;
     if (!as_it_lies) {
-      PackRows({queries, s.type, count, s.depth, s.q_row, 1}, product_, t.queries);
+      PackRows({queries, s.type, count, s.depth, s.q_row, 1}, matmul_, t.queries);
       queries = t.queries;
-      q_row = depth_steps_ * product_.depth;
+      q_row = depth_steps_ * matmul_.depth;
     }
     for (int64_t column = 0; column < s.keys; column += kPanelWidth) {
-      product_.multiply({.x = queries,
-                         .x_stride = q_row,
-                         .rows = count,
-                         .panel = t.keys.from + column / kPanelWidth * t.keys.panel_bytes,
-                         .step_bytes = t.keys.step_bytes,
-                         .steps = depth_steps_,
-                         .columns = std::min(kPanelWidth, s.keys - column),
-                         .to = t.scores + column,
-                         .to_stride = score_stride_});
+      matmul_.multiply({.x = queries,
+                        .x_stride = q_row,
+                        .rows = count,
+                        .panel = t.keys.from + column / kPanelWidth * t.keys.panel_bytes,
+                        .step_bytes = t.keys.step_bytes,
+                        .steps = depth_steps_,
+                        .columns = std::min(kPanelWidth, s.keys - column),
+                        .to = t.scores + column,
+                        .to_stride = score_stride_});
     }
     const Rows rows{count, s.keys, score_stride_, s.scale, s.mask_row, s.mask_column};
     const std::byte* with = s.has_mask ? At(mask, item.mask + first * s.mask_row, s.type) : nullptr;
@@ -301,15 +301,15 @@ void ScaledAttention::Run(const std::byte* q, const std::byte* k, const std::byt
     }
     for (int64_t column = 0; column < s.width; column += kPanelWidth) {
       const int64_t columns = std::min(kPanelWidth, s.width - column);
-      product_.multiply({.x = bf16 ? static_cast<const void*>(t.weights) : t.scores,
-                         .x_stride = score_stride_,
-                         .rows = count,
-                         .panel = t.values.from + column / kPanelWidth * t.values.panel_bytes,
-                         .step_bytes = t.values.step_bytes,
-                         .steps = key_steps_,
-                         .columns = columns,
-                         .to = t.tile,
-                         .to_stride = kPanelWidth});
+      matmul_.multiply({.x = bf16 ? static_cast<const void*>(t.weights) : t.scores,
+                        .x_stride = score_stride_,
+                        .rows = count,
+                        .panel = t.values.from + column / kPanelWidth * t.values.panel_bytes,
+                        .step_bytes = t.values.step_bytes,
+                        .steps = key_steps_,
+                        .columns = columns,
+                        .to = t.tile,
+                        .to_stride = kPanelWidth});
       std::byte* to = const_cast<std::byte*>(At(y, item.y + first * s.y_row + column, s.type));
       if (s.type == DataType::kFloat32) {
         functions.store_f32(t.tile, t.inverses, count, columns, reinterpret_cast<float*>(to), s.y_row);

@@ -10,7 +10,7 @@
 
 #include "ir/types.h"
 #include "runtime/cpu/simd/attention_panels.h"
-#include "runtime/cpu/simd/block_product.h"
+#include "runtime/cpu/simd/block_matmul.h"
 
 namespace halftone::simd {
 
@@ -48,7 +48,7 @@ class ScaledAttention {
 
   const AttentionShape shape_;
   const std::vector<AttentionItem> items_;
-  const BlockProduct product_;
+  const BlockMatMul matmul_;
   int64_t rows_ = 0;                         // of a block
   int64_t depth_steps_ = 0, key_steps_ = 0;  // of the two products
   int64_t score_stride_ = 0;
