@@ -21,10 +21,10 @@ ONNXRUNTIME = HERE / "onnxruntime.txt"
 PAGE = HERE.parent.parent / "docs/reference/conformance.md"
 DATA = pathlib.Path(os.environ.get("HALFTONE_ONNX_TESTDATA", "/usr/share/libonnx-testdata/data"))
 FOLDERS = {
-    "node": "one operator a test",
+    "node": "one operator per test",
     "simple": "small graphs",
-    "pytorch-operator": "what PyTorch exported, an operator a test",
-    "pytorch-converted": "what PyTorch exported, a layer a test",
+    "pytorch-operator": "exported by PyTorch, one operator per test",
+    "pytorch-converted": "exported by PyTorch, one layer per test",
     "light": "whole networks with constant weights",
 }
 CLASSES = {
@@ -148,15 +148,15 @@ def render(results, exceptions, onnxruntime):
     lines = [
         "# Conformance",
         "",
-        "ONNX's own backend tests (Debian's package `libonnx-testdata`), each run in five ways: engine on the graph as imported,",
-        "the reference functions alone, engine after the optimizer, after export and import (the same bits), and after optimizer, export,",
-        "import and optimizer, as a client gets it back. A test passes if all of them give the outputs that ONNX expects: type, shape, and values",
+        "ONNX's own backend tests (Debian's package `libonnx-testdata`), run in five ways: the engine on the imported graph,",
+        "the reference functions, the engine after the optimizer, after export and import (bit-exact), and after optimizer, export,",
+        "import and optimizer, as a client gets the file. A test passes if all five give the expected outputs: type, shape, and values",
         "within 1e-3 relative and 1e-7 absolute (more only where the op's row in `ir/ops.cc` says so; integers are exact).",
         "",
-        "`./dev conformance` runs them and prints this; `./dev conformance --update` writes it. `dev test` fails where this page or",
-        "`tests/conformance/exceptions.txt` is not what happened: a listed test that passes is as wrong as one that fails and is not listed.",
-        "`tests/conformance/onnxruntime.txt` says which tests ONNX Runtime 1.21 passes by the same rules",
-        "(tests with strings, sequences, optionals, bfloat16 or smaller types in their files left out).",
+        "`./dev conformance` runs them and prints this page; `./dev conformance --update` writes it. `dev test` fails where this page or",
+        "`tests/conformance/exceptions.txt` differs from the result: a listed test must fail, all others must pass.",
+        "`tests/conformance/onnxruntime.txt` lists the tests that ONNX Runtime 1.21 passes by the same rules",
+        "(without tests whose files have strings, sequences, optionals, bfloat16 or smaller types).",
         "",
         f"**{passed} of {len(results)} pass**",
         "",
@@ -167,7 +167,7 @@ def render(results, exceptions, onnxruntime):
         some = [result for result in results if result.folder == folder]
         theirs = sum(name.startswith(folder + "/") for name in onnxruntime)
         lines.append(f"| {folder} | {meaning} | {sum(r.passed for r in some)} | {len(some)} | {theirs or ''} |")
-    lines += ["", "## What does not pass", ""]
+    lines += ["", "## Tests that do not pass", ""]
     for kind, meaning in CLASSES.items():
         names = [name for name, (its_kind, _) in exceptions.items() if its_kind == kind]
         if not names:
