@@ -176,6 +176,21 @@ def _(t):
     fail_with(problems)
 
 
+# --- The front page.
+
+
+@case("the front page is short: 130 lines; one table of at most 8 rows, at most 3 numbers in a cell")
+def _(t):
+    text = (REPO / "README.md").read_text()
+    t.check(len(text.splitlines()) <= 130, "README.md has more than 130 lines")
+    tables = re.findall(r"(?:^\|.*\n)+", text, re.M)
+    t.equal(len(tables), 1, "tables")
+    rows = tables[0].splitlines()[2:]
+    t.check(len(rows) <= 8, f"{len(rows)} rows")
+    for cell in (cell for row in rows for cell in row.strip("|").split("|")):
+        t.check(len(re.findall(r"(?<![\w.-])\d+(?:\.\d+)?", cell)) <= 3, f"'{cell}' has more than 3 numbers")
+
+
 # --- References.
 
 
