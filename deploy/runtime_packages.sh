@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# runtime_packages.sh PROGRAM...: the Debian packages that own the shared libraries which the programs load, one a line.
+# runtime_packages.sh PROGRAM...: the Debian packages that own the shared libraries which the programs load, one per line.
 #
-# So the image needs no second list of packages that could differ from what was linked.
+# So the image needs no second list of packages that could differ from the linked libraries.
 
 set -euo pipefail
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# halftone-gate.sh: a CI step that fails when a lowered model is too slow or no longer true to fp32.
+# halftone-gate.sh: a CI step that fails when a bf16 or int8 model is too slow or too inaccurate.
 #
 #   MODEL=net.onnx EVAL=samples/ MIN_SPEEDUP=bf16=1.2 MIN_SQNR=bf16=30 deploy/ci/halftone-gate.sh
 #
@@ -8,7 +8,7 @@
 # `halftone optimize`, split at blanks. HALFTONE names the program (default: halftone). Further arguments are passed on.
 #
 # Exit code: that of halftone: 0 passed, 4 a gate failed, 3 bad model, 2 wrong flags, ...
-# On GitHub the table goes to the step's summary, and the report's path and the verdict become outputs.
+# On GitHub the table goes to the step's summary, and the report's path and the exit code become outputs.
 
 set -uo pipefail
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The demo: starts halftoned on a free port, optimizes a small trained CNN as ONNX and as GraphDef through it, shows what came
-# out. `dev demo` runs it with our programs on PATH. Takes no arguments; files land in a temporary folder, or in $OUT.
+# The demo: starts halftoned on a free port, optimizes a small trained CNN as ONNX and as GraphDef through it, and prints the
+# tables. `dev demo` runs it with our programs on PATH. Takes no arguments; files are written to a temporary folder, or to $OUT.
 
 set -euo pipefail
 
@@ -38,7 +38,7 @@ optimize() {
 start_server
 SERVER=127.0.0.1:$(cat "$WORK/port")
 echo "halftoned serves at $SERVER"
-echo "A residual CNN for handwritten digits; 500 labelled images that its training never saw; $(nproc) cores."
+echo "A residual CNN for handwritten digits; 500 labelled images that were not used for training; $(nproc) cores."
 optimize digits.onnx digits_nchw.npz
 optimize digits.pb digits_nhwc.npz
 printf '\nWritten: %s\n' "$(cd "$OUT" && ls | tr '\n' ' ')"

@@ -4,8 +4,8 @@ resnet101_v2.
 
 usage: export_torch.py NAME OUT.onnx [--opset 17] [--fold]        e.g. resnet50; needs PyTorch and torchvision
 
-Batch norm stays a node of its own unless --fold. Weights are random: for speed and for comparing answers, not for accuracy; they
-keep activations near variance 1 (seeded_weights.py). The batch is free, for gru and lstm it is 50.
+Batch norm stays a node of its own unless --fold. Weights are random: for speed and for comparing outputs, not for accuracy; they
+keep activations near variance 1 (seeded_weights.py). The batch dimension is dynamic; for gru and lstm it is 50.
 """
 import argparse
 import dataclasses

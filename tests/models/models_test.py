@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Real trained models: our answers against ONNX Runtime's, .npz files and OpenCV; bf16 files against their rules."""
+"""Trained models: our outputs against ONNX Runtime's, .npz files and OpenCV; written bf16 files against the rules of their format."""
 
 import json
 import pathlib
@@ -22,7 +22,7 @@ GRAPHDEFS = ["imagenet/mobilenet_v2_fp32_dequantized", "imagenet/squeezenet_fp32
 # unrolled recurrent nets: accuracy on the first 300 digits
 RECURRENT = [("rnn/mnist_lstm.pb", 0.983), ("rnn/mnist_gru.pb", 0.987)]
 # model, make_npz arguments, the share of samples whose class may change in bf16
-JUDGED = [
+EVALUATED = [
     ("imagenet/mobilenet_v2_fp32_dequantized.onnx", ("mobilenet_v2",), 0.02),
     ("imagenet/mobilenet_v2_fp32_dequantized.pb", ("mobilenet_v2", "--layout", "NHWC", "--input", "image"), 0.02),
     ("imagenet/squeezenet_fp32_from_fp16.onnx", ("squeezenet", "--input", "data_0"), 0.02),
@@ -119,12 +119,12 @@ def check_onnx(t, path):
 
 for _name in ONNX_MODELS:
 
-    @case(f"{_name}.onnx answers like ONNX Runtime, and so does its fused file", needs_shared=True, needs=PEERS)
+    @case(f"{_name}.onnx has ONNX Runtime's outputs, and so has its fused file", needs_shared=True, needs=PEERS)
     def _(t, name=_name):
         check_onnx(t, model_path(name, ".onnx"))
 
 
-@case("ResNet-50 from PyTorch answers like ONNX Runtime, and so does its fused file", needs_shared=True, needs=PEERS + ("torchvision",))
+@case("ResNet-50 from PyTorch has ONNX Runtime's outputs, and so has its fused file", needs_shared=True, needs=PEERS + ("torchvision",))
 def _(t):
     path = t.folder / "resnet50.onnx"
     subprocess.run([sys.executable, HERE / "export_torch.py", "resnet50", path], check=True, capture_output=True)
@@ -132,7 +132,7 @@ def _(t):
 
 
 def image_twin(t, name):
-    """Expected answers of an NHWC twin: ONNX Runtime on the NCHW file."""
+    """Expected outputs of an NHWC twin: ONNX Runtime on the NCHW file."""
     twin = model_path(name, ".onnx")
     feed = {key: value[:1] for key, value in random_feed(twin).items()}
     expected = next(iter(run_onnx(twin, feed).values()))
@@ -151,7 +151,7 @@ def npz_cases(name):
         yield arrays["in_IteratorGetNext"], arrays["out_NCHW_output"]
 
 
-def expected_answers(t, name):
+def expected_outputs(t, name):
     """(feed, expected) pairs of a GraphDef."""
     import numpy
     path = model_path(name, ".pb")
@@ -172,11 +172,11 @@ def expected_answers(t, name):
 
 for _name in GRAPHDEFS:
 
-    @case(f"{_name}.pb answers like its reference, and so does its fused file", needs_shared=True, needs=PEERS + ("cv2",))
+    @case(f"{_name}.pb has the outputs of its reference, and so has its fused file", needs_shared=True, needs=PEERS + ("cv2",))
     def _(t, name=_name):
         path = model_path(name, ".pb")
         t.check(all(op["runs"] for op in summary(t, path)["ops"]), "opaque nodes")
-        pairs = list(expected_answers(t, name))
+        pairs = list(expected_outputs(t, name))
         import numpy
         numpy.savez(t.folder / "x.npz", **pairs[0][0])
         _, out = t.optimize(path, "--no-bench", "--eval", t.folder / "x.npz")
@@ -188,7 +188,7 @@ for _name in GRAPHDEFS:
 
 for _name, _accuracy in RECURRENT:
 
-    @case(f"{_name} answers like its reference, and so does its fused file", needs_shared=True, needs=("numpy",))
+    @case(f"{_name} has the outputs of its reference, and so has its fused file", needs_shared=True, needs=("numpy",))
     def _(t, name=_name, accuracy=_accuracy):
         import numpy
         path = shared("models", name)
@@ -197,8 +197,8 @@ for _name, _accuracy in RECURRENT:
         digits = dict(numpy.load(samples))
         feed = {"X": digits["X"], "keep_prob": numpy.float32(1)}
         for flags in ((), ("--fuse",)):
-            answers = run_ours(t, path, feed, *flags)["output"]
-            share = (answers.argmax(1) == digits["labels"]).mean()
+            output = run_ours(t, path, feed, *flags)["output"]
+            share = (output.argmax(1) == digits["labels"]).mean()
             t.check(abs(share - accuracy) < 0.004, f"{flags}: {share}")
 
 
@@ -214,7 +214,7 @@ def check_bf16_file(t, path, out):
         t.equal(run.returncode, 0, run.stdout[-1500:] + run.stderr)
 
 
-for _model, _arguments, _share in JUDGED:
+for _model, _arguments, _share in EVALUATED:
 
     @case(f"{_model} in bf16: classes stay, the file is valid and half as large", needs_shared=True, needs=PEERS + ("onnx", "PIL"))
     def _(t, model=_model, arguments=_arguments, share=_share):
@@ -236,7 +236,7 @@ for _name in ("superres/super_resolution.onnx", "detect/yunet_n_320_320.onnx", "
     def _(t, name=_name):
         import numpy
         path = shared("models", name)
-        feed = random_feed(path) if path.suffix == ".onnx" else next(iter(expected_answers(t, name[:-3])))[0]
+        feed = random_feed(path) if path.suffix == ".onnx" else next(iter(expected_outputs(t, name[:-3])))[0]
         numpy.savez(t.folder / "x.npz", **feed)
         report, out = t.optimize(path, "--eval", t.folder / "x.npz", "--force", "--no-bench")
         check_bf16_file(t, path, out)

@@ -1,7 +1,7 @@
-"""ResNet v2, written out (He et al., Identity Mappings in Deep Residual Networks, 2016): batch norm and relu in front of each convolution.
+"""ResNet v2, written out (He et al., Identity Mappings in Deep Residual Networks, 2016): batch norm and relu before each convolution.
 
-As TensorFlow's official models have it: the stride is in the 3 x 3 convolution of a stage's first block, whose shortcut is a convolution of what
-the first batch norm and relu made; one more batch norm and relu stand in front of the pooling.
+Like TensorFlow's official models: the stride is in the 3 x 3 convolution of a stage's first block, whose shortcut is a convolution of the
+output of the first batch norm and relu; one more batch norm and relu precede the pooling.
 """
 from torch import nn
 

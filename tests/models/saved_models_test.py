@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""SavedModels of TensorFlow 1 and 2, through the command line: as they came, and what becomes of them."""
+"""SavedModels of TensorFlow 1 and 2, through the command line: unmodified, optimized, and damaged."""
 
 import pathlib
 import sys
@@ -14,13 +14,13 @@ def saved(name):
     return shared("models", "savedmodel", *name.split("/"))
 
 
-def ran(t, model, feed, *flags):
+def run_model(t, model, feed, *flags):
     import numpy
     arguments = []
     for name, array in feed.items():
         numpy.save(t.folder / f"{name}.npy", array)
         arguments += ["--input", f"{name}={t.folder / name}.npy"]
-    run = t.halftone("run", model, *arguments, "--out", t.folder / "answers", "--quiet", *flags)
+    run = t.halftone("run", model, *arguments, "--out", t.folder / "outputs", "--quiet", *flags)
     t.equal(run.returncode, 0, run.stderr)
     return {pathlib.Path(line).stem: numpy.load(line) for line in run.stdout.split()}
 
@@ -33,29 +33,29 @@ for _path in ("half_plus_two", "half_plus_two/00000123", "half_plus_two_tf2", "h
         import numpy
         x = numpy.array([[-4], [0], [1], [7]], numpy.float32)
         x = x if "tf2" not in path else x[0]  # of one number
-        answers = ran(t, saved(path), {"x": x})
-        t.equal(list(answers), ["y"])
-        t.equal(answers["y"].ravel().tolist(), (x / 2 + 2).ravel().tolist())
+        outputs = run_model(t, saved(path), {"x": x})
+        t.equal(list(outputs), ["y"])
+        t.equal(outputs["y"].ravel().tolist(), (x / 2 + 2).ravel().tolist())
 
 
-@case("a signature is chosen by its name; another is refused with those that there are", needs_shared=True, needs=NUMPY)
+@case("a signature is chosen by its name; an unknown one is refused, and the message lists the signatures", needs_shared=True, needs=NUMPY)
 def _(t):
     import numpy
     x = numpy.array([[6]], numpy.float32)
-    answers = ran(t, saved("half_plus_two"), {"inputs": x}, "--signature", "regress_x2_to_y3")
-    t.equal({name: value.ravel().tolist() for name, value in answers.items()}, {"outputs": [6 / 2 + 3]})
+    outputs = run_model(t, saved("half_plus_two"), {"inputs": x}, "--signature", "regress_x2_to_y3")
+    t.equal({name: value.ravel().tolist() for name, value in outputs.items()}, {"outputs": [6 / 2 + 3]})
     run = t.halftone("inspect", saved("half_plus_two"), "--signature", "none")
     t.equal(run.returncode, 3, run.stderr)
     t.contains(run.stderr, "no signature 'none'")
     t.contains(run.stderr, "serving_default")
 
 
-@case("kws_ref_model is optimized, and its frozen file answers as the folder does", needs_shared=True, needs=NUMPY)
+@case("kws_ref_model is optimized, and its frozen file has the outputs of the folder", needs_shared=True, needs=NUMPY)
 def _(t):
     import numpy
     model = saved("kws_ref_model")
     x = numpy.random.default_rng(3).standard_normal((1, 49, 10, 1)).astype(numpy.float32) * 20
-    before = ran(t, model, {"input_1": x})["dense"]
+    before = run_model(t, model, {"input_1": x})["dense"]
     t.equal(before.shape, (1, 12))
     t.check(abs(before.sum() - 1) < 1e-5, f"{before}")
     numpy.savez(t.folder / "samples.npz", input_1=numpy.repeat(x, 20, axis=0) * numpy.linspace(0.5, 2, 20, dtype=numpy.float32).reshape(-1, 1, 1, 1))
@@ -64,7 +64,7 @@ def _(t):
     t.check(variant(report, "INT8")["int8_share"] > 0.9, f"{variant(report, 'INT8')['int8_share']}")
     for file in ("kws_ref_model.fp32.pb", "kws_ref_model.int8.pb"):
         t.check((out / file).exists(), f"no {file} among {[p.name for p in out.iterdir()]}")
-    after = ran(t, out / "kws_ref_model.fp32.pb", {"input_1": x})["dense"]
+    after = run_model(t, out / "kws_ref_model.fp32.pb", {"input_1": x})["dense"]
     t.check(numpy.abs(after - before).max() < 1e-5, f"{before} {after}")
 
 

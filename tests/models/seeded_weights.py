@@ -1,10 +1,10 @@
 """Weights that keep a network's activations near variance 1, so that a network without training runs as a trained one does.
 
-Random weights as PyTorch initializes them let activations of deep networks die out or grow. Both falsify times: arithmetic on denormal
-numbers is many times slower, and infinities make every comparison of answers void. So one seeded batch is sent through the network,
-and on its way every layer is scaled to what it just saw: a convolution or linear layer to outputs of variance 1, batch norm's
-statistics to those of its input. Batch norm's offsets are mostly positive: a deep network without training that cuts off half of
-everything amplifies a rounding error hundredfold, one with training does not, and answers in bf16 could not be told from wrong ones.
+With PyTorch's random initialization, activations of deep networks vanish or explode. Both distort measurements: arithmetic on denormal
+numbers is many times slower, and infinities make comparisons of outputs meaningless. So one seeded batch is sent through the network, and
+each layer is scaled to its input: a convolution or linear layer to outputs of variance 1, batch norm's
+statistics to those of its input. Batch norm's offsets are mostly positive: an untrained deep network whose relus cut off half of all
+activations amplifies a rounding error hundredfold, a trained one does not, and correct bf16 outputs would look like wrong ones.
 """
 import torch
 
@@ -13,12 +13,12 @@ NORMS = (torch.nn.BatchNorm2d,)
 SMALLEST_DEVIATION = 1e-3  # outputs with less have no scale of their own (a constant input)
 
 
-def scale_layer(layer, _, answer):
-    deviation = answer.std().clamp(min=SMALLEST_DEVIATION)
+def scale_layer(layer, _, output):
+    deviation = output.std().clamp(min=SMALLEST_DEVIATION)
     layer.weight.data.div_(deviation)
     if layer.bias is not None:
         layer.bias.data.div_(deviation)
-    return answer / deviation
+    return output / deviation
 
 
 def set_statistics(norm, inputs):
@@ -30,7 +30,7 @@ def set_statistics(norm, inputs):
 
 @torch.inference_mode()
 def settle(net, *inputs):
-    """Makes the weights of `net`, in evaluation mode, fit `inputs`. Uses PyTorch's random numbers: seed them before."""
+    """Adapts the weights of `net`, in evaluation mode, to `inputs`. Uses PyTorch's random numbers: seed them before."""
     net.eval()
     hooks = []
     for module in net.modules():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Exports small networks, one for each thing that PyTorch writes in a way of its own, as ONNX.
+"""Exports small networks, one for each construct that PyTorch exports in its own way, as ONNX.
 
-usage: torch_nets.py FOLDER      writes FOLDER/NAME.OPSET.onnx and FOLDER/NAME.OPSET.npz (inputs, and PyTorch's answers as "out/I")
+usage: torch_nets.py FOLDER      writes FOLDER/NAME.OPSET.onnx and FOLDER/NAME.OPSET.npz (inputs, and PyTorch's outputs as "out/I")
 
 Every network is exported as it is (batch norm stays, nothing is folded) and folded, so that half of the table sees each way.
 """
@@ -20,12 +20,12 @@ class Net(nn.Module):
 
     def __init__(self, forward, layers):
         super().__init__()
-        self.answer = forward
+        self.function = forward
         for name, layer in layers.items():
             setattr(self, name, layer)
 
     def forward(self, *inputs):
-        return self.answer(self, *inputs)
+        return self.function(self, *inputs)
 
 
 def conv(i, o, k=3, **more):
@@ -38,7 +38,7 @@ def inplace(n, x):
 
 
 IMAGE = (2, 3, 8, 9)
-# name, opset, shapes of the inputs, free axes of the first input, layers, forward
+# name, opset, shapes of the inputs, dynamic axes of the first input, layers, forward
 NETS = [
     ("conv1d", 13, [(2, 3, 17)], {}, {"c": nn.Conv1d(3, 5, 3, padding=1, dilation=2), "b": nn.BatchNorm1d(5)}, lambda n, x: F.relu(n.b(n.c(x)))),
     ("conv3d", 17, [(1, 2, 6, 7, 9)], {}, {"c": nn.Conv3d(2, 4, (3, 2, 3), padding=(1, 0, 1)), "b": nn.BatchNorm3d(4)},
@@ -70,7 +70,7 @@ NETS = [
          n.m(n.c(x)))),
     ("gelu_and_mish", 11, [(3, 7)], {}, {"l": nn.Linear(7, 5)}, lambda n, x: (F.gelu(n.l(x)), F.mish(n.l(x)))),
     ("clips", 9, [IMAGE], {}, {"c": conv(3, 4)}, lambda n, x: (n.c(x).clamp(max=0.5), F.hardtanh(n.c(x), -0.3, 0.8), F.relu(F.relu(n.c(x))).clamp(max=6))),
-    ("products_and_bias", 17, [(5, 7), (2, 5, 7)], {}, {"l": nn.Linear(7, 4), "b": nn.Parameter(torch.randn(4)), "m": nn.Parameter(torch.randn(7, 4))},
+    ("matmuls_and_bias", 17, [(5, 7), (2, 5, 7)], {}, {"l": nn.Linear(7, 4), "b": nn.Parameter(torch.randn(4)), "m": nn.Parameter(torch.randn(7, 4))},
      lambda n, x, y: (F.relu(n.l(x)), F.relu(n.l(y)), x @ n.m + n.b, torch.tanh(y @ n.m + n.b), y @ n.m + 1.0, (x @ n.m).t() @ x)),
     ("linear_and_norm", 11, [(4, 7)], {0: "N"}, {"a": nn.Linear(7, 5), "m": nn.BatchNorm1d(5), "b": nn.Linear(5, 3, bias=False), "o": nn.BatchNorm1d(3)},
      lambda n, x: n.o(n.b(F.relu(n.m(n.a(x)))))),
@@ -129,10 +129,10 @@ def main():
         torch.onnx.export(net, inputs, folder / f"{name}.onnx", input_names=names, opset_version=opset, training=mode,
                           do_constant_folding=fold, dynamic_axes={"in0": free} if free else None, dynamo=False)
         with torch.no_grad():
-            answers = net(*(x.clone() for x in inputs))
-        answers = answers if isinstance(answers, tuple) else (answers,)
+            outputs = net(*(x.clone() for x in inputs))
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         arrays = {key: value.numpy() for key, value in zip(names, inputs)}
-        arrays.update({f"out/{j}": value.detach().numpy() for j, value in enumerate(answers)})
+        arrays.update({f"out/{j}": value.detach().numpy() for j, value in enumerate(outputs)})
         numpy.savez(folder / f"{name}.npz", **arrays)
 
 

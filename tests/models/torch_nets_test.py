@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Small networks as PyTorch exports them (torch_nets.py has the table), and models with quirks of the ONNX file format.
 
-Our answers, as written and fused, against PyTorch's; ONNX Runtime on our fused file against itself on PyTorch's; the bf16 file
-against onnx.checker, and near the answers in f32.
+Our outputs, unmodified and fused, against PyTorch's; ONNX Runtime's outputs of our fused file against its outputs of PyTorch's file; the bf16
+file against onnx.checker, and its outputs against those in f32.
 """
 
 import atexit
@@ -22,7 +22,7 @@ BF16_TOLERANCE = 0.06
 
 NETS = ["conv1d", "conv3d", "dilated_grouped", "pad_constant", "pad_value", "pad_computed", "pad_reflect", "pad_negative", "max_pools",
         "average_pools", "adaptive_pools", "residual_with_two_users", "two_convs_added", "conv_plus_itself", "conv_is_an_output",
-        "conv_and_vectors", "activations", "gelu_and_mish", "clips", "products_and_bias", "linear_and_norm", "shared_weights", "softmaxes",
+        "conv_and_vectors", "activations", "gelu_and_mish", "clips", "matmuls_and_bias", "linear_and_norm", "shared_weights", "softmaxes",
         "shapes", "upsamplings", "upsampling_to_the_input", "attention", "squeeze_and_excite", "an_output_is_an_input",
         "an_output_is_a_constant", "dropout", "in_place", "inception_block", "lstm", "lstm_both_ways", "gru", "gru_both_ways", "rnn_relu",
         "einsums"]
@@ -81,7 +81,7 @@ def run_ours(t, path, feed, *flags):
 
 
 def check(t, path, feed, expected=None):
-    """`expected`: the answers in the order of the outputs; None: ONNX Runtime's."""
+    """`expected`: the outputs in order; None: ONNX Runtime's."""
     import numpy
     original = session(path)
     names = [output.name for output in original.get_outputs()]
@@ -100,13 +100,13 @@ def check(t, path, feed, expected=None):
     t.equal([output.name for output in fused.get_outputs()], names)
     for name, value, before in zip(names, fused.run(None, feed), peer):
         close(t, value, before, TOLERANCE, f"{name} of the fused file in ONNX Runtime")
-    lowered = out / f"{path.stem}.bf16.onnx"
-    ours = run_ours(t, lowered, feed)
+    converted = out / f"{path.stem}.bf16.onnx"
+    ours = run_ours(t, converted, feed)
     for name, value in zip(names, expected):
         close(t, ours[file_of(name)], value, BF16_TOLERANCE, f"{name} in bf16")
     if has("onnx"):
         code = "import onnx, sys; onnx.checker.check_model(sys.argv[1], full_check=True)"
-        run = subprocess.run([sys.executable, "-c", code, lowered], capture_output=True, text=True)
+        run = subprocess.run([sys.executable, "-c", code, converted], capture_output=True, text=True)
         t.equal(run.returncode, 0, run.stderr[-1500:])
 
 
@@ -117,10 +117,10 @@ for _name in NETS:
         import numpy
         folder = exported("torch_nets.py")
         arrays = dict(numpy.load(folder / f"{name}.npz"))
-        answers = [arrays[f"out/{i}"] for i in range(len([key for key in arrays if key.startswith("out/")]))]
+        expected = [arrays[f"out/{i}"] for i in range(len([key for key in arrays if key.startswith("out/")]))]
         path = folder / f"{name}.onnx"
         wanted = {i.name for i in session(path).get_inputs()}
-        check(t, path, {key: value for key, value in arrays.items() if key in wanted}, answers)
+        check(t, path, {key: value for key, value in arrays.items() if key in wanted}, expected)
 
 
 @case("the table of PyTorch's networks is complete", needs=NEEDED + ("torch",))
