@@ -11,9 +11,9 @@ namespace {
 
 using enum OpKind;
 
-// --- Kernels: a backend that hands one op's steps through a wrapper.
+// --- Kernels: a backend that wraps the steps of one op.
 
-// What a broken step does instead of, or after, the real one. `y`: output 0.
+// What a broken step does instead of the real one, or after it. `y`: output 0.
 using Break = absl::Status (*)(Step& real, std::span<std::byte> y, int run);
 
 class BrokenStep final : public Step {
@@ -88,7 +88,7 @@ Subject WithBrokenKernel(OpKind op, Break breaking) {
   return subject;
 }
 
-// A loop over vectors of eight floats that forgets what is left.
+// A vectorized loop over eight floats that does not handle the tail.
 absl::Status NoTail(Step& real, std::span<std::byte> y, int) {
   const absl::Status status = real.Run();
   const size_t whole = y.size() / 32 * 32;
@@ -96,63 +96,65 @@ absl::Status NoTail(Step& real, std::span<std::byte> y, int) {
   return status;
 }
 
-// Writes its output in the first run only and relies on the memory to stay what it was.
+// Writes its output in the first run only and relies on its memory being unchanged in later ones.
 absl::Status OnlyOnce(Step& real, std::span<std::byte>, int run) { return run == 0 ? real.Run() : absl::OkStatus(); }
 
-// --- Graphs: one node is another one by the time that it is compiled, optimized, written or read.
+// --- Graphs: nodes of one op are changed before compiling, optimizing, writing or after reading.
 
-using Twist = void (*)(GraphEditor& edit, NodeId id);
+using Mutation = void (*)(GraphEditor& edit, NodeId id);
 
-Graph Twisted(Graph graph, OpKind op, Twist twist) {
+Graph Mutated(Graph graph, OpKind op, Mutation mutate) {
   GraphEditor edit(graph);
   for (const NodeId id : graph.nodes()) {
-    if (graph.op(id) == op) twist(edit, id);
+    if (graph.op(id) == op) mutate(edit, id);
   }
   return graph;
 }
 
-Subject Compiling(OpKind op, Twist twist) {
+Subject Compiling(OpKind op, Mutation mutate) {
   Subject subject = Halftone();
-  subject.compile = [op, twist](const Graph& graph) { return CompilePlan(Twisted(graph, op, twist), {.threads = 1}); };
+  subject.compile = [op, mutate](const Graph& graph) {
+    return CompilePlan(Mutated(graph, op, mutate), {.threads = 1});
+  };
   return subject;
 }
 
-Subject Optimizing(OpKind op, Twist before, OpKind then, Twist after) {
+Subject Optimizing(OpKind op, Mutation before, OpKind then, Mutation after) {
   Subject subject = Halftone();
   const auto real = subject.optimize;
   subject.optimize = [=](Graph& graph) {
-    if (before != nullptr) graph = Twisted(std::move(graph), op, before);
+    if (before != nullptr) graph = Mutated(std::move(graph), op, before);
     const absl::Status status = real(graph);
-    if (after != nullptr) graph = Twisted(std::move(graph), then, after);
+    if (after != nullptr) graph = Mutated(std::move(graph), then, after);
     return status;
   };
   return subject;
 }
 
-Subject Writing(OpKind op, Twist twist) {
+Subject Writing(OpKind op, Mutation mutate) {
   Subject subject = Halftone();
   const auto real = subject.write;
-  subject.write = [=](const Graph& graph) { return real(Twisted(graph, op, twist)); };
+  subject.write = [=](const Graph& graph) { return real(Mutated(graph, op, mutate)); };
   return subject;
 }
 
-Subject Reading(OpKind op, Twist twist) {
+Subject Reading(OpKind op, Mutation mutate) {
   Subject subject = Halftone();
   const auto real = subject.read;
   subject.read = [=](const std::string& bytes, GraphFormat format,
                      std::vector<std::string> outputs) -> absl::StatusOr<Graph> {
     absl::StatusOr<Graph> graph = real(bytes, format, std::move(outputs));
-    if (graph.ok()) *graph = Twisted(*std::move(graph), op, twist);
+    if (graph.ok()) *graph = Mutated(*std::move(graph), op, mutate);
     return graph;
   };
   return subject;
 }
 
-void LoseBias(GraphEditor& edit, NodeId id) {
+void DropBias(GraphEditor& edit, NodeId id) {
   if (edit.graph().input(id, 2).valid()) edit.SetInput(id, 2, kNoValue);
 }
 
-// The inverse of a permutation is the permutation itself up to rank 2, and often above.
+// Up to rank 2, and often above, a permutation is its own inverse.
 void InvertPerm(GraphEditor& edit, NodeId id) {
   const std::optional<std::vector<int64_t>> perm = edit.graph().ConstantInts(edit.graph().input(id, 1));
   if (!perm.has_value()) return;
@@ -161,7 +163,7 @@ void InvertPerm(GraphEditor& edit, NodeId id) {
   const ValueId x = edit.graph().input(id, 0);
   const Shape& shape = edit.graph().shape(x);
   if (!shape.fully_known()) return;
-  for (size_t i = 0; i < perm->size(); ++i) {  // the result has the shape that everyone expects
+  for (size_t i = 0; i < perm->size(); ++i) {  // the output must keep its shape
     if (shape.dim(static_cast<int>((*perm)[i])) != shape.dim(static_cast<int>(inverse[i]))) return;
   }
   edit.SetInput(id, 1, edit.AddConstant("", Tensor::Ints(inverse)));
@@ -173,31 +175,31 @@ void SwapInputs(GraphEditor& edit, NodeId id) {
   edit.SetInput(id, 1, a);
 }
 
-// Two of a concatenation's parts change places where their shapes are the same.
-void SwapParts(GraphEditor& edit, NodeId id) {
+// Swaps the first two inputs of a concat if they have the same shape.
+void SwapConcatInputs(GraphEditor& edit, NodeId id) {
   const auto [a, b] = edit.graph().inputs<2>(id);
   const bool same = edit.graph().shape(a).fully_known() && edit.graph().shape(a) == edit.graph().shape(b);
   if (same && edit.graph().node(id).inputs.size() > 2) SwapInputs(edit, id);
 }
 
-void LoseActivation(GraphEditor& edit, NodeId id) { edit.EraseAttribute(id, "activation"); }
-void LosePadValue(GraphEditor& edit, NodeId id) {
+void DropActivation(GraphEditor& edit, NodeId id) { edit.EraseAttribute(id, "activation"); }
+void DropPadValue(GraphEditor& edit, NodeId id) {
   if (edit.graph().input(id, 2).valid()) edit.SetInput(id, 2, kNoValue);
 }
-void LoseAlpha(GraphEditor& edit, NodeId id) { edit.EraseAttribute(id, "alpha"); }
-void LoseAxis(GraphEditor& edit, NodeId id) { edit.EraseAttribute(id, "axis"); }
+void DropAlpha(GraphEditor& edit, NodeId id) { edit.EraseAttribute(id, "alpha"); }
+void DropAxis(GraphEditor& edit, NodeId id) { edit.EraseAttribute(id, "axis"); }
 
 constexpr Bug kBugs[] = {
     {"a kernel's loop forgets the last elements", [] { return WithBrokenKernel(kMul, NoTail); }},
-    {"a step relies on memory that others use", [] { return WithBrokenKernel(kTranspose, OnlyOnce); }},
-    {"a kernel ignores the bias", [] { return Compiling(kConv, LoseBias); }},
+    {"a step relies on memory that other steps reuse", [] { return WithBrokenKernel(kTranspose, OnlyOnce); }},
+    {"a kernel ignores the bias", [] { return Compiling(kConv, DropBias); }},
     {"a kernel inverts the permutation", [] { return Compiling(kTranspose, InvertPerm); }},
-    {"a kernel joins parts in the wrong order", [] { return Compiling(kConcat, SwapParts); }},
-    {"a rule takes sub for commutative", [] { return Optimizing(kSub, SwapInputs, kSub, nullptr); }},
-    {"a fusion loses the activation", [] { return Optimizing(kConv, nullptr, kConv, LoseActivation); }},
-    {"a rule takes every padding for zeros", [] { return Optimizing(kPad, LosePadValue, kPad, nullptr); }},
-    {"the exporter loses an attribute", [] { return Writing(kLeakyRelu, LoseAlpha); }},
-    {"the importer loses an attribute", [] { return Reading(kSoftmax, LoseAxis); }},
+    {"a kernel concatenates its inputs in the wrong order", [] { return Compiling(kConcat, SwapConcatInputs); }},
+    {"a rule treats sub as commutative", [] { return Optimizing(kSub, SwapInputs, kSub, nullptr); }},
+    {"a fusion loses the activation", [] { return Optimizing(kConv, nullptr, kConv, DropActivation); }},
+    {"a rule ignores the value of padding", [] { return Optimizing(kPad, DropPadValue, kPad, nullptr); }},
+    {"the exporter loses an attribute", [] { return Writing(kLeakyRelu, DropAlpha); }},
+    {"the importer loses an attribute", [] { return Reading(kSoftmax, DropAxis); }},
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Ten broken subjects: each is halftone with one part replaced by a wrong one, of the kinds that code like ours has
-// had. The product has no switch for any of this.
+// Ten injected bugs: each is a Subject in which one part of Halftone is replaced by a wrong one. The bugs are of kinds
+// that inference engines have had. Halftone itself has no switch for any of them.
 #ifndef HALFTONE_TESTS_FUZZ_BUGS_H_
 #define HALFTONE_TESTS_FUZZ_BUGS_H_
 

@@ -16,7 +16,8 @@
 namespace halftone::fuzz {
 namespace {
 
-constexpr double kOfLargest = 1e-3;
+constexpr double kLooseTolerance = 1e-3;  // relative to the largest magnitude
+constexpr double kLooseToleranceOf16Bits = 0.02;
 
 using Tensors = std::vector<Tensor>;
 
@@ -29,27 +30,29 @@ double Largest(const Tensor& tensor) {
   return largest;
 }
 
-// "" or the first element that is too far off.
+// "" or the first element that differs by more.
 std::string Difference(const Tensor& actual, const Tensor& expected, double relative, double absolute) {
   if (actual.type() != expected.type())
     return Concat(DataTypeName(actual.type()), " against ", DataTypeName(expected.type()));
   return reference::Compare(actual, expected, static_cast<float>(relative), static_cast<float>(absolute));
 }
 
-std::string Loosely(const Graph& graph, const Tensors& actual, const Tensors& expected) {
+// Allows a difference relative to the largest magnitude of each output.
+std::string CompareLoosely(const Graph& graph, const Tensors& actual, const Tensors& expected) {
   if (actual.size() != expected.size()) return Concat(actual.size(), " outputs against ", expected.size());
   for (size_t i = 0; i < actual.size(); ++i) {
     const bool real = IsFloatingPoint(expected[i].type());
     const bool half = real && expected[i].type() != DataType::kFloat32;
-    const double allowed = real ? (half ? 0.02 : kOfLargest) * std::max(1e-2, Largest(expected[i])) : 0;
+    const double allowed =
+        real ? (half ? kLooseToleranceOf16Bits : kLooseTolerance) * std::max(1e-2, Largest(expected[i])) : 0;
     const std::string difference = Difference(actual[i], expected[i], 0, allowed);
     if (!difference.empty()) return Concat("output '", graph.outputs()[i].name, "': ", difference);
   }
   return "";
 }
 
-// Other numbers of the same types and shapes. They need not be in the ops' domains.
-Tensors Others(const Tensors& inputs) {
+// Other inputs of the same types and shapes, not necessarily in the domains of the ops.
+Tensors OtherInputs(const Tensors& inputs) {
   Tensors others;
   for (const Tensor& input : inputs) {
     Tensor other(input.type(), input.dims());
@@ -71,12 +74,12 @@ Tensors Others(const Tensors& inputs) {
 
 absl::StatusOr<Tensors> Run(const Graph& graph, const Tensors& inputs, const Subject& subject) {
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Plan> plan, subject.compile(graph));
-  (void)plan->Run(Others(inputs));  // leaves its numbers in the memory, and may fail
+  (void)plan->Run(OtherInputs(inputs));  // leaves other values in the plan's memory; may fail
   return plan->Run(inputs);
 }
 
-// The same graph, which does not know what shapes its inputs will have.
-absl::StatusOr<Graph> WithFreeShapes(Graph graph) {
+// The graph with inputs of known rank but dynamic dimensions.
+absl::StatusOr<Graph> WithDynamicShapes(Graph graph) {
   GraphEditor edit(graph);
   for (const NodeId id : graph.nodes()) {
     if (graph.op(id) == OpKind::kConstant) continue;
@@ -106,10 +109,11 @@ Graph WithEveryValueAsOutput(const Case& c) {
   return graph;
 }
 
-// How far the node's outputs may be from the reference function's: the op's row, for inputs of this magnitude.
-Tolerance Allowed(const Graph& graph, NodeId id, const Tensors& inputs, DataType type) {
+// How much the node's outputs may differ from its reference function: the op's tolerance, scaled by the magnitude of
+// the inputs.
+Tolerance ToleranceOf(const Graph& graph, NodeId id, const Tensors& inputs, DataType type) {
   Tolerance allowed = Info(graph.op(id)).tolerance;
-  if (Info(graph.op(id)).group == OpGroup::kStructural) allowed = {1e-5f, 1e-5f};  // of what is inside
+  if (Info(graph.op(id)).group == OpGroup::kStructural) allowed = {1e-5f, 1e-5f};  // of the ops in its body
   double largest = 1;
   for (const Tensor& input : inputs) {
     if (input.type() != DataType::kUnknown) largest = std::max(largest, Largest(input));
@@ -120,23 +124,24 @@ Tolerance Allowed(const Graph& graph, NodeId id, const Tensors& inputs, DataType
   return allowed;
 }
 
-// Each node on what the engine gave it, so that no error is inherited.
-std::string EachNode(const Graph& graph, const Case& c, const Tensors& outputs) {
+// Compares each node on the inputs that the engine computed, so that errors do not accumulate.
+std::string CompareEachNode(const Graph& graph, const Case& c, const Tensors& outputs) {
   std::map<ValueId, Tensor> values = c.tensors;
   for (size_t i = 0; i < outputs.size(); ++i) values[graph.outputs()[i].value] = outputs[i];
   for (const NodeId id : graph.TopologicalOrder()) {
     if (!Computes(graph, id)) continue;
     Tensors inputs;
     for (const ValueId input : graph.node(id).inputs) inputs.push_back(input.valid() ? values.at(input) : Tensor());
-    const std::string who = Concat("'", graph.Label(id), "' (", OpName(graph.op(id)), ")");
+    const std::string label = Concat("'", graph.Label(id), "' (", OpName(graph.op(id)), ")");
     const absl::StatusOr<Tensors> expected = reference::EvaluateNode(graph, id, inputs);
-    if (!expected.ok()) return Concat(who, ": the reference refuses: ", std::string(expected.status().message()));
+    if (!expected.ok())
+      return Concat(label, ": the reference function fails: ", std::string(expected.status().message()));
     for (size_t i = 0; i < graph.node(id).outputs.size(); ++i) {
       const ValueId value = graph.output(id, static_cast<int>(i));
       if (!value.valid()) continue;
-      const Tolerance allowed = Allowed(graph, id, inputs, graph.type(value));
+      const Tolerance allowed = ToleranceOf(graph, id, inputs, graph.type(value));
       const std::string difference = Difference(values.at(value), (*expected)[i], allowed.relative, allowed.absolute);
-      if (!difference.empty()) return Concat(who, ", output ", i, ": ", difference);
+      if (!difference.empty()) return Concat(label, ", output ", i, ": ", difference);
     }
   }
   return "";
@@ -162,13 +167,12 @@ void SetFormat(Graph& graph, GraphFormat format) {
   }
 }
 
-// Written and read again. UNIMPLEMENTED where the format has no word for something in it; any other error is a finding,
-// whatever its code.
+// Writes and reads the graph. UNIMPLEMENTED if the format cannot express it; any other error is a bug.
 absl::StatusOr<Graph> ThroughFile(Graph graph, GraphFormat format, const Subject& subject) {
   SetFormat(graph, format);
   const std::unique_ptr<Target> target = MakeCpuTarget();
   PassContext context{.target = *target};
-  HALFTONE_RETURN_IF_ERROR(Annotate(MakeExportPipeline(format).Run(graph, context), "splitting what is fused"));
+  HALFTONE_RETURN_IF_ERROR(Annotate(MakeExportPipeline(format).Run(graph, context), "export pipeline"));
   absl::StatusOr<std::string> bytes = subject.write(graph);
   if (!bytes.ok()) return Annotate(bytes.status(), "export");
   std::vector<std::string> outputs;
@@ -176,21 +180,21 @@ absl::StatusOr<Graph> ThroughFile(Graph graph, GraphFormat format, const Subject
     outputs.push_back(Concat(graph.producer_node(output.value).name, ":", graph.value(output.value).port));
   absl::StatusOr<Graph> again = subject.read(*bytes, format, outputs);
   if (!again.ok()) return Annotate(again.status(), "import");
-  if (HasOpaque(*again)) return absl::UnimplementedError("read back as an opaque node");
+  if (HasOpaque(*again)) return absl::UnimplementedError("read back with an opaque (unsupported) op");
   if (again->inputs().size() != graph.inputs().size())
     return absl::InternalError(Concat(again->inputs().size(), " inputs against ", graph.inputs().size()));
   return again;
 }
 
-std::string Answer(const absl::StatusOr<Graph>& graph, const Tensors& inputs, const Tensors& expected,
-                   const Subject& subject) {
+std::string CompareRun(const absl::StatusOr<Graph>& graph, const Tensors& inputs, const Tensors& expected,
+                       const Subject& subject) {
   if (!graph.ok()) return std::string(graph.status().message());
   const absl::StatusOr<Tensors> outputs = Run(*graph, inputs, subject);
-  return outputs.ok() ? Loosely(*graph, *outputs, expected) : std::string(outputs.status().message());
+  return outputs.ok() ? CompareLoosely(*graph, *outputs, expected) : std::string(outputs.status().message());
 }
 
-// The stages of a file format. A graph that was made from the table may say more than a GraphDef can, so there the
-// first reading counts as the model. Empty where the format cannot say the graph.
+// The stages of a file format. A GraphDef cannot express all that the op table can, so there the graph that the first
+// import gives is the model. `possible` is false if the format cannot express the graph.
 struct FileResult {
   bool possible = false;
   std::string stage;
@@ -202,19 +206,20 @@ FileResult CheckFormat(const Case& c, GraphFormat format, const Tensors& expecte
   const Tensors inputs = c.inputs();
   const absl::StatusOr<Graph> model = ThroughFile(c.graph, format, subject);
   if (onnx && !absl::IsUnimplemented(model.status())) {
-    if (std::string problem = Answer(model, inputs, expected, subject); !problem.empty()) return {true, name, problem};
+    if (std::string problem = CompareRun(model, inputs, expected, subject); !problem.empty())
+      return {true, name, problem};
   }
   if (!model.ok()) return {};
   const absl::StatusOr<Tensors> wanted = Run(*model, inputs, subject);
   if (!wanted.ok()) return {};
   if (!onnx) {
-    const std::string problem = Answer(ThroughFile(*model, format, subject), inputs, *wanted, subject);
+    const std::string problem = CompareRun(ThroughFile(*model, format, subject), inputs, *wanted, subject);
     if (!problem.empty()) return {true, name, problem};
   }
   Graph optimized = *model;
   if (const absl::Status status = subject.optimize(optimized); !status.ok())
     return {true, Concat("optimized, ", name), std::string(status.message())};
-  const std::string problem = Answer(ThroughFile(optimized, format, subject), inputs, *wanted, subject);
+  const std::string problem = CompareRun(ThroughFile(optimized, format, subject), inputs, *wanted, subject);
   return {true, problem.empty() ? "" : Concat("optimized, ", name), problem};
 }
 
@@ -229,8 +234,8 @@ Subject Halftone() {
     const std::unique_ptr<Target> target = MakeCpuTarget();
     PassContext context{.target = *target};
     HALFTONE_RETURN_IF_ERROR(MakeOptimizePipeline().Run(graph, context));
-    const PrecisionPlan nothing;
-    return MakePrecisionPipeline(nothing).Run(graph, context);
+    const PrecisionPlan empty;
+    return MakePrecisionPipeline(empty).Run(graph, context);
   };
   subject.write = [](const Graph& graph) { return ExportModel(graph); };
   subject.read = [](const std::string& bytes, GraphFormat format, std::vector<std::string> outputs) {
@@ -254,7 +259,8 @@ Outcome Check(const Case& c, const Subject& subject) {
     outcome.cannot_run = std::string(values.status().message());
     return outcome;
   }
-  if (failed("engine, every value", values.ok() ? EachNode(all, c, *values) : std::string(values.status().message())))
+  if (failed("engine, every value",
+             values.ok() ? CompareEachNode(all, c, *values) : std::string(values.status().message())))
     return outcome;
 
   const absl::StatusOr<Tensors> engine = Run(c.graph, inputs, subject);
@@ -268,12 +274,13 @@ Outcome Check(const Case& c, const Subject& subject) {
       if (all.outputs()[i].value == output.value) wanted.push_back((*values)[i]);
     }
   }
-  if (failed("engine", Loosely(c.graph, *engine, wanted))) return outcome;
+  if (failed("engine", CompareLoosely(c.graph, *engine, wanted))) return outcome;
 
-  const absl::StatusOr<Graph> free = WithFreeShapes(c.graph);
-  const absl::StatusOr<Tensors> parts = free.ok() ? Run(*free, inputs, subject) : free.status();
+  const absl::StatusOr<Graph> dynamic = WithDynamicShapes(c.graph);
+  const absl::StatusOr<Tensors> parts = dynamic.ok() ? Run(*dynamic, inputs, subject) : dynamic.status();
   if (!absl::IsUnimplemented(parts.status())) {
-    if (failed("free shapes", parts.ok() ? Loosely(c.graph, *parts, wanted) : std::string(parts.status().message())))
+    if (failed("dynamic shapes",
+               parts.ok() ? CompareLoosely(c.graph, *parts, wanted) : std::string(parts.status().message())))
       return outcome;
   }
 
@@ -283,7 +290,8 @@ Outcome Check(const Case& c, const Subject& subject) {
     return outcome;
   }
   const absl::StatusOr<Tensors> after = Run(optimized, inputs, subject);
-  if (failed("optimized", after.ok() ? Loosely(optimized, *after, wanted) : std::string(after.status().message())))
+  if (failed("optimized",
+             after.ok() ? CompareLoosely(optimized, *after, wanted) : std::string(after.status().message())))
     return outcome;
 
   for (const GraphFormat format : {GraphFormat::kOnnx, GraphFormat::kGraphDef}) {

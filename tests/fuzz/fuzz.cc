@@ -1,14 +1,11 @@
-// Random graphs from the op table: engine against reference, before and after the pipelines, through files and back.
+// Runs random graphs of every op of the table (check.h says what is compared) and prints the first failing graph,
+// minimized. Exit code 1 if a graph failed or an op occurred too rarely.
 //
-//   fuzz                    60 s; every op at least 20 times; exit code 1 and the smallest failing graph, if any
-//
-//   fuzz --seconds 3600     as long as told
-//
-//   fuzz --seed 4711        one graph again
-//
-//   fuzz --first 100000     other graphs than last time
-//
-//   fuzz --all              goes on after a failure; one line each
+//   fuzz                    for 60 s; every op must occur at least 20 times
+//   fuzz --seconds 3600     for an hour
+//   fuzz --seed 4711        one graph, to reproduce a failure
+//   fuzz --first 100000     graphs of other seeds
+//   fuzz --all              goes on after a failure and prints one line for each
 
 #include <signal.h>
 #include <unistd.h>
@@ -63,14 +60,16 @@ int Replay(uint64_t seed, bool print) {
   Totals totals;
   const std::optional<Failure> failure = TrySeed(seed, coverage, Halftone(), totals);
   if (failure.has_value()) Report(*failure, false);
-  for (const auto& [why, count] : totals.cannot_run) std::printf("cannot run: %s\n", why.c_str());
+  for (const auto& [reason, count] : totals.cannot_run) std::printf("cannot run: %s\n", reason.c_str());
   return failure.has_value() ? 1 : 0;
 }
 
-// Prints how often each op was there; false if one was too rare.
+// Prints how often each op occurred. False if an op occurred fewer than `at_least` times.
 bool PrintCoverage(const Coverage& coverage, const Totals& totals, int at_least) {
-  for (const auto& [why, count] : totals.cannot_run) std::printf("%d graphs cannot run: %s\n", count, why.c_str());
-  for (const auto& [name, why] : coverage.not_covered) std::printf("not covered: %s (%s)\n", name.c_str(), why.c_str());
+  for (const auto& [reason, count] : totals.cannot_run)
+    std::printf("%d graphs cannot run: %s\n", count, reason.c_str());
+  for (const auto& [name, reason] : coverage.not_covered)
+    std::printf("not covered: %s (%s)\n", name.c_str(), reason.c_str());
   bool enough = true;
   int rarest = -1;
   for (const OpKind op : coverage.ops) {
@@ -79,7 +78,7 @@ bool PrintCoverage(const Coverage& coverage, const Totals& totals, int at_least)
     rarest = rarest < 0 ? count : std::min(rarest, count);
     if (count >= at_least) continue;
     enough = false;
-    std::printf("too rare: %s, %d times\n", std::string(OpName(op)).c_str(), count);
+    std::printf("too rare: %s, only %d times\n", std::string(OpName(op)).c_str(), count);
   }
   std::printf(
       "%d graphs (%d through ONNX, %d through GraphDef); %zu ops covered, each at least %d times; %zu not covered\n",
@@ -116,14 +115,14 @@ int Run(const Options& options) {
 
 int main(int argc, char** argv) {
   halftone::fuzz::Options options;
-  CLI::App app("Random graphs against the reference functions");
-  app.add_option("--seconds", options.seconds, "how long");
-  app.add_option("--graphs", options.graphs, "how many, instead of how long");
-  app.add_option("--seed", options.seed, "only this graph");
+  CLI::App app("Fuzzes engine, optimizer and file formats with random graphs");
+  app.add_option("--seconds", options.seconds, "duration");
+  app.add_option("--graphs", options.graphs, "number of graphs, instead of a duration");
+  app.add_option("--seed", options.seed, "runs only the graph of this seed");
   app.add_option("--first", options.first, "the first seed");
-  app.add_option("--at_least", options.at_least, "nodes of every op, or the run failed");
+  app.add_option("--at-least", options.at_least, "fails if an op occurs fewer times (not with --graphs)");
   app.add_flag("--all", options.all, "goes on after a failure");
-  app.add_flag("--print", options.print, "with --seed: prints the whole graph");
+  app.add_flag("--print", options.print, "with --seed: prints the graph with its weights");
   CLI11_PARSE(app, argc, argv);
   return halftone::fuzz::Run(options);
 }

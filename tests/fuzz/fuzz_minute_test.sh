@@ -1,3 +1,3 @@
 #!/usr/bin/env bash
-# fuzz_minute_test.sh FUZZ: random graphs until every op was there often enough, and for a minute at most.
+# fuzz_minute_test.sh FUZZ: fuzzes for a minute. Fails if an op occurred too rarely.
 exec "$1" --seconds "${HALFTONE_FUZZ_SECONDS:-60}"

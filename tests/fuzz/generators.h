@@ -1,4 +1,4 @@
-// One function an op: adds a node of it, with inputs and attributes that are valid, to a graph that is being made.
+// Generators: one function per op, which adds a node of the op with valid inputs and attributes to a graph.
 #ifndef HALFTONE_TESTS_FUZZ_GENERATORS_H_
 #define HALFTONE_TESTS_FUZZ_GENERATORS_H_
 
@@ -14,7 +14,7 @@ struct Generator {
   void (*make)(Maker& maker, OpKind op);
 };
 
-// The generator of `op`, or nullptr. The tables are in make_*.cc, one a family.
+// The generator of `op`, or nullptr. The tables are in make_*.cc, one per op family.
 const Generator* FindGenerator(OpKind op);
 
 std::span<const Generator> ElementwiseGenerators();
@@ -24,7 +24,8 @@ std::span<const Generator> IndexGenerators();
 std::span<const Generator> SequenceGenerators();
 std::span<const Generator> FusedGenerators();
 
-// --- Of make_fused.cc, for other families: an activation in 30 of 100 cases; a contraction with what may be fused.
+// --- Of make_fused.cc, for other families: Activate sets a fused activation in 30 of 100 cases, AddContraction adds a
+// conv or matmul, sometimes with a fused residual or scale.
 void Activate(Maker& maker, Attributes& attributes);
 void AddContraction(Maker& maker, OpKind op, std::vector<ValueId> inputs, Attributes attributes);
 

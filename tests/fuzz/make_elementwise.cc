@@ -9,7 +9,7 @@ using enum OpKind;
 
 const std::vector<DataType> kInts = {DataType::kInt32, DataType::kInt64, DataType::kUInt8, DataType::kInt8};
 
-// Where the function is defined, and not so steep that a rounding becomes an error.
+// Where the function is defined and not so steep that it magnifies rounding errors.
 std::pair<double, double> Domain(OpKind op) {
   switch (op) {
     case kAcos:
@@ -38,10 +38,10 @@ void Unary(Maker& m, OpKind op) {
   m.Add(op, {m.Any({.low = low, .high = high, .special = low == -4})});
 }
 
-void Jumping(Maker& m, OpKind op) { m.Add(op, {m.Any({.exact = true, .special = true})}); }
+void Discontinuous(Maker& m, OpKind op) { m.Add(op, {m.Any({.exact = true, .special = true})}); }
 
-// The types that ONNX gives these ops, most of the time f32.
-void UnaryOfNumbers(Maker& m, OpKind op) {
+// One of the types that ONNX allows for these ops, most of the time f32.
+void UnaryOfFloatsOrInts(Maker& m, OpKind op) {
   const bool sign = op == kAbs || op == kNeg || op == kSign;
   const DataType type = m.Chance(70) ? DataType::kFloat32 : m.OneOf<DataType>({DataType::kInt32, DataType::kInt64});
   m.Add(op, {m.Any({.low = sign ? -9.0 : -4.0, .high = 9, .exact = op == kSign, .type = type})});
@@ -107,7 +107,7 @@ void Binary(Maker& m, OpKind op) {
   }
 }
 
-void BinaryOfNumbers(Maker& m, OpKind op) {
+void BinaryOfFloatsOrInts(Maker& m, OpKind op) {
   if (m.Chance(75)) {
     Binary(m, op);
     return;
@@ -119,10 +119,10 @@ void BinaryOfNumbers(Maker& m, OpKind op) {
 
 // The divisor is not near 0, of either sign.
 void Divide(Maker& m, OpKind op) {
-  const bool jumps = op == kFloorDiv || op == kMod;
-  const bool whole = m.Chance(jumps ? 60 : 20);
+  const bool discontinuous = op == kFloorDiv || op == kMod;
+  const bool whole = m.Chance(discontinuous ? 60 : 20);
   const DataType type = whole ? m.OneOf<DataType>({DataType::kInt32, DataType::kInt64}) : DataType::kFloat32;
-  const ValueId x = m.Any({.low = -20, .high = 20, .exact = jumps, .type = type});
+  const ValueId x = m.Any({.low = -20, .high = 20, .exact = discontinuous, .type = type});
   const double sign = m.Chance(30) ? -1 : 1;
   const ValueId divisor = Other(m, x, sign > 0 ? 1 : -7, sign > 0 ? 7 : -1, type);
   const bool fmod = op == kMod && (!whole || m.Chance(40));
@@ -201,7 +201,7 @@ void BiasAddNode(Maker& m, OpKind op) {
 
 void DropoutNode(Maker& m, OpKind op) { m.Add(op, {m.Any({})}); }
 
-// --- Quantization. Scales are powers of two: x / scale is then exact, and so is the rounding.
+// --- Quantization. Scales are powers of two, so that x / scale is exact.
 ValueId ScaleOf(Maker& m) { return m.Constant(Tensor::Scalar(m.OneOf<float>({0.125f, 0.25f, 0.5f, 2.0f}))); }
 ValueId ZeroOf(Maker& m, DataType type) {
   return m.Fresh(type, {}, type == DataType::kUInt8 ? 100 : -10, type == DataType::kUInt8 ? 140 : 10, 100);
@@ -271,17 +271,17 @@ void ConvIntegerNode(Maker& m, OpKind op) {
 
 constexpr Generator kTable[] = {
     {kIdentity, Unary},
-    {kAbs, UnaryOfNumbers},
-    {kNeg, UnaryOfNumbers},
+    {kAbs, UnaryOfFloatsOrInts},
+    {kNeg, UnaryOfFloatsOrInts},
     {kExp, Unary},
     {kLog, Unary},
     {kSqrt, Unary},
     {kRsqrt, Unary},
     {kReciprocal, Unary},
     {kSquare, Unary},
-    {kFloor, Jumping},
+    {kFloor, Discontinuous},
     {kErf, Unary},
-    {kRelu, UnaryOfNumbers},
+    {kRelu, UnaryOfFloatsOrInts},
     {kRelu6, Unary},
     {kTanh, Unary},
     {kSigmoid, Unary},
@@ -300,9 +300,9 @@ constexpr Generator kTable[] = {
     {kSin, Unary},
     {kSinh, Unary},
     {kTan, Unary},
-    {kCeil, Jumping},
-    {kRound, Jumping},
-    {kSign, UnaryOfNumbers},
+    {kCeil, Discontinuous},
+    {kRound, Discontinuous},
+    {kSign, UnaryOfFloatsOrInts},
     {kLog1p, Unary},
     {kExpm1, Unary},
     {kErfc, Unary},
@@ -318,20 +318,20 @@ constexpr Generator kTable[] = {
     {kThresholdedRelu, WithAlpha},
     {kSwish, WithAlpha},
     {kShrink, ShrinkNode},
-    {kIsNaN, Jumping},
-    {kIsFinite, Jumping},
+    {kIsNaN, Discontinuous},
+    {kIsFinite, Discontinuous},
     {kIsInf, IsInfNode},
     {kFillLike, FillLikeNode},
     {kCastLike, CastNode},
     {kCast, CastNode},
     {kDropout, DropoutNode},
     {kBiasAdd, BiasAddNode},
-    {kAdd, BinaryOfNumbers},
-    {kSub, BinaryOfNumbers},
-    {kMul, BinaryOfNumbers},
+    {kAdd, BinaryOfFloatsOrInts},
+    {kSub, BinaryOfFloatsOrInts},
+    {kMul, BinaryOfFloatsOrInts},
     {kDiv, Divide},
-    {kMaximum, BinaryOfNumbers},
-    {kMinimum, BinaryOfNumbers},
+    {kMaximum, BinaryOfFloatsOrInts},
+    {kMinimum, BinaryOfFloatsOrInts},
     {kPow, PowNode},
     {kSquaredDifference, Binary},
     {kPRelu, PReluNode},

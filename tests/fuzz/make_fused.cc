@@ -1,4 +1,4 @@
-// Ops that stand for several, and what is fused into contractions.
+// Fused ops, and what is fused into convolutions and matmuls.
 
 #include <string>
 #include <utility>
@@ -22,7 +22,7 @@ void BinaryChainNode(Maker& m, OpKind op) {
     const Dims dims = m.Chance(40) ? m.dims(x) : m.Broadcastable(m.dims(x));
     inputs.push_back(m.Fresh(DataType::kFloat32, dims, divides ? 1 : -4, divides ? 7 : 4, 30));
   }
-  if (m.Chance(15)) {  // the second input over the first
+  if (m.Chance(15)) {  // the second input divided by the first
     inputs[0] = m.Fresh(DataType::kFloat32, m.Broadcastable(m.dims(x)), 1, 7, 30);
     inputs[1] = x;
     ops[0] = "rdiv";

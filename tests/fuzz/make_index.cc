@@ -1,4 +1,4 @@
-// Ops that pick values by index or by condition, and those whose result's shape depends on data.
+// Ops that select values by index or by condition, and ops whose output shape depends on data.
 
 #include <algorithm>
 #include <numeric>
@@ -23,7 +23,7 @@ void GatherNode(Maker& m, OpKind op) {
   m.Add(op, {x, at, m.IntScalar(axis)});
 }
 
-// Dims of x, of which some get smaller but for `axis`.
+// Dims of x, some of them made smaller, and any size at `axis`.
 Dims Within(Maker& m, ValueId x, int64_t axis) {
   Dims dims = m.dims(x);
   for (int64_t i = 0; i < m.rank(x); ++i) {
@@ -40,7 +40,7 @@ void GatherElementsNode(Maker& m, OpKind op) {
         With({{"axis", Number(axis)}}));
 }
 
-// Which of equal targets wins is nobody's promise without a reduction: each index once along the axis.
+// Without a reduction the result for duplicate indices is undefined, so each index occurs once along the axis.
 void ScatterElementsNode(Maker& m, OpKind op) {
   const ValueId x = m.Any({.min_rank = 1, .low = -2, .high = 2});
   const int64_t axis = m.Int(0, m.rank(x) - 1), dim = m.dim(x, static_cast<int>(axis));

@@ -1,4 +1,4 @@
-// What networks are made of: contractions, norms, pools, resizing, sampling, regions.
+// Ops of networks: convolutions and matmuls, normalizations, pools, resizing, sampling, regions of interest.
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ ValueId Image(Maker& m, int spatial, int64_t channels, bool last, int64_t least 
   return m.Fresh(DataType::kFloat32, dims, -2, 2, 5);
 }
 
-// One that is there, if it has the rank; else new. Channels are what it has.
+// An existing value of this rank if its spatial dimensions are at least `least`, else a new one.
 ValueId ImageOfAny(Maker& m, int spatial, int64_t least) {
   const ValueId x = m.Any({.min_rank = spatial + 2, .max_rank = spatial + 2});
   for (int i = 0; i < spatial; ++i) {

@@ -76,7 +76,7 @@ void RandomNode(Maker& m, OpKind op) {
   m.Add(op, {m.Ints(m.RandomDims(1, 3))}, With({{"seed", Number(m.Int(1, 99))}}), {DataType::kFloat32});
 }
 
-// --- Control flow. Nested graphs are texts; %T is the type and shape of x.
+// --- Control flow. The nested graphs are written as text.
 AttributeValue Nested(Maker& m, const std::string& text) {
   absl::StatusOr<Graph> graph = ParseGraph(text);
   if (!graph.ok()) m.Fail(graph.status());

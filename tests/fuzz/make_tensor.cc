@@ -1,4 +1,4 @@
-// Reductions, and ops that move values or read shapes.
+// Reductions, and ops that rearrange values or read shapes.
 
 #include <algorithm>
 #include <numeric>
@@ -10,7 +10,7 @@ namespace {
 
 using enum OpKind;
 
-// Of any type that ops which only move bytes take.
+// A value of any type that data movement ops take.
 ValueId AnyType(Maker& m, int min_rank = 0, int max_rank = 4) {
   const DataType type =
       m.Chance(75) ? DataType::kFloat32
@@ -87,7 +87,7 @@ void FlattenNode(Maker& m, OpKind op) {
   m.Add(op, {x}, m.Chance(40) ? Attributes() : With({{"axis", Number(m.Int(0, m.rank(x)))}}));
 }
 
-// A cube now and then: there a permutation and its inverse give the same shape.
+// Sometimes a cube, for which a permutation and its inverse give the same shape.
 void TransposeNode(Maker& m, OpKind op) {
   const int64_t side = m.Int(2, 5);
   const ValueId x = m.Chance(15) ? m.Fresh(DataType::kFloat32, {side, side, side}, -4, 4) : AnyType(m, 2);

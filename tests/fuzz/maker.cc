@@ -11,8 +11,8 @@
 namespace halftone::fuzz {
 namespace {
 
-constexpr int64_t kMostElements = 4000;
-constexpr double kGreatest = 1e6;  // values that grow beyond are of no use to the comparison
+constexpr int64_t kMaxElements = 4000;
+constexpr double kMaxMagnitude = 1e6;  // larger values say little in a comparison
 
 int64_t Count(const Dims& dims) {
   int64_t count = 1;
@@ -51,7 +51,7 @@ double Maker::Real(double low, double high) { return low + (high - low) * static
 Dims Maker::RandomDims(int min_rank, int max_rank) {
   Dims dims(static_cast<size_t>(Int(min_rank, max_rank)));
   for (int64_t& dim : dims) dim = Chance(10) ? 1 : Chance(12) ? Int(7, 20) : Chance(4) ? 32 : Int(2, 6);
-  while (Count(dims) > kMostElements / 4) *std::max_element(dims.begin(), dims.end()) = 2;
+  while (Count(dims) > kMaxElements / 4) *std::max_element(dims.begin(), dims.end()) = 2;
   return dims;
 }
 
@@ -68,7 +68,7 @@ Dims Maker::Broadcastable(const Dims& dims) {
 bool Maker::Suits(ValueId value, const Want& want) const {
   const Tensor& tensor = made_.tensors.at(value);
   if (tensor.type() != want.type || tensor.rank() < want.min_rank || tensor.rank() > want.max_rank) return false;
-  if (tensor.num_elements() > kMostElements || tensor.num_elements() == 0) return false;
+  if (tensor.num_elements() > kMaxElements || tensor.num_elements() == 0) return false;
   if (want.exact && !exact_.at(value)) return false;
   for (const double x : tensor.ToDoubles()) {
     if (!(x >= want.low && x <= want.high)) return false;
@@ -106,8 +106,9 @@ std::vector<double> Maker::Numbers(DataType type, int64_t count, double low, dou
     if (type == DataType::kBool) {
       number = static_cast<double>(Int(0, 1));
     } else if (close) {
-      const double far = std::clamp(static_cast<double>(Int(-1, 1)), low, high);
-      number = std::clamp(far + std::ldexp(static_cast<double>(Int(-8, 8)), static_cast<int>(-Int(4, 20))), low, high);
+      const double center = std::clamp(static_cast<double>(Int(-1, 1)), low, high);
+      number =
+          std::clamp(center + std::ldexp(static_cast<double>(Int(-8, 8)), static_cast<int>(-Int(4, 20))), low, high);
       number = static_cast<float>(number);
     } else if (IsFloatingPoint(type)) {
       number = std::clamp(std::round(Real(low, high) * 64) / 64, low, high);
@@ -186,7 +187,7 @@ absl::Status Maker::Evaluate(NodeId id) {
     const ValueId value = graph.output(id, static_cast<int>(i));
     if (!value.valid()) continue;
     if (i >= outputs.size() || outputs[i].type() == DataType::kUnknown)
-      return absl::InternalError(Concat("the reference function makes no output ", i));
+      return absl::InternalError(Concat("the reference function has no output ", i));
     const Tensor& tensor = outputs[i];
     const Shape& inferred = graph.shape(value);
     if (tensor.type() != graph.type(value))
@@ -202,7 +203,7 @@ absl::Status Maker::Evaluate(NodeId id) {
     made_.tensors[value] = tensor;
     exact_[value] = exact;
     bool usable = ElementSize(tensor.type()) > 0;
-    for (const double x : tensor.ToDoubles()) usable = usable && std::abs(x) <= kGreatest;
+    for (const double x : tensor.ToDoubles()) usable = usable && std::abs(x) <= kMaxMagnitude;
     if (usable) computed_.push_back(value);
   }
   return absl::OkStatus();
@@ -213,13 +214,13 @@ Case Maker::Finish() {
   for (const NodeId id : made_.graph.nodes()) {
     const OpKind op = made_.graph.op(id);
     if (op == OpKind::kInput || op == OpKind::kConstant) continue;
-    std::vector<ValueId> unread;
+    std::vector<ValueId> unused;
     for (const ValueId value : made_.graph.node(id).outputs) {
-      if (value.valid() && made_.graph.uses(value).empty()) unread.push_back(value);
+      if (value.valid() && made_.graph.uses(value).empty()) unused.push_back(value);
     }
-    // Of a node with several outputs often only one is wanted.
-    if (unread.size() > 1 && Chance(50)) unread = {OneOf(unread)};
-    for (const ValueId value : unread) outputs.push_back({made_.graph.value(value).name, value});
+    // Often only one output of a node with several becomes an output of the graph.
+    if (unused.size() > 1 && Chance(50)) unused = {OneOf(unused)};
+    for (const ValueId value : unused) outputs.push_back({made_.graph.value(value).name, value});
   }
   edit_.SetGraphOutputs(std::move(outputs));
   return made_;

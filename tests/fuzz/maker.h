@@ -1,5 +1,5 @@
-// Makes one random graph, node by node. Every value is computed on the way by the reference functions, so that the next
-// node can ask for values that suit it.
+// Makes one random graph, node by node. The reference functions compute every value at once, so that the next node can
+// choose inputs in its domain.
 #ifndef HALFTONE_TESTS_FUZZ_MAKER_H_
 #define HALFTONE_TESTS_FUZZ_MAKER_H_
 
@@ -17,25 +17,25 @@ namespace halftone::fuzz {
 
 using Dims = std::vector<int64_t>;
 
-// A graph with its inputs and what every value of it is by the reference functions.
+// A graph with its inputs, and every value as the reference functions compute it.
 struct Case {
   Graph graph;
-  std::map<ValueId, Tensor> tensors;  // inputs and constants too
+  std::map<ValueId, Tensor> tensors;  // including inputs and constants
 
   std::vector<Tensor> inputs() const;  // in the order of graph.inputs()
 };
 
-// What a node asks of an input.
+// What a node requires of an input.
 struct Want {
   int min_rank = 0;
   int max_rank = 4;
-  double low = -32;  // new values lie within -4 and 4 where these are left as they are
+  double low = -32;  // new values are between -4 and 4 where these limits are not changed
   double high = 32;
-  // Whether rounding may have touched it. What jumps (floor, comparisons, arg_max, ...) takes only exact values: two
-  // right answers to its input must not be two answers of its own.
+  // Only values that no rounding affected. Discontinuous ops (floor, comparisons, arg_max, ...) need them: otherwise
+  // two correct roundings of the input would give different outputs.
   bool exact = false;
-  // Infinities, negative zero, the greatest and the least numbers may be among them (new values only; nothing is made
-  // of what comes out). No NaN: oneDNN's max, min, clip and exp lose it (docs/reference/numerics.md).
+  // New values may contain infinities, negative zero, denormals and numbers near the largest; later nodes do not read
+  // them. No NaN, which oneDNN's max, min, clip and exp do not propagate (docs/reference/numerics.md).
   bool special = false;
   DataType type = DataType::kFloat32;
 };
@@ -57,9 +57,9 @@ class Maker {
   Dims RandomDims(int min_rank, int max_rank);  // small, rarely 1, sometimes longer than a vector register
 
   // --- Values.
-  ValueId Any(const Want& want);  // one of those that are there, or a new one
-  // New ones: a constant in `constants` of 100 cases, else an input of the graph. Numbers are multiples of 1/64, but
-  // for one in ten tensors of floats: those lie close around a few numbers.
+  ValueId Any(const Want& want);  // an existing value or a new one
+  // A new value: a constant in `constants` of 100 cases, else an input of the graph. Floats are multiples of 1/64; in
+  // one of ten tensors they lie close to -1, 0 and 1 instead.
   ValueId Fresh(DataType type, const Dims& dims, double low, double high, int constants = 30);
   ValueId Weights(const Dims& dims, double low = -1, double high = 1) {
     return Fresh(DataType::kFloat32, dims, low, high, 80);
@@ -67,7 +67,7 @@ class Maker {
   ValueId Constant(Tensor tensor);
   ValueId Ints(const std::vector<int64_t>& values) { return Constant(Tensor::Ints(values)); }
   ValueId IntScalar(int64_t value) { return Constant(Tensor::IntScalar(value)); }
-  // Dims that broadcast with `dims`: some of them 1, some of the first ones left out.
+  // Dims that broadcast to `dims`: some are 1, and some leading ones are missing.
   Dims Broadcastable(const Dims& dims);
 
   const Dims& dims(ValueId value) const { return made_.tensors.at(value).dims(); }
@@ -76,17 +76,17 @@ class Maker {
   DataType type(ValueId value) const { return made_.tensors.at(value).type(); }
   const Tensor& tensor(ValueId value) const { return made_.tensors.at(value); }
   int64_t Axis(ValueId value);                             // of -rank to rank - 1
-  std::vector<int64_t> Axes(ValueId value, int at_least);  // different ones, in ascending order, all >= 0
+  std::vector<int64_t> Axes(ValueId value, int at_least);  // distinct, ascending, all >= 0
 
-  // --- Nodes. `types` of the outputs where inference cannot know them (cast); as many outputs as there are types.
-  // Once something failed, nothing more is added. Returns the first output.
+  // --- Nodes. `types`: one per output, kUnknown where type inference knows it. Returns the first output. Does nothing
+  // after a failure.
   ValueId Add(OpKind op, std::vector<ValueId> inputs, Attributes attributes = {},
               std::vector<DataType> types = {DataType::kUnknown});
 
-  // OK, or why the last node could not be added: an error of a generator, a shape rule or a reference function.
+  // OK, or why the last node could not be added: a bug of a generator, a shape rule or a reference function.
   const absl::Status& status() const { return status_; }
   void Fail(absl::Status status) { status_.Update(status); }
-  // Outputs are all values that nobody reads.
+  // All values without a consumer become outputs.
   Case Finish();
 
  private:
@@ -98,7 +98,7 @@ class Maker {
   Case made_;
   GraphEditor edit_{made_.graph};
   std::map<ValueId, bool> exact_;
-  std::vector<ValueId> computed_;  // and inputs: what Any chooses from
+  std::vector<ValueId> computed_;  // values and inputs that Any chooses from
   absl::Status status_;
 };
 

@@ -1,4 +1,4 @@
-// The smallest graph that still fails, and its text.
+// Minimizes a failing case, and prints it as text.
 
 #include "absl/strings/str_join.h"
 #include "base/strings.h"
@@ -9,10 +9,10 @@
 namespace halftone::fuzz {
 namespace {
 
-constexpr int kMostTries = 200;
-constexpr int64_t kSmall = 64;  // elements that are printed
+constexpr int kMaxTries = 200;
+constexpr int64_t kMaxPrinted = 64;  // elements of a tensor
 
-// Inputs that stand for values that were computed have the tensors that these had.
+// Inputs that replace computed values get the tensors of these values.
 Case WithTensors(const Case& c, const Reduction& smaller) {
   Case result{smaller.graph, c.tensors};
   for (const auto& [input, value] : smaller.cut) result.tensors[input] = c.tensors.at(value);
@@ -25,14 +25,14 @@ Case Minimize(const Case& c, const Subject& subject, const Outcome& outcome) {
   const auto still_fails = [&](const Reduction& smaller) {
     return Check(WithTensors(c, smaller), subject).stage == outcome.stage;
   };
-  return WithTensors(c, Reduce(c.graph, still_fails, {.max_tries = kMostTries, .shrink = false}));
+  return WithTensors(c, Reduce(c.graph, still_fails, {.max_tries = kMaxTries, .shrink = false}));
 }
 
 std::string Describe(const Case& c) {
-  std::string text = PrintGraph(c.graph, {.max_elements = kSmall});
+  std::string text = PrintGraph(c.graph, {.max_elements = kMaxPrinted});
   for (const NodeId id : c.graph.inputs()) {
     const Tensor& tensor = c.tensors.at(c.graph.output(id));
-    if (tensor.num_elements() > kSmall) continue;
+    if (tensor.num_elements() > kMaxPrinted) continue;
     text += Concat("# ", c.graph.Label(id), " = {", absl::StrJoin(tensor.ToDoubles(), ", "), "}\n");
   }
   return text;

@@ -10,15 +10,15 @@
 namespace halftone::fuzz {
 namespace {
 
-// Graphs of six ops and of two take turns: small ones are more often within what a format can say.
+// Graphs of six ops and of two take turns: file formats can express more of the small ones.
 constexpr uint64_t kLarge = 6, kSmall = 2;
 
-// What is fused into contractions and simplified away around them.
+// Ops that passes fuse into convolutions and matmuls or simplify around them.
 const std::vector<OpKind> kFollowers = {OpKind::kBatchNorm, OpKind::kAdd,     OpKind::kMul,       OpKind::kRelu,
                                         OpKind::kClip,      OpKind::kSigmoid, OpKind::kLeakyRelu, OpKind::kBiasAdd,
                                         OpKind::kTranspose, OpKind::kTanh,    OpKind::kElu,       OpKind::kIdentity};
 
-// Op number `index` of the endless sequence: one random order of all ops after the other.
+// Op number `index` of an endless sequence of random permutations of all ops.
 OpKind OpAt(uint64_t index, const std::vector<OpKind>& ops) {
   std::vector<size_t> order(ops.size());
   std::iota(order.begin(), order.end(), size_t{0});

@@ -1,4 +1,4 @@
-// Many graphs, one after the other.
+// Generates the graph of a seed and checks it.
 #ifndef HALFTONE_TESTS_FUZZ_RUN_H_
 #define HALFTONE_TESTS_FUZZ_RUN_H_
 
@@ -12,32 +12,32 @@
 
 namespace halftone::fuzz {
 
-// Ops that can be tested, and why the others cannot ("no reference function", "no generator", ...). In OpKind's order.
+// Ops that can be tested, in OpKind's order, and why the others cannot ("no reference function", "no generator", ...).
 struct Coverage {
   std::vector<OpKind> ops;
   std::map<std::string, std::string> not_covered;
 };
 Coverage FindCoverage(const Subject& subject);
 
-// The graph of this seed: `ops` come in turn, so that n / 4 seeds in a row have every one of n ops, each followed at
-// times by what is fused into it. A status that is not OK: what a generator, shape rule or reference function refused.
+// The graph of this seed. `ops` take turns, so that n / 4 consecutive seeds contain each of n ops; some are followed by
+// ops that can be fused into them. An error is a bug of a generator, a shape rule or a reference function.
 absl::StatusOr<Case> MakeCase(uint64_t seed, const std::vector<OpKind>& ops);
 
 struct Failure {
   uint64_t seed = 0;
   std::string text;  // stage, problem, the minimized graph
-  int nodes = 0;     // that compute, in it
+  int nodes = 0;     // nodes of the minimized graph without inputs and constants
 };
 
 struct Totals {
   int graphs = 0;
-  int onnx = 0;  // went through a file of that format
-  int graphdef = 0;
+  int onnx = 0;      // graphs that were written as ONNX
+  int graphdef = 0;  // graphs that were written as GraphDef
   std::map<OpKind, int> nodes;
   std::map<std::string, int> cannot_run;
 };
 
-// nullopt: nothing was found. Counts into `totals`.
+// Checks the graph of this seed and counts it in `totals`. nullopt: it did not fail.
 std::optional<Failure> TrySeed(uint64_t seed, const Coverage& coverage, const Subject& subject, Totals& totals);
 
 }  // namespace halftone::fuzz

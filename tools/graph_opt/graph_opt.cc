@@ -4,7 +4,7 @@
 //   graph_opt --plan=lists --pipeline=optimize,precision,export-onnx model.onnx
 //   graph_opt --pipeline=fuse-conv-bias --target='without conv+bias' small.graph
 //   graph_opt --verify-passes model.pb                          # compares outputs before and after every pass
-//   graph_opt --why='fuse-residual' model.onnx                  # per node: why the rule did not apply; or --why='*/add_3'
+//   graph_opt --why='fuse-residual' model.onnx                  # per node: why the rule did not apply; or --why='*/x'
 //   graph_opt --pipeline='rename_op(old=Relu,new=Relu6),remove_device' model.pb
 //   graph_opt --reproduce failure.graph                         # runs a failed pass again; graph_reduce minimizes it
 //   HALFTONE_DEBUG=dump=/tmp/d,time,why,only=fuse-* graph_opt model.onnx
