@@ -1,6 +1,7 @@
-// calibration_cost MODEL [--samples FILE.npz] [--threads N] [--repetitions N] [--json]: calibration against plain fp32
-// runs over the same samples, in turns; the median of the ratios, and what the calibrators take afterwards. Of a file the
-// first kSamples batches, else random ones. --json prints what tests/bench/calibration_cost.py reads.
+// calibration_cost MODEL [--samples FILE.npz] [--threads N] [--repetitions N] [--json]: the time of calibration
+// relative to plain fp32 runs of the same samples, interleaved; and the time of each calibration method afterwards.
+// Prints medians. Takes the first kSamples batches of the file, or random ones. --json prints them for
+// tests/bench/calibration_cost.py.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -40,8 +41,8 @@ absl::StatusOr<Inputs> ReadInputs(SampleSource& samples) {
   return inputs;
 }
 
-// `rounds` times through the samples.
-CalibrationSource Again(const Inputs& inputs, size_t rounds) {
+// Iterates over the samples `rounds` times.
+CalibrationSource Repeated(const Inputs& inputs, size_t rounds) {
   return [&inputs, next = size_t{0}, rounds]() mutable -> absl::StatusOr<std::optional<CalibrationBatch>> {
     if (next == rounds * inputs.size()) return std::nullopt;
     return CalibrationBatch{inputs[next++ % inputs.size()]};
@@ -49,10 +50,10 @@ CalibrationSource Again(const Inputs& inputs, size_t rounds) {
 }
 
 struct Cost {
-  double plain_ms = 0, calibrating_ms = 0, ratio = 0;  // a sample; medians
-  size_t values = 0, most_bytes = 0;                   // values that are seen, and the most that one of them takes
-  double numbers = 0;                                  // seen in a sample
-  std::map<std::string, double> calibrator_ms;         // of all values, once
+  double plain_ms = 0, calibrating_ms = 0, ratio = 0;  // medians, per sample
+  size_t values = 0, most_bytes = 0;                   // observed values, and the largest memory for one of them
+  double numbers = 0;                                  // observed elements per sample
+  std::map<std::string, double> calibrator_ms;         // for the ranges of all values, by method
 };
 
 absl::StatusOr<Cost> Measure(const std::string& path, const std::string& npz, int threads, int repetitions) {
@@ -71,12 +72,12 @@ absl::StatusOr<Cost> Measure(const std::string& path, const std::string& npz, in
     Clock::time_point start = Clock::now();
     for (const std::vector<Tensor>& sample : inputs) HALFTONE_RETURN_IF_ERROR(plan->Run(sample).status());
     plain.push_back(Milliseconds(start) / count);
-    // What is done once (the plan, where values lie) cancels out: twice as many samples less once as many.
+    // One-time work (compiling the plan, finding its values) cancels out in the difference of two rounds and one.
     start = Clock::now();
-    HALFTONE_RETURN_IF_ERROR(Calibration::Collect(graph, Again(inputs, 1), options).status());
+    HALFTONE_RETURN_IF_ERROR(Calibration::Collect(graph, Repeated(inputs, 1), options).status());
     const double once = Milliseconds(start);
     start = Clock::now();
-    HALFTONE_ASSIGN_OR_RETURN(last, Calibration::Collect(graph, Again(inputs, 2), options));
+    HALFTONE_ASSIGN_OR_RETURN(last, Calibration::Collect(graph, Repeated(inputs, 2), options));
     calibrating.push_back((Milliseconds(start) - once) / count);
     ratios.push_back(calibrating.back() / plain.back());
   }
@@ -96,10 +97,10 @@ absl::StatusOr<Cost> Measure(const std::string& path, const std::string& npz, in
 }
 
 void Print(const Cost& cost) {
-  std::printf("plain %.3f ms, calibrating %.3f ms a sample, ratio %.3f\n", cost.plain_ms, cost.calibrating_ms,
+  std::printf("plain %.3f ms, calibrating %.3f ms per sample, ratio %.3f\n", cost.plain_ms, cost.calibrating_ms,
               cost.ratio);
-  std::printf("%zu values, %.2f million numbers a sample, at most %zu bytes a value\n", cost.values, cost.numbers / 1e6,
-              cost.most_bytes);
+  std::printf("%zu values, %.2f million elements per sample, at most %zu bytes per value\n", cost.values,
+              cost.numbers / 1e6, cost.most_bytes);
   for (const auto& [name, ms] : cost.calibrator_ms) std::printf("%s: %.1f ms\n", name.c_str(), ms);
 }
 
@@ -118,7 +119,7 @@ int Main(int argc, char** argv) {
   std::string model, samples;
   int threads = 1, repetitions = 7;
   bool json = false;
-  CLI::App app("calibration against plain fp32 runs");
+  CLI::App app("The time of calibration relative to plain fp32 runs");
   app.add_option("MODEL", model)->required();
   app.add_option("--samples", samples);
   app.add_option("--threads", threads);

@@ -1,5 +1,5 @@
-// What calibration sees is what the graph computes: every value against the reference evaluator, whatever the plan, the
-// layout in its memory and the way the samples come.
+// Calibration observes what the graph computes: compares the statistics of every value with the reference evaluator,
+// for all kinds of plans and layouts and for ragged and dynamic batches.
 #include "runtime/calibrate/calibration.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ CalibrationSource From(std::vector<CalibrationBatch> batches) {
   };
 }
 
-// Every f32 value that is computed, by the reference functions, in one tensor a batch.
+// Every computed f32 value by the reference functions, one tensor per batch.
 std::map<std::string, std::vector<Tensor>> AllValues(Graph graph, const std::vector<CalibrationBatch>& batches) {
   std::vector<ValueId> values;
   GraphEditor edit(graph);
@@ -94,8 +94,8 @@ std::vector<CalibrationBatch> RandomBatches(const Graph& graph, int count) {
   return batches;
 }
 
-// Counts exactly, numbers as near as kernels are.
-void ExpectSeen(const Graph& graph, const std::vector<CalibrationBatch>& batches, const CompileOptions& options) {
+// Counts must be equal, ranges within the tolerance of kernels.
+void ExpectObserved(const Graph& graph, const std::vector<CalibrationBatch>& batches, const CompileOptions& options) {
   const absl::StatusOr<Calibration> calibration = Calibration::Collect(graph, From(batches), options);
   ASSERT_TRUE(calibration.ok()) << calibration.status();
   EXPECT_EQ(calibration->batches(), static_cast<int64_t>(batches.size()));
@@ -128,7 +128,7 @@ void ExpectSeen(const Graph& graph, const std::vector<CalibrationBatch>& batches
   }
 }
 
-// Channels that fill blocks and ones that do not; depthwise; views; images small and large.
+// Channel counts that are multiples of a block and others; a depthwise conv; views; small and large images.
 std::string ConvNet(const std::string& size) {
   return "graph (x: f32[1,3," + size + "," + size + R"(]) {
     w1 = const f32[32,3,3,3]  w2 = const f32[32,1,3,3]  w3 = const f32[24,32,1,1]  w4 = const f32[48,24,3,3]
@@ -146,12 +146,12 @@ std::string ConvNet(const std::string& size) {
   })";
 }
 
-TEST(Calibration, SeesEveryValueOfAConvNet) {
+TEST(Calibration, ObservesEveryValueOfAConvNet) {
   for (const std::string size : {"16", "96"}) {
     const Graph graph = Parse(ConvNet(size));
     const std::vector<CalibrationBatch> batches = RandomBatches(graph, 3);
-    for (const int threads : {1, 2}) ExpectSeen(graph, batches, {.threads = threads});
-    if (size == "16") ExpectSeen(graph, batches, {.reference_only = true});
+    for (const int threads : {1, 2}) ExpectObserved(graph, batches, {.threads = threads});
+    if (size == "16") ExpectObserved(graph, batches, {.reference_only = true});
   }
 }
 
@@ -165,7 +165,7 @@ TEST(Calibration, ChannelsLast) {
     r = relu(t)
     return r
   })");
-  ExpectSeen(graph, RandomBatches(graph, 2), {});
+  ExpectObserved(graph, RandomBatches(graph, 2), {});
   const absl::StatusOr<ValueRanges> ranges = CalibrateGraph(graph, From(RandomBatches(graph, 1)), {});
   ASSERT_TRUE(ranges.ok()) << ranges.status();
   EXPECT_EQ(ranges->values.at("c1").channel_axis, 3);
@@ -173,7 +173,7 @@ TEST(Calibration, ChannelsLast) {
   EXPECT_EQ(ranges->values.at("c1").channel_magnitudes.size(), 40);
 }
 
-TEST(Calibration, SeveralInputsAndProducts) {
+TEST(Calibration, SeveralInputsAndMatmuls) {
   const Graph graph = Parse(R"(graph (a: f32[2,7,24], b: f32[2,24,9], i: s64[3]) {
     m = matmul(a, b)
     s = softmax(m)
@@ -183,12 +183,12 @@ TEST(Calibration, SeveralInputsAndProducts) {
     z = gather(s, i, 1)
     return y, z
   })");
-  ExpectSeen(graph, RandomBatches(graph, 4), {});
-  ExpectSeen(graph, RandomBatches(graph, 4), {.reference_only = true});
+  ExpectObserved(graph, RandomBatches(graph, 4), {});
+  ExpectObserved(graph, RandomBatches(graph, 4), {.reference_only = true});
 }
 
-// The graph has a free dimension; each batch brings another number for it, more than plans are kept for.
-TEST(Calibration, FreeDimensions) {
+// The graph has dynamic dimensions, and batches have more different sizes than plans are cached.
+TEST(Calibration, DynamicDimensions) {
   const Graph graph = Parse(R"(graph (x: f32[N,T,4]) {
     w = const f32[4,3]  b = const f32[3]
     m = matmul(x, w, b)
@@ -201,7 +201,7 @@ TEST(Calibration, FreeDimensions) {
     const std::string dims = std::to_string(n) + "," + std::to_string(t) + ",4";
     batches.push_back({reference::RandomInputs(Parse("graph (x: f32[" + dims + "]) { return neg(x) }"), n + t)});
   }
-  ExpectSeen(graph, batches, {});
+  ExpectObserved(graph, batches, {});
 }
 
 TEST(Calibration, ShapesThatDependOnData) {
@@ -212,10 +212,10 @@ TEST(Calibration, ShapesThatDependOnData) {
     y = tanh(v)
     return y
   })");
-  ExpectSeen(graph, RandomBatches(graph, 3), {});
+  ExpectObserved(graph, RandomBatches(graph, 3), {});
 }
 
-// What is inside of control flow is not seen, what comes out is; and views inside are no views of values outside.
+// Values inside control flow are not observed, its outputs are. Views inside are not views of values outside.
 TEST(Calibration, ControlFlow) {
   const Graph graph = Parse(R"(graph (c: bool[], x: f32[2,3]) {
     y: f32[6] = if(c, x) {then=graph (a: f32[2,3]) { b = reshape(a, [6]) return b },
@@ -223,10 +223,10 @@ TEST(Calibration, ControlFlow) {
     z = neg(y)
     return z
   })");
-  ExpectSeen(graph, RandomBatches(graph, 5), {});
+  ExpectObserved(graph, RandomBatches(graph, 5), {});
 }
 
-// A short last batch is padded to the size of the others; padding is not counted.
+// A short last batch is padded to the size of the others. Padding is not counted.
 TEST(Calibration, RaggedBatches) {
   const Graph graph = Parse(R"(graph (x: f32[4,16,6,6], bias: f32[16]) {
     w = const f32[16,16,3,3]
@@ -240,7 +240,7 @@ TEST(Calibration, RaggedBatches) {
   std::vector<CalibrationBatch> whole = RandomBatches(graph, 1), cut = whole;
   cut[0].samples = 3;
   cut[0].capacity = 4;
-  // What lies in the padding must not be seen.
+  // Calibration must not observe the padding.
   Tensor padded(DataType::kFloat32, {4, 16, 6, 6});
   std::ranges::copy(whole[0].inputs[0].data<float>(), padded.mutable_data<float>().begin());
   std::ranges::fill(padded.mutable_data<float>().subspan(3 * 16 * 36), 1e6f);
@@ -256,7 +256,7 @@ TEST(Calibration, RaggedBatches) {
   EXPECT_EQ(calibration->values().at("k")->statistics.count(), 2 * 16);
 }
 
-TEST(Calibration, SaysWhatStillWidensAndNeverFires) {
+TEST(Calibration, ReportsWideningRangesAndAlwaysZeroChannels) {
   const Graph graph = Parse("graph (x: f32[1,3,2,2]) { y = relu(x)  return y }");
   const auto batch = [](float low, float high) {
     Tensor x(DataType::kFloat32, {1, 3, 2, 2});
@@ -272,7 +272,7 @@ TEST(Calibration, SaysWhatStillWidensAndNeverFires) {
   EXPECT_TRUE(widening.values.at("y").still_widening);
 }
 
-// Once through the samples, then any calibrator, again and again.
+// After one pass over the samples, every method can compute ranges, repeatedly.
 TEST(Calibration, OnePassServesEveryCalibrator) {
   const Graph graph = Parse(ConvNet("16"));
   int reads = 0;

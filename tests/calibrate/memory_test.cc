@@ -1,4 +1,4 @@
-// Calibration takes as much memory for 1000 samples as for 10.
+// Calibration needs as much memory for 1000 samples as for 10.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,8 +21,9 @@ constexpr char kNet[] = R"(graph (x: f32[1,3,96,96]) {
   return a
 })";
 
-// Calibrates with so many samples, each of other numbers, by every calibrator; the process's peak in KB, or -1.
-long PeakOf(int samples) {
+// Calibrates with so many different samples and computes ranges by every method. Returns the peak memory of the process
+// in KB, or -1 after an error.
+long PeakMemoryKb(int samples) {
   const absl::StatusOr<Graph> graph = ParseGraph(kNet);
   if (!graph.ok()) return -1;
   int next = 0;
@@ -46,13 +47,13 @@ long PeakOf(int samples) {
   return usage.ru_maxrss;
 }
 
-// In a process of its own.
-long PeakAlone(int samples) {
+// The same in a child process.
+long PeakMemoryKbOfChild(int samples) {
   int ends[2];
   if (pipe(ends) != 0) return -1;
   const pid_t child = fork();
   if (child == 0) {
-    const long peak = PeakOf(samples);
+    const long peak = PeakMemoryKb(samples);
     const bool written = write(ends[1], &peak, sizeof(peak)) == sizeof(peak);
     _exit(written ? 0 : 1);
   }
@@ -66,7 +67,7 @@ long PeakAlone(int samples) {
 }
 
 TEST(CalibrationMemory, DoesNotGrowWithSamples) {
-  const long few = PeakAlone(10), many = PeakAlone(1000);
+  const long few = PeakMemoryKbOfChild(10), many = PeakMemoryKbOfChild(1000);
   std::printf("peak of 10 samples %ld KB, of 1000 samples %ld KB\n", few, many);
   ASSERT_GT(few, 0);
   ASSERT_GT(many, 0);

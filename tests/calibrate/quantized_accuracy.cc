@@ -1,6 +1,6 @@
-// quantized_accuracy MODEL CALIBRATION.npz EVALUATION.npz [CALIBRATOR...]: what ways to quantize do to the answers of a
-// model, all of it in int8: top-1 of fp32 and int8 (where there are labels), agreement of their classes, and the signal
-// to noise ratio of the first output. Not a test: it measures.
+// quantized_accuracy MODEL CALIBRATION.npz EVALUATION.npz [CALIBRATOR...]: quantizes all nodes of a model with several
+// configurations and prints for each: top-1 accuracy (if there are labels), top-1 agreement with fp32, and SQNR of the
+// first output. A measuring tool, not a test.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -23,23 +23,23 @@
 namespace halftone {
 namespace {
 
-struct Answers {
+struct Outputs {
   std::vector<std::vector<float>> rows;
-  std::vector<int64_t> labels;  // empty: none
+  std::vector<int64_t> labels;  // empty if the samples have none
 };
 
-int64_t Class(const std::vector<float>& row) { return std::ranges::max_element(row) - row.begin(); }
+int64_t TopClass(const std::vector<float>& row) { return std::ranges::max_element(row) - row.begin(); }
 
-absl::StatusOr<Answers> RunAll(const Graph& graph, SampleSource& samples) {
+absl::StatusOr<Outputs> RunAll(const Graph& graph, SampleSource& samples) {
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Plan> plan, CompilePlan(graph, {.threads = 2}));
-  Answers answers;
+  Outputs all;
   for (int64_t i = 0; i < samples.num_batches(); ++i) {
     HALFTONE_ASSIGN_OR_RETURN(const Batch batch, samples.Read(i));
     HALFTONE_ASSIGN_OR_RETURN(const std::vector<Tensor> outputs, plan->Run(batch.inputs));
-    answers.rows.push_back(outputs[0].ToFloats());
-    answers.labels.insert(answers.labels.end(), batch.labels.begin(), batch.labels.end());
+    all.rows.push_back(outputs[0].ToFloats());
+    all.labels.insert(all.labels.end(), batch.labels.begin(), batch.labels.end());
   }
-  return answers;
+  return all;
 }
 
 absl::StatusOr<Calibration> Calibrate(const Graph& graph, SampleSource& samples) {
@@ -53,19 +53,19 @@ absl::StatusOr<Calibration> Calibrate(const Graph& graph, SampleSource& samples)
       {.threads = 2});
 }
 
-void Print(const std::string& what, const Answers& exact, const Answers& answers) {
-  int right = 0, agree = 0;
+void Print(const std::string& what, const Outputs& fp32, const Outputs& outputs) {
+  int correct = 0, agree = 0;
   double signal = 0, noise = 0;
-  for (size_t i = 0; i < exact.rows.size(); ++i) {
-    agree += Class(exact.rows[i]) == Class(answers.rows[i]) ? 1 : 0;
-    if (i < answers.labels.size()) right += Class(answers.rows[i]) == answers.labels[i] ? 1 : 0;
-    for (size_t j = 0; j < exact.rows[i].size(); ++j) {
-      const double error = static_cast<double>(answers.rows[i][j]) - exact.rows[i][j];
-      signal += static_cast<double>(exact.rows[i][j]) * exact.rows[i][j];
+  for (size_t i = 0; i < fp32.rows.size(); ++i) {
+    agree += TopClass(fp32.rows[i]) == TopClass(outputs.rows[i]) ? 1 : 0;
+    if (i < outputs.labels.size()) correct += TopClass(outputs.rows[i]) == outputs.labels[i] ? 1 : 0;
+    for (size_t j = 0; j < fp32.rows[i].size(); ++j) {
+      const double error = static_cast<double>(outputs.rows[i][j]) - fp32.rows[i][j];
+      signal += static_cast<double>(fp32.rows[i][j]) * fp32.rows[i][j];
       noise += error * error;
     }
   }
-  std::printf("%-64s right %3d  same class %3d of %zu  SQNR %6.2f dB\n", what.c_str(), right, agree, exact.rows.size(),
+  std::printf("%-64s correct %3d  agree %3d of %zu  SQNR %6.2f dB\n", what.c_str(), correct, agree, fp32.rows.size(),
               10 * std::log10(signal / noise));
   std::fflush(stdout);
 }
@@ -84,8 +84,8 @@ absl::Status Measure(const std::string& model, const std::string& calibration_fi
   HALFTONE_RETURN_IF_ERROR(MakeOptimizePipeline().Run(fused, context));
   HALFTONE_RETURN_IF_ERROR(calibration->Bind(fused));
   HALFTONE_RETURN_IF_ERROR(evaluation->Bind(fused));
-  HALFTONE_ASSIGN_OR_RETURN(const Answers exact, RunAll(fused, *evaluation));
-  Print("fp32", exact, exact);
+  HALFTONE_ASSIGN_OR_RETURN(const Outputs fp32, RunAll(fused, *evaluation));
+  Print("fp32", fp32, fp32);
   for (const bool equalize : {false, true}) {
     Graph graph = fused;
     if (equalize) {
@@ -98,9 +98,9 @@ absl::Status Measure(const std::string& model, const std::string& calibration_fi
       std::printf("equalized: %d contractions\n", static_cast<int>(changed));
       if (changed == 0) continue;
     }
-    HALFTONE_ASSIGN_OR_RETURN(const Calibration seen, Calibrate(graph, *calibration));
+    HALFTONE_ASSIGN_OR_RETURN(const Calibration collected, Calibrate(graph, *calibration));
     for (const Calibrator calibrator : calibrators) {
-      HALFTONE_ASSIGN_OR_RETURN(const ValueRanges ranges, seen.Ranges({.calibrator = calibrator}));
+      HALFTONE_ASSIGN_OR_RETURN(const ValueRanges ranges, collected.Ranges({.calibrator = calibrator}));
       for (const int mode : {0, 1, 2, 3, 4}) {
         QuantizeOptions options;
         options.clip_weights = mode == 2 || mode == 3;
@@ -113,13 +113,13 @@ absl::Status Measure(const std::string& model, const std::string& calibration_fi
         pipeline.Add<RemoveDeadNodes>();
         HALFTONE_RETURN_IF_ERROR(pipeline.Run(quantized, context));
         HALFTONE_RETURN_IF_ERROR(MakeRunPipeline().Run(quantized, context));
-        HALFTONE_ASSIGN_OR_RETURN(const Answers answers, RunAll(quantized, *evaluation));
+        HALFTONE_ASSIGN_OR_RETURN(const Outputs outputs, RunAll(quantized, *evaluation));
         std::string what = std::string(CalibratorName(calibrator));
         if (equalize) what += ", equalized";
         if (options.clip_weights) what += ", clipped weights";
         if (options.correct_bias) what += ", corrected biases";
-        if (options.reduce_range) what += ", 7 bits";
-        Print(what, exact, answers);
+        if (options.reduce_range) what += ", reduce range";
+        Print(what, fp32, outputs);
       }
     }
   }
@@ -138,7 +138,7 @@ int main(int argc, char** argv) {
   std::vector<Calibrator> calibrators;
   for (int i = 4; i < argc; ++i) {
     const std::optional<Calibrator> calibrator = halftone::CalibratorFromName(argv[i]);
-    if (!calibrator.has_value()) return std::fprintf(stderr, "no calibrator '%s'\n", argv[i]), 2;
+    if (!calibrator.has_value()) return std::fprintf(stderr, "unknown calibrator '%s'\n", argv[i]), 2;
     calibrators.push_back(*calibrator);
   }
   if (calibrators.empty()) calibrators = {Calibrator::kMinMax, Calibrator::kPercentile, Calibrator::kMeanSquaredError};

@@ -1,15 +1,16 @@
-// step_differences MODEL SAMPLES.npz [COUNT [ALL]]: where the engine and the reference functions part on an int8 file.
-// Not a test: it explains one.
+// step_differences MODEL SAMPLES.npz [COUNT [ALL]]: where engine and reference functions differ on an int8 model. A
+// debugging tool, not a test.
 //
-// For each step of the plan, over the first COUNT samples (10):
-//   distance   of an integer that it wrote from the real number that its node computes of the very inputs that the step
-//              read, in steps of the scale: 0.5 is the rounding itself, what is above 0.5 by more than kTie is an error;
-//              of a result in f32 the difference in parts of its largest magnitude
-//   otherwise  the share of integers that are not those of the reference function: ties, broken the other way
-//   drift      the share of integers that are not those of a run by reference functions alone, from the input on: what
-//              became of all the ties before
-// Then the first step with an error, and the samples that got another class than by reference functions alone. Listed
-// are steps with integers that are not the reference's; with ALL every step.
+// Prints for each step of the plan, over the first COUNT samples (10):
+//   distance   The largest difference between an integer output and the real number that the reference function
+//              computes from the same inputs, in quantization steps. 0.5 is the rounding itself; more than 0.5 + kTie
+//              is an error. For an f32 output: the largest difference relative to its largest magnitude.
+//   mismatch   The fraction of integer outputs that differ from the reference function's on the same inputs: ties that
+//              round to another integer.
+//   drift      The fraction of integer outputs that differ from a run of the whole model by reference functions: the
+//              accumulated effect of all ties before.
+// Then prints the first step with an error, and the samples with another top-1 class than by reference functions. Lists
+// only steps that drift or have an error; with ALL every step.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -31,19 +32,19 @@
 namespace halftone {
 namespace {
 
-constexpr double kTie = 1e-3;         // of a step: as near to a half as f32 sums in another order may bring a number
-constexpr double kF32Rounding = 1e-5;  // of the largest magnitude
+constexpr double kTie = 1e-3;          // quantization steps: the rounding error of f32 sums in another order
+constexpr double kF32Rounding = 1e-5;  // relative to the largest magnitude
 
 struct StepRow {
   std::string label, op, kernel;
   bool integers = false;
-  int64_t elements = 0, otherwise = 0, drifted = 0;
+  int64_t elements = 0, mismatched = 0, drifted = 0;
   double distance = 0;
 
   bool wrong() const { return distance > (integers ? 0.5 + kTie : kF32Rounding); }
 };
 
-// The graph in which nodes that write integers write the real numbers that these stand for.
+// The graph in which nodes with integer outputs write the real numbers that the integers represent.
 Graph WithRealResults(const Graph& planned) {
   Graph real = planned;
   GraphEditor edit(real);
@@ -58,7 +59,7 @@ Graph WithRealResults(const Graph& planned) {
   return real;
 }
 
-using Values = std::vector<Tensor>;  // by value; kUnknown: not there
+using Values = std::vector<Tensor>;  // by value; kUnknown: not computed
 
 int64_t Unequal(const Tensor& a, const Tensor& b) {
   const std::vector<int64_t> x = a.ToInts(), y = b.ToInts();
@@ -67,7 +68,7 @@ int64_t Unequal(const Tensor& a, const Tensor& b) {
   return count;
 }
 
-// Of integers from the real numbers that they stand for.
+// The largest distance of an integer from its real number, in quantization steps.
 double DistanceInSteps(const Tensor& integers, const Tensor& real, const Quantization& quantization) {
   const IntegerRange limits = QuantizedRange(integers.type()).value_or(IntegerRange{});
   const std::vector<int64_t> written = integers.ToInts();
@@ -91,7 +92,7 @@ double DistanceOfFloats(const Tensor& actual, const Tensor& expected) {
   return magnitude > 0 ? difference / magnitude : difference;
 }
 
-int64_t LargestPlace(const Tensor& tensor) {
+int64_t TopClass(const Tensor& tensor) {
   const std::vector<float> numbers = tensor.ToFloats();
   return std::max_element(numbers.begin(), numbers.end()) - numbers.begin();
 }
@@ -115,7 +116,7 @@ class StepDifferences {
   }
 
   void Print(bool all) const {
-    std::printf("%-44s %-28s %-34s %10s %10s %8s\n", "step", "op", "kernel", "distance", "otherwise", "drift");
+    std::printf("%-44s %-28s %-34s %10s %10s %8s\n", "step", "op", "kernel", "distance", "mismatch", "drift");
     const StepRow* first = nullptr;
     for (const NodeId id : order_) {
       for (const ValueId value : planned_.node(id).outputs) {
@@ -125,39 +126,39 @@ class StepDifferences {
         if (!all && !row.wrong() && row.drifted == 0) continue;
         const double elements = static_cast<double>(row.elements);
         std::printf("%-44.44s %-28.28s %-34.34s %10.6f %10.2e %8.4f%s\n", row.label.c_str(), row.op.c_str(),
-                    row.kernel.c_str(), row.distance, static_cast<double>(row.otherwise) / elements,
-                    static_cast<double>(row.drifted) / elements, row.wrong() ? "  WRONG" : "");
+                    row.kernel.c_str(), row.distance, static_cast<double>(row.mismatched) / elements,
+                    static_cast<double>(row.drifted) / elements, row.wrong() ? "  ERROR" : "");
       }
     }
     std::printf("first error: %s\n", first == nullptr ? "none, all differences are ties" : first->label.c_str());
-    std::printf("%zu of %zu samples have another class than by reference functions:", others_.size(), by_reference_.size());
-    for (const int64_t sample : others_) std::printf(" %lld", static_cast<long long>(sample));
-    std::printf("\nby reference functions:");
-    for (const int64_t place : by_reference_) std::printf(" %lld", static_cast<long long>(place));
+    std::printf("%zu of %zu samples have another top-1 class than by reference functions:", changed_.size(),
+                by_reference_.size());
+    for (const int64_t sample : changed_) std::printf(" %lld", static_cast<long long>(sample));
+    std::printf("\ntop-1 classes by reference functions:");
+    for (const int64_t top : by_reference_) std::printf(" %lld", static_cast<long long>(top));
     std::printf("\n");
   }
 
  private:
-  // What the steps of one run leave behind, in plain order.
+  // The outputs of the steps of one run, in plain layout.
   absl::StatusOr<Values> StepResults(const std::vector<Tensor>& inputs) {
     Values values(planned_.num_values());
-    const absl::Status status =
-        loaded_.plan->WithSteps(inputs, [&](std::span<const BoundStep> steps) -> absl::Status {
-          for (const BoundStep& step : steps) {
-            HALFTONE_RETURN_IF_ERROR(step.step->Run());
-            for (size_t i = 0; i < step.placements.size() && i < step.outputs.size(); ++i) {
-              const ValueId value = planned_.output(step.info->node, static_cast<int>(i));
-              if (!value.valid() || step.outputs[i].address == nullptr) continue;
-              HALFTONE_ASSIGN_OR_RETURN(values[value.index],
-                                        PlainTensor(value, step.placements[i], step.outputs[i].address));
-              StepRow& row = rows_[value.index];
-              row.label = step.info->label;
-              row.op = step.info->op;
-              row.kernel = step.info->kernel;
-            }
-          }
-          return absl::OkStatus();
-        });
+    const absl::Status status = loaded_.plan->WithSteps(inputs, [&](std::span<const BoundStep> steps) -> absl::Status {
+      for (const BoundStep& step : steps) {
+        HALFTONE_RETURN_IF_ERROR(step.step->Run());
+        for (size_t i = 0; i < step.placements.size() && i < step.outputs.size(); ++i) {
+          const ValueId value = planned_.output(step.info->node, static_cast<int>(i));
+          if (!value.valid() || step.outputs[i].address == nullptr) continue;
+          HALFTONE_ASSIGN_OR_RETURN(values[value.index],
+                                    PlainTensor(value, step.placements[i], step.outputs[i].address));
+          StepRow& row = rows_[value.index];
+          row.label = step.info->label;
+          row.op = step.info->op;
+          row.kernel = step.info->kernel;
+        }
+      }
+      return absl::OkStatus();
+    });
     if (!status.ok()) return status;
     return values;
   }
@@ -180,14 +181,16 @@ class StepDifferences {
     return plain;
   }
 
-  // A node's results of what `values` has, as real numbers where they are written as integers.
+  // The outputs of a node for the inputs in `values`, as real numbers where the node writes integers.
   absl::StatusOr<std::vector<Tensor>> RealResults(NodeId id, const Values& values) const {
     std::vector<Tensor> arguments;
     for (const ValueId input : planned_.node(id).inputs) {
       Tensor tensor = input.valid() ? values[input.index] : Tensor();
-      const bool became_real = input.valid() && planned_.quantization(input) != nullptr && real_.quantization(input) == nullptr;
-      arguments.push_back(became_real && !PassesIntegers(planned_.op(id)) ? Dequantized(tensor, *planned_.quantization(input))
-                                                                         : std::move(tensor));
+      const bool became_real =
+          input.valid() && planned_.quantization(input) != nullptr && real_.quantization(input) == nullptr;
+      arguments.push_back(became_real && !PassesIntegers(planned_.op(id))
+                              ? Dequantized(tensor, *planned_.quantization(input))
+                              : std::move(tensor));
     }
     return reference::EvaluateNode(real_, id, arguments);
   }
@@ -198,7 +201,7 @@ class StepDifferences {
     return Quantized(real, planned_.type(value), *quantization);
   }
 
-  // `engine`: values that steps left; completed by what needs no step.
+  // `engine`: outputs of steps. Values that need no step are added.
   absl::Status CompareSample(const std::vector<Tensor>& inputs, Values engine) {
     Values alone(planned_.num_values());
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -223,9 +226,9 @@ class StepDifferences {
       }
     }
     const ValueId output = planned_.outputs()[0].value;
-    by_reference_.push_back(LargestPlace(alone[output.index]));
-    if (LargestPlace(engine[output.index]) != by_reference_.back()) {
-      others_.push_back(static_cast<int64_t>(by_reference_.size()) - 1);
+    by_reference_.push_back(TopClass(alone[output.index]));
+    if (TopClass(engine[output.index]) != by_reference_.back()) {
+      changed_.push_back(static_cast<int64_t>(by_reference_.size()) - 1);
     }
     return absl::OkStatus();
   }
@@ -241,15 +244,15 @@ class StepDifferences {
       row.distance = std::max(row.distance, DistanceOfFloats(written, expected));
     }
     if (IsFloatingPoint(written.type())) return;
-    row.otherwise += Unequal(written, expected);
+    row.mismatched += Unequal(written, expected);
     row.drifted += Unequal(written, alone);
   }
 
   LoadedVariant loaded_;
   const Graph planned_, real_;
   const std::vector<NodeId> order_;
-  std::vector<StepRow> rows_;  // by value
-  std::vector<int64_t> by_reference_, others_;
+  std::vector<StepRow> rows_;                    // by value
+  std::vector<int64_t> by_reference_, changed_;  // top-1 classes; samples whose class differs
 };
 
 absl::Status Run(const std::string& model, const std::string& npz, int64_t count, bool all) {

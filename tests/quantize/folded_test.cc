@@ -1,5 +1,5 @@
-// Every graph of the golden files, quantized wherever that can be, answers the same before and after it is folded:
-// bit for bit, as fold_quantization.h says.
+// Quantizes every node of every golden graph. Folding quantize_linear and dequantize_linear into the nodes must not
+// change the outputs: bit for bit, as fold_quantization.h says.
 
 #include <algorithm>
 #include <string>
@@ -11,13 +11,13 @@
 #include "passes/core/equivalence.h"
 #include "passes/core/permissive_target.h"
 #include "passes/quantize/recurrent_state.h"
-#include "tests/quantize/quantize_everywhere.h"
+#include "tests/quantize/quantize_all_nodes.h"
 #include "tests/support/golden.h"
 
 namespace halftone {
 namespace {
 
-int Annotated(const Graph& graph) {
+int CountQuantizedOutputs(const Graph& graph) {
   int count = 0;
   for (const NodeId id : graph.nodes()) {
     for (const ValueId value : graph.node(id).outputs) {
@@ -27,7 +27,7 @@ int Annotated(const Graph& graph) {
   return count;
 }
 
-// The one thing that is not exact: states of recurrent layers are numbers in pairs, and bytes behind them.
+// Folding is exact but for recurrent layers: their hidden state is f32 in the QDQ form, and int8 after folding.
 float ToleranceOf(const Graph& folded) {
   const std::vector<NodeId> nodes = folded.nodes();
   const bool rounds =
@@ -36,8 +36,8 @@ float ToleranceOf(const Graph& folded) {
 }
 
 struct Counts {
-  int graphs = 0;   // that were compared
-  int results = 0;  // of nodes, written as integers
+  int graphs = 0;        // that were compared
+  int int8_outputs = 0;  // outputs of nodes that are written as integers
 };
 
 std::string Problem(const Graph& golden, const QuantizeOptions& options, std::string_view without, Counts& counts) {
@@ -46,18 +46,18 @@ std::string Problem(const Graph& golden, const QuantizeOptions& options, std::st
   PassContext context{.target = target};
   const OptimizedGraph optimized = OptimizeGolden(golden, context);
   if (optimized.ranges.values.empty()) return "";
-  const absl::StatusOr<QuantizedGraph> quantized = QuantizeEverywhere(optimized, options, context);
+  const absl::StatusOr<QuantizedGraph> quantized = QuantizeAllNodes(optimized, options, context);
   if (!quantized.ok()) return std::string(quantized.status().message());
   const Graph& folded = quantized->folded;
   const absl::StatusOr<std::string> difference =
-      CompareOutputs(quantized->pairs, folded, kQuantizeSeed, ToleranceOf(folded));
-  if (!difference.ok()) return "";  // opaque nodes
+      CompareOutputs(quantized->qdq, folded, kQuantizeSeed, ToleranceOf(folded));
+  if (!difference.ok()) return "";  // opaque (unsupported) ops
   ++counts.graphs;
-  counts.results += Annotated(folded);
+  counts.int8_outputs += CountQuantizedOutputs(folded);
   return difference->empty() ? "" : Concat(*difference, "\n", PrintGraph(folded));
 }
 
-TEST(Quantized, EveryGraphOfTheGoldenFilesIsFoldedExactly) {
+TEST(FoldedGraphs, EveryGoldenGraphIsFoldedExactly) {
   const absl::StatusOr<std::vector<GoldenGraph>> graphs = AllGoldenGraphs("tests/passes");
   ASSERT_TRUE(graphs.ok()) << graphs.status();
   for (const QuantizeOptions& options : kQuantizeOptions) {
@@ -68,7 +68,7 @@ TEST(Quantized, EveryGraphOfTheGoldenFilesIsFoldedExactly) {
         EXPECT_EQ(Problem(golden.graph, options, without, counts), "") << golden.name << " " << without;
       }
       EXPECT_GT(counts.graphs, 300);
-      EXPECT_GT(counts.results, without.empty() ? 300 : 150) << without;
+      EXPECT_GT(counts.int8_outputs, without.empty() ? 300 : 150) << without;
     }
   }
 }

@@ -15,7 +15,7 @@
 #include "passes/core/equivalence.h"
 #include "passes/core/permissive_target.h"
 #include "passes/pipelines.h"
-#include "tests/quantize/quantize_everywhere.h"
+#include "tests/quantize/quantize_all_nodes.h"
 #include "tests/support/golden.h"
 
 namespace halftone {
@@ -60,10 +60,10 @@ std::string Problem(const Graph& golden, const QuantizeOptions& options, bool op
   PassContext context{.target = target};
   const OptimizedGraph optimized = OptimizeGolden(golden, context);
   if (optimized.ranges.values.empty()) return "";
-  absl::StatusOr<QuantizedGraph> quantized = QuantizeEverywhere(optimized, options, context);
+  absl::StatusOr<QuantizedGraph> quantized = QuantizeAllNodes(optimized, options, context);
   if (!quantized.ok()) return std::string(quantized.status().message());
   if (!CanBeWritten(optimized.graph, context)) return "";
-  Graph& graph = quantized->pairs;
+  Graph& graph = quantized->qdq;
   if (const absl::Status split = SplitForOnnx(graph, context); !split.ok()) return std::string(split.message());
   const absl::StatusOr<Written> pairs = ThroughFile(graph, /*operators=*/false);
   if (!pairs.ok()) return std::string(pairs.status().message());
