@@ -211,7 +211,7 @@ TEST(ControlTest, ErrorsInsideNameTheWay) {
     return y
   })");
   EXPECT_THAT(std::string(CompilePlan(opaque).status().message()),
-              HasSubstr("'y': in its body 't' (op Odd, which no kernel knows)"));
+              HasSubstr("'y': in its body 't' (op Odd of f32, which no kernel knows)"));
   const Graph large = Parse(R"(graph (x: f32[2]) {
     y: f32[2] = loop(3, _, x) {body=graph (i: s64[], c: bool[], s: f32[2]) {
       f = fill([1048576, 1048576], 1.0:f32) m = reduce_max(f) {keepdims=false} t = add(s, m) return c, t }}

@@ -148,7 +148,7 @@ TEST(DynamicPlanTest, ProfileCoversAllParts) {
 TEST(DynamicPlanTest, WhatCannotRunIsToldAtOnce) {
   const Graph graph = Parse("graph (x: f32[N]) { a = non_zero(x) b: s64[1,?] = opaque \"Odd\" (a) return b }");
   EXPECT_THAT(std::string(CompilePlan(graph).status().message()),
-              HasSubstr("cannot run 1 node: 'b' (op Odd, which no kernel knows)"));
+              HasSubstr("cannot run 1 node: 'b' (op Odd of s64, which no kernel knows)"));
 }
 
 TEST(DynamicPlanTest, SizesAskedByDataAreRefusedByName) {

@@ -10,6 +10,7 @@
 #include "runtime/plan/control.h"
 #include "runtime/plan/plan_builder_internal.h"
 #include "runtime/plan/quantized_node.h"
+#include "runtime/plan/runnable.h"
 
 namespace halftone {
 
@@ -156,7 +157,8 @@ absl::Status PlanBuilder::PlanNode(NodeId node) {
     absl::StatusOr<std::optional<Prepared>> prepared = Prepare(node, reasons);
     if (!prepared.ok()) return Annotate(prepared.status(), Concat("node '", label, "'"));
     if (!prepared->has_value()) {
-      return absl::UnimplementedError(Concat("cannot run 1 node: '", label, "' (", absl::StrJoin(reasons, "; "), ")"));
+      return absl::UnimplementedError(Concat("cannot run 1 node: '", label, "' (", OpWithTypes(graph_, node),
+                                             ", which no kernel takes: ", absl::StrJoin(reasons, "; "), ")"));
     }
     HALFTONE_RETURN_IF_ERROR(Accept(node, **std::move(prepared)));
   }

@@ -38,8 +38,18 @@ TEST(PlanTest, EveryNodeThatCannotRunIsListedAtOnce) {
   const absl::Status status = CompilePlan(graph).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
   EXPECT_EQ(status.message(),
-            "cannot run 3 nodes: 'a' (op LSTM, which no kernel knows), 'b' (control flow: merge), "
-            "'d' (op NonZero, which no kernel knows)");
+            "cannot run 3 nodes: 'a' (op LSTM of f32, which no kernel knows), 'b' (control flow: merge), "
+            "'d' (op NonZero of f32, which no kernel knows)");
+}
+
+TEST(PlanTest, TypesThatNoKernelTakesAreNamed) {
+  const auto refusal = [](const std::string& text) { return std::string(CompilePlan(Parse(text)).status().message()); };
+  EXPECT_THAT(refusal(R"(graph (x: f32[2], i: s64[2]) { a: f64[2] = opaque "Magic" (x, i)  return a })"),
+              testing::HasSubstr("'a' (op Magic of f32, s64 to f64, which no kernel knows)"));
+  EXPECT_THAT(refusal("graph (x: c64[2]) { y = erf(x)  return y }"),
+              testing::HasSubstr("'y' (op erf of c64, which no kernel takes: "));
+  EXPECT_THAT(refusal("graph (x: resource[2]) { y = identity(x)  return y }"),
+              testing::HasSubstr("'y' (op identity of resource: no kernel for type resource)"));
 }
 
 TEST(PlanTest, SizesBeyondAllMemoryAreRefused) {

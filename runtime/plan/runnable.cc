@@ -1,6 +1,9 @@
 #include "runtime/plan/runnable.h"
 
+#include <algorithm>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "absl/strings/str_join.h"
 #include "base/strings.h"
@@ -48,19 +51,44 @@ std::string WhyBodyCannotRun(const Graph& graph, NodeId id, const Backend& backe
   return "";
 }
 
+// Types that are known, each once: "f32, s64".
+std::string TypesOf(const Graph& graph, std::span<const ValueId> values) {
+  std::vector<std::string> names;
+  for (const ValueId value : values) {
+    if (!value.valid() || graph.type(value) == DataType::kUnknown) continue;
+    std::string name(DataTypeName(graph.type(value)));
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+  }
+  return absl::StrJoin(names, ", ");
+}
+
 }  // namespace
+
+std::string OpWithTypes(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  const std::string op = node.op != OpKind::kOpaque ? std::string(OpName(node.op))
+                         : node.domain.empty()      ? node.spelling
+                                                    : Concat(node.domain, ".", node.spelling);
+  const std::string inputs = TypesOf(graph, node.inputs), outputs = TypesOf(graph, node.outputs);
+  return Concat("op ", op, inputs.empty() ? "" : " of ", inputs, outputs == inputs || outputs.empty() ? "" : " to ",
+                outputs == inputs ? "" : outputs);
+}
 
 std::string WhyNodeCannotRun(const Graph& graph, NodeId id, const Backend& backend) {
   const Node& node = graph.node(id);
   if (node.op == OpKind::kInput || node.op == OpKind::kConstant) return "";
   const std::string label = Concat("'", graph.Label(id), "'");
-  if (node.op == OpKind::kOpaque) return Concat(label, " (op ", node.spelling, ", which no kernel knows)");
+  const auto unknown = [&] { return Concat(label, " (", OpWithTypes(graph, id), ", which no kernel knows)"); };
+  if (node.op == OpKind::kOpaque) return unknown();
   if (IsControlFlow(node.op)) return WhyBodyCannotRun(graph, id, backend);
   if (Info(node.op).group == OpGroup::kStructural) return Concat(label, " (control flow: ", OpName(node.op), ")");
-  if (backend.Kernels(node.op).empty()) return Concat(label, " (op ", OpName(node.op), ")");
+  if (backend.Kernels(node.op).empty()) return unknown();
   for (const ValueId output : node.outputs) {
     if (!output.valid() || (graph.uses(output).empty() && !graph.IsOutput(output))) continue;
-    if (ElementSize(graph.type(output)) == 0) return Concat(label, " (type ", DataTypeName(graph.type(output)), ")");
+    const DataType type = graph.type(output);
+    if (ElementSize(type) == 0) {
+      return Concat(label, " (", OpWithTypes(graph, id), ": no kernel for type ", DataTypeName(type), ")");
+    }
   }
   return "";
 }

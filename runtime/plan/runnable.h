@@ -17,7 +17,10 @@ namespace halftone {
 // Nodes from which data flows to an output, and the inputs; in topological order.
 std::vector<NodeId> NeededNodes(const Graph& graph);
 
-// "'name' (op LSTM, which no kernel knows)"; empty if a kernel may run it.
+// "op conv of f64", "op com.acme.Magic of f32, s64 to f32": the node's op, with its domain, and the types that are known.
+std::string OpWithTypes(const Graph& graph, NodeId node);
+
+// "'name' (op LSTM of f32, which no kernel knows)"; empty if a kernel may run it.
 std::string WhyNodeCannotRun(const Graph& graph, NodeId node, const Backend& backend);
 
 // UNIMPLEMENTED with the list, unless it is empty.
