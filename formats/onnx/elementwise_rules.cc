@@ -74,21 +74,13 @@ absl::Status FinishQuickGelu(const NodeInFile&, GraphEditor&, Node& canonical) {
 int EqualMinOpset(const Graph& graph, const Node& node) {
   const DataType type = graph.type(node.inputs[0]);
   if (type == DataType::kString) return 19;
-  return type == DataType::kBool || type == DataType::kInt32 || type == DataType::kInt64 ? 7 : 11;
+  const bool unknown = type == DataType::kUnknown;  // an opaque node has made it: the file's own opset had the node
+  return unknown || type == DataType::kBool || type == DataType::kInt32 || type == DataType::kInt64 ? 7 : 11;
 }
 
 int CompareMinOpset(const Graph& graph, const Node& node) { return HasIntegers(graph, node) ? 9 : 7; }
 
 int PReluMinOpset(const Graph& graph, const Node& node) { return HasIntegers(graph, node) ? 9 : 7; }
-
-// They broadcast since 8; max and min take integers since 12.
-int VariadicMinOpset(const Graph& graph, const Node& node) {
-  if (HasIntegers(graph, node)) return 12;
-  const Shape& first = graph.shape(node.inputs[0]);
-  const bool equal = first.fully_known() && std::all_of(node.inputs.begin(), node.inputs.end(),
-                                                        [&](ValueId input) { return graph.shape(input) == first; });
-  return equal ? 6 : 8;
-}
 
 // As Erf or Tanh and what is around them.
 int GeluMinOpset(const Graph&, const Node& node) { return IsTanhGelu(node) ? 7 : 9; }

@@ -19,7 +19,6 @@ absl::Status FinishQuickGelu(const NodeInFile& node, GraphEditor& edit, Node& ca
 int EqualMinOpset(const Graph& graph, const Node& node);
 int CompareMinOpset(const Graph& graph, const Node& node);
 int PReluMinOpset(const Graph& graph, const Node& node);
-int VariadicMinOpset(const Graph& graph, const Node& node);
 int GeluMinOpset(const Graph& graph, const Node& node);
 
 absl::Status WriteGelu(NodeWriter& writer, NodeId id);

@@ -25,6 +25,16 @@ bool HasRead(const Graph& graph, ValueId value) {
   return value.valid() && (!graph.uses(value).empty() || graph.IsOutput(value));
 }
 
+// Whether the shapes differ, as far as they are known; one element beside a shape that is not known is broadcast.
+bool MayBroadcast(const Shape& a, const Shape& b) {
+  if (!a.has_rank() || !b.has_rank()) return a.num_elements() == 1 || b.num_elements() == 1;
+  if (a.rank() != b.rank()) return true;
+  for (int i = 0; i < a.rank(); ++i) {
+    if (a.dim(i).known() && b.dim(i).known() && a.dim(i) != b.dim(i)) return true;
+  }
+  return false;
+}
+
 // Ops that stand for a row of ONNX operators have no row to be written by: the node's name goes to the last of them.
 onnx::NodeProto& AddLast(NodeWriter& writer, NodeId id, std::string_view op_type, std::vector<std::string> inputs) {
   onnx::NodeProto& proto = writer.Add(op_type, std::move(inputs), writer.Made(id));
@@ -34,7 +44,8 @@ onnx::NodeProto& AddLast(NodeWriter& writer, NodeId id, std::string_view op_type
 
 }  // namespace
 
-// ---- Opsets.
+// ---- Opsets. What is not known of a value (an opaque node has made it) asks for no newer opset: the file's own had the
+// node.
 
 int DropoutMinOpset(const Graph& graph, const Node& node) {
   const ValueId ratio = Input(node, 1);
@@ -45,18 +56,19 @@ int DropoutMinOpset(const Graph& graph, const Node& node) {
   return node.outputs.size() > 1 && HasRead(graph, node.outputs[1]) ? 10 : 7;  // the mask is bool since 10
 }
 
-int GemmMinOpset(const Graph&, const Node& node) { return Input(node, 2).valid() ? 7 : 11; }
-
-// Max and Min broadcast since 8 and take integers since 12.
-int BroadcastMinOpset(const Graph& graph, const Node& node) {
-  if (IsInteger(graph.type(node.inputs[0]))) return 12;
-  const Shape& a = graph.shape(Input(node, 0));
-  const Shape& b = graph.shape(Input(node, 1));
-  return a.fully_known() && a == b ? 6 : 8;
+// They broadcast since 8; max and min take integers since 12.
+int VariadicMinOpset(const Graph& graph, const Node& node) {
+  bool broadcasts = false;
+  for (const ValueId input : node.inputs) {
+    if (IsInteger(graph.type(input))) return 12;
+    broadcasts = broadcasts || MayBroadcast(graph.shape(node.inputs[0]), graph.shape(input));
+  }
+  return broadcasts ? 8 : 6;
 }
 
 int PowMinOpset(const Graph& graph, const Node& node) {
-  return graph.type(Input(node, 0)) == graph.type(Input(node, 1)) ? 7 : 12;
+  const DataType base = graph.type(Input(node, 0)), exponent = graph.type(Input(node, 1));
+  return base == exponent || base == DataType::kUnknown || exponent == DataType::kUnknown ? 7 : 12;
 }
 
 int ClipMinOpset(const Graph& graph, const Node& node) { return IsInteger(graph.type(node.inputs[0])) ? 12 : 6; }
@@ -75,7 +87,8 @@ int MaxPoolMinOpset(const Graph& graph, const Node& node) {
 int PadMinOpset(const Graph& graph, const Node& node) {
   if (node.attributes.String("mode", "constant") == "wrap") return 19;
   if (Input(node, 3).valid()) return 18;
-  return IsFloatingPoint(graph.type(node.inputs[0])) ? 2 : 11;
+  const DataType type = graph.type(node.inputs[0]);
+  return IsFloatingPoint(type) || type == DataType::kUnknown ? 2 : 11;
 }
 
 int ResizeMinOpset(const Graph&, const Node& node) {
@@ -112,6 +125,19 @@ absl::Status WriteDropout(NodeWriter& writer, NodeId id) {
   onnx::NodeProto& proto = AddLast(writer, id, "Dropout", std::move(inputs));
   if (writer.opset() < 12 && (has_ratio || ratio.valid())) SetFloat(proto, "ratio", value);
   if (writer.opset() >= 12 && node.extra.has("seed")) SetInt(proto, "seed", node.extra.Int("seed", 0));
+  return absl::OkStatus();
+}
+
+// C is optional since opset 11; before, zeros are added.
+absl::Status WriteGemm(NodeWriter& writer, NodeId id) {
+  const Graph& graph = writer.graph();
+  HALFTONE_ASSIGN_OR_RETURN(onnx::NodeProto* const proto, writer.WriteByRow(id, *FindRow(OpKind::kGemm)));
+  if (writer.opset() >= 11 || graph.input(id, 2).valid()) return absl::OkStatus();
+  const Shape& y = graph.shape(graph.output(id));
+  const bool known = y.has_rank() && y.rank() == 2 && y.dim(1).known();
+  const DataType type = graph.type(graph.output(id));
+  proto->add_input(writer.AddConstant(
+      Tensor(type == DataType::kUnknown ? DataType::kFloat32 : type, {known ? y.dim(1).value : 1}), "zeros"));
   return absl::OkStatus();
 }
 
@@ -178,8 +204,7 @@ absl::Status WriteSoftmax(NodeWriter& writer, NodeId id) {
 absl::Status WriteBatchNorm(NodeWriter& writer, NodeId id) {
   const Graph& graph = writer.graph();
   const Node& node = graph.node(id);
-  if (node.attributes.Bool("is_training", false))
-    return writer.WriteByRow(id, *FindRow(OpKind::kBatchNorm)).status();
+  if (node.attributes.Bool("is_training", false)) return writer.WriteByRow(id, *FindRow(OpKind::kBatchNorm)).status();
   for (size_t i = 1; i < node.outputs.size(); ++i) {
     if (HasRead(graph, node.outputs[i])) return absl::UnimplementedError("statistics of batch norm are read");
   }

@@ -9,8 +9,7 @@ namespace halftone::onnx_format {
 
 // The opset that the node needs for other reasons than those in its row.
 int DropoutMinOpset(const Graph& graph, const Node& node);
-int GemmMinOpset(const Graph& graph, const Node& node);
-int BroadcastMinOpset(const Graph& graph, const Node& node);
+int VariadicMinOpset(const Graph& graph, const Node& node);
 int PowMinOpset(const Graph& graph, const Node& node);
 int ClipMinOpset(const Graph& graph, const Node& node);
 int SoftmaxMinOpset(const Graph& graph, const Node& node);
@@ -19,6 +18,7 @@ int PadMinOpset(const Graph& graph, const Node& node);
 int ResizeMinOpset(const Graph& graph, const Node& node);
 
 absl::Status WriteDropout(NodeWriter& writer, NodeId id);
+absl::Status WriteGemm(NodeWriter& writer, NodeId id);
 absl::Status WriteConv(NodeWriter& writer, NodeId id);
 absl::Status WriteMatMul(NodeWriter& writer, NodeId id);
 absl::Status WriteSoftmax(NodeWriter& writer, NodeId id);

@@ -163,6 +163,7 @@ absl::StatusOr<int> OnnxOpset(const Graph& graph, const OnnxExportOptions& optio
   const int own = onnx_format::OwnOpset(graph);
   int opset = std::max(own, options.min_opset);
   if (options.integer_operators) opset = std::max(opset, onnx_format::IntegerGroups(graph).MinOpset());
+  std::string reason = "the graph";  // what asks for the opset
   const std::vector<const Graph*> graphs = WithNested(graph);
   for (const Graph* part : graphs) {
     for (const NodeId id : part->nodes()) {
@@ -174,7 +175,9 @@ absl::StatusOr<int> OnnxOpset(const Graph& graph, const OnnxExportOptions& optio
                                                "): up to opset ", onnx_format::kMaxOpset,
                                                " ONNX has no form of it with these types"));
       }
-      opset = std::max(opset, needed);
+      if (needed <= opset) continue;
+      opset = needed;
+      reason = Concat("node '", part->Label(id), "' (", onnx_format::OperatorName(*part, id), ")");
     }
   }
   if (opset > onnx_format::kMaxOpset || opset < onnx_format::kMinOpset) {
@@ -182,10 +185,12 @@ absl::StatusOr<int> OnnxOpset(const Graph& graph, const OnnxExportOptions& optio
         Concat("opset ", opset, " is not supported, ", onnx_format::kMinOpset, " to ", onnx_format::kMaxOpset, " are"));
   }
   if (opset == own) return opset;
-  for (const Graph* part : graphs) HALFTONE_RETURN_IF_ERROR(onnx_format::CheckVerbatimNodes(*part, own, opset));
+  reason = Concat(reason, " needs opset ", opset, ", the model has ", own);
+  for (const Graph* part : graphs) {
+    HALFTONE_RETURN_IF_ERROR(Annotate(onnx_format::CheckVerbatimNodes(*part, own, opset), reason));
+  }
   if (onnx_format::HeaderBytes(graph, "rest") != nullptr) {
-    return absl::UnimplementedError(
-        Concat("the graph needs opset ", opset, " instead of ", own, ", but its functions are kept as they are"));
+    return absl::UnimplementedError(Concat(reason, ": its functions are passed through unchanged"));
   }
   return opset;
 }

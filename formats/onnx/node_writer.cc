@@ -241,14 +241,15 @@ absl::Status NodeWriter::WriteOpaque(NodeId id) {
   onnx::NodeProto proto;
   HALFTONE_RETURN_IF_ERROR(WriteExtra(node, proto));
   proto.set_op_type(node.spelling);
+  if (!node.domain.empty()) proto.set_domain(node.domain);
   if (const int from = static_cast<int>(node.extra.Int(kOpsetMark, opset_)); from != opset_) {
     if (const int change = FirstChange(proto, std::min(from, opset_), std::max(from, opset_)); change != 0) {
-      return absl::UnimplementedError(Concat(node.spelling, " came from a function of opset ", from,
-                                             ", is kept as it is, and changed in opset ", change,
-                                             "; the model has opset ", opset_));
+      return absl::UnimplementedError(
+          Concat(node.spelling, " of a function with opset ", from,
+                 " is passed through unchanged, and ONNX has another one or none since opset ", change,
+                 "; the model has opset ", opset_));
     }
   }
-  if (!node.domain.empty()) proto.set_domain(node.domain);
   if (!node.name.empty()) proto.set_name(node.name);
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const std::string name = Read(node.inputs[i]);

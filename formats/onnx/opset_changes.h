@@ -1,5 +1,5 @@
-// Which nodes mean the same in a newer opset as they stand. Needed for nodes that are kept verbatim (opaque ones and
-// those in subgraphs) when another node of the graph needs a newer opset.
+// Which nodes mean the same in a newer opset as they stand. Needed for nodes that are passed through unchanged (opaque
+// ones and those in their subgraphs) when another node of the graph needs a newer opset.
 #ifndef HALFTONE_FORMATS_ONNX_OPSET_CHANGES_H_
 #define HALFTONE_FORMATS_ONNX_OPSET_CHANGES_H_
 
@@ -7,8 +7,10 @@
 
 namespace halftone::onnx_format {
 
-// The first opset in (from, to] in which a node of ONNX's own domain, written for opset `from`, would be invalid or
-// mean something else; 0 if there is none. Nodes of other domains never change.
+// The first opset in (from, to] in which ONNX has another version of the node's operator than in opset `from`, or has
+// it no more; 0 if there is none. An operator that ONNX does not have in opset `from` (ImageScaler, Crop, Affine:
+// experimental ones that ONNX Runtime loads up to opset 9) exists in that opset alone. Nodes of other domains never
+// change: the opset that counts for them is that of their own domain, which stays.
 int FirstChange(const onnx::NodeProto& node, int from, int to);
 
 }  // namespace halftone::onnx_format

@@ -1,5 +1,6 @@
 // Rows of elementwise ops: trigonometry, activations, comparisons, logic.
 #include "formats/onnx/elementwise_rules.h"
+#include "formats/onnx/export_rules.h"
 #include "formats/onnx/op_rows.h"
 
 namespace halftone::onnx_format {

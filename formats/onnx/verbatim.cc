@@ -39,9 +39,9 @@ absl::Status CheckVerbatimNodes(const Graph& graph, int from, int to) {
     VisitNodes(proto, [&](const onnx::NodeProto& node) {
       const int change = FirstChange(node, from, to);
       if (change == 0 || !status.ok()) return;
-      status = absl::UnimplementedError(Concat("the graph needs opset ", to, " instead of ", from, ", but node '",
-                                               graph.Label(id), "' is kept as it is and ", node.op_type(),
-                                               " changed in opset ", change));
+      status = absl::UnimplementedError(Concat("node '", graph.Label(id),
+                                               "' is passed through unchanged, and ONNX has another ", node.op_type(),
+                                               " or none since opset ", change));
     });
     HALFTONE_RETURN_IF_ERROR(status);
   }

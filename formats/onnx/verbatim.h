@@ -1,4 +1,5 @@
-// Opaque nodes on their way out: they leave as they came, so that the file must stay in an opset that means the same.
+// Export of opaque nodes: they are passed through unchanged, so that the file must stay in an opset in which their
+// operators are the same.
 #ifndef HALFTONE_FORMATS_ONNX_VERBATIM_H_
 #define HALFTONE_FORMATS_ONNX_VERBATIM_H_
 
@@ -10,8 +11,8 @@
 
 namespace halftone::onnx_format {
 
-// UNIMPLEMENTED, with the node's label, if an opaque node of the graph (nested ones are not looked at) or one in its
-// subgraphs means something else in opset `to` than in `from`.
+// UNIMPLEMENTED, with the node's label, if the operator of an opaque node of the graph, or of a node in its subgraphs, is
+// not the same in opset `to` as in `from` (opset_changes.h). Nested graphs are not looked at.
 absl::Status CheckVerbatimNodes(const Graph& graph, int from, int to);
 
 // Names that the subgraphs and nested graphs of the graph's nodes give to values.
