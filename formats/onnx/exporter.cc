@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "base/version.h"
 #include "formats/onnx/element_types.h"
 #include "formats/onnx/integer_groups.h"
 #include "formats/onnx/node_writer.h"
@@ -24,6 +25,9 @@
 namespace halftone {
 namespace onnx_format {
 namespace {
+
+constexpr char kProducer[] = "halftone";
+constexpr char kSourceProducerKey[] = "source_producer";  // without "halftone.": a later run keeps it (ir/provenance.h)
 
 using Strings = std::vector<std::string>;
 using Ints = std::vector<int64_t>;
@@ -73,6 +77,8 @@ class Exporter {
  private:
   onnx::GraphProto& proto() { return *model_->mutable_graph(); }
   absl::Status Header();
+  void Opsets();
+  void Description();
   absl::StatusOr<ValueNames> Names() const;
   absl::Status Values(const std::vector<NodeWriter::Initializer>& initializers);
 
@@ -84,48 +90,59 @@ class Exporter {
 };
 
 absl::Status Exporter::Header() {
-  const Attributes& header = graph_.header();
   if (const std::string* rest = HeaderBytes(graph_, "rest"); rest != nullptr && !ParseMessage(*rest, *model_)) {
     return absl::InvalidArgumentError("header 'rest' is no ModelProto");
   }
-  const int64_t own_version = header.Int("ir_version", IrVersionOf(opset_));
+  const int64_t own_version = graph_.header().Int("ir_version", IrVersionOf(opset_));
   model_->set_ir_version(opset_ > OwnOpset(graph_) ? std::max(own_version, IrVersionOf(opset_)) : own_version);
+  Opsets();
+  Description();
+  return SetGraphHeader(graph_, proto());
+}
+
+void Exporter::Opsets() {
+  const auto add = [this](const std::string& domain, int64_t version) {
+    onnx::OperatorSetIdProto& opset = *model_->add_opset_import();
+    opset.set_domain(domain);
+    opset.set_version(version);
+  };
   const Ints versions = HeaderList<Ints>(graph_, "opset");
   const Strings domains = HeaderList<Strings>(graph_, "opset_domains");
   bool has_onnx = false;
   for (size_t i = 0; i < versions.size(); ++i) {
-    onnx::OperatorSetIdProto& opset = *model_->add_opset_import();
-    opset.set_domain(i < domains.size() ? domains[i] : "");
-    opset.set_version(opset.domain().empty() ? opset_ : versions[i]);
-    has_onnx |= opset.domain().empty();
+    const std::string domain = i < domains.size() ? domains[i] : "";
+    add(domain, domain.empty() ? opset_ : versions[i]);
+    has_onnx |= domain.empty();
   }
-  if (!has_onnx) {
-    onnx::OperatorSetIdProto& opset = *model_->add_opset_import();
-    opset.set_domain("");
-    opset.set_version(opset_);
-  }
+  if (!has_onnx) add("", opset_);
   std::set<std::string> needed = DialectDomains(graph_);
   for (const std::string_view domain : groups_.Domains()) needed.emplace(domain);
   for (const std::string& domain : needed) {
-    if (std::find(domains.begin(), domains.end(), domain) != domains.end()) continue;
-    onnx::OperatorSetIdProto& opset = *model_->add_opset_import();
-    opset.set_domain(domain);
-    opset.set_version(1);
+    if (std::find(domains.begin(), domains.end(), domain) == domains.end()) add(domain, 1);
   }
+}
+
+// Who made the file, and what the imported one said of itself.
+void Exporter::Description() {
+  const Attributes& header = graph_.header();
   const auto text = [&header](std::string_view name) { return header.String(name, ""); };
-  if (header.has("producer_name")) model_->set_producer_name(text("producer_name"));
-  if (header.has("producer_version")) model_->set_producer_version(text("producer_version"));
+  model_->set_producer_name(kProducer);
+  model_->set_producer_version(kVersion);
   if (header.has("domain")) model_->set_domain(text("domain"));
   if (header.has("doc_string")) model_->set_doc_string(text("doc_string"));
   if (header.has("model_version")) model_->set_model_version(header.Int("model_version", 0));
+  const auto add = [this](const std::string& key, const std::string& value) {
+    onnx::StringStringEntryProto& entry = *model_->add_metadata_props();
+    entry.set_key(key);
+    entry.set_value(value);
+  };
   const Strings keys = HeaderList<Strings>(graph_, "metadata_keys");
   const Strings values = HeaderList<Strings>(graph_, "metadata_values");
-  for (size_t i = 0; i < std::min(keys.size(), values.size()); ++i) {
-    onnx::StringStringEntryProto& entry = *model_->add_metadata_props();
-    entry.set_key(keys[i]);
-    entry.set_value(values[i]);
-  }
-  return SetGraphHeader(graph_, proto());
+  for (size_t i = 0; i < std::min(keys.size(), values.size()); ++i) add(keys[i], values[i]);
+  const std::string source = text("producer_name"), version = text("producer_version");
+  const bool known = std::find(keys.begin(), keys.end(), kSourceProducerKey) != keys.end();
+  if (source.empty() || source == kProducer || known) return;  // the first of several runs has written it
+  add(kSourceProducerKey, Concat(source, version.empty() ? "" : " ", version));
 }
 
 absl::StatusOr<ValueNames> Exporter::Names() const {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/version.h"
 #include "formats/onnx/test_models.h"
 #include "gmock/gmock.h"
 #include "ir/text.h"
@@ -139,6 +140,7 @@ TEST(Importer, NodesInAnyOrder) {
 TEST(Importer, KeepsWhatTheFileSays) {
   onnx::ModelProto model = Model(9, "agraph (float[batch,3] x) => (float[batch,3] y) { y = Relu(x) }", 4);
   model.set_producer_name("pytorch");
+  model.set_producer_version("2.1");
   onnx::StringStringEntryProto& entry = *model.add_metadata_props();
   entry.set_key("labels");
   entry.set_value("cat,dog");
@@ -148,8 +150,13 @@ TEST(Importer, KeepsWhatTheFileSays) {
   EXPECT_EQ(graph.header().String("producer_name", ""), "pytorch");
   EXPECT_EQ(graph.shape(graph.output(graph.inputs()[0])).ToString(), "[batch,3]");
   const onnx::ModelProto back = Exported(graph);
-  EXPECT_EQ(back.producer_name(), "pytorch");
+  EXPECT_EQ(back.producer_name(), "halftone");
+  EXPECT_EQ(back.producer_version(), kVersion);
   EXPECT_EQ(back.metadata_props(0).value(), "cat,dog");
+  ASSERT_EQ(back.metadata_props_size(), 2);
+  EXPECT_EQ(back.metadata_props(1).key(), "source_producer");
+  EXPECT_EQ(back.metadata_props(1).value(), "pytorch 2.1");
+  EXPECT_EQ(Exported(Imported(back)).SerializeAsString(), back.SerializeAsString());
   EXPECT_EQ(back.graph().output(0).type().tensor_type().shape().dim(0).dim_param(), "batch");
 }
 
