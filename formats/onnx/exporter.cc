@@ -68,8 +68,8 @@ class Exporter {
     NodeWriter writer(graph_, opset_, std::move(names), /*name_nodes=*/opset_ > OwnOpset(graph_));
     writer.SetGroups(&groups_);
     for (const NodeId id : graph_.TopologicalOrder()) HALFTONE_RETURN_IF_ERROR(writer.Write(id));
-    const std::vector<NodeWriter::Initializer> initializers =
-        writer.Finish(proto(), HeaderList<Strings>(graph_, "initializer_inputs"));
+    HALFTONE_ASSIGN_OR_RETURN(const std::vector<NodeWriter::Initializer> initializers,
+                              writer.Finish(proto(), HeaderList<Strings>(graph_, "initializer_inputs")));
     HALFTONE_RETURN_IF_ERROR(Values(initializers));
     return Serialize(*model_, initializers);
   }

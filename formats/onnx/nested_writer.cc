@@ -66,7 +66,8 @@ absl::StatusOr<onnx::GraphProto> NodeWriter::WriteNested(NodeId id, std::string_
   for (const NodeId inner : nested->TopologicalOrder()) HALFTONE_RETURN_IF_ERROR(writer.Write(inner));
   onnx::GraphProto proto;
   HALFTONE_RETURN_IF_ERROR(SetGraphHeader(*nested, proto));
-  for (const Initializer& initializer : writer.Finish(proto, {})) {
+  HALFTONE_ASSIGN_OR_RETURN(const std::vector<Initializer> initializers, writer.Finish(proto, {}));
+  for (const Initializer& initializer : initializers) {
     *proto.add_initializer() = ToProto(initializer.value, initializer.name);
   }
   for (size_t i = 0; i < formal; ++i) {

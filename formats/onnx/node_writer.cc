@@ -42,14 +42,25 @@ NodeWriter::NodeWriter(const Graph& graph, int opset, ValueNames names, bool nam
       name_nodes_(name_nodes),
       outer_(outer),
       inside_attention_(NodesInsideAttention(graph)),
-      read_(graph.num_values(), false) {}
+      read_(graph.num_values(), false),
+      types_(outer == nullptr ? nullptr : &outer->types_) {
+  for (const NodeId id : graph.nodes()) {
+    for (const ValueId value : graph.node(id).outputs) {
+      // What is not read may be of another type in old opsets (the mask of Dropout).
+      const bool read = value.valid() && (!graph.uses(value).empty() || graph.IsOutput(value));
+      if (read) types_.Set(names_.of(value), graph.type(value));
+    }
+  }
+}
 
 absl::Status NodeWriter::Write(NodeId id) {
   if (groups_ != nullptr && groups_->IsInside(id)) return absl::OkStatus();
+  const size_t first = nodes_.size();
   const IntegerGroup* group = groups_ == nullptr ? nullptr : groups_->Find(id);
   absl::Status status = group == nullptr ? WriteNode(id) : WriteIntegerGroup(*this, *group);
   if (!status.ok()) return Annotate(std::move(status), Concat("node '", graph_.Label(id), "'"));
   WriteAliases(id);
+  for (size_t i = first; i < nodes_.size(); ++i) nodes_[i].from = id;
   return absl::OkStatus();
 }
 
@@ -125,6 +136,7 @@ onnx::NodeProto& NodeWriter::Add(std::string_view op_type, std::vector<std::stri
 
 std::string NodeWriter::AddConstant(Tensor value, std::string_view base) {
   added_.push_back({names_.Fresh(base), std::move(value)});
+  types_.Set(added_.back().name, added_.back().value.type());
   return added_.back().name;
 }
 
@@ -296,10 +308,15 @@ absl::Status NodeWriter::WriteConstantNode(NodeId id) {
   return absl::OkStatus();
 }
 
-std::vector<NodeWriter::Initializer> NodeWriter::Finish(onnx::GraphProto& proto, const std::vector<std::string>& keep) {
+absl::StatusOr<std::vector<NodeWriter::Initializer>> NodeWriter::Finish(onnx::GraphProto& proto,
+                                                                        const std::vector<std::string>& keep) {
   for (const GraphOutput& output : graph_.outputs()) Read(output.value);
   for (Written& node : nodes_) {
     if (node.constant.valid() && !read_[node.constant.index]) continue;
+    if (graph_.op(node.from) != OpKind::kOpaque) {
+      absl::Status status = CheckWrittenNode(node.proto, opset_, types_);
+      if (!status.ok()) return Annotate(std::move(status), Concat("node '", graph_.Label(node.from), "'"));
+    }
     if (name_nodes_ && node.proto.name().empty()) {
       const auto made = std::find_if(node.proto.output().begin(), node.proto.output().end(),
                                      [](const std::string& name) { return !name.empty(); });

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "formats/onnx/op_map.h"
 #include "formats/onnx/value_names.h"
+#include "formats/onnx/written_nodes.h"
 #include "ir/graph.h"
 #include "onnx/onnx_pb.h"
 
@@ -78,8 +79,9 @@ class NodeWriter {
     std::string name;
     Tensor value;
   };
-  // Moves the nodes into `proto` and returns the initializers that somebody reads. `keep`: those that are kept anyway.
-  std::vector<Initializer> Finish(onnx::GraphProto& proto, const std::vector<std::string>& keep);
+  // Moves the nodes into `proto` and returns the initializers that are read. `keep`: those that are kept anyway. INTERNAL,
+  // with the node's label, for a node that the opset does not allow; opaque ones are passed through unchecked.
+  absl::StatusOr<std::vector<Initializer>> Finish(onnx::GraphProto& proto, const std::vector<std::string>& keep);
 
  private:
   absl::Status WriteNode(NodeId id);
@@ -95,6 +97,7 @@ class NodeWriter {
   struct Written {
     onnx::NodeProto proto;
     ValueId constant;  // valid: left out unless this value is read
+    NodeId from = {};  // the graph's node that it was written for
   };
 
   const Graph& graph_;
@@ -107,6 +110,7 @@ class NodeWriter {
   std::map<ValueId, ValueId> others_;  // of WriteAs
   std::vector<bool> read_;             // by value
   std::deque<Written> nodes_;
+  WrittenTypes types_;
   std::vector<Initializer> added_;
   // Of the outermost writer: constants by name, those that are written already, and where hoisted ones are.
   std::map<std::string, ValueId> constants_;
