@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "formats/onnx/constants.h"
+#include "formats/onnx/derived_names.h"
 #include "formats/onnx/element_types.h"
 #include "formats/onnx/inside_attention.h"
 #include "formats/onnx/integer_groups.h"
@@ -317,7 +318,7 @@ absl::StatusOr<std::vector<NodeWriter::Initializer>> NodeWriter::Finish(onnx::Gr
       absl::Status status = CheckWrittenNode(node.proto, opset_, types_);
       if (!status.ok()) return Annotate(std::move(status), Concat("node '", graph_.Label(node.from), "'"));
     }
-    if (name_nodes_ && node.proto.name().empty()) {
+    if ((name_nodes_ || HasDerivedName(graph_, node.from)) && node.proto.name().empty()) {
       const auto made = std::find_if(node.proto.output().begin(), node.proto.output().end(),
                                      [](const std::string& name) { return !name.empty(); });
       if (made != node.proto.output().end()) node.proto.set_name(*made);

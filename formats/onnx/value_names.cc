@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "formats/onnx/derived_names.h"
 
 namespace halftone::onnx_format {
 namespace {
@@ -41,7 +42,10 @@ class ValueNames::Assignment {
     for (const auto& [name, value] : CapturedNames(graph_)) {
       if (value.valid()) HALFTONE_RETURN_IF_ERROR(Want(value, name));
     }
+    const std::vector<DerivedName> derived = DerivedNames(graph_);
+    for (const DerivedName& name : derived) derived_.insert(name.value);
     for (const bool named : {true, false}) Others(named);  // values with a name of their own choose first
+    for (const DerivedName& name : derived) Derive(name);
     Outputs();
     return absl::OkStatus();
   }
@@ -90,7 +94,7 @@ class ValueNames::Assignment {
   void Others(bool named) {
     for (const NodeId id : graph_.nodes()) {
       for (const ValueId value : graph_.node(id).outputs) {
-        if (!value.valid() || IsNamed(value)) continue;
+        if (!value.valid() || IsNamed(value) || derived_.contains(value)) continue;
         const std::string& name = graph_.value(value).name;
         if (name.empty() == named) continue;
         if (named && !result_.IsTaken(name)) {
@@ -103,6 +107,13 @@ class ValueNames::Assignment {
         }
       }
     }
+  }
+
+  void Derive(const DerivedName& name) {
+    std::string& result = result_.names_[name.value.index];
+    if (!result.empty()) return;  // an input, an output or a value from around
+    const bool known = name.stem.empty() && name.of.valid();
+    result = result_.Fresh(Concat(known ? result_.names_[name.of.index] : name.stem, name.ending));
   }
 
   // Outputs of a nested graph are told apart by their places. None may be a value from around, nor, unless the file had
@@ -128,6 +139,7 @@ class ValueNames::Assignment {
   const Graph& graph_;
   ValueNames& result_;
   std::map<std::string, ValueId> owner_;
+  std::set<ValueId> derived_;
 };
 
 absl::StatusOr<ValueNames> ValueNames::Assign(const Graph& graph, NameScope scope) {
