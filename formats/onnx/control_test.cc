@@ -196,6 +196,53 @@ TEST(Control, TheOpsetCountsInsideToo) {
   EXPECT_TRUE(Import(newer).ok()) << Import(newer).status();
 }
 
+// ---- Weights: a file has each once.
+
+std::string Numbers(int count) {
+  std::string text = "0";
+  for (int i = 1; i < count; ++i) text += "," + std::to_string(i);
+  return text;
+}
+
+TEST(Control, WeightsOfABranchAreReadByNameInside) {
+  const std::string weights = "a = Constant<value = float[100] {" + Numbers(100) + "}>()";
+  const onnx::ModelProto model = Model(13, "agraph (bool c, bool d, float[100] x) => (float[100] y) { y = If(c) <" +
+                                               ("then_branch = t () => (float[100] u) { " + weights + R"(
+        b = If(d) <then_branch = tt () => (float[100] v) { v = Add(x, a) },
+                   else_branch = te () => (float[100] w) { w = Sub(x, a) }>
+        u = Mul(b, a) }, else_branch = e () => (float[100] z) { z = Identity(x) }> })"));
+  const onnx::ModelProto back = Exported(Imported(model));
+  const onnx::GraphProto then = Subgraph(back, "then_branch");
+  EXPECT_EQ(then.node(0).op_type(), "Constant");
+  EXPECT_EQ(then.initializer_size(), 0);
+  EXPECT_EQ(back.graph().initializer_size(), 0);
+  for (const onnx::AttributeProto& attribute : then.node(1).attribute()) {
+    EXPECT_EQ(attribute.g().initializer_size(), 0);
+    EXPECT_EQ(attribute.g().node(0).input(1), "a");
+  }
+  EXPECT_LE(back.ByteSizeLong(), model.ByteSizeLong() * 102 / 100);
+}
+
+// What passes compute of one weight in both branches is the same bytes twice.
+TEST(Control, EqualWeightsOfTwoBranchesStandAroundThem) {
+  const std::string weights = "= const f32[100] {" + Numbers(100) + "}";
+  const absl::StatusOr<Graph> graph = ParseGraph(R"(graph (c: bool[], x: f32[100]) {
+    y = if(c, x) {then=graph (x: f32[100]) { t )" +
+                                                 weights + R"(  b = const f32[1] {3}  u = add(add(x, t), b)  return u },
+                  else=graph (x: f32[100]) { e )" +
+                                                 weights + R"(  b = const f32[1] {3}  v = mul(mul(x, e), b)  return v }}
+    return y })");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const onnx::ModelProto model = Exported(*graph);
+  ASSERT_EQ(model.graph().initializer_size(), 1);
+  EXPECT_EQ(model.graph().initializer(0).name(), "t");
+  EXPECT_EQ(Subgraph(model, "then_branch").initializer_size(), 1);  // small ones stay
+  EXPECT_EQ(Subgraph(model, "else_branch").initializer_size(), 1);
+  EXPECT_EQ(Subgraph(model, "then_branch").node(0).input(1), "t");
+  EXPECT_EQ(Subgraph(model, "else_branch").node(0).input(1), "t");
+  EXPECT_TRUE(Import(model).ok()) << Import(model).status();
+}
+
 TEST(Control, TextInBetweenChangesNothing) {
   const Graph graph = Imported(Model(13, R"(agraph (int64 n, bool c, float[2] x) => (float[2] y) <float[2] w = {1,2}> {
       y = Loop(n, c, x) <body = b (int64 i, bool on, float[2] s) => (bool go, float[2] t) {

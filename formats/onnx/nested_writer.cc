@@ -15,24 +15,39 @@ constexpr size_t kSmallConstant = 1024;  // bytes; several copies in a file do n
 
 }  // namespace
 
-// A constant that was read from around is written once, around everything.
-std::string NodeWriter::Hoist(const Tensor& tensor, const std::string& name) {
-  if (outer_ != nullptr) return outer_->Hoist(tensor, name);
+ValueId NodeWriter::FindConstant(const Tensor& tensor, const std::string& name) {
   if (constants_.empty()) {
     for (const NodeId id : graph_.nodes()) {
       const ValueId value = graph_.output(id);
       if (graph_.op(id) == OpKind::kConstant && value.valid()) constants_.emplace(graph_.value(value).name, value);
     }
   }
-  if (const auto it = constants_.find(name); it != constants_.end()) {
-    const Tensor* here = graph_.ConstantTensor(it->second);
-    const bool before = IsInitializer(graph_.producer(it->second)) || written_constants_.contains(it->second);
-    if (before && here != nullptr && here->SameBytes(tensor)) return Read(it->second);
+  const auto can_be_read = [this](ValueId value) {
+    return names_.IsOuter(value) || IsInitializer(graph_.producer(value)) || written_constants_.contains(value);
+  };
+  if (const auto named = constants_.find(name); !name.empty() && named != constants_.end()) {
+    const Tensor* here = graph_.ConstantTensor(named->second);
+    if (can_be_read(named->second) && here != nullptr && here->SameBytes(tensor)) return named->second;
+  }
+  const SharedConstant* shared = shared_->Find(tensor);
+  if (shared == nullptr) return kNoValue;
+  const auto holder = shared->holders.find(&graph_);
+  return holder != shared->holders.end() && can_be_read(holder->second) ? holder->second : kNoValue;
+}
+
+std::string NodeWriter::Hoist(const Tensor& tensor, const std::string& name) {
+  NodeWriter* outermost = this;
+  for (NodeWriter* writer = this; writer != nullptr; writer = writer->outer_) {
+    const ValueId value = writer->FindConstant(tensor, name);
+    if (value.valid()) return writer->Read(value);
+    outermost = writer;
   }
   const std::string base = name.empty() ? "constant" : name;
-  if (tensor.type() == DataType::kString) return AddConstant(tensor, base);
-  const auto [it, added] = hoisted_.try_emplace({tensor.raw(), tensor.type(), tensor.dims()});
-  if (added) it->second = AddConstant(tensor, base);
+  if (tensor.type() == DataType::kString) return outermost->AddConstant(tensor, base);
+  const SharedConstant* shared = shared_->Find(tensor);
+  const std::byte* bytes = shared == nullptr ? tensor.raw() : shared->tensor.raw();
+  const auto [it, added] = outermost->hoisted_.try_emplace({bytes, tensor.type(), tensor.dims()});
+  if (added) it->second = outermost->AddConstant(tensor, base);
   return it->second;
 }
 
@@ -55,11 +70,17 @@ absl::StatusOr<onnx::GraphProto> NodeWriter::WriteNested(NodeId id, std::string_
     const ValueId value = nested->output(inner);
     const Tensor* tensor = nested->op(inner) == OpKind::kConstant ? nested->ConstantTensor(value) : nullptr;
     if (tensor == nullptr) continue;
-    // Copies of constants around: the importer has marked them; those that a pass made have no name.
-    const bool is_copy = nested->node(inner).extra.has(kOuterMark) ||
-                         (nested->value(value).name.empty() && tensor->byte_size() > kSmallConstant);
+    // Copies of constants around: the importer has marked them; those that a pass made have no name. Others are found
+    // by their bytes.
+    const SharedConstant* shared = shared_->Find(*tensor);
+    const std::string& own_name = nested->value(value).name;
+    const bool marked = nested->node(inner).extra.has(kOuterMark);
+    const bool is_copy = marked || (own_name.empty() && tensor->byte_size() > kSmallConstant) ||
+                         (shared != nullptr && shared->owner != nested.get());
     const bool is_read = !nested->uses(value).empty() || nested->IsOutput(value);
-    if (is_copy && is_read) scope.fixed[value] = Hoist(*tensor, nested->node(inner).extra.String(kOuterMark, ""));
+    if (is_copy && is_read) {
+      scope.fixed[value] = Hoist(*tensor, marked ? nested->node(inner).extra.String(kOuterMark, "") : own_name);
+    }
   }
   HALFTONE_ASSIGN_OR_RETURN(ValueNames names, ValueNames::Assign(*nested, std::move(scope)));
   NodeWriter writer(*nested, opset_, names, name_nodes_, this);

@@ -44,7 +44,8 @@ NodeWriter::NodeWriter(const Graph& graph, int opset, ValueNames names, bool nam
       outer_(outer),
       inside_attention_(NodesInsideAttention(graph)),
       read_(graph.num_values(), false),
-      types_(outer == nullptr ? nullptr : &outer->types_) {
+      types_(outer == nullptr ? nullptr : &outer->types_),
+      shared_(outer == nullptr ? std::make_shared<const SharedConstants>(graph) : outer->shared_) {
   for (const NodeId id : graph.nodes()) {
     for (const ValueId value : graph.node(id).outputs) {
       // What is not read may be of another type in old opsets (the mask of Dropout).

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <deque>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "formats/onnx/op_map.h"
+#include "formats/onnx/shared_constants.h"
 #include "formats/onnx/value_names.h"
 #include "formats/onnx/written_nodes.h"
 #include "ir/graph.h"
@@ -71,7 +73,8 @@ class NodeWriter {
   absl::Status WriteExtra(const Node& node, onnx::NodeProto& proto) const;
   // One of the node's nested graphs as a subgraph (nested_writer.cc): what it captures it reads by name.
   absl::StatusOr<onnx::GraphProto> WriteNested(NodeId id, std::string_view name);
-  // The name of the model's initializer that holds a constant which nested graphs have copies of.
+  // For the writers of graphs nested in this one: the name of a constant of this graph or one around it with these
+  // bytes; the outermost gets one where there is none. `name`: of the constant that it is a copy of, "" if not known.
   std::string Hoist(const Tensor& tensor, const std::string& name);
 
   // --- Results.
@@ -86,6 +89,8 @@ class NodeWriter {
  private:
   absl::Status WriteNode(NodeId id);
   ValueId InPlaceOf(ValueId value) const;
+  // nested_writer.cc: a constant of this graph that nested graphs can read from here on; kNoValue if there is none.
+  ValueId FindConstant(const Tensor& tensor, const std::string& name);
   absl::Status WriteOpaque(NodeId id);
   absl::Status WriteConstantNode(NodeId id);
   bool IsFillNode(NodeId id) const;
@@ -112,9 +117,10 @@ class NodeWriter {
   std::deque<Written> nodes_;
   WrittenTypes types_;
   std::vector<Initializer> added_;
-  // Of the outermost writer: constants by name, those that are written already, and where hoisted ones are.
-  std::map<std::string, ValueId> constants_;
-  std::set<ValueId> written_constants_;
+  std::map<std::string, ValueId> constants_;             // by name, once somebody asks
+  std::set<ValueId> written_constants_;                  // those that are nodes
+  const std::shared_ptr<const SharedConstants> shared_;  // of the whole model
+  // Of the outermost writer: constants that only nested graphs hold.
   std::map<std::tuple<const std::byte*, DataType, std::vector<int64_t>>, std::string> hoisted_;
 };
 
