@@ -1,270 +1,317 @@
-// Which op is computed by which kernel: the table of contents of this folder.
+// THE table of kernels: which op is computed by which kernel, on which types and CPUs, and why the kernel exists.
+//
+// For an op the rows from top to bottom are the order of preference. A kernel is asked about a node where the row has
+// the type of the node's input 0, the CPU has the instructions, and the row is for such values (quantized or not);
+// Kernel::Prepare decides about the rest (shapes, attributes, layouts), and the first that accepts runs the node. What
+// no row takes is computed in f32 (f16 and bf16), then by the reference function. Chosen when the plan is made; a run
+// executes steps only.
+//
+// docs/kernels.md is printed from here (`bazel run //runtime/cpu:print_kernels`). How the matmul kernels differ:
+// runtime/cpu/matmul.md.
 #include "runtime/cpu/onednn/kernels.h"
 
-#include <omp.h>
-#include <unistd.h>
-
-#include <array>
-#include <initializer_list>
-
-#include "ir/reference/reference.h"
-#include "runtime/cpu/backend.h"
-#include "runtime/cpu/onednn/problem.h"
-#include "runtime/cpu/onednn/support.h"
+#include "runtime/cpu/kernel_table.h"
 #include "runtime/cpu/simd/kernels.h"
 
 namespace halftone {
 namespace {
 
-// One row an op: the first kernel that accepts the node runs it.
-using KernelList = std::vector<const Kernel*>;
+using enum OpKind;
+using Isa = KernelIsa;
 
-class KernelTable {
- public:
-  explicit KernelTable(bool reference_only) {
-    // Made once, never destroyed: plans may outlive main.
-    const Kernel* reference = onednn::MakeReferenceKernel().release();
-    if (!reference_only) FillFast();
-    for (int i = 0; i < kNumOps; ++i) {
-      if (reference::HasReference(static_cast<OpKind>(i))) lists_[i].push_back(reference);
-    }
-  }
-  std::span<const Kernel* const> operator[](OpKind op) const { return lists_[static_cast<size_t>(op)]; }
+// Element types of input 0.
+constexpr TypeSet kF32 = {DataType::kFloat32};
+constexpr TypeSet kBf16 = {DataType::kBFloat16};
+constexpr TypeSet kF32Bf16 = kF32 | kBf16;
+constexpr TypeSet kFloats = kF32Bf16 | TypeSet{DataType::kFloat16};
+constexpr TypeSet kFloatsF64 = kFloats | TypeSet{DataType::kFloat64};
+constexpr TypeSet kInt8 = {DataType::kInt8, DataType::kUInt8};
+constexpr TypeSet kFloatsInt8 = kFloats | kInt8;
+constexpr TypeSet kWide = {DataType::kInt32, DataType::kUInt32, DataType::kInt64, DataType::kUInt64,
+                           DataType::kFloat64};
+// Every type whose elements have a size; the kernel looks up its loop.
+constexpr TypeSet kSized =
+    kFloatsF64 | kInt8 | kWide |
+    TypeSet{DataType::kInt16, DataType::kUInt16, DataType::kBool, DataType::kComplex64, DataType::kComplex128};
+constexpr TypeSet kAll =
+    kSized | TypeSet{DataType::kUnknown, DataType::kString, DataType::kResource, DataType::kVariant};
 
- private:
-  void FillFast() {
-    const Kernel* conv = onednn::MakeConvKernel().release();
-    const Kernel* activated_conv = onednn::MakeActivatedConvKernel().release();
-    const Kernel* int8_depthwise = onednn::MakeInt8DepthwiseKernel().release();
-    const Kernel* int8_conv = onednn::MakeInt8ConvKernel().release();
-    const Kernel* int8_matmul = onednn::MakeInt8MatMulKernel().release();
-    const Kernel* int8_deconv = onednn::MakeInt8DeconvKernel().release();
-    const Kernel* int8_table = onednn::MakeInt8TableKernel().release();
-    const Kernel* int8_chain = onednn::MakeInt8ChainKernel().release();
-    const Kernel* int8_convert = onednn::MakeInt8ConvertKernel().release();
-    const Kernel* int8_pool = onednn::MakeInt8PoolKernel().release();
-    const Kernel* int8_conv_avx2 = onednn::MakeInt8ConvAvx2Kernel().release();
-    const Kernel* int8_matmul_avx2 = onednn::MakeInt8MatMulAvx2Kernel().release();
-    const Kernel* int8_skinny_matmul = onednn::MakeInt8SkinnyMatMulKernel().release();
-    const Kernel* dense = onednn::MakeSkinnyMatMulKernel().release();
-    const Kernel* pointwise_conv = onednn::MakePointwiseConvKernel().release();
-    const Kernel* matmul = onednn::MakeMatMulKernel().release();
-    const Kernel* fast_activation = onednn::MakeFastActivationKernel().release();
-    const Kernel* unary = onednn::MakeUnaryKernel().release();
-    const Kernel* affine_channels = onednn::MakeAffineChannelsKernel().release();
-    const Kernel* scale_channels = onednn::MakeScaleChannelsKernel().release();
-    const Kernel* binary = onednn::MakeBinaryKernel().release();
-    const Kernel* binary_chain = onednn::MakeBinaryChainKernel().release();
-    const Kernel* image_pool = onednn::MakeImagePoolKernel().release();
-    const Kernel* pool = onednn::MakePoolKernel().release();
-    const Kernel* reduce = onednn::MakeReduceKernel().release();
-    const Kernel* batch_norm = onednn::MakeBatchNormKernel().release();
-    const Kernel* softmax = onednn::MakeSoftmaxKernel().release();
-    const Kernel* concat_channels = onednn::MakeConcatChannelsKernel().release();
-    const Kernel* concat = onednn::MakeConcatKernel().release();
-    const Kernel* view = onednn::MakeViewKernel().release();
-    const Kernel* copy = onednn::MakeCopyKernel().release();
-    const Kernel* copy_parts = onednn::MakeCopyPartsKernel().release();
-    const Kernel* copy_blocks = onednn::MakeCopyBlocksKernel().release();
-    const Kernel* gather = simd::MakeGatherKernel().release();
-    const Kernel* scatter = simd::MakeScatterKernel().release();
-    const Kernel* l2_loss = simd::MakeL2LossKernel().release();
-    const Kernel* reduce_loop = simd::MakeReduceKernel().release();
-    const Kernel* accumulate = simd::MakeAccumulateKernel().release();
-    const Kernel* fill = simd::MakeFillKernel().release();
-    const Kernel* pad = simd::MakePadKernel().release();
-    const Kernel* cast = onednn::MakeCastKernel().release();
-    const Kernel* resize = onednn::MakeResizeKernel().release();
-    const Kernel* deconv = onednn::MakeDeconvKernel().release();
-    const Kernel* layer_norm = onednn::MakeLayerNormKernel().release();
-    const Kernel* lrn = onednn::MakeLrnKernel().release();
-    const Kernel* unary_loop = simd::MakeUnaryKernel().release();
-    const Kernel* softplus = simd::MakeSoftplusKernel().release();
-    const Kernel* binary_loop = simd::MakeBinaryKernel().release();
-    const Kernel* compare = simd::MakeCompareKernel().release();
-    const Kernel* many_loop = simd::MakeManyKernel().release();
-    const Kernel* cast_loop = simd::MakeCastKernel().release();
-    const Kernel* quantize = simd::MakeQuantizeKernel().release();
-    const Kernel* matmul_integer = onednn::MakeMatMulIntegerKernel().release();
-    const Kernel* matmul_integer_to_float = onednn::MakeMatMulIntegerToFloatKernel().release();
-    const Kernel* prelu = onednn::MakePReluKernel().release();
-    const Kernel* host_lrn = simd::MakeLrnKernel().release();
-    const Kernel* norm = simd::MakeNormKernel().release();
-    const Kernel* channels_last_norm = simd::MakeChannelsLastNormKernel().release();
-    const Kernel* channel_norm = simd::MakeChannelNormKernel().release();
-    const Kernel* host_pool = simd::MakePoolKernel().release();
-    const Kernel* grid_sample = simd::MakeGridSampleKernel().release();
-    const Kernel* deform_conv = simd::MakeDeformConvKernel().release();
-    const Kernel* col2im = simd::MakeCol2ImKernel().release();
-    const Kernel* roi_align = simd::MakeRoiAlignKernel().release();
-    const Kernel* crop_and_resize = simd::MakeCropAndResizeKernel().release();
-    const Kernel* exact_matmul = simd::MakeMatMulKernel().release();
-    const Kernel* skip_layer_norm = simd::MakeSkipLayerNormKernel().release();
-    const Kernel* softmax_loop = simd::MakeSoftmaxKernel().release();
-    const Kernel* attention = onednn::MakeAttentionKernel().release();
-    const Kernel* blocked_attention = onednn::MakeBlockedAttentionKernel(/*always=*/false).release();
-    const Kernel* any_attention = onednn::MakeBlockedAttentionKernel(/*always=*/true).release();
-    const Kernel* whole_attention = onednn::MakeWholeAttentionKernel().release();
-    const Kernel* dft = onednn::MakeDftKernel().release();
-    const Kernel* stft = onednn::MakeStftKernel().release();
-    const Kernel* einsum = onednn::MakeEinsumKernel().release();
-    const Kernel* recurrent = onednn::MakeRecurrentKernel().release();
-    const Kernel* int8_recurrent = onednn::MakeInt8RecurrentKernel().release();
+// Nodes by their values (runtime/plan/quantized_node.h).
+constexpr NodeValuesSet kPlain = {NodeValues::kPlain, NodeValues::kMoved};
+constexpr NodeValuesSet kQuantized = {NodeValues::kQuantized};
+constexpr NodeValuesSet kQuantizedOrMoved = {NodeValues::kQuantized, NodeValues::kMoved};
+constexpr NodeValuesSet kAllValues = kPlain | kQuantized;
 
-    // Fastest first; the reference function comes last everywhere.
-    Add({OpKind::kConv}, {int8_depthwise, int8_conv, int8_conv_avx2, pointwise_conv, activated_conv, conv});
-    Add({OpKind::kMatMul, OpKind::kGemm},
-        {int8_skinny_matmul, int8_matmul, int8_matmul_avx2, dense, matmul, exact_matmul});
-    Add({OpKind::kMul}, {int8_chain, scale_channels, binary, binary_loop});
-    Add({OpKind::kAdd, OpKind::kSub, OpKind::kDiv, OpKind::kMaximum, OpKind::kMinimum, OpKind::kPow,
-         OpKind::kSquaredDifference},
-        {int8_chain, binary, binary_loop});
-    Add({OpKind::kFloorDiv, OpKind::kDivNoNan, OpKind::kAtan2, OpKind::kMod, OpKind::kBitShift, OpKind::kBitwiseAnd,
-         OpKind::kBitwiseOr, OpKind::kBitwiseXor, OpKind::kAnd, OpKind::kOr, OpKind::kXor},
-        {binary_loop});
-    Add({OpKind::kEqual, OpKind::kNotEqual, OpKind::kLess, OpKind::kLessEqual, OpKind::kGreater, OpKind::kGreaterEqual},
-        {compare});
-    Add({OpKind::kPRelu}, {prelu, binary_loop});
-    Add({OpKind::kWhere, OpKind::kAddN, OpKind::kMaxN, OpKind::kMinN, OpKind::kMeanN}, {many_loop});
-    Add({OpKind::kBiasAdd}, {binary});
-    Add({OpKind::kBinaryChain}, {int8_chain, binary_chain});
-    Add({OpKind::kAbs, OpKind::kNeg, OpKind::kExp, OpKind::kSqrt, OpKind::kSquare, OpKind::kElu, OpKind::kGelu,
-         OpKind::kMish},
-        {int8_table, unary, unary_loop});
-    Add({OpKind::kRelu, OpKind::kRelu6, OpKind::kTanh, OpKind::kSigmoid, OpKind::kLeakyRelu, OpKind::kHardSwish,
-         OpKind::kHardSigmoid, OpKind::kSwish},
-        {int8_table, fast_activation, unary, unary_loop});
-    Add({OpKind::kSoftplus}, {int8_table, softplus, unary_loop});
-    Add({OpKind::kClip}, {int8_table, fast_activation, unary, many_loop});
-    Add({OpKind::kLog,    OpKind::kRsqrt, OpKind::kReciprocal, OpKind::kFloor,
-         OpKind::kErf,    OpKind::kAcos,  OpKind::kAcosh,      OpKind::kAsin,
-         OpKind::kAsinh,  OpKind::kAtan,  OpKind::kAtanh,      OpKind::kCos,
-         OpKind::kCosh,   OpKind::kSin,   OpKind::kSinh,       OpKind::kTan,
-         OpKind::kCeil,   OpKind::kRound, OpKind::kSign,       OpKind::kLog1p,
-         OpKind::kExpm1,  OpKind::kErfc,  OpKind::kSoftsign,   OpKind::kBitwiseNot,
-         OpKind::kNot,    OpKind::kSelu,  OpKind::kCelu,       OpKind::kThresholdedRelu,
-         OpKind::kShrink, OpKind::kIsNaN, OpKind::kIsFinite,   OpKind::kIsInf},
-        {int8_table, unary_loop});
-    Add({OpKind::kQuantizeLinear, OpKind::kDequantizeLinear}, {int8_convert, quantize});
-    Add({OpKind::kDynamicQuantizeLinear, OpKind::kFakeQuant}, {quantize});
-    Add({OpKind::kMatMulInteger}, {matmul_integer});
-    Add({OpKind::kMatMulIntegerToFloat}, {matmul_integer_to_float});
-    Add({OpKind::kMaxPool, OpKind::kAveragePool}, {int8_pool, image_pool, pool, host_pool});
-    Add({OpKind::kGlobalAveragePool, OpKind::kGlobalMaxPool}, {int8_pool, pool});
-    Add({OpKind::kLpPool, OpKind::kGlobalLpPool, OpKind::kMaxUnpool}, {host_pool});
-    Add({OpKind::kReduceMean}, {int8_pool, pool, reduce, reduce_loop});
-    Add({OpKind::kReduceSum, OpKind::kReduceMax}, {reduce, reduce_loop});
-    Add({OpKind::kReduceMin, OpKind::kReduceProd, OpKind::kReduceL1, OpKind::kReduceL2, OpKind::kReduceLogSum,
-         OpKind::kReduceLogSumExp, OpKind::kReduceSumSquare, OpKind::kReduceAll, OpKind::kReduceAny},
-        {reduce_loop});
-    Add({OpKind::kL2Loss}, {l2_loss});
-    Add({OpKind::kArgMax, OpKind::kArgMin, OpKind::kCumSum, OpKind::kCumProd, OpKind::kTopK}, {accumulate});
-    Add({OpKind::kBatchNorm}, {affine_channels, batch_norm, channel_norm});
-    Add({OpKind::kMeanVarianceNorm}, {channel_norm});
-    Add({OpKind::kGridSample}, {grid_sample});
-    Add({OpKind::kDeformConv}, {deform_conv});
-    Add({OpKind::kCol2Im}, {col2im});
-    Add({OpKind::kRoiAlign}, {roi_align});
-    Add({OpKind::kCropAndResize}, {crop_and_resize});
-    Add({OpKind::kSoftmax}, {softmax_loop, softmax});
-    Add({OpKind::kLogSoftmax}, {softmax});
-    Add({OpKind::kConvTranspose}, {int8_deconv, deconv});
-    Add({OpKind::kLayerNorm}, {layer_norm, norm});
-    Add({OpKind::kInstanceNorm}, {channels_last_norm, norm});
-    Add({OpKind::kRmsNorm, OpKind::kGroupNorm, OpKind::kLpNorm}, {norm});
-    Add({OpKind::kLrn}, {lrn, host_lrn});
-    Add({OpKind::kConcat}, {concat_channels, concat, copy});
-    Add({OpKind::kIdentity}, {int8_table, int8_chain, view});
-    Add({OpKind::kDropout, OpKind::kReshape, OpKind::kFlatten, OpKind::kSqueeze, OpKind::kUnsqueeze}, {view});
-    Add({OpKind::kTranspose}, {view, copy});
-    Add({OpKind::kSlice}, {copy, copy_parts});
-    Add({OpKind::kPad}, {copy, pad});
-    Add({OpKind::kDepthToSpace, OpKind::kSpaceToDepth}, {copy});
-    Add({OpKind::kSplit, OpKind::kUnstack, OpKind::kStack, OpKind::kExpand, OpKind::kTile, OpKind::kReverse,
-         OpKind::kStridedSlice},
-        {copy_parts});
-    Add({OpKind::kSpaceToBatch, OpKind::kBatchToSpace}, {copy_blocks});
-    Add({OpKind::kGather, OpKind::kGatherNd, OpKind::kGatherElements}, {gather});
-    Add({OpKind::kScatterNd, OpKind::kScatterElements, OpKind::kScatterNdNew}, {scatter});
-    Add({OpKind::kFill, OpKind::kRange, OpKind::kOneHot, OpKind::kTrilu, OpKind::kMatrixBandPart}, {fill});
-    Add({OpKind::kCast, OpKind::kCastLike}, {cast, cast_loop});
-    Add({OpKind::kResize}, {resize});
-    Add({OpKind::kEinsum}, {einsum});
-    Add({OpKind::kSkipLayerNorm}, {skip_layer_norm});
-    Add({OpKind::kAttention}, {attention});
-    Add({OpKind::kScaledDotProductAttention}, {blocked_attention, whole_attention, any_attention});
-    Add({OpKind::kDft}, {dft});
-    Add({OpKind::kStft}, {stft});
-    Add({OpKind::kLstm, OpKind::kGru, OpKind::kRnn}, {int8_recurrent, recurrent});
-    // Only the reference: shape (a constant nearly always).
-  }
-  void Add(std::initializer_list<OpKind> ops, const KernelList& kernels) {
-    for (const OpKind op : ops) lists_[static_cast<size_t>(op)] = kernels;
-  }
+constexpr OpSet kMatMuls = {kMatMul, kGemm};
+// Elementwise functions of two that oneDNN has.
+constexpr OpSet kBinaries = {kAdd, kSub, kMul, kDiv, kMaximum, kMinimum, kPow, kSquaredDifference};
+constexpr OpSet kIntegerBinaries = {kFloorDiv,  kDivNoNan,   kAtan2, kMod, kBitShift, kBitwiseAnd,
+                                    kBitwiseOr, kBitwiseXor, kAnd,   kOr,  kXor};
+constexpr OpSet kComparisons = {kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual};
+// Elementwise functions of one: those of oneDNN; of these, those for which there may be a faster loop; all others.
+constexpr OpSet kActivations = {kRelu, kRelu6, kTanh, kSigmoid, kLeakyRelu, kHardSwish, kHardSigmoid, kSwish};
+constexpr OpSet kUnaries = kActivations | OpSet{kAbs, kNeg, kExp, kSqrt, kSquare, kElu, kGelu, kMish};
+constexpr OpSet kLoopUnaries = {kLog,    kRsqrt,    kReciprocal, kFloor, kErf,  kAcos,  kAcosh,
+                                kAsin,   kAsinh,    kAtan,       kAtanh, kCos,  kCosh,  kSin,
+                                kSinh,   kTan,      kCeil,       kRound, kSign, kLog1p, kExpm1,
+                                kErfc,   kSoftsign, kBitwiseNot, kNot,   kSelu, kCelu,  kThresholdedRelu,
+                                kShrink, kIsNaN,    kIsFinite,   kIsInf};
+constexpr OpSet kReductions = {kReduceMin,       kReduceProd,      kReduceL1,  kReduceL2, kReduceLogSum,
+                               kReduceLogSumExp, kReduceSumSquare, kReduceAll, kReduceAny};
 
-  std::array<KernelList, kNumOps> lists_;
+// One row of three lines at most.
+// clang-format off
+constexpr CpuKernel kKernels[] = {
+    // Convolutions
+    {{kConv}, onednn::MakeInt8DepthwiseKernel, Isa::kAny,
+     {"int8_depthwise", "onednn/int8_conv.cc", kInt8, kQuantized,
+      "depthwise, 3 x 3 and 5 x 5: SIMD loops, twice as fast as oneDNN"}},
+    {{kConv}, onednn::MakeInt8ConvKernel, Isa::kAny,
+     {"int8_conv", "onednn/int8_conv.cc", kInt8, kQuantized,
+      "dnnl::convolution; without VNNI only weights that cannot saturate sums of 16 bits"}},
+    {{kConv}, onednn::MakeInt8ConvAvx2Kernel, Isa::kAvx2WithoutVnni,
+     {"int8_conv_avx2", "onednn/int8_conv.cc", kInt8, kQuantized,
+      "weights that might saturate: im2col and the exact int8 matmul of runtime/cpu/simd/int8_matmul_avx2.h"}},
+    {{kConv}, onednn::MakePointwiseConvKernel, Isa::kAvx512,
+     {"pointwise_conv", "onednn/pointwise_conv.cc", kF32, kPlain,
+      "1 x 1 over few pixels, large constant weights: the skinny matmul"}},
+    {{kConv}, onednn::MakePointwiseConvKernel, Isa::kAvx512Bf16,
+     {"pointwise_conv", "onednn/pointwise_conv.cc", kBf16, kPlain, "the same in bf16"}},
+    {{kConv}, onednn::MakeActivatedConvKernel, Isa::kAny,
+     {"activated_conv", "onednn/conv.cc", kFloats, kPlain,
+      "with an activation for which a SIMD loop after the convolution is faster than oneDNN's post-op"}},
+    {{kConv}, onednn::MakeConvKernel, Isa::kAny,
+     {"conv", "onednn/conv.cc", kFloats, kPlain,
+      "dnnl::convolution with post-ops", {.bias = true, .residual = true, .activation = true}, /*bf16_math=*/true}},
+    {{kConvTranspose}, onednn::MakeInt8DeconvKernel, Isa::kAny,
+     {"int8_deconv", "onednn/deconv.cc", kInt8, kQuantized,
+      "dnnl::deconvolution; without VNNI only weights that cannot saturate sums of 16 bits"}},
+    {{kConvTranspose}, onednn::MakeDeconvKernel, Isa::kAny,
+     {"deconv", "onednn/deconv.cc", kFloats, kPlain, "dnnl::deconvolution", {}, /*bf16_math=*/true}},
+    {{kDeformConv}, simd::MakeDeformConvKernel, Isa::kAny,
+     {"deform_conv", "simd/deform_conv.cc", kFloats, kPlain, "oneDNN has none"}},
+
+    // Matmuls: runtime/cpu/matmul.md
+    {kMatMuls, onednn::MakeInt8SkinnyMatMulKernel, Isa::kAvx512Vnni,
+     {"int8_skinny_matmul", "onednn/int8_skinny_matmul.cc", kInt8, kQuantized,
+      "few rows, large constant weights: fetches weights from memory while it multiplies"}},
+    {kMatMuls, onednn::MakeInt8MatMulKernel, Isa::kAny,
+     {"int8_matmul", "onednn/int8_matmul.cc", kInt8, kQuantized,
+      "dnnl::matmul; without VNNI only constant weights that cannot saturate sums of 16 bits"}},
+    {kMatMuls, onednn::MakeInt8MatMulAvx2Kernel, Isa::kAvx2WithoutVnni,
+     {"int8_matmul_avx2", "onednn/int8_matmul_avx2.cc", kInt8, kQuantized,
+      "two computed operands, or weights that might saturate: widened to 16 bits, exact"}},
+    {kMatMuls, onednn::MakeSkinnyMatMulKernel, Isa::kAvx512,
+     {"skinny_matmul", "onednn/skinny_matmul.cc", kF32, kPlain,
+      "few rows, large constant weights: fetches weights from memory while it multiplies"}},
+    {kMatMuls, onednn::MakeSkinnyMatMulKernel, Isa::kAvx512Bf16,
+     {"skinny_matmul", "onednn/skinny_matmul.cc", kBf16, kPlain, "the same in bf16"}},
+    {kMatMuls, onednn::MakeMatMulKernel, Isa::kAny,
+     {"matmul", "onednn/matmul.cc", kFloats, kPlain,
+      "dnnl::matmul with post-ops",
+      {.bias = true, .residual = true, .activation = true, .scale = true}, /*bf16_math=*/true}},
+    {kMatMuls, simd::MakeMatMulKernel, Isa::kAny,
+     {"matmul_loop", "simd/matmul.cc", kWide, kPlain, "integers, which wrap around, and f64: oneDNN has none"}},
+    {{kMatMulInteger}, onednn::MakeMatMulIntegerKernel, Isa::kVnni,
+     {"matmul_integer", "onednn/matmul_integer.cc", kInt8, kPlain, "constant weights: dnnl::matmul, then zero points"}},
+    {{kMatMulIntegerToFloat}, onednn::MakeMatMulIntegerToFloatKernel, Isa::kAny,
+     {"matmul_integer_to_float", "onednn/matmul_integer_to_float.cc", kInt8, kPlain,
+      "dynamic quantization, constant weights: dnnl::matmul of int8, or of f32 where int8 might saturate",
+      {.activation = true}}},
+    {{kEinsum}, onednn::MakeEinsumKernel, Isa::kAny,
+     {"einsum", "onednn/einsum.cc", kFloatsF64, kPlain, "as transposes and dnnl::matmul"}},
+
+    // Attention and recurrent layers
+    {{kAttention}, onednn::MakeAttentionKernel, Isa::kAny,
+     {"attention", "onednn/attention.cc", kFloatsF64, kPlain, "com.microsoft's: dnnl::matmul around a softmax"}},
+    {{kScaledDotProductAttention}, onednn::MakeBlockedAttentionKernel, Isa::kAvx2,
+     {"blocked_attention", "onednn/scaled_attention.cc", kFloats, kPlain,
+      "the scores of some queries at a time, which stay in the cache; not for few queries and keys"}},
+    {{kScaledDotProductAttention}, onednn::MakeWholeAttentionKernel, Isa::kAny,
+     {"whole_attention", "onednn/scaled_attention.cc", kFloats, kPlain, "all scores at once: dnnl::matmul, softmax"}},
+    {{kScaledDotProductAttention}, onednn::MakeAnyAttentionKernel, Isa::kAny,
+     {"any_attention", "onednn/scaled_attention.cc", kFloats, kPlain,
+      "blocked_attention for what the others refuse: broadcast leading dimensions, masks"}},
+    {{kLstm, kGru, kRnn}, onednn::MakeInt8RecurrentKernel, Isa::kAny,
+     {"int8_recurrent", "onednn/recurrent.cc", kInt8, kQuantized,
+      "int8 input, weights and hidden state: dnnl::matmul"}},
+    {{kLstm, kGru, kRnn}, onednn::MakeRecurrentKernel, Isa::kAny,
+     {"recurrent", "onednn/recurrent.cc", kFloatsF64, kPlain,
+      "every option of the ops; dnnl::matmul and SIMD gates are faster than dnnl::lstm_forward"}},
+
+    // Elementwise functions of two and more
+    {kBinaries | OpSet{kBinaryChain}, onednn::MakeInt8ChainKernel, Isa::kAny,
+     {"int8_chain", "onednn/int8_elementwise.cc", kFloatsInt8, kQuantized, "in f32 registers, one pass over memory"}},
+    {{kMul}, onednn::MakeScaleChannelsKernel, Isa::kAny,
+     {"scale_channels", "onednn/scale_channels.cc", kF32Bf16, kPlain,
+      "images by one factor per channel (squeeze and excite): oneDNN takes each element alone"}},
+    {kBinaries | OpSet{kBiasAdd}, onednn::MakeBinaryKernel, Isa::kAny,
+     {"binary", "onednn/binary.cc", kF32Bf16, kPlain, "dnnl::binary in the layout of the operands"}},
+    {{kPRelu}, onednn::MakePReluKernel, Isa::kAny,
+     {"prelu", "onednn/prelu.cc", kF32Bf16, kPlain, "dnnl::prelu in the layout of x"}},
+    {kBinaries | kIntegerBinaries | OpSet{kPRelu}, simd::MakeBinaryKernel, Isa::kAny,
+     {"binary_loop", "simd/binary.cc", kSized, kPlain, "other types and functions than oneDNN's"}},
+    {kComparisons, simd::MakeCompareKernel, Isa::kAny,
+     {"compare", "simd/compare.cc", kSized, kPlain, "oneDNN's write no bool"}},
+    {{kBinaryChain}, onednn::MakeBinaryChainKernel, Isa::kAny,
+     {"binary_chain", "onednn/binary_chain.cc", kFloats, kPlain, "in registers, one pass over memory"}},
+
+    // Elementwise functions of one
+    {kUnaries | kLoopUnaries | OpSet{kSoftplus, kClip, kIdentity}, onednn::MakeInt8TableKernel, Isa::kAny,
+     {"int8_table", "onednn/int8_elementwise.cc", kInt8, kQuantized, "a table of the 256 results"}},
+    {{kIdentity}, onednn::MakeInt8ChainKernel, Isa::kAny,
+     {"int8_chain", "onednn/int8_elementwise.cc", kFloatsInt8, kQuantized, "float to int8"}},
+    {kActivations | OpSet{kClip}, onednn::MakeFastActivationKernel, Isa::kAvx2,
+     {"fast_activation", "onednn/unary.cc", kF32Bf16, kPlain,
+      "where a SIMD loop beats dnnl::eltwise: depends on the CPU"}},
+    {kUnaries | OpSet{kClip}, onednn::MakeUnaryKernel, Isa::kAny,
+     {"unary", "onednn/unary.cc", kF32Bf16, kPlain, "dnnl::eltwise in the layout of x"}},
+    {{kSoftplus}, simd::MakeSoftplusKernel, Isa::kAny,
+     {"softplus", "simd/softplus.cc", kF32Bf16, kPlain, "with the activation after it", {.activation = true}}},
+    {kUnaries | kLoopUnaries | OpSet{kSoftplus}, simd::MakeUnaryKernel, Isa::kAny,
+     {"unary_loop", "simd/unary.cc", kSized, kPlain, "other types and functions than oneDNN's"}},
+    {{kClip, kWhere, kAddN, kMaxN, kMinN, kMeanN}, simd::MakeManyKernel, Isa::kAny,
+     {"many_loop", "simd/many.cc", kSized, kPlain, "oneDNN has none"}},
+
+    // Quantization and casts
+    {{kQuantizeLinear, kDequantizeLinear}, onednn::MakeInt8ConvertKernel, Isa::kAny,
+     {"int8_convert", "onednn/int8_elementwise.cc", kFloatsInt8, kPlain, "one scale, in the layout of x"}},
+    {{kQuantizeLinear, kDequantizeLinear, kDynamicQuantizeLinear, kFakeQuant}, simd::MakeQuantizeKernel, Isa::kAny,
+     {"quantize", "simd/quantize.cc", kSized, kPlain, "every other form of scales and types"}},
+    {{kCast, kCastLike}, onednn::MakeCastKernel, Isa::kAny,
+     {"cast", "onednn/convert.cc", kFloats, kPlain, "between floats, in the layout of x"}},
+    {{kCast, kCastLike}, simd::MakeCastKernel, Isa::kAny,
+     {"cast_loop", "simd/cast.cc", kSized, kPlain, "between types that oneDNN does not convert"}},
+
+    // Pools and reductions
+    {{kMaxPool, kAveragePool, kGlobalAveragePool, kGlobalMaxPool, kReduceMean}, onednn::MakeInt8PoolKernel, Isa::kAny,
+     {"int8_pool", "onednn/pool.cc", kInt8, kQuantizedOrMoved, "SIMD loops, channels last"}},
+    {{kMaxPool, kAveragePool}, onednn::MakeImagePoolKernel, Isa::kAny,
+     {"image_pool", "onednn/pool.cc", kBf16, kPlain, "windows at every pixel, channels last: half the time of oneDNN"}},
+    {{kMaxPool, kAveragePool, kGlobalAveragePool, kGlobalMaxPool, kReduceMean}, onednn::MakePoolKernel, Isa::kAny,
+     {"pool", "onednn/pool.cc", kFloats, kPlain, "dnnl::pooling; reduce_mean over the spatial dimensions"}},
+    {{kMaxPool, kAveragePool, kLpPool, kGlobalLpPool, kMaxUnpool}, simd::MakePoolKernel, Isa::kAny,
+     {"pool_loop", "simd/pools.cc", kSized, kPlain, "what oneDNN does not pool: indices, integers, lp, unpool"}},
+    {{kReduceMean, kReduceSum, kReduceMax}, onednn::MakeReduceKernel, Isa::kAny,
+     {"reduce", "onednn/reduce.cc", kF32Bf16, kPlain, "dnnl::reduction in the layout of x"}},
+    {kReductions | OpSet{kReduceMean, kReduceSum, kReduceMax}, simd::MakeReduceKernel, Isa::kAny,
+     {"reduce_loop", "simd/reduce.cc", kSized, kPlain, "other types and functions than oneDNN's"}},
+    {{kL2Loss}, simd::MakeL2LossKernel, Isa::kAny,
+     {"l2_loss", "simd/l2_loss.cc", kFloats, kPlain, "one pass over memory"}},
+    {{kArgMax, kArgMin, kCumSum, kCumProd, kTopK}, simd::MakeAccumulateKernel, Isa::kAny,
+     {"accumulate", "simd/accumulate.cc", kSized, kPlain, "oneDNN has none"}},
+
+    // Normalizations
+    {{kBatchNorm}, onednn::MakeAffineChannelsKernel, Isa::kAny,
+     {"affine_channels", "onednn/affine_channels.cc", kF32, kPlain,
+      "constant statistics, channels last: a third of dnnl::batch_normalization's time"}},
+    {{kBatchNorm}, onednn::MakeBatchNormKernel, Isa::kAny,
+     {"batch_norm", "onednn/normalize.cc", kFloats, kPlain,
+      "dnnl::batch_normalization with given statistics",
+      {.activation = true}, /*bf16_math=*/false, /*f32_parameters=*/true}},
+    {{kBatchNorm, kMeanVarianceNorm}, simd::MakeChannelNormKernel, Isa::kAny,
+     {"channel_norm", "simd/channel_norms.cc", kFloats, kPlain, "statistics of the batch"}},
+    {{kLayerNorm}, onednn::MakeLayerNormKernel, Isa::kAny,
+     {"layer_norm", "onednn/layer_norm.cc", kFloats, kPlain, "dnnl::layer_normalization over the last dimension"}},
+    {{kInstanceNorm}, simd::MakeChannelsLastNormKernel, Isa::kAny,
+     {"channels_last_norm", "simd/channels_last_norm.cc", kFloats, kPlain,
+      "channels last; as norm, with the activation after it", {.activation = true}}},
+    {{kLayerNorm, kInstanceNorm, kRmsNorm, kGroupNorm, kLpNorm}, simd::MakeNormKernel, Isa::kAny,
+     {"norm", "simd/norms.cc", kFloats, kPlain, "channels first, statistics that are read; oneDNN has no others"}},
+    {{kSkipLayerNorm}, simd::MakeSkipLayerNormKernel, Isa::kAny,
+     {"skip_layer_norm", "simd/skip_layer_norm.cc", kFloatsF64, kPlain, "sum and normalization in one pass"}},
+    {{kLrn}, onednn::MakeLrnKernel, Isa::kAny,
+     {"lrn", "onednn/layer_norm.cc", kFloats, kPlain, "dnnl::lrn over an odd number of channels"}},
+    {{kLrn}, simd::MakeLrnKernel, Isa::kAny,
+     {"lrn_loop", "simd/lrn.cc", kFloats, kPlain, "what oneDNN has not"}},
+    {{kSoftmax}, simd::MakeSoftmaxKernel, Isa::kAny,
+     {"softmax_loop", "simd/softmax.cc", kFloats, kPlain,
+      "over the last dimension, with scale and mask in one pass", {.residual = true, .scale = true}}},
+    {{kSoftmax, kLogSoftmax}, onednn::MakeSoftmaxKernel, Isa::kAny,
+     {"softmax", "onednn/normalize.cc", kFloats, kPlain, "dnnl::softmax"}},
+
+    // Moves
+    {{kConcat}, onednn::MakeConcatChannelsKernel, Isa::kAny,
+     {"concat_channels", "onednn/concat_channels.cc", kSized, kPlain,
+      "images, channels last: oneDNN copies pixel by pixel"}},
+    {{kConcat}, onednn::MakeConcatKernel, Isa::kAny,
+     {"concat", "onednn/concat.cc", kFloats, kPlain, "dnnl::concat in the layout of the operands"}},
+    {{kIdentity, kDropout, kReshape, kFlatten, kSqueeze, kUnsqueeze, kTranspose}, onednn::MakeViewKernel, Isa::kAny,
+     {"view", "onednn/view.cc", kAll, kPlain, "no copy: another description of the same memory"}},
+    {{kConcat, kTranspose, kSlice, kPad, kDepthToSpace, kSpaceToDepth}, onednn::MakeCopyKernel, Isa::kAny,
+     {"copy", "onednn/copy.cc", kSized, kPlain, "as reorders between parts of memory"}},
+    {{kSlice, kSplit, kUnstack, kStack, kExpand, kTile, kReverse, kStridedSlice}, onednn::MakeCopyPartsKernel,
+     Isa::kAny,
+     {"copy_parts", "onednn/copy_parts.cc", kSized, kPlain, "copies with strides"}},
+    {{kPad}, simd::MakePadKernel, Isa::kAny,
+     {"pad", "simd/pad.cc", kSized, kPlain, "modes other than constant"}},
+    {{kSpaceToBatch, kBatchToSpace}, onednn::MakeCopyBlocksKernel, Isa::kAny,
+     {"copy_blocks", "onednn/copy_blocks.cc", kSized, kPlain, "copies with strides"}},
+    {{kGather, kGatherNd, kGatherElements}, simd::MakeGatherKernel, Isa::kAny,
+     {"gather", "simd/gather.cc", kSized, kPlain, "oneDNN has none"}},
+    {{kScatterNd, kScatterElements, kScatterNdNew}, simd::MakeScatterKernel, Isa::kAny,
+     {"scatter", "simd/scatter.cc", kSized, kPlain, "oneDNN has none"}},
+    {{kFill, kRange, kOneHot, kTrilu, kMatrixBandPart}, simd::MakeFillKernel, Isa::kAny,
+     {"fill", "simd/fill.cc", kSized, kPlain, "oneDNN has none"}},
+
+    // Images and signals
+    {{kResize}, onednn::MakeResizeKernel, Isa::kAny,
+     {"resize", "onednn/resize.cc", kSized, kPlain, "dnnl::resampling, or SIMD loops for what it has not"}},
+    {{kGridSample}, simd::MakeGridSampleKernel, Isa::kAny,
+     {"grid_sample", "simd/grid_sample.cc", kFloats, kPlain, "oneDNN has none"}},
+    {{kCol2Im}, simd::MakeCol2ImKernel, Isa::kAny,
+     {"col2im", "simd/deform_conv.cc", kFloats, kPlain, "oneDNN has none"}},
+    {{kRoiAlign}, simd::MakeRoiAlignKernel, Isa::kAny,
+     {"roi_align", "simd/regions.cc", kFloats, kPlain, "oneDNN has none"}},
+    {{kCropAndResize}, simd::MakeCropAndResizeKernel, Isa::kAny,
+     {"crop_and_resize", "simd/regions.cc", kFloats, kPlain, "oneDNN has none"}},
+    {{kDft}, onednn::MakeDftKernel, Isa::kAny,
+     {"dft", "onednn/signal.cc", kFloats, kPlain, "as dnnl::matmul with a matrix of cosines"}},
+    {{kStft}, onednn::MakeStftKernel, Isa::kAny,
+     {"stft", "onednn/signal.cc", kFloats, kPlain, "as dnnl::matmul with a matrix of cosines"}},
+};
+// clang-format on
+
+constexpr CpuKernel kReference = {
+    {},
+    onednn::MakeReferenceKernel,
+    Isa::kAny,
+    {"reference", "onednn/reference.cc", kAll, kAllValues, "the op's reference function (ir/reference): slow"}};
+
+constexpr OpsWithoutKernel kUnlisted[] = {
+    {{kShape, kSize, kRank, kFillLike, kEyeLike, kLinSpace, kInvertPermutation, kWindow, kMelWeightMatrix,
+      kDequantizeRange},
+     "reference function: a constant nearly always"},
+    {{kNonZero, kUnique, kCompress, kNonMaxSuppression, kDynamicPartition, kDynamicStitch, kReverseSequence,
+      kCenterCropPad},
+     "reference function: the result's shape or order depends on the data; not on the hot path"},
+    {{kHardmax, kConvInteger, kDet, kAffineGrid, kMaxRoiPool, kNegativeLogLikelihood, kSoftmaxCrossEntropy,
+      kRandomUniform, kRandomNormal},
+     "reference function: rare in models that are served"},
+    {{kIf, kLoop, kScan, kWhile, kCall}, "control flow: steps of the plan (runtime/plan/control.h)"},
+    {{kInput, kConstant, kNoOp, kOpaque}, "nothing to compute, or an op that is not known"},
+    {{kTensorArray, kTensorArrayWrite, kTensorArrayRead, kTensorArrayGather, kTensorArrayScatter, kTensorArraySize,
+      kTensorArrayConcat, kTensorArraySplit, kEnter, kExit, kMerge, kSwitch, kNextIteration, kLoopCond},
+     "TensorFlow's control flow as written: the importer turns it into loops, or the graph cannot run"},
 };
 
-class TableBackend final : public Backend {
- public:
-  explicit TableBackend(bool reference_only) : kernels_(reference_only) {}
-
-  std::span<const Kernel* const> Kernels(OpKind op) const override { return kernels_[op]; }
-
-  absl::StatusOr<Prepared> Convert(std::span<const int64_t> dims, const Placement& from,
-                                   const Placement& to) const override {
-    return onednn::MakeConversion(dims, from, to);
+// Every op has a row or a reason why it has none, and not both.
+consteval bool IsComplete() {
+  for (int i = 0; i < kNumOps; ++i) {
+    const auto op = static_cast<OpKind>(i);
+    bool has_kernel = false, has_reason = false;
+    for (const CpuKernel& kernel : kKernels) has_kernel |= kernel.ops.Has(op);
+    for (const OpsWithoutKernel& unlisted : kUnlisted) has_reason |= unlisted.ops.Has(op);
+    if (has_kernel == has_reason) return false;
   }
-
-  bool Same(std::span<const int64_t> dims, const Placement& a, const Placement& b) const override {
-    if (a.type != b.type) return false;
-    if (a.plain() || b.plain()) return a.plain() && b.plain();
-    return onednn::SameLayout(onednn::DescOf(dims, a), onednn::DescOf(dims, b));
-  }
-
-  size_t Bytes(std::span<const int64_t> dims, const Placement& placement) const override {
-    if (!placement.plain()) return onednn::DescOf(dims, placement).get_size();
-    size_t bytes = ElementSize(placement.type);
-    for (const int64_t dim : dims) bytes *= static_cast<size_t>(dim);
-    return bytes;
-  }
-
-  Placement WithType(std::span<const int64_t> dims, const Placement& placement, DataType type) const override {
-    return onednn::WithType(dims, placement, type);
-  }
-
-  std::vector<std::optional<LayoutSeconds>> SecondsByLayout(std::span<const NodeContext* const> convs) const override {
-    return onednn::ConvSecondsByLayout(convs);
-  }
-
-  double ReorderSeconds(size_t bytes) const override {
-    constexpr double kBytesPerSecond = 5e9;  // read and written, by one thread that finds nothing in its caches
-    return 2e-6 + static_cast<double>(bytes) / kBytesPerSecond;
-  }
-
-  size_t CacheBytes() const override {
-    static const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    return bytes > 0 ? static_cast<size_t>(bytes) : size_t{32} << 20;
-  }
-
-  void UseThreads(int threads) const override {
-    if (omp_get_max_threads() != threads) omp_set_num_threads(threads);
-  }
-
- private:
-  const KernelTable kernels_;
-};
+  return true;
+}
+static_assert(IsComplete(), "add the new op to a row of kKernels, or to kUnlisted with the reason");
 
 }  // namespace
 
-const Backend& CpuBackend() {
-  static const TableBackend* const backend = new TableBackend(/*reference_only=*/false);
-  return *backend;
-}
-
-const Backend& ReferenceBackend() {
-  static const TableBackend* const backend = new TableBackend(/*reference_only=*/true);
-  return *backend;
-}
+std::span<const CpuKernel> CpuKernels() { return kKernels; }
+const CpuKernel& ReferenceRow() { return kReference; }
+std::span<const OpsWithoutKernel> UnlistedOps() { return kUnlisted; }
 
 }  // namespace halftone

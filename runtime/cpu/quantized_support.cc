@@ -79,18 +79,23 @@ absl::Status SupportsQuantizedNode(const Graph& graph, NodeId id, std::span<cons
     if (!result.shape.has_rank()) return absl::UnimplementedError("the rank of the result is unknown");
     edit.SetShape(written, KnownShape(result.shape));
   }
-  if (!IsQuantized(alone, only)) return absl::UnimplementedError("none of its values is quantized");
-  const bool moves = MovesIntegers(alone, only);
-  if (moves && HasManyResults(node.op)) return absl::OkStatus();
+  const NodeValues values = ValuesOf(alone, only);
+  if (values == NodeValues::kPlain) return absl::UnimplementedError("none of its values is quantized");
+  if (values == NodeValues::kMoved && HasManyResults(node.op)) return absl::OkStatus();
 
   const Question question(alone, only);
-  const std::span<const Kernel* const> kernels = CpuBackend().Kernels(node.op);
+  const DataType type = question.num_inputs() > 0 && question.HasInput(0) ? question.InputType(0) : DataType::kUnknown;
+  const std::span<const KernelRow> rows = CpuBackend().Kernels(node.op);
   std::string reasons;
-  for (size_t i = 0; i + 1 < kernels.size(); ++i) {  // the last one is the reference
-    if (!moves && !kernels[i]->quantized()) continue;
-    const absl::StatusOr<Prepared> prepared = kernels[i]->Prepare(question);
-    if (prepared.ok()) return absl::OkStatus();
-    reasons += Concat(reasons.empty() ? "" : "; ", prepared.status().message());
+  for (size_t i = 0; i + 1 < rows.size(); ++i) {  // the last one is the reference
+    if (!rows[i].facts->values.Has(values)) continue;
+    std::string why(WhyNotAsked(rows[i], values, type));
+    if (why.empty()) {
+      const absl::StatusOr<Prepared> prepared = rows[i].kernel->Prepare(question);
+      if (prepared.ok()) return absl::OkStatus();
+      why = std::string(prepared.status().message());
+    }
+    reasons += Concat(reasons.empty() ? "" : "; ", why);
   }
   return absl::UnimplementedError(reasons.empty() ? Concat("no int8 kernel of ", OpName(node.op)) : reasons);
 }

@@ -13,7 +13,7 @@ class BackendWrapper : public Backend {
   // `inside` must outlive it.
   explicit BackendWrapper(const Backend& inside) : inside_(inside) {}
 
-  std::span<const Kernel* const> Kernels(OpKind op) const override { return inside_.Kernels(op); }
+  std::span<const KernelRow> Kernels(OpKind op) const override { return inside_.Kernels(op); }
   absl::StatusOr<Prepared> Convert(std::span<const int64_t> dims, const Placement& from,
                                    const Placement& to) const final {
     return inside_.Convert(dims, from, to);

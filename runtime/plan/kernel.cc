@@ -1,6 +1,17 @@
 #include "runtime/plan/kernel.h"
 
+#include "base/strings.h"
+
 namespace halftone {
+
+absl::Status CheckFloatInputs(const Graph& graph, std::span<const ValueId> inputs) {
+  constexpr TypeSet kTypes = {DataType::kUnknown, DataType::kFloat32, DataType::kBFloat16, DataType::kFloat16};
+  for (const ValueId input : inputs) {
+    if (input.valid() && !kTypes.Has(graph.type(input)))
+      return absl::UnimplementedError(Concat("no kernel for inputs of ", DataTypeName(graph.type(input))));
+  }
+  return absl::OkStatus();
+}
 
 bool NodeContext::OutputUsed(int i) const {
   const ValueId value = graph().output(id(), i);

@@ -1,4 +1,4 @@
-// What the plan and its kernels know of each other. A backend (runtime/cpu/onednn) brings kernels; the plan decides where
+// What the plan and its kernels know of each other. A backend (runtime/cpu) brings kernels; the plan decides where
 // values lie, converts them where a kernel asks for another layout, and runs the steps in order.
 #ifndef HALFTONE_RUNTIME_PLAN_KERNEL_H_
 #define HALFTONE_RUNTIME_PLAN_KERNEL_H_
@@ -16,6 +16,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "ir/graph.h"
+#include "ir/target.h"
+#include "runtime/plan/kernel_row.h"
 
 namespace halftone {
 
@@ -129,22 +131,39 @@ class NodeContext {
   std::optional<double> ConstantScalar(int i) const;
 };
 
-// Thread-safe: const and without side effects.
+// Thread-safe: const and without side effects. Asked only about nodes that its row allows (kernel_row.h): the type of
+// input 0, the instructions of the CPU and quantized values are checked there.
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  // UNIMPLEMENTED with a reason in a few words: not for me, ask the next kernel. Other errors end the compilation.
+  // UNIMPLEMENTED with a reason in a few words: ask the next kernel. Other errors end the compilation.
   virtual absl::StatusOr<Prepared> Prepare(const NodeContext& context) const = 0;
-  // Whether it looks at what integers stand for (runtime/plan/quantized_node.h).
-  virtual bool quantized() const { return false; }
+
+  // What a Target asks (ir/target.h) before there is a plan, of the op's rows that say so.
+  //
+  // `parts`, which KernelFacts::fuses covers, beside what the node has; else UNIMPLEMENTED with the reason.
+  virtual absl::Status SupportsFused(const Graph& /*graph*/, NodeId /*node*/, const FusedParts& /*parts*/) const {
+    return absl::OkStatus();
+  }
+  // A new node that reads `inputs`, in the place of several nodes.
+  virtual absl::Status SupportsInputs(const Graph& /*graph*/, std::span<const ValueId> /*inputs*/) const {
+    return absl::OkStatus();
+  }
+  // Whether a result of another type than the operands' is written by the kernel itself, and not slowly.
+  virtual bool WritesType(const Graph& /*graph*/, NodeId /*node*/, DataType /*operand*/, DataType /*result*/) const {
+    return false;
+  }
 };
+
+// For Kernel::SupportsInputs: OK if all are f32, bf16, f16, or of a type that is not known yet.
+absl::Status CheckFloatInputs(const Graph& graph, std::span<const ValueId> inputs);
 
 // A source of kernels and conversions. Thread-safe: const and without side effects but UseThreads.
 class Backend {
  public:
   virtual ~Backend() = default;
-  // Fastest first, the reference last; empty if the op cannot run.
-  virtual std::span<const Kernel* const> Kernels(OpKind op) const = 0;
+  // In order of preference, the reference function last; empty if the op cannot run.
+  virtual std::span<const KernelRow> Kernels(OpKind op) const = 0;
   // A step that copies a tensor of these dimensions from one placement to another, in type and layout. inputs and
   // outputs of the answer are empty but for one need of index 0 and one output.
   virtual absl::StatusOr<Prepared> Convert(std::span<const int64_t> dims, const Placement& from,

@@ -122,24 +122,28 @@ absl::StatusOr<std::optional<Prepared>> PlanBuilder::Prepare(NodeId node, std::v
     HALFTONE_ASSIGN_OR_RETURN(Prepared prepared, PrepareControl(context, request_));
     return std::optional<Prepared>(std::move(prepared));
   }
-  const bool real = IsQuantized(graph_, node) && !MovesIntegers(graph_, node);
-  const auto ask = [&](std::span<const Kernel* const> kernels,
+  const NodeValues values = ValuesOf(graph_, node);
+  const auto ask = [&](std::span<const KernelRow> rows,
                        const NodeContext& about) -> absl::StatusOr<std::optional<Prepared>> {
-    for (const Kernel* kernel : kernels) {
-      if (real && !kernel->quantized()) continue;
-      absl::StatusOr<Prepared> prepared = kernel->Prepare(about);
+    const DataType type = about.num_inputs() > 0 && about.HasInput(0) ? about.InputType(0) : DataType::kUnknown;
+    for (const KernelRow& row : rows) {
+      if (const std::string_view why = WhyNotAsked(row, values, type); !why.empty()) {
+        reasons.push_back(Concat(row.facts->name, ": ", why));
+        continue;
+      }
+      absl::StatusOr<Prepared> prepared = row.kernel->Prepare(about);
       if (prepared.ok()) return std::optional<Prepared>(*std::move(prepared));
       if (!absl::IsUnimplemented(prepared.status())) return prepared.status();
       reasons.push_back(std::string(prepared.status().message()));
     }
     return std::optional<Prepared>();
   };
-  const std::span<const Kernel* const> all = backend_.Kernels(op);
+  const std::span<const KernelRow> all = backend_.Kernels(op);
   const size_t num_fast = all.size() - (reference::HasReference(op) && !all.empty() ? 1 : 0);
   if (!HasEmptyInput(node)) {  // sums over nothing and the like: the reference function knows what is right
     HALFTONE_ASSIGN_OR_RETURN(std::optional<Prepared> prepared, ask(all.first(num_fast), context));
     if (prepared.has_value()) return prepared;
-    if (num_fast > 0 && !real && WideGraph::Differs(graph_, node)) {
+    if (num_fast > 0 && values != NodeValues::kQuantized && WideGraph::Differs(graph_, node)) {
       if (plan_.wide == nullptr) plan_.wide = std::make_shared<WideGraph>(graph_);
       HALFTONE_ASSIGN_OR_RETURN(prepared, ask(all.first(num_fast), WideContext(*this, node, *plan_.wide)));
       if (prepared.has_value()) return prepared;

@@ -38,6 +38,11 @@ bool MayBeData(DataType type) {
 
 }  // namespace
 
+NodeValues ValuesOf(const Graph& graph, NodeId id) {
+  if (!IsQuantized(graph, id)) return NodeValues::kPlain;
+  return MovesIntegers(graph, id) ? NodeValues::kMoved : NodeValues::kQuantized;
+}
+
 bool IsQuantized(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   if (PassesIntegers(node.op)) return false;

@@ -6,12 +6,20 @@
 
 namespace halftone {
 
-// Whether the node computes with the real numbers of an input or an output that holds integers. Only kernels that look
-// at quantizations may run it (Kernel::quantized).
+// What a kernel must know of a node's values.
+enum class NodeValues {
+  kPlain,      // none has a quantization
+  kMoved,      // quantized; the node only moves the integers (MovesIntegers): any kernel for integers may run it
+  kQuantized,  // quantized; the node computes with the real numbers: only kernels that read scales may run it
+};
+inline constexpr int kNumNodeValues = 3;
+NodeValues ValuesOf(const Graph& graph, NodeId node);
+
+// Whether the node reads or writes quantized values: kMoved or kQuantized.
 bool IsQuantized(const Graph& graph, NodeId node);
 
-// Whether such a node only moves or chooses elements (reshape, concat, max_pool, ...), and all of its data have one
-// scale and one zero point: then it does the same with the integers, and any kernel for integers may run it.
+// Whether the node only moves or chooses elements (reshape, concat, max_pool, ...), and all of its data have one
+// scale and one zero point: then it does the same with the integers.
 bool MovesIntegers(const Graph& graph, NodeId node);
 
 }  // namespace halftone

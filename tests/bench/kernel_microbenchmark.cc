@@ -46,7 +46,6 @@ class KernelFor final : public Kernel {
     if ((context.id() == node_) != is_measured_) return absl::UnimplementedError("another kernel has this node");
     return kernel_->Prepare(context);
   }
-  bool quantized() const override { return kernel_->quantized(); }
 
  private:
   const Kernel* kernel_;
@@ -58,23 +57,27 @@ class KernelFor final : public Kernel {
 // that plans select for them.
 class OneKernelBackend final : public BackendWrapper {
  public:
-  OneKernelBackend(const Graph& graph, NodeId node, const Kernel* kernel)
+  OneKernelBackend(const Graph& graph, NodeId node, const KernelRow& row)
       : BackendWrapper(CpuBackend()), op_(graph.op(node)) {
     const auto all = inside().Kernels(op_);
-    kernels_.push_back(std::make_unique<KernelFor>(kernel, node, /*is_measured=*/true));
-    for (const Kernel* other : all.first(all.size() - 1)) {
-      kernels_.push_back(std::make_unique<KernelFor>(other, node, /*is_measured=*/false));
+    Add(row, std::make_unique<KernelFor>(row.kernel, node, /*is_measured=*/true));
+    for (const KernelRow& other : all.first(all.size() - 1)) {
+      Add(other, std::make_unique<KernelFor>(other.kernel, node, /*is_measured=*/false));
     }
-    for (const auto& one : kernels_) list_.push_back(one.get());
-    list_.push_back(all.back());
+    rows_.push_back(all.back());
   }
 
-  std::span<const Kernel* const> Kernels(OpKind op) const override { return op == op_ ? list_ : inside().Kernels(op); }
+  std::span<const KernelRow> Kernels(OpKind op) const override { return op == op_ ? rows_ : inside().Kernels(op); }
 
  private:
+  void Add(const KernelRow& row, std::unique_ptr<Kernel> kernel) {
+    rows_.push_back({kernel.get(), row.facts, row.missing});
+    kernels_.push_back(std::move(kernel));
+  }
+
   const OpKind op_;
   std::vector<std::unique_ptr<Kernel>> kernels_;
-  std::vector<const Kernel*> list_;
+  std::vector<KernelRow> rows_;
 };
 
 struct Candidate {

@@ -54,11 +54,12 @@ class BrokenKernel final : public Kernel {
 class BrokenBackend final : public Backend {
  public:
   BrokenBackend(OpKind op, Break breaking) : op_(op) {
-    for (const Kernel* kernel : CpuBackend().Kernels(op)) broken_.emplace_back(kernel, breaking);
-    for (const BrokenKernel& kernel : broken_) kernels_.push_back(&kernel);
+    const std::span<const KernelRow> rows = CpuBackend().Kernels(op);
+    for (const KernelRow& row : rows) broken_.emplace_back(row.kernel, breaking);
+    for (size_t i = 0; i < rows.size(); ++i) rows_.push_back({&broken_[i], rows[i].facts, rows[i].missing});
   }
-  std::span<const Kernel* const> Kernels(OpKind op) const override {
-    return op == op_ ? std::span<const Kernel* const>(kernels_) : CpuBackend().Kernels(op);
+  std::span<const KernelRow> Kernels(OpKind op) const override {
+    return op == op_ ? std::span<const KernelRow>(rows_) : CpuBackend().Kernels(op);
   }
   absl::StatusOr<Prepared> Convert(std::span<const int64_t> dims, const Placement& from,
                                    const Placement& to) const override {
@@ -78,7 +79,7 @@ class BrokenBackend final : public Backend {
  private:
   OpKind op_;
   std::vector<BrokenKernel> broken_;
-  std::vector<const Kernel*> kernels_;
+  std::vector<KernelRow> rows_;
 };
 
 Subject WithBrokenKernel(OpKind op, Break breaking) {

@@ -142,7 +142,6 @@ class AttentionStep final : public Step {
 class AttentionKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
-    if (!IsFloatingPoint(context.InputType(0))) return absl::UnimplementedError("for floats only");
     if (context.InputType(0) == DataType::kBFloat16) {
       absl::StatusOr<Prepared> prepared = Build(context, DataType::kBFloat16);
       if (prepared.ok() && !IsSlow(prepared->kernel)) return prepared;

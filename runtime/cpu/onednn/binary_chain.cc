@@ -50,6 +50,11 @@ std::optional<std::vector<Loop>> LoopsOf(const Desc& desc) {
 
 class BinaryChainKernel final : public Kernel {
  public:
+  absl::Status SupportsInputs(const Graph& graph, std::span<const ValueId> inputs) const override {
+    if (inputs.size() > simd::kMostChainOperands)
+      return absl::UnimplementedError(Concat("no kernel for more than ", simd::kMostChainOperands, " operands"));
+    return CheckFloatInputs(graph, inputs);
+  }
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     const std::optional<DataType> type = simd::ComputedType(context.InputType(0));
     if (!type.has_value()) return absl::UnimplementedError("for f32, bf16 and f16");

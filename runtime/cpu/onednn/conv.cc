@@ -6,6 +6,7 @@
 // only reference loops for is added by a loop of ours.
 #include "base/status.h"
 #include "base/strings.h"
+#include "runtime/cpu/onednn/contraction_support.h"
 #include "runtime/cpu/onednn/finished_step.h"
 #include "runtime/cpu/onednn/kernels.h"
 #include "runtime/cpu/onednn/problem.h"
@@ -29,6 +30,12 @@ class ConvKernel final : public Kernel {
  public:
   explicit ConvKernel(bool own_activation) : own_activation_(own_activation) {}
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override;
+  absl::Status SupportsFused(const Graph& graph, NodeId node, const FusedParts& parts) const override {
+    return SupportsFusedContraction(graph, node, parts);
+  }
+  bool WritesType(const Graph& graph, NodeId node, DataType operand, DataType result) const override {
+    return !own_activation_ && ContractionWritesType(graph, node, operand, result);
+  }
 
  private:
   static std::optional<Choice> Choose(const NodeContext& context, const ConvProblem& problem, Epilogue epilogue,

@@ -46,7 +46,6 @@ class CopyBlocksKernel final : public Kernel {
     const std::optional<Dims> blocks = context.ConstantInts(1), pads = context.ConstantInts(2);
     if (!blocks.has_value() || !pads.has_value()) return absl::UnimplementedError("block_shape is not constant");
     const size_t bytes = ElementSize(context.InputType(0));
-    if (bytes == 0) return absl::UnimplementedError("elements without a size");
     Sides sides{context.InputDims(0), context.OutputDims(), *blocks, *pads};
     sides.to_batch = context.node().op == OpKind::kSpaceToBatch;
     if (!sides.to_batch) std::swap(sides.space, sides.batch);

@@ -195,7 +195,6 @@ absl::StatusOr<Prepared> Slice(const NodeContext& context) {
 class CopyPartsKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
-    if (ElementSize(context.InputType(0)) == 0) return absl::UnimplementedError("elements without a size");
     switch (context.node().op) {
       case OpKind::kSplit:
       case OpKind::kUnstack:

@@ -158,6 +158,8 @@ Primitive Choose(const Problem& p, const OperandTypes& types, const Desc& there)
 
 class DeconvKernel final : public Kernel {
  public:
+  bool WritesType(const Graph& graph, NodeId node, DataType operand, DataType result) const override;
+
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     const DataType src_type = context.InputType(0), weights_type = context.InputType(kWeights),
                    dst_type = context.OutputType();
@@ -258,14 +260,28 @@ class DeconvKernel final : public Kernel {
   }
 };
 
+// With whatever shapes.
+bool DeconvKernel::WritesType(const Graph&, NodeId, DataType operand, DataType result) const {
+  const OperandTypes types{.src = operand, .weights = operand, .dst = result};
+  const Problem problem{.src = {1, 16, 8, 8},
+                        .dst = {1, 16, 16, 16},
+                        .weights = {16, 16, 2, 2},
+                        .places = {},
+                        .strides = {2, 2},
+                        .dilations = {0, 0},
+                        .pads_begin = {0, 0},
+                        .pads_end = {0, 0}};
+  const Primitive primitive = Choose(problem, types, Desc());
+  return primitive && !IsSlowDeconvolution(primitive);
+}
+
 // Of bytes, on images with channels last.
-class Int8DeconvKernel final : public QuantizedKernel {
- private:
-  absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override {
+class Int8DeconvKernel final : public Kernel {
+ public:
+  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     Int8Problem int8;
     HALFTONE_ASSIGN_OR_RETURN(const Element given, InputElement(context, 0));
     HALFTONE_ASSIGN_OR_RETURN(int8.dst, OutputElement(context));
-    if (!given.quantized) return absl::UnimplementedError("the image is not int8");
     int8.src = ReadAs(given);
     HALFTONE_ASSIGN_OR_RETURN(const Int8Weights weights, WeightsOf(context, kWeights));
     HALFTONE_RETURN_IF_ERROR(CannotSaturate(int8.src, context.node(), weights.tensor));
@@ -329,19 +345,6 @@ class Int8DeconvKernel final : public QuantizedKernel {
 };
 
 }  // namespace
-
-bool DeconvRuns(const OperandTypes& types) {
-  const Problem problem{.src = {1, 16, 8, 8},
-                        .dst = {1, 16, 16, 16},
-                        .weights = {16, 16, 2, 2},
-                        .places = {},
-                        .strides = {2, 2},
-                        .dilations = {0, 0},
-                        .pads_begin = {0, 0},
-                        .pads_end = {0, 0}};
-  const Primitive primitive = Choose(problem, types, Desc());
-  return primitive && !IsSlowDeconvolution(primitive);
-}
 
 std::unique_ptr<Kernel> MakeInt8DeconvKernel() { return std::make_unique<Int8DeconvKernel>(); }
 std::unique_ptr<Kernel> MakeDeconvKernel() { return std::make_unique<DeconvKernel>(); }

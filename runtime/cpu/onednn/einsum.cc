@@ -318,7 +318,6 @@ class EinsumKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     const DataType type = context.InputType(0);
-    if (!IsFloatingPoint(type)) return absl::UnimplementedError("oneDNN multiplies matrices of floats only");
     if (type == DataType::kBFloat16) {
       absl::StatusOr<Prepared> prepared = Build(context, type);
       if (prepared.ok() && !IsSlow(prepared->kernel)) return prepared;

@@ -95,20 +95,21 @@ class LayoutKernel final : public Kernel {
   const ForcedLayout layout_;
 };
 
-class ForeignLayoutBackend final : public BackendWrapper {
+class ForcedLayoutBackend final : public BackendWrapper {
  public:
-  explicit ForeignLayoutBackend(ForcedLayout layout)
-      : BackendWrapper(CpuBackend()), kernel_(layout), identity_{&kernel_} {
-    const auto usual = inside().Kernels(OpKind::kIdentity);
+  explicit ForcedLayoutBackend(ForcedLayout layout) : BackendWrapper(CpuBackend()), kernel_(layout) {
+    const std::span<const KernelRow> usual = inside().Kernels(OpKind::kIdentity);
+    const auto view = std::ranges::find(usual, "view", [](const KernelRow& row) { return row.facts->name; });
+    identity_.push_back({&kernel_, view->facts, ""});  // asked about the same nodes as a view
     identity_.insert(identity_.end(), usual.begin(), usual.end());
   }
-  std::span<const Kernel* const> Kernels(OpKind op) const override {
+  std::span<const KernelRow> Kernels(OpKind op) const override {
     return op == OpKind::kIdentity ? identity_ : inside().Kernels(op);
   }
 
  private:
   const LayoutKernel kernel_;
-  std::vector<const Kernel*> identity_;
+  std::vector<KernelRow> identity_;
 };
 
 }  // namespace
@@ -138,7 +139,7 @@ std::string_view ForcedLayoutName(ForcedLayout layout) {
 }
 
 std::unique_ptr<Backend> MakeForcedLayoutBackend(ForcedLayout layout) {
-  return std::make_unique<ForeignLayoutBackend>(layout);
+  return std::make_unique<ForcedLayoutBackend>(layout);
 }
 
 }  // namespace halftone

@@ -41,7 +41,6 @@ absl::StatusOr<Int8Conv> Describe(const NodeContext& context) {
   const Attributes& attributes = context.node().attributes;
   Int8Conv conv;
   HALFTONE_ASSIGN_OR_RETURN(conv.int8.src, InputElement(context, 0));
-  if (!conv.int8.src.quantized) return absl::UnimplementedError("the image is not int8");
   HALFTONE_ASSIGN_OR_RETURN(conv.int8.dst, OutputElement(context));
   HALFTONE_ASSIGN_OR_RETURN(conv.weights, WeightsOf(context, kWeights));
   HALFTONE_ASSIGN_OR_RETURN(conv.int8.epilogue, EpilogueOf(attributes));
@@ -76,12 +75,12 @@ Primitive MakePrimitive(const Int8Conv& conv, const Int8Attributes& attributes, 
                    problem.pads_begin, problem.pads_end, attributes.attributes, /*allow_empty=*/true);
 }
 
-class Int8ConvKernel final : public QuantizedKernel {
- private:
-  absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override;
+class Int8ConvKernel final : public Kernel {
+ public:
+  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override;
 };
 
-absl::StatusOr<Prepared> Int8ConvKernel::PrepareQuantized(const NodeContext& context) const {
+absl::StatusOr<Prepared> Int8ConvKernel::Prepare(const NodeContext& context) const {
   HALFTONE_ASSIGN_OR_RETURN(Int8Conv conv, Describe(context));
   const Element given = conv.int8.src;
   conv.int8.src = ReadAs(given);
@@ -152,9 +151,9 @@ absl::StatusOr<Prepared> Int8ConvKernel::PrepareQuantized(const NodeContext& con
 }
 
 // Loops of our own.
-class Int8DepthwiseKernel final : public QuantizedKernel {
- private:
-  absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override {
+class Int8DepthwiseKernel final : public Kernel {
+ public:
+  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     HALFTONE_ASSIGN_OR_RETURN(const Int8Conv conv, Describe(context));
     const ConvProblem& problem = conv.problem;
     const int64_t channels = problem.src[1];
@@ -222,10 +221,9 @@ Tensor ColumnsOf(const Int8Conv& conv) {
   return columns;
 }
 
-class Int8ConvAvx2Kernel final : public QuantizedKernel {
- private:
-  absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override {
-    if (HasNativeInt8()) return absl::UnimplementedError("oneDNN multiplies int8 exactly where there is VNNI");
+class Int8ConvAvx2Kernel final : public Kernel {
+ public:
+  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     HALFTONE_ASSIGN_OR_RETURN(const Int8Conv conv, Describe(context));
     const ConvProblem& problem = conv.problem;
     const Element &src = conv.int8.src, &dst = conv.int8.dst;

@@ -35,13 +35,11 @@ Desc DenseLayout(const NodeContext& context, int i) {
 }
 
 // A function of one operand, whose other inputs are constants.
-class Int8TableKernel final : public QuantizedKernel {
- private:
-  absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override {
-    if (MovesIntegers(context.graph(), context.id())) return absl::UnimplementedError("its integers stay");
+class Int8TableKernel final : public Kernel {
+ public:
+  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     HALFTONE_ASSIGN_OR_RETURN(const Element src, InputElement(context, 0));
     HALFTONE_ASSIGN_OR_RETURN(const Element dst, OutputElement(context));
-    if (!src.quantized) return absl::UnimplementedError("the operand is not int8");
     if (context.node().outputs.size() > 1) return absl::UnimplementedError("several results");
     if (context.InputDims(0) != context.OutputDims()) return absl::UnimplementedError("another shape");
     std::vector<Tensor> inputs;
@@ -81,10 +79,9 @@ class Int8TableKernel final : public QuantizedKernel {
 };
 
 // Operands as they lie: those of the result's shape in one layout, others plain and broadcast.
-class Int8ChainKernel final : public QuantizedKernel {
- private:
-  absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override {
-    if (MovesIntegers(context.graph(), context.id())) return absl::UnimplementedError("its integers stay");
+class Int8ChainKernel final : public Kernel {
+ public:
+  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     const Dims out = context.OutputDims();
     HALFTONE_ASSIGN_OR_RETURN(const Element dst, OutputElement(context));
     HALFTONE_ASSIGN_OR_RETURN(const Epilogue epilogue, EpilogueOf(context.node().attributes));

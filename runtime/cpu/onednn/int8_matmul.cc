@@ -15,15 +15,14 @@ using Primitive = dnnl::matmul::primitive_desc;
 
 constexpr int kWeights = 1, kBias = 2, kResidual = 3;
 
-class Int8MatMulKernel final : public QuantizedKernel {
- private:
-  absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override;
+class Int8MatMulKernel final : public Kernel {
+ public:
+  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override;
 };
 
-absl::StatusOr<Prepared> Int8MatMulKernel::PrepareQuantized(const NodeContext& context) const {
+absl::StatusOr<Prepared> Int8MatMulKernel::Prepare(const NodeContext& context) const {
   Int8Problem int8;
   HALFTONE_ASSIGN_OR_RETURN(const Element given, InputElement(context, 0));
-  if (!given.quantized) return absl::UnimplementedError("the left operand is not int8");
   int8.src = ReadAs(given);
   HALFTONE_ASSIGN_OR_RETURN(int8.dst, OutputElement(context));
   HALFTONE_ASSIGN_OR_RETURN(int8.epilogue, EpilogueOf(context.node().attributes));

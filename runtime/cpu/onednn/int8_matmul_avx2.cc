@@ -54,15 +54,13 @@ int64_t PlaceOf(const Dims& dims, const Dims& strides, const Dims& leading, int6
   return place;
 }
 
-class Int8MatMulAvx2Kernel final : public QuantizedKernel {
- private:
-  absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override;
+class Int8MatMulAvx2Kernel final : public Kernel {
+ public:
+  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override;
 };
 
-absl::StatusOr<Prepared> Int8MatMulAvx2Kernel::PrepareQuantized(const NodeContext& context) const {
-  if (HasNativeInt8()) return absl::UnimplementedError("oneDNN multiplies int8 exactly where there is VNNI");
+absl::StatusOr<Prepared> Int8MatMulAvx2Kernel::Prepare(const NodeContext& context) const {
   HALFTONE_ASSIGN_OR_RETURN(const Element left, InputElement(context, 0));
-  if (!left.quantized) return absl::UnimplementedError("the left operand is not int8");
   HALFTONE_ASSIGN_OR_RETURN(const Element dst, OutputElement(context));
   HALFTONE_ASSIGN_OR_RETURN(const Epilogue epilogue, EpilogueOf(context.node().attributes));
   HALFTONE_ASSIGN_OR_RETURN(const RightOperand right, RightOperandOf(context));

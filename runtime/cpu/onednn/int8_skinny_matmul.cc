@@ -16,19 +16,18 @@ namespace {
 
 constexpr int kWeights = 1, kResidual = 3;
 
-class Int8SkinnyMatMulKernel final : public QuantizedKernel {
- private:
-  absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override;
+class Int8SkinnyMatMulKernel final : public Kernel {
+ public:
+  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override;
 };
 
-absl::StatusOr<Prepared> Int8SkinnyMatMulKernel::PrepareQuantized(const NodeContext& context) const {
-  if (!HasNativeInt8()) return absl::UnimplementedError("for CPUs with VNNI");
+absl::StatusOr<Prepared> Int8SkinnyMatMulKernel::Prepare(const NodeContext& context) const {
   HALFTONE_ASSIGN_OR_RETURN(const Element x, InputElement(context, 0));
   HALFTONE_ASSIGN_OR_RETURN(const Element dst, OutputElement(context));
   HALFTONE_ASSIGN_OR_RETURN(const Epilogue epilogue, EpilogueOf(context.node().attributes));
   const simd::Int8Finish finish = FinishOf(dst, epilogue);
-  const simd::SkinnyMatMulFunction function = x.quantized ? simd::SkinnyMatMulFor(x.type, finish.type) : nullptr;
-  if (function == nullptr) return absl::UnimplementedError("no such instructions, or other types");
+  const simd::SkinnyMatMulFunction function = simd::SkinnyMatMulFor(x.type, finish.type);
+  if (function == nullptr) return absl::UnimplementedError("a result of another type");
   HALFTONE_ASSIGN_OR_RETURN(const Int8Weights weights, WeightsOf(context, kWeights));
   HALFTONE_RETURN_IF_ERROR(CheckScalesOfColumns(context, weights));
 

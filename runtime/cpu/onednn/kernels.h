@@ -55,7 +55,8 @@ std::unique_ptr<Kernel> MakeInt8RecurrentKernel();         // recurrent.cc: the 
 std::unique_ptr<Kernel> MakeEinsumKernel();                // einsum.cc
 std::unique_ptr<Kernel> MakeAttentionKernel();             // attention.cc
 // scaled_attention.cc: the scores of some queries at a time; where that is the fastest, or always
-std::unique_ptr<Kernel> MakeBlockedAttentionKernel(bool always);
+std::unique_ptr<Kernel> MakeBlockedAttentionKernel();
+std::unique_ptr<Kernel> MakeAnyAttentionKernel();
 std::unique_ptr<Kernel> MakeWholeAttentionKernel();  // scaled_attention.cc: all scores at once
 std::unique_ptr<Kernel> MakeDftKernel();             // signal.cc
 std::unique_ptr<Kernel> MakeStftKernel();            // signal.cc

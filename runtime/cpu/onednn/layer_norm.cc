@@ -25,6 +25,16 @@ class LayerNormKernel final : public Kernel {
  public:
   using Primitive = dnnl::layer_normalization_forward::primitive_desc;
 
+  // With whatever shapes.
+  bool WritesType(const Graph&, NodeId, DataType src, DataType dst) const override {
+    const Dims dims = {16, 64};
+    const dnnl::layer_normalization_forward::primitive_desc primitive(
+        CpuEngine(), dnnl::prop_kind::forward_inference, PlainDesc(dims, src), PlainDesc(dims, dst), 1e-5f,
+        dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift, UserScratch(),
+        /*allow_empty=*/true);
+    return primitive && !IsSlow(ImplementationName(primitive));
+  }
+
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     const Node& node = context.node();
     const DataType type = context.InputType(0), result = context.OutputType();
@@ -127,14 +137,6 @@ class LrnKernel final : public Kernel {
 };
 
 }  // namespace
-
-bool LayerNormRuns(DataType src, DataType dst) {
-  const Dims dims = {16, 64};
-  const dnnl::layer_normalization_forward::primitive_desc primitive(
-      CpuEngine(), dnnl::prop_kind::forward_inference, PlainDesc(dims, src), PlainDesc(dims, dst), 1e-5f,
-      dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift, UserScratch(), /*allow_empty=*/true);
-  return primitive && !IsSlow(ImplementationName(primitive));
-}
 
 std::unique_ptr<Kernel> MakeLayerNormKernel() { return std::make_unique<LayerNormKernel>(); }
 std::unique_ptr<Kernel> MakeLrnKernel() { return std::make_unique<LrnKernel>(); }

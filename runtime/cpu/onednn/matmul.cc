@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "runtime/cpu/onednn/contraction_support.h"
 #include "runtime/cpu/onednn/finished_step.h"
 #include "runtime/cpu/onednn/kernels.h"
 #include "runtime/cpu/onednn/matmul_operands.h"
@@ -52,6 +53,12 @@ struct Layouts {
 class MatMulKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override;
+  absl::Status SupportsFused(const Graph& graph, NodeId node, const FusedParts& parts) const override {
+    return SupportsFusedContraction(graph, node, parts);
+  }
+  bool WritesType(const Graph& graph, NodeId node, DataType operand, DataType result) const override {
+    return ContractionWritesType(graph, node, operand, result);
+  }
 
  private:
   static absl::StatusOr<Prepared> Build(const NodeContext& context, const MatMulOperands& operands, Epilogue epilogue,

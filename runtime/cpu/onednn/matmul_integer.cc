@@ -86,7 +86,6 @@ class CorrectedMatMul final : public Step {
 class MatMulIntegerKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
-    if (!HasNativeInt8()) return absl::UnimplementedError("for CPUs with VNNI");
     HALFTONE_ASSIGN_OR_RETURN(const IntegerWeights weights, ReadIntegerWeights(context, 3));
     HALFTONE_ASSIGN_OR_RETURN(const int64_t rows, RowsOfIntegers(context, weights));
     const DataType type = context.InputType(0);

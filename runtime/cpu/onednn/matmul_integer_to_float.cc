@@ -158,6 +158,18 @@ class F32MatMulStep final : public Step {
 
 class MatMulIntegerToFloatKernel final : public Kernel {
  public:
+  absl::Status SupportsInputs(const Graph& graph, std::span<const ValueId> inputs) const override {
+    if (!IsInt8(graph.type(inputs[0])) || !IsInt8(graph.type(inputs[1])))
+      return absl::UnimplementedError("no kernel for other types than int8");
+    const Tensor* weights = graph.ConstantTensor(inputs[1]);
+    if (weights == nullptr || weights->rank() != 2)
+      return absl::UnimplementedError("no kernel for weights that are no constant matrix");
+    const bool constant_zeros =
+        inputs.size() <= kBZeroPoint || !inputs[kBZeroPoint].valid() || graph.IsConstant(inputs[kBZeroPoint]);
+    return constant_zeros ? absl::OkStatus()
+                          : absl::UnimplementedError("no kernel with computed zero points of weights");
+  }
+
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     HALFTONE_ASSIGN_OR_RETURN(const Problem problem, ReadProblem(context));
     const bool bytes = problem.weights.symmetric() && MultipliesExactly(problem);

@@ -1,5 +1,6 @@
 // batch_norm with given statistics: dnnl::batch_normalization_forward; softmax, log_softmax: dnnl::softmax_forward.
 #include "base/status.h"
+#include "base/strings.h"
 #include "ir/window.h"
 #include "runtime/cpu/onednn/kernels.h"
 #include "runtime/cpu/onednn/problem.h"
@@ -10,6 +11,12 @@ namespace {
 class BatchNormKernel final : public Kernel {
  public:
   using Primitive = dnnl::batch_normalization_forward::primitive_desc;
+
+  absl::Status SupportsFused(const Graph& graph, NodeId node, const FusedParts& parts) const override {
+    if (parts.activation == Activation::kRelu && !graph.node(node).attributes.Bool("is_training", false))
+      return absl::OkStatus();
+    return absl::UnimplementedError(Concat("no kernel of batch_norm with ", ActivationName(parts.activation)));
+  }
 
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     const Node& node = context.node();
@@ -81,6 +88,15 @@ class SoftmaxKernel final : public Kernel {
  public:
   using Primitive = dnnl::softmax_forward::primitive_desc;
 
+  // With whatever shapes.
+  bool WritesType(const Graph&, NodeId, DataType src, DataType dst) const override {
+    const Dims dims = {16, 64};
+    const dnnl::softmax_forward::primitive_desc primitive(
+        CpuEngine(), dnnl::prop_kind::forward_inference, dnnl::algorithm::softmax_accurate, PlainDesc(dims, src),
+        PlainDesc(dims, dst), /*axis=*/1, UserScratch(), /*allow_empty=*/true);
+    return primitive && !IsSlow(ImplementationName(primitive));
+  }
+
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     const DataType type = context.InputType(0), result = context.OutputType();
     if (!IsFloat(type) || !IsFloat(result)) return absl::UnimplementedError("oneDNN's softmax is for floats");
@@ -124,14 +140,6 @@ class SoftmaxKernel final : public Kernel {
 };
 
 }  // namespace
-
-bool SoftmaxRuns(DataType src, DataType dst) {
-  const Dims dims = {16, 64};
-  const dnnl::softmax_forward::primitive_desc primitive(
-      CpuEngine(), dnnl::prop_kind::forward_inference, dnnl::algorithm::softmax_accurate, PlainDesc(dims, src),
-      PlainDesc(dims, dst), /*axis=*/1, UserScratch(), /*allow_empty=*/true);
-  return primitive && !IsSlow(ImplementationName(primitive));
-}
 
 std::unique_ptr<Kernel> MakeBatchNormKernel() { return std::make_unique<BatchNormKernel>(); }
 std::unique_ptr<Kernel> MakeSoftmaxKernel() { return std::make_unique<SoftmaxKernel>(); }

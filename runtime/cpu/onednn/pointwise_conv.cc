@@ -31,7 +31,7 @@ class PointwiseConvKernel final : public Kernel {
     const DataType type = context.InputType(0), result = context.OutputType();
     const simd::SkinnyMatMulFunction function = simd::SkinnyMatMulFor(type, result);
     const Tensor* weights = context.Constant(kWeights);
-    if (function == nullptr) return absl::UnimplementedError("no such instructions, or other types");
+    if (function == nullptr) return absl::UnimplementedError("a result of another type");
     if (weights == nullptr || weights->type() != type)
       return absl::UnimplementedError("weights are no constant of x's type");
     HALFTONE_ASSIGN_OR_RETURN(const Epilogue epilogue, EpilogueOf(attributes));

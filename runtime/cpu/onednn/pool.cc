@@ -212,12 +212,11 @@ class PoolKernel final : public Kernel {
 
 // Bytes, by loops of our own on channels that lie next to each other. The largest integer is that of the largest number
 // where both have one quantization; an average is one of numbers.
-class Int8PoolKernel final : public QuantizedKernel {
- private:
-  absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override {
+class Int8PoolKernel final : public Kernel {
+ public:
+  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     if (context.node().outputs.size() > 1 && context.OutputUsed(1)) return absl::UnimplementedError("no indices");
     const DataType type = context.InputType(0);
-    if (type != DataType::kUInt8 && type != DataType::kInt8) return absl::UnimplementedError("the image is not int8");
     HALFTONE_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(context));
     if (problem.dst.size() != 4 || problem.dilations != Dims{0, 0}) return absl::UnimplementedError("no images");
     const Dims src = Reordered(context.InputDims(0), ChannelsFirstOrder(4, problem.channels_last));

@@ -24,10 +24,8 @@ class PReluKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     const DataType type = context.OutputType();
-    if (context.InputType(0) != type || context.InputType(1) != type ||
-        (type != DataType::kFloat32 && type != DataType::kBFloat16)) {
-      return absl::UnimplementedError("oneDNN's prelu is for f32 and bf16");
-    }
+    if (context.InputType(0) != type || context.InputType(1) != type)
+      return absl::UnimplementedError("operands of different types");
     const Dims dims = context.InputDims(0);
     if (dims != context.OutputDims() || dims.empty()) return absl::UnimplementedError("x is broadcast, or a scalar");
     Dims slope = context.InputDims(1);

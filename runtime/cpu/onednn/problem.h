@@ -82,12 +82,6 @@ std::vector<std::optional<LayoutSeconds>> ConvSecondsByLayout(std::span<const No
 // Where the plan has chosen how images lie.
 ConvLayouts ChosenLayouts(const ConvProblem& problem, const OperandTypes& types, ImageLayout layout);
 
-// Whether there is a fast kernel for these types, with whatever shapes: for the Target. deconv.cc, normalize.cc,
-// layer_norm.cc
-bool DeconvRuns(const OperandTypes& types);
-bool SoftmaxRuns(DataType src, DataType dst);
-bool LayerNormRuns(DataType src, DataType dst);
-
 // Batched [.., M, K] x [.., K, N]; all descriptors have the same rank >= 2, batch dimensions of 1 are broadcast.
 struct MatMulProblem {
   Dims src, weights, dst;

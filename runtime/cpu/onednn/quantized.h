@@ -51,19 +51,6 @@ Desc ChannelsLastDesc(std::span<const int64_t> dims, DataType type);
 // The same as a placement of a value whose own order may be the other one.
 Placement ChannelsLast(std::span<const int64_t> dims, DataType type, bool value_has_channels_last);
 
-// Kernels for nodes with quantizations, and for no others.
-class QuantizedKernel : public Kernel {
- public:
-  bool quantized() const final { return true; }
-  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const final {
-    if (!IsQuantized(context.graph(), context.id())) return absl::UnimplementedError("its values are not quantized");
-    return PrepareQuantized(context);
-  }
-
- private:
-  virtual absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const = 0;
-};
-
 }  // namespace halftone::onednn
 
 #endif  // HALFTONE_RUNTIME_CPU_ONEDNN_QUANTIZED_H_

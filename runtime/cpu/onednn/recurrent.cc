@@ -200,7 +200,6 @@ class RecurrentKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     const DataType type = context.InputType(kRecurrentX);
-    if (!IsFloatingPoint(type)) return absl::UnimplementedError("for floats only");
     for (const int i : {kRecurrentW, kRecurrentR}) {
       if (context.Constant(i) == nullptr) return absl::UnimplementedError("weights that are computed");
     }
@@ -220,17 +219,16 @@ class RecurrentKernel final : public Kernel {
   }
 };
 
-class Int8RecurrentKernel final : public QuantizedKernel {
- private:
-  absl::StatusOr<Prepared> PrepareQuantized(const NodeContext& context) const override {
+class Int8RecurrentKernel final : public Kernel {
+ public:
+  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     HALFTONE_ASSIGN_OR_RETURN(const Element x, InputElement(context, kRecurrentX));
-    if (!x.quantized) return absl::UnimplementedError("x is not int8");
     RecurrentProblem problem{.x_type = x.type, .h_type = DataType::kUInt8};
     HALFTONE_RETURN_IF_ERROR(Describe(context, problem));
     if (!problem.options.state.has_value()) return absl::UnimplementedError("the state has no scale");
     const StateRounding state = *problem.options.state;
-    const Element h{DataType::kUInt8, /*bytes=*/true, state.scale, state.zero_point};
-    problem.h_bytes = FinishOf(h, Epilogue());
+    const Element h{DataType::kUInt8, /*quantized=*/true, state.scale, state.zero_point};
+    problem.h_quantization = FinishOf(h, Epilogue());
     if (context.graph().output(context.id()).valid()) {
       HALFTONE_ASSIGN_OR_RETURN(const Element y, OutputElement(context));
       problem.y_type = y.type == DataType::kFloat16 ? DataType::kFloat32 : y.type;

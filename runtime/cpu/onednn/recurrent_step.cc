@@ -41,7 +41,7 @@ Layout LayoutOf(const RecurrentProblem& p, const std::vector<RecurrentDirection>
   size_t matmul = 0;  // one runs at a time
   for (const RecurrentDirection& d : directions) {
     for (const PrepackedMatMul* one : {&d.from_x, &d.from_x_rest, &d.from_h, &d.from_reset})
-      matmul = std::max(matmul, one->scratch_bytes());
+      matmul = std::max(matmul, one->scratch_quantization());
   }
   layout.matmul = part(static_cast<int64_t>(matmul), 1);
   layout.end = at;
@@ -53,7 +53,7 @@ class RecurrentStep final : public Step {
   RecurrentStep(RecurrentProblem problem, std::vector<RecurrentDirection> directions, RecurrentNeeds needs)
       : p_(std::move(problem)), directions_(std::move(directions)), needs_(needs), layout_(LayoutOf(p_, directions_)) {}
 
-  size_t scratch_bytes() const { return layout_.end; }
+  size_t scratch_quantization() const { return layout_.end; }
 
   StepFacts facts() const override {
     StepFacts facts;
@@ -101,7 +101,7 @@ class RecurrentStep final : public Step {
   // `row`, of states, as the products read it, at its place of `narrow`.
   void Narrow(const float* row, size_t narrow, int64_t at, int64_t count) const {
     if (p_.h_type == DataType::kBFloat16) functions_.to_bf16(row, At<uint16_t>(narrow) + at, count);
-    if (p_.h_type == DataType::kUInt8) simd::QuantizeRow(p_.h_bytes, row, count, At<std::byte>(narrow) + at);
+    if (p_.h_type == DataType::kUInt8) simd::QuantizeRow(p_.h_quantization, row, count, At<std::byte>(narrow) + at);
   }
 
   // The first element of a row of the states given or returned, and of y.
@@ -218,8 +218,8 @@ class RecurrentStep final : public Step {
   // `count` numbers of the states from row `b` on.
   void WriteResult(int64_t b, int64_t count, std::byte* y) const {
     const int64_t at = b * p_.hidden;
-    const bool same_bytes =
-        p_.y_quantization.scale == p_.h_bytes.scale && p_.y_quantization.zero_point == p_.h_bytes.zero_point;
+    const bool same_bytes = p_.y_quantization.scale == p_.h_quantization.scale &&
+                            p_.y_quantization.zero_point == p_.h_quantization.zero_point;
     if (p_.y_type == p_.h_type && narrow() && same_bytes) {
       std::memcpy(y, At<std::byte>(layout_.narrow_h) + at * y_size(), count * y_size());
     } else if (p_.y_type == DataType::kFloat32) {
@@ -282,7 +282,7 @@ class RecurrentStep final : public Step {
 void SetRecurrentStep(RecurrentProblem problem, std::vector<RecurrentDirection> directions, RecurrentNeeds needs,
                       Prepared& prepared) {
   auto step = std::make_unique<RecurrentStep>(std::move(problem), std::move(directions), needs);
-  prepared.scratch_bytes = step->scratch_bytes();
+  prepared.scratch_quantization = step->scratch_quantization();
   prepared.step = std::move(step);
 }
 

@@ -16,12 +16,12 @@ struct RecurrentProblem {
   OpKind op = OpKind::kRnn;
   RecurrentOptions options;
   int64_t steps = 0, batch = 0, input = 0, hidden = 0;
-  DataType x_type = DataType::kFloat32;      // f32, bf16, u8 or s8
-  DataType h_type = DataType::kFloat32;      // f32, bf16 or u8: as the products with r read the state
-  DataType state_type = DataType::kFloat32;  // f32 or bf16: of the states given and of those returned
-  simd::Int8Finish h_bytes, y_quantization;  // of u8; of y where that is bytes
-  DataType y_type = DataType::kFloat32;      // as state_type, or u8 or s8
-  int64_t piece = 1;                         // steps whose products with x are made at once
+  DataType x_type = DataType::kFloat32;             // f32, bf16, u8 or s8
+  DataType h_type = DataType::kFloat32;             // f32, bf16 or u8: as the products with r read the state
+  DataType state_type = DataType::kFloat32;         // f32 or bf16: of the states given and of those returned
+  simd::Int8Finish h_quantization, y_quantization;  // of u8; of y where that is bytes
+  DataType y_type = DataType::kFloat32;             // as state_type, or u8 or s8
+  int64_t piece = 1;                                // steps whose products with x are made at once
   int gates = 1;
 
   bool linear_gru() const { return op == OpKind::kGru && options.linear_before_reset; }
@@ -41,7 +41,7 @@ struct RecurrentNeeds {
   int x = -1, lengths = -1, h = -1, c = -1, attention = -1;
 };
 
-// Fills prepared.step and prepared.scratch_bytes.
+// Fills prepared.step and prepared.scratch_quantization.
 void SetRecurrentStep(RecurrentProblem problem, std::vector<RecurrentDirection> directions, RecurrentNeeds needs,
                       Prepared& prepared);
 

@@ -70,7 +70,6 @@ class ReferenceStep final : public Step {
 
 class ReferenceKernel final : public Kernel {
  public:
-  bool quantized() const override { return true; }
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     if (!reference::HasReference(context.node().op)) return absl::UnimplementedError("no reference function");
     Prepared prepared;

@@ -29,10 +29,8 @@ class ScaleChannelsKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     const DataType type = context.OutputType();
-    if ((type != DataType::kFloat32 && type != DataType::kBFloat16) || context.InputType(0) != type ||
-        context.InputType(1) != type) {
-      return absl::UnimplementedError("our loop is for f32 and bf16");
-    }
+    if (context.InputType(0) != type || context.InputType(1) != type)
+      return absl::UnimplementedError("operands of different types");
     const Dims out = context.OutputDims();
     const int whole = context.InputDims(0) == out ? 0 : 1;
     const int channel = context.InputDims(whole) == out ? ChannelOf(out, context.InputDims(1 - whole)) : -1;

@@ -128,12 +128,14 @@ class BlockedKernel final : public Kernel {
   // Else only where it is the fastest.
   explicit BlockedKernel(bool always) : always_(always) {}
 
+  absl::Status SupportsInputs(const Graph& graph, std::span<const ValueId> inputs) const override {
+    return CheckFloatInputs(graph, inputs);
+  }
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     HALFTONE_ASSIGN_OR_RETURN(const Problem p, Describe(context));
     const int lanes = simd::BlockMatMulFor(p.type).lanes;
     if (!always_ && lanes == 16 && p.type == DataType::kFloat32 && p.queries < kFewQueries && p.keys < kFewKeys)
       return absl::UnimplementedError("few queries and keys: packing does not pay");
-    if (!always_ && lanes < 8) return absl::UnimplementedError("oneDNN multiplies faster here");
     const simd::AttentionShape shape{.type = p.type,
                                      .queries = p.queries,
                                      .keys = p.keys,
@@ -213,6 +215,9 @@ class WholeStep final : public Step {
 
 class WholeKernel final : public Kernel {
  public:
+  absl::Status SupportsInputs(const Graph& graph, std::span<const ValueId> inputs) const override {
+    return CheckFloatInputs(graph, inputs);
+  }
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     HALFTONE_ASSIGN_OR_RETURN(Problem p, Describe(context));
     const Dims leading(p.y.dims.begin(), p.y.dims.end() - 2);
@@ -270,7 +275,8 @@ class WholeKernel final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> MakeBlockedAttentionKernel(bool always) { return std::make_unique<BlockedKernel>(always); }
+std::unique_ptr<Kernel> MakeBlockedAttentionKernel() { return std::make_unique<BlockedKernel>(/*always=*/false); }
+std::unique_ptr<Kernel> MakeAnyAttentionKernel() { return std::make_unique<BlockedKernel>(/*always=*/true); }
 std::unique_ptr<Kernel> MakeWholeAttentionKernel() { return std::make_unique<WholeKernel>(); }
 
 }  // namespace halftone::onednn

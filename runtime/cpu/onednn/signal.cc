@@ -79,7 +79,6 @@ absl::StatusOr<MatMul> AddMatMul(PrimitiveStep& step, const Transform& transform
 class DftKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
-    if (!IsFloat(context.InputType(0))) return absl::UnimplementedError("for floats of at most 32 bits");
     const Dims x = context.InputDims(0), y = context.OutputDims();
     const int64_t rank = static_cast<int64_t>(x.size());
     int64_t axis = -2;
@@ -154,7 +153,6 @@ class StftStep final : public Step {
 class StftKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
-    if (!IsFloat(context.InputType(0))) return absl::UnimplementedError("for floats of at most 32 bits");
     const std::optional<double> given = context.ConstantScalar(1);
     const Tensor* window = context.HasInput(2) ? context.Constant(2) : nullptr;
     if (!given.has_value() || (context.HasInput(2) && window == nullptr)) {

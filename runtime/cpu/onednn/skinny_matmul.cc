@@ -26,7 +26,7 @@ class SkinnyMatMulKernel final : public Kernel {
     const DataType type = rounds ? DataType::kBFloat16 : given_type;
     const simd::SkinnyMatMulFunction function = simd::SkinnyMatMulFor(type, result);
     const Tensor* weights = context.Constant(kWeights);
-    if (function == nullptr) return absl::UnimplementedError("no such instructions, or other types");
+    if (function == nullptr) return absl::UnimplementedError("a result of another type");
     if (weights == nullptr || weights->rank() != 2) return absl::UnimplementedError("weights are no constant matrix");
     if (weights->type() != type && !rounds) return absl::UnimplementedError("types differ");
     if (attributes.Bool("transpose_a", false)) return absl::UnimplementedError("columns for rows");

@@ -128,7 +128,6 @@ absl::StatusOr<Prepared> GatherElements(const NodeContext& context) {
 class GatherKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
-    if (ElementSize(context.InputType(0)) == 0) return absl::UnimplementedError("elements without a size");
     if (!IsIndexType(context.InputType(1))) return absl::UnimplementedError("indices of another type");
     if (context.node().op == OpKind::kGatherNd) return GatherNd(context);
     return context.node().op == OpKind::kGatherElements ? GatherElements(context) : Gather(context);

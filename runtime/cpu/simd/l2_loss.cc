@@ -49,6 +49,9 @@ double SumOf(DataType type, const std::byte* x, int64_t count) {
 
 class L2LossKernel final : public Kernel {
  public:
+  absl::Status SupportsInputs(const Graph& graph, std::span<const ValueId> inputs) const override {
+    return CheckFloatInputs(graph, inputs);
+  }
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     const std::optional<DataType> type = ComputedType(context.InputType(0));
     if (!type.has_value()) return absl::UnimplementedError("for f32, bf16 and f16");

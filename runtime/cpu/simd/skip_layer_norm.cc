@@ -95,7 +95,6 @@ class SkipLayerNormStep final : public Step {
 class SkipLayerNormKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
-    if (!IsFloatingPoint(context.InputType(0))) return absl::UnimplementedError("for floats only");
     Problem p;
     if (context.InputType(0) == DataType::kBFloat16) p.type = DataType::kBFloat16;
     const std::vector<int64_t> dims = context.InputDims(0), skip = context.InputDims(1);

@@ -1,0 +1,6 @@
+// Prints docs/kernels.md.
+#include <iostream>
+
+#include "runtime/cpu/kernel_table.h"
+
+int main() { std::cout << halftone::KernelsPage(); }
