@@ -3,65 +3,59 @@
 #include "base/files.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "formats/onnx/importer.h"
-#include "formats/tensorflow/exporter.h"
-#include "formats/tensorflow/importer.h"
-#include "formats/tensorflow/type_limits.h"
+#include "ir/editor.h"
 
 namespace halftone {
+
+#define HALFTONE_FORMAT(format, make) const Format& make();
+#include "formats/formats.inc"
+#undef HALFTONE_FORMAT
+
 namespace {
 
-struct FormatRow {
-  ModelFormat format;
-  std::string_view name;
-  std::string_view extension;
+using MakeFormat = const Format& (*)();
+constexpr MakeFormat kFormats[] = {
+#define HALFTONE_FORMAT(format, make) make,
+#include "formats/formats.inc"
+#undef HALFTONE_FORMAT
 };
 
-// All formats. A new one is a row here and a case in the two functions at the end of this file.
-constexpr FormatRow kFormats[] = {
-    {ModelFormat::kOnnx, "onnx", ".onnx"},
-    {ModelFormat::kGraphDef, "graphdef", ".pb"},
-    {ModelFormat::kGraphDefText, "graphdef-text", ".pbtxt"},
-};
-
-const FormatRow& Row(ModelFormat format) { return kFormats[static_cast<int>(format)]; }
-
-static_assert(
-    [] {
-      for (size_t i = 0; i < std::size(kFormats); ++i) {
-        if (static_cast<size_t>(kFormats[i].format) != i) return false;
-      }
-      return true;
-    }(),
-    "kFormats is in the order of ModelFormat");
+// The first format for which `holds`.
+template <typename Holds>
+std::optional<ModelFormat> Find(Holds holds) {
+  for (size_t i = 0; i < std::size(kFormats); ++i) {
+    if (holds(kFormats[i]())) return static_cast<ModelFormat>(i);
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
-std::string_view ModelFormatName(ModelFormat format) { return Row(format).name; }
-std::string_view ModelExtension(ModelFormat format) { return Row(format).extension; }
+const Format& FormatRow(ModelFormat format) { return kFormats[static_cast<size_t>(format)](); }
+
+std::string_view ModelFormatName(ModelFormat format) { return FormatRow(format).name; }
+std::string_view ModelExtension(ModelFormat format) { return FormatRow(format).extension; }
 
 std::optional<ModelFormat> ModelFormatFromName(std::string_view name) {
-  for (const FormatRow& row : kFormats) {
-    if (row.name == name) return row.format;
-  }
-  return std::nullopt;
+  return Find([&](const Format& format) { return format.name == name; });
 }
 
 std::optional<ModelFormat> ModelFormatOfPath(std::string_view path) {
-  for (const FormatRow& row : kFormats) {
-    if (path.ends_with(row.extension)) return row.format;
-  }
-  return std::nullopt;
+  return Find([&](const Format& format) { return path.ends_with(format.extension); });
 }
 
 std::optional<ModelFormat> ModelFormatOfBytes(std::string_view bytes) {
-  constexpr char kIrVersionField = 0x08;  // ModelProto.ir_version: field 1, a number
-  constexpr char kNodeField = 0x0a;       // GraphDef.node: field 1, a message
-  constexpr char kVersionsField = 0x22;   // GraphDef.versions: field 4, a message
-  if (bytes.size() < 2) return std::nullopt;
-  if (bytes[0] == kIrVersionField) return ModelFormat::kOnnx;
-  if (bytes[0] == kNodeField || bytes[0] == kVersionsField) return ModelFormat::kGraphDef;
-  return std::nullopt;
+  return Find([&](const Format& format) { return format.recognizes != nullptr && format.recognizes(bytes); });
+}
+
+std::optional<ModelFormat> FormatOf(const Graph& graph) {
+  return ModelFormatFromName(graph.header().String(kHeaderFormat, ""));
+}
+
+ModelFormat WrittenFormat(const Graph& graph) { return FormatOf(graph).value_or(ModelFormat::kOnnx); }
+
+void SetFormat(Graph& graph, ModelFormat format) {
+  GraphEditor(graph).SetHeader(std::string(kHeaderFormat), std::string(ModelFormatName(format)));
 }
 
 absl::StatusOr<Graph> ImportModel(const std::string& path, const ImportOptions& options) {
@@ -76,38 +70,25 @@ absl::StatusOr<Graph> ImportModelBytes(std::string_view bytes, std::string_view 
   if (!format.has_value()) {
     return absl::InvalidArgumentError(Concat("'", name, "' is neither an ONNX file nor a TensorFlow GraphDef"));
   }
-  absl::StatusOr<Graph> graph = [&]() -> absl::StatusOr<Graph> {
-    switch (*format) {
-      case ModelFormat::kOnnx:
-        if (!options.outputs.empty())
-          return absl::InvalidArgumentError("outputs can be chosen for a GraphDef only; an ONNX file names its own");
-        return ImportOnnx(bytes);
-      case ModelFormat::kGraphDef:
-        return ImportGraphDef(bytes, /*is_text=*/false, {options.outputs});
-      case ModelFormat::kGraphDefText:
-        return ImportGraphDef(bytes, /*is_text=*/true, {options.outputs});
-    }
-    return absl::InternalError("a format without an importer");
-  }();
+  absl::StatusOr<Graph> graph = FormatRow(*format).import_bytes(bytes, options.outputs);
   if (!graph.ok()) return Annotate(graph.status(), Concat("'", name, "'"));
   return graph;
 }
 
 absl::StatusOr<std::string> ExportModel(const Graph& graph, const ExportOptions& options) {
-  switch (graph.format()) {
-    case GraphFormat::kNone:
-    case GraphFormat::kOnnx:
-      return ExportOnnx(graph, options.onnx);
-    case GraphFormat::kGraphDef:
-      return ExportGraphDef(graph, options.as_text, options.onnx.integer_operators);
-  }
-  return absl::InternalError("a format without an exporter");
+  return FormatRow(WrittenFormat(graph)).export_graph(graph, options);
 }
 
-FileTypes FileTypesOf(GraphFormat format, TargetRuntime target_runtime) {
-  return format == GraphFormat::kGraphDef ? GraphDefFileTypes() : OnnxFileTypes(target_runtime);
+absl::StatusOr<int64_t> CountNodesOfFile(std::string_view bytes, ModelFormat format) {
+  return FormatRow(format).count_nodes(bytes);
 }
 
-absl::Status LoadsIn(const Graph& graph, TargetRuntime target_runtime) { return OnnxLoadsIn(graph, target_runtime); }
+FileTypes FileTypesOf(ModelFormat format, TargetRuntime target_runtime) {
+  return FormatRow(format).types(target_runtime);
+}
+
+absl::Status LoadsIn(const Graph& graph, TargetRuntime target_runtime) {
+  return FormatRow(WrittenFormat(graph)).loads_in(graph, target_runtime);
+}
 
 }  // namespace halftone

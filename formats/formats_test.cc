@@ -1,7 +1,6 @@
 #include "formats/formats.h"
 
 #include "base/files.h"
-#include "formats/node_count.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ir/text.h"
@@ -29,7 +28,7 @@ TEST(Formats, NamesAndExtensions) {
 TEST(Formats, BytesWithoutAnExtension) {
   const absl::StatusOr<Graph> graph = ImportModelBytes(OnnxBytes(), "blob-1234");
   ASSERT_TRUE(graph.ok()) << graph.status();
-  EXPECT_EQ(graph->format(), GraphFormat::kOnnx);
+  EXPECT_EQ(FormatOf(*graph), ModelFormat::kOnnx);
   const absl::Status status = ImportModelBytes("?", "blob-1234").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("'blob-1234' is neither"));
@@ -42,7 +41,7 @@ TEST(Formats, NodesAreCountedAsTheFileHasThem) {
   EXPECT_FALSE(CountNodesOfFile("?", ModelFormat::kOnnx).ok());
   // The pad of a depthwise convolution is a node of its own in a GraphDef; weights and pads are constants.
   const absl::StatusOr<Graph> graph = ParseGraph(
-      "graph graphdef (x: f32[1,5,4,3]) { w = const f32[3,3,3,1]  "
+      "graph format=graphdef layout=channels_last (x: f32[1,5,4,3]) { w = const f32[3,3,3,1]  "
       "y = conv(x, w) {layout=\"NHWC\", weights_layout=\"HWCM\", group=3, pads=[1, 1, 1, 1]} name=\"y\"  return y }");
   ASSERT_TRUE(graph.ok()) << graph.status();
   for (const bool text : {false, true}) {

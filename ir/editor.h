@@ -44,7 +44,7 @@ class GraphEditor {
   NodeId Clone(NodeId id);
 
   // --- Changing nodes. Each is no edit where nothing changes.
-  void SetInput(NodeId id, int index, ValueId value);      // index may be one past the end; gaps become kNoValue
+  void SetInput(NodeId id, int index, ValueId value);  // index may be one past the end; gaps become kNoValue
   void SetInputs(NodeId id, std::vector<ValueId> inputs);
   void SetOp(NodeId id, OpKind op, std::string spelling = "");
   void SetAttribute(NodeId id, std::string name, AttributeValue value);
@@ -87,7 +87,7 @@ class GraphEditor {
   // Every node is its own origin again: the graph as it is becomes the one that is planned. No edit.
   void ResetOrigins();
   void SetGraphName(std::string name) { graph_.name_ = std::move(name); }
-  void SetFormat(GraphFormat format) { graph_.format_ = format; }
+  void SetLayout(GraphLayout layout) { graph_.layout_ = layout; }
   // What Graph::source gives until a node or value is edited.
   void SetSource(std::shared_ptr<const SourceGraph> source) { graph_.source_ = std::move(source); }
   void SetHeader(std::string name, AttributeValue value);

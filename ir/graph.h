@@ -28,21 +28,26 @@ struct NodeId {
   bool valid() const { return index >= 0; }
   auto operator<=>(const NodeId&) const = default;
   template <typename H>
-  friend H AbslHashValue(H h, NodeId id) { return H::combine(std::move(h), id.index); }
+  friend H AbslHashValue(H h, NodeId id) {
+    return H::combine(std::move(h), id.index);
+  }
 };
 struct ValueId {
   int32_t index = -1;
   bool valid() const { return index >= 0; }
   auto operator<=>(const ValueId&) const = default;
   template <typename H>
-  friend H AbslHashValue(H h, ValueId id) { return H::combine(std::move(h), id.index); }
+  friend H AbslHashValue(H h, ValueId id) {
+    return H::combine(std::move(h), id.index);
+  }
 };
 inline constexpr NodeId kNoNode{};
 inline constexpr ValueId kNoValue{};
 
 struct Node {
   OpKind op = OpKind::kOpaque;
-  std::string name;              // may be empty (ONNX); unique where not empty in a GraphDef. See Graph::Label.
+  std::string
+      name;  // may be empty; files in which it must be unique are checked when they are written. See Graph::Label.
   std::vector<ValueId> inputs;   // kNoValue: an optional input that is absent
   std::vector<ValueId> outputs;  // kNoValue: an optional output that is absent (ONNX: empty name)
   Attributes attributes;         // canonical: only names that Info(op).attributes lists
@@ -79,7 +84,11 @@ struct GraphOutput {
   ValueId value;
 };
 
-enum class GraphFormat : uint8_t { kNone, kOnnx, kGraphDef };
+// Where the channels of images lie that no op says anything about: dimension 1 or the last one.
+enum class GraphLayout : uint8_t { kChannelsFirst, kChannelsLast };
+
+// The name of the format that reads and writes the file, a string in Graph::header. formats/ alone interprets it.
+inline constexpr std::string_view kHeaderFormat = "format";
 
 struct SourceGraph;  // source_graph.h
 
@@ -90,8 +99,13 @@ class Graph {
   // --- Nodes and values, in the order in which they were added (importers add in topological order where one exists).
   std::vector<NodeId> nodes() const;  // those that are alive
   int num_nodes() const { return num_alive_; }
-  bool alive(NodeId id) const { return id.valid() && static_cast<size_t>(id.index) < nodes_.size() && nodes_[id.index] != nullptr; }
-  const Node& node(NodeId id) const { DCHECK(alive(id)); return *nodes_[id.index]; }
+  bool alive(NodeId id) const {
+    return id.valid() && static_cast<size_t>(id.index) < nodes_.size() && nodes_[id.index] != nullptr;
+  }
+  const Node& node(NodeId id) const {
+    DCHECK(alive(id));
+    return *nodes_[id.index];
+  }
   const Value& value(ValueId id) const { return values_[id.index]; }
   int num_values() const { return static_cast<int>(values_.size()); }  // dead ones included: an exclusive bound of ids
 
@@ -130,8 +144,8 @@ class Graph {
   const std::string& name() const { return name_; }
   const std::vector<NodeId>& inputs() const { return inputs_; }  // kInput nodes, in the model's order
   const std::vector<GraphOutput>& outputs() const { return outputs_; }
-  GraphFormat format() const { return format_; }
-  // What the file said about itself. ONNX: "ir_version", "opset" (ints, in the order of "opset_domains"), "opset_domains",
+  GraphLayout layout() const { return layout_; }
+  // What the file said about itself, and kHeaderFormat. ONNX: "ir_version", "opset" (ints, in the order of "opset_domains"), "opset_domains",
   // "producer_name", "metadata_keys", "metadata_values", ...; GraphDef: "producer", "min_consumer", "library" (RawBytes), ...
   const Attributes& header() const { return header_; }
   // The nodes as the file spelled them; nullptr once a node or value was edited (but for shapes, origins), and of other
@@ -163,10 +177,11 @@ class Graph {
  private:
   friend class GraphEditor;
   std::string name_;
-  GraphFormat format_ = GraphFormat::kNone;
+  GraphLayout layout_ = GraphLayout::kChannelsFirst;
   Attributes header_;
   std::shared_ptr<const SourceGraph> source_;
-  std::vector<std::shared_ptr<const Node>> nodes_;  // null: removed. Shared between copies until one of them edits the node
+  std::vector<std::shared_ptr<const Node>>
+      nodes_;  // null: removed. Shared between copies until one of them edits the node
   std::vector<Value> values_;
   std::vector<std::vector<Use>> uses_;
   std::vector<NodeId> inputs_;

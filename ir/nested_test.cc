@@ -48,7 +48,7 @@ TEST(Nested, TheVerifierNamesWhatDoesNotFit) {
       {"graph (c: bool[], x: f32[2]) { y: s32[2] = if(c, x) {then=graph (x: f32[2]) { return x }, else=graph (x: "
        "f32[2]) { return x }} return y }",
        "output 0 is s32 but output 0 of 'then' is f32"},
-      {"graph (c: bool[], x: f32[2]) { y: f32[2] = if(c, x) {then=graph onnx (x: f32[2]) { return x }, else=graph (x: "
+      {"graph (c: bool[], x: f32[2]) { y: f32[2] = if(c, x) {then=graph (x: f32[2]) { return x }, else=graph (x: "
        "f32[2]) { return x }} return y }",
        "its graph 'then' has another format"},
       {LoopText("n, _, x, k", "return c, s, s") + "", ""},

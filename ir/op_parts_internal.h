@@ -93,13 +93,9 @@ inline constexpr Port kConvTransposeIn[] = {
 inline constexpr Port kDeformConvIn[] = {{"x"}, {"weights"}, {"offset"}, {"bias", 'T', true}, {"mask", 'T', true}};
 inline constexpr Port kIntegerIn[] = {
     {"x", 'A'}, {"weights", 'W'}, {"x_zero_point", 'A', true}, {"weights_zero_point", 'W', true}};
-inline constexpr Port kIntegerToFloatIn[] = {{"a", 'A'},
-                                             {"b", 'W'},
-                                             {"a_scale"},
-                                             {"b_scale"},
-                                             {"a_zero_point", 'A', true},
-                                             {"b_zero_point", 'W', true},
-                                             {"bias", 'T', true}};
+inline constexpr Port kIntegerToFloatIn[] = {
+    {"a", 'A'},         {"b", 'W'}, {"a_scale"}, {"b_scale"}, {"a_zero_point", 'A', true}, {"b_zero_point", 'W', true},
+    {"bias", 'T', true}};
 inline constexpr Port kCol2ImIn[] = {{"x"}, DecidesShape({"image_shape", 'I'}), DecidesShape({"block_shape", 'I'})};
 inline constexpr Port kMaxUnpoolIn[] = {{"x"}, {"indices", '*'}, DecidesShape({"output_shape", '*', true})};
 inline constexpr Port kReduceBoolIn[] = {{"x", 'B'}, DecidesShape({"axes", 'I', true})};
@@ -210,8 +206,8 @@ inline constexpr Names kLayout[] = {"layout"};
 inline constexpr Names kAlpha[] = {"alpha"};
 inline constexpr Names kSoftmaxAttributes[] = {"axis", "flatten"};
 inline constexpr Names kScaledSoftmaxAttributes[] = {"axis", "flatten", "scale"};
-inline constexpr Names kBatchNormAttributes[] = {"epsilon",    "layout",           "is_training",    "momentum",
-                                                 "activation", "activation_alpha", "activation_beta"};
+inline constexpr Names kBatchNormAttributes[] = {"epsilon",    "layout",     "is_training",      "momentum",
+                                                 "statistics", "activation", "activation_alpha", "activation_beta"};
 inline constexpr Names kMaxPoolAttributes[] = {"layout",   "kernel",    "strides",   "pads",
                                                "auto_pad", "dilations", "ceil_mode", "storage_order"};
 inline constexpr Names kAveragePoolAttributes[] = {"layout",   "kernel",    "strides",   "pads",
@@ -219,6 +215,7 @@ inline constexpr Names kAveragePoolAttributes[] = {"layout",   "kernel",    "str
 inline constexpr Names kReduceAttributes[] = {"keepdims", "noop_with_empty_axes"};
 inline constexpr Names kAllowZero[] = {"allowzero"};
 inline constexpr Names kAxis[] = {"axis"};
+inline constexpr Names kOneHotAttributes[] = {"axis", "wrap_negative"};
 inline constexpr Names kMode[] = {"mode"};
 inline constexpr Names kStartEnd[] = {"start", "end"};
 inline constexpr Names kResizeAttributes[] = {"mode",
@@ -286,9 +283,9 @@ inline constexpr Names kLstmAttributes[] = {
 inline constexpr Names kGruAttributes[] = {
     "hidden_size", "direction",           "activations", "activation_alphas", "activation_betas",
     "clip",        "linear_before_reset", "batch_first", "state_scale",       "state_zero_point"};
-inline constexpr Names kRnnAttributes[] = {
-    "hidden_size", "direction",   "activations", "activation_alphas", "activation_betas",
-    "clip",        "batch_first", "state_scale", "state_zero_point"};
+inline constexpr Names kRnnAttributes[] = {"hidden_size",       "direction",        "activations",
+                                           "activation_alphas", "activation_betas", "clip",
+                                           "batch_first",       "state_scale",      "state_zero_point"};
 inline constexpr Names kAttentionAttributes[] = {"num_heads", "unidirectional", "qkv_hidden_sizes", "scale",
                                                  "mask_filter_value"};
 inline constexpr Names kScaledAttentionAttributes[] = {"scale", "k_transposed"};

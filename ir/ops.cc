@@ -194,7 +194,7 @@ constexpr OpInfo kOps[] = {
      ScatterElements, ""},
     {kScatterNd, "scatter_nd", G::kMove, kScatterIn, kY, kReduction, kRounded, ScatterNd, "TensorScatterUpdate"},
     {kScatterNdNew, "scatter_nd_new", G::kMove, kScatterNdNewIn, kY, kNone, kRounded, ScatterNdNew, "ScatterNd"},
-    {kOneHot, "one_hot", G::kMove, kOneHotIn, kOneHotOut, kAxis, kExact, OneHot, "OneHot"},
+    {kOneHot, "one_hot", G::kMove, kOneHotIn, kOneHotOut, kOneHotAttributes, kExact, OneHot, "OneHot"},
     {kTrilu, "trilu", G::kMove, kTriluIn, kY, kUpper, kExact, OfMatrices, ""},
     {kMatrixBandPart, "matrix_band_part", G::kMove, kBandIn, kY, kNone, kExact, OfMatrices, "MatrixBandPart"},
     {kEyeLike, "eye_like", G::kMove, kAnyX, kOtherOut, kKAttribute, kExact, OfMatrices, ""},

@@ -83,17 +83,18 @@ enum class OpKind : uint8_t {
   kClip,       // x, low?, high? -> y    scalars
   kSoftmax,  // x, addend? -> y        {axis: default -1; flatten: true = ONNX before opset 13: x as a matrix cut at axis;
              //   scale: 1}: of scale * x + addend, which broadcasts to x
-  kBatchNorm,  // x, scale, offset, mean, variance -> y, ...   {epsilon: 1e-5, layout, is_training, momentum} + activation
-               //   further outputs (running or batch statistics) only matter in training and stay unread here
-  kMaxPool,    // x -> y, indices?       {layout, kernel, strides, pads, auto_pad, dilations, ceil_mode, storage_order}
-               //   indices count through the whole of x, batch and channels included, as ONNX's do
+  kBatchNorm,  // x, scale, offset, mean, variance -> y, ...   {epsilon: 1e-5, layout, is_training, momentum, statistics} + activation
+  //   further outputs only matter in training: the running statistics, moved towards those of the batch, or
+  //   with statistics="batch" the batch's mean and unbiased variance; then the batch's mean and variance
+  kMaxPool,  // x -> y, indices?       {layout, kernel, strides, pads, auto_pad, dilations, ceil_mode, storage_order}
+             //   indices count through the whole of x, batch and channels included, as ONNX's do
   kAveragePool,        // x -> y                 {as kMaxPool, count_include_pad: default false}
   kGlobalAveragePool,  // x -> y                 {layout}: mean over the spatial dimensions, which stay as 1
   kReduceMean,
   kReduceSum,
-  kReduceMax,  // x, axes? -> y   {keepdims: default true; noop_with_empty_axes}
-  kReshape,  // x, shape -> y          {allowzero}: 0 copies the dimension (ONNX) unless allowzero or the graph is a GraphDef's; -1 is inferred
-  kFlatten,  // x -> y                 {axis: default 1}
+  kReduceMax,  // x, axes? -> y   {keepdims: default true; noop_with_empty_axes: no axes, absent or empty, are none, not all}
+  kReshape,    // x, shape -> y          {allowzero}: 0 copies the dimension unless allowzero; -1 is inferred
+  kFlatten,    // x -> y                 {axis: default 1}
   kTranspose,  // x, perm -> y
   kSqueeze,    // x, axes? -> y
   kUnsqueeze,  // x, axes -> y
@@ -272,8 +273,8 @@ enum class OpKind : uint8_t {
   kExpand,
   // x, repeats -> y
   kTile,
-  // x, sizes?, axis? -> y0, y1, ...    axis: scalar, default 0; no sizes: as many parts as outputs, equal but for the
-  // last, which may be smaller
+  // x, sizes?, axis? -> y0, y1, ...    axis: scalar, default 0; one size may be -1: what is left; no sizes: as many
+  // parts as outputs, equal but for the last, which may be smaller
   kSplit,
   // x0, x1, ... -> y  {axis: default 0}    along a new dimension
   kStack,
@@ -292,7 +293,7 @@ enum class OpKind : uint8_t {
   kScatterNd,
   // indices, updates, shape -> y    zeros, to which the updates are added (TensorFlow's ScatterNd)
   kScatterNdNew,
-  // indices, depth, values (off, on; rank 1) -> y  {axis: -1}
+  // indices, depth, values (off, on; rank 1) -> y  {axis: -1, wrap_negative: default true: -1 is the last, else out of range}
   kOneHot,
   // x, k? -> y  {upper: default true}    of the last two dimensions
   kTrilu,

@@ -11,7 +11,7 @@ class Comparison {
   Comparison(const Graph& a, const Graph& b) : a_(a), b_(b) {}
 
   bool Run() {
-    if (a_.name() != b_.name() || a_.format() != b_.format() || !(a_.header() == b_.header())) return false;
+    if (a_.name() != b_.name() || a_.layout() != b_.layout() || !(a_.header() == b_.header())) return false;
     if (a_.num_nodes() != b_.num_nodes() || a_.inputs().size() != b_.inputs().size() ||
         a_.outputs().size() != b_.outputs().size()) {
       return false;

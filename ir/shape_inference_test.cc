@@ -58,7 +58,7 @@ TEST(ShapeInference, KeepsWhatCanBeKnown) {
       {"graph (x: f32[N,3,4]) { return reshape(x, [-1, 6]) }", "[?,6]"},
       {"graph (x: f32[2,0,3]) { return reshape(x, [0, 0, 3]) }", "[2,0,3]"},
       {"graph (x: f32[3,4], s: s64[3]) { return reshape(x, s) }", "[?,?,?]"},
-      {"graph graphdef (x: f32[0,4]) { return reshape(x, [0, 8]) }", "[0,8]"},
+      {"graph (x: f32[0,4]) { return reshape(x, [0, 8]) {allowzero=true} }", "[0,8]"},
       {"graph (x: f32[N,3,M]) { return transpose(x, [2, 0, 1]) }", "[M,N,3]"},
       {"graph (x: f32[N,1,M]) { return squeeze(x, [1]) }", "[N,M]"},
       {"graph (x: f32[N,1,M]) { return squeeze(x) }", "[*]"},
@@ -82,7 +82,7 @@ TEST(ShapeInference, KeepsWhatCanBeKnown) {
        "y, a, b = batch_norm(x, s, s, m, m) {layout=\"NHWC\"} return y, a, b }",
        "[N,?,?,4] [4] [4]"},
       // TensorFlow's loops: what Merge says stays what it is.
-      {"graph graphdef (x: f32[2]) { m: f32[?], i: s32[] = merge(x, n) a: f32[?] = add(m, x) n: f32[?] = "
+      {"graph (x: f32[2]) { m: f32[?], i: s32[] = merge(x, n) a: f32[?] = add(m, x) n: f32[?] = "
        "next_iteration(a) "
        "return a }",
        "[2]"},

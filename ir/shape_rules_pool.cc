@@ -49,10 +49,8 @@ Shapes Reduce(const Context& c) {
     HALFTONE_ASSIGN_OR_RETURN(reduced, AxisMarks(*axes, x.rank()));
   }
   if (std::find(reduced.begin(), reduced.end(), true) == reduced.end()) {
-    // No axes are all axes, unless the attribute says none; in TensorFlow an empty list is none.
-    const bool none = c.attributes().Bool("noop_with_empty_axes", false) ||
-                      (c.has(1) && c.graph().format() == GraphFormat::kGraphDef);
-    reduced.assign(x.rank(), !none);
+    // No axes are all axes, unless the attribute says none.
+    reduced.assign(x.rank(), !c.attributes().Bool("noop_with_empty_axes", false));
   }
   std::vector<Dim> dims;
   for (int i = 0; i < x.rank(); ++i) {

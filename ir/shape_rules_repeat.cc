@@ -68,10 +68,10 @@ absl::Status FillSizes(const Context& c, const std::vector<int64_t>& sizes, cons
   if (sizes.size() != parts.size())
     return Error("sizes holds ", sizes.size(), " numbers for ", parts.size(), " outputs");
   int64_t sum = 0;
-  int rest = -1;
+  int inferred = -1;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] == -1 && rest < 0 && c.graph().format() == GraphFormat::kGraphDef) {
-      rest = static_cast<int>(i);
+    if (sizes[i] == -1 && inferred < 0) {
+      inferred = static_cast<int>(i);
     } else if (sizes[i] < 0 || sizes[i] > kMaxDim) {
       return Error("sizes holds ", sizes[i]);
     } else {
@@ -80,8 +80,9 @@ absl::Status FillSizes(const Context& c, const std::vector<int64_t>& sizes, cons
     }
   }
   if (!whole.known()) return absl::OkStatus();
-  if (rest < 0 ? sum != whole.value : sum > whole.value) return Error("sizes sum up to ", sum, ", need ", whole.value);
-  if (rest >= 0) parts[rest] = Dim::Of(whole.value - sum);
+  if (inferred < 0 ? sum != whole.value : sum > whole.value)
+    return Error("sizes sum up to ", sum, ", need ", whole.value);
+  if (inferred >= 0) parts[inferred] = Dim::Of(whole.value - sum);
   return absl::OkStatus();
 }
 

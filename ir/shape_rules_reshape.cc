@@ -66,7 +66,7 @@ Shapes Reshape(const Context& c) {
     const bool rank_known = count.has_rank() && count.rank() == 1 && count.dim(0).known() && count.dim(0).value <= 64;
     return std::vector<Shape>{rank_known ? Shape::UnknownOfRank(static_cast<int>(count.dim(0).value)) : Shape()};
   }
-  const bool zero_copies = !c.attributes().Bool("allowzero", false) && c.graph().format() != GraphFormat::kGraphDef;
+  const bool zero_copies = !c.attributes().Bool("allowzero", false);
   const std::vector<Dim> from = x.has_rank() ? NamedDims(c) : std::vector<Dim>{};
   std::vector<Dim> dims;
   Factors named;

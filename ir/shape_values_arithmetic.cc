@@ -227,9 +227,7 @@ Result OfReduce(const Operands& node) {
   const KnownTensor* x = node.in(0);
   if (x == nullptr || x->dims.size() != 1 || x->elements.empty()) return std::nullopt;
   const bool no_axes = !node.has(1) || (node.in(1) != nullptr && node.in(1)->elements.empty());
-  const bool keeps_all = node.node.attributes.Bool("noop_with_empty_axes", false) ||
-                         (node.has(1) && node.graph.format() == GraphFormat::kGraphDef);
-  if (no_axes && keeps_all) return *x;
+  if (no_axes && node.node.attributes.Bool("noop_with_empty_axes", false)) return *x;
   const OpKind op = node.node.op == kReduceMax    ? kMaximum
                     : node.node.op == kReduceMin  ? kMinimum
                     : node.node.op == kReduceProd ? kMul

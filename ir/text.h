@@ -1,6 +1,6 @@
 // The text form: test input, golden output, debug dump, bug report. Printing and parsing are inverse.
 //
-//   graph "name" (x: f32[2,3], "y:0": s64[N]) {          -- inputs; names that are not identifiers are quoted
+//   graph format=NAME layout=channels_last "name" (x: f32[2,3], "y:0": s64[N]) {          -- inputs; names that are not identifiers are quoted
 //     w = const f32[3,5] hash=0123456789abcdef           -- a big constant; parsing one without its weights is an error, but
 //     w = const f32[3,5]                                 -- this one, for tests, is filled from a seed of its name and shape
 //     b = const f32[5] {0, 1, 2.5, -inf, nan}            -- elements (floats print so that they read back to the same bits)
@@ -16,6 +16,9 @@
 //     z = relu(m) extra {_class=["loc:@w"]} name="dense/relu" device="/cpu:0" after("init") captures("h") 
 //     return m, "out:0"=z                                -- outputs; name=value where the name is not the value's
 //   } header {opset=[13], ...}
+//
+// format=NAME is kHeaderFormat of the header: the format whose files the graph is read from and written to. Without it and
+// without a layout (Graph::layout) the line is: graph "name" (...).
 //
 // A value may be read before the line that makes it (loops). '#' begins a comment to the end of the line.
 #ifndef HALFTONE_IR_TEXT_H_

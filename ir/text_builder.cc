@@ -41,7 +41,7 @@ absl::StatusOr<ValueId> Builder::Resolve(const Operand& operand) const {
 absl::StatusOr<Graph> Builder::Build() {
   GraphEditor edit(graph_);
   edit.SetGraphName(parsed_.name);
-  edit.SetFormat(parsed_.format);
+  edit.SetLayout(parsed_.layout);
   for (const auto& [name, value] : parsed_.header) edit.SetHeader(name, value);
 
   const auto make = [&](Statement& statement) -> absl::StatusOr<NodeId> {

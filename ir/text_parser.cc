@@ -23,6 +23,7 @@ class Parser {
   absl::StatusOr<Graph> Parse();
 
  private:
+  absl::Status ParseProperties();
   absl::Status ParseInputs();
   absl::Status ParseBody();
   absl::Status ParseStatement();
@@ -43,8 +44,7 @@ class Parser {
 absl::StatusOr<Graph> Parser::Parse() {
   if (depth_ > kMaxNesting) return lexer_.Error("at most 24 levels of nested graphs");
   if (!lexer_.TryWord("graph")) return lexer_.Error("'graph'");
-  if (lexer_.TryWord("onnx")) parsed_.format = GraphFormat::kOnnx;
-  if (lexer_.TryWord("graphdef")) parsed_.format = GraphFormat::kGraphDef;
+  HALFTONE_RETURN_IF_ERROR(ParseProperties());
   if (lexer_.token().kind == TokenKind::kString) {
     HALFTONE_ASSIGN_OR_RETURN(parsed_.name, lexer_.ExpectString());
   }
@@ -53,7 +53,21 @@ absl::StatusOr<Graph> Parser::Parse() {
   if (lexer_.TryWord("header")) {
     HALFTONE_ASSIGN_OR_RETURN(parsed_.header, values_.ParseAttributes());
   }
+  if (!parsed_.format.empty()) parsed_.header.Set(std::string(kHeaderFormat), parsed_.format);
   return BuildGraph(std::move(parsed_));
+}
+
+absl::Status Parser::ParseProperties() {
+  if (lexer_.TryWord("format")) {
+    HALFTONE_RETURN_IF_ERROR(lexer_.Expect('='));
+    HALFTONE_ASSIGN_OR_RETURN(parsed_.format, values_.ParseAnyName());
+  }
+  if (lexer_.TryWord("layout")) {
+    HALFTONE_RETURN_IF_ERROR(lexer_.Expect('='));
+    if (!lexer_.TryWord("channels_last")) return lexer_.Error("'channels_last'");
+    parsed_.layout = GraphLayout::kChannelsLast;
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Parser::ParseInputs() {

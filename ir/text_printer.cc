@@ -46,9 +46,9 @@ std::string Quote(std::string_view text) {
 }
 
 bool IsIdentifier(std::string_view text) {
-  static constexpr std::string_view kWords[] = {
-      "graph", "return", "const", "opaque",   "header", "extra", "name",    "device", "after",    "true",
-      "false", "inf",    "nan",   "captures", "base64", "hash",  "uniform", "onnx",   "graphdef", "_"};
+  static constexpr std::string_view kWords[] = {"graph", "return",   "const",  "opaque", "header",  "extra",
+                                                "name",  "device",   "after",  "true",   "false",   "inf",
+                                                "nan",   "captures", "base64", "hash",   "uniform", "_"};
   if (text.empty() || std::find(std::begin(kWords), std::end(kWords), text) != std::end(kWords)) return false;
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   if (!is_letter(text[0])) return false;
@@ -205,8 +205,9 @@ class GraphPrinter {
 
   std::string Print() const {
     std::string out = "graph";
-    if (graph_.format() == GraphFormat::kOnnx) out += " onnx";
-    if (graph_.format() == GraphFormat::kGraphDef) out += " graphdef";
+    const std::string format = graph_.header().String(kHeaderFormat, "");
+    if (!format.empty()) out += Concat(" format=", Name(format));
+    if (graph_.layout() == GraphLayout::kChannelsLast) out += " layout=channels_last";
     if (!graph_.name().empty()) out += Concat(" ", Quote(graph_.name()));
     std::vector<std::string> inputs;
     for (const NodeId id : graph_.inputs())
@@ -223,7 +224,9 @@ class GraphPrinter {
                                                                        : Concat(Name(output.name), "=", reference));
     }
     out += Concat(margin_, "  return ", absl::StrJoin(outputs, ", "), "\n", margin_, "}");
-    if (!graph_.header().empty()) out += Concat(" header ", PrintAttributes(graph_.header(), options_, indent_));
+    Attributes header = graph_.header();
+    header.Erase(kHeaderFormat);
+    if (!header.empty()) out += Concat(" header ", PrintAttributes(header, options_, indent_));
     return out;
   }
 

@@ -51,7 +51,8 @@ inline std::string NameOf(const std::string& key) { return key.empty() || key[0]
 // One graph.
 struct ParsedGraph {
   std::string name;
-  GraphFormat format = GraphFormat::kNone;
+  std::string format;  // kHeaderFormat
+  GraphLayout layout = GraphLayout::kChannelsFirst;
   Attributes header;
   std::vector<Statement> inputs;
   std::vector<Statement> statements;

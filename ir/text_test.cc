@@ -39,7 +39,7 @@ TEST(Text, PrintsWhatWasParsed) {
 
 TEST(Text, RoundTripsEveryKindOfAttribute) {
   ExpectStable(R"(
-    graph onnx "g" ("x 1": f32[N,?,3] extra {doc="a\n\"b\"\x00"}) {
+    graph "g" ("x 1": f32[N,?,3] extra {doc="a\n\"b\"\x00"}) {
       y: f32[*], _, %7: ?[*] = opaque "LSTM" domain="my.ops" ("x 1", _, [1, 2]:s32, 0.5) extra {a=true, b=-3, c=1.5, d="s", e=type:bf16,
         f=shape:[N,2,?], g=tensor s64[2] {1, 2}, h=raw:"AAEC", i=[true, false], j=[1, 2], k=[1.5, nan], l=["a", "b"], m=[type:f32],
         n=[shape:[2], shape:[*]], o=ints[], p=floats[], q=strings[], r=floatbits:"7fc00001", s=inf,
@@ -55,7 +55,7 @@ TEST(Text, RoundTripsEveryKindOfAttribute) {
 
 TEST(Text, ValuesMayBeReadBeforeTheyAreMade) {
   ExpectStable(R"(
-    graph graphdef (x: f32[]) {
+    graph layout=channels_last (x: f32[]) {
       m: f32[], i: s32[] = merge(x, n)
       a: f32[] = add(m, x)
       n: f32[] = next_iteration(a)

@@ -232,7 +232,7 @@ class Verifier {
   }
 
   absl::Status CheckNames() const {
-    std::unordered_map<std::string_view, NodeId> values, nodes;
+    std::unordered_map<std::string_view, NodeId> values;
     values.reserve(graph_.num_nodes());
     for (const NodeId id : graph_.nodes()) {
       const Node& node = graph_.node(id);
@@ -241,9 +241,6 @@ class Verifier {
         const auto [it, added] = values.emplace(graph_.value(output).name, id);
         if (!added) return Error(id, "the value name '", it->first, "' is taken by node #", it->second.index);
       }
-      if (node.name.empty() || graph_.format() != GraphFormat::kGraphDef) continue;
-      const auto [it, added] = nodes.emplace(node.name, id);
-      if (!added) return Error(id, "its name is taken by node #", it->second.index);
     }
     return absl::OkStatus();
   }

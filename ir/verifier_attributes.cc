@@ -132,6 +132,7 @@ constexpr AttributeRow kAttributes[] = {
     {"start", Kind::kInt, ""},
     {"state_scale", Kind::kFloat, ""},
     {"state_zero_point", Kind::kInt, ""},
+    {"statistics", Kind::kString, "running|batch"},
     {"storage_order", Kind::kInt, ""},
     {"strides", Kind::kInts, ""},
     {"then", Kind::kGraph, ""},
@@ -142,6 +143,7 @@ constexpr AttributeRow kAttributes[] = {
     {"upper", Kind::kBool, ""},
     {"value", Kind::kTensor, ""},
     {"weights_layout", Kind::kString, "OIHW|HWIO|HWCM|IOHW|HWOI"},
+    {"wrap_negative", Kind::kBool, ""},
 };
 
 constexpr std::pair<Kind, std::string_view> kKindNames[] = {

@@ -90,8 +90,8 @@ absl::Status CheckNestedGraphs(const Graph& graph, NodeId id) {
   HALFTONE_ASSIGN_OR_RETURN(const NestedForm form, NestedFormOf(node));
   for (const std::string_view name : NestedGraphNames(node.op)) {
     const Graph& nested = *NestedGraph(node, name);
-    if (nested.format() != graph.format()) {
-      return absl::InvalidArgumentError(Concat("its graph '", name, "' has another format than the graph around it"));
+    if (nested.layout() != graph.layout()) {
+      return absl::InvalidArgumentError(Concat("its graph '", name, "' has another layout than the graph around it"));
     }
     HALFTONE_RETURN_IF_ERROR(CheckInputs(graph, node, form, name, nested));
     if (name == "condition") continue;

@@ -40,9 +40,8 @@ TEST(Verifier, ErrorsNameTheNodeAndWhatWouldBeRight) {
        "attribute 'ops' has 2 words for 2 inputs"},
       {"graph (x: f32[2]) { a: f32[2] = relu(b) b: f32[2] = relu(a) return b }",
        "only an edge from next_iteration to merge"},
-      {"graph graphdef (x: f32[2]) { a: f32[2] = add(x, n) n: f32[2] = next_iteration(a) return a }",
+      {"graph (x: f32[2]) { a: f32[2] = add(x, n) n: f32[2] = next_iteration(a) return a }",
        "node 'a' (add): reads a next_iteration: only a merge may"},
-      {"graph graphdef (x: f32[2]) { a = relu(x) name=\"n\" b = relu(x) name=\"n\" return a, b }", "its name is taken"},
       {"graph (x: f32[2]) { o: f32[2] = opaque \"If\" (x) extra {body=graph (z: f32[2]) { w: f32[2] = add(z) return w "
        "}} name=\"if\" "
        "return o }",

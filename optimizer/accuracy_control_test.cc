@@ -52,7 +52,7 @@ TEST(ReachedBy, TheWorstOutputAndTheLabelsWhereThereAreSome) {
 }
 
 constexpr std::string_view kModel = R"(
-  graph onnx (x: f32[2,3,9,9]) {
+  graph format=onnx (x: f32[2,3,9,9]) {
     w = const f32[8,3,3,3]
     c = conv(x, w)
     r = relu(c)
@@ -204,7 +204,7 @@ TEST_F(MeetGoalTest, ConfigsHaveAQuarterOfTheBudget) {
 }
 
 TEST_F(MeetGoalTest, OutliersAreSmoothed) {
-  const Graph graph = *ParseGraph(R"(graph onnx (t: f32[16,4]) {
+  const Graph graph = *ParseGraph(R"(graph format=onnx (t: f32[16,4]) {
       g = const f32[4] {1, 0.9, 900, 1.1}
       a = const f32[2,8] uniform(-1, 1)
       b = const f32[1,8] uniform(-0.001, 0.001)

@@ -30,7 +30,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr std::string_view kModel = R"(
-  graph onnx (x: f32[N,3]) {
+  graph format=onnx (x: f32[N,3]) {
     w = const f32[3,2] {1, 0, 0, 2, 0, 0}
     m = matmul(x, w)
     y = relu(m)
@@ -150,7 +150,7 @@ TEST_F(CalibrateTest, EverythingThatRangesDependOnIsInTheKey) {
   graph_ = *ParseGraph(absl::StrReplaceAll(std::string(kModel), {{"relu", "tanh"}}));
   expect_another("ops");
   // Of a weight that is not printed whole the last element counts too.
-  constexpr std::string_view kLarge = R"(graph onnx (x: f32[N,3]) {
+  constexpr std::string_view kLarge = R"(graph format=onnx (x: f32[N,3]) {
     w = const f32[3,40]
     y = matmul(x, w)
     return y

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "base/version.h"
+#include "formats/dialects.h"
 #include "formats/formats.h"
 #include "ir/editor.h"
 #include "ir/provenance.h"
@@ -18,7 +19,7 @@ namespace {
 
 // A runtime that many load ONNX files with, and which is known not to load this one.
 void WarnOfTargetRuntimes(const OptimizeOptions& options, LoweredGraph& result) {
-  if (result.graph.format() == GraphFormat::kGraphDef) return;
+  if (FormatOf(result.graph) == ModelFormat::kGraphDef) return;
   const absl::Status loads = LoadsIn(result.graph, TargetRuntime::kOnnxRuntime);
   if (loads.ok()) return;
   const std::string_view advice = options.target_runtime == TargetRuntime::kOnnxRuntime
@@ -33,8 +34,9 @@ absl::Status ExportGraph(const OptimizeOptions& options, const Reason& otherwise
                          LoweredGraph& result) {
   result.decisions = ExplainGraph(result.graph, context.plan, otherwise);
   result.rewrites.nodes_after = CountComputing(result.graph);
-  const GraphFormat format = result.graph.format();
-  const Pipeline pipeline = MakeExportPipeline(format, options.dialect, FileTypesOf(format, options.target_runtime));
+  const ModelFormat format = WrittenFormat(result.graph);
+  const Pipeline pipeline =
+      MakeExportPipeline(FileDialectOf(format, options.dialect), FileTypesOf(format, options.target_runtime));
   HALFTONE_RETURN_IF_ERROR(pipeline.Run(result.graph, context));
   ExplainWidening(*context.log, result.decisions);
   result.rewrites.nodes_written = CountComputing(result.graph);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "formats/dialects.h"
 #include "ir/editor.h"
 #include "ir/provenance.h"
 #include "ir/reference/reference.h"
@@ -27,7 +28,7 @@ ModelSummary Summarize(const Graph& imported) {
   InferShapes(edit)
       .IgnoreError();  // only for the shapes of outputs; a model that contradicts itself is told about when it is run
   ModelSummary summary;
-  summary.format = FormatName(graph.format());
+  summary.format = ModelFormatName(WrittenFormat(graph));
   summary.provenance = ProvenanceRows(graph);
   summary.opset = graph.header().Ints("opset");
   if (const AttributeValue* domains = graph.header().find("opset_domains")) {
@@ -120,7 +121,7 @@ std::vector<PlanRow> PlanRows(const Graph& graph, const PlannedPrecision& planne
       const Decision& decision = it->second;
       PlanRow row;
       row.node = graph.Label(id);
-      row.op = TensorFlowOp(graph, id);
+      row.op = TensorFlowOp(graph, id, TensorFlowDialectOf(graph));
       row.type_attr = decision.type_attribute;
       row.list = decision.list;
       row.planned_type = DataTypeName(decision.type);

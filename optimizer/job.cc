@@ -10,7 +10,7 @@
 #include "base/sha256.h"
 #include "base/status.h"
 #include "base/strings.h"
-#include "formats/node_count.h"
+#include "formats/formats.h"
 #include "optimizer/accuracy_control.h"
 #include "optimizer/compare.h"
 #include "optimizer/explain.h"
@@ -99,8 +99,8 @@ class OptimizeJob {
 
   absl::Status Import() {
     HALFTONE_ASSIGN_OR_RETURN(Graph imported, LoadModel(options_.model));
-    result_.format = imported.format();
-    if (result_.format == GraphFormat::kGraphDef) {  // a rewritten file may list its nodes in another order
+    result_.format = WrittenFormat(imported);
+    if (result_.format == ModelFormat::kGraphDef) {  // a rewritten file may list its nodes in another order
       for (const GraphOutput& output : imported.outputs()) outputs_.push_back(output.name);
     }
     cannot_run_ = OpsThatCannotRun(imported);
@@ -214,18 +214,18 @@ class OptimizeJob {
       HALFTONE_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(variant.path));
       variant.size_bytes = static_cast<int64_t>(file.bytes().size());
       variant.sha256 = Sha256Hex(file.bytes());
-      HALFTONE_ASSIGN_OR_RETURN(variant.rewrites.nodes_written, CountNodesOfFile(file.bytes(), FormatOf(variant)));
+      HALFTONE_ASSIGN_OR_RETURN(variant.rewrites.nodes_written, CountNodesOfFile(file.bytes(), FileFormatOf(variant)));
     }
     return absl::OkStatus();
   }
 
   // Of the variant's file: SaveModel writes the format that the model came in.
-  ModelFormat FormatOf(const VariantResult& variant) const {
+  ModelFormat FileFormatOf(const VariantResult& variant) const {
     const bool original = variant.kind == VariantKind::kOriginal;
     if (original && options_.model.format.has_value()) return *options_.model.format;
-    if (result_.format == GraphFormat::kOnnx) return ModelFormat::kOnnx;
     const std::string& path = original ? options_.model.label() : variant.path;
-    return ModelFormatOfPath(path) == ModelFormat::kGraphDefText ? ModelFormat::kGraphDefText : ModelFormat::kGraphDef;
+    const bool is_text = result_.format == ModelFormat::kGraphDef && ModelFormatOfPath(path) == ModelFormat::kGraphDefText;
+    return is_text ? ModelFormat::kGraphDefText : result_.format;
   }
 
   RunSpec SpecOf(const VariantResult& variant) const {

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "formats/formats.h"
-#include "ir/dialect.h"
+#include "formats/dialects.h"
 #include "optimizer/benchmark_options.h"
 #include "optimizer/int8_options.h"
 #include "optimizer/measure.h"
@@ -162,7 +162,7 @@ struct CalibrationSummary {
 };
 
 struct OptimizeResult {
-  GraphFormat format = GraphFormat::kNone;
+  ModelFormat format = ModelFormat::kOnnx;
   std::vector<VariantResult> variants;  // ORIGINAL, FP32, then `lowered`
   std::vector<std::string> warnings;
   int64_t evaluation_samples = 0;                   // 0: seeded random inputs

@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr std::string_view kModel = R"(
-  graph onnx (x: f32[N,3,7,5]) {
+  graph format=onnx (x: f32[N,3,7,5]) {
     w = const f32[6,3,3,3]
     b = const f32[6]
     c = conv(x, w, b) {pads=[1, 1, 1, 1]}
@@ -196,7 +196,7 @@ TEST_F(JobTest, CountsNodesAndFusions) {
 
 TEST_F(JobTest, PassesAreVerified) {
   Write(R"(
-  graph onnx (x: f32[2,3,7,5]) {
+  graph format=onnx (x: f32[2,3,7,5]) {
     w = const f32[6,3,3,3]
     c = conv(x, w)
     r = relu(c)
@@ -255,7 +255,7 @@ TEST_F(JobTest, MeasuresInRoundsAndGivesIntervals) {
 
 TEST_F(JobTest, AModelWithAnOpaqueOpIsRewrittenButNotRun) {
   Write(R"(
-    graph onnx (x: f32[1,4]) {
+    graph format=onnx (x: f32[1,4]) {
       w = const f32[4,4]
       m = matmul(x, w)
       r = relu(m)
@@ -274,7 +274,7 @@ TEST_F(JobTest, OutputsOfAGraphDefKeepTheirOrder) {
   options_.model.path = dir_->path() + "/model.pb";
   // The lowering moves y behind z in the file: z waits for the convolution, and y for a cast that follows it.
   Write(R"(
-    graph graphdef (x: f32[1,6,7,2]) {
+    graph format=graphdef layout=channels_last (x: f32[1,6,7,2]) {
       w = const f32[3,3,2,4] name="w"
       b = const f32[4] name="b"
       c = conv "Conv2D" (x, w) {auto_pad="SAME_UPPER", layout="NHWC", strides=[1, 1], weights_layout="HWIO"} name="c"
@@ -294,7 +294,7 @@ TEST_F(JobTest, OutputsOfAGraphDefKeepTheirOrder) {
 
 TEST_F(JobTest, WhatTheFormatCannotSayInBf16IsFp32InTheFile) {
   Write(R"(
-    graph onnx (x: f32[1,4]) {
+    graph format=onnx (x: f32[1,4]) {
       w = const f32[4,4]
       y: f32[1,4] = opaque "LogSoftmax" (matmul(x, w)) extra {unheard_of=1}
       return y

@@ -34,9 +34,8 @@ absl::Status CheckOptions(const OptimizeOptions& options) {
   const std::optional<ModelFormat> format =
       options.model.format.has_value() ? options.model.format : ModelFormatOfPath(options.model.label());
   if (format.has_value()) {
-    const GraphFormat family = *format == ModelFormat::kOnnx ? GraphFormat::kOnnx : GraphFormat::kGraphDef;
-    HALFTONE_RETURN_IF_ERROR(CheckDialect(options.dialect, family));
-    if (options.target_runtime == TargetRuntime::kOnnxRuntime && family != GraphFormat::kOnnx) {
+    HALFTONE_RETURN_IF_ERROR(CheckDialect(options.dialect, *format));
+    if (options.target_runtime == TargetRuntime::kOnnxRuntime && *format != ModelFormat::kOnnx) {
       return absl::InvalidArgumentError("target runtime onnxruntime reads ONNX files, and the model is a GraphDef");
     }
   }
@@ -47,12 +46,13 @@ absl::Status CheckOptions(const OptimizeOptions& options) {
 }
 
 absl::StatusOr<PreparedModel> PrepareModel(Graph imported, const Target& target, const OptimizeOptions& options) {
-  HALFTONE_RETURN_IF_ERROR(CheckDialect(options.dialect, imported.format()));
+  HALFTONE_RETURN_IF_ERROR(CheckDialect(options.dialect, WrittenFormat(imported)));
   PreparedModel model;
   model.rewrites.nodes_before = CountComputing(imported);
   model.graph = std::move(imported);
   RewriteLog log;
   HALFTONE_ASSIGN_OR_RETURN(PassContext context, MakeContext(target, options, log));
+  context.file = &FileDialectOf(model.graph, options.dialect);
   for (const std::string& text : options.passes) {
     HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Pass> pass, ParseNamedPass(text));
     HALFTONE_ASSIGN_OR_RETURN(const int64_t edits, RunThroughGate(*pass, "policy", model.graph, context));

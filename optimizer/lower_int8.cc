@@ -148,7 +148,7 @@ absl::Status Quantize(const ValueRanges& ranges, const std::set<NodeId>& nodes, 
                       const OptimizeOptions& options, PassContext& context, Graph& graph) {
   NameNodes(nodes, graph);
   Pipeline quantize("quantize");
-  const QuantizeOptions how = QuantizeOptionsOf(options, graph.format());
+  const QuantizeOptions how = QuantizeOptionsOf(options, WrittenFormat(graph));
   switch (options.int8.mode) {
     case Int8Mode::kStatic:
       quantize.Add<InsertQuantization>(ranges, nodes, how);
@@ -252,7 +252,7 @@ absl::StatusOr<Int8Base> MakeInt8Base(const PreparedModel& model, const Target& 
   base.graph = model.graph;
   base.rewrites = model.rewrites;
   const std::unique_ptr<const Target> fusing =
-      FusionTargetFor(model.graph.format(), options.target_runtime, options.int8, target);
+      FusionTargetFor(WrittenFormat(model.graph), options.target_runtime, options.int8, target);
   const bool fused_plan = lowers_rest && PlansFusedGraph(options);
   if (lowers_rest) {
     HALFTONE_ASSIGN_OR_RETURN(GraphWithPlan planned, PlanModel(model, *fusing, options, DataType::kBFloat16));

@@ -1,5 +1,6 @@
 // The int8 variant as a graph: what it answers, what is said about each node, what lies beside it.
 
+#include "formats/formats.h"
 #include "optimizer/lower_int8.h"
 
 #include <memory>
@@ -24,7 +25,7 @@ using ::testing::HasSubstr;
 
 // conv, relu, pool, conv; a product at the end.
 constexpr std::string_view kModel = R"(
-  graph onnx (x: f32[2,3,9,9]) {
+  graph format=onnx (x: f32[2,3,9,9]) {
     w = const f32[8,3,3,3]
     b = const f32[8]
     c = conv(x, w, b) {pads=[1, 1, 1, 1]}
@@ -238,7 +239,7 @@ TEST_F(LowerInt8Test, ProductsThatFindTheirRanges) {
 
 TEST_F(LowerInt8Test, ProductsOfAGraphDefHaveOneScaleOfWeights) {
   options_.int8.mode = Int8Mode::kDynamic;
-  GraphEditor(original_).SetFormat(GraphFormat::kGraphDef);
+  SetFormat(original_, ModelFormat::kGraphDef);
   const LoweredGraph lowered = Lower();
   EXPECT_EQ(Count(lowered.graph, OpKind::kMatMulIntegerToFloat), 1);  // TensorFlow has it as it is
   EXPECT_EQ(Count(lowered.graph, OpKind::kMatMulInteger), 0);

@@ -22,7 +22,7 @@ using ::testing::MatchesRegex;
 
 // conv, relu; pool; relu6, which Paddle's list has not; matmul, bias.
 constexpr std::string_view kModel = R"(
-  graph onnx (x: f32[2,3,7,5]) {
+  graph format=onnx (x: f32[2,3,7,5]) {
     w = const f32[6,3,3,3]
     b = const f32[6]
     c = conv(x, w, b) {pads=[1, 1, 1, 1]}
@@ -158,9 +158,9 @@ TEST_F(LowerTest, Float16IsWrittenEverywhere) {
 TEST_F(LowerTest, NestedGraphsAreExplained) {
   options_.planner_kind = PlannerKind::kPlacement;
   const LoweredGraph lowered = Lower(VariantKind::kBf16, R"(
-    graph onnx (x: f32[2,3], p: bool[]) {
+    graph format=onnx (x: f32[2,3], p: bool[]) {
       a = relu(x)
-      y = if(p, a) {then=graph onnx (u: f32[2,3]) { v = relu(u)  return v }, else=graph onnx (u: f32[2,3]) { v = tanh(u)  return v }}
+      y = if(p, a) {then=graph (u: f32[2,3]) { v = relu(u)  return v }, else=graph (u: f32[2,3]) { v = tanh(u)  return v }}
       return y
     } header {ir_version=8, opset=[17], opset_domains=[""]})");
   EXPECT_EQ(Of(lowered, "y").reason.rule, "placement.not-listed");

@@ -31,24 +31,10 @@ absl::Status NameModel(absl::Status status, const ModelSource& source) {
   return Annotate(std::move(status), Concat("'", source.label(), "'"));
 }
 
-absl::Status SaveModel(const Graph& graph, const std::string& path, const OnnxExportOptions& onnx) {
-  ExportOptions options;
-  options.onnx = onnx;
+absl::Status SaveModel(const Graph& graph, const std::string& path, ExportOptions options) {
   options.as_text = ModelFormatOfPath(path) == ModelFormat::kGraphDefText;
   HALFTONE_ASSIGN_OR_RETURN(const std::string bytes, ExportModel(graph, options));
   return WriteFileAtomically(path, bytes);
-}
-
-std::string_view FormatName(GraphFormat format) {
-  switch (format) {
-    case GraphFormat::kNone:
-      return "none";
-    case GraphFormat::kOnnx:
-      return "onnx";
-    case GraphFormat::kGraphDef:
-      return "graphdef";
-  }
-  return "none";
 }
 
 namespace {

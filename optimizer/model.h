@@ -31,10 +31,7 @@ absl::Status NameModel(absl::Status status, const ModelSource& source);
 
 // Writes the graph in the format it came from (a GraphDef as text where the path ends in .pbtxt). The file appears
 // complete or not at all.
-absl::Status SaveModel(const Graph& graph, const std::string& path, const OnnxExportOptions& onnx = {});
-
-// "onnx" or "graphdef".
-std::string_view FormatName(GraphFormat format);
+absl::Status SaveModel(const Graph& graph, const std::string& path, ExportOptions options = {});
 
 // Dimensions of arrays for a model's inputs by name, e.g. from samples. The first one is the number of samples, or,
 // where the array has a dimension more than the input, the number of inputs. -1: not the same in all of them.

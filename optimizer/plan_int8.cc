@@ -229,7 +229,7 @@ class Int8Planner {
     RewriteLog log;
     PassContext context{.target = target_, .log = &log};
     Pipeline insert("quantize");
-    insert.Add<InsertQuantization>(ranges_, plan_.nodes, QuantizeOptionsOf(options_, g_.format()));
+    insert.Add<InsertQuantization>(ranges_, plan_.nodes, QuantizeOptionsOf(options_, WrittenFormat(g_)));
     insert.Add<RemoveDeadNodes>();
     HALFTONE_RETURN_IF_ERROR(insert.Run(graph, context));
     trial.refused = Refusals(log, "insert-quantization", "int8.no-range", plan_.nodes);
@@ -320,7 +320,7 @@ std::string_view Int8ModeName(Int8Mode mode) {
   return "";
 }
 
-QuantizeOptions QuantizeOptionsOf(const OptimizeOptions& options, GraphFormat format) {
+QuantizeOptions QuantizeOptionsOf(const OptimizeOptions& options, ModelFormat format) {
   QuantizeOptions quantize = options.int8.quantize;
   quantize.correct_bias = options.int8.correct_bias;
   if (!HasNativeInt8()) quantize.reduce_range = true;

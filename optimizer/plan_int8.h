@@ -27,7 +27,7 @@ namespace halftone {
 // options.int8 as the passes ask for it. Where this CPU adds pairs of products in 16 bits, weights whose pairs might
 // not fit get 7 bits (passes/quantize/saturation.h).
 // What the target runtime and format of the file need is added (quantize_for_runtime.h).
-QuantizeOptions QuantizeOptionsOf(const OptimizeOptions& options, GraphFormat format);
+QuantizeOptions QuantizeOptionsOf(const OptimizeOptions& options, ModelFormat format);
 
 struct Int8Plan {
   std::set<NodeId> nodes;             // become int8

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
 constexpr std::string_view kModel = R"(
-  graph onnx (x: f32[1,3,8,8]) {
+  graph format=onnx (x: f32[1,3,8,8]) {
     w1 = const f32[4,3,3,3]
     w2 = const f32[5,4,3,3]
     a = relu(x)

@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "formats/dialects.h"
 #include "ir/editor.h"
 #include "optimizer/pass_context.h"
 #include "passes/pipelines.h"
@@ -86,7 +87,9 @@ absl::StatusOr<GraphWithPlan> PlanModel(const PreparedModel& model, const Target
     HALFTONE_ASSIGN_OR_RETURN(const PlacementOptions placement, PlacementOptionsOf(options, type));
     HALFTONE_ASSIGN_OR_RETURN(result.planned, PlanByPlacement(result.graph, target, placement));
   } else {
-    HALFTONE_ASSIGN_OR_RETURN(const PlannerOptions lists, ListsOptionsOf(options, type));
+    HALFTONE_ASSIGN_OR_RETURN(PlannerOptions lists, ListsOptionsOf(options, type));
+    lists.imported_from = TensorFlowDialectOf(result.graph);
+    lists.fused_as = &FileDialectOf(ModelFormat::kGraphDef, Dialect::kItex);
     HALFTONE_ASSIGN_OR_RETURN(ListsPlan plan, PlanByLists(result.graph, lists));
     result.planned = {std::move(plan.plan), plan.summary.ToString(), std::move(plan.warnings),
                       std::move(plan.attributes)};

@@ -65,7 +65,7 @@ absl::StatusOr<ProfileTargets> MakeTargets(const OptimizeOptions& options, const
       saved = SaveModel(lowered.graph, one.run.model.path, FileOptionsOf(lowered.kind, options.int8.form));
     }
     HALFTONE_RETURN_IF_ERROR(Annotate(saved, Concat(VariantName(kind), " variant")));
-    if (model.graph.format() == GraphFormat::kGraphDef) {  // which does not say its outputs
+    if (FormatOf(model.graph) == ModelFormat::kGraphDef) {  // which does not say its outputs
       one.run.model.outputs.clear();
       for (const GraphOutput& output : model.graph.outputs()) one.run.model.outputs.push_back(output.name);
     }

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 // An outlier channel in front of the product, so that smoothing has something to do.
 constexpr std::string_view kModel = R"(
-  graph onnx (t: f32[N,4]) {
+  graph format=onnx (t: f32[N,4]) {
     g = const f32[4] {1, 0.9, 120, 1.1}
     w = const f32[4,3] uniform(-1, 1)
     x = layer_norm(t, g)

@@ -77,31 +77,34 @@ class FusionTarget final : public Target {
 
 }  // namespace
 
-bool WantsPlainOps(GraphFormat format, TargetRuntime target_runtime, QuantFormat form) {
-  return format != GraphFormat::kGraphDef &&
+bool WantsPlainOps(ModelFormat format, TargetRuntime target_runtime, QuantFormat form) {
+  return format != ModelFormat::kGraphDef &&
          (target_runtime == TargetRuntime::kOnnxRuntime || form == QuantFormat::kQOperator);
 }
 
-QuantizeOptions OptionsFor(GraphFormat format, TargetRuntime target_runtime, QuantFormat form,
+QuantizeOptions OptionsFor(ModelFormat format, TargetRuntime target_runtime, QuantFormat form,
                            QuantizeOptions options) {
   if (WantsPlainOps(format, target_runtime, form)) options.quantize_results = true;
-  if (format != GraphFormat::kGraphDef && target_runtime == TargetRuntime::kOnnxRuntime)
+  if (format != ModelFormat::kGraphDef && target_runtime == TargetRuntime::kOnnxRuntime)
     options.quantize_outputs = true;
-  if (format == GraphFormat::kGraphDef) options.recurrent = false;
+  if (format == ModelFormat::kGraphDef) {
+    options.recurrent = false;
+    options.per_channel_dynamic = false;  // its matmul of integers takes one range of weights
+  }
   // TensorFlow's ops on quantized tensors know no zero points, and products one scale of weights
   // (formats/tensorflow/quantized_groups.h).
-  if (format == GraphFormat::kGraphDef && form == QuantFormat::kQOperator) {
+  if (format == ModelFormat::kGraphDef && form == QuantFormat::kQOperator) {
     options.symmetric_activations = true;
     options.per_channel_products = false;
   }
   return options;
 }
 
-OnnxExportOptions FileOptionsOf(VariantKind kind, QuantFormat form) {
+ExportOptions FileOptionsOf(VariantKind kind, QuantFormat form) {
   return {.integer_operators = kind == VariantKind::kInt8 && form == QuantFormat::kQOperator};
 }
 
-std::unique_ptr<const Target> FusionTargetFor(GraphFormat format, TargetRuntime target_runtime,
+std::unique_ptr<const Target> FusionTargetFor(ModelFormat format, TargetRuntime target_runtime,
                                               const Int8Options& options, const Target& target) {
   const bool has_pairs = options.mode == Int8Mode::kStatic;
   return std::make_unique<FusionTarget>(target, has_pairs && WantsPlainOps(format, target_runtime, options.form),

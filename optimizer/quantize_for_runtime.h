@@ -10,8 +10,7 @@
 
 #include <memory>
 
-#include "formats/onnx/exporter.h"
-#include "formats/onnx/target_runtimes.h"
+#include "formats/formats.h"
 #include "ir/graph.h"
 #include "ir/target.h"
 #include "optimizer/int8_options.h"
@@ -21,18 +20,18 @@
 namespace halftone {
 
 // Whether results are quantized and fusion is held back as above. Never of a GraphDef: its operators add and activate.
-bool WantsPlainOps(GraphFormat format, TargetRuntime target_runtime, QuantFormat form);
+bool WantsPlainOps(ModelFormat format, TargetRuntime target_runtime, QuantFormat form);
 
 // `options` with what the target runtime and the format need added.
-QuantizeOptions OptionsFor(GraphFormat format, TargetRuntime target_runtime, QuantFormat form, QuantizeOptions options);
+QuantizeOptions OptionsFor(ModelFormat format, TargetRuntime target_runtime, QuantFormat form, QuantizeOptions options);
 
 // How a variant's ONNX file is written: the int8 one with operators of integers where the form says so.
-OnnxExportOptions FileOptionsOf(VariantKind kind, QuantFormat form);
+ExportOptions FileOptionsOf(VariantKind kind, QuantFormat form);
 
 // A target for the optimize pipeline of an int8 variant: fuses only what the target runtime fuses into an op of
 // integers (bias, relu, relu6, clip), and nothing but a bias and an activation into the products of mode kDynamic; else
 // says what `target` says, which must outlive it. Thread-safe.
-std::unique_ptr<const Target> FusionTargetFor(GraphFormat format, TargetRuntime target_runtime,
+std::unique_ptr<const Target> FusionTargetFor(ModelFormat format, TargetRuntime target_runtime,
                                               const Int8Options& options, const Target& target);
 
 }  // namespace halftone

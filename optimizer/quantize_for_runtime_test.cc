@@ -22,7 +22,7 @@ Graph Model() {
 }
 
 TEST(QuantizeForRuntime, OnnxRuntimeAndOperatorsWantPlainOps) {
-  using enum GraphFormat;
+  using enum ModelFormat;
   EXPECT_FALSE(WantsPlainOps(kOnnx, TargetRuntime::kAny, QuantFormat::kQdq));
   EXPECT_TRUE(WantsPlainOps(kOnnx, TargetRuntime::kOnnxRuntime, QuantFormat::kQdq));
   EXPECT_TRUE(WantsPlainOps(kOnnx, TargetRuntime::kAny, QuantFormat::kQOperator));
@@ -47,11 +47,11 @@ TEST(QuantizeForRuntime, FusesWhatTheTargetRuntimeFuses) {
   const auto fuses = [&](const Target& target, NodeId node, const FusedParts& parts) {
     return target.SupportsFused(graph, node, parts).ok();
   };
-  const auto any = FusionTargetFor(GraphFormat::kOnnx, TargetRuntime::kAny, {.form = QuantFormat::kQdq}, machine);
+  const auto any = FusionTargetFor(ModelFormat::kOnnx, TargetRuntime::kAny, {.form = QuantFormat::kQdq}, machine);
   const auto pairs =
-      FusionTargetFor(GraphFormat::kOnnx, TargetRuntime::kOnnxRuntime, {.form = QuantFormat::kQdq}, machine);
+      FusionTargetFor(ModelFormat::kOnnx, TargetRuntime::kOnnxRuntime, {.form = QuantFormat::kQdq}, machine);
   const auto operators =
-      FusionTargetFor(GraphFormat::kOnnx, TargetRuntime::kAny, {.form = QuantFormat::kQOperator}, machine);
+      FusionTargetFor(ModelFormat::kOnnx, TargetRuntime::kAny, {.form = QuantFormat::kQOperator}, machine);
   EXPECT_TRUE(fuses(*any, conv, {.residual = true}));
   EXPECT_FALSE(fuses(*pairs, conv, {.residual = true}));
   EXPECT_TRUE(fuses(*pairs, conv, {.bias = true, .activation = Activation::kRelu}));

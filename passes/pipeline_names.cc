@@ -1,6 +1,7 @@
 // Pipelines, fixed points, passes and rules by their names, for tools and golden files. pipelines.cc is what runs.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,11 +10,6 @@
 #include "base/strings.h"
 #include "passes/export/merges.h"
 #include "passes/export/share_constants.h"
-#include "passes/export/split_activations.h"
-#include "passes/export/split_fused.h"
-#include "passes/export/split_layer_norm.h"
-#include "passes/export/split_mixed_types.h"
-#include "passes/export/split_softmax.h"
 #include "passes/export/splits.h"
 #include "passes/fusion/rules.h"
 #include "passes/pipelines.h"
@@ -47,11 +43,6 @@ Pipeline FixedPoint(std::string_view name, const PrecisionPlan&) {
   return p;
 }
 
-template <GraphFormat format, Dialect dialect>
-Pipeline Export(std::string_view, const PrecisionPlan&) {
-  return MakeExportPipeline(format, dialect);
-}
-
 Pipeline SinkConstantsByName(std::string_view name, const PrecisionPlan&) {
   std::vector<std::unique_ptr<Pass>> passes;
   passes.push_back(std::make_unique<SinkConstants>());
@@ -82,14 +73,6 @@ Pipeline EqualizeChannelsByName(std::string_view name, const PrecisionPlan&) {
   return p;
 }
 
-template <GraphFormat format, Dialect dialect>
-Pipeline SplitMixedTypesByName(std::string_view name, const PrecisionPlan&) {
-  Pipeline p{std::string(name)};
-  p.Add<SplitMixedTypes>(format, dialect);
-  p.Add<RemoveDeadNodes>();  // constants of the other type
-  return p;
-}
-
 struct Row {
   std::string_view name;
   Make make;
@@ -100,11 +83,6 @@ constexpr Row kRows[] = {
     {"optimize", [](std::string_view, const PrecisionPlan&) { return MakeOptimizePipeline(); }},
     {"precision", [](std::string_view, const PrecisionPlan& plan) { return MakePrecisionPipeline(plan); }},
     {"run", [](std::string_view, const PrecisionPlan&) { return MakeRunPipeline(); }},
-    {"export-onnx", Export<GraphFormat::kOnnx, Dialect::kPortable>},
-    {"export-graphdef", Export<GraphFormat::kGraphDef, Dialect::kPortable>},
-    {"export-tensorflow", Export<GraphFormat::kGraphDef, Dialect::kTensorFlow>},
-    {"export-itex", Export<GraphFormat::kGraphDef, Dialect::kItex>},
-    {"export-onnxruntime", Export<GraphFormat::kOnnx, Dialect::kOnnxRuntime>},
     // --- Fixed points.
     {"simplify", FixedPoint<SimplifyRules>},
     {"fuse", FixedPoint<FusionRules>},
@@ -121,59 +99,72 @@ constexpr Row kRows[] = {
     {"sink-constants", SinkConstantsByName},
     {"remove-dead-nodes", One<RemoveDeadNodes>},
     {"apply-precision", ApplyPrecisionByName},
-    {"split-fused-onnx", One<SplitFused, GraphFormat::kOnnx>},
-    {"split-fused-graphdef", One<SplitFused, GraphFormat::kGraphDef>},
-    {"split-activations", One<SplitActivations>},
-    {"split-layer-norm", One<SplitLayerNorm>},
-    {"split-softmax", One<SplitSoftmax, GraphFormat::kOnnx>},
-    {"split-mixed-types-onnx", SplitMixedTypesByName<GraphFormat::kOnnx, Dialect::kPortable>},
-    {"split-mixed-types-graphdef", SplitMixedTypesByName<GraphFormat::kGraphDef, Dialect::kPortable>},
-    {"split-mixed-types-itex", SplitMixedTypesByName<GraphFormat::kGraphDef, Dialect::kItex>},
     {"use-bf16-math-mode", One<UseBf16MathMode>},
     {"equalize-channels", EqualizeChannelsByName},
     {"fold-recurrent-quantization", One<FoldRecurrentQuantization>},
     {"fold-quantization", One<FoldQuantization>},
     {"fold-weights", FoldWeightsByName},
-    {"share-constants", One<ShareConstants>},
 };
 
-struct Format {
-  GraphFormat format;
-  std::string_view word;
-};
-constexpr Format kFormats[] = {{GraphFormat::kOnnx, "-onnx"}, {GraphFormat::kGraphDef, "-graphdef"}};
+// Passes of a dialect other than the splits, which run after them.
+std::vector<std::unique_ptr<Pass>> OtherPassesFor(const FileDialect& file) {
+  std::vector<std::unique_ptr<Pass>> passes;
+  passes.push_back(std::make_unique<ShareConstants>(file));
+  return passes;
+}
+
+// "split-fused-DIALECT".
+std::string NameFor(const Pass& pass, const FileDialect& file) { return Concat(pass.name(), "-", file.name); }
 
 // All rules, each of which has a name of its own.
-std::vector<Rules> AllRules() {
+std::vector<Rules> AllRules(std::span<const FileDialect* const> dialects) {
   std::vector<Rules> all;
   all.push_back(SimplifyRules());
   all.push_back(FusionRules());
   all.push_back(LastFusionRules());
   all.push_back(ConversionRules());
-  all.push_back(MergeRules(Dialect::kOnnxRuntime));
+  for (const FileDialect* file : dialects) all.push_back(MergeRules(*file));
   return all;
+}
+
+// The pipeline or pass of a dialect of this name; nullopt: there is none.
+std::optional<Pipeline> MakeForDialect(std::string_view name, std::span<const FileDialect* const> dialects) {
+  for (const FileDialect* file : dialects) {
+    if (name == Concat("export-", file->name)) return MakeExportPipeline(*file);
+    for (const auto& make : {SplitsFor, OtherPassesFor}) {
+      for (std::unique_ptr<Pass>& pass : make(*file)) {
+        if (name != NameFor(*pass, *file)) continue;
+        Pipeline p{std::string(name)};
+        p.Add(std::move(pass));
+        p.Add<RemoveDeadNodes>();  // constants that it has taken apart
+        return p;
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
-std::vector<std::string> PipelineNames() {
+std::vector<std::string> PipelineNames(std::span<const FileDialect* const> dialects) {
   std::vector<std::string> names;
   for (const Row& row : kRows) names.emplace_back(row.name);
-  for (const Format& format : kFormats) {
-    for (const std::unique_ptr<Pass>& split : SplitsOfOps(format.format)) {
-      names.push_back(Concat(split->name(), format.word));
+  for (const FileDialect* file : dialects) {
+    names.push_back(Concat("export-", file->name));
+    for (const auto& make : {SplitsFor, OtherPassesFor}) {
+      for (const std::unique_ptr<Pass>& pass : make(*file)) names.push_back(NameFor(*pass, *file));
     }
   }
-  for (const Rules& rules : AllRules()) {
+  for (const Rules& rules : AllRules(dialects)) {
     for (const std::unique_ptr<RewriteRule>& rule : rules) names.emplace_back(rule->name());
   }
   return names;
 }
 
-absl::StatusOr<Pipeline> MakePipelineByName(std::string_view name, const PrecisionPlan* plan) {
+absl::StatusOr<Pipeline> MakePipelineByName(std::string_view name, const NamedPipelineOptions& options) {
   static const PrecisionPlan* const empty = new PrecisionPlan();
   for (const Row& row : kRows) {
-    if (row.name == name) return row.make(name, plan == nullptr ? *empty : *plan);
+    if (row.name == name) return row.make(name, options.plan == nullptr ? *empty : *options.plan);
   }
   Pipeline p{std::string(name)};
   if (IsNamedPass(name)) {
@@ -181,15 +172,8 @@ absl::StatusOr<Pipeline> MakePipelineByName(std::string_view name, const Precisi
     p.Add(std::move(pass));
     return p;
   }
-  for (const Format& format : kFormats) {
-    for (std::unique_ptr<Pass>& split : SplitsOfOps(format.format)) {
-      if (name != Concat(split->name(), format.word)) continue;
-      p.Add(std::move(split));
-      p.Add<RemoveDeadNodes>();  // constants that it has taken apart
-      return p;
-    }
-  }
-  for (Rules& rules : AllRules()) {
+  if (std::optional<Pipeline> of_dialect = MakeForDialect(name, options.dialects)) return *std::move(of_dialect);
+  for (Rules& rules : AllRules(options.dialects)) {
     for (std::unique_ptr<RewriteRule>& rule : rules) {
       if (rule->name() != name) continue;
       Rules one;
@@ -199,14 +183,14 @@ absl::StatusOr<Pipeline> MakePipelineByName(std::string_view name, const Precisi
     }
   }
   std::string known;
-  for (const std::string& other : PipelineNames()) known += Concat(known.empty() ? "" : ", ", other);
+  for (const std::string& other : PipelineNames(options.dialects)) known += Concat(known.empty() ? "" : ", ", other);
   return absl::NotFoundError(Concat("no pipeline '", name, "'; there are: ", known));
 }
 
-absl::StatusOr<Pipeline> MakePipelineOf(const Reproducer& reproducer) {
-  const PrecisionPlan* plan = reproducer.planned ? &reproducer.plan : nullptr;
-  absl::StatusOr<Pipeline> alone = MakePipelineByName(reproducer.pass, plan);
-  return alone.ok() ? std::move(alone) : MakePipelineByName(reproducer.pipeline, plan);
+absl::StatusOr<Pipeline> MakePipelineOf(const Reproducer& reproducer, std::span<const FileDialect* const> dialects) {
+  const NamedPipelineOptions options{.plan = reproducer.planned ? &reproducer.plan : nullptr, .dialects = dialects};
+  absl::StatusOr<Pipeline> alone = MakePipelineByName(reproducer.pass, options);
+  return alone.ok() ? std::move(alone) : MakePipelineByName(reproducer.pipeline, options);
 }
 
 }  // namespace halftone

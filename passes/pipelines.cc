@@ -6,14 +6,10 @@
 #include <string>
 #include <utility>
 
+#include "base/strings.h"
 #include "passes/export/merges.h"
 #include "passes/export/share_constants.h"
 #include "passes/export/spell_dialect.h"
-#include "passes/export/split_activations.h"
-#include "passes/export/split_fused.h"
-#include "passes/export/split_layer_norm.h"
-#include "passes/export/split_mixed_types.h"
-#include "passes/export/split_softmax.h"
 #include "passes/export/splits.h"
 #include "passes/export/widen_types.h"
 #include "passes/fusion/rules.h"
@@ -78,20 +74,15 @@ Pipeline MakeRunPipeline() {
   return p;
 }
 
-Pipeline MakeExportPipeline(GraphFormat format, Dialect dialect, FileTypes types) {
-  Pipeline p(format == GraphFormat::kGraphDef ? "export-graphdef" : "export-onnx");
-  p.Add<SplitMixedTypes>(format, dialect);
-  for (std::unique_ptr<Pass>& split : SplitsOfOps(format, dialect)) p.Add(std::move(split));
-  p.Add<SplitFused>(format, dialect);
-  if (format == GraphFormat::kGraphDef) p.Add<SplitActivations>(dialect);  // after it: it makes them
-  if (format == GraphFormat::kGraphDef) p.Add<SplitLayerNorm>(dialect);
-  p.Add<SplitSoftmax>(format, dialect);
+Pipeline MakeExportPipeline(const FileDialect& file, FileTypes types) {
+  Pipeline p(Concat("export-", file.name));
+  for (std::unique_ptr<Pass>& split : SplitsFor(file)) p.Add(std::move(split));  // the list is in export/splits.cc
   p.Add<RemoveDeadNodes>();
-  if (Rules merges = MergeRules(dialect); !merges.empty()) p.AddFixedPoint("merge", std::move(merges));
-  p.Add<SpellDialect>(format, dialect);
+  if (Rules merges = MergeRules(file); !merges.empty()) p.AddFixedPoint("merge", std::move(merges));
+  p.Add<SpellDialect>(file);
   if (types != nullptr)
-    p.Add<WidenTypes>(std::move(types));  // behind the spelling: which op it is says which types it takes
-  p.Add<ShareConstants>();
+    p.Add<WidenTypes>(std::move(types));  // after the spelling: which op it is says which types it takes
+  p.Add<ShareConstants>(file);
   return p;
 }
 

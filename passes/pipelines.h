@@ -2,12 +2,13 @@
 #ifndef HALFTONE_PASSES_PIPELINES_H_
 #define HALFTONE_PASSES_PIPELINES_H_
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "ir/dialect.h"
+#include "ir/file_dialect.h"
 #include "ir/file_types.h"
 #include "ir/graph.h"
 #include "ir/precision_plan.h"
@@ -28,20 +29,26 @@ Pipeline MakePrecisionPipeline(const PrecisionPlan& plan);
 // integers where the target has kernels for it; what weights of bytes are left become numbers. No format has a word for the result.
 Pipeline MakeRunPipeline();
 
-// Last: what is fused becomes ops of the format's dialect, standard ones where it has none (ir/dialect.h). The result is
-// what the exporter writes. `types` are the file's rules for f16 and bf16 (FileTypesOf of formats/formats.h): nodes that
-// they refuse become f32; without them the exporter may refuse the graph. REQUIRES: CheckDialect(dialect, format)
-Pipeline MakeExportPipeline(GraphFormat format, Dialect dialect = Dialect::kPortable, FileTypes types = nullptr);
+// Last: what is fused becomes ops of the file's dialect, standard ones where it has none (ir/file_dialect.h). The result
+// is what the exporter writes. `types` are the file's rules for f16 and bf16 (FileTypesOf of formats/formats.h): nodes
+// that they refuse become f32; without them the exporter may refuse the graph. `file` must outlive the pipeline.
+Pipeline MakeExportPipeline(const FileDialect& file, FileTypes types = nullptr);
 
-// By name, for tools and golden tests: "optimize", "export-onnx", "export-graphdef", "export-tensorflow", "export-itex",
-// the fixed points "simplify", "fuse" and "conversions", or a single pass or rule ("fuse-conv-bias"). NOT_FOUND lists the
-// names. `plan` is for "precision" and "apply-precision" (an empty one if nullptr).
-absl::StatusOr<Pipeline> MakePipelineByName(std::string_view name, const PrecisionPlan* plan = nullptr);
-std::vector<std::string> PipelineNames();
+// What a pipeline that is made by its name may need.
+struct NamedPipelineOptions {
+  const PrecisionPlan* plan = nullptr;           // of "precision" and "apply-precision"; nullptr: an empty one
+  std::span<const FileDialect* const> dialects;  // of "export-DIALECT", "split-...-DIALECT" and the like
+};
+
+// By name, for tools and golden tests: "optimize", "export-DIALECT", the fixed points "simplify", "fuse" and
+// "conversions", a single pass or rule ("fuse-conv-bias"), or one of a dialect ("split-fused-DIALECT", "merge-attention").
+// NOT_FOUND lists the names. The options' plan and dialects must outlive the pipeline.
+absl::StatusOr<Pipeline> MakePipelineByName(std::string_view name, const NamedPipelineOptions& options = {});
+std::vector<std::string> PipelineNames(std::span<const FileDialect* const> dialects = {});
 
 // The pass that the reproducer names, alone, where it has a name of its own; else its whole pipeline. NOT_FOUND. The
-// reproducer's plan must outlive the pipeline.
-absl::StatusOr<Pipeline> MakePipelineOf(const Reproducer& reproducer);
+// reproducer's plan and the dialects must outlive the pipeline.
+absl::StatusOr<Pipeline> MakePipelineOf(const Reproducer& reproducer, std::span<const FileDialect* const> dialects);
 
 }  // namespace halftone
 

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "base/version.h"
+#include "formats/onnx/dialects.h"
 #include "formats/onnx/element_types.h"
 #include "formats/onnx/integer_groups.h"
 #include "formats/onnx/node_writer.h"
@@ -176,7 +177,7 @@ absl::Status Exporter::Values(const std::vector<NodeWriter::Initializer>& initia
 }  // namespace
 }  // namespace onnx_format
 
-absl::StatusOr<int> OnnxOpset(const Graph& graph, const OnnxExportOptions& options) {
+absl::StatusOr<int> OnnxOpset(const Graph& graph, const ExportOptions& options) {
   const int own = onnx_format::OwnOpset(graph);
   int opset = std::max(own, options.min_opset);
   if (options.integer_operators) opset = std::max(opset, onnx_format::IntegerGroups(graph).MinOpset());
@@ -212,9 +213,10 @@ absl::StatusOr<int> OnnxOpset(const Graph& graph, const OnnxExportOptions& optio
   return opset;
 }
 
-absl::StatusOr<std::string> ExportOnnx(const Graph& graph, const OnnxExportOptions& options) {
-  if (graph.format() == GraphFormat::kGraphDef) {
-    return absl::InvalidArgumentError("a graph that came from a GraphDef cannot be written as ONNX");
+absl::StatusOr<std::string> ExportOnnx(const Graph& graph, const ExportOptions& options) {
+  const std::string format = graph.header().String(kHeaderFormat, "");
+  if (!format.empty() && format != OnnxDialect().name) {
+    return absl::InvalidArgumentError("a graph that came from another format cannot be written as ONNX");
   }
   HALFTONE_ASSIGN_OR_RETURN(const int opset, OnnxOpset(graph, options));
   onnx_format::IntegerGroups groups;

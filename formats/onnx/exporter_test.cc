@@ -338,9 +338,9 @@ TEST(Exporter, TypesWithoutAWordInTheGraphComeBack) {
   EXPECT_EQ(back.graph().node(0).attribute(0).t().raw_data(), "abc");
 }
 
-TEST(Exporter, GraphDefsStayGraphDefs) {
+TEST(Exporter, GraphsOfOtherFormatsAreRefused) {
   Graph graph = Parsed("graph (x: f32[2]) { y = relu(x)  return y }");
-  GraphEditor(graph).SetFormat(GraphFormat::kGraphDef);
+  GraphEditor(graph).SetHeader(std::string(kHeaderFormat), "graphdef");
   EXPECT_EQ(ExportOnnx(graph).status().code(), absl::StatusCode::kInvalidArgument);
 }
 

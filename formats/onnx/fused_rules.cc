@@ -7,11 +7,11 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "formats/onnx/dialects.h"
 #include "formats/onnx/export_rules.h"
 #include "formats/onnx/import_rules.h"
 #include "formats/onnx/node_writer.h"
 #include "ir/attention_heads.h"
-#include "ir/dialect.h"
 #include "ir/tensor.h"
 
 namespace halftone::onnx_format {
@@ -184,7 +184,7 @@ namespace {
 // OK if the node was spelled in ONNX Runtime's dialect, which has an operator for all of it.
 absl::Status CheckSaid(const NodeWriter& writer, NodeId id) {
   const bool spelled = !writer.graph().node(id).spelling.empty();
-  if (spelled && DialectWrites(Dialect::kOnnxRuntime, writer.graph(), id)) return absl::OkStatus();
+  if (spelled && OnnxRuntimeDialect().Writes(writer.graph(), id)) return absl::OkStatus();
   return absl::UnimplementedError(
       Concat("no operator says all of this ", OpName(writer.graph().op(id)), ": it must be split before export"));
 }
@@ -293,7 +293,7 @@ absl::Status WriteMicrosoftGelu(NodeWriter& writer, NodeId id) {
   HALFTONE_RETURN_IF_ERROR(CheckSaid(writer, id));
   std::vector<std::string> inputs;
   for (const ValueId input : writer.graph().node(id).inputs) inputs.push_back(writer.Read(input));
-  AddMicrosoft(writer, id, DialectOp(Dialect::kOnnxRuntime, writer.graph(), id), std::move(inputs), writer.Made(id));
+  AddMicrosoft(writer, id, OnnxRuntimeDialect().FusedOp(writer.graph(), id), std::move(inputs), writer.Made(id));
   return absl::OkStatus();
 }
 

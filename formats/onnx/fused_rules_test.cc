@@ -46,7 +46,7 @@ TEST(FusedRules, FusedConvIsAConv) {
 }
 
 TEST(FusedRules, ARelu6IsAClip) {
-  const onnx::ModelProto model = Written(R"(graph onnx (x: f32[1,3,8,8]) { w = const f32[4,3,3,3]
+  const onnx::ModelProto model = Written(R"(graph format=onnx (x: f32[1,3,8,8]) { w = const f32[4,3,3,3]
       return y=conv "FusedConv" domain="com.microsoft" (x, w) {activation="relu6"} })");
   EXPECT_THAT(NodesOf(model), HasSubstr("activation=Clip"));
   EXPECT_THAT(There(model), HasSubstr("activation=\"clip\", activation_alpha=0.0, activation_beta=6.0"));
@@ -83,7 +83,7 @@ TEST(FusedRules, AnLstmWithWeightsOfBytes) {
 }
 
 TEST(FusedRules, TheDomainIsNamedOnce) {
-  const onnx::ModelProto model = Written(R"(graph onnx (x: f32[2,3]) {
+  const onnx::ModelProto model = Written(R"(graph format=onnx (x: f32[2,3]) {
       return y=gelu "Gelu" domain="com.microsoft" (swish "QuickGelu" domain="com.microsoft" (x)) })");
   ASSERT_EQ(model.opset_import_size(), 2);
   EXPECT_EQ(model.opset_import(1).domain(), "com.microsoft");
@@ -106,7 +106,7 @@ TEST(FusedRules, FusedGemmComesApart) {
       "g (float[2,5] a, float[5,7] b, float[7] c) => (float[2,7] y) { "
       "y = com.microsoft.FusedGemm<alpha=0.5, activation=\"LeakyRelu\", activation_alpha=0.25>(a, b, c) }");
   EXPECT_THAT(There(gemm), HasSubstr("f32[2,7] = gemm(a, b, c) {alpha=0.5}\n  y: f32[2,7] = leaky_relu("));
-  const onnx::ModelProto written = Written(R"(graph onnx (x: f32[2,5]) { w = const f32[7,5]   b = const f32[7]
+  const onnx::ModelProto written = Written(R"(graph format=onnx (x: f32[2,5]) { w = const f32[7,5]   b = const f32[7]
       return y=matmul "FusedGemm" domain="com.microsoft" (x, w, b) {activation="hard_sigmoid", scale=0.5, transpose_b=true} })");
   EXPECT_THAT(NodesOf(written),
               AllOf(HasSubstr("FusedGemm(x,w,b)->y alpha=0.5"), HasSubstr("transB=1"),
@@ -114,14 +114,14 @@ TEST(FusedRules, FusedGemmComesApart) {
 }
 
 TEST(FusedRules, GelusWithABias) {
-  const onnx::ModelProto model = Written(R"(graph onnx (x: f32[2,3]) { b = const f32[3]
+  const onnx::ModelProto model = Written(R"(graph format=onnx (x: f32[2,3]) { b = const f32[3]
       return y=binary_chain "BiasGelu" domain="com.microsoft" (x, b) {activation="gelu", ops=["add"]},
              z=binary_chain "FastGelu" domain="com.microsoft" (x, b) {activation="gelu_tanh", ops=["add"]} })");
   EXPECT_EQ(NodesOf(model), "BiasGelu(x,b)->y\nFastGelu(x,b)->z\n");
   EXPECT_THAT(There(model), AllOf(HasSubstr("= add(x, b)"), HasSubstr("approximate=\"tanh\"")));
 }
 
-constexpr char kHeads[] = R"(graph onnx (x: f32[N,5,12], z: f32[N,7,12], v: f32[N,7,8], m: f32[N,4,5,7]) {
+constexpr char kHeads[] = R"(graph format=onnx (x: f32[N,5,12], z: f32[N,7,12], v: f32[N,7,8], m: f32[N,4,5,7]) {
     q = transpose(reshape(x, [0, 0, 4, 3]), [0, 2, 1, 3])
     k = transpose(reshape(z, [0, 0, 4, 3]), [0, 2, 3, 1])
     w = transpose(reshape(v, [0, 0, 4, 2]), [0, 2, 1, 3])
@@ -138,7 +138,7 @@ TEST(FusedRules, AnAttentionSplitsAndJoinsHeadsItself) {
 }
 
 TEST(FusedRules, ShapesThatOnlyAnAttentionNeedsAreNotWritten) {
-  const onnx::ModelProto model = Written(R"(graph onnx (x: f32[2,5,12]) {
+  const onnx::ModelProto model = Written(R"(graph format=onnx (x: f32[2,5,12]) {
     s = concat(gather(shape(x), [0], 0), [5, 4, 3], 0)
     q = transpose(reshape(x, s), [0, 2, 1, 3])
     k = transpose(reshape(x, s), [0, 2, 1, 3])
@@ -160,7 +160,7 @@ TEST(FusedRules, WhatOthersReadOfAnAttentionIsWritten) {
 
 TEST(FusedRules, HeadsAndMasksOfOtherFormsAreBroughtIntoForm) {
   const onnx::ModelProto model =
-      Written(R"(graph onnx (q: f32[2,4,5,3], k: f32[2,4,7,3], v: f32[2,4,7,2], m: f32[2,1,1,7]) {
+      Written(R"(graph format=onnx (q: f32[2,4,5,3], k: f32[2,4,7,3], v: f32[2,4,7,2], m: f32[2,1,1,7]) {
       return y=scaled_dot_product_attention "MultiHeadAttention" domain="com.microsoft" (q, k, v, m) })");
   const std::string nodes = NodesOf(model);
   EXPECT_THAT(nodes, AllOf(HasSubstr("Expand(m,"), HasSubstr("num_heads=4"), HasSubstr("->y perm=0;2;1;3")));
@@ -179,7 +179,7 @@ TEST(FusedRules, AttentionsOfOtherKindsStayOpaque) {
 }
 
 TEST(FusedRules, WhatWasNotSpelledMustBeSplit) {
-  const absl::StatusOr<Graph> graph = ParseGraph(R"(graph onnx (q: f32[2,4,5,3], k: f32[2,4,7,3], v: f32[2,4,7,2]) {
+  const absl::StatusOr<Graph> graph = ParseGraph(R"(graph format=onnx (q: f32[2,4,5,3], k: f32[2,4,7,3], v: f32[2,4,7,2]) {
       return y=scaled_dot_product_attention(q, k, v) })");
   ASSERT_TRUE(graph.ok());
   EXPECT_THAT(ExportOnnx(*graph).status().message(), HasSubstr("it must be split before export"));

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "formats/onnx/canonical_node.h"
+#include "formats/onnx/dialects.h"
 #include "formats/onnx/element_types.h"
 #include "formats/onnx/import_rules.h"
 #include "formats/onnx/loop_lists.h"
@@ -40,6 +41,7 @@ Shape WithoutSymbols(Shape shape) {
 }  // namespace
 
 absl::StatusOr<Graph> GraphImporter::RunMain() {
+  edit_.SetHeader(std::string(kHeaderFormat), std::string(OnnxDialect().name));
   Header();
   Inputs();
   HALFTONE_RETURN_IF_ERROR(ReadNames());
@@ -77,7 +79,6 @@ absl::StatusOr<Graph> GraphImporter::Run() {
 
 // What the graph says about itself.
 void GraphImporter::Header() {
-  edit_.SetFormat(GraphFormat::kOnnx);
   edit_.SetGraphName(proto_.name());
   if (!proto_.doc_string().empty()) edit_.SetHeader("graph_doc_string", proto_.doc_string());
   onnx::GraphProto rest;

@@ -115,7 +115,7 @@ TEST(NnRows, KeepTheDomainOfRmsNorm) {
 TEST(NnRows, AFusedLayerNormIsWrittenOutBefore17) {
   const auto nodes = [](const std::string& norm) {
     const absl::StatusOr<Graph> graph = ParseGraph(
-        "graph onnx (x: f32[2,3,4]) { s = const f32[3,4]   o = const f32[3,4]   v = const f32[4]   y = " + norm +
+        "graph format=onnx (x: f32[2,3,4]) { s = const f32[3,4]   o = const f32[3,4]   v = const f32[4]   y = " + norm +
         "   return y } header {ir_version=6, opset=[11], opset_domains=[\"\"]}");
     EXPECT_TRUE(graph.ok()) << graph.status();
     return graph.ok() ? NodesOf(Exported(*graph)) : "";

@@ -73,7 +73,7 @@ TEST(Opsets, Float16NeedsNoNewerOpset) {
 }
 
 TEST(Opsets, SomeOperatorsNeverTakeThem) {
-  const std::string text = "graph onnx (x: TYPE[3]) { y = celu(x)  return y }";
+  const std::string text = "graph format=onnx (x: TYPE[3]) { y = celu(x)  return y }";
   const auto of_type = [&](const std::string& type) {
     std::string copy = text;
     return Parsed(copy.replace(copy.find("TYPE"), 4, type));
@@ -105,7 +105,7 @@ TEST(TargetRuntimes, HaveNames) {
 
 TEST(TargetRuntimes, OnnxRuntimeHasNoBf16ThatComputes) {
   const Graph graph = Parsed(
-      "graph onnx (x: bf16[2,3], w: bf16[3,3]) { a = matmul(x, w)  b = relu(a)  c = matmul(b, w)  d = add(c, x)  "
+      "graph format=onnx (x: bf16[2,3], w: bf16[3,3]) { a = matmul(x, w)  b = relu(a)  c = matmul(b, w)  d = add(c, x)  "
       "e = reshape(d, [-1])  return e }");
   const absl::Status status = OnnxLoadsIn(graph, TargetRuntime::kOnnxRuntime);
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
@@ -117,22 +117,22 @@ TEST(TargetRuntimes, OnnxRuntimeHasNoBf16ThatComputes) {
 }
 
 TEST(TargetRuntimes, OnnxRuntimeRunsFloat16AndMovesBf16) {
-  EXPECT_TRUE(OnnxLoadsIn(Parsed("graph onnx (x: f16[2,3], w: f16[3,3]) { return y=matmul(x, w) }"),
+  EXPECT_TRUE(OnnxLoadsIn(Parsed("graph format=onnx (x: f16[2,3], w: f16[3,3]) { return y=matmul(x, w) }"),
                           TargetRuntime::kOnnxRuntime)
                   .ok());
   EXPECT_TRUE(
       OnnxLoadsIn(
-          Parsed("graph onnx (x: f32[2,3]) { w = const bf16[3,3]  v: f32[3,3] = cast(w)  return y=matmul(x, v) }"),
+          Parsed("graph format=onnx (x: f32[2,3]) { w = const bf16[3,3]  v: f32[3,3] = cast(w)  return y=matmul(x, v) }"),
           TargetRuntime::kOnnxRuntime)
           .ok());
-  EXPECT_EQ(OnnxLoadsIn(Parsed("graph graphdef (x: f32[2]) { y = relu(x) name=\"y\"  return y }"),
+  EXPECT_EQ(OnnxLoadsIn(Parsed("graph format=graphdef layout=channels_last (x: f32[2]) { y = relu(x) name=\"y\"  return y }"),
                         TargetRuntime::kOnnxRuntime)
                 .code(),
             absl::StatusCode::kInvalidArgument);
 }
 
 TEST(TargetRuntimes, RefuseWhatTheFormatAllows) {
-  const Graph graph = Parsed("graph onnx (x: bf16[2,3], w: bf16[3,3]) { y = matmul(x, w)  return y }");
+  const Graph graph = Parsed("graph format=onnx (x: bf16[2,3], w: bf16[3,3]) { y = matmul(x, w)  return y }");
   const NodeId y = graph.producer(graph.FindValue("y"));
   EXPECT_EQ(OnnxFileTypes()(graph)(y), "");
   EXPECT_EQ(OnnxFileTypes(TargetRuntime::kOnnxRuntime)(graph)(y),

@@ -59,8 +59,6 @@ std::optional<TargetRuntime> TargetRuntimeFromName(std::string_view name) {
 absl::Status OnnxLoadsIn(const Graph& graph, TargetRuntime target_runtime) {
   const TargetRuntimeRow& row = Row(target_runtime);
   if (row.runs == nullptr) return absl::OkStatus();
-  if (graph.format() == GraphFormat::kGraphDef)
-    return absl::InvalidArgumentError(Concat(row.runtime, " loads ONNX files, not a TensorFlow GraphDef"));
   constexpr int kNamed = 3;
   int count = 0;
   std::string named;

@@ -39,7 +39,7 @@ absl::Status WriteHeader(const Graph& graph, tf::GraphDef& def) {
     versions.set_producer(static_cast<int32_t>(header.Int(kHeaderProducer, 0)));
     versions.set_min_consumer(static_cast<int32_t>(header.Int(kHeaderMinConsumer, 0)));
     for (const int64_t bad : header.Ints(kHeaderBadConsumers)) versions.add_bad_consumers(static_cast<int32_t>(bad));
-  } else if (graph.format() != GraphFormat::kGraphDef) {
+  } else if (!header.has(kHeaderFormat)) {
     def.mutable_versions()->set_producer(kNewProducer);
   }
   return absl::OkStatus();

@@ -72,7 +72,7 @@ std::vector<std::string> Ops(const tf::GraphDef& def) {
 }
 
 TEST(ExportGraphDef, LoweredNodesHaveTheirTypes) {
-  const tf::GraphDef def = Export(Parse(R"(graph graphdef (x: f32[1,5,7,3]) {
+  const tf::GraphDef def = Export(Parse(R"(graph format=graphdef layout=channels_last (x: f32[1,5,7,3]) {
     w = const bf16[3,2,3,11]
     s = const f32[11]
     x16: bf16[1,5,7,3] = cast(x)
@@ -97,7 +97,7 @@ TEST(ExportGraphDef, LoweredNodesHaveTheirTypes) {
 }
 
 TEST(ExportGraphDef, TypesThatTheRegistryTiesMustAgree) {
-  const Graph graph = Parse("graph graphdef (x: f32[2,3], w: f32[3,5]) { y: f32[2,5] = matmul(x, w) return y }");
+  const Graph graph = Parse("graph format=graphdef layout=channels_last (x: f32[2,3], w: f32[3,5]) { y: f32[2,5] = matmul(x, w) return y }");
   Graph mixed = graph;
   GraphEditor edit(mixed);
   edit.SetType(mixed.output(mixed.inputs()[1]), DataType::kBFloat16);
@@ -107,7 +107,7 @@ TEST(ExportGraphDef, TypesThatTheRegistryTiesMustAgree) {
 }
 
 TEST(ExportGraphDef, UnnamedConstantsGetNamesAndAttributesTheirValues) {
-  const tf::GraphDef def = Export(Parse(R"(graph graphdef (x: f32[2,1,3]) {
+  const tf::GraphDef def = Export(Parse(R"(graph format=graphdef layout=channels_last (x: f32[2,1,3]) {
     s = squeeze(x, [1])
     m = reduce_mean(s, [0]:s32) {keepdims=false}
     u = unsqueeze(m, [0, 2])
@@ -123,7 +123,7 @@ TEST(ExportGraphDef, UnnamedConstantsGetNamesAndAttributesTheirValues) {
 }
 
 TEST(ExportGraphDef, PadsThatAnOpCannotSayStandBeforeIt) {
-  const tf::GraphDef def = Export(Parse(R"(graph graphdef (x: f32[1,5,7,3]) {
+  const tf::GraphDef def = Export(Parse(R"(graph format=graphdef layout=channels_last (x: f32[1,5,7,3]) {
     w = const f32[3,3,3,2]
     c = conv "Conv2D" (x, w) {layout="NHWC", weights_layout="HWIO", pads=[1, 0, 2, 3]}
     d = conv "DepthwiseConv2dNative" (x, w) {layout="NHWC", weights_layout="HWCM", group=3, pads=[1, 0, 2, 3]}
@@ -188,21 +188,21 @@ TEST(ExportGraphDef, OpsThatTensorFlowSaysOtherwise) {
 
 TEST(ExportGraphDef, RefusesWhatItCannotSay) {
   const auto status = [](std::string_view text) { return ExportGraphDef(Parse(text), /*as_text=*/false).status(); };
-  const absl::Status fused = status(R"(graph graphdef (x: f32[2,3]) { w = const f32[3,5] b = const f32[5]
+  const absl::Status fused = status(R"(graph format=graphdef layout=channels_last (x: f32[2,3]) { w = const f32[3,5] b = const f32[5]
     y = matmul(x, w, b) {activation="relu"} return y })");
   EXPECT_EQ(fused.code(), absl::StatusCode::kInternal);
   EXPECT_THAT(std::string(fused.message()), HasSubstr("node 'y'"));
-  const absl::Status softmax = status("graph graphdef (x: f32[2,3,4]) { y = softmax(x) {axis=1} return y }");
+  const absl::Status softmax = status("graph format=graphdef layout=channels_last (x: f32[2,3,4]) { y = softmax(x) {axis=1} return y }");
   EXPECT_EQ(softmax.code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(softmax.message()), HasSubstr("node 'y' (softmax): a softmax along another dimension"));
   EXPECT_EQ(
-      status("graph graphdef (x: f32[1,3,8,8]) { y = max_pool(x) {kernel=[2,2], ceil_mode=true} return y }").code(),
+      status("graph format=graphdef layout=channels_last (x: f32[1,3,8,8]) { y = max_pool(x) {kernel=[2,2], ceil_mode=true} return y }").code(),
       absl::StatusCode::kUnimplemented);
 }
 
 TEST(ExportGraphDef, OutputsKeepTheirNames) {
   // A cast took the place of 'y', an output; what computed it before still stands under the name.
-  Graph graph = Parse(R"(graph graphdef (x: f32[2,3]) {
+  Graph graph = Parse(R"(graph format=graphdef layout=channels_last (x: f32[2,3]) {
     y: f32[2,3] = relu(x)
     z: f32[2,3] = tanh(y)
     return y, "other"=z, "x2"=x
@@ -222,7 +222,7 @@ TEST(ExportGraphDef, OutputsKeepTheirNames) {
 }
 
 TEST(ExportGraphDef, OneOfSeveralOutputsReplaced) {
-  Graph graph = Parse(R"(graph graphdef (x: f32[2,4]) {
+  Graph graph = Parse(R"(graph format=graphdef layout=channels_last (x: f32[2,4]) {
     axis = const s32[] {1}
     "s": f32[2,2], "s:1": f32[2,2] = opaque "Split" (axis, x) extra {T=type:f32, num_split=2} name="s"
     return "s", "s:1"

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "formats/tensorflow/attr_value.h"
+#include "formats/tensorflow/dialects.h"
 #include "formats/tensorflow/extra.h"
 #include "formats/tensorflow/function_library.h"
 #include "formats/tensorflow/functions.h"
@@ -73,7 +74,7 @@ class Importer {
         ports_(def.node_size()) {}
 
   absl::StatusOr<Graph> Import(const GraphDefOptions& options, bool is_function) {
-    edit_.SetFormat(GraphFormat::kGraphDef);
+    edit_.SetLayout(GraphLayout::kChannelsLast);
     if (!is_function) ReadHeader();
     if (!is_function) source_ = BeginSource(def_);
     const std::vector<int> read_outputs = nodes_.CountReadOutputs();
@@ -135,6 +136,7 @@ class Importer {
 };
 
 void Importer::ReadHeader() {
+  edit_.SetHeader(std::string(kHeaderFormat), std::string(GraphDefDialect().name));
   if (def_.has_versions()) {
     tf::VersionDef& versions = *def_.mutable_versions();
     edit_.SetHeader(std::string(kHeaderProducer), static_cast<int64_t>(versions.producer()));

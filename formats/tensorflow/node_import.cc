@@ -6,6 +6,7 @@
 
 #include "formats/tensorflow/element_types.h"
 #include "formats/tensorflow/extra.h"
+#include "formats/tensorflow/meaning.h"
 #include "formats/tensorflow/node_reader.h"
 #include "formats/tensorflow/written_as.h"
 #include "google/protobuf/unknown_field_set.h"
@@ -115,6 +116,7 @@ absl::StatusOr<bool> NodeReader::ReadCanonical() {
     HALFTONE_ASSIGN_OR_RETURN(const bool complete, row_->import({*row_, attrs_, context_}, result_));
     if (!complete) return false;
   }
+  SayWhatIsMeant(context_, result_);
   for (const auto& [name, value] : attrs_) {
     if (used_.contains(name) && HasUnknownFields(*value)) return false;  // only an opaque node keeps them
   }

@@ -41,7 +41,11 @@ absl::StatusOr<bool> ReadQuantizedUnary(const RuleInput& input, ConvertedNode& r
   }
   if (reshapes || max_pools) {  // integers as they are
     if (is_real) result.input_types[0] = DataType::kUnknown;
-    if (reshapes) chain.Then(OpKind::kReshape, {0, 1});
+    if (reshapes) {
+      Attributes literal;  // a dimension of 0 is 0
+      literal.Set("allowzero", true);
+      chain.Then(OpKind::kReshape, {0, 1}, std::move(literal));
+    }
     if (max_pools) chain.Then(OpKind::kMaxPool, {0}, chain.attributes());
     if (is_rounded) return chain.FinishRounded(low, low + 1);
     return is_real ? chain.FinishReal(ends) : chain.FinishIntegers(ends);

@@ -33,7 +33,7 @@ constexpr char kHash[] = "body";  // behind kExtraFunctionHash
 // Writes a body: every value has the cell's type; shapes come with inference.
 class Body {
  public:
-  explicit Body(DataType type) : type_(type) { edit_.SetFormat(GraphFormat::kGraphDef); }
+  explicit Body(DataType type) : type_(type) { edit_.SetLayout(GraphLayout::kChannelsLast); }
 
   ValueId Input(std::string name) { return edit_.AddInput(std::move(name), type_, Shape()); }
   ValueId Apply(OpKind op, std::vector<ValueId> inputs, Attributes attributes = {}) {

@@ -57,7 +57,8 @@ constexpr AttrRow kWhereAttrs[] = {{.form = kImpliedBool, .canonical = "rows", .
 constexpr AttrRow kSelectAttrs[] = {{.form = kImpliedBool, .canonical = "rows", .tf_default = 1}};
 constexpr AttrRow kSelectV2Attrs[] = {{.form = kImpliedBool, .canonical = "rows", .tf_default = 0}};
 constexpr AttrRow kOneHotAttrs[] = {
-    {.name = "axis", .form = kAnyInt, .canonical = "axis", .tf_default = -1, .canonical_default = -1}};
+    {.name = "axis", .form = kAnyInt, .canonical = "axis", .tf_default = -1, .canonical_default = -1},
+    {.form = kImpliedBool, .canonical = "wrap_negative", .tf_default = 0, .canonical_default = 1}};
 constexpr AttrRow kReverseSequenceAttrs[] = {
     {.name = "seq_dim", .form = kAnyInt, .canonical = "time_axis", .required = true},
     {.name = "batch_dim", .form = kAnyInt, .canonical = "batch_axis", .tf_default = 0, .canonical_default = 1}};

@@ -105,6 +105,11 @@ absl::Status WriteBatchNorm(GraphWriter& out, NodeId id) {
   const Node& node = graph.node(id);
   if (node.attributes.has("activation"))
     return absl::InternalError("a fused batch norm; a pass must split the activation off before export");
+  const bool moves = node.attributes.Bool("is_training", false) && node.attributes.String("statistics", "") != "batch";
+  for (size_t i = 1; i < node.outputs.size() && moves; ++i) {
+    if (node.outputs[i].valid() && !graph.uses(node.outputs[i]).empty())
+      return Cannot("a batch norm that moves running statistics");
+  }
   const OpRow* row = SpelledRow(graph, id);
   if (row->write != nullptr) row = FindRow("FusedBatchNormV3");  // it was read as a fused op
   const bool mixed = graph.type(node.inputs[0]) != graph.type(node.inputs[1]);
@@ -136,8 +141,9 @@ absl::Status WriteReduce(GraphWriter& out, NodeId id) {
   // No axes: all, unless the attribute says none, as TensorFlow means it.
   const bool is_given = HasInput(node, 1);
   const auto axes = is_given ? graph.ConstantInts(node.inputs[1]) : std::vector<int64_t>();
-  const bool means_all = axes.has_value() && axes->empty() && !node.attributes.Bool("noop_with_empty_axes", false) &&
-                         (!is_given || graph.format() != GraphFormat::kGraphDef);
+  const bool none_is_all = !node.attributes.Bool("noop_with_empty_axes", false);
+  if (none_is_all && !axes.has_value()) return Cannot("a reduction of all dimensions where the computed axes are none");
+  const bool means_all = none_is_all && axes->empty();
   if (!means_all) {
     if (!is_given) return out.AddRow(id, row, {out.Input(id, 0), Int32Const(out, id, "axes", {})});
     return WriteRow(out, id, row);

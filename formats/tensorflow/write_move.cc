@@ -47,11 +47,24 @@ bool AllAre(const std::optional<std::vector<int64_t>>& list, bool (*holds)(int64
 absl::Status WriteReshape(GraphWriter& out, NodeId id) {
   const Graph& graph = out.graph();
   const auto shape = graph.ConstantInts(graph.node(id).inputs[1]);
-  const bool zero_copies = graph.format() == GraphFormat::kOnnx && !graph.node(id).attributes.Bool("allowzero", false);
+  const bool zero_copies = !graph.node(id).attributes.Bool("allowzero", false);
   if (zero_copies && (!shape.has_value() || std::find(shape->begin(), shape->end(), 0) != shape->end())) {
     return Cannot("a reshape that copies dimensions where the shape has 0");
   }
   return WriteRow(out, id, *SpelledRow(graph, id));
+}
+
+// One that was read as none of TensorFlow's: rows and columns repeated, as fuse-resize-nearest makes it.
+absl::Status WriteNewResize(GraphWriter& out, NodeId id) {
+  const Node& node = out.graph().node(id);
+  const Attributes& attributes = node.attributes;
+  const bool repeats = attributes.String("mode", "nearest") == "nearest" &&
+                       attributes.String("coordinate_transformation_mode", "half_pixel") == "asymmetric" &&
+                       attributes.String("nearest_mode", "round_prefer_floor") == "floor";
+  const bool by_sizes = !HasInput(node, 1) && !HasInput(node, 2) && HasInput(node, 3);
+  if (!repeats || !by_sizes || attributes.Ints("axes") != std::vector<int64_t>{1, 2})
+    return Cannot("this form of resize");
+  return out.AddRow(id, *FindRow("ResizeNearestNeighbor"), {out.Input(id, 0), out.Input(id, 3)});
 }
 
 absl::Status WriteFlatten(GraphWriter& out, NodeId id) {

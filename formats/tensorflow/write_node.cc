@@ -55,6 +55,7 @@ constexpr Writer kWriters[] = {
     {kFlatten, WriteFlatten},
     {kSqueeze, WriteSqueeze},
     {kUnsqueeze, WriteUnsqueeze},
+    {kResize, WriteNewResize},
     {kConcat, WriteConcat},
     {kPad, WritePad},
     {kSlice, WriteSlice},

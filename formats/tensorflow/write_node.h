@@ -33,6 +33,7 @@ absl::Status WriteBiasAdd(GraphWriter& out, NodeId id);
 absl::Status WriteReshape(GraphWriter& out, NodeId id);
 absl::Status WriteFlatten(GraphWriter& out, NodeId id);
 absl::Status WriteUnsqueeze(GraphWriter& out, NodeId id);
+absl::Status WriteNewResize(GraphWriter& out, NodeId id);
 absl::Status WriteConcat(GraphWriter& out, NodeId id);
 absl::Status WritePad(GraphWriter& out, NodeId id);
 absl::Status WriteSlice(GraphWriter& out, NodeId id);

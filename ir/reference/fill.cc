@@ -31,7 +31,7 @@ Outputs KeepOfMatrices(const Tensor& x, Keep keep) {
 
 }  // namespace
 
-// Negative indices count from the end, in TensorFlow they are out of range; those out of range give a line of `off`.
+// Negative indices count from the end unless wrap_negative is false. Those out of range give a line of `off`.
 Outputs OneHot(const Call& call) {
   const Tensor& indices = call.in(0);
   HALFTONE_ASSIGN_OR_RETURN(const int64_t depth, OneInt(call.in(1), "depth"));
@@ -43,7 +43,7 @@ Outputs OneHot(const Call& call) {
   Dims dims = indices.dims();
   dims.insert(dims.begin() + axis, depth);
   HALFTONE_RETURN_IF_ERROR(CheckDims(dims));
-  const bool wraps = call.graph.format() != GraphFormat::kGraphDef;
+  const bool wraps = call.attributes().Bool("wrap_negative", true);
   const std::vector<int64_t> numbers = indices.ToInts();
   const int64_t inner = Count(Dims(dims.begin() + axis + 1, dims.end()));
   std::vector<int64_t> offsets(Count(dims), 0);

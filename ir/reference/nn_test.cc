@@ -4,7 +4,6 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "ir/editor.h"
 #include "ir/reference/reference.h"
 #include "ir/text.h"
 
@@ -81,16 +80,14 @@ TEST(MaxUnpool, RefusesIndicesThatLieOutside) {
               HasSubstr("must be in [0, 2)"));
 }
 
-TEST(BatchNorm, TensorFlowsTrainingTakesEmptyStatistics) {
-  const absl::StatusOr<Graph> parsed = ParseGraph(R"(graph () {
+TEST(BatchNorm, TrainingThatHandsOutTheBatchTakesEmptyStatistics) {
+  const absl::StatusOr<Graph> graph = ParseGraph(R"(graph () {
       x = const f32[1,3,1] {1, 2, 6}
       s = const f32[1] {1}  o = const f32[1] {0}  e = const f32[0] {}
-      y, m, v = batch_norm(x, s, o, e, e) {is_training=true, layout="NHWC", epsilon=0.0}
+      y, m, v = batch_norm(x, s, o, e, e) {is_training=true, layout="NHWC", epsilon=0.0, statistics="batch"}
       return y, m, v })");
-  ASSERT_TRUE(parsed.ok()) << parsed.status();
-  Graph graph = *parsed;
-  GraphEditor(graph).SetFormat(GraphFormat::kGraphDef);
-  const absl::StatusOr<std::vector<Tensor>> outputs = EvaluateGraph(graph, {});
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const absl::StatusOr<std::vector<Tensor>> outputs = EvaluateGraph(*graph, {});
   ASSERT_TRUE(outputs.ok()) << outputs.status();
   EXPECT_THAT((*outputs)[1].ToFloats(), ElementsAre(3));
   EXPECT_THAT((*outputs)[2].ToFloats(), ElementsAre(7));  // (4 + 1 + 9) / 2

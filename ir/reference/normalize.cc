@@ -117,12 +117,12 @@ Statistics BatchStatistics(const std::vector<double>& x, const ByChannel& view) 
   return s;
 }
 
-// What the further outputs hold. TensorFlow: mean and unbiased variance of the batch, then both again for the gradient,
-// biased. ONNX: the running statistics, moved towards those of the batch.
+// What the further outputs hold. The first two are the running statistics, moved towards those of the batch, or with
+// statistics="batch" the mean and the unbiased variance of the batch. The last two are those of the batch, biased.
 std::vector<std::vector<double>> FurtherOutputs(const Call& call, const Statistics& used, bool training) {
   if (!training) return {used.mean, used.variance, used.mean, used.variance};
   std::vector<double> mean = used.mean, variance = used.variance;
-  if (call.graph.format() == GraphFormat::kGraphDef) {
+  if (call.attributes().String("statistics", "running") == "batch") {
     const double bessel = static_cast<double>(used.count) / static_cast<double>(std::max<int64_t>(used.count - 1, 1));
     for (double& v : variance) v *= bessel;
   } else {

@@ -15,10 +15,8 @@ absl::StatusOr<std::vector<bool>> ReducedAxes(const Call& call) {
   std::vector<int64_t> axes;
   if (call.has(1)) axes = call.in(1).ToInts();
   if (!axes.empty()) return AxisMarks(axes, rank);
-  // No axes are all axes, unless the attribute says none; in TensorFlow an empty list is none.
-  const bool none = call.attributes().Bool("noop_with_empty_axes", false) ||
-                    (call.has(1) && call.graph.format() == GraphFormat::kGraphDef);
-  return std::vector<bool>(rank, !none);
+  // No axes are all axes, unless the attribute says none.
+  return std::vector<bool>(rank, !call.attributes().Bool("noop_with_empty_axes", false));
 }
 
 // Folds every element of x into the result at into[i].

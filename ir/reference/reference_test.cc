@@ -153,22 +153,25 @@ TEST(Reference, OpsThatOnnxDoesNotHave) {
               ElementsAre(1, 2, 3, 2, 1, 2, 3, 2, 1, 2, 3, 2));
 }
 
-TEST(Reference, TensorFlowsConventions) {
-  // 0 in a shape is 0; an empty list of axes reduces nothing.
+TEST(Reference, ConventionsThatAttributesSay) {
+  // 0 in a shape is 0; an empty list of axes reduces nothing; one size of a split is what is left.
   EXPECT_EQ(
-      RunOne("graph graphdef (x: f32[0,4]) { return reshape(x, [0, 8]) }", {Tensor(DataType::kFloat32, {0, 4})}).dims(),
+      RunOne("graph (x: f32[0,4]) { return reshape(x, [0, 8]) {allowzero=true} }", {Tensor(DataType::kFloat32, {0, 4})}).dims(),
       (std::vector<int64_t>{0, 8}));
   const Tensor none = Tensor::Ints({});
   const Tensor x = Tensor::Of<float>({2}, std::vector<float>{3, 4});
-  EXPECT_THAT(RunOne("graph graphdef (x: f32[2], a: s64[0]) { return reduce_sum(x, a) }", {x, none}).ToFloats(),
+  EXPECT_THAT(RunOne("graph (x: f32[2], a: s64[0]) { return reduce_sum(x, a) {noop_with_empty_axes=true} }", {x, none}).ToFloats(),
               ElementsAre(3, 4));
   EXPECT_THAT(RunOne("graph (x: f32[2], a: s64[0]) { return reduce_sum(x, a) }", {x, none}).ToFloats(), ElementsAre(7));
+  EXPECT_THAT(Ints("graph () { a, b = split([1, 2, 3], [1, -1]) return b }"), ElementsAre(2, 3));
+  EXPECT_THAT(Ints("graph () { return one_hot([-1, 3], 3, [0, 7]) {wrap_negative=false} }"),
+              ElementsAre(0, 0, 0, 0, 0, 0));
   // Training: mean and unbiased variance of the batch; the statistics given are empty.
   const absl::StatusOr<std::vector<Tensor>> outputs =
-      RunText(R"(graph graphdef (x: f32[3,1], e: f32[0]) {
+      RunText(R"(graph (x: f32[3,1], e: f32[0]) {
       s = const f32[1] {2}
       b = const f32[1] {1}
-      y, m, v, r1, r2 = batch_norm(x, s, b, e, e) {is_training=true, epsilon=0.0}
+      y, m, v, r1, r2 = batch_norm(x, s, b, e, e) {is_training=true, epsilon=0.0, statistics="batch"}
       return y, m, v, r1, r2 })",
               {Tensor::Of<float>({3, 1}, std::vector<float>{1, 2, 6}), Tensor(DataType::kFloat32, {0})});
   ASSERT_TRUE(outputs.ok()) << outputs.status();

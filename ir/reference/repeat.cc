@@ -64,17 +64,17 @@ absl::StatusOr<std::vector<int64_t>> PartSizes(const Call& call, int64_t total, 
     return Error("sizes holds ", sizes.size(), " numbers for ", count, " outputs");
   }
   int64_t sum = 0;
-  int rest = -1;
+  int inferred = -1;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] == -1 && rest < 0 && call.graph.format() == GraphFormat::kGraphDef) {
-      rest = static_cast<int>(i);
+    if (sizes[i] == -1 && inferred < 0) {
+      inferred = static_cast<int>(i);
       continue;
     }
     if (sizes[i] < 0 || sizes[i] > total - sum) return Error("sizes holds ", sizes[i], ", ", total - sum, " are left");
     sum += sizes[i];
   }
-  if (rest >= 0) {
-    sizes[rest] = total - sum;
+  if (inferred >= 0) {
+    sizes[inferred] = total - sum;
   } else if (sum != total) {
     return Error("sizes sum up to ", sum, ", need ", total);
   }

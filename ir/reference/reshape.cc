@@ -45,7 +45,7 @@ Outputs Dropout(const Call& call) {
 
 Outputs Reshape(const Call& call) {
   const Tensor& x = call.in(0);
-  const bool zero_copies = !call.attributes().Bool("allowzero", false) && call.graph.format() != GraphFormat::kGraphDef;
+  const bool zero_copies = !call.attributes().Bool("allowzero", false);
   Dims dims = call.in(1).ToInts();
   int64_t known = 1;
   int inferred = -1;

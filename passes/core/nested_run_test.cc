@@ -43,7 +43,9 @@ int NodesInBody(const Graph& graph) {
 class NestedRun : public testing::Test {
  protected:
   absl::Status Run(std::string_view pipeline) {
-    const absl::StatusOr<Pipeline> p = MakePipelineByName(pipeline, nullptr);
+    static constexpr FileDialect kFile = {.name = "file"};
+    static constexpr const FileDialect* kDialects[] = {&kFile};
+    const absl::StatusOr<Pipeline> p = MakePipelineByName(pipeline, {.dialects = kDialects});
     return p.ok() ? p->Run(graph_, context_) : p.status();
   }
 
@@ -74,7 +76,7 @@ TEST_F(NestedRun, FuelIsOneAccount) {
 TEST_F(NestedRun, TheWholeOptimizerKeepsTheAnswers) {
   ASSERT_TRUE(Run("optimize").ok());
   EXPECT_TRUE(context_.notes.empty());
-  ASSERT_TRUE(Run("export-onnx").ok());
+  ASSERT_TRUE(Run("export-file").ok());
   EXPECT_THAT(PrintGraph(graph_), Not(HasSubstr("identity")));
 }
 

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "base/debug.h"
 #include "ir/editor.h"
+#include "ir/file_dialect.h"
 #include "ir/graph.h"
 #include "ir/ops.h"
 #include "ir/precision_plan.h"
@@ -38,7 +39,8 @@ struct RewriteLogEntry {
   NodeId origin;            // the node of the imported graph
   bool applied = false;
   const std::string& text;  // applied: the equation; else the reason of the refusal
-  bool remark = false;  // applied: no change of its own, but what else the one before did ("control input '^x' moved to 'y'")
+  bool remark =
+      false;  // applied: no change of its own, but what else the one before did ("control input '^x' moved to 'y'")
 };
 
 // The reasons of a run, in order; each refusal once. Not thread-safe.
@@ -84,6 +86,9 @@ struct EquivalenceOptions {
 struct PassContext {
   const Target& target;
   const PrecisionPlan* plan = nullptr;  // where it is set, nothing of different planned precision is fused
+  // Of the file that the graph will be written to, for passes that are run by their names (passes/transforms) before the
+  // export pipeline; nullptr: no file is known, and whatever ops and devices say is kept.
+  const FileDialect* file = nullptr;
   RewriteLog* log = nullptr;
   DebugOptions debug = {};
   EquivalenceOptions equivalence = {};
@@ -112,8 +117,8 @@ struct PassContext {
   RuleSchedule* schedule = nullptr;              // of the running fixed point of rules; without one a rule looks at all
   int rule = 0;                                  // the running rule's number in it, and
   const OpSet* roots = nullptr;                  // its roots
-  bool in_pipeline = false;    // which verifies the whole graph at its end where
-  bool half_verified = false;  // a pass was verified by what it touched
+  bool in_pipeline = false;                      // which verifies the whole graph at its end where
+  bool half_verified = false;                    // a pass was verified by what it touched
   bool explains = true;                          // refusals go to the log: only of what is left when all has settled
 };
 

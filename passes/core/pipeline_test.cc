@@ -176,7 +176,7 @@ TEST(Pipeline, ControlEdgesMoveToTheFusedNodeAndTheLogSaysSo) {
   const PermissiveTarget target;
   RewriteLog log;
   PassContext context{.target = target, .log = &log};
-  Graph graph = Parse(R"(graph graphdef (x: f32[2,3]) { w = const f32[3,5]  i = relu(x) name="init"
+  Graph graph = Parse(R"(graph layout=channels_last (x: f32[2,3]) { w = const f32[3,5]  i = relu(x) name="init"
       m = matmul(x, w) name="m" after("init")  z = tanh(x) name="z" after("m")  y = relu(m) name="y"  return y, z, i })");
   ASSERT_TRUE(MakePipelineByName("fuse-activation")->Run(graph, context).ok());
   ASSERT_EQ(log.entries().size(), 3u);

@@ -7,7 +7,7 @@
 //   # origin: halftone 0.1.0, target permissive
 //   # plan: m=bf16                        (where there was one)
 //   # failure: changed an output ...
-//   graph onnx (x: f32[2,3]) { ... }
+//   graph (x: f32[2,3]) { ... }
 #ifndef HALFTONE_PASSES_CORE_REPRODUCER_H_
 #define HALFTONE_PASSES_CORE_REPRODUCER_H_
 

@@ -53,11 +53,11 @@ TEST(Why, TheDriversReasonsNameWhoAndWhere) {
   EXPECT_THAT(Why(R"(graph (x: f32[2,3]) { w = const f32[3,5]  m = matmul(x, w)  y = relu(m)  return y, out=m })",
                   "fuse-activation"),
               HasSubstr("'m' is an output of the graph ('out')"));
-  EXPECT_THAT(Why(R"(graph graphdef (x: f32[2,3]) { w = const f32[3,5]  m = matmul(x, w) name="m" device="/cpu:0"
+  EXPECT_THAT(Why(R"(graph layout=channels_last (x: f32[2,3]) { w = const f32[3,5]  m = matmul(x, w) name="m" device="/cpu:0"
                      y = relu(m) name="y" device="/gpu:0"  return y })",
                   "y"),
               HasSubstr("'m' is on another device ('/cpu:0') than 'y' ('/gpu:0')"));
-  EXPECT_THAT(Why(R"(graph graphdef (x: f32[2,3]) { i = tanh(x) name="i"  d = identity(x) name="d" after("i")
+  EXPECT_THAT(Why(R"(graph layout=channels_last (x: f32[2,3]) { i = tanh(x) name="i"  d = identity(x) name="d" after("i")
                      y = relu(d) name="y"  return y, i })",
                   "d"),
               HasSubstr("'d' has control edges: it runs after 'i'"));

@@ -15,7 +15,7 @@
 #include "base/strings.h"
 #include "ir/attention.h"
 #include "ir/attention_heads.h"
-#include "ir/dialect.h"
+#include "ir/file_dialect.h"
 #include "passes/export/merges.h"
 #include "passes/fusion/contraction.h"
 
@@ -101,6 +101,7 @@ Tensor SideBySide(const Projections& projections, const Tensor* Projection::* pa
 
 class MergeAttention final : public RewriteRule {
  public:
+  explicit MergeAttention(const FileDialect& file) : file_(file) {}
   std::string_view name() const override { return "merge-attention"; }
   std::string_view equation() const override {
     return "join(attend(split(x a + d), split(x b + e), split(x c + f), mask)) => "
@@ -113,7 +114,7 @@ class MergeAttention final : public RewriteRule {
     if (g.op(transpose) != OpKind::kTranspose) return No("it joins no heads");
     const NodeId attention = g.producer(g.input(transpose, 0));
     if (g.op(attention) != OpKind::kScaledDotProductAttention) return No("it joins no heads of an attention");
-    if (!DialectWrites(Dialect::kOnnxRuntime, g, attention)) return Kept("ONNX Runtime has no such attention");
+    if (!file_.Writes(g, attention)) return Kept("the file's dialect has no such attention");
     const AttentionHeads heads = FindAttentionHeads(g, attention);
     if (heads.joined != reshape) return Kept("others read its value before the heads are joined");
     const std::optional<Projections> projections = ProjectionsOf(g, heads);
@@ -172,10 +173,14 @@ class MergeAttention final : public RewriteRule {
     if (g.shape(mask).rank() == 4) shape.mutable_dim(0) = g.shape(mask).dim(0);
     return g.output(edit.AddNode(std::move(expand), {{g.type(mask), std::move(shape), ""}}));
   }
+
+  const FileDialect& file_;
 };
 
 }  // namespace
 
-std::unique_ptr<RewriteRule> MakeMergeAttention() { return std::make_unique<MergeAttention>(); }
+std::unique_ptr<RewriteRule> MakeMergeAttention(const FileDialect& file) {
+  return std::make_unique<MergeAttention>(file);
+}
 
 }  // namespace halftone

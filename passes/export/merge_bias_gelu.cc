@@ -28,7 +28,7 @@ class MergeBiasGelu final : public RewriteRule {
   FindResult Find(const Graph& g, NodeId gelu, const Target&) const override {
     const NodeId sum = g.producer(g.input(gelu, 0));
     if (g.op(sum) != OpKind::kAdd) return No("its input is no add");
-    if (g.type(g.output(gelu)) != DataType::kFloat32) return Kept("ONNX Runtime has it in f32 alone");
+    if (g.type(g.output(gelu)) != DataType::kFloat32) return Kept("there is a fused op in f32 alone");
     const auto [a, b] = g.inputs<2>(sum);
     if (IsAlongLast(g, b, a)) return Match({gelu, sum}, {a, b});
     if (IsAlongLast(g, a, b)) return Match({gelu, sum}, {b, a});

@@ -48,7 +48,7 @@ class MergeSkipLayerNorm final : public RewriteRule {
     const NodeId add = g.producer(sum);
     if (g.op(add) != OpKind::kAdd) return No("its input is no add");
     const Shape& shape = g.shape(sum);
-    if (g.type(sum) != DataType::kFloat32) return Kept("ONNX Runtime has it in f32 alone");
+    if (g.type(sum) != DataType::kFloat32) return Kept("there is a fused op in f32 alone");
     if (!shape.has_rank() || (shape.rank() != 2 && shape.rank() != 3))
       return Kept("it has not two or three dimensions");
     const int64_t axis = g.node(norm).attributes.Int("axis", -1);

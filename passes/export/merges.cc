@@ -2,12 +2,12 @@
 
 namespace halftone {
 
-Rules MergeRules(Dialect dialect) {
+Rules MergeRules(const FileDialect& file) {
   Rules rules;
-  if (dialect != Dialect::kOnnxRuntime) return rules;
-  rules.push_back(MakeMergeAttention());
-  rules.push_back(MakeMergeBiasGelu());
-  rules.push_back(MakeMergeSkipLayerNorm());
+  using enum FileFeature;
+  if (file.has(kMergedAttention)) rules.push_back(MakeMergeAttention(file));
+  if (file.has(kMergedBiasGelu)) rules.push_back(MakeMergeBiasGelu());
+  if (file.has(kMergedSkipLayerNorm)) rules.push_back(MakeMergeSkipLayerNorm());
   return rules;
 }
 

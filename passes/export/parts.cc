@@ -18,7 +18,6 @@ ValueId Parts::Number(std::string_view word, double number, DataType type) {
 
 NodeId Parts::AddNode(Node node, std::vector<ValueSpec> outputs) {
   const Graph& g = edit_.graph();
-  if (node.op == OpKind::kAdd && format_ == GraphFormat::kGraphDef) node.spelling = "AddV2";
   node.device = g.node(whole_).device;
   node.origin = g.node(whole_).origin;
   node.name = FreshName(g, Concat(g.Label(whole_), "/", OpName(node.op)));

@@ -15,7 +15,7 @@ namespace halftone {
 // editor must outlive this.
 class Parts {
  public:
-  Parts(GraphEditor& edit, NodeId whole, GraphFormat format) : edit_(edit), whole_(whole), format_(format) {}
+  Parts(GraphEditor& edit, NodeId whole) : edit_(edit), whole_(whole) {}
 
   // NAME/word.
   ValueId Constant(std::string_view word, Tensor tensor);
@@ -33,7 +33,6 @@ class Parts {
  private:
   GraphEditor& edit_;
   const NodeId whole_;
-  const GraphFormat format_;
 };
 
 }  // namespace halftone

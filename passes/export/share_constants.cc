@@ -16,9 +16,9 @@ bool IsSmall(const Tensor& tensor) { return tensor.byte_size() <= kNodeBytes; }
 
 bool InOnePlace(const Node& a, const Node& b) { return a.device == b.device && a.control_inputs == b.control_inputs; }
 
-// The exporter of GraphDefs rearranges such weights itself, which it can do with a constant alone.
-bool IsRearranged(const Graph& g, ValueId weights) {
-  if (g.format() != GraphFormat::kGraphDef) return false;
+// Such weights are rearranged when the file is written, which can be done with a constant alone.
+bool IsRearranged(const FileDialect& file, const Graph& g, ValueId weights) {
+  if (file.has(FileFeature::kConvWeightsChannelsFirst)) return false;
   for (const Use& use : g.uses(weights)) {
     const Node& reader = g.node(use.node);
     if (reader.op != OpKind::kConv && reader.op != OpKind::kConvTranspose) continue;
@@ -47,7 +47,7 @@ absl::Status ShareConstants::Run(GraphEditor& edit, PassContext& context) const 
     const ValueId value = g.output(id);
     const Tensor tensor = *g.ConstantTensor(value);
     const auto candidates = wide.find(tensor.dims());
-    if (candidates == wide.end() || g.IsOutput(value) || g.IsCaptured(value) || IsRearranged(g, value)) continue;
+    if (candidates == wide.end() || g.IsOutput(value) || g.IsCaptured(value) || IsRearranged(file_, g, value)) continue;
     for (const NodeId other : candidates->second) {
       if (!InOnePlace(g.node(id), g.node(other))) continue;
       const auto [it, added] = rounded.try_emplace({other, tensor.type()});

@@ -2,6 +2,7 @@
 #ifndef HALFTONE_PASSES_EXPORT_SHARE_CONSTANTS_H_
 #define HALFTONE_PASSES_EXPORT_SHARE_CONSTANTS_H_
 
+#include "ir/file_dialect.h"
 #include "ir/graph.h"
 #include "passes/core/pass.h"
 
@@ -14,10 +15,14 @@ namespace halftone {
 // of a constant, as we do. In one frame only: the two have the same device and run after the same nodes. Bit-exact.
 class ShareConstants final : public Pass {
  public:
+  explicit ShareConstants(const FileDialect& file) : file_(file) {}
   std::string_view name() const override { return "share-constants"; }
   bool enters_nested() const override { return false; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
   float tolerance() const override { return kBitExact; }
+
+ private:
+  const FileDialect& file_;
 };
 
 }  // namespace halftone

@@ -2,7 +2,7 @@
 #ifndef HALFTONE_PASSES_EXPORT_SPELL_DIALECT_H_
 #define HALFTONE_PASSES_EXPORT_SPELL_DIALECT_H_
 
-#include "ir/dialect.h"
+#include "ir/file_dialect.h"
 #include "ir/graph.h"
 #include "passes/core/pass.h"
 
@@ -12,13 +12,12 @@ namespace halftone {
 // as such an op and is not written as one any more they are "". Bit-exact: only names change.
 class SpellDialect final : public Pass {
  public:
-  SpellDialect(GraphFormat format, Dialect dialect) : format_(format), dialect_(dialect) {}
+  explicit SpellDialect(const FileDialect& file) : file_(file) {}
   std::string_view name() const override { return "spell-dialect"; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
 
  private:
-  GraphFormat format_;
-  Dialect dialect_;
+  const FileDialect& file_;
 };
 
 }  // namespace halftone

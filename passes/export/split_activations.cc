@@ -29,7 +29,6 @@ class Formula {
     const Graph& g = edit_.graph();
     Node node;
     node.op = op;
-    if (op == OpKind::kAdd) node.spelling = "AddV2";
     node.inputs = {a};
     if (b.valid()) node.inputs.push_back(b);
     node.device = g.node(node_).device;
@@ -46,7 +45,7 @@ class Formula {
   const ValueId x_, y_;
 };
 
-// kNoValue: TensorFlow has an op for it.
+// kNoValue: every file has an op for it.
 ValueId Write(Formula& f, const ActivationSpec& spec) {
   const ValueId x = f.x();
   switch (spec.kind) {
@@ -80,7 +79,7 @@ absl::Status SplitActivations::Run(GraphEditor& edit, PassContext&) const {
   const Graph& g = edit.graph();
   for (const NodeId id : g.nodes()) {
     const std::optional<ActivationSpec> spec = ActivationOps().has(g.op(id)) ? ActivationOf(g, id) : std::nullopt;
-    if (!spec.has_value() || DialectWrites(dialect_, g, id)) continue;
+    if (!spec.has_value() || file_.Writes(g, id)) continue;
     Formula formula(edit, id);
     if (const ValueId y = Write(formula, *spec); y.valid()) edit.ReplaceNode(id, g.producer(y));
   }

@@ -2,7 +2,7 @@
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_ACTIVATIONS_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_ACTIVATIONS_H_
 
-#include "ir/dialect.h"
+#include "ir/file_dialect.h"
 #include "ir/graph.h"
 #include "passes/core/pass.h"
 
@@ -18,13 +18,13 @@ namespace halftone {
 // keeps the name. Rounds in another order.
 class SplitActivations final : public Pass {
  public:
-  explicit SplitActivations(Dialect dialect = Dialect::kPortable) : dialect_(dialect) {}
+  explicit SplitActivations(const FileDialect& file) : file_(file) {}
   std::string_view name() const override { return "split-activations"; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
   float tolerance() const override { return 0.05f; }  // bf16 graphs round more often once they are split
 
  private:
-  Dialect dialect_;
+  const FileDialect& file_;
 };
 
 }  // namespace halftone

@@ -28,7 +28,7 @@ std::optional<AttentionSizes> SizesOfParts(const Graph& g, NodeId id) {
 class AttentionParts {
  public:
   AttentionParts(GraphEditor& edit, NodeId id, const AttentionSizes& sizes)
-      : g_(edit.graph()), id_(id), sizes_(sizes), type_(g_.type(g_.output(id))), parts_(edit, id, GraphFormat::kOnnx) {}
+      : g_(edit.graph()), id_(id), sizes_(sizes), type_(g_.type(g_.output(id))), parts_(edit, id) {}
 
   void Write() {
     const int64_t hidden = sizes_.hidden.value, value_hidden = sizes_.value_hidden.value;
@@ -86,7 +86,7 @@ class AttentionParts {
 absl::Status SplitAttention::Run(GraphEditor& edit, PassContext&) const {
   const Graph& g = edit.graph();
   for (const NodeId id : g.nodes()) {
-    if (g.op(id) != OpKind::kAttention || dialect_ == Dialect::kOnnxRuntime) continue;
+    if (g.op(id) != OpKind::kAttention || file_.Writes(g, id)) continue;
     const std::optional<AttentionSizes> sizes = SizesOfParts(g, id);
     if (sizes.has_value()) AttentionParts(edit, id, *sizes).Write();
   }

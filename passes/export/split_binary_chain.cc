@@ -10,13 +10,13 @@ namespace halftone {
 absl::Status SplitBinaryChain::Run(GraphEditor& edit, PassContext&) const {
   const Graph& g = edit.graph();
   for (const NodeId id : g.nodes()) {
-    if (g.op(id) != OpKind::kBinaryChain || DialectWrites(dialect_, g, id)) continue;
+    if (g.op(id) != OpKind::kBinaryChain || file_.Writes(g, id)) continue;
     const Node node = g.node(id);
     const ValueId y = g.output(id);
     const ValueSpec result{g.type(y), g.shape(y), ""};  // of every part: later inputs broadcast to the first two
     absl::StatusOr<std::vector<ChainStep>> steps = StepsOfChain(node);
     if (!steps.ok()) return Annotate(steps.status(), Concat("node '", g.Label(id), "'"));
-    Parts parts(edit, id, format_);
+    Parts parts(edit, id);
     ValueId acc = node.inputs[0];
     for (size_t i = 0; i < steps->size(); ++i) {
       const auto [op, reversed] = (*steps)[i];

@@ -15,10 +15,10 @@ bool Compares(OpKind op) {
 absl::Status SplitComparisons::Run(GraphEditor& edit, PassContext&) const {
   const Graph& g = edit.graph();
   for (const NodeId id : g.nodes()) {
-    if (!Compares(g.op(id)) || DialectWrites(dialect_, g, id)) continue;
+    if (!Compares(g.op(id)) || file_.Writes(g, id)) continue;
     const ValueId y = g.output(id);
     if (g.type(y) == DataType::kBool || g.type(y) == DataType::kUnknown) continue;
-    Parts parts(edit, id, format_);
+    Parts parts(edit, id);
     const ValueId bools = parts.Apply(g.op(id), {g.input(id, 0), g.input(id, 1)}, {DataType::kBool, g.shape(y), ""});
     parts.Finish(parts.Apply(OpKind::kCast, {bools}, {g.type(y), g.shape(y), ""}));
   }

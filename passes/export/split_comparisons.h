@@ -2,7 +2,7 @@
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_COMPARISONS_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_COMPARISONS_H_
 
-#include "ir/dialect.h"
+#include "ir/file_dialect.h"
 #include "ir/graph.h"
 #include "passes/core/pass.h"
 
@@ -12,14 +12,12 @@ namespace halftone {
 // The cast keeps the name. Bit-exact.
 class SplitComparisons final : public Pass {
  public:
-  explicit SplitComparisons(GraphFormat format, Dialect dialect = Dialect::kPortable)
-      : format_(format), dialect_(dialect) {}
+  explicit SplitComparisons(const FileDialect& file) : file_(file) {}
   std::string_view name() const override { return "split-comparisons"; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
 
  private:
-  GraphFormat format_;
-  Dialect dialect_;
+  const FileDialect& file_;
 };
 
 }  // namespace halftone

@@ -52,7 +52,7 @@ absl::Status SplitConvGroups::Split(GraphEditor& edit, NodeId id) const {
       shape.mutable_dim(channel) = Dim::Of(shape.dim(channel).value / count);
     return shape;
   };
-  Parts parts(edit, id, format_);
+  Parts parts(edit, id);
   const ValueId axis = parts.Constant("axis", Tensor::IntScalar(channel, DataType::kInt32));
   Node split;
   split.op = OpKind::kSplit;
@@ -78,9 +78,8 @@ absl::Status SplitConvGroups::Split(GraphEditor& edit, NodeId id) const {
 
 absl::Status SplitConvGroups::Run(GraphEditor& edit, PassContext&) const {
   const Graph& g = edit.graph();
-  if (format_ != GraphFormat::kGraphDef) return absl::OkStatus();
   for (const NodeId id : g.nodes()) {
-    if (g.op(id) != OpKind::kConv || !IsGrouped(g, id) || DialectWrites(dialect_, g, id)) continue;
+    if (g.op(id) != OpKind::kConv || !IsGrouped(g, id) || file_.Writes(g, id)) continue;
     HALFTONE_RETURN_IF_ERROR(Split(edit, id));
   }
   return absl::OkStatus();

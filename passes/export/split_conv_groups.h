@@ -2,7 +2,7 @@
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_CONV_GROUPS_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_CONV_GROUPS_H_
 
-#include "ir/dialect.h"
+#include "ir/file_dialect.h"
 #include "ir/graph.h"
 #include "passes/core/pass.h"
 
@@ -14,16 +14,14 @@ namespace halftone {
 // The last part keeps the name. Bit-exact in f32.
 class SplitConvGroups final : public Pass {
  public:
-  explicit SplitConvGroups(GraphFormat format, Dialect dialect = Dialect::kPortable)
-      : format_(format), dialect_(dialect) {}
+  explicit SplitConvGroups(const FileDialect& file) : file_(file) {}
   std::string_view name() const override { return "split-conv-groups"; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
   float tolerance() const override { return 0.05f; }  // bf16 graphs round more often once they are split
 
  private:
   absl::Status Split(GraphEditor& edit, NodeId conv) const;
-  GraphFormat format_;
-  Dialect dialect_;
+  const FileDialect& file_;
 };
 
 }  // namespace halftone

@@ -28,9 +28,8 @@ ValueId Transposed(Parts& parts, const Graph& g, ValueId x, const std::vector<in
 
 absl::Status SplitConvLayout::Run(GraphEditor& edit, PassContext&) const {
   const Graph& g = edit.graph();
-  if (format_ != GraphFormat::kOnnx) return absl::OkStatus();
   for (const NodeId id : g.nodes()) {
-    if (g.op(id) != OpKind::kConv || !IsChannelsLast(g.node(id).attributes) || DialectWrites(dialect_, g, id)) continue;
+    if (g.op(id) != OpKind::kConv || !IsChannelsLast(g.node(id).attributes) || file_.Writes(g, id)) continue;
     const std::optional<int> rank = ResultRank(g, id);
     if (!rank.has_value() || *rank < 3) continue;
     std::vector<int64_t> to_nchw(*rank), to_nhwc(*rank);
@@ -38,7 +37,7 @@ absl::Status SplitConvLayout::Run(GraphEditor& edit, PassContext&) const {
     std::iota(to_nhwc.begin(), to_nhwc.end(), 0);
     std::rotate(to_nchw.begin() + 1, to_nchw.end() - 1, to_nchw.end());
     std::rotate(to_nhwc.begin() + 1, to_nhwc.begin() + 2, to_nhwc.end());
-    Parts parts(edit, id, format_);
+    Parts parts(edit, id);
     Node conv = g.node(id);
     const ValueId y = g.output(id);
     conv.attributes.Erase("layout");

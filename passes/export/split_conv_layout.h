@@ -2,7 +2,7 @@
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_CONV_LAYOUT_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_CONV_LAYOUT_H_
 
-#include "ir/dialect.h"
+#include "ir/file_dialect.h"
 #include "ir/graph.h"
 #include "passes/core/pass.h"
 
@@ -13,15 +13,13 @@ namespace halftone {
 // both layouts. The last transpose keeps the name. Bit-exact.
 class SplitConvLayout final : public Pass {
  public:
-  explicit SplitConvLayout(GraphFormat format, Dialect dialect = Dialect::kPortable)
-      : format_(format), dialect_(dialect) {}
+  explicit SplitConvLayout(const FileDialect& file) : file_(file) {}
   std::string_view name() const override { return "split-conv-layout"; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
   float tolerance() const override { return kBitExact; }
 
  private:
-  GraphFormat format_;
-  Dialect dialect_;
+  const FileDialect& file_;
 };
 
 }  // namespace halftone

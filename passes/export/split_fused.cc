@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "ir/dialect.h"
+#include "ir/file_dialect.h"
 #include "passes/fusion/activation.h"
 #include "passes/fusion/batch_norm.h"
 #include "passes/fusion/contraction.h"
@@ -20,7 +20,6 @@ namespace {
 // One part of the chain that replaces a fused node; its first input is the part before it.
 struct Part {
   OpKind op;
-  std::string spelling;
   int unhooks = -1;                      // the input of the contraction whose work this part does
   std::vector<std::string_view> erases;  // its attributes that this part does
   std::vector<ValueId> inputs;           // beside the first
@@ -31,7 +30,6 @@ Part ActivationPart(GraphEditor& edit, NodeId fused) {
   const Graph& g = edit.graph();
   Node node = ActivationNode(edit, g.output(fused), FusedActivation(g, fused), g.Label(fused));
   return {node.op,
-          "",
           -1,
           {"activation", "activation_alpha", "activation_beta", "activation_first"},
           {node.inputs.begin() + 1, node.inputs.end()},
@@ -43,25 +41,24 @@ absl::StatusOr<Part> ScalePart(GraphEditor& edit, NodeId fused) {
   const float scale = g.node(fused).attributes.Float("scale", 1);
   HALFTONE_ASSIGN_OR_RETURN(Tensor number, Tensor::Scalar(scale).ConvertTo(g.type(g.output(fused))));
   const ValueId factor = edit.AddConstant(FreshName(g, Concat(g.Label(fused), "/scale")), std::move(number));
-  return Part{OpKind::kMul, "", -1, {"scale"}, {factor}, {}};
+  return Part{OpKind::kMul, -1, {"scale"}, {factor}, {}};
 }
 
-Part BiasPart(const Graph& g, NodeId fused, GraphFormat format) {
+Part BiasPart(const Graph& g, NodeId fused, const FileDialect& file) {
   const ValueId bias = g.input(fused, kBiasInput);
-  if (format != GraphFormat::kGraphDef) return {OpKind::kAdd, "", kBiasInput, {}, {bias}, {}};
+  if (!file.has(FileFeature::kBiasAdd)) return {OpKind::kAdd, kBiasInput, {}, {bias}, {}};
   Attributes attributes;
   const bool conv = g.op(fused) == OpKind::kConv;
   attributes.Set("layout", conv ? g.node(fused).attributes.String("layout", "NCHW") : std::string("NHWC"));
-  return {OpKind::kBiasAdd, "", kBiasInput, {}, {bias}, std::move(attributes)};
+  return {OpKind::kBiasAdd, kBiasInput, {}, {bias}, std::move(attributes)};
 }
 
-Part ResidualPart(const Graph& g, NodeId fused, GraphFormat format) {
-  const char* spelling = format == GraphFormat::kGraphDef ? "AddV2" : "";
-  return {OpKind::kAdd, spelling, kResidualInput, {"activation_first"}, {g.input(fused, kResidualInput)}, {}};
+Part ResidualPart(const Graph& g, NodeId fused) {
+  return {OpKind::kAdd, kResidualInput, {"activation_first"}, {g.input(fused, kResidualInput)}, {}};
 }
 
 // All parts, in the order in which they are computed.
-absl::StatusOr<std::vector<Part>> PartsOf(GraphEditor& edit, NodeId fused, GraphFormat format) {
+absl::StatusOr<std::vector<Part>> PartsOf(GraphEditor& edit, NodeId fused, const FileDialect& file) {
   const Graph& g = edit.graph();
   const bool first = g.node(fused).attributes.Bool("activation_first", false);
   std::vector<Part> parts;
@@ -69,9 +66,9 @@ absl::StatusOr<std::vector<Part>> PartsOf(GraphEditor& edit, NodeId fused, Graph
     HALFTONE_ASSIGN_OR_RETURN(Part scale, ScalePart(edit, fused));
     parts.push_back(std::move(scale));
   }
-  if (IsContraction(g, fused) && HasBias(g, fused)) parts.push_back(BiasPart(g, fused, format));
+  if (IsContraction(g, fused) && HasBias(g, fused)) parts.push_back(BiasPart(g, fused, file));
   if (HasActivation(g, fused) && first) parts.push_back(ActivationPart(edit, fused));
-  if (IsContraction(g, fused) && HasResidual(g, fused)) parts.push_back(ResidualPart(g, fused, format));
+  if (IsContraction(g, fused) && HasResidual(g, fused)) parts.push_back(ResidualPart(g, fused));
   if (HasActivation(g, fused) && !first) parts.push_back(ActivationPart(edit, fused));
   return parts;
 }
@@ -81,7 +78,7 @@ void Strip(GraphEditor& edit, NodeId node, const Part& part) {
   if (part.unhooks >= 0) edit.SetInput(node, part.unhooks, kNoValue);
 }
 
-// Whether an ONNX gemm says what this matmul does.
+// Whether a gemm says what this matmul does.
 bool IsGemm(const Graph& g, NodeId matmul) {
   const Shape& a = g.shape(g.input(matmul, 0));
   const Shape& b = g.shape(g.input(matmul, 1));
@@ -105,7 +102,6 @@ void Chain(GraphEditor& edit, NodeId fused, NodeId kept, std::vector<Part> parts
   for (Part& part : parts) {
     Node next;
     next.op = part.op;
-    next.spelling = std::move(part.spelling);
     next.attributes = std::move(part.attributes);
     next.inputs = {g.output(last)};
     next.inputs.insert(next.inputs.end(), part.inputs.begin(), part.inputs.end());
@@ -117,7 +113,7 @@ void Chain(GraphEditor& edit, NodeId fused, NodeId kept, std::vector<Part> parts
   edit.ReplaceNode(fused, last);
 }
 
-// TensorFlow's depthwise and 3-D convolutions know SAME and VALID, not pads in numbers.
+// Where a file has no pads in numbers for depthwise and 3-D convolutions, which know SAME and VALID then.
 bool NeedsPad(const Graph& g, NodeId conv) {
   const Node& node = g.node(conv);
   if (node.attributes.String("auto_pad", "NOTSET") != "NOTSET") return false;
@@ -158,8 +154,8 @@ void SplitPad(GraphEditor& edit, NodeId conv) {
   edit.SetAttribute(conv, "auto_pad", std::string("VALID"));
 }
 
-// matmul(a, b) {transpose_b}  =>  matmul(a, transpose(b)): ONNX has transposes of two matrices alone. `matmul` is what
-// is left of `fused`.
+// matmul(a, b) {transpose_b}  =>  matmul(a, transpose(b)): for files that transpose operands of a gemm alone. `matmul` is what is
+// left of `fused`.
 absl::Status SplitTransposes(GraphEditor& edit, NodeId fused, NodeId matmul) {
   const Graph& g = edit.graph();
   const std::string label = g.Label(fused);
@@ -169,8 +165,7 @@ absl::Status SplitTransposes(GraphEditor& edit, NodeId fused, NodeId matmul) {
     const ValueId x = g.input(matmul, operand);
     Shape shape = g.shape(x);
     if (!shape.has_rank() || shape.rank() < 2) {
-      return absl::UnimplementedError(
-          Concat("node '", label, "': ONNX has no transposed matmul of operands of unknown rank"));
+      return absl::UnimplementedError(Concat("node '", label, "': a transposed matmul of operands of unknown rank"));
     }
     std::vector<int64_t> perm(shape.rank());
     std::iota(perm.begin(), perm.end(), 0);
@@ -188,10 +183,10 @@ absl::Status SplitTransposes(GraphEditor& edit, NodeId fused, NodeId matmul) {
   return absl::OkStatus();
 }
 
-// The number of the first parts that the standard op of a format does itself.
-size_t NativeParts(const Graph& g, NodeId fused, GraphFormat format, bool gemm) {
+// The number of the first parts that the standard op of the file does itself.
+size_t NativeParts(const Graph& g, NodeId fused, const FileDialect& file, bool gemm) {
   if (gemm) return (g.node(fused).attributes.Float("scale", 1) != 1 ? 1 : 0) + (HasBias(g, fused) ? 1 : 0);
-  return format == GraphFormat::kOnnx && g.op(fused) == OpKind::kConv && HasBias(g, fused) ? 1 : 0;
+  return file.has(FileFeature::kConvBias) && g.op(fused) == OpKind::kConv && HasBias(g, fused) ? 1 : 0;
 }
 
 // Its ports are matmul's: a, b, c.
@@ -206,29 +201,28 @@ void MakeGemm(GraphEditor& edit, NodeId matmul) {
 
 absl::Status SplitFused::SplitNode(GraphEditor& edit, NodeId id) const {
   const Graph& g = edit.graph();
-  if (DialectWrites(dialect_, g, id)) return absl::OkStatus();
+  if (file_.Writes(g, id)) return absl::OkStatus();
   const bool matmul = g.op(id) == OpKind::kMatMul, conv = g.op(id) == OpKind::kConv;
-  if (conv && format_ == GraphFormat::kGraphDef && NeedsPad(g, id)) {
+  if (conv && !file_.has(FileFeature::kConvPads) && NeedsPad(g, id)) {
     SplitPad(edit, id);
-    if (DialectWrites(dialect_, g, id)) return absl::OkStatus();
+    if (file_.Writes(g, id)) return absl::OkStatus();
   }
   if (HasActivation(g, id) && !matmul && !conv && StatisticsAreRead(g, id)) {
     return absl::UnimplementedError(
         Concat("node '", g.Label(id), "': a ", OpName(g.op(id)), " with an activation whose statistics are read"));
   }
-  const bool onnx = format_ == GraphFormat::kOnnx;
-  const bool gemm = matmul && onnx && IsGemm(g, id) && (IsTransposed(g, id) || HasBias(g, id));
-  HALFTONE_ASSIGN_OR_RETURN(std::vector<Part> parts, PartsOf(edit, id, format_));
-  const size_t native = NativeParts(g, id, format_, gemm);
+  const bool gemm = matmul && file_.has(FileFeature::kGemm) && IsGemm(g, id) && (IsTransposed(g, id) || HasBias(g, id));
+  HALFTONE_ASSIGN_OR_RETURN(std::vector<Part> parts, PartsOf(edit, id, file_));
+  const size_t native = NativeParts(g, id, file_, gemm);
   size_t keeps = parts.size();
   NodeId kept = id;
   bool by_dialect = false;
   if (keeps > native) {
-    for (kept = edit.Clone(id); keeps > native && !by_dialect; by_dialect = DialectWrites(dialect_, g, kept)) {
+    for (kept = edit.Clone(id); keeps > native && !by_dialect; by_dialect = file_.Writes(g, kept)) {
       Strip(edit, kept, parts[--keeps]);
     }
   }
-  if (!by_dialect && matmul && onnx && IsTransposed(g, id) && !gemm) {
+  if (!by_dialect && matmul && !file_.has(FileFeature::kMatMulTransposes) && IsTransposed(g, id) && !gemm) {
     HALFTONE_RETURN_IF_ERROR(SplitTransposes(edit, id, kept));
   }
   if (!by_dialect && gemm) MakeGemm(edit, kept);

@@ -2,7 +2,7 @@
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_FUSED_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_FUSED_H_
 
-#include "ir/dialect.h"
+#include "ir/file_dialect.h"
 #include "ir/graph.h"
 #include "passes/core/pass.h"
 
@@ -21,7 +21,7 @@ namespace halftone {
 // UNIMPLEMENTED: an ONNX matmul of higher rank with a transposed operand.
 class SplitFused final : public Pass {
  public:
-  explicit SplitFused(GraphFormat format, Dialect dialect = Dialect::kPortable) : format_(format), dialect_(dialect) {}
+  explicit SplitFused(const FileDialect& file) : file_(file) {}
   std::string_view name() const override { return "split-fused"; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
   float tolerance() const override { return 0.05f; }  // bf16 graphs round more often once they are split
@@ -29,8 +29,7 @@ class SplitFused final : public Pass {
  private:
   absl::Status SplitNode(GraphEditor& edit, NodeId id) const;
 
-  GraphFormat format_;
-  Dialect dialect_;
+  const FileDialect& file_;
 };
 
 }  // namespace halftone

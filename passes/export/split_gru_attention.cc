@@ -37,10 +37,10 @@ std::string WhyNot(const Graph& g, NodeId gru, const RecurrentOptions& options, 
 // One gru as parts.
 class Writer {
  public:
-  Writer(GraphEditor& edit, NodeId gru, GraphFormat format, const Sizes& sizes, bool linear)
+  Writer(GraphEditor& edit, NodeId gru, const Sizes& sizes, bool linear)
       : edit_(edit),
         gru_(gru),
-        parts_(edit, gru, format),
+        parts_(edit, gru),
         sizes_(sizes),
         linear_(linear),
         type_(edit.graph().type(edit.graph().input(gru, kRecurrentX))) {}
@@ -196,7 +196,7 @@ absl::Status SplitGruAttention::Run(GraphEditor& edit, PassContext&) const {
   const Graph& g = edit.graph();
   bool any = false;
   for (const NodeId id : g.nodes()) {
-    if (g.op(id) != OpKind::kGru || !g.input(id, kGruAttention).valid() || DialectWrites(dialect_, g, id)) continue;
+    if (g.op(id) != OpKind::kGru || !g.input(id, kGruAttention).valid() || file_.Writes(g, id)) continue;
     HALFTONE_ASSIGN_OR_RETURN(const RecurrentOptions options, ResolveRecurrent(g.op(id), g.node(id).attributes));
     std::vector<Shape> shapes;
     for (const ValueId input : g.node(id).inputs) shapes.push_back(input.valid() ? g.shape(input) : Shape());
@@ -206,7 +206,7 @@ absl::Status SplitGruAttention::Run(GraphEditor& edit, PassContext&) const {
       return absl::UnimplementedError(
           Concat("node '", g.Label(id), "': a gru with attention cannot be written in standard ops: ", refusal));
     }
-    Writer writer(edit, id, format_, {sizes.steps.value, sizes.input.value, sizes.hidden.value, sizes.batch},
+    Writer writer(edit, id, {sizes.steps.value, sizes.input.value, sizes.hidden.value, sizes.batch},
                   options.linear_before_reset);
     writer.Write(options.reverse[0]);
     any = true;

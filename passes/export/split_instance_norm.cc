@@ -30,11 +30,10 @@ ValueId Column(Parts& parts, const Graph& g, ValueId vector, bool last, int spat
 
 absl::Status SplitInstanceNorm::Run(GraphEditor& edit, PassContext&) const {
   const Graph& g = edit.graph();
-  if (format_ != GraphFormat::kGraphDef) return absl::OkStatus();
   for (const NodeId id : g.nodes()) {
     const Node node = g.node(id);
     if (node.op != OpKind::kInstanceNorm || !g.shape(node.inputs[0]).has_rank()) continue;
-    if (g.shape(node.inputs[0]).rank() < 3 || DialectWrites(dialect_, g, id)) continue;
+    if (g.shape(node.inputs[0]).rank() < 3 || file_.Writes(g, id)) continue;
     const ValueId x = node.inputs[0];
     const ValueSpec whole{g.type(x), g.shape(x), ""};
     const int spatial = whole.shape.rank() - 2;
@@ -44,7 +43,7 @@ absl::Status SplitInstanceNorm::Run(GraphEditor& edit, PassContext&) const {
     for (const int32_t axis : axes) one.shape.mutable_dim(axis) = Dim::Of(1);
     Attributes kept;
     kept.Set("keepdims", true);
-    Parts parts(edit, id, format_);
+    Parts parts(edit, id);
     const bool last = IsChannelsLast(node.attributes);
     const ValueId scale = Column(parts, g, node.inputs[1], last, spatial);
     const ValueId offset = Column(parts, g, node.inputs[2], last, spatial);

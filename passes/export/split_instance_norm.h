@@ -2,7 +2,7 @@
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_INSTANCE_NORM_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_INSTANCE_NORM_H_
 
-#include "ir/dialect.h"
+#include "ir/file_dialect.h"
 #include "ir/graph.h"
 #include "passes/core/pass.h"
 
@@ -15,15 +15,13 @@ namespace halftone {
 // in another order.
 class SplitInstanceNorm final : public Pass {
  public:
-  explicit SplitInstanceNorm(GraphFormat format, Dialect dialect = Dialect::kPortable)
-      : format_(format), dialect_(dialect) {}
+  explicit SplitInstanceNorm(const FileDialect& file) : file_(file) {}
   std::string_view name() const override { return "split-instance-norm"; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
   float tolerance() const override { return 0.05f; }  // bf16 graphs round more often once they are split
 
  private:
-  GraphFormat format_;
-  Dialect dialect_;
+  const FileDialect& file_;
 };
 
 }  // namespace halftone

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kA = 0, kB = 1, kAScale = 2, kBScale = 3, kAZeroPoint = 4, kBZeroPoint = 5, kBias = 6;
 
-void SplitForOnnx(GraphEditor& edit, NodeId id) {
+void SplitIntoMatMulInteger(GraphEditor& edit, NodeId id) {
   const Graph& g = edit.graph();
   const ValueId a_scale = g.input(id, kAScale), b_scale = g.input(id, kBScale), bias = g.input(id, kBias);
   std::vector<ValueId> operands = {g.input(id, kA), g.input(id, kB), g.input(id, kAZeroPoint),
@@ -23,7 +23,7 @@ void SplitForOnnx(GraphEditor& edit, NodeId id) {
   while (!operands.back().valid()) operands.pop_back();
   const DataType type = g.type(g.output(id));
   const Shape shape = g.shape(g.output(id));
-  Parts parts(edit, id, GraphFormat::kOnnx);
+  Parts parts(edit, id);
   const ValueId sums = parts.Apply(OpKind::kMatMulInteger, std::move(operands), {DataType::kInt32, shape, ""});
   const ValueId numbers = parts.Apply(OpKind::kCast, {sums}, {type, shape, ""});
   const std::optional<Shape> scales = BroadcastShapes(g.shape(a_scale), g.shape(b_scale));
@@ -57,7 +57,7 @@ bool HasProduct(const Graph& g, NodeId id) {
 
 void MultiplyAsNumbers(GraphEditor& edit, NodeId id) {
   const Graph& g = edit.graph();
-  Parts parts(edit, id, GraphFormat::kGraphDef);
+  Parts parts(edit, id);
   Node product;
   product.op = OpKind::kMatMul;
   product.attributes = g.node(id).attributes;
@@ -102,7 +102,7 @@ void MultiplyMatrices(GraphEditor& edit, NodeId id, std::map<NodeId, NodeId>& ma
   const NodeId maker = g.producer(g.input(id, kA));
   const ValueId x = g.input(maker, 0);
   const int64_t depth = g.shape(g.input(id, kB)).dim(0).value, columns = g.shape(g.input(id, kB)).dim(1).value;
-  Parts parts(edit, id, GraphFormat::kGraphDef);
+  Parts parts(edit, id);
   const bool inside = g.node(id).attributes.String("activation", "none") == "relu";
   Node product;
   product.op = OpKind::kMatMulIntegerToFloat;
@@ -134,7 +134,10 @@ void MultiplyMatrices(GraphEditor& edit, NodeId id, std::map<NodeId, NodeId>& ma
   ValueId y = g.output(parts.AddNode(std::move(product), {{DataType::kFloat32, rows, ""}}));
   if (!is_matrix) {
     const ValueId shape = ShapeBehind(parts, g, x, columns);
-    y = parts.Apply(OpKind::kReshape, {y, shape}, {DataType::kFloat32, g.shape(g.output(id)), ""});
+    Attributes literal;  // a computed dimension of 0 is 0
+    if (!g.IsConstant(shape)) literal.Set("allowzero", true);
+    const ValueSpec result{DataType::kFloat32, g.shape(g.output(id)), ""};
+    y = parts.Apply(OpKind::kReshape, {y, shape}, result, std::move(literal));
   }
   parts.Finish(inside ? y : parts.Activate(y));
 }
@@ -146,8 +149,8 @@ absl::Status SplitIntegerMatMul::Run(GraphEditor& edit, PassContext&) const {
   std::map<NodeId, NodeId> matrices;
   for (const NodeId id : g.nodes()) {
     if (g.op(id) != OpKind::kMatMulIntegerToFloat) continue;
-    if (format_ != GraphFormat::kGraphDef) {
-      SplitForOnnx(edit, id);
+    if (file_.has(FileFeature::kMatMulInteger)) {
+      SplitIntoMatMulInteger(edit, id);
       continue;
     }
     if (!HasProduct(g, id)) {

@@ -2,6 +2,7 @@
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_INTEGER_MATMUL_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_INTEGER_MATMUL_H_
 
+#include "ir/file_dialect.h"
 #include "ir/graph.h"
 #include "passes/core/pass.h"
 
@@ -22,14 +23,14 @@ namespace halftone {
 // elsewhere. Another activation than relu stands behind it. The last part keeps the name.
 class SplitIntegerMatMul final : public Pass {
  public:
-  explicit SplitIntegerMatMul(GraphFormat format) : format_(format) {}
+  explicit SplitIntegerMatMul(const FileDialect& file) : file_(file) {}
 
   std::string_view name() const override { return "split-integer-matmul"; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
-  float tolerance() const override { return format_ == GraphFormat::kGraphDef ? kRounding : kBitExact; }
+  float tolerance() const override { return file_.has(FileFeature::kMatMulInteger) ? kBitExact : kRounding; }
 
  private:
-  const GraphFormat format_;
+  const FileDialect& file_;
 };
 
 }  // namespace halftone

@@ -8,16 +8,16 @@ namespace halftone {
 
 absl::Status SplitL2Loss::Run(GraphEditor& edit, PassContext&) const {
   const Graph& g = edit.graph();
-  const bool graphdef = format_ == GraphFormat::kGraphDef;
+  const bool has_l2_loss = file_.has(FileFeature::kL2Loss);
   for (const NodeId id : g.nodes()) {
-    if (g.op(id) != OpKind::kL2Loss || DialectWrites(dialect_, g, id)) continue;
+    if (g.op(id) != OpKind::kL2Loss || file_.Writes(g, id)) continue;
     const std::vector<ValueId> inputs = g.node(id).inputs;
-    if (graphdef && inputs.size() == 1) continue;
+    if (has_l2_loss && inputs.size() == 1) continue;
     const ValueSpec scalar{g.type(g.output(id)), Shape::Scalar(), ""};
-    Parts parts(edit, id, format_);
+    Parts parts(edit, id);
     std::vector<ValueId> sums;
     for (const ValueId x : inputs) {
-      if (graphdef) {
+      if (has_l2_loss) {
         sums.push_back(parts.Apply(OpKind::kL2Loss, {x}, scalar));
         continue;
       }
@@ -26,7 +26,7 @@ absl::Status SplitL2Loss::Run(GraphEditor& edit, PassContext&) const {
       sums.push_back(parts.Apply(OpKind::kReduceSumSquare, {x}, scalar, std::move(attributes)));
     }
     ValueId y = sums.size() == 1 ? sums[0] : parts.Apply(OpKind::kAddN, sums, scalar);
-    if (!graphdef) y = parts.Apply(OpKind::kMul, {y, parts.Number("half", 0.5, scalar.type)}, scalar);
+    if (!has_l2_loss) y = parts.Apply(OpKind::kMul, {y, parts.Number("half", 0.5, scalar.type)}, scalar);
     parts.Finish(y);
   }
   return absl::OkStatus();

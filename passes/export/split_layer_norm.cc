@@ -13,7 +13,7 @@ absl::Status SplitLayerNorm::Run(GraphEditor& edit, PassContext&) const {
   for (const NodeId id : g.nodes()) {
     const Node node = g.node(id);
     if (node.op != OpKind::kLayerNorm || node.outputs.size() != 1 || !g.shape(node.inputs[0]).has_rank()) continue;
-    if (DialectWrites(dialect_, g, id)) continue;
+    if (file_.Writes(g, id)) continue;
     const ValueId x = node.inputs[0], scale = node.inputs[1], offset = g.input(id, 2);
     const Shape& shape = g.shape(x);
     const int64_t axis = node.attributes.Int("axis", -1), first = axis < 0 ? axis + shape.rank() : axis;
@@ -25,7 +25,7 @@ absl::Status SplitLayerNorm::Run(GraphEditor& edit, PassContext&) const {
     for (const int32_t at : last) row.shape.mutable_dim(at) = Dim::Of(1);
     Attributes kept;
     kept.Set("keepdims", true);
-    Parts parts(edit, id, GraphFormat::kGraphDef);
+    Parts parts(edit, id);
     const ValueId axes = parts.Constant("axes", Tensor::Of<int32_t>({static_cast<int64_t>(last.size())}, last));
     const ValueId mean = parts.Apply(OpKind::kReduceMean, {x, axes}, row, kept);
     const ValueId centred = parts.Apply(OpKind::kSub, {x, mean}, whole);

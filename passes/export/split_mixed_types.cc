@@ -35,8 +35,7 @@ bool IsMixed(const Graph& g, NodeId id) {
 
 class Splitter {
  public:
-  Splitter(GraphEditor& edit, GraphFormat format, Dialect dialect)
-      : edit_(edit), g_(edit.graph()), format_(format), dialect_(dialect) {}
+  Splitter(GraphEditor& edit, const FileDialect& file) : edit_(edit), g_(edit.graph()), file_(file) {}
 
   absl::Status Split(NodeId id) {
     const bool rounds = RoundsOperands(g_, id);
@@ -61,7 +60,7 @@ class Splitter {
     }
     for (const char* part : {"scale", "activation", "activation_alpha", "activation_beta", "activation_first"})
       edit_.EraseAttribute(bare, part);
-    const bool says = DialectWrites(dialect_, g_, bare);
+    const bool says = file_.Writes(g_, bare);
     edit_.RemoveNode(bare);
     return says;
   }
@@ -119,7 +118,7 @@ class Splitter {
     const ValueSpec result{g_.type(g_.output(id)), g_.shape(g_.output(id)), ""};
     if (result.type == type) return absl::OkStatus();
     const NodeId inner = Inner(id, type);
-    Parts parts(edit_, id, format_);
+    Parts parts(edit_, id);
     parts.Finish(parts.Apply(OpKind::kCast, {g_.output(inner)}, result));
     return absl::OkStatus();
   }
@@ -138,10 +137,10 @@ class Splitter {
   // A conv or matmul of a narrow type with a result of f32: parts up to the first one that is not of that type stay,
   // the others are nodes of f32 behind the cast.
   absl::Status SplitAddends(NodeId id, DataType narrow) {
-    const bool onnx = format_ == GraphFormat::kOnnx, conv = g_.op(id) == OpKind::kConv;
+    const bool conv = g_.op(id) == OpKind::kConv;
     const ValueId bias = g_.input(id, kBiasInput), residual = g_.input(id, kResidualInput);
-    // Along the channels of an image ONNX adds but constants.
-    if (bias.valid() && onnx && conv && !g_.IsConstant(bias)) {
+    // Without bias_add only a constant can be added along the channels of an image.
+    if (bias.valid() && conv && !file_.has(FileFeature::kBiasAdd) && !g_.IsConstant(bias)) {
       HALFTONE_RETURN_IF_ERROR(SetInputType(id, kBiasInput, narrow));
     }
     const auto stays = [&](int input) {
@@ -161,7 +160,7 @@ class Splitter {
       for (const char* part : {"activation", "activation_alpha", "activation_beta", "activation_first"})
         edit_.EraseAttribute(inner, part);
     }
-    Parts parts(edit_, id, format_);
+    Parts parts(edit_, id);
     ValueId y = parts.Apply(OpKind::kCast, {g_.output(inner)}, result);
     if (bias.valid() && !keeps_bias) {
       HALFTONE_ASSIGN_OR_RETURN(y, AddBias(id, y, result, parts));
@@ -181,7 +180,7 @@ class Splitter {
     const bool conv = g_.op(id) == OpKind::kConv;
     const std::string layout = conv ? g_.node(id).attributes.String("layout", "NCHW") : "NHWC";
     HALFTONE_ASSIGN_OR_RETURN(ValueId bias, As(g_.input(id, kBiasInput), kF32, id));
-    if (format_ == GraphFormat::kGraphDef) {
+    if (file_.has(FileFeature::kBiasAdd)) {
       Attributes attributes;
       attributes.Set("layout", layout);
       return parts.Apply(OpKind::kBiasAdd, {y, bias}, result, std::move(attributes));
@@ -197,15 +196,14 @@ class Splitter {
 
   GraphEditor& edit_;
   const Graph& g_;
-  const GraphFormat format_;
-  const Dialect dialect_;
+  const FileDialect& file_;
   std::map<std::pair<ValueId, DataType>, ValueId> converted_;
 };
 
 }  // namespace
 
 absl::Status SplitMixedTypes::Run(GraphEditor& edit, PassContext&) const {
-  Splitter splitter(edit, format_, dialect_);
+  Splitter splitter(edit, file_);
   for (const NodeId id : edit.graph().nodes()) {
     if (absl::Status status = splitter.Split(id); !status.ok())
       return Annotate(std::move(status), Concat("node '", edit.graph().Label(id), "'"));

@@ -3,7 +3,7 @@
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_MIXED_TYPES_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_MIXED_TYPES_H_
 
-#include "ir/dialect.h"
+#include "ir/file_dialect.h"
 #include "ir/graph.h"
 #include "passes/core/pass.h"
 
@@ -19,15 +19,13 @@ namespace halftone {
 // by a rounding: a sum of f32 behind a product of bf16 leaves that product in bf16.
 class SplitMixedTypes final : public Pass {
  public:
-  explicit SplitMixedTypes(GraphFormat format, Dialect dialect = Dialect::kPortable)
-      : format_(format), dialect_(dialect) {}
+  explicit SplitMixedTypes(const FileDialect& file) : file_(file) {}
   std::string_view name() const override { return "split-mixed-types"; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
   float tolerance() const override { return 0.05f; }
 
  private:
-  GraphFormat format_;
-  Dialect dialect_;
+  const FileDialect& file_;
 };
 
 }  // namespace halftone

@@ -2,7 +2,7 @@
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_PRELU_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_PRELU_H_
 
-#include "ir/dialect.h"
+#include "ir/file_dialect.h"
 #include "ir/graph.h"
 #include "passes/core/pass.h"
 
@@ -12,14 +12,13 @@ namespace halftone {
 // as fuse-prelu reads it. ONNX has the op. The last part keeps the name. Bit-exact in f32.
 class SplitPRelu final : public Pass {
  public:
-  explicit SplitPRelu(GraphFormat format, Dialect dialect = Dialect::kPortable) : format_(format), dialect_(dialect) {}
+  explicit SplitPRelu(const FileDialect& file) : file_(file) {}
   std::string_view name() const override { return "split-prelu"; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
   float tolerance() const override { return 0.05f; }  // bf16 graphs round more often once they are split
 
  private:
-  GraphFormat format_;
-  Dialect dialect_;
+  const FileDialect& file_;
 };
 
 }  // namespace halftone

@@ -54,7 +54,7 @@ class Writer {
   Writer(GraphEditor& edit, NodeId whole, const Sizes& sizes)
       : edit_(edit),
         whole_(whole),
-        parts_(edit, whole, GraphFormat::kGraphDef),
+        parts_(edit, whole),
         sizes_(sizes),
         type_(edit.graph().type(edit.graph().input(whole, kRecurrentX))) {}
 
@@ -218,6 +218,7 @@ absl::Status SplitRecurrent::Run(GraphEditor& edit, PassContext&) const {
   bool any = false;
   for (const NodeId id : g.nodes()) {
     if (!g.alive(id) || (g.op(id) != OpKind::kLstm && g.op(id) != OpKind::kGru)) continue;
+    if (file_.Writes(g, id)) continue;
     const std::optional<Sizes> sizes = SizesOfOneStep(g, id);
     if (!sizes.has_value()) continue;
     Writer writer(edit, id, *sizes);

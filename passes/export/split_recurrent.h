@@ -1,7 +1,8 @@
-// One step of a recurrent layer as the ops that TensorFlow has, for export.
+// One step of a recurrent layer as elementwise ops and matmuls, for files without such layers.
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_RECURRENT_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_RECURRENT_H_
 
+#include "ir/file_dialect.h"
 #include "passes/core/pass.h"
 
 namespace halftone {
@@ -12,9 +13,13 @@ namespace halftone {
 // exporter says that there is no such op.
 class SplitRecurrent final : public Pass {
  public:
+  explicit SplitRecurrent(const FileDialect& file) : file_(file) {}
   std::string_view name() const override { return "split-recurrent"; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
   float tolerance() const override { return 0.05f; }  // bf16 graphs round more often once they are split
+
+ private:
+  const FileDialect& file_;
 };
 
 }  // namespace halftone

@@ -60,10 +60,10 @@ absl::Status SplitScaledAttention::Split(GraphEditor& edit, NodeId id) const {
   }
   const DataType type = g.type(g.output(id));
   const ValueSpec scores{type, ShapeOfScores(g.shape(q), g.shape(k), k_transposed), ""};
-  Parts parts(edit, id, format_);
+  Parts parts(edit, id);
   Attributes product;
   ValueId keys = k;
-  if (!k_transposed && format_ == GraphFormat::kGraphDef) {
+  if (!k_transposed && file_.has(FileFeature::kMatMulTransposes)) {
     product.Set("transpose_b", true);
   } else if (!k_transposed) {
     if (!g.shape(k).has_rank()) {
@@ -83,7 +83,7 @@ absl::Status SplitScaledAttention::Split(GraphEditor& edit, NodeId id) const {
 absl::Status SplitScaledAttention::Run(GraphEditor& edit, PassContext&) const {
   const Graph& g = edit.graph();
   for (const NodeId id : g.nodes()) {
-    if (g.op(id) != OpKind::kScaledDotProductAttention || DialectWrites(dialect_, g, id)) continue;
+    if (g.op(id) != OpKind::kScaledDotProductAttention || file_.Writes(g, id)) continue;
     HALFTONE_RETURN_IF_ERROR(Split(edit, id));
   }
   return absl::OkStatus();

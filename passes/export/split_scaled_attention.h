@@ -2,7 +2,7 @@
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_SCALED_ATTENTION_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_SCALED_ATTENTION_H_
 
-#include "ir/dialect.h"
+#include "ir/file_dialect.h"
 #include "ir/graph.h"
 #include "passes/core/pass.h"
 
@@ -13,8 +13,7 @@ namespace halftone {
 // the scale and the mask off where they must be. The last product keeps the name. Rounds in another order. UNIMPLEMENTED: no scale is given and q's last dimension is not known; k's rank is not known.
 class SplitScaledAttention final : public Pass {
  public:
-  explicit SplitScaledAttention(GraphFormat format, Dialect dialect = Dialect::kPortable)
-      : format_(format), dialect_(dialect) {}
+  explicit SplitScaledAttention(const FileDialect& file) : file_(file) {}
   std::string_view name() const override { return "split-scaled-attention"; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
   float tolerance() const override { return 0.05f; }  // bf16 graphs round more often once they are split
@@ -22,8 +21,7 @@ class SplitScaledAttention final : public Pass {
  private:
   absl::Status Split(GraphEditor& edit, NodeId id) const;
 
-  GraphFormat format_;
-  Dialect dialect_;
+  const FileDialect& file_;
 };
 
 }  // namespace halftone

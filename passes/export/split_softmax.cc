@@ -12,11 +12,10 @@ namespace halftone {
 namespace {
 
 // op(x, operand) in front of the softmax.
-ValueId Before(GraphEditor& edit, NodeId softmax, OpKind op, std::string spelling, ValueId x, ValueId operand) {
+ValueId Before(GraphEditor& edit, NodeId softmax, OpKind op, ValueId x, ValueId operand) {
   const Graph& g = edit.graph();
   Node node;
   node.op = op;
-  node.spelling = std::move(spelling);
   node.inputs = {x, operand};
   node.device = g.node(softmax).device;
   node.origin = g.node(softmax).origin;
@@ -29,19 +28,18 @@ ValueId Before(GraphEditor& edit, NodeId softmax, OpKind op, std::string spellin
 absl::Status SplitSoftmax::Run(GraphEditor& edit, PassContext&) const {
   const Graph& g = edit.graph();
   for (const NodeId id : g.nodes()) {
-    if (g.op(id) != OpKind::kSoftmax || DialectWrites(dialect_, g, id)) continue;
+    if (g.op(id) != OpKind::kSoftmax || file_.Writes(g, id)) continue;
     const float scale = g.node(id).attributes.Float("scale", 1);
     if (scale != 1) {
       const ValueId x = g.input(id, 0);
       HALFTONE_ASSIGN_OR_RETURN(Tensor number, Tensor::Scalar(scale).ConvertTo(g.type(x)));
       const ValueId factor = edit.AddConstant(FreshName(g, Concat(g.Label(id), "/scale")), std::move(number));
-      edit.SetInput(id, 0, Before(edit, id, OpKind::kMul, "", x, factor));
+      edit.SetInput(id, 0, Before(edit, id, OpKind::kMul, x, factor));
       edit.EraseAttribute(id, "scale");
     }
     const ValueId addend = g.input(id, kSoftmaxAddend);
-    if (!addend.valid() || DialectWrites(dialect_, g, id)) continue;
-    const char* spelling = format_ == GraphFormat::kGraphDef ? "AddV2" : "";
-    edit.SetInputs(id, {Before(edit, id, OpKind::kAdd, spelling, g.input(id, 0), addend)});
+    if (!addend.valid() || file_.Writes(g, id)) continue;
+    edit.SetInputs(id, {Before(edit, id, OpKind::kAdd, g.input(id, 0), addend)});
   }
   return absl::OkStatus();
 }

@@ -1,18 +1,17 @@
-// The ops that stand for several, and the pass that splits each for export, in order.
+// The list of the export passes that split what a file cannot hold.
 #ifndef HALFTONE_PASSES_EXPORT_SPLITS_H_
 #define HALFTONE_PASSES_EXPORT_SPLITS_H_
 
 #include <memory>
 #include <vector>
 
-#include "ir/dialect.h"
-#include "ir/graph.h"
+#include "ir/file_dialect.h"
 #include "passes/core/pass.h"
 
 namespace halftone {
 
-// What they make may have fused parts of its own, which SplitFused, SplitActivations and SplitSoftmax split behind them.
-std::vector<std::unique_ptr<Pass>> SplitsOfOps(GraphFormat format, Dialect dialect = Dialect::kPortable);
+// Those for what the dialect lacks, in the order in which they run. `file` must outlive them.
+std::vector<std::unique_ptr<Pass>> SplitsFor(const FileDialect& file);
 
 }  // namespace halftone
 

@@ -31,7 +31,7 @@ std::set<NodeId> DependentNodes(const Graph& graph, const std::vector<ValueId>& 
 SubgraphCopier::SubgraphCopier(const Graph& graph, const std::set<NodeId>& inside, const std::set<ValueId>& boundary,
                                NestedInputs& inputs)
     : graph_(graph), inside_(inside), boundary_(boundary), inputs_(inputs), edit_(*result_) {
-  edit_.SetFormat(graph.format());
+  edit_.SetLayout(graph.layout());
 }
 
 bool SubgraphCopier::IsInput(ValueId value) const {

@@ -121,7 +121,7 @@ TEST_F(WidenTypesTest, ReadersShareACast) {
 TEST_F(WidenTypesTest, OutputsKeepTypeAndName) {
   EXPECT_EQ(Widened("graph (x: bf16[3]) { y = celu(x) name=\"y\"  return y }", Without({OpKind::kCelu})),
             "cast:f32, celu:f32, cast:bf16 y");
-  EXPECT_EQ(Widened("graph graphdef (x: f16[3]) { y = celu(x) name=\"y\"  return y, z=relu(y) name=\"z\" }",
+  EXPECT_EQ(Widened("graph layout=channels_last (x: f16[3]) { y = celu(x) name=\"y\"  return y, z=relu(y) name=\"z\" }",
                     Without({OpKind::kCelu})),
             "cast:f32, celu:f32, cast:f16 y, relu:f16 z");
 }

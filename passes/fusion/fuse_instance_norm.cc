@@ -83,8 +83,8 @@ class FuseInstanceNorm final : public RewriteRule {
     if (channel == 1 && !norm.scale.valid() && !norm.offset.valid()) return No("it is a layer norm without parameters");
     if (g.type(norm.x) != DataType::kFloat32) return Kept(Concat("it is not of f32: ", Describe(g, norm.x)));
     if (!shape.dim(channel).known()) return Kept(Concat("the number of channels is not known: ", Describe(g, norm.x)));
-    if (channel != 1 && g.format() == GraphFormat::kOnnx)
-      return Kept("ONNX has no instance norm with the channels last");
+    if (channel != 1 && g.layout() == GraphLayout::kChannelsFirst)
+      return Kept("the channels are last, but those of the graph's images are first");
     for (const ValueId parameter : {norm.scale, norm.offset}) {
       if (!parameter.valid()) continue;
       const bool vector = channel == shape.rank() - 1 && IsVector(g.shape(parameter), shape.dim(channel).value);

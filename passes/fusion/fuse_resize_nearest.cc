@@ -55,8 +55,9 @@ class FuseResizeNearest final : public RewriteRule {
         return Kept(Concat("the rows are not in order: at ", i, " is output ", g.value(row).port, " of '",
                            g.Label(g.producer(row)), "', not ", i / (count / parts)));
     }
-    if (g.format() == GraphFormat::kGraphDef && (at == 3 || !shape.dim(1).known() || !shape.dim(2).known()))
-      return Kept(Concat("TensorFlow resizes dimensions 1 and 2, of known sizes: ", at, " of ", Describe(g, x)));
+    if (g.layout() == GraphLayout::kChannelsLast && (at == 3 || !shape.dim(1).known() || !shape.dim(2).known()))
+      return Kept(Concat("with the channels last dimensions 1 and 2 can be resized, of known sizes: ", at, " of ",
+                         Describe(g, x)));
     return Match({concat, split}, {x});
   }
 
@@ -72,8 +73,7 @@ class FuseResizeNearest final : public RewriteRule {
     node.attributes.Set("mode", std::string("nearest"));
     node.attributes.Set("coordinate_transformation_mode", std::string("asymmetric"));
     node.attributes.Set("nearest_mode", std::string("floor"));
-    if (g.format() == GraphFormat::kGraphDef) {
-      node.spelling = "ResizeNearestNeighbor";  // without one the exporter would not know which resize it is
+    if (g.layout() == GraphLayout::kChannelsLast) {
       std::vector<int64_t> sizes = {g.shape(m.value(0)).dim(1).value, g.shape(m.value(0)).dim(2).value};
       sizes[axis - 1] = count;
       node.attributes.Set("axes", std::vector<int64_t>{1, 2});

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/file_dialect.h"
 #include "ir/types.h"
 
 namespace halftone {
@@ -39,8 +40,13 @@ struct PlannerOptions {
   // Applied in order, e.g. those of the environment, then those of the policy. An op that is added to a list leaves the
   // list on which it stood, with a warning (TensorFlow would refuse to run).
   std::vector<ListEdits> edits;
-  // Nodes that make outputs of the graph are not processed. Default: as the format is (GraphDef: true, ONNX: false;
-  // there a cast can take over the output's name).
+  // The dialect of the TensorFlow file that the graph was imported from: node.spelling is a TensorFlow op then, inputs
+  // and constants with names are nodes, outputs are known by the names of their nodes. nullptr: it comes from elsewhere.
+  const FileDialect* imported_from = nullptr;
+  // A variant that plans the fused graph: the dialect whose fused ops are on its lists.
+  const FileDialect* fused_as = nullptr;
+  // Nodes that make outputs of the graph are not processed. Default: where outputs are known by the names of their nodes
+  // (imported_from); else a cast can take over the output's name.
   std::optional<bool> keep_output_nodes;
   // Also paint infer ops behind marked ones, not only those between them. Fewer casts, and results of infer ops round.
   // Default: false, but for Intel's extension, which always does it. (TensorFlow learnt it late.)

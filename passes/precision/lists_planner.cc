@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "ir/dialect.h"
+#include "ir/file_dialect.h"
 #include "ir/source_graph.h"
 #include "passes/precision/auto_mixed_precision.h"
 #include "passes/precision/op_lists.h"
@@ -20,8 +20,13 @@ namespace {
 // What a marked topology says, in the words of a plan.
 class Report {
  public:
-  Report(const Graph& graph, const TypeTopology& topology, const AutoMixedPrecision& amp, DataType type)
-      : g_(graph), topology_(topology), amp_(amp), type_(type), word_(LongTypeName(type)) {}
+  Report(const Graph& graph, const TypeTopology& topology, const AutoMixedPrecision& amp, const PlannerOptions& options)
+      : g_(graph),
+        topology_(topology),
+        amp_(amp),
+        type_(options.target_type),
+        sources_are_nodes_(options.imported_from != nullptr),
+        word_(LongTypeName(type_)) {}
 
   std::vector<TypeAttributeDecision> Attributes() const;
   PrecisionPlan Plan() const;
@@ -43,7 +48,8 @@ class Report {
   const TypeTopology& topology_;
   const AutoMixedPrecision& amp_;
   const DataType type_;
-  const std::string word_;  // "bfloat16"
+  const bool sources_are_nodes_;  // inputs and constants are nodes of the file
+  const std::string word_;        // "bfloat16"
 };
 
 std::string Report::ReasonOf(int vertex) const {
@@ -99,7 +105,7 @@ std::vector<TypeAttributeDecision> Report::Attributes() const {
   for (const TypeTopology::Node& node : topology_.nodes()) {
     const OpKind kind = g_.op(node.id);
     const bool is_source = kind == OpKind::kInput || kind == OpKind::kConstant;
-    if (is_source && g_.format() != GraphFormat::kGraphDef) continue;  // no nodes there
+    if (is_source && !sources_are_nodes_) continue;
     for (const int vertex : node.vertices) {
       const TypeTopology::Vertex& type = topology_.vertices()[vertex];
       if (!type.is_f32 || type.id.attribute.empty()) continue;
@@ -234,20 +240,21 @@ PlanSummary Report::Summary(bool has_allow_ops) const {
   for (const TypeTopology::Node& node : topology_.nodes()) {
     const OpKind op = g_.op(node.id);
     const bool is_source = op == OpKind::kInput || op == OpKind::kConstant;
-    // A GraphDef's constants and inputs are nodes of the file, except those without a name, which the importer made.
-    const bool counts = g_.format() == GraphFormat::kGraphDef ? !g_.node(node.id).name.empty() : !is_source;
+    // Where constants and inputs are nodes of the file, those without a name are not: the importer made them.
+    const bool counts = sources_are_nodes_ ? !g_.node(node.id).name.empty() : !is_source;
     summary.nodes += counts ? 1 : 0;
   }
   return summary;
 }
 
 // What TensorFlow refuses, or would not do because it never sees it.
-void Warn(const TypeTopology& topology, const OpLists& lists, std::vector<std::string>& warnings) {
+void Warn(const TypeTopology& topology, const OpLists& lists, const FileDialect& imported_from,
+          std::vector<std::string>& warnings) {
   std::set<std::string> unknown, fused;
   for (const TypeTopology::Node& node : topology.nodes()) {
     if (lists.ListOf(node.op) != ListKind::kNone) continue;
     if (!node.is_known) unknown.insert(node.op);
-    if (IsDialectOp(node.op, GraphFormat::kGraphDef)) fused.insert(node.op);
+    if (imported_from.is_fused_op(node.op)) fused.insert(node.op);
   }
   for (const std::string& op : unknown) {
     warnings.push_back(Concat("'", op, "' is no op of TensorFlow's registry of 2020: it stays as it is"));
@@ -269,11 +276,12 @@ std::string PlanSummary::ToString() const {
 
 absl::StatusOr<ListsPlan> PlanByLists(const Graph& graph, const PlannerOptions& options) {
   const bool fused = PlansFusedGraph(options.lists_variant);
-  const bool as_spelled = graph.source() != nullptr && !fused;
+  const bool as_spelled = graph.source() != nullptr && options.imported_from != nullptr && !fused;
   const TopologyOptions topology_options = {
       .target = options.target_type,
-      .keep_outputs = options.keep_output_nodes.value_or(graph.format() == GraphFormat::kGraphDef),
-      .itex_names = fused,
+      .keep_outputs = options.keep_output_nodes.value_or(options.imported_from != nullptr),
+      .imported_from = options.imported_from,
+      .fused_as = fused ? options.fused_as : nullptr,
   };
   ListsPlan result;
   const OpLists lists(options, /*with_own=*/!as_spelled, result.warnings);
@@ -281,8 +289,8 @@ absl::StatusOr<ListsPlan> PlanByLists(const Graph& graph, const PlannerOptions& 
                                      : TypeTopology::OfGraph(graph, topology_options);
   AutoMixedPrecision amp(topology, lists);
   const bool has_allow_ops = amp.Run(options.mark_infer_after_allow.value_or(fused));
-  if (as_spelled) Warn(topology, lists, result.warnings);
-  const Report report(graph, topology, amp, options.target_type);
+  if (as_spelled) Warn(topology, lists, *options.imported_from, result.warnings);
+  const Report report(graph, topology, amp, options);
   result.attributes = report.Attributes();
   result.plan = report.Plan();
   result.summary = report.Summary(has_allow_ops);

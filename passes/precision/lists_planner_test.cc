@@ -26,10 +26,13 @@ struct Planned {
   Graph graph;
   ListsPlan lists;
 
-  Planned(std::string_view text, const PlannerOptions& options = {}) {
+  // A graph with the channels last counts as one of a TensorFlow file.
+  Planned(std::string_view text, PlannerOptions options = {}) {
+    static constexpr FileDialect kTensorFlow = {.is_fused_op = [](std::string_view op) { return op[0] == '_'; }};
     absl::StatusOr<Graph> parsed = ParseGraph(text);
     EXPECT_TRUE(parsed.ok()) << parsed.status();
     graph = *std::move(parsed);
+    if (graph.layout() == GraphLayout::kChannelsLast) options.imported_from = &kTensorFlow;
     absl::StatusOr<ListsPlan> plan = PlanByLists(graph, options);
     EXPECT_TRUE(plan.ok()) << plan.status();
     lists = *std::move(plan);
@@ -61,7 +64,7 @@ struct Planned {
 };
 
 TEST(ListsPlanner, AllowOpsAreMarkedEvenAlone) {
-  const Planned p("graph onnx (x: f32[2,3]) { w = const f32[3,5]  m = matmul(x, w)  return y=softmax(m) }");
+  const Planned p("graph (x: f32[2,3]) { w = const f32[3,5]  m = matmul(x, w)  return y=softmax(m) }");
   EXPECT_EQ(p.Marked(), "m");
   EXPECT_EQ(p.Of("m").reason, "allow list: MatMul");
   EXPECT_EQ(p.Of("m").list, "allow");
@@ -75,7 +78,7 @@ TEST(ListsPlanner, AllowOpsAreMarkedEvenAlone) {
 }
 
 TEST(ListsPlanner, InferAndClearOpsBetweenAllowOpsAreMarked) {
-  const Planned p(R"(graph onnx (x: f32[2,3]) { w = const f32[3,3]
+  const Planned p(R"(graph (x: f32[2,3]) { w = const f32[3,3]
       a = matmul(x, w)  b = tanh(a)  c = relu(b)  d = matmul(c, w)  e = tanh(d)  return y=exp(e) })");
   EXPECT_EQ(p.Marked(), "a b c d");
   EXPECT_EQ(p.Of("b").step, "infer-between");
@@ -83,7 +86,7 @@ TEST(ListsPlanner, InferAndClearOpsBetweenAllowOpsAreMarked) {
 }
 
 TEST(ListsPlanner, ClearOpsNextToMarkedOnesAreMarkedThroughEachOther) {
-  const Planned p(R"(graph onnx (x: f32[2,3]) { w = const f32[3,3]
+  const Planned p(R"(graph (x: f32[2,3]) { w = const f32[3,3]
       p = relu(x)  q = transpose(p, [0, 1])  a = matmul(q, w)  b = relu(a)  c = flatten(b)  d = tanh(c)  e = relu(d)  return y=sigmoid(e) })");
   EXPECT_EQ(p.Marked(), "p q a b c");
   EXPECT_EQ(p.Of("c").step, "clear-adjacent");
@@ -92,7 +95,7 @@ TEST(ListsPlanner, ClearOpsNextToMarkedOnesAreMarkedThroughEachOther) {
 
 TEST(ListsPlanner, DenyIsPropagatedThroughClearAndInferToTheNextDenyOrInferOp) {
   // exp -> relu -> tanh is denied up to tanh; what follows it, with no deny or infer op behind, is not.
-  const Planned p(R"(graph onnx (x: f32[2,3]) { w = const f32[3,3]
+  const Planned p(R"(graph (x: f32[2,3]) { w = const f32[3,3]
       a = matmul(x, w)  b = exp(a)  c = relu(b)  d = tanh(c)  e = matmul(d, w)  r = relu(d)  return y=softmax(e), z=r })");
   EXPECT_EQ(p.Marked(), "a e");
   EXPECT_EQ(p.Of("b").reason, "deny list: Exp");
@@ -102,13 +105,13 @@ TEST(ListsPlanner, DenyIsPropagatedThroughClearAndInferToTheNextDenyOrInferOp) {
 }
 
 TEST(ListsPlanner, WithoutTheDenyOpTheSameChainIsMarked) {
-  const Planned p(R"(graph onnx (x: f32[2,3]) { w = const f32[3,3]
+  const Planned p(R"(graph (x: f32[2,3]) { w = const f32[3,3]
       a = matmul(x, w)  c = relu(a)  d = tanh(c)  e = matmul(d, w)  return y=softmax(e) })");
   EXPECT_EQ(p.Marked(), "a c d e");
 }
 
 TEST(ListsPlanner, OpaqueNodesPassDenyOnAndAreNeverMarked) {
-  const Planned p(R"(graph graphdef (x: f32[2,3]) { w = const f32[3,3]
+  const Planned p(R"(graph layout=channels_last (x: f32[2,3]) { w = const f32[3,3]
       a = matmul(x, w)  b = exp(a)  c: f32[2,3] = opaque "Tile" (b)  d = tanh(c)  e = matmul(d, w)  f: f32[2,3] = opaque "Tile" (e)
       return y=softmax(f) })");
   EXPECT_EQ(p.Marked(), "a e");
@@ -122,7 +125,7 @@ TEST(ListsPlanner, OpaqueNodesPassDenyOnAndAreNeverMarked) {
 
 TEST(ListsPlanner, InferOpsAfterMarkedOnesOnlyIfAsked) {
   const char* text =
-      R"(graph onnx (x: f32[2,3], r: f32[2,3]) { w = const f32[3,3]  k = const f32[3]  a = matmul(x, w)  b = bias_add(a, k) {layout="NHWC"}
+      R"(graph (x: f32[2,3], r: f32[2,3]) { w = const f32[3,3]  k = const f32[3]  a = matmul(x, w)  b = bias_add(a, k) {layout="NHWC"}
       c = softmax(b)  d = relu(c)  e = exp(r)  f = add(a, e)  return y=d, z=f })";
   EXPECT_EQ(Planned(text).Marked(), "a");
   const Planned p(text, {.mark_infer_after_allow = true});
@@ -133,7 +136,7 @@ TEST(ListsPlanner, InferOpsAfterMarkedOnesOnlyIfAsked) {
 
 TEST(ListsPlanner, OutputsOfAGraphDefAreKeptUnlessAsked) {
   const char* text =
-      R"(graph graphdef (x: f32[2,3]) { w = const f32[3,3]  a = matmul(x, w)  y = matmul(a, w)  return y })";
+      R"(graph layout=channels_last (x: f32[2,3]) { w = const f32[3,3]  a = matmul(x, w)  y = matmul(a, w)  return y })";
   const Planned p(text);
   EXPECT_EQ(p.Marked(), "a");
   EXPECT_THAT(p.Of("y").reason, HasSubstr("output of the graph"));
@@ -141,14 +144,14 @@ TEST(ListsPlanner, OutputsOfAGraphDefAreKeptUnlessAsked) {
 }
 
 TEST(ListsPlanner, OtherDevicesAreNotProcessed) {
-  const Planned p(R"(graph graphdef (x: f32[2,3]) { w = const f32[3,3]  a = matmul(x, w) device="/device:GPU:0"
+  const Planned p(R"(graph layout=channels_last (x: f32[2,3]) { w = const f32[3,3]  a = matmul(x, w) device="/device:GPU:0"
       b = matmul(a, w) device="/job:localhost/replica:0/task:0/device:CPU:0"  return y=softmax(b) })");
   EXPECT_EQ(p.Marked(), "b");
   EXPECT_THAT(p.Of("a").reason, HasSubstr("is no CPU"));
 }
 
 TEST(ListsPlanner, StatisticsOfABatchNormStayF32AndItsFirstVersionCountsAsTheSecond) {
-  const Planned p(R"(graph graphdef (x: f32[2,5,4,3]) { w = const f32[1,1,3,3]  s = const f32[3]
+  const Planned p(R"(graph layout=channels_last (x: f32[2,5,4,3]) { w = const f32[1,1,3,3]  s = const f32[3]
       a = conv "Conv2D" (x, w) {layout="NHWC", weights_layout="HWIO"}  b = batch_norm "FusedBatchNorm" (a, s, s, s, s) {layout="NHWC"}
       c = conv "Conv2D" (b, w) {layout="NHWC", weights_layout="HWIO"}  return y=softmax(c) })");
   EXPECT_EQ(p.Marked(), "a b c");
@@ -160,26 +163,26 @@ TEST(ListsPlanner, StatisticsOfABatchNormStayF32AndItsFirstVersionCountsAsTheSec
 TEST(ListsPlanner, ValuesThatFeedOnlyTheStatisticsAreNoPathOfTheData) {
   // The matmul's result is the scale of the batch norm: not connected to its data.
   const Planned p(
-      R"(graph graphdef (x: f32[3], i: f32[2,5,4,3], o: f32[1,3]) { w = const f32[3,3]  k = const f32[1,1,3,3]
+      R"(graph layout=channels_last (x: f32[3], i: f32[2,5,4,3], o: f32[1,3]) { w = const f32[3,3]  k = const f32[1,1,3,3]
       m = matmul(o, w)  t = tanh(m)  s = reshape(t, [3])  b = batch_norm (i, s, x, x, x) {layout="NHWC"}
       c = conv(b, k) {layout="NHWC", weights_layout="HWIO"}  return y=softmax(c) })");
   EXPECT_EQ(p.Marked(), "m c");
 }
 
 TEST(ListsPlanner, TheRegistryDecidesWhatMayBeBFloat16) {
-  const Planned p(R"(graph onnx (x: f32[1,3,4,5]) { w = const f32[3,3,1,1]  s = const f32[4] {1, 1, 2, 2}
+  const Planned p(R"(graph (x: f32[1,3,4,5]) { w = const f32[3,3,1,1]  s = const f32[4] {1, 1, 2, 2}
       a = conv(x, w)  r = resize(a, _, s) {mode="nearest"}  b = conv(r, w)  return y=softmax(b) })");
   EXPECT_EQ(p.Marked(), "a b");
   EXPECT_EQ(p.Of("r").reason, "TensorFlow's ResizeNearestNeighbor allows no bfloat16");
 }
 
 TEST(ListsPlanner, IntegerMatmulsAreLeftAlone) {
-  const Planned p("graph onnx (x: s32[2,3]) { w = const s32[3,3] {1,2,3,4,5,6,7,8,9}  a = matmul(x, w)  return y=a }");
+  const Planned p("graph (x: s32[2,3]) { w = const s32[3,3] {1,2,3,4,5,6,7,8,9}  a = matmul(x, w)  return y=a }");
   EXPECT_EQ(p.Marked(), "");
   EXPECT_EQ(p.Of("a").reason, "no f32 data");
 }
 
-constexpr char kLoop[] = R"(graph graphdef (x: f32[2,3], p: bool[]) { w = const f32[3,3]
+constexpr char kLoop[] = R"(graph layout=channels_last (x: f32[2,3], p: bool[]) { w = const f32[3,3]
     e = enter(x)  m: f32[2,3], _ = merge(e, n)  s0, s1 = switch(m, p)  a = matmul(s1, w)  BODY  n: f32[2,3] = next_iteration(b)
     q = exit(s0)  return y=softmax(q) })";
 
@@ -203,16 +206,16 @@ TEST(ListsPlanner, BothEndsOfALoopEdgeHaveOneType) {
 
 TEST(ListsPlanner, AnExistingCastWhoseReadersAreMarkedIsMarked) {
   const Planned p(
-      R"(graph onnx (x: u8[2,3]) { w = const f32[3,3]  c: f32[2,3] = cast(x)  a = matmul(c, w)  return y=softmax(a) })");
+      R"(graph (x: u8[2,3]) { w = const f32[3,3]  c: f32[2,3] = cast(x)  a = matmul(c, w)  return y=softmax(a) })");
   EXPECT_EQ(p.Marked(), "c a");
   EXPECT_EQ(p.Of("c", 'D').type_attribute, "DstT");
   const Planned q(
-      R"(graph onnx (x: u8[2,3]) { w = const f32[3,3]  c: f32[2,3] = cast(x)  a = matmul(c, w)  return y=softmax(a), z=tanh(c) })");
+      R"(graph (x: u8[2,3]) { w = const f32[3,3]  c: f32[2,3] = cast(x)  a = matmul(c, w)  return y=softmax(a), z=tanh(c) })");
   EXPECT_EQ(q.Marked(), "a");
 }
 
 TEST(ListsPlanner, CastsAreCountedPerValueNotPerReader) {
-  const Planned p(R"(graph onnx (x: f32[2,3]) { w = const f32[3,3]  a = matmul(x, w)  b = matmul(x, w)
+  const Planned p(R"(graph (x: f32[2,3]) { w = const f32[3,3]  a = matmul(x, w)  b = matmul(x, w)
       return y=tanh(a), z=sigmoid(a), u=softmax(b) })");
   EXPECT_EQ(p.lists.summary.casts_to_bf16, 1);
   EXPECT_EQ(p.lists.summary.casts_to_f32, 2);
@@ -220,13 +223,13 @@ TEST(ListsPlanner, CastsAreCountedPerValueNotPerReader) {
 
 TEST(ListsPlanner, GraphDefCountsItsConstantsAsTensorFlowDoes) {
   const Planned p(
-      R"(graph graphdef (x: f32[2,3]) { w = const f32[3,3] name="w"  a = matmul(x, w) name="a"  y = softmax(a) name="y"  return y })");
+      R"(graph layout=channels_last (x: f32[2,3]) { w = const f32[3,3] name="w"  a = matmul(x, w) name="a"  y = softmax(a) name="y"  return y })");
   EXPECT_EQ(p.lists.summary.nodes, 4);
   EXPECT_EQ(p.lists.summary.marked, 1);
 }
 
 TEST(ListsPlanner, IntelsListsKnowFusedOpsAndPaintWhatFollows) {
-  const char* text = R"(graph graphdef (x: f32[2,5,4,3]) { w = const f32[1,1,3,3]  k = const f32[3]
+  const char* text = R"(graph layout=channels_last (x: f32[2,5,4,3]) { w = const f32[1,1,3,3]  k = const f32[3]
       a = conv(x, w, k) {layout="NHWC", weights_layout="HWIO", activation="relu"}  b = tanh(a)  return y=exp(b) })";
   const Planned p(text, {.lists_variant = ListsVariant::kItex});
   EXPECT_EQ(p.Of("a").reason, "allow list: _ITEXFusedConv2D");
@@ -236,7 +239,7 @@ TEST(ListsPlanner, IntelsListsKnowFusedOpsAndPaintWhatFollows) {
 }
 
 TEST(ListsPlanner, Float16IsPlannedAsBFloat16Is) {
-  const Planned p("graph onnx (x: f32[2,3]) { w = const f32[3,5]  m = matmul(x, w)  return y=softmax(m) }",
+  const Planned p("graph (x: f32[2,3]) { w = const f32[3,5]  m = matmul(x, w)  return y=softmax(m) }",
                   {.target_type = DataType::kFloat16});
   EXPECT_EQ(p.Of("m").type, DataType::kFloat16);
   EXPECT_THAT(p.lists.summary.ToString(), HasSubstr("Converted 1/2 nodes to float16 precision"));

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/file_dialect.h"
 #include "ir/graph.h"
 #include "ir/precision_plan.h"
 #include "passes/precision/lists_options.h"
@@ -47,9 +48,10 @@ class OpLists {
   std::map<std::string, ListKind, std::less<>> list_of_;
 };
 
-// The TensorFlow op that a node means: its spelling in a GraphDef, else that of the canonical op. "" for opaque nodes
-// of other formats. A dialect's fused op counts as the op that it begins with.
-std::string_view TensorFlowOp(const Graph& graph, NodeId node);
+// The TensorFlow op that a node means: that of the canonical op, or its spelling where the graph was imported from a
+// TensorFlow file (PlannerOptions::imported_from). "" for opaque nodes of other formats. A fused op of a dialect counts as
+// the op that it begins with.
+std::string_view TensorFlowOp(const Graph& graph, NodeId node, const FileDialect* imported_from = nullptr);
 
 }  // namespace halftone
 

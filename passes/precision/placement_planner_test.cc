@@ -45,7 +45,7 @@ struct Planned {
 };
 
 // conv, relu6 (on no list), conv: two that are marked side by side, one alone.
-constexpr char kOrphan[] = R"(graph onnx (x: f32[2,3,5,4]) {
+constexpr char kOrphan[] = R"(graph (x: f32[2,3,5,4]) {
   w = const f32[6,3,2,3]  v = const f32[2,6,1,1]  u = const f32[2,2,1,1]
   a = conv(x, w)  b = relu(a)  c = relu6(b)  d = conv(c, v)  e = tanh(d)  f = conv(e, u)  g = relu(f)  return g })";
 
@@ -63,16 +63,16 @@ TEST(Placement, OrphansGoBackToFloat32) {
 }
 
 TEST(Placement, TheFirstAndTheLastNodeHaveFloat32Beside) {
-  const Planned alone("graph onnx (x: f32[2,3]) { w = const f32[3,5]  m = matmul(x, w)  return m }");
+  const Planned alone("graph (x: f32[2,3]) { w = const f32[3,5]  m = matmul(x, w)  return m }");
   EXPECT_EQ(alone.Lowered(), "") << "input and output are f32";
   EXPECT_EQ(alone.Of("m").reason, "between float32 nodes: 'x' in front, 'output m' behind (matmul)");
-  const Planned two("graph onnx (x: f32[2,3]) { w = const f32[3,5]  m = matmul(x, w)  r = relu(m)  return r }");
+  const Planned two("graph (x: f32[2,3]) { w = const f32[3,5]  m = matmul(x, w)  r = relu(m)  return r }");
   EXPECT_EQ(two.Lowered(), "m r") << "each has one bfloat16 neighbour";
 }
 
 TEST(Placement, AllProducersAndReadersAreLookedAt) {
   // add: a marked producer first, one in f32 second; read by a marked node first, by one in f32 second.
-  const Planned p(R"(graph onnx (x: f32[2,3]) { w = const f32[3,3]
+  const Planned p(R"(graph (x: f32[2,3]) { w = const f32[3,3]
     m = matmul(x, w)  r = relu(m)  t = tanh(x)  s = add(r, t)  u = relu(s)  z = tanh(s)  return u, z })");
   EXPECT_EQ(p.Of("s").rule, "placement.orphan");
   EXPECT_THAT(p.Of("s").reason, HasSubstr("'t' in front, 'z' behind"));
@@ -81,12 +81,12 @@ TEST(Placement, AllProducersAndReadersAreLookedAt) {
 }
 
 TEST(Placement, ConstantsAreNoProducers) {
-  const Planned p("graph onnx (x: f32[3]) { c = const f32[2,3]  a = relu(x)  b = add(a, c)  return b }");
+  const Planned p("graph (x: f32[3]) { c = const f32[2,3]  a = relu(x)  b = add(a, c)  return b }");
   EXPECT_EQ(p.Lowered(), "a b") << "b has no producer in f32";
 }
 
 TEST(Placement, ProductsGetFloat32OutputWhereAllReadersWantIt) {
-  const Planned p(R"(graph onnx (x: f32[2,3]) { w = const f32[3,5]  b = const f32[5]  v = const f32[5,5]
+  const Planned p(R"(graph (x: f32[2,3]) { w = const f32[3,5]  b = const f32[5]  v = const f32[5,5]
     m = matmul(x, w, b)  r = relu(m)  n = matmul(r, v)  y = tanh(n)  return y })");
   EXPECT_EQ(p.Lowered(), "m r n");
   EXPECT_FALSE(p.Of("m").f32_output);
@@ -96,17 +96,17 @@ TEST(Placement, ProductsGetFloat32OutputWhereAllReadersWantIt) {
 }
 
 TEST(Placement, NoFloat32OutputForMixedReadersNorWithAResidual) {
-  const Planned mixed(R"(graph onnx (x: f32[2,5]) { v = const f32[5,5]
+  const Planned mixed(R"(graph (x: f32[2,5]) { v = const f32[5,5]
     r = relu(x)  n = matmul(r, v)  s = sigmoid(n)  y = tanh(n)  return s, y })");
   EXPECT_FALSE(mixed.Of("n").f32_output);
-  const Planned residual(R"(graph onnx (x: f32[2,3,5,4]) { w = const f32[3,3,1,1]
+  const Planned residual(R"(graph (x: f32[2,3,5,4]) { w = const f32[3,3,1,1]
     r = relu(x)  n = conv(r, w, _, r)  y = tanh(n)  return y })");
   EXPECT_EQ(residual.Of("n").rule, "placement.marked");
   EXPECT_FALSE(residual.Of("n").f32_output);
 }
 
 TEST(Placement, OnlyStaticShapes) {
-  const Planned p(R"(graph onnx (x: f32[2,6], s: s64[2]) {
+  const Planned p(R"(graph (x: f32[2,6], s: s64[2]) {
     r = relu(x)  a = reshape(r, [3, 4])  b = reshape(r, s)  c = relu(a)  d = relu(b)  return c, d })");
   EXPECT_EQ(p.Of("a").rule, "placement.marked");
   EXPECT_EQ(p.Of("b").rule, "placement.dynamic-shape");
@@ -114,14 +114,14 @@ TEST(Placement, OnlyStaticShapes) {
 }
 
 TEST(Placement, InputsMustBeFloat32) {
-  const Planned p("graph onnx (x: s64[2,3], f: f64[2]) { r = add(x, x)  s = relu(f)  return r, s }");
+  const Planned p("graph (x: s64[2,3], f: f64[2]) { r = add(x, x)  s = relu(f)  return r, s }");
   EXPECT_EQ(p.Of("r").rule, "target.input-type");
   EXPECT_EQ(p.Of("r").reason, "input 'a' is s64, not f32");
   EXPECT_EQ(p.Of("s").reason, "input 'x' is f64, not f32");
 }
 
 TEST(Placement, AScaleWhoseBiasComesAfterIsLeftAlone) {
-  const Planned p(R"(graph onnx (x: f32[2,3]) {
+  const Planned p(R"(graph (x: f32[2,3]) {
     r = relu(x)  a = binary_chain(r, 2.0:f32, 1.0:f32) {ops=["mul", "add"]}
     b = binary_chain(r, 2.0:f32, 1.0:f32) {ops=["add", "mul"]}  c = relu(a)  d = relu(b)  return c, d })");
   EXPECT_EQ(p.Of("a").rule, "placement.scale-order");
@@ -130,18 +130,18 @@ TEST(Placement, AScaleWhoseBiasComesAfterIsLeftAlone) {
 }
 
 TEST(Placement, ACastReadsBfloat16AsItComes) {
-  const Planned p("graph onnx (x: f32[2,3]) { r = relu(x)  c: s64[2,3] = cast(r)  return c }");
+  const Planned p("graph (x: f32[2,3]) { r = relu(x)  c: s64[2,3] = cast(r)  return c }");
   EXPECT_EQ(p.Of("c", 'D').rule, "placement.marked");
   EXPECT_EQ(p.Lowered(), "r") << "what the cast makes stays s64";
   EXPECT_THAT(p.planned.summary, HasSubstr("marked 2 of 2 operators to bfloat16, 0 orphans back to float32, 0 with "
                                            "float32 output, 1 cast"));
-  const Planned q("graph onnx (x: s64[2,3]) { c: f32[2,3] = cast(x)  r = relu(c)  s = relu(r)  return s }");
+  const Planned q("graph (x: s64[2,3]) { c: f32[2,3] = cast(x)  r = relu(c)  s = relu(r)  return s }");
   EXPECT_EQ(q.Of("c", 'D').reason, "input 'x' is s64, not f32");
   EXPECT_EQ(q.Lowered(), "r s");
 }
 
 TEST(Placement, TheVintagesDiffer) {
-  constexpr char kText[] = "graph onnx (x: f32[2,3]) { a = sigmoid(x)  b = relu(a)  c = relu(b)  return c }";
+  constexpr char kText[] = "graph (x: f32[2,3]) { a = sigmoid(x)  b = relu(a)  c = relu(b)  return c }";
   EXPECT_EQ(Planned(kText).Lowered(), "a b c");
   const Planned old(kText, {.lists = PlacementLists::kPaddle2});
   EXPECT_EQ(old.Lowered(), "b c");
@@ -158,7 +158,7 @@ TEST(Placement, TheVintagesDiffer) {
 }
 
 TEST(Placement, SumMeansAnotherOpInEachVintage) {
-  constexpr char kText[] = R"(graph onnx (x: f32[2,3]) {
+  constexpr char kText[] = R"(graph (x: f32[2,3]) {
     r = relu(x)  a = add_n(r, r)  b = reduce_sum(r, [1])  c = relu(a)  d = relu(b)  return c, d })";
   EXPECT_EQ(Planned(kText).Of("b").rule, "placement.marked");
   EXPECT_EQ(Planned(kText).Of("a").rule, "placement.not-listed");
@@ -179,13 +179,13 @@ TEST(Placement, TheUsersOwnListIsASubset) {
 }
 
 TEST(Placement, OpaqueNodesStay) {
-  const Planned p(R"(graph onnx (x: f32[2,3]) { r = relu(x)  y: f32[2,3] = opaque "Foo" (r)  s = relu(y)  return s })");
+  const Planned p(R"(graph (x: f32[2,3]) { r = relu(x)  y: f32[2,3] = opaque "Foo" (r)  s = relu(y)  return s })");
   EXPECT_EQ(p.Of("y").rule, "placement.not-listed");
   EXPECT_EQ(p.Lowered(), "");
 }
 
 TEST(Placement, WorksOnGraphDefs) {
-  const Planned p(R"(graph graphdef (x: f32[1,6,7,2]) {
+  const Planned p(R"(graph layout=channels_last (x: f32[1,6,7,2]) {
     w = const f32[3,3,2,4] name="w"  b = const f32[4] name="b"
     c = conv(x, w, b) {auto_pad="SAME_UPPER", layout="NHWC", weights_layout="HWIO", activation="relu"} name="c"
     p = max_pool "MaxPool" (c) {kernel=[2, 2], layout="NHWC"} name="p"  y = relu "Relu" (p) name="y"  return y })");
@@ -195,14 +195,14 @@ TEST(Placement, WorksOnGraphDefs) {
 }
 
 TEST(Placement, AnotherDeviceIsNotOurs) {
-  const Planned p(R"(graph graphdef (x: f32[2,3]) {
+  const Planned p(R"(graph layout=channels_last (x: f32[2,3]) {
     a = relu "Relu" (x) name="a"  b = relu "Relu" (a) name="b" device="/device:GPU:0"  return b })");
   EXPECT_EQ(p.Of("b").rule, "target.device");
   EXPECT_THAT(p.Of("b").reason, HasSubstr("GPU:0"));
 }
 
 TEST(Placement, Float16KeepsWhatItCannotHold) {
-  const Planned p(R"(graph onnx (x: f32[2,3]) { c = const f32[3] {1, 2, 70000}  d = const f32[3] {1, 2, 65504}
+  const Planned p(R"(graph (x: f32[2,3]) { c = const f32[3] {1, 2, 70000}  d = const f32[3] {1, 2, 65504}
     r = relu(x)  a = add(r, c)  b = add(r, d)  s = relu(b)  return a, s })",
                   {.type = DataType::kFloat16});
   EXPECT_EQ(p.Of("a").rule, "target.float16-range");

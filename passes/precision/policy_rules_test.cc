@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 constexpr DataType kF32 = DataType::kFloat32, kBf16 = DataType::kBFloat16, kF16 = DataType::kFloat16;
 
 // Three layers, each with a relu behind it, and a softmax at the end.
-constexpr char kNet[] = R"(graph onnx (x: f32[2,3]) {
+constexpr char kNet[] = R"(graph (x: f32[2,3]) {
   w = const f32[3,3]
   m1 = matmul(x, w)  r1 = relu(m1)  m2 = matmul(r1, w)  r2 = relu(m2)  m3 = matmul(r2, w)  r3 = relu(m3)
   y = softmax(r3)  return y })";
@@ -74,14 +74,14 @@ TEST(PolicyRules, TheLastLayerAndWhatFollowsItStayFloat32) {
 }
 
 TEST(PolicyRules, EveryBranchHasAFirstLayer) {
-  const Ruled r(R"(graph onnx (x: f32[2,3]) { w = const f32[3,3]
+  const Ruled r(R"(graph (x: f32[2,3]) { w = const f32[3,3]
     a = matmul(x, w)  b = matmul(x, w)  s = add(a, b)  c = matmul(s, w)  return c })",
                 "a=bf16, b=bf16, s=bf16, c=bf16", {.keep_first = true});
   EXPECT_EQ(r.Print(), "c=bf16");
 }
 
 TEST(PolicyRules, ASumOfOneThatStaysLoweredDoesNotFollow) {
-  const Ruled r(R"(graph onnx (x: f32[2,3]) { w = const f32[3,3]
+  const Ruled r(R"(graph (x: f32[2,3]) { w = const f32[3,3]
     a = matmul(x, w)  t = matmul(a, w)  s = add(a, t)  c = matmul(s, w)  return c })",
                 "a=bf16, t=bf16, s=bf16, c=bf16", {.keep_first = true});
   EXPECT_EQ(r.Print(), "t=bf16, s=bf16, c=bf16");
@@ -104,7 +104,7 @@ TEST(PolicyRules, OpsByTheirNamesOfBothFormats) {
   for (const char* op : {"matmul", "MatMul"}) {
     EXPECT_EQ(Ruled(kNet, kAll, {.nodes = {{.op = op, .precision = kF32}}}).Print(), "") << op;
   }
-  constexpr char kNorm[] = R"(graph onnx (x: f32[2,3,4]) { s = const f32[3]  v = const f32[3] uniform(0.5, 2)
+  constexpr char kNorm[] = R"(graph (x: f32[2,3,4]) { s = const f32[3]  v = const f32[3] uniform(0.5, 2)
     b = batch_norm(x, s, s, s, v)  return b })";
   EXPECT_EQ(Ruled(kNorm, "b=bf16", {.nodes = {{.op = "BatchNormalization", .precision = kF32}}}).Print(), "");
 }
@@ -128,7 +128,7 @@ TEST(PolicyRules, SixteenBitsAreTheTypeOfTheVariant) {
 }
 
 TEST(PolicyRules, WhatCannotBeHadStaysWithAReasonAndAWarning) {
-  const Ruled r("graph onnx (x: s64[2,3]) { a = abs(x)  return a }", "", {.nodes = {{.name = "a", .ceiling = kBf16}}});
+  const Ruled r("graph (x: s64[2,3]) { a = abs(x)  return a }", "", {.nodes = {{.name = "a", .ceiling = kBf16}}});
   EXPECT_EQ(r.Print(), "");
   EXPECT_EQ(r.Of("a").rule, "policy.not-possible");
   EXPECT_THAT(r.Of("a").reason, HasSubstr("cannot be had: input 'x' is s64, not f32"));
@@ -149,10 +149,10 @@ TEST(PolicyRules, NodeRulesAreOverKeepFirst) {
 
 TEST(PolicyRules, AFusedNodeIsFoundByTheNameOfItsParts) {
   const absl::StatusOr<Graph> imported =
-      ParseGraph("graph onnx (x: f32[2,3]) { w = const f32[3,5]  m = matmul(x, w)  r = relu(m)  return r }");
+      ParseGraph("graph (x: f32[2,3]) { w = const f32[3,5]  m = matmul(x, w)  r = relu(m)  return r }");
   ASSERT_TRUE(imported.ok());
   constexpr char kFused[] =
-      "graph onnx (x: f32[2,3]) { w = const f32[3,5]  r = matmul(x, w) {activation=\"relu\"}  return r }";
+      "graph (x: f32[2,3]) { w = const f32[3,5]  r = matmul(x, w) {activation=\"relu\"}  return r }";
   const absl::StatusOr<Graph> fused = ParseGraph(kFused);
   ASSERT_TRUE(fused.ok());
   const Ancestry ancestry{&*imported,
@@ -162,7 +162,7 @@ TEST(PolicyRules, AFusedNodeIsFoundByTheNameOfItsParts) {
 }
 
 TEST(PolicyRules, AFloat32OutputGoesWhereAReaderIsLowered) {
-  constexpr char kText[] = "graph onnx (x: f32[2,3]) { w = const f32[3,3]  m = matmul(x, w)  r = relu(m)  return r }";
+  constexpr char kText[] = "graph (x: f32[2,3]) { w = const f32[3,3]  m = matmul(x, w)  r = relu(m)  return r }";
   absl::StatusOr<Graph> graph = ParseGraph(kText);
   ASSERT_TRUE(graph.ok());
   PrecisionPlan plan = *ParsePlan("m=bf16", *graph);
@@ -175,7 +175,7 @@ TEST(PolicyRules, AFloat32OutputGoesWhereAReaderIsLowered) {
 }
 
 TEST(PolicyRules, OneTypeOnALoopEdge) {
-  const Ruled r(R"(graph graphdef (x: f32[2,3], p: bool[]) { w = const f32[3,3]
+  const Ruled r(R"(graph layout=channels_last (x: f32[2,3], p: bool[]) { w = const f32[3,3]
     e = enter(x)  m: f32[2,3], _ = merge(e, n)  s0, s1 = switch(m, p)  a = matmul(s1, w)  n: f32[2,3] = next_iteration(a)
     q = exit(s0)  return y=softmax(q) })",
                 "m=bf16, s0=bf16, a=bf16, n=bf16", {.nodes = {{.op = "Merge", .precision = kF32}}});

@@ -1,6 +1,6 @@
 // Which TensorFlow op a canonical node means.
 
-#include "ir/dialect.h"
+#include "ir/file_dialect.h"
 #include "passes/precision/op_lists.h"
 
 namespace halftone {
@@ -32,13 +32,13 @@ std::string_view PadOp(const Graph& g, NodeId pad) {
 
 }  // namespace
 
-std::string_view TensorFlowOp(const Graph& g, NodeId id) {
+std::string_view TensorFlowOp(const Graph& g, NodeId id, const FileDialect* imported_from) {
   const Node& node = g.node(id);
   // TensorFlow turns the first version into the second, which has a type for the statistics, before it looks.
   if (node.spelling == "FusedBatchNorm") return "FusedBatchNormV2";
   // A dialect's fused op counts as the op that it begins with: TensorFlow lowers the precision before it fuses.
-  const bool fused = IsDialectOp(node.spelling, g.format());
-  if (g.format() != GraphFormat::kOnnx && !node.spelling.empty() && !fused) return node.spelling;
+  const bool spelled = imported_from != nullptr && !node.spelling.empty();
+  if (spelled && !imported_from->is_fused_op(node.spelling)) return node.spelling;
   const bool volume = InputRank(g, id) == 5;
   using enum OpKind;
   switch (node.op) {

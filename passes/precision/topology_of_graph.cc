@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "ir/dialect.h"
+#include "ir/file_dialect.h"
 #include "passes/precision/device_name.h"
 #include "passes/precision/op_lists.h"
 #include "passes/precision/tensorflow_ops.h"
@@ -35,8 +35,8 @@ class TypeTopology::GraphBuilder {
 
  private:
   std::string_view OpName(NodeId id) const {
-    const std::string_view dialect = options_.itex_names ? DialectOp(Dialect::kItex, g_, id) : "";
-    return dialect.empty() ? TensorFlowOp(g_, id) : dialect;
+    const std::string_view fused = options_.fused_as == nullptr ? "" : options_.fused_as->FusedOp(g_, id);
+    return fused.empty() ? TensorFlowOp(g_, id, options_.imported_from) : fused;
   }
 
   void AddNode(NodeId id) {

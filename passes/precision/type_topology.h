@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/file_dialect.h"
 #include "ir/graph.h"
 #include "ir/source_graph.h"
 
@@ -26,8 +27,9 @@ struct TypeId {
 
 struct TopologyOptions {
   DataType target = DataType::kBFloat16;
-  bool keep_outputs = false;  // nodes that make outputs of the graph are preserved, as inputs are
-  bool itex_names = false;    // OfGraph: a node counts as the op of Intel's extension that says all of it
+  bool keep_outputs = false;                   // nodes that make outputs of the graph are preserved, as inputs are
+  const FileDialect* imported_from = nullptr;  // OfGraph: as PlannerOptions says
+  const FileDialect* fused_as = nullptr;  // OfGraph: a node counts as the fused op of this dialect that says all of it
 };
 
 class TypeTopology {

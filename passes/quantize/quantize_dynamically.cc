@@ -45,8 +45,7 @@ struct RoundedMatrix {
 
 absl::StatusOr<RoundedMatrix> RoundMatrix(const Graph& graph, NodeId id, const QuantizeOptions& options) {
   const Tensor& weights = *graph.ConstantTensor(graph.input(id, kWeights));
-  // TensorFlow's product of bytes knows one range of weights.
-  const bool per_column = options.per_channel_weights && graph.format() != GraphFormat::kGraphDef;
+  const bool per_column = options.per_channel_weights && options.per_channel_dynamic;
   const int axis = per_column ? OutputChannelAxis(graph, id) : -1;
   RoundedMatrix result;
   for (const int limit : {kFullWeights, kNarrowWeights}) {

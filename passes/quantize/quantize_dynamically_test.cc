@@ -50,7 +50,7 @@ int Count(const Graph& graph, OpKind op) {
   return count;
 }
 
-constexpr std::string_view kProducts = R"(graph onnx (x: f32[2,7,33]) {
+constexpr std::string_view kProducts = R"(graph (x: f32[2,7,33]) {
   w = const f32[33,19]
   v = const f32[17,33]
   b = const f32[19]
@@ -76,7 +76,8 @@ TEST(QuantizeDynamically, TheFileHasStandardOpsAndIsFusedAgain) {
   const Graph quantized = file;
   const PermissiveTarget target;
   PassContext context{.target = target};
-  ASSERT_EQ(MakeExportPipeline(GraphFormat::kOnnx).Run(file, context), absl::OkStatus());
+  static constexpr FileDialect kFile = {.name = "file", .features = {FileFeature::kMatMulInteger, FileFeature::kGemm}};
+  ASSERT_EQ(MakeExportPipeline(kFile).Run(file, context), absl::OkStatus());
   EXPECT_EQ(Count(file, OpKind::kMatMulInteger), 2) << Text(file);
   EXPECT_EQ(Count(file, OpKind::kMatMulIntegerToFloat), 0);
   Graph run = file;
@@ -106,7 +107,7 @@ TEST(QuantizeDynamically, WeightsOf7BitsWherePairsWouldNotFit) {
 }
 
 TEST(QuantizeDynamically, WhatHasNoSuchForm) {
-  const Graph graph = Parsed(R"(graph onnx (x: f32[1,3,5,7], a: f32[5,6], z: f32[6,4], h: bf16[5,6], r: f32[5,4]) {
+  const Graph graph = Parsed(R"(graph (x: f32[1,3,5,7], a: f32[5,6], z: f32[6,4], h: bf16[5,6], r: f32[5,4]) {
     k = const f32[4,3,3,3]
     w = const f32[6,4]
     c = const f32[4]

@@ -14,6 +14,7 @@ struct QuantizeOptions {
   bool symmetric_activations = false;       // the zero point is 0, of u8 that holds negative numbers 128
   bool per_channel_weights = true;          // a scale for each output channel; else one for all
   bool per_channel_products = true;         // the same of products alone: TensorFlow's kernels of them take one scale
+  bool per_channel_dynamic = true;          // the same of matmuls whose activations are quantized by the run
   // Both operands of a sum get one range, as concat's always do. Costs accuracy; for engines that need it.
   bool common_range_of_sums = false;
   // The result of every quantized node that has a range is quantized, whoever reads it: engines without kernels that

@@ -26,7 +26,6 @@ class ConvertAddN final : public RewriteRule {
     const Node sum = g.node(m.root());
     Node add;
     add.op = OpKind::kAdd;
-    if (g.format() == GraphFormat::kGraphDef) add.spelling = "AddV2";
     add.inputs = sum.inputs;
     add.device = sum.device;
     add.origin = sum.origin;

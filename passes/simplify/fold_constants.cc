@@ -87,9 +87,8 @@ bool ReadsIntegers(OpKind op, int input) {
 bool AreQuantizedWeights(const Graph& graph, NodeId id) {
   if (graph.op(id) != OpKind::kDequantizeLinear) return false;
   const std::vector<Use>& uses = graph.uses(graph.output(id));
-  return std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
-    return ReadsIntegers(graph.op(use.node), use.index);
-  });
+  return std::any_of(uses.begin(), uses.end(),
+                     [&](const Use& use) { return ReadsIntegers(graph.op(use.node), use.index); });
 }
 
 // The results, or nothing where folding is not possible or not wanted.

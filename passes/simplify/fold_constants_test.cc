@@ -28,8 +28,8 @@ bool Folds(const std::string& constant) {
 }
 
 TEST(FoldConstants, DequantizesWhatIsNoLargerAsNumbers) {
-  EXPECT_TRUE(Folds("s32[300]"));   // a bias of many channels
-  EXPECT_TRUE(Folds("s8[1,1]"));    // small
+  EXPECT_TRUE(Folds("s32[300]"));    // a bias of many channels
+  EXPECT_TRUE(Folds("s8[1,1]"));     // small
   EXPECT_FALSE(Folds("s8[2,300]"));  // four times as large
 }
 

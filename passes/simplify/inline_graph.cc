@@ -9,7 +9,7 @@
 namespace halftone {
 namespace {
 
-// Names that are given in a graph; of nodes too where the format tells them apart.
+// Names that are given in a graph, of nodes and of values.
 class Names {
  public:
   explicit Names(const Graph& graph) {
@@ -53,9 +53,11 @@ ValueId Named(GraphEditor& edit, ValueId old, ValueId value) {
 
 std::string ObstacleToInlining(const Graph& graph, NodeId id, const Graph& nested) {
   const Node& node = graph.node(id);
-  for (const ValueId output : node.outputs) {
-    const bool named = output.valid() && graph.IsOutput(output) && graph.format() == GraphFormat::kGraphDef;
-    if (named && node.outputs.size() > 1) return "one of its outputs is an output of the graph, known by its name";
+  for (size_t i = 0; i < node.outputs.size() && node.outputs.size() > 1; ++i) {
+    const ValueId output = node.outputs[i];
+    if (!output.valid() || !graph.IsOutput(output)) continue;
+    const std::string own = i == 0 ? node.name : Concat(node.name, ":", i);
+    if (graph.value(output).name == own) return "one of its outputs is an output of the graph, known by its name";
   }
   for (const NodeId inner : nested.nodes()) {
     for (const std::string& name : nested.node(inner).captures) {
@@ -68,7 +70,6 @@ std::string ObstacleToInlining(const Graph& graph, NodeId id, const Graph& neste
 void InlineGraph(GraphEditor& edit, NodeId id, const Graph& nested, const std::vector<ValueId>& inputs) {
   const Graph& graph = edit.graph();
   const Node node = graph.node(id);
-  const bool unique_nodes = graph.format() == GraphFormat::kGraphDef;
   const std::string prefix = node.name.empty() ? "" : Concat(node.name, "/");
   Names names(graph);
   std::map<ValueId, ValueId> values;
@@ -82,7 +83,7 @@ void InlineGraph(GraphEditor& edit, NodeId id, const Graph& nested, const std::v
     copy.control_inputs.clear();
     copy.origin = node.origin;
     if (copy.device.empty()) copy.device = node.device;
-    if (!copy.name.empty()) copy.name = unique_nodes ? names.FreshNode(prefix + copy.name) : prefix + copy.name;
+    if (!copy.name.empty()) copy.name = names.FreshNode(prefix + copy.name);
     std::vector<ValueSpec> specs;
     std::vector<bool> absent;
     for (const ValueId output : outputs) {

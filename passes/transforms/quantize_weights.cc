@@ -39,12 +39,12 @@ Tensor StepsOf(const Tensor& tensor, const WeightGrid& grid) {
 }
 
 // The dequantization without its first input, whose name is `label`.
-Node Dequantization(GraphEditor& edit, const WeightGrid& grid, const std::string& label) {
+Node Dequantization(GraphEditor& edit, const WeightGrid& grid, const std::string& label, bool by_range) {
   const auto constant = [&](std::string_view word, Tensor tensor) {
     return edit.AddConstant(FreshName(edit.graph(), Concat(label, "/", word)), std::move(tensor));
   };
   Node node;
-  if (edit.graph().format() == GraphFormat::kGraphDef) {
+  if (by_range) {
     node.op = OpKind::kDequantizeRange;
     node.inputs = {kNoValue, constant("low", Tensor::Scalar(grid.ValueOf(0))),
                    constant("high", Tensor::Scalar(grid.ValueOf(kSteps - 1)))};
@@ -75,7 +75,8 @@ class QuantizeWeights final : public Pass {
       if (!grid.has_value()) continue;
       const std::string label = g.Label(id);
       if (context.log != nullptr) context.log->Applied(name(), g, id, "w => dequantize(w in 8 bits)");
-      Node node = Dequantization(edit, *grid, label);
+      const bool by_range = context.file != nullptr && context.file->has(FileFeature::kDequantizeRange);
+      Node node = Dequantization(edit, *grid, label, by_range);
       node.inputs[0] = edit.AddConstant(FreshName(g, label + "/quantized"), StepsOf(*tensor, *grid));
       if (node.op == OpKind::kDequantizeRange)
         edit.SetExtra(g.producer(node.inputs[0]), std::string(kQuantizedTypes), std::vector<std::string>{"dtype"});

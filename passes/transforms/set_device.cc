@@ -1,5 +1,5 @@
 // Every node stands on `device`; with if_default only those that stood on none. remove_device is the empty device.
-// Answers stay. In ONNX no node has a device, and none gets one: the format has no place for it.
+// Outputs stay. No node gets a device where the file has no place for it.
 
 #include <utility>
 
@@ -13,8 +13,8 @@ class SetDevice final : public Pass {
   SetDevice(std::string device, bool if_default) : device_(std::move(device)), if_default_(if_default) {}
   std::string_view name() const override { return device_.empty() ? "remove_device" : "set_device"; }
 
-  absl::Status Run(GraphEditor& edit, PassContext&) const override {
-    if (edit.graph().format() == GraphFormat::kOnnx) return absl::OkStatus();
+  absl::Status Run(GraphEditor& edit, PassContext& context) const override {
+    if (context.file != nullptr && !context.file->has(FileFeature::kDevices)) return absl::OkStatus();
     for (const NodeId id : edit.graph().nodes()) {
       if (!if_default_ || edit.graph().node(id).device.empty()) edit.SetDevice(id, device_);
     }

@@ -28,7 +28,7 @@ int ChannelAxisOf(const Graph& graph, ValueId value) {
   for (const Use& use : graph.uses(value)) {
     if (use.index == 0 && HasLayout(graph.op(use.node))) return axis_by(use.node);
   }
-  return rank >= 4 && graph.format() != GraphFormat::kGraphDef ? 1 : rank - 1;
+  return rank >= 4 && graph.layout() == GraphLayout::kChannelsFirst ? 1 : rank - 1;
 }
 
 ChannelLayout PlainLayout(std::span<const int64_t> dims, int axis) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "absl/strings/ascii.h"
 #include "base/files.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -176,11 +177,9 @@ absl::StatusOr<ModelSource> Inputs::Model(const v1::Model& model,
   }
   HALFTONE_ASSIGN_OR_RETURN(source.path, LocalPath(*root));
   source.name = root->path();
-  const std::optional<ModelFormat> by_name = ModelFormatOfPath(source.name);
-  if (model.format() == v1::ONNX) source.format = ModelFormat::kOnnx;
-  if (model.format() == v1::GRAPHDEF) {
-    source.format = by_name == ModelFormat::kGraphDefText ? ModelFormat::kGraphDefText : ModelFormat::kGraphDef;
-  }
+  source.format = ModelFormatFromName(StdView(absl::AsciiStrToLower(v1::Format_Name(model.format()))));
+  if (source.format == ModelFormat::kGraphDef && ModelFormatOfPath(source.name) == ModelFormat::kGraphDefText)
+    source.format = ModelFormat::kGraphDefText;
   return source;
 }
 
@@ -258,7 +257,7 @@ v1::Report ToReport(const OptimizeResult& result, const v1::Model& model, const 
     report.set_model(root->path());
     *report.mutable_model_digest() = root->digest();
   }
-  report.set_format(std::string(FormatName(result.format)));
+  report.set_format(std::string(ModelFormatName(result.format)));
   *report.mutable_environment() = DescribeEnvironment(benchmark.threads);
   for (const std::string& warning : result.warnings) report.add_warnings(warning);
   for (const VariantResult& variant : result.variants) ToProto(variant, benchmark, report.add_variants());

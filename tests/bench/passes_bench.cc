@@ -25,6 +25,7 @@
 #include "base/files.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "formats/dialects.h"
 #include "formats/formats.h"
 #include "nlohmann/json.hpp"
 #include "passes/core/permissive_target.h"
@@ -124,7 +125,7 @@ absl::Status Run(const Options& options) {
                               Milliseconds([&] { return MakeOptimizePipeline().Run(copy, context); }));
     const int fused = counting ? 0 : Computing(copy);
     HALFTONE_ASSIGN_OR_RETURN(times.lower_ms,
-                              Milliseconds([&] { return MakeExportPipeline(copy.format()).Run(copy, context); }));
+                              Milliseconds([&] { return MakeExportPipeline(FileDialectOf(copy)).Run(copy, context); }));
     if (std::exchange(counting, false)) {
       result["peak_growth_bytes"] = peak_bytes;
       break;

@@ -16,7 +16,6 @@ class Builder final {
  public:
   explicit Builder(const TransformerOptions& options)
       : tokens_(options.tokens), hidden_(options.hidden), heads_(options.heads), random_(options.seed), edit_(graph_) {
-    edit_.SetFormat(GraphFormat::kOnnx);
     edit_.SetHeader("ir_version", int64_t{8});
     edit_.SetHeader("opset", std::vector<int64_t>{17});
     edit_.SetHeader("opset_domains", std::vector<std::string>{""});

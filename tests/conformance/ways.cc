@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "formats/dialects.h"
 #include "formats/formats.h"
 #include "ir/editor.h"
 #include "ir/reference/reference.h"
@@ -98,7 +99,7 @@ absl::StatusOr<Graph> Rewritten(Graph graph, const std::vector<Tensor>& inputs) 
   HALFTONE_RETURN_IF_ERROR(BindInputs(graph, inputs));
   HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, /*batch=*/1, {}, /*fuse=*/true, *target));
   PassContext context{.target = *target};
-  HALFTONE_RETURN_IF_ERROR(MakeExportPipeline(graph.format()).Run(graph, context));
+  HALFTONE_RETURN_IF_ERROR(MakeExportPipeline(FileDialectOf(graph)).Run(graph, context));
   HALFTONE_ASSIGN_OR_RETURN(const std::string bytes, ExportModel(graph));
   return ImportModelBytes(bytes, "rewritten.onnx", kOnnx);
 }

@@ -161,7 +161,7 @@ def _(t):
 def _(t):
     run = t.halftone("inspect", PB, "--text")
     t.equal(run.returncode, 0, run.stderr)
-    t.contains(run.stdout, "graph graphdef")
+    t.contains(run.stdout, "graph format=graphdef layout=channels_last")
     t.contains(run.stdout, "batch_norm")
 
 

@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "formats/formats.h"
 #include "optimizer/lower.h"
 #include "passes/core/permissive_target.h"
 
@@ -17,9 +18,9 @@ std::string NameOf(const Lowering& lowering) {
                 TargetRuntimeName(lowering.target_runtime), ", ", DialectName(lowering.dialect));
 }
 
-std::vector<Lowering> AllLowerings(GraphFormat format) {
+std::vector<Lowering> AllLowerings(ModelFormat format) {
   std::vector<Lowering> all;
-  const bool graphdef = format == GraphFormat::kGraphDef;
+  const bool graphdef = format == ModelFormat::kGraphDef;
   for (const PlannerKind planner : {PlannerKind::kLists, PlannerKind::kPlacement}) {
     for (const VariantKind kind : {VariantKind::kBf16, VariantKind::kFp16}) {
       all.push_back({planner, kind});
@@ -49,7 +50,7 @@ absl::StatusOr<Written> WriteAndRead(const Graph& graph, const std::vector<Graph
   Written written;
   HALFTONE_ASSIGN_OR_RETURN(written.bytes, ExportModel(graph));
   ImportOptions options{.format = ModelFormat::kOnnx};
-  if (graph.format() == GraphFormat::kGraphDef) {
+  if (FormatOf(graph) == ModelFormat::kGraphDef) {
     options.format = ModelFormat::kGraphDef;
     for (const GraphOutput& output : outputs) options.outputs.push_back(output.name);
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "formats/dialects.h"
 #include "formats/formats.h"
 #include "ir/graph.h"
 #include "optimizer/job.h"
@@ -22,7 +23,7 @@ struct Lowering {
 std::string NameOf(const Lowering& lowering);  // "lists, bf16, any, portable"
 
 // Both planners in bf16 and f16; for ONNX files also for ONNX Runtime, for GraphDefs also in TensorFlow's dialects.
-std::vector<Lowering> AllLowerings(GraphFormat format);
+std::vector<Lowering> AllLowerings(ModelFormat format);
 
 // What the job would write, on a machine that can do everything.
 absl::StatusOr<Graph> Lower(const Graph& imported, const Lowering& lowering);

@@ -82,7 +82,7 @@ const tensorflow::OpList* Registry() {
 }
 
 std::string Illegal(const Graph& graph, const std::string& bytes) {
-  if (graph.format() != GraphFormat::kGraphDef) return CheckOnnxFile(bytes);
+  if (FormatOf(graph) != ModelFormat::kGraphDef) return CheckOnnxFile(bytes);
   if (Registry() == nullptr) return "";
   tensorflow::GraphDef def;
   if (!def.ParseFromString(bytes)) return "not a GraphDef";
@@ -131,7 +131,7 @@ TEST_P(MixedPrecision, OfARealModel) {
   if (GetParam().empty()) GTEST_SKIP() << "HALFTONE_SHARED does not name a folder with models";
   const absl::StatusOr<Graph> imported = ImportModel(GetParam());
   ASSERT_TRUE(imported.ok()) << imported.status();
-  for (const Lowering& lowering : testing::AllLowerings(imported->format())) {
+  for (const Lowering& lowering : testing::AllLowerings(WrittenFormat(*imported))) {
     int narrow_nodes = 0;
     CheckLowered(*imported, lowering, &narrow_nodes);
     if (lowering.kind == VariantKind::kBf16) {
@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(Models, MixedPrecision, ::testing::ValuesIn(ModelsOrNon
 });
 
 // The graphs of the golden files, in each format that has words for them.
-class SmallMixedPrecision : public ::testing::TestWithParam<GraphFormat> {};
+class SmallMixedPrecision : public ::testing::TestWithParam<ModelFormat> {};
 
 TEST_P(SmallMixedPrecision, OfEveryGoldenGraph) {
   const absl::StatusOr<std::vector<GoldenGraph>> graphs = AllGoldenGraphs("tests/passes");
@@ -162,15 +162,15 @@ TEST_P(SmallMixedPrecision, OfEveryGoldenGraph) {
   for (const GoldenGraph& golden : *graphs) {
     SCOPED_TRACE(golden.name);
     Graph graph = golden.graph;
-    if (graph.format() != GraphFormat::kNone && graph.format() != GetParam()) continue;
+    if (FormatOf(graph).value_or(GetParam()) != GetParam()) continue;
     bool nested = false;  // these would have to be of the format, too
     bool by_run = false;  // a GraphDef's ranges that the run finds are read as arithmetic, which stays arithmetic
     for (const NodeId id : graph.nodes()) {
       nested |= HasNestedGraphs(graph.op(id));
-      by_run |= GetParam() == GraphFormat::kGraphDef && graph.op(id) == OpKind::kDynamicQuantizeLinear;
+      by_run |= GetParam() == ModelFormat::kGraphDef && graph.op(id) == OpKind::kDynamicQuantizeLinear;
     }
     if (nested || by_run) continue;
-    GraphEditor(graph).SetFormat(GetParam());
+    SetFormat(graph, GetParam());
     const absl::StatusOr<testing::Written> imported = testing::WriteAndRead(graph, {});
     if (!imported.ok()) continue;                              // the format has no words for it
     if (golden.name.starts_with("share-constants")) continue;  // those that are kept as they are
@@ -185,9 +185,9 @@ TEST_P(SmallMixedPrecision, OfEveryGoldenGraph) {
   EXPECT_GT(narrow_nodes, written);
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, SmallMixedPrecision, ::testing::Values(GraphFormat::kOnnx, GraphFormat::kGraphDef),
+INSTANTIATE_TEST_SUITE_P(Formats, SmallMixedPrecision, ::testing::Values(ModelFormat::kOnnx, ModelFormat::kGraphDef),
                          [](const auto& info) {
-                           return info.param == GraphFormat::kOnnx ? std::string("Onnx") : std::string("GraphDef");
+                           return info.param == ModelFormat::kOnnx ? std::string("Onnx") : std::string("GraphDef");
                          });
 
 }  // namespace

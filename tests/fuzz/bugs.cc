@@ -142,7 +142,7 @@ Subject Writing(OpKind op, Mutation mutate) {
 Subject Reading(OpKind op, Mutation mutate) {
   Subject subject = Halftone();
   const auto real = subject.read;
-  subject.read = [=](const std::string& bytes, GraphFormat format,
+  subject.read = [=](const std::string& bytes, ModelFormat format,
                      std::vector<std::string> outputs) -> absl::StatusOr<Graph> {
     absl::StatusOr<Graph> graph = real(bytes, format, std::move(outputs));
     if (graph.ok()) *graph = Mutated(*std::move(graph), op, mutate);

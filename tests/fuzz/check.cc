@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "formats/dialects.h"
 #include "formats/formats.h"
 #include "ir/editor.h"
 #include "ir/nested.h"
@@ -154,25 +155,12 @@ bool HasOpaque(const Graph& graph) {
   return false;
 }
 
-// The format of the graph and of those inside its nodes.
-void SetFormat(Graph& graph, GraphFormat format) {
-  GraphEditor edit(graph);
-  edit.SetFormat(format);
-  for (const NodeId id : graph.nodes()) {
-    for (const std::string_view name : NestedGraphNames(graph.op(id))) {
-      Graph inner = *NestedGraph(graph.node(id), name);
-      SetFormat(inner, format);
-      edit.SetNestedGraph(id, name, std::move(inner), 1);
-    }
-  }
-}
-
 // Writes and reads the graph. UNIMPLEMENTED if the format cannot express it; any other error is a bug.
-absl::StatusOr<Graph> ThroughFile(Graph graph, GraphFormat format, const Subject& subject) {
+absl::StatusOr<Graph> ThroughFile(Graph graph, ModelFormat format, const Subject& subject) {
   SetFormat(graph, format);
   const std::unique_ptr<Target> target = MakeCpuTarget();
   PassContext context{.target = *target};
-  HALFTONE_RETURN_IF_ERROR(Annotate(MakeExportPipeline(format).Run(graph, context), "export pipeline"));
+  HALFTONE_RETURN_IF_ERROR(Annotate(MakeExportPipeline(FileDialectOf(format)).Run(graph, context), "export pipeline"));
   absl::StatusOr<std::string> bytes = subject.write(graph);
   if (!bytes.ok()) return Annotate(bytes.status(), "export");
   std::vector<std::string> outputs;
@@ -200,8 +188,8 @@ struct FileResult {
   std::string stage;
   std::string problem;
 };
-FileResult CheckFormat(const Case& c, GraphFormat format, const Tensors& expected, const Subject& subject) {
-  const bool onnx = format == GraphFormat::kOnnx;
+FileResult CheckFormat(const Case& c, ModelFormat format, const Tensors& expected, const Subject& subject) {
+  const bool onnx = format == ModelFormat::kOnnx;
   const std::string name = onnx ? "onnx" : "graphdef";
   const Tensors inputs = c.inputs();
   const absl::StatusOr<Graph> model = ThroughFile(c.graph, format, subject);
@@ -238,8 +226,8 @@ Subject Halftone() {
     return MakePrecisionPipeline(empty).Run(graph, context);
   };
   subject.write = [](const Graph& graph) { return ExportModel(graph); };
-  subject.read = [](const std::string& bytes, GraphFormat format, std::vector<std::string> outputs) {
-    if (format == GraphFormat::kOnnx) return ImportModelBytes(bytes, "fuzz", {.format = ModelFormat::kOnnx});
+  subject.read = [](const std::string& bytes, ModelFormat format, std::vector<std::string> outputs) {
+    if (format == ModelFormat::kOnnx) return ImportModelBytes(bytes, "fuzz", {.format = ModelFormat::kOnnx});
     return ImportModelBytes(bytes, "fuzz", {.format = ModelFormat::kGraphDef, .outputs = std::move(outputs)});
   };
   return subject;
@@ -294,9 +282,9 @@ Outcome Check(const Case& c, const Subject& subject) {
              after.ok() ? CompareLoosely(optimized, *after, wanted) : std::string(after.status().message())))
     return outcome;
 
-  for (const GraphFormat format : {GraphFormat::kOnnx, GraphFormat::kGraphDef}) {
+  for (const ModelFormat format : {ModelFormat::kOnnx, ModelFormat::kGraphDef}) {
     const FileResult result = CheckFormat(c, format, wanted, subject);
-    (format == GraphFormat::kOnnx ? outcome.onnx : outcome.graphdef) = result.possible;
+    (format == ModelFormat::kOnnx ? outcome.onnx : outcome.graphdef) = result.possible;
     if (failed(result.stage, result.problem)) break;
   }
   return outcome;

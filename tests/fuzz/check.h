@@ -20,7 +20,7 @@ struct Subject {
   std::function<absl::Status(Graph&)> optimize;
   std::function<absl::StatusOr<std::string>(const Graph&)> write;
   // `outputs`: names of the graph's outputs, which a GraphDef does not tell.
-  std::function<absl::StatusOr<Graph>(const std::string& bytes, GraphFormat format, std::vector<std::string> outputs)>
+  std::function<absl::StatusOr<Graph>(const std::string& bytes, ModelFormat format, std::vector<std::string> outputs)>
       read;
 };
 Subject Halftone();

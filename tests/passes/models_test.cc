@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "formats/dialects.h"
 #include "formats/formats.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -54,19 +55,19 @@ TEST_P(Models, Fp32KeepsItsAnswersThroughEveryPass) {
   }
   EXPECT_EQ(contractions, GetParam().contractions);
   EXPECT_EQ(others, GetParam().others);
-  status = MakeExportPipeline(graph.format()).Run(graph, context);
+  status = MakeExportPipeline(FileDialectOf(graph)).Run(graph, context);
   EXPECT_TRUE(status.ok()) << status;
 }
 
 TEST_P(Models, BFloat16StaysNear) {
-  const absl::StatusOr<ListsPlan> lists = PlanByLists(imported_);
+  const absl::StatusOr<ListsPlan> lists = PlanByLists(imported_, {.imported_from = TensorFlowDialectOf(imported_)});
   ASSERT_TRUE(lists.ok()) << lists.status();
   EXPECT_GT(lists->summary.marked, 0);
   Graph graph = imported_;
   PassContext context{.target = target_, .plan = &lists->plan};
   ASSERT_TRUE(MakeOptimizePipeline().Run(graph, context).ok());
   ASSERT_TRUE(MakePrecisionPipeline(lists->plan).Run(graph, context).ok());
-  ASSERT_TRUE(MakeExportPipeline(imported_.format()).Run(graph, context).ok());
+  ASSERT_TRUE(MakeExportPipeline(FileDialectOf(imported_)).Run(graph, context).ok());
   const absl::StatusOr<std::string> difference = CompareOutputs(imported_, graph, /*seed=*/3, /*tolerance=*/0.1f);
   ASSERT_TRUE(difference.ok()) << difference.status();
   EXPECT_EQ(*difference, "");

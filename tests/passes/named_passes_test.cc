@@ -121,7 +121,7 @@ TEST(RoundWeights, MoreStepsMoveAnswersLess) {
 
 TEST(StripUnusedNodes, TypesAndShapesFollowTheNewInputs) {
   const std::string text =
-      "graph onnx (x: f32[4,32]) { h = relu(x)  s = sigmoid(h)  y = transpose(s, [1, 0])  return y }";
+      "graph format=onnx (x: f32[4,32]) { h = relu(x)  s = sigmoid(h)  y = transpose(s, [1, 0])  return y }";
   const absl::StatusOr<Graph> cut =
       After(text, "strip_unused_nodes(name=h, type_for_name=bf16, shape_for_name=\"7,32\")");
   ASSERT_TRUE(cut.ok()) << cut.status();
@@ -177,7 +177,7 @@ TEST(NamedPasses, SortedFilesAreInExecutionOrder) {
 
 // It never leaves a graph as it was: what it cannot rename, it names.
 TEST(RenameNode, SaysWhatCannotBeRenamed) {
-  const std::string text = "graph graphdef (x: f32[2]) { m = relu(x) name=\"m\"  y = tanh(m) name=\"y\"  return y }";
+  const std::string text = "graph format=graphdef layout=channels_last (x: f32[2]) { m = relu(x) name=\"m\"  y = tanh(m) name=\"y\"  return y }";
   const absl::Status absent = After(text, "rename_node(old=n, new=k)").status();
   EXPECT_TRUE(Contains(std::string(absent.message()), "no node and no value is called 'n'")) << absent;
   const absl::Status taken = After(text, "rename_node(old=m, new=y)").status();

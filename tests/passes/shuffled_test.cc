@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "formats/dialects.h"
 #include "formats/formats.h"
 #include "gtest/gtest.h"
 #include "ir/shape_inference.h"
@@ -22,7 +23,7 @@ constexpr uint64_t kSeeds = 32;
 constexpr uint64_t kSeedsOfModels = 2;
 constexpr uint64_t kInputs = 7;
 
-constexpr char kNet[] = R"(graph onnx (x: f32[2,3,6,5]) {
+constexpr char kNet[] = R"(graph format=onnx (x: f32[2,3,6,5]) {
   w1 = const f32[4,3,3,2]  b1 = const f32[4]  s = const f32[4]  o = const f32[4]  m = const f32[4]  v = const f32[4] uniform(0.5, 2)
   w2 = const f32[4,1,3,3]  w3 = const f32[4,4,1,1]  k = const f32[4,1,1]  t = const f32[1,4,1,1]
   a = relu(batch_norm(conv(pad(x, [0, 0, 1, 0, 0, 0, 1, 1]), w1, b1), s, o, m, v))
@@ -44,8 +45,7 @@ std::string Problem(const Graph& in, uint64_t seed, bool each_pass) {
   const absl::StatusOr<std::string> moved = CompareOutputs(in, graph, kInputs, AllowedDifference(kRounding, in, graph));
   if (!moved.ok()) return std::string(moved.status().message());
   if (!moved->empty()) return *moved;
-  const GraphFormat format = in.format() == GraphFormat::kGraphDef ? GraphFormat::kGraphDef : GraphFormat::kOnnx;
-  status = MakeExportPipeline(format).Run(graph, context);
+  status = MakeExportPipeline(FileDialectOf(in)).Run(graph, context);
   if (absl::IsUnimplemented(status)) return "";  // the format cannot say it, in whatever order
   if (!status.ok()) return std::string(status.message());
   const absl::StatusOr<std::string> lowered =
@@ -90,12 +90,12 @@ INSTANTIATE_TEST_SUITE_P(Shared, ShuffledModels,
 
 TEST(SplitFused, AnOnnxMatmulThatCannotBeWrittenIsAnErrorThatNamesIt) {
   const absl::StatusOr<Graph> in =
-      ParseGraph("graph onnx (x: f32[4,2,3], w: f32[*]) { y = matmul(x, w) {transpose_b=true} name=\"fc\"  return y }");
+      ParseGraph("graph format=onnx (x: f32[4,2,3], w: f32[*]) { y = matmul(x, w) {transpose_b=true} name=\"fc\"  return y }");
   ASSERT_TRUE(in.ok()) << in.status();
   const PermissiveTarget target;
   PassContext context{.target = target};
   Graph graph = *in;
-  const absl::Status status = MakeExportPipeline(GraphFormat::kOnnx).Run(graph, context);
+  const absl::Status status = MakeExportPipeline(FileDialectOf(ModelFormat::kOnnx)).Run(graph, context);
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
   EXPECT_NE(status.message().find("'fc'"), absl::string_view::npos);
 }

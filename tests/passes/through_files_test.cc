@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "formats/dialects.h"
 #include "formats/formats.h"
 #include "gtest/gtest.h"
 #include "ir/nested.h"
@@ -23,19 +24,6 @@ namespace halftone {
 namespace {
 
 constexpr uint64_t kInputs = 7;
-
-// The format of the graph and of those inside its nodes.
-void SetFormat(Graph& graph, GraphFormat format) {
-  GraphEditor edit(graph);
-  edit.SetFormat(format);
-  for (const NodeId id : graph.nodes()) {
-    for (const std::string_view name : NestedGraphNames(graph.op(id))) {
-      Graph inner = *NestedGraph(graph.node(id), name);
-      SetFormat(inner, format);
-      edit.SetNestedGraph(id, name, std::move(inner), 1);
-    }
-  }
-}
 
 bool HasOpaque(const Graph& graph) {
   const std::vector<NodeId> nodes = graph.nodes();
@@ -58,15 +46,16 @@ void NameOutputs(Graph& graph) {
 absl::Status ThroughFile(Graph& graph) {
   const PermissiveTarget target;
   PassContext context{.target = target};
-  HALFTONE_RETURN_IF_ERROR(MakeExportPipeline(graph.format()).Run(graph, context));
-  if (graph.format() == GraphFormat::kGraphDef) NameOutputs(graph);
+  HALFTONE_RETURN_IF_ERROR(MakeExportPipeline(FileDialectOf(graph)).Run(graph, context));
+  const ModelFormat format = WrittenFormat(graph);
+  if (format == ModelFormat::kGraphDef) NameOutputs(graph);
   HALFTONE_ASSIGN_OR_RETURN(const std::string bytes, ExportModel(graph));
   const std::vector<GraphOutput> outputs = graph.outputs();
-  ImportOptions options{.format = graph.format() == GraphFormat::kOnnx ? ModelFormat::kOnnx : ModelFormat::kGraphDef};
+  ImportOptions options{.format = format};
   for (const GraphOutput& output : outputs) {
     options.outputs.push_back(Concat(graph.producer_node(output.value).name, ":", graph.value(output.value).port));
   }
-  if (graph.format() == GraphFormat::kOnnx) options.outputs.clear();
+  if (format == ModelFormat::kOnnx) options.outputs.clear();
   const absl::StatusOr<Graph> again = ImportModelBytes(bytes, "written", options);
   if (!again.ok()) return absl::InternalError(Concat("import: ", again.status().message()));
   if (HasOpaque(*again)) return absl::UnimplementedError("something is read back as an opaque node");
@@ -87,12 +76,12 @@ struct Result {
 
 Result RunThroughFiles(Graph in) {
   Graph graph = in;
-  const bool any = in.format() == GraphFormat::kNone;  // then either format will do, if one has words for it
-  if (any) SetFormat(graph, GraphFormat::kOnnx);
+  const bool any = !FormatOf(in).has_value();  // then either format will do, if one can hold it
+  if (any) SetFormat(graph, ModelFormat::kOnnx);
   absl::Status first = ThroughFile(graph);
   if (any && !first.ok()) {
     graph = in;
-    SetFormat(graph, GraphFormat::kGraphDef);
+    SetFormat(graph, ModelFormat::kGraphDef);
     if (ThroughFile(graph).ok()) first = absl::OkStatus();
   }
   if (!first.ok()) {

@@ -79,7 +79,7 @@ Pipeline Of(std::unique_ptr<RewriteRule> rule) {
   return p;
 }
 
-constexpr char kNet[] = R"(graph onnx (x: f32[N,3,8,8], t: f32[N,?]) {
+constexpr char kNet[] = R"(graph format=onnx (x: f32[N,3,8,8], t: f32[N,?]) {
   w = const f32[16,3,3,3]  b = const f32[16]  v = const f32[16,160]  u = const f32[160,700]
   c = relu(conv(x, w, b) {pads=[1, 1, 1, 1]})
   p = reduce_mean(c, [2, 3]) {keepdims=false}

@@ -1,5 +1,6 @@
 // The amp, step by step, on GraphDefs as they are spelled: what is marked and what starts, ends or passes a path.
 
+#include "formats/tensorflow/dialects.h"
 #include "passes/precision/auto_mixed_precision.h"
 
 #include <string>
@@ -27,7 +28,8 @@ std::string Marked(const ListsPlan& plan) {
   return text;
 }
 
-ListsPlan Plan(const Graph& graph, const PlannerOptions& options = {}) {
+ListsPlan Plan(const Graph& graph, PlannerOptions options = {}) {
+  options.imported_from = &GraphDefDialect();
   absl::StatusOr<ListsPlan> plan = PlanByLists(graph, options);
   EXPECT_TRUE(plan.ok()) << plan.status();
   return *std::move(plan);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_split.h"
+#include "formats/dialects.h"
 #include "formats/formats.h"
 #include "ir/graph.h"
 #include "passes/precision/lists_planner.h"
@@ -15,7 +16,7 @@
 namespace halftone {
 namespace {
 
-void Dump(const std::string& line, const PlannerOptions& options) {
+void Dump(const std::string& line, PlannerOptions options) {
   std::vector<std::string> words = absl::StrSplit(line, '\t', absl::SkipEmpty());
   if (words.empty()) return;
   ImportOptions wanted;
@@ -26,6 +27,8 @@ void Dump(const std::string& line, const PlannerOptions& options) {
     std::cout << "error\t" << graph.status().message() << "\n";
     return;
   }
+  options.imported_from = TensorFlowDialectOf(*graph);
+  options.fused_as = &FileDialectOf(ModelFormat::kGraphDef, Dialect::kItex);
   const absl::StatusOr<ListsPlan> plan = PlanByLists(*graph, options);
   if (!plan.ok()) {
     std::cout << "error\t" << plan.status().message() << "\n";

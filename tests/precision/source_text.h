@@ -26,7 +26,7 @@ namespace halftone {
 inline Graph SourceGraphOf(std::string_view text, std::map<std::string, SourceFunction, std::less<>> functions = {}) {
   Graph graph;
   GraphEditor edit(graph);
-  edit.SetFormat(GraphFormat::kGraphDef);
+  edit.SetLayout(GraphLayout::kChannelsLast);
   auto source = std::make_shared<SourceGraph>();
   source->functions = std::move(functions);
   std::map<std::string, int> index;

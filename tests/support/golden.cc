@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "formats/dialects.h"
 #include "ir/text.h"
 #include "passes/core/equivalence.h"
 #include "passes/core/permissive_target.h"
@@ -43,7 +44,7 @@ absl::StatusOr<PrecisionPlan> PlanOf(const std::string& text, const Graph& graph
     return std::move(placement.plan);
   }
   if (text != "lists") return ParsePlan(text, graph);
-  HALFTONE_ASSIGN_OR_RETURN(ListsPlan lists, PlanByLists(graph));
+  HALFTONE_ASSIGN_OR_RETURN(ListsPlan lists, PlanByLists(graph, {.imported_from = TensorFlowDialectOf(graph)}));
   return std::move(lists.plan);
 }
 
@@ -77,9 +78,11 @@ absl::StatusOr<Graph> RunPipeline(const GoldenCase& golden, const Graph& in, std
   HALFTONE_ASSIGN_OR_RETURN(const PrecisionPlan plan, PlanOf(golden.plan, in, target));
   HALFTONE_ASSIGN_OR_RETURN(
       const Pipeline pipeline,
-      MakePipelineByName(golden.with.empty() ? std::string(name) : Concat(name, "(", golden.with, ")"), &plan));
+      MakePipelineByName(golden.with.empty() ? std::string(name) : Concat(name, "(", golden.with, ")"),
+                         {.plan = &plan, .dialects = AllFileDialects()}));
   PassContext context{.target = target,
                       .plan = golden.plan.empty() ? nullptr : &plan,
+                      .file = FormatOf(in).has_value() ? &FileDialectOf(in) : nullptr,
                       .log = &log,
                       .equivalence = {.enabled = golden.unrun.empty(), .seed = kSeed}};  // what each pass declares
   Graph graph = in;

@@ -20,6 +20,7 @@
 #include "base/files.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "formats/dialects.h"
 #include "formats/formats.h"
 #include "ir/shape_inference.h"
 #include "ir/text.h"
@@ -63,7 +64,7 @@ absl::StatusOr<PermissiveTarget> TargetOf(const Options& options) {
 absl::Status Reproduce(const Options& options) {
   HALFTONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(options.path));
   HALFTONE_ASSIGN_OR_RETURN(const Reproducer reproducer, ReadReproducer(text));
-  HALFTONE_ASSIGN_OR_RETURN(const Pipeline pipeline, MakePipelineOf(reproducer));
+  HALFTONE_ASSIGN_OR_RETURN(const Pipeline pipeline, MakePipelineOf(reproducer, AllFileDialects()));
   HALFTONE_ASSIGN_OR_RETURN(const PermissiveTarget target, TargetOf(options));
   HALFTONE_RETURN_IF_ERROR(Rerun(reproducer, pipeline, target));
   std::fprintf(stderr, "the failure is not reproduced: pipeline '%s', pass '%s', seed %llu\n",
@@ -97,7 +98,7 @@ absl::Status Run(const Options& options) {
   HALFTONE_ASSIGN_OR_RETURN(const PermissiveTarget target, TargetOf(options));
   PlannedPrecision planned;
   if (options.plan == "lists") {
-    HALFTONE_ASSIGN_OR_RETURN(ListsPlan lists, PlanByLists(graph, {.edits = {ListEditsFromEnvironment()}}));
+    HALFTONE_ASSIGN_OR_RETURN(ListsPlan lists, PlanByLists(graph, {.edits = {ListEditsFromEnvironment()}, .imported_from = TensorFlowDialectOf(graph)}));
     planned = {std::move(lists.plan), lists.summary.ToString(), std::move(lists.warnings)};
   } else if (options.plan == "placement") {
     HALFTONE_ASSIGN_OR_RETURN(planned, PlanByPlacement(graph, target));
@@ -112,7 +113,7 @@ absl::Status Run(const Options& options) {
   HALFTONE_ASSIGN_OR_RETURN(context.debug, DebugOptionsFromEnvironment());
   absl::Status status;
   for (const std::string& name : SplitPassList(options.pipelines)) {
-    HALFTONE_ASSIGN_OR_RETURN(const Pipeline pipeline, MakePipelineByName(name, &planned.plan));
+    HALFTONE_ASSIGN_OR_RETURN(const Pipeline pipeline, MakePipelineByName(name, {.plan = &planned.plan, .dialects = AllFileDialects()}));
     status = pipeline.Run(graph, context);
     if (!status.ok()) break;
     if (options.why.empty()) continue;

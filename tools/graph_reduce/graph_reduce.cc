@@ -19,6 +19,7 @@
 #include "base/files.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "formats/dialects.h"
 #include "formats/formats.h"
 #include "ir/text.h"
 #include "passes/core/permissive_target.h"
@@ -54,7 +55,7 @@ ReduceOptions ReduceOptionsOf(const Options& options) {
 absl::Status ReduceReproducer(const Options& options) {
   HALFTONE_ASSIGN_OR_RETURN(const std::string text, ReadFile(options.path));
   HALFTONE_ASSIGN_OR_RETURN(Reproducer reproducer, ReadReproducer(text));
-  HALFTONE_ASSIGN_OR_RETURN(const Pipeline pipeline, MakePipelineOf(reproducer));
+  HALFTONE_ASSIGN_OR_RETURN(const Pipeline pipeline, MakePipelineOf(reproducer, AllFileDialects()));
   PermissiveTarget target;
   if (!options.target.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(target, PermissiveTarget::Parse(options.target));

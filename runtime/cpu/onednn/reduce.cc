@@ -27,8 +27,7 @@ class ReduceKernel final : public Kernel {
         reduced[axis < 0 ? axis + rank : axis] = true;
       }
       if (axes->empty()) {
-        if (context.node().attributes.Bool("noop_with_empty_axes", false) ||
-            context.graph().format() == GraphFormat::kGraphDef)
+        if (context.node().attributes.Bool("noop_with_empty_axes", false))
           return absl::UnimplementedError("reduces nothing");
         reduced.assign(rank, true);
       }

@@ -181,13 +181,14 @@ class ChannelNormKernel final : public Kernel {
     };
   }
 
-  // Further outputs. TensorFlow: mean and unbiased variance of the batch, then both again, biased. ONNX: running
-  // statistics, moved towards those of the batch. Leaves prepared.inputs empty where the node is not for us.
+  // Further outputs. The first two are the running statistics, moved towards those of the batch, or with
+  // statistics="batch" the mean and the unbiased variance of the batch; the last two are those of the batch, biased.
+  // Leaves prepared.inputs empty where the kernel does not take the node.
   static LoopStep::Body BatchNorm(const NodeContext& context, const View& v, bool bf16, Prepared& prepared) {
-    const bool tensorflow = context.graph().format() == GraphFormat::kGraphDef;
+    const bool of_batch = context.node().attributes.String("statistics", "running") == "batch";
     const std::vector<int64_t> channels{v.channels};
     const size_t outputs = context.node().outputs.size();
-    const bool moved = !tensorflow && outputs > 1;
+    const bool moved = !of_batch && outputs > 1;
     for (int i = 1; i <= (moved ? 4 : 2); ++i) {
       if (context.InputDims(i) != channels) {
         prepared.inputs.clear();
@@ -209,8 +210,8 @@ class ChannelNormKernel final : public Kernel {
         for (int64_t c = 0; c < v.channels; ++c) {
           const double batch = i % 2 == 1 ? static_cast<double>(s.means[c]) : s.variances[c];
           double value = batch;
-          if (tensorflow && i == 2) value *= bessel;
-          if (!tensorflow && i <= 2) value = static_cast<double>(m.in<float>(i + 2)[c] * keep) + batch * (1 - keep);
+          if (of_batch && i == 2) value *= bessel;
+          if (!of_batch && i <= 2) value = static_cast<double>(m.in<float>(i + 2)[c] * keep) + batch * (1 - keep);
           m.out<float>(i)[c] = static_cast<float>(value);
         }
       }

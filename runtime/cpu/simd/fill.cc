@@ -86,7 +86,7 @@ absl::StatusOr<Prepared> Range(const NodeContext& context) {
                   .kernel = "loop"};
 }
 
-// Negative indices count from the end, in TensorFlow they are out of range; those out of range give a line of `off`.
+// Negative indices count from the end unless wrap_negative is false. Those out of range give a line of `off`.
 absl::StatusOr<Prepared> OneHot(const NodeContext& context) {
   const DataType index_type = context.InputType(0), type = context.OutputType();
   if (!IsIndexType(index_type)) return absl::UnimplementedError("indices of another type");
@@ -98,7 +98,7 @@ absl::StatusOr<Prepared> OneHot(const NodeContext& context) {
   const int64_t written = context.node().attributes.Int("axis", -1), axis = written < 0 ? written + rank : written;
   const int64_t depth = out[axis], inner = Product(std::span<const int64_t>(out).subspan(axis + 1));
   const int64_t indices = Product(context.InputDims(0)), count = Product(out);
-  const bool wraps = context.graph().format() != GraphFormat::kGraphDef;
+  const bool wraps = context.node().attributes.Bool("wrap_negative", true);
   const size_t bytes = ElementSize(type);
   auto step = std::make_unique<LoopStep>([=](const Memory& memory) {
     WithBytes(bytes, [&]<typename T>(T*) {

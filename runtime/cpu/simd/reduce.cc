@@ -336,9 +336,7 @@ class ReduceKernel final : public Kernel {
       axes = *given;
     }
     for (const int64_t axis : axes) marks[axis < 0 ? axis + static_cast<int64_t>(rank) : axis] = true;
-    const bool none = context.node().attributes.Bool("noop_with_empty_axes", false) ||
-                      (context.HasInput(1) && context.graph().format() == GraphFormat::kGraphDef);
-    if (axes.empty()) marks.assign(rank, !none);
+    if (axes.empty()) marks.assign(rank, !context.node().attributes.Bool("noop_with_empty_axes", false));
     return marks;
   }
 };

@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "formats/dialects.h"
 #include "formats/formats.h"
 #include "optimizer/model.h"
 #include "optimizer/quantize_for_runtime.h"
@@ -74,7 +75,7 @@ absl::Status Quantize(const Arguments& arguments) {
   HALFTONE_ASSIGN_OR_RETURN(Graph graph, LoadModel({.path = arguments.model}));
   const std::unique_ptr<const Target> machine = MakeCpuTarget();
   const std::unique_ptr<const Target> target =
-      FusionTargetFor(graph.format(), arguments.target_runtime, {.form = arguments.form}, *machine);
+      FusionTargetFor(WrittenFormat(graph), arguments.target_runtime, {.form = arguments.form}, *machine);
   std::unique_ptr<SampleSource> samples = RandomSamples(/*seed=*/1, /*batches=*/2);
   if (!arguments.samples.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(samples, OpenSamples({SampleFile{arguments.samples, arguments.samples}}));
@@ -82,7 +83,7 @@ absl::Status Quantize(const Arguments& arguments) {
   HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, /*batch=*/1, samples->dims(), /*fuse=*/true, *target));
   HALFTONE_RETURN_IF_ERROR(samples->Bind(graph));
   const QuantizeOptions options =
-      OptionsFor(graph.format(), arguments.target_runtime, arguments.form, arguments.quantize);
+      OptionsFor(WrittenFormat(graph), arguments.target_runtime, arguments.form, arguments.quantize);
   const CalibratorOptions calibrator{
       .integers = {.type = options.activations, .symmetric = options.symmetric_activations}};
   HALFTONE_ASSIGN_OR_RETURN(const ValueRanges ranges, CalibrateGraph(graph, BatchesOf(*samples), calibrator));
@@ -95,10 +96,10 @@ absl::Status Quantize(const Arguments& arguments) {
   insert.Add<InsertQuantization>(ranges, nodes, options);
   insert.Add<RemoveDeadNodes>();
   HALFTONE_RETURN_IF_ERROR(insert.Run(graph, context));
-  const FileTypes types = FileTypesOf(graph.format(), arguments.target_runtime);
-  HALFTONE_RETURN_IF_ERROR(MakeExportPipeline(graph.format(), Dialect::kPortable, types).Run(graph, context));
+  const FileTypes types = FileTypesOf(WrittenFormat(graph), arguments.target_runtime);
+  HALFTONE_RETURN_IF_ERROR(MakeExportPipeline(FileDialectOf(graph), types).Run(graph, context));
   ExportOptions file;
-  file.onnx.integer_operators = arguments.form == QuantFormat::kQOperator;
+  file.integer_operators = arguments.form == QuantFormat::kQOperator;
   HALFTONE_ASSIGN_OR_RETURN(const std::string bytes, ExportModel(graph, file));
   return WriteFileAtomically(arguments.out, bytes);
 }

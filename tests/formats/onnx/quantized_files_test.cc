@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "formats/dialects.h"
 #include "formats/formats.h"
 #include "formats/onnx/importer.h"
 #include "gtest/gtest.h"
@@ -36,8 +37,8 @@ int CountIntegerOperators(const std::string& bytes) {
 }
 
 absl::Status SplitForOnnx(Graph& graph, PassContext& context) {
-  const FileTypes types = FileTypesOf(GraphFormat::kOnnx);
-  return MakeExportPipeline(GraphFormat::kOnnx, Dialect::kPortable, types).Run(graph, context);
+  const FileTypes types = FileTypesOf(ModelFormat::kOnnx);
+  return MakeExportPipeline(FileDialectOf(ModelFormat::kOnnx), types).Run(graph, context);
 }
 
 bool CanBeWritten(Graph graph, PassContext& context) {

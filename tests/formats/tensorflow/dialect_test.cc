@@ -1,7 +1,6 @@
 // The dialects of GraphDef files, op by op: a graph of fused nodes is lowered for the dialect, written, checked against
 // the registry, read back, and gives the same answers; written once more it is the same file.
 
-#include "ir/dialect.h"
 
 #include <map>
 #include <set>
@@ -12,6 +11,8 @@
 
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "formats/dialects.h"
+#include "formats/tensorflow/dialects.h"
 #include "formats/tensorflow/exporter.h"
 #include "formats/tensorflow/importer.h"
 #include "gmock/gmock.h"
@@ -88,7 +89,7 @@ class DialectTest : public ::testing::TestWithParam<DialectCase> {
     Graph graph = graph_;
     const PermissiveTarget target;
     PassContext context{.target = target};
-    const absl::Status lowered = MakeExportPipeline(GraphFormat::kGraphDef, dialect).Run(graph, context);
+    const absl::Status lowered = MakeExportPipeline(FileDialectOf(ModelFormat::kGraphDef, dialect)).Run(graph, context);
     EXPECT_TRUE(lowered.ok()) << lowered;
     const absl::StatusOr<std::string> bytes = ExportGraphDef(graph, /*as_text=*/false);
     EXPECT_TRUE(bytes.ok()) << bytes.status() << "\n" << PrintGraph(graph);
@@ -129,7 +130,7 @@ TEST_P(DialectTest, BecomesPortable) {
   const std::string bytes = Written(Dialect::kPortable);
   const tf::GraphDef def = Parse(bytes);
   for (const tf::NodeDef& node : def.node()) {
-    EXPECT_FALSE(IsDialectOp(node.op(), GraphFormat::kGraphDef)) << node.name() << " is a " << node.op();
+    EXPECT_FALSE(IsFusedTensorFlowOp(node.op())) << node.name() << " is a " << node.op();
   }
   ExpectRegistered(def, Dialect::kPortable);
   const absl::StatusOr<Graph> again = Read(bytes);
@@ -147,7 +148,7 @@ TEST_P(DialectTest, SurvivesDamage) {
     static_cast<void>(ExportGraphDef(*graph, /*as_text=*/false));
     const PermissiveTarget target;
     PassContext context{.target = target};
-    if (!MakeExportPipeline(GraphFormat::kGraphDef, GetParam().dialect).Run(*graph, context).ok()) return;
+    if (!MakeExportPipeline(FileDialectOf(ModelFormat::kGraphDef, GetParam().dialect)).Run(*graph, context).ok()) return;
     static_cast<void>(ExportGraphDef(*graph, /*as_text=*/false));
   };
   std::vector<tf::AttrValue> values(7);
@@ -159,7 +160,7 @@ TEST_P(DialectTest, SurvivesDamage) {
   for (const int i : {7, -1, 0}) values[5].mutable_list()->add_i(i);
   for (const char* const word : {"Relu", "BiasAdd", "Add"}) values[6].mutable_list()->add_s(word);
   for (int n = 0; n < def.node_size(); ++n) {
-    if (!IsDialectOp(def.node(n).op(), GraphFormat::kGraphDef)) continue;
+    if (!IsFusedTensorFlowOp(def.node(n).op())) continue;
     for (int i = 0; i < def.node(n).attr_size(); ++i) {
       tf::GraphDef damaged = def;
       damaged.mutable_node(n)->mutable_attr()->DeleteSubrange(i, 1);
@@ -190,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, DialectTest, ::testing::ValuesIn(testing::kDiale
                          [](const auto& info) { return std::string(info.param.name); });
 
 // Read, never written: where the pads belong to a convolution in two dimensions, Conv2D and _ITEXFusedConv2D have an
-// attribute for them. They stand in the table so that a node that was read as one is spelled anew (IsDialectOp).
+// attribute for them. They stand in the table so that a node that was read as one is spelled anew (IsFusedTensorFlowOp).
 const std::set<std::string_view> kReadAlone = {"_ITEXPadWithConv2D", "_ITEXPadWithFusedConv2D"};
 
 // An op that no case writes is an op of which nobody knows that the file is right.
@@ -203,8 +204,8 @@ TEST(DialectCases, WriteEveryOp) {
   }
   std::set<std::string_view> known;
   for (const auto& [dialect, table] : {std::pair(kTf, &TensorFlowDialect()), std::pair(kItex, &ItexDialect())}) {
-    known.insert(table->ops.begin(), table->ops.end());
-    for (const std::string_view op : table->ops) {
+    known.insert(table->fused_ops.begin(), table->fused_ops.end());
+    for (const std::string_view op : table->fused_ops) {
       EXPECT_EQ(written[dialect].contains(std::string(op)), !kReadAlone.contains(op))
           << DialectName(dialect) << ": " << op;
     }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/strings.h"
+#include "formats/tensorflow/dialects.h"
 #include "formats/tensorflow/exporter.h"
 #include "formats/tensorflow/importer.h"
 #include "formats/tensorflow/proto/graph.pb.h"
@@ -84,7 +85,7 @@ int CountOf(const Graph& graph, OpKind op) {
 
 // The file of a graph, and its ops but constants and placeholders.
 void Write(Graph graph, std::string& bytes, std::multiset<std::string>& ops) {
-  MustRun(MakeExportPipeline(GraphFormat::kGraphDef), graph);
+  MustRun(MakeExportPipeline(GraphDefDialect()), graph);
   const absl::StatusOr<std::string> written = ExportGraphDef(graph, /*as_text=*/false);
   ASSERT_TRUE(written.ok()) << written.status() << PrintGraph(graph);
   bytes = *written;
@@ -120,7 +121,7 @@ void Quantize(Graph& graph, const QuantizeOptions& options) {
 TEST(DynamicProducts, AreLegalAndReadBack) {
   for (const ProductCase& product : kCases) {
     SCOPED_TRACE(product.name);
-    const absl::StatusOr<Graph> net = ParseGraph(Concat("graph graphdef ", product.text));
+    const absl::StatusOr<Graph> net = ParseGraph(Concat("graph format=graphdef layout=channels_last ", product.text));
     ASSERT_TRUE(net.ok()) << net.status();
     Graph graph = *net;
     Quantize(graph, {});
@@ -158,7 +159,7 @@ TEST(DynamicProducts, OfOtherWeightsAreNumbersInTheFile) {
         "w = const s8[33,5]   return y=matmul_integer_to_float(q, w, s, 0.125:f32, z, 3:s8)"}) {
     SCOPED_TRACE(product);
     const absl::StatusOr<Graph> graph =
-        ParseGraph(Concat("graph graphdef (x: f32[4,33]) { q, s, z = dynamic_quantize_linear(x)   ", product, " }"));
+        ParseGraph(Concat("graph format=graphdef layout=channels_last (x: f32[4,33]) { q, s, z = dynamic_quantize_linear(x)   ", product, " }"));
     ASSERT_TRUE(graph.ok()) << graph.status();
     std::string bytes;
     std::multiset<std::string> ops;
@@ -175,7 +176,7 @@ TEST(DynamicProducts, OfOtherWeightsAreNumbersInTheFile) {
 
 // As quantize_graph.py has weights.
 TEST(DynamicProducts, OfU8HaveAnOpWithoutBias) {
-  const absl::StatusOr<Graph> graph = ParseGraph(R"(graph graphdef (x: f32[4,33]) {
+  const absl::StatusOr<Graph> graph = ParseGraph(R"(graph format=graphdef layout=channels_last (x: f32[4,33]) {
     w = const u8[33,5]   b = const f32[5] uniform(-1, 1)   q, s, z = dynamic_quantize_linear(x)
     return y=matmul_integer_to_float(q, w, s, 0.0078125:f32, z, 131:u8, b) {activation="relu"} })");
   ASSERT_TRUE(graph.ok()) << graph.status();
@@ -195,7 +196,7 @@ TEST(DynamicProducts, OfU8HaveAnOpWithoutBias) {
 }
 
 TEST(DynamicProducts, WhatNoOpSaysIsNamed) {
-  const absl::StatusOr<Graph> graph = ParseGraph(R"(graph graphdef (x: f32[4,33]) {
+  const absl::StatusOr<Graph> graph = ParseGraph(R"(graph format=graphdef layout=channels_last (x: f32[4,33]) {
     q, s, z = dynamic_quantize_linear(x)   return y=dequantize_linear(q, s, z), s })");
   ASSERT_TRUE(graph.ok()) << graph.status();
   const absl::Status refused = ExportGraphDef(*graph, /*as_text=*/false).status();

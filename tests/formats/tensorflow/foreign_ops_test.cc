@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "formats/tensorflow/dialects.h"
 #include "formats/tensorflow/exporter.h"
 #include "formats/tensorflow/importer.h"
 #include "formats/tensorflow/proto/graph.pb.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
-#include "ir/dialect.h"
 #include "ir/reference/reference.h"
 #include "ir/text.h"
 #include "passes/core/permissive_target.h"
@@ -156,12 +156,12 @@ void ExpectSame(const std::vector<std::string>& fused, const std::vector<std::st
   Graph portable = graph;
   const PermissiveTarget target;
   PassContext context{.target = target};
-  ASSERT_EQ(MakeExportPipeline(GraphFormat::kGraphDef).Run(portable, context), absl::OkStatus());
+  ASSERT_EQ(MakeExportPipeline(GraphDefDialect()).Run(portable, context), absl::OkStatus());
   const absl::StatusOr<std::string> split = ExportGraphDef(portable, /*as_text=*/false);
   ASSERT_TRUE(split.ok()) << split.status() << "\n" << PrintGraph(portable);
   ASSERT_TRUE(written.ParseFromString(*split));
   for (const tf::NodeDef& node : written.node()) {
-    EXPECT_FALSE(IsDialectOp(node.op(), GraphFormat::kGraphDef)) << node.name() << " is a " << node.op();
+    EXPECT_FALSE(IsFusedTensorFlowOp(node.op())) << node.name() << " is a " << node.op();
   }
   ExpectSameAnswers(Imported(written), expected);
 }
@@ -244,7 +244,7 @@ TEST(ForeignOps, AnAttention) {
       {"q Placeholder shape=[2,3,5,4]", "k Placeholder shape=[2,3,7,4]", "v Placeholder shape=[2,3,7,4]",
        "m Placeholder shape=[2,1,5,7]",
        "y ScaledDotProductAttentionInference q,k,v,m T=DT_FLOAT use_mask=true use_causal=false is_inference=true"},
-      "graph graphdef (q: f32[2,3,5,4], k: f32[2,3,7,4], v: f32[2,3,7,4], m: f32[2,1,5,7]) { half = const f32[] {0.5} "
+      "graph format=graphdef layout=channels_last (q: f32[2,3,5,4], k: f32[2,3,7,4], v: f32[2,3,7,4], m: f32[2,1,5,7]) { half = const f32[] {0.5} "
       "s = matmul(q, k) {transpose_b=true} d = mul(s, half) e = add(d, m) p = softmax(e) o = matmul(p, v) "
       "perm = const s32[4] {0, 2, 1, 3} y = transpose(o, perm) name=\"y\" return y }");
 }
@@ -264,7 +264,7 @@ int NodesWhenOptimized(const std::vector<std::string>& nodes, OpKind op) {
 
 TEST(BlockCells, GruBlockCell) {
   const std::string parts =
-      "graph graphdef (x: f32[2,3], h: f32[2,4], w: f32[7,8], v: f32[7,4], b: f32[8], d: f32[4]) { "
+      "graph format=graphdef layout=channels_last (x: f32[2,3], h: f32[2,4], w: f32[7,8], v: f32[7,4], b: f32[8], d: f32[4]) { "
       "r, u = split(sigmoid(add(matmul(concat(x, h, 1:s32), w), b)), _, 1:s32) "
       "c = tanh(add(matmul(concat(x, mul(r, h), 1:s32), v), d)) "
       "return y=";
@@ -303,7 +303,7 @@ TEST(BlockCells, GruBlockCellWithTheResetGateBehindTheProductIsNotRead) {
 
 TEST(BlockCells, LstmBlockCell) {
   const std::string begin =
-      "graph graphdef (x: f32[2,3], s: f32[2,4], h: f32[2,4], w: f32[7,16], p: f32[4], q: f32[4], r: f32[4], b: "
+      "graph format=graphdef layout=channels_last (x: f32[2,3], s: f32[2,4], h: f32[2,4], w: f32[7,16], p: f32[4], q: f32[4], r: f32[4], b: "
       "f32[16]) { "
       "i, j, f, o = split(add(matmul(concat(x, h, 1:s32), w), b), _, 1:s32) ";
   const auto cell = [](const std::string& attributes) {

@@ -9,10 +9,11 @@
 
 #include "base/files.h"
 #include "base/status.h"
+#include "formats/dialects.h"
+#include "formats/tensorflow/dialects.h"
 #include "formats/tensorflow/exporter.h"
 #include "formats/tensorflow/importer.h"
 #include "gtest/gtest.h"
-#include "ir/dialect.h"
 #include "ir/reference/reference.h"
 #include "ir/shape_inference.h"
 #include "passes/core/permissive_target.h"
@@ -63,7 +64,7 @@ TEST_P(OptimizedGraphDef, IsAcceptedByTheRegistry) {
   ASSERT_TRUE(registry.ok()) << registry.status();
   const absl::StatusOr<Graph> imported = ImportGraphDef(*ReadFile(*path), /*is_text=*/false);
   ASSERT_TRUE(imported.ok()) << imported.status();
-  const absl::StatusOr<ListsPlan> plan = PlanByLists(*imported);
+  const absl::StatusOr<ListsPlan> plan = PlanByLists(*imported, {.imported_from = TensorFlowDialectOf(*imported)});
   ASSERT_TRUE(plan.ok()) << plan.status();
 
   tf::OpList with_tensorflow = *registry, with_itex = *registry;
@@ -84,7 +85,7 @@ TEST_P(OptimizedGraphDef, IsAcceptedByTheRegistry) {
     if (lowered) {
       ASSERT_EQ(MakePrecisionPipeline(plan->plan).Run(graph, context), absl::OkStatus());
     }
-    ASSERT_EQ(MakeExportPipeline(GraphFormat::kGraphDef, dialect).Run(graph, context), absl::OkStatus());
+    ASSERT_EQ(MakeExportPipeline(FileDialectOf(ModelFormat::kGraphDef, dialect)).Run(graph, context), absl::OkStatus());
     const absl::StatusOr<std::string> bytes = ExportGraphDef(graph, /*as_text=*/false);
     ASSERT_TRUE(bytes.ok()) << bytes.status();
     tf::GraphDef def;
@@ -92,7 +93,7 @@ TEST_P(OptimizedGraphDef, IsAcceptedByTheRegistry) {
     EXPECT_EQ(testing::RegistryViolations(def, known), std::vector<std::string>());
     if (GetParam().starts_with("imagenet/")) {
       EXPECT_EQ(std::any_of(def.node().begin(), def.node().end(),
-                            [](const tf::NodeDef& node) { return IsDialectOp(node.op(), GraphFormat::kGraphDef); }),
+                            [](const tf::NodeDef& node) { return IsFusedTensorFlowOp(node.op()); }),
                 dialect != Dialect::kPortable);
     }
     if (lowered) {

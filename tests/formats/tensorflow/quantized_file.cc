@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "formats/tensorflow/dialects.h"
 #include "formats/tensorflow/exporter.h"
 #include "formats/tensorflow/importer.h"
 #include "gtest/gtest.h"
@@ -41,7 +42,7 @@ void ExpectNumbers(const tensorflow::GraphDef& def, const std::vector<Tensor>& i
   ASSERT_EQ(MakeOptimizePipeline().Run(folded, context), absl::OkStatus());
   Graph written = folded;
   ASSERT_EQ(MakeRunPipeline().Run(folded, context), absl::OkStatus());
-  ASSERT_EQ(MakeExportPipeline(GraphFormat::kGraphDef).Run(written, context), absl::OkStatus());
+  ASSERT_EQ(MakeExportPipeline(GraphDefDialect()).Run(written, context), absl::OkStatus());
   const absl::StatusOr<std::string> bytes = ExportGraphDef(written, /*as_text=*/false);
   ASSERT_TRUE(bytes.ok()) << bytes.status() << PrintGraph(written);
   const absl::StatusOr<Graph> again = ImportGraphDef(*bytes, /*is_text=*/false, {.outputs = {"y"}});

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "formats/tensorflow/dialects.h"
 #include "formats/tensorflow/exporter.h"
 #include "formats/tensorflow/importer.h"
 #include "formats/tensorflow/proto/graph.pb.h"
@@ -34,7 +35,7 @@ struct NetCase {
 
 const NetCase kNets[] = {
     {"convolutions",
-     R"(graph graphdef (x: f32[2,6,5,3]) {
+     R"(graph format=graphdef layout=channels_last (x: f32[2,6,5,3]) {
   w1 = const f32[3,3,3,8] uniform(-0.5, 0.5)
   b1 = const f32[8] uniform(-0.25, 0.5)
   c1 = conv(x, w1, b1) {layout="NHWC", weights_layout="HWIO", auto_pad="SAME_UPPER", activation="relu"}
@@ -51,7 +52,7 @@ const NetCase kNets[] = {
       "QuantizedDepthwiseConv2DWithBiasAndReluAndRequantize", "QuantizedConv2DAndRequantize", "QuantizedMaxPool",
       "QuantizedConv2DAndReluAndRequantize", "Dequantize"}},
     {"sums",
-     R"(graph graphdef (x: f32[1,4,4,4]) {
+     R"(graph format=graphdef layout=channels_last (x: f32[1,4,4,4]) {
   w1 = const f32[1,1,4,4] uniform(-1, 1)
   c1 = conv(x, w1) {layout="NHWC", weights_layout="HWIO", auto_pad="VALID", activation="relu"}
   w2 = const f32[3,3,4,4] uniform(-1, 1)
@@ -62,7 +63,7 @@ const NetCase kNets[] = {
      {"QuantizeV2", "QuantizedConv2DAndReluAndRequantize", "QuantizedConv2DWithBiasSumAndReluAndRequantize",
       "Dequantize"}},
     {"product",
-     R"(graph graphdef (u: f32[3,7]) {
+     R"(graph format=graphdef layout=channels_last (u: f32[3,7]) {
   w = const f32[7,5] uniform(-1, 1)
   b = const f32[5] uniform(-1, 1)
   y = matmul(u, w, b) {activation="relu"}
@@ -70,7 +71,7 @@ const NetCase kNets[] = {
 })",
      {"QuantizeV2", "QuantizedMatMulWithBiasAndReluAndRequantize", "Dequantize"}},
     {"concat",
-     R"(graph graphdef (x: f32[1,4,4,4]) {
+     R"(graph format=graphdef layout=channels_last (x: f32[1,4,4,4]) {
   w1 = const f32[1,1,4,6] uniform(-1, 1)
   c1 = conv(x, w1) {layout="NHWC", weights_layout="HWIO", auto_pad="VALID", activation="relu"}
   w2 = const f32[3,3,4,2] uniform(-1, 1)
@@ -149,7 +150,7 @@ void Quantize(const char* text, Graph& graph) {
 
 // The file of a graph, and its ops on quantized tensors.
 void Write(Graph graph, std::string& bytes, std::multiset<std::string>& ops) {
-  MustRun(MakeExportPipeline(GraphFormat::kGraphDef), graph);
+  MustRun(MakeExportPipeline(GraphDefDialect()), graph);
   const absl::StatusOr<std::string> written = ExportGraphDef(graph, /*as_text=*/false, /*quantized_ops=*/true);
   ASSERT_TRUE(written.ok()) << written.status() << PrintGraph(graph);
   bytes = *written;
@@ -204,7 +205,7 @@ TEST(QuantizedOperators, AreLegalAndReadBack) {
 TEST(QuantizedOperators, ProductsThatStayNumbers) {
   for (const ProductCase& product : kProducts) {
     SCOPED_TRACE(product.name);
-    const std::string text = Concat("graph graphdef (", product.input, R"(: f32[3,7]) {
+    const std::string text = Concat("graph format=graphdef layout=channels_last (", product.input, R"(: f32[3,7]) {
         w = const f32[7,5] uniform(-1, 1)
         v = const f32[5,7] uniform(-1, 1)
         b = const f32[5] uniform(-1, 1)
@@ -224,7 +225,7 @@ TEST(QuantizedOperators, ProductsThatStayNumbers) {
 
 // Zero points between the ends have no such op.
 TEST(QuantizedOperators, OtherZeroPointsStayPairs) {
-  const absl::StatusOr<Graph> graph = ParseGraph(R"(graph graphdef (x: f32[3,7]) {
+  const absl::StatusOr<Graph> graph = ParseGraph(R"(graph format=graphdef layout=channels_last (x: f32[3,7]) {
     q = quantize_linear(x, 0.125:f32, 7:u8)   return y=relu(dequantize_linear(q, 0.125:f32, 7:u8)) })");
   ASSERT_TRUE(graph.ok()) << graph.status();
   const absl::StatusOr<std::string> bytes = ExportGraphDef(*graph, /*as_text=*/true, /*quantized_ops=*/true);

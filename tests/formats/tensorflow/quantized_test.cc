@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/tensorflow/dialects.h"
 #include "formats/tensorflow/exporter.h"
 #include "formats/tensorflow/importer.h"
 #include "gtest/gtest.h"
@@ -25,7 +26,7 @@ namespace {
 
 namespace tf = ::halftone::tensorflow;
 
-constexpr char kNet[] = R"(graph graphdef (x: f32[2,6,5,3]) {
+constexpr char kNet[] = R"(graph format=graphdef layout=channels_last (x: f32[2,6,5,3]) {
   w1 = const f32[3,3,3,8] uniform(-0.5, 0.5)
   b1 = const f32[8] uniform(-0.25, 0.5)
   c1 = conv(x, w1, b1) {layout="NHWC", weights_layout="HWIO", auto_pad="SAME_UPPER", activation="relu"}
@@ -124,7 +125,7 @@ void ExpectLegal(const tf::GraphDef& def) {
 
 // Through a file and the pipelines on either side of it.
 void ThroughFile(Graph graph, tf::GraphDef& def, Graph& after) {
-  MustRun(MakeExportPipeline(GraphFormat::kGraphDef), graph);
+  MustRun(MakeExportPipeline(GraphDefDialect()), graph);
   const absl::StatusOr<std::string> bytes = ExportGraphDef(graph, /*as_text=*/false);
   ASSERT_TRUE(bytes.ok()) << bytes.status() << "\n" << PrintGraph(graph);
   ASSERT_TRUE(def.ParseFromString(*bytes));
@@ -176,10 +177,10 @@ TEST(QuantizedGraphDef, TheFileRunsInIntegers) {
 
 // A quantization that somebody else reads is arithmetic.
 TEST(QuantizedGraphDef, IntegersThatAreResultsAreComputed) {
-  for (const char* text : {R"(graph graphdef (x: f32[2,5]) { return y=quantize_linear(x, 0.125:f32, 7:u8) })",
-                           R"(graph graphdef (x: f32[2,5]) { return y=quantize_linear(x, 0.0625:f32) })",
-                           R"(graph graphdef (x: s8[2,5]) { return y=dequantize_linear(x, 0.125:f32, 7:s8) })",
-                           R"(graph graphdef (x: f32[2,5]) {
+  for (const char* text : {R"(graph format=graphdef layout=channels_last (x: f32[2,5]) { return y=quantize_linear(x, 0.125:f32, 7:u8) })",
+                           R"(graph format=graphdef layout=channels_last (x: f32[2,5]) { return y=quantize_linear(x, 0.0625:f32) })",
+                           R"(graph format=graphdef layout=channels_last (x: s8[2,5]) { return y=dequantize_linear(x, 0.125:f32, 7:s8) })",
+                           R"(graph format=graphdef layout=channels_last (x: f32[2,5]) {
                                 q = quantize_linear(x, 0.5:f32, 3:u8)
                                 return y=dequantize_linear(q, 0.25:f32, 3:u8) })"}) {
     const absl::StatusOr<Graph> graph = ParseGraph(text);

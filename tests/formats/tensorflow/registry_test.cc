@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "formats/tensorflow/dialects.h"
 #include "formats/tensorflow/element_types.h"
 #include "formats/tensorflow/op_map.h"
 #include "formats/tensorflow/type_limits.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
-#include "ir/dialect.h"
 #include "ir/ops.h"
 #include "tests/formats/tensorflow/internal_ops.h"
 #include "tests/formats/tensorflow/registry_check.h"
@@ -156,14 +156,14 @@ TEST_F(RegistryTest, LimitsOfTypesAgree) {
 
 // Every internal op that a dialect may write is one that we know and read.
 TEST_F(RegistryTest, EveryOpOfADialectHasARow) {
-  for (const DialectTable& dialect : {TensorFlowDialect(), ItexDialect()}) {
-    for (const std::string_view op : dialect.ops) {
+  for (const FileDialect* dialect : {&TensorFlowDialect(), &ItexDialect()}) {
+    for (const std::string_view op : dialect->fused_ops) {
       EXPECT_NE(graphdef::FindRow(op), nullptr) << op;
       EXPECT_TRUE(ops_.contains(std::string(op))) << op;
     }
   }
   for (const tf::OpDef& op : internal_.op()) {
-    EXPECT_TRUE(IsDialectOp(op.name(), GraphFormat::kGraphDef)) << op.name() << " is written by no dialect";
+    EXPECT_TRUE(IsFusedTensorFlowOp(op.name())) << op.name() << " is written by no dialect";
   }
 }
 

@@ -1,12 +1,10 @@
 // What TensorFlow's remapper makes and its kernels on CPUs run (with oneDNN, as its builds for x86 have it).
 //
-// Not all that one version or another can: swish and mish behind a convolution are words of few versions, so they stay
-// nodes of their own, as does an activation behind a matmul's residual, which no kernel takes.
+// Not all that one version or another can: few versions have swish and mish after a convolution, so they stay
+// nodes of their own, as does an activation after a matmul's residual, which no kernel takes.
 
-#include <array>
-
-#include "ir/dialect.h"
-#include "ir/dialect_parts_internal.h"
+#include "formats/tensorflow/contractions.h"
+#include "formats/tensorflow/dialects.h"
 
 namespace halftone {
 namespace {
@@ -90,6 +88,7 @@ bool IsMklInstanceNorm(const Graph& g, NodeId node) {
 bool IsFloat(const Graph& g, NodeId node) { return AllHaveType(g, node, {DataType::kFloat32, DataType::kBFloat16}); }
 
 std::string_view Op(const Graph& g, NodeId node) {
+  if (g.node(node).attributes.has("math_mode")) return "";  // Intel's extension alone has ops for it
   switch (g.op(node)) {
     case OpKind::kConv:
     case OpKind::kMatMul:
@@ -134,9 +133,15 @@ constexpr std::string_view kOps[] = {
 
 }  // namespace
 
-const DialectTable& TensorFlowDialect() {
-  static constexpr DialectTable kTable = {Op, kOps};
-  return kTable;
+const FileDialect& TensorFlowDialect() {
+  static constexpr FileDialect kDialect = {
+      .name = "tensorflow",
+      .features = kGraphDefFeatures,
+      .fused_op = Op,
+      .fused_ops = kOps,
+      .is_fused_op = IsFusedTensorFlowOp,
+  };
+  return kDialect;
 }
 
 }  // namespace halftone

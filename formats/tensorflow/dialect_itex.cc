@@ -2,9 +2,9 @@
 //
 // HardSwish is a word that it knows, but it hands oneDNN a slope and an offset of 0 for it: never written.
 
+#include "formats/tensorflow/contractions.h"
+#include "formats/tensorflow/dialects.h"
 #include "ir/binary_chain.h"
-#include "ir/dialect.h"
-#include "ir/dialect_parts_internal.h"
 
 namespace halftone {
 namespace {
@@ -236,9 +236,15 @@ constexpr std::string_view kOps[] = {
 
 }  // namespace
 
-const DialectTable& ItexDialect() {
-  static constexpr DialectTable kTable = {Op, kOps};
-  return kTable;
+const FileDialect& ItexDialect() {
+  static constexpr FileDialect kDialect = {
+      .name = "itex",
+      .features = kGraphDefFeatures,
+      .fused_op = Op,
+      .fused_ops = kOps,
+      .is_fused_op = IsFusedTensorFlowOp,
+  };
+  return kDialect;
 }
 
 }  // namespace halftone

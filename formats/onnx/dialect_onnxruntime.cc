@@ -2,11 +2,10 @@
 // (Its f16 is a cast to f32 and back; bf16 and f64 it does not have.)
 
 #include <algorithm>
-#include <array>
 
+#include "formats/onnx/dialects.h"
 #include "ir/binary_chain.h"
-#include "ir/dialect.h"
-#include "ir/dialect_parts_internal.h"
+#include "ir/fused_parts.h"
 
 namespace halftone {
 namespace {
@@ -115,7 +114,7 @@ bool IsSkipLayerNorm(const Graph& g, NodeId norm) {
 }
 
 std::string_view Op(const Graph& g, NodeId node) {
-  if (!IsF32(g, node)) return "";
+  if (!IsF32(g, node) || g.node(node).attributes.has("math_mode")) return "";
   switch (g.op(node)) {
     case OpKind::kConv:
       return IsFusedConv(g, node) ? "FusedConv" : "";
@@ -142,11 +141,41 @@ constexpr std::string_view kOps[] = {
     "MultiHeadAttention",
 };
 
+bool IsFusedOp(std::string_view op) { return std::ranges::find(kOps, op) != std::end(kOps); }
+
+constexpr FileFeatures kFeatures = {
+    FileFeature::kGemm,
+    FileFeature::kRecurrent,
+    FileFeature::kInstanceNorm,
+    FileFeature::kLayerNorm,
+    FileFeature::kPRelu,
+    FileFeature::kActivations,
+    FileFeature::kConvBias,
+    FileFeature::kConvPads,
+    FileFeature::kConvGroups,
+    FileFeature::kMatMulInteger,
+    FileFeature::kConvWeightsChannelsFirst,
+};
+constexpr FileFeatures kMerges = {FileFeature::kMergedAttention, FileFeature::kMergedBiasGelu,
+                                  FileFeature::kMergedSkipLayerNorm};
+
 }  // namespace
 
-const DialectTable& OnnxRuntimeDialect() {
-  static constexpr DialectTable kTable = {Op, kOps};
-  return kTable;
+const FileDialect& OnnxDialect() {
+  static constexpr FileDialect kDialect = {.name = "onnx", .features = kFeatures, .is_fused_op = IsFusedOp};
+  return kDialect;
+}
+
+const FileDialect& OnnxRuntimeDialect() {
+  static constexpr FileDialect kDialect = {
+      .name = "onnxruntime",
+      .features = kFeatures | kMerges,
+      .fused_op = Op,
+      .fused_ops = kOps,
+      .domain = "com.microsoft",
+      .is_fused_op = IsFusedOp,
+  };
+  return kDialect;
 }
 
 }  // namespace halftone
