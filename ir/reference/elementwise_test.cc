@@ -141,7 +141,7 @@ TEST(Quantize, ProductsOfIntegers) {
   ExpectError("a = const s32[2,2]  b = const u8[2,2]  y = matmul_integer(a, b)", "8 bits");
 }
 
-TEST(Quantize, TensorFlowsForms) {
+TEST(Quantize, ByRanges) {
   // Zero is one of the steps: [-0.1, 6] becomes 255 steps of 6.1 / 255 from -4 steps on.
   const std::vector<double> y = Numbers("x = const f32[4] {0, -1, 7, 3}  y = fake_quant(x, -0.1:f32, 6:f32)");
   const double step = 6.1 / 255;

@@ -31,7 +31,7 @@ std::string ErrorOf(std::string_view text) {
   return std::string(outputs.status().message());
 }
 
-TEST(TransposedConvolution, ShapeAsInputAsTensorFlowGivesIt) {
+TEST(TransposedConvolution, ShapeAsInput) {
   // One channel, kernel 3, stride 2, SAME: the forward convolution of 4 elements makes 2, with its one pad at the end.
   EXPECT_THAT(Floats(R"(graph () {
                 x = const f32[1,2,1] {1, 10}
@@ -133,7 +133,7 @@ TEST(NonMaxSuppression, TiesGoToTheLowerIndex) {
               ElementsAre(0, 0, 0, 0, 0, 2));
 }
 
-TEST(NonMaxSuppression, OfOneImageAsTensorFlowHasIt) {
+TEST(NonMaxSuppression, OfOneImage) {
   EXPECT_THAT(Floats(R"(graph () {
                 b = const f32[3,4] {0, 0, 1, 1, 5, 5, 6, 6, 0, 0, 1, 1.1}
                 s = const f32[3] {0.5, 0.25, 0.75}

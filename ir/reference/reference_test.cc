@@ -135,7 +135,7 @@ TEST(Reference, NotANumberStaysOne) {
   EXPECT_THAT(Floats("graph () { a = const f32[2] {1000, 1000} return softmax(a) }"), ElementsAre(0.5, 0.5));
 }
 
-TEST(Reference, OpsThatOnnxDoesNotHave) {
+TEST(Reference, OpsWithoutOthersTests) {
   EXPECT_THAT(Floats("graph () { a = const f32[3] {-1, 4, 9} return relu6(a) }"), ElementsAre(0, 4, 6));
   EXPECT_THAT(Floats("graph () { a = const f32[2] {4, 0.25} return rsqrt(a) }"), ElementsAre(0.5, 2));
   EXPECT_THAT(Floats("graph () { a = const f32[2] {-3, 0.5} return square(a) }"), ElementsAre(9, 0.25));

@@ -116,7 +116,7 @@ class FusePRelu final : public RewriteRule {
  public:
   std::string_view name() const override { return "fuse-prelu"; }
   std::string_view equation() const override {
-    return "relu(x) + slope * minimum(x, 0) => prelu(x, slope), in the spellings of TensorFlow and Keras";
+    return "relu(x) + slope * minimum(x, 0) => prelu(x, slope), however the minimum is written";
   }
   bool makes_one_node() const override { return true; }
   OpSet root() const override { return {OpKind::kAdd, OpKind::kSub}; }

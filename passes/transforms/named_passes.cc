@@ -167,7 +167,7 @@ constexpr NamedPass kPasses[] = {
        if (a.Count("num_steps") < 2) return absl::InvalidArgumentError("num_steps is 1; it must be at least 2");
        return MakeRoundWeights(a.Count("num_steps"), a.Count("minimum_size"));
      }},
-    {"set_device", "every node stands on one device (TensorFlow)", kSetDeviceArguments,
+    {"set_device", "every node stands on one device", kSetDeviceArguments,
      [](const PassArguments& a) -> Made { return MakeSetDevice(a.Text("device"), a.Flag("if_default")); }},
     {"sort_by_execution_order", "edits nothing: every file is written in execution order", kNoArguments, MakeSort},
     {"strip_unused_nodes", "what no output needs is removed; named nodes become inputs first", kStripArguments,

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "absl/strings/ascii.h"
 #include "base/files.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -177,7 +176,10 @@ absl::StatusOr<ModelSource> Inputs::Model(const v1::Model& model,
   }
   HALFTONE_ASSIGN_OR_RETURN(source.path, LocalPath(*root));
   source.name = root->path();
-  source.format = ModelFormatFromName(StdView(absl::AsciiStrToLower(v1::Format_Name(model.format()))));
+  for (const ModelFormat format : kModelFormats) {
+    const auto* value = report::FindEnumValue(*v1::Format_descriptor(), AbslView(ModelFormatName(format)));
+    if (value != nullptr && value->number() == model.format()) source.format = format;
+  }
   if (source.format == ModelFormat::kGraphDef && ModelFormatOfPath(source.name) == ModelFormat::kGraphDefText)
     source.format = ModelFormat::kGraphDefText;
   return source;

@@ -5,6 +5,8 @@
 # 2. Looks for system headers outside the folders that they belong to (includes.txt), which Bazel cannot see.
 # 3. Looks for types that are defined twice (one_definition.py), which neither compiler nor linker must see; and puts one
 #    into a copy, to see that it would be found.
+# 4. Looks for names of file formats in ir/, passes/ and runtime/ (file_formats.py), which formats/ alone may know; and puts
+#    one into a copy, to see that it would be found.
 
 set -euo pipefail
 
@@ -13,6 +15,23 @@ REPO=$(cd -P "$HERE/../.." && pwd)
 SCRATCH=$(mktemp -d)
 failed=0
 
+check_file_formats() {
+  local found
+  if found=$(python3 "$HERE/file_formats.py" "$REPO" "$HERE/file_formats.txt" ir passes runtime); then
+    pass "ir, passes and runtime name no file format"
+  else
+    fail "file formats are named in: ${found//$'\n'/; }"
+  fi
+  mkdir -p "$SCRATCH/formats/ir"
+  printf '// As ONNX does.\nint one = 0;  // not "onnx"\nbool IsOnnx();\nconst char* name = "a graphdef // ";\n' >"$SCRATCH/formats/ir/one.h"
+  found=$(python3 "$HERE/file_formats.py" "$SCRATCH/formats" /dev/null ir || true)
+  if [[ $found == $'ir/one.h:3: bool IsOnnx();\nir/one.h:4: const char* name = "a graphdef // ";' ]]; then
+    pass "a file format that is named in code is found"
+  else
+    fail "a file format that is named in code is not found: $found"
+  fi
+}
+
 main() {
   copy_workspace
   break_arrows
@@ -20,6 +39,7 @@ main() {
   judge_arrows
   check_includes
   check_definitions
+  check_file_formats
   exit "$failed"
 }
 
@@ -112,6 +132,23 @@ check_definitions() {
     pass "a type that is defined twice is found"
   else
     fail "a type that is defined twice is not found: $found"
+  fi
+}
+
+check_file_formats() {
+  local found
+  if found=$(python3 "$HERE/file_formats.py" "$REPO" "$HERE/file_formats.txt" ir passes runtime); then
+    pass "ir, passes and runtime name no file format"
+  else
+    fail "file formats are named in: ${found//$'\n'/; }"
+  fi
+  mkdir -p "$SCRATCH/formats/ir"
+  printf '// As ONNX does.\nint one = 0;  // not "onnx"\nbool IsOnnx();\nconst char* name = "a graphdef // ";\n' >"$SCRATCH/formats/ir/one.h"
+  found=$(python3 "$HERE/file_formats.py" "$SCRATCH/formats" /dev/null ir || true)
+  if [[ $found == $'ir/one.h:3: bool IsOnnx();\nir/one.h:4: const char* name = "a graphdef // ";' ]]; then
+    pass "a file format that is named in code is found"
+  else
+    fail "a file format that is named in code is not found: $found"
   fi
 }
 

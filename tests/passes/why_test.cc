@@ -40,7 +40,7 @@ constexpr KeptCase kCases[] = {
     {"fuse-dilated-conv", R"(graph (x: f32[1,3,8,8]) { w = const f32[4,4,1,1]  b = const s64[2] {1, 2}
         p = const s64[2,2] {0, 1, 0, 0}  c = const s64[2,2] {0, 0, 0, 0}  s = space_to_batch(x, b, p)
         k = conv(s, w)  return y=batch_to_space(k, b, c) })",
-     "the conv's layout is not TensorFlow's NHWC: NCHW with weights OIHW"},
+     "the conv's layout is not NHWC with weights HWIO: NCHW with weights OIHW"},
     {"fuse-dilated-conv", R"(graph (x: f32[1,8,8,3], r: f32[4,4,4,4]) { w = const f32[1,1,3,4]  b = const s64[2] {2, 2}
         p = const s64[2,2] {0, 0, 0, 0}  s = space_to_batch(x, b, p)
         k = conv(s, w, _, r) {layout="NHWC", weights_layout="HWIO"}  return y=batch_to_space(k, b, p) })",
