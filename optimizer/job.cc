@@ -224,7 +224,8 @@ class OptimizeJob {
     const bool original = variant.kind == VariantKind::kOriginal;
     if (original && options_.model.format.has_value()) return *options_.model.format;
     const std::string& path = original ? options_.model.label() : variant.path;
-    const bool is_text = result_.format == ModelFormat::kGraphDef && ModelFormatOfPath(path) == ModelFormat::kGraphDefText;
+    const bool is_text =
+        result_.format == ModelFormat::kGraphDef && ModelFormatOfPath(path) == ModelFormat::kGraphDefText;
     return is_text ? ModelFormat::kGraphDefText : result_.format;
   }
 

@@ -10,8 +10,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "formats/formats.h"
 #include "formats/dialects.h"
+#include "formats/formats.h"
 #include "optimizer/benchmark_options.h"
 #include "optimizer/int8_options.h"
 #include "optimizer/measure.h"

@@ -1,12 +1,12 @@
 // The int8 variant as a graph: what it answers, what is said about each node, what lies beside it.
 
-#include "formats/formats.h"
 #include "optimizer/lower_int8.h"
 
 #include <memory>
 #include <string>
 
 #include "base/files.h"
+#include "formats/formats.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ir/editor.h"

@@ -72,13 +72,16 @@ TEST(FusedRules, AnLstmWithWeightsOfBytes) {
   const std::string one = ", float[1] s = {0.1}";
   const std::string of_channels = ", float[1,8] s = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8}";
   for (const std::string& scales : {one, of_channels}) {
-    const auto model = MicrosoftModel("g (float[4,2,3] x) => (float[4,1,2,2] y) <" + weights + scales +
-                                      "> { y = com.microsoft.DynamicQuantizeLSTM<hidden_size=2>(x, w, r, , , , , , s, , s) }");
-    EXPECT_THAT(There(model), AllOf(HasSubstr("lstm("), HasSubstr("dynamic_quantize_linear(x)"), Not(HasSubstr("opaque"))));
+    const auto model =
+        MicrosoftModel("g (float[4,2,3] x) => (float[4,1,2,2] y) <" + weights + scales +
+                       "> { y = com.microsoft.DynamicQuantizeLSTM<hidden_size=2>(x, w, r, , , , , , s, , s) }");
+    EXPECT_THAT(There(model),
+                AllOf(HasSubstr("lstm("), HasSubstr("dynamic_quantize_linear(x)"), Not(HasSubstr("opaque"))));
     EXPECT_THAT(Back(model), HasSubstr("LSTM("));
   }
-  const auto computed = MicrosoftModel("g (float[4,2,3] x, float[1] s) => (float[4,1,2,2] y) <" + weights +
-                                       "> { y = com.microsoft.DynamicQuantizeLSTM<hidden_size=2>(x, w, r, , , , , , s, , s) }");
+  const auto computed =
+      MicrosoftModel("g (float[4,2,3] x, float[1] s) => (float[4,1,2,2] y) <" + weights +
+                     "> { y = com.microsoft.DynamicQuantizeLSTM<hidden_size=2>(x, w, r, , , , , , s, , s) }");
   EXPECT_THAT(There(computed), HasSubstr("opaque \"DynamicQuantizeLSTM\""));
 }
 
@@ -179,7 +182,8 @@ TEST(FusedRules, AttentionsOfOtherKindsStayOpaque) {
 }
 
 TEST(FusedRules, WhatWasNotSpelledMustBeSplit) {
-  const absl::StatusOr<Graph> graph = ParseGraph(R"(graph format=onnx (q: f32[2,4,5,3], k: f32[2,4,7,3], v: f32[2,4,7,2]) {
+  const absl::StatusOr<Graph> graph =
+      ParseGraph(R"(graph format=onnx (q: f32[2,4,5,3], k: f32[2,4,7,3], v: f32[2,4,7,2]) {
       return y=scaled_dot_product_attention(q, k, v) })");
   ASSERT_TRUE(graph.ok());
   EXPECT_THAT(ExportOnnx(*graph).status().message(), HasSubstr("it must be split before export"));

@@ -105,7 +105,8 @@ TEST(TargetRuntimes, HaveNames) {
 
 TEST(TargetRuntimes, OnnxRuntimeHasNoBf16ThatComputes) {
   const Graph graph = Parsed(
-      "graph format=onnx (x: bf16[2,3], w: bf16[3,3]) { a = matmul(x, w)  b = relu(a)  c = matmul(b, w)  d = add(c, x)  "
+      "graph format=onnx (x: bf16[2,3], w: bf16[3,3]) { a = matmul(x, w)  b = relu(a)  c = matmul(b, w)  d = add(c, x) "
+      " "
       "e = reshape(d, [-1])  return e }");
   const absl::Status status = OnnxLoadsIn(graph, TargetRuntime::kOnnxRuntime);
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
@@ -122,13 +123,15 @@ TEST(TargetRuntimes, OnnxRuntimeRunsFloat16AndMovesBf16) {
                   .ok());
   EXPECT_TRUE(
       OnnxLoadsIn(
-          Parsed("graph format=onnx (x: f32[2,3]) { w = const bf16[3,3]  v: f32[3,3] = cast(w)  return y=matmul(x, v) }"),
+          Parsed(
+              "graph format=onnx (x: f32[2,3]) { w = const bf16[3,3]  v: f32[3,3] = cast(w)  return y=matmul(x, v) }"),
           TargetRuntime::kOnnxRuntime)
           .ok());
-  EXPECT_EQ(OnnxLoadsIn(Parsed("graph format=graphdef layout=channels_last (x: f32[2]) { y = relu(x) name=\"y\"  return y }"),
-                        TargetRuntime::kOnnxRuntime)
-                .code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(
+      OnnxLoadsIn(Parsed("graph format=graphdef layout=channels_last (x: f32[2]) { y = relu(x) name=\"y\"  return y }"),
+                  TargetRuntime::kOnnxRuntime)
+          .code(),
+      absl::StatusCode::kInvalidArgument);
 }
 
 TEST(TargetRuntimes, RefuseWhatTheFormatAllows) {

@@ -97,7 +97,8 @@ TEST(ExportGraphDef, LoweredNodesHaveTheirTypes) {
 }
 
 TEST(ExportGraphDef, TypesThatTheRegistryTiesMustAgree) {
-  const Graph graph = Parse("graph format=graphdef layout=channels_last (x: f32[2,3], w: f32[3,5]) { y: f32[2,5] = matmul(x, w) return y }");
+  const Graph graph = Parse(
+      "graph format=graphdef layout=channels_last (x: f32[2,3], w: f32[3,5]) { y: f32[2,5] = matmul(x, w) return y }");
   Graph mixed = graph;
   GraphEditor edit(mixed);
   edit.SetType(mixed.output(mixed.inputs()[1]), DataType::kBFloat16);
@@ -188,16 +189,19 @@ TEST(ExportGraphDef, OpsThatTensorFlowSaysOtherwise) {
 
 TEST(ExportGraphDef, RefusesWhatItCannotSay) {
   const auto status = [](std::string_view text) { return ExportGraphDef(Parse(text), /*as_text=*/false).status(); };
-  const absl::Status fused = status(R"(graph format=graphdef layout=channels_last (x: f32[2,3]) { w = const f32[3,5] b = const f32[5]
+  const absl::Status fused =
+      status(R"(graph format=graphdef layout=channels_last (x: f32[2,3]) { w = const f32[3,5] b = const f32[5]
     y = matmul(x, w, b) {activation="relu"} return y })");
   EXPECT_EQ(fused.code(), absl::StatusCode::kInternal);
   EXPECT_THAT(std::string(fused.message()), HasSubstr("node 'y'"));
-  const absl::Status softmax = status("graph format=graphdef layout=channels_last (x: f32[2,3,4]) { y = softmax(x) {axis=1} return y }");
+  const absl::Status softmax =
+      status("graph format=graphdef layout=channels_last (x: f32[2,3,4]) { y = softmax(x) {axis=1} return y }");
   EXPECT_EQ(softmax.code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(softmax.message()), HasSubstr("node 'y' (softmax): a softmax along another dimension"));
-  EXPECT_EQ(
-      status("graph format=graphdef layout=channels_last (x: f32[1,3,8,8]) { y = max_pool(x) {kernel=[2,2], ceil_mode=true} return y }").code(),
-      absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(status("graph format=graphdef layout=channels_last (x: f32[1,3,8,8]) { y = max_pool(x) {kernel=[2,2], "
+                   "ceil_mode=true} return y }")
+                .code(),
+            absl::StatusCode::kUnimplemented);
 }
 
 TEST(ExportGraphDef, OutputsKeepTheirNames) {

@@ -13,12 +13,26 @@ std::string Refusal(const std::string& text, const std::string& node) {
 }
 
 TEST(GraphDefTypeLimits, NamesTheOpAndTheType) {
-  EXPECT_EQ(Refusal(R"(graph format=graphdef layout=channels_last (a: bf16[3], b: bf16[3]) { y = div_no_nan(a, b) name="y"  return y })", "y"),
-            "TensorFlow's DivNoNan takes no bf16");
-  EXPECT_EQ(Refusal(R"(graph format=graphdef layout=channels_last (a: f16[3], b: f16[3]) { y = div_no_nan(a, b) name="y"  return y })", "y"), "");
-  EXPECT_EQ(Refusal(R"(graph format=graphdef layout=channels_last (a: f32[3], b: f32[3]) { y = div_no_nan(a, b) name="y"  return y })", "y"), "");
-  EXPECT_EQ(Refusal(R"(graph format=graphdef layout=channels_last (a: bf16[3], b: bf16[3]) { y = add "AddV2" (a, b) name="y"  return y })", "y"),
-            "");
+  EXPECT_EQ(
+      Refusal(
+          R"(graph format=graphdef layout=channels_last (a: bf16[3], b: bf16[3]) { y = div_no_nan(a, b) name="y"  return y })",
+          "y"),
+      "TensorFlow's DivNoNan takes no bf16");
+  EXPECT_EQ(
+      Refusal(
+          R"(graph format=graphdef layout=channels_last (a: f16[3], b: f16[3]) { y = div_no_nan(a, b) name="y"  return y })",
+          "y"),
+      "");
+  EXPECT_EQ(
+      Refusal(
+          R"(graph format=graphdef layout=channels_last (a: f32[3], b: f32[3]) { y = div_no_nan(a, b) name="y"  return y })",
+          "y"),
+      "");
+  EXPECT_EQ(
+      Refusal(
+          R"(graph format=graphdef layout=channels_last (a: bf16[3], b: bf16[3]) { y = add "AddV2" (a, b) name="y"  return y })",
+          "y"),
+      "");
 }
 
 // The spelling says which op of TensorFlow it is.

@@ -1,5 +1,5 @@
 // Fused contractions along the row that they are spelled as. Whoever spelled the node has asked whether the op says all
-// of it (ir/dialect.h); what was read and is still the same is written as it was.
+// of it (ir/file_dialect.h); what was read and is still the same is written as it was.
 
 #include <algorithm>
 #include <utility>

@@ -130,9 +130,10 @@ TEST(Quantize, ProductsOfIntegers) {
   EXPECT_THAT(Numbers("a = const s8[1,2] {1, -2}  b = const s8[2,3] {1, 2, 3, 4, 5, 6}  f = const f32[3] {1, 0.5, 2}  "
                       "y = matmul_integer_to_float(a, b, 2:f32, f)"),
               ElementsAre(-14, -8, -36));
-  EXPECT_THAT(Numbers("a = const s8[1,2] {1, -2}  b = const s8[2,2] {1, 2, 3, -4}  "
-                      "y = matmul_integer_to_float(a, b, 0.5:f32, 0.25:f32) {activation=\"elu\", activation_alpha=2.0}"),
-              ElementsAre(::testing::DoubleNear(2 * std::expm1(-0.625), 1e-6), 1.25));
+  EXPECT_THAT(
+      Numbers("a = const s8[1,2] {1, -2}  b = const s8[2,2] {1, 2, 3, -4}  "
+              "y = matmul_integer_to_float(a, b, 0.5:f32, 0.25:f32) {activation=\"elu\", activation_alpha=2.0}"),
+      ElementsAre(::testing::DoubleNear(2 * std::expm1(-0.625), 1e-6), 1.25));
   const std::string ab = "a = const u8[2,2]  b = const u8[2,3]  ";
   ExpectError(ab + "s = const f32[2]  y = matmul_integer_to_float(a, b, s, 1:f32)", "a_scale");
   ExpectError(ab + "s = const f32[2]  y = matmul_integer_to_float(a, b, 1:f32, s)", "b_scale");

@@ -156,11 +156,13 @@ TEST(Reference, OpsWithoutOthersTests) {
 TEST(Reference, ConventionsThatAttributesSay) {
   // 0 in a shape is 0; an empty list of axes reduces nothing; one size of a split is what is left.
   EXPECT_EQ(
-      RunOne("graph (x: f32[0,4]) { return reshape(x, [0, 8]) {allowzero=true} }", {Tensor(DataType::kFloat32, {0, 4})}).dims(),
+      RunOne("graph (x: f32[0,4]) { return reshape(x, [0, 8]) {allowzero=true} }", {Tensor(DataType::kFloat32, {0, 4})})
+          .dims(),
       (std::vector<int64_t>{0, 8}));
   const Tensor none = Tensor::Ints({});
   const Tensor x = Tensor::Of<float>({2}, std::vector<float>{3, 4});
-  EXPECT_THAT(RunOne("graph (x: f32[2], a: s64[0]) { return reduce_sum(x, a) {noop_with_empty_axes=true} }", {x, none}).ToFloats(),
+  EXPECT_THAT(RunOne("graph (x: f32[2], a: s64[0]) { return reduce_sum(x, a) {noop_with_empty_axes=true} }", {x, none})
+                  .ToFloats(),
               ElementsAre(3, 4));
   EXPECT_THAT(RunOne("graph (x: f32[2], a: s64[0]) { return reduce_sum(x, a) }", {x, none}).ToFloats(), ElementsAre(7));
   EXPECT_THAT(Ints("graph () { a, b = split([1, 2, 3], [1, -1]) return b }"), ElementsAre(2, 3));
@@ -192,7 +194,8 @@ TEST(Reference, MovesAnyType) {
 TEST(Reference, Errors) {
   const std::pair<const char*, const char*> kCases[] = {
       {"graph () { o: f32[1] = opaque \"Foo\" (1) return o }", "(Foo): this op has no reference function"},
-      {"graph () { y = gather([1, 2], 5) return y }", "node 'y' (gather): index 5 is out of range: need -2 to 1 for 2 elements"},
+      {"graph () { y = gather([1, 2], 5) return y }",
+       "node 'y' (gather): index 5 is out of range: need -2 to 1 for 2 elements"},
       {"graph () { s = const string[1] {\"a\"} y: string[2] = concat(s, s, 0) return y }", "is string"},
       {"graph () { y = pad([1, 2], [9000000000000, 0]) return y }", "too large"},
       {"graph () { a = const f32[1,1,2,2] {1, 2, 3, 4} y = resize(a, _, _, [1, 1, 4, 4]) {antialias=1} return y }",

@@ -122,7 +122,8 @@ class FuseDilatedConv final : public RewriteRule {
     const std::string layout = attributes.String("layout", "NCHW");
     const std::string weights_layout = attributes.String("weights_layout", "OIHW");
     if (layout != "NHWC" || weights_layout == "OIHW")
-      return Kept(Concat("the conv's layout is not NHWC with weights HWIO: ", layout, " with weights ", weights_layout));
+      return Kept(
+          Concat("the conv's layout is not NHWC with weights HWIO: ", layout, " with weights ", weights_layout));
     if (!rank.has_value() || *rank < 3) return Kept(Concat("the conv's rank is not known: ", Describe(g, y)));
     if (HasResidual(g, found.conv))
       return Kept(Concat("the conv has a residual: ", Describe(g, g.input(found.conv, kResidualInput))));

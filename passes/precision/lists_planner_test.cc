@@ -144,7 +144,8 @@ TEST(ListsPlanner, OutputsOfAGraphDefAreKeptUnlessAsked) {
 }
 
 TEST(ListsPlanner, OtherDevicesAreNotProcessed) {
-  const Planned p(R"(graph layout=channels_last (x: f32[2,3]) { w = const f32[3,3]  a = matmul(x, w) device="/device:GPU:0"
+  const Planned p(
+      R"(graph layout=channels_last (x: f32[2,3]) { w = const f32[3,3]  a = matmul(x, w) device="/device:GPU:0"
       b = matmul(a, w) device="/job:localhost/replica:0/task:0/device:CPU:0"  return y=softmax(b) })");
   EXPECT_EQ(p.Marked(), "b");
   EXPECT_THAT(p.Of("a").reason, HasSubstr("is no CPU"));

@@ -3,7 +3,6 @@
 //   bazel test //tests/passes:golden_test
 //   bazel run //tests/passes:golden_test -- --update      # rewrites wrong `out` texts whose numbers agree
 
-#include "formats/onnx/dialects.h"
 #include "tests/support/golden.h"
 
 #include <cstdlib>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "formats/onnx/dialects.h"
 #include "gtest/gtest.h"
 #include "passes/export/merges.h"
 #include "passes/fusion/rules.h"

@@ -177,7 +177,9 @@ TEST(NamedPasses, SortedFilesAreInExecutionOrder) {
 
 // It never leaves a graph as it was: what it cannot rename, it names.
 TEST(RenameNode, SaysWhatCannotBeRenamed) {
-  const std::string text = "graph format=graphdef layout=channels_last (x: f32[2]) { m = relu(x) name=\"m\"  y = tanh(m) name=\"y\"  return y }";
+  const std::string text =
+      "graph format=graphdef layout=channels_last (x: f32[2]) { m = relu(x) name=\"m\"  y = tanh(m) name=\"y\"  return "
+      "y }";
   const absl::Status absent = After(text, "rename_node(old=n, new=k)").status();
   EXPECT_TRUE(Contains(std::string(absent.message()), "no node and no value is called 'n'")) << absent;
   const absl::Status taken = After(text, "rename_node(old=m, new=y)").status();

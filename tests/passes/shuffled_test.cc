@@ -89,8 +89,8 @@ INSTANTIATE_TEST_SUITE_P(Shared, ShuffledModels,
                                          "audio/CNN_S_mfcc.pb"));
 
 TEST(SplitFused, AnOnnxMatmulThatCannotBeWrittenIsAnErrorThatNamesIt) {
-  const absl::StatusOr<Graph> in =
-      ParseGraph("graph format=onnx (x: f32[4,2,3], w: f32[*]) { y = matmul(x, w) {transpose_b=true} name=\"fc\"  return y }");
+  const absl::StatusOr<Graph> in = ParseGraph(
+      "graph format=onnx (x: f32[4,2,3], w: f32[*]) { y = matmul(x, w) {transpose_b=true} name=\"fc\"  return y }");
   ASSERT_TRUE(in.ok()) << in.status();
   const PermissiveTarget target;
   PassContext context{.target = target};

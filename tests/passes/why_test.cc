@@ -95,7 +95,8 @@ constexpr KeptCase kCases[] = {
 
     {"fuse-resize-nearest", R"(graph (x: f32[5,2,4]) { p, q = split(x, _, 1)  return y=concat(p, p, q, q, 1) })",
      "it is no image of rank 4: 'x' f32[5,2,4]"},
-    {"fuse-resize-nearest", R"(graph format=graphdef layout=channels_last (x: bool[1,2,2,1]) { a = const s32[] {1}  p, q = split(x, _, a)
+    {"fuse-resize-nearest",
+     R"(graph format=graphdef layout=channels_last (x: bool[1,2,2,1]) { a = const s32[] {1}  p, q = split(x, _, a)
         return y=concat(p, p, q, q, a) })",
      "a resize does not take the type: 'x' bool[1,2,2,1]"},
     {"fuse-resize-nearest", R"(graph (x: f32[2,5,2,4]) { a = const s64[] {2}  b = const s64[] {3}  p, q = split(x, _, a)
@@ -108,11 +109,13 @@ constexpr KeptCase kCases[] = {
     {"fuse-resize-nearest", R"(graph (x: f32[2,5,2,4]) { p, q = split(x, _, 2) name="s"
         return y=concat(p, q, p, q, 2) })",
      "the rows are not in order: at 1 is output 1 of 's', not 0"},
-    {"fuse-resize-nearest", R"(graph format=graphdef layout=channels_last (x: f32[2,5,4,2]) { a = const s32[] {3}  p, q = split(x, _, a)
+    {"fuse-resize-nearest",
+     R"(graph format=graphdef layout=channels_last (x: f32[2,5,4,2]) { a = const s32[] {3}  p, q = split(x, _, a)
         return y=concat(p, p, q, q, a) })",
      "TensorFlow resizes dimensions 1 and 2, of known sizes: 3 of 'x' f32[2,5,4,2]"},
 
-    {"fuse-conv-transpose-bias", R"(graph format=graphdef layout=channels_last (x: f32[2,4,5,3]) { w = const f32[3,3,2,3]
+    {"fuse-conv-transpose-bias",
+     R"(graph format=graphdef layout=channels_last (x: f32[2,4,5,3]) { w = const f32[3,3,2,3]
         s = const s32[4] {2, 6, 7, 2}  b = const f32[2]
         c = conv_transpose(x, w, _, s) {layout="NHWC", weights_layout="HWOI", strides=[1, 1], auto_pad="VALID"}
         return y=bias_add(c, b) {layout="NHWC"} })",

@@ -1,10 +1,10 @@
 // The amp, step by step, on GraphDefs as they are spelled: what is marked and what starts, ends or passes a path.
 
-#include "formats/tensorflow/dialects.h"
 #include "passes/precision/auto_mixed_precision.h"
 
 #include <string>
 
+#include "formats/tensorflow/dialects.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "passes/precision/device_name.h"

@@ -327,8 +327,8 @@ TEST(TensorFlowOps, EveryRowHasACase) {
   for (int kind = 0; kind < kNumOps; ++kind) {
     if (Info(static_cast<OpKind>(kind)).group == OpGroup::kStructural) continue;
     for (const graphdef::OpRow* row : graphdef::RowsOf(static_cast<OpKind>(kind))) {
-      if (IsFusedTensorFlowOp(row->tf_op)) continue;  // tests/formats/tensorflow/dialect_test.cc
-      if (row->kind == OpKind::kQuantizeLinear) continue;             // tests/formats/tensorflow/quantized_ops_test.cc
+      if (IsFusedTensorFlowOp(row->tf_op)) continue;       // tests/formats/tensorflow/dialect_test.cc
+      if (row->kind == OpKind::kQuantizeLinear) continue;  // tests/formats/tensorflow/quantized_ops_test.cc
       EXPECT_TRUE(tested.contains(row->tf_op)) << row->tf_op;
     }
   }

@@ -98,7 +98,8 @@ absl::Status Run(const Options& options) {
   HALFTONE_ASSIGN_OR_RETURN(const PermissiveTarget target, TargetOf(options));
   PlannedPrecision planned;
   if (options.plan == "lists") {
-    HALFTONE_ASSIGN_OR_RETURN(ListsPlan lists, PlanByLists(graph, {.edits = {ListEditsFromEnvironment()}, .imported_from = TensorFlowDialectOf(graph)}));
+    HALFTONE_ASSIGN_OR_RETURN(ListsPlan lists, PlanByLists(graph, {.edits = {ListEditsFromEnvironment()},
+                                                                   .imported_from = TensorFlowDialectOf(graph)}));
     planned = {std::move(lists.plan), lists.summary.ToString(), std::move(lists.warnings)};
   } else if (options.plan == "placement") {
     HALFTONE_ASSIGN_OR_RETURN(planned, PlanByPlacement(graph, target));
@@ -113,7 +114,8 @@ absl::Status Run(const Options& options) {
   HALFTONE_ASSIGN_OR_RETURN(context.debug, DebugOptionsFromEnvironment());
   absl::Status status;
   for (const std::string& name : SplitPassList(options.pipelines)) {
-    HALFTONE_ASSIGN_OR_RETURN(const Pipeline pipeline, MakePipelineByName(name, {.plan = &planned.plan, .dialects = AllFileDialects()}));
+    HALFTONE_ASSIGN_OR_RETURN(const Pipeline pipeline,
+                              MakePipelineByName(name, {.plan = &planned.plan, .dialects = AllFileDialects()}));
     status = pipeline.Run(graph, context);
     if (!status.ok()) break;
     if (options.why.empty()) continue;

@@ -1,7 +1,6 @@
 // The dialects of GraphDef files, op by op: a graph of fused nodes is lowered for the dialect, written, checked against
 // the registry, read back, and gives the same answers; written once more it is the same file.
 
-
 #include <map>
 #include <set>
 #include <string>
@@ -148,7 +147,8 @@ TEST_P(DialectTest, SurvivesDamage) {
     static_cast<void>(ExportGraphDef(*graph, /*as_text=*/false));
     const PermissiveTarget target;
     PassContext context{.target = target};
-    if (!MakeExportPipeline(FileDialectOf(ModelFormat::kGraphDef, GetParam().dialect)).Run(*graph, context).ok()) return;
+    if (!MakeExportPipeline(FileDialectOf(ModelFormat::kGraphDef, GetParam().dialect)).Run(*graph, context).ok())
+      return;
     static_cast<void>(ExportGraphDef(*graph, /*as_text=*/false));
   };
   std::vector<tf::AttrValue> values(7);

@@ -158,8 +158,9 @@ TEST(DynamicProducts, OfOtherWeightsAreNumbersInTheFile) {
         "   return y=matmul_integer_to_float(q, w, s, ws, z, _, b) {activation=\"relu\"}",
         "w = const s8[33,5]   return y=matmul_integer_to_float(q, w, s, 0.125:f32, z, 3:s8)"}) {
     SCOPED_TRACE(product);
-    const absl::StatusOr<Graph> graph =
-        ParseGraph(Concat("graph format=graphdef layout=channels_last (x: f32[4,33]) { q, s, z = dynamic_quantize_linear(x)   ", product, " }"));
+    const absl::StatusOr<Graph> graph = ParseGraph(
+        Concat("graph format=graphdef layout=channels_last (x: f32[4,33]) { q, s, z = dynamic_quantize_linear(x)   ",
+               product, " }"));
     ASSERT_TRUE(graph.ok()) << graph.status();
     std::string bytes;
     std::multiset<std::string> ops;

@@ -244,7 +244,8 @@ TEST(ForeignOps, AnAttention) {
       {"q Placeholder shape=[2,3,5,4]", "k Placeholder shape=[2,3,7,4]", "v Placeholder shape=[2,3,7,4]",
        "m Placeholder shape=[2,1,5,7]",
        "y ScaledDotProductAttentionInference q,k,v,m T=DT_FLOAT use_mask=true use_causal=false is_inference=true"},
-      "graph format=graphdef layout=channels_last (q: f32[2,3,5,4], k: f32[2,3,7,4], v: f32[2,3,7,4], m: f32[2,1,5,7]) { half = const f32[] {0.5} "
+      "graph format=graphdef layout=channels_last (q: f32[2,3,5,4], k: f32[2,3,7,4], v: f32[2,3,7,4], m: f32[2,1,5,7]) "
+      "{ half = const f32[] {0.5} "
       "s = matmul(q, k) {transpose_b=true} d = mul(s, half) e = add(d, m) p = softmax(e) o = matmul(p, v) "
       "perm = const s32[4] {0, 2, 1, 3} y = transpose(o, perm) name=\"y\" return y }");
 }
@@ -264,7 +265,8 @@ int NodesWhenOptimized(const std::vector<std::string>& nodes, OpKind op) {
 
 TEST(BlockCells, GruBlockCell) {
   const std::string parts =
-      "graph format=graphdef layout=channels_last (x: f32[2,3], h: f32[2,4], w: f32[7,8], v: f32[7,4], b: f32[8], d: f32[4]) { "
+      "graph format=graphdef layout=channels_last (x: f32[2,3], h: f32[2,4], w: f32[7,8], v: f32[7,4], b: f32[8], d: "
+      "f32[4]) { "
       "r, u = split(sigmoid(add(matmul(concat(x, h, 1:s32), w), b)), _, 1:s32) "
       "c = tanh(add(matmul(concat(x, mul(r, h), 1:s32), v), d)) "
       "return y=";
@@ -303,7 +305,8 @@ TEST(BlockCells, GruBlockCellWithTheResetGateBehindTheProductIsNotRead) {
 
 TEST(BlockCells, LstmBlockCell) {
   const std::string begin =
-      "graph format=graphdef layout=channels_last (x: f32[2,3], s: f32[2,4], h: f32[2,4], w: f32[7,16], p: f32[4], q: f32[4], r: f32[4], b: "
+      "graph format=graphdef layout=channels_last (x: f32[2,3], s: f32[2,4], h: f32[2,4], w: f32[7,16], p: f32[4], q: "
+      "f32[4], r: f32[4], b: "
       "f32[16]) { "
       "i, j, f, o = split(add(matmul(concat(x, h, 1:s32), w), b), _, 1:s32) ";
   const auto cell = [](const std::string& attributes) {

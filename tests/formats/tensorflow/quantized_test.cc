@@ -177,10 +177,11 @@ TEST(QuantizedGraphDef, TheFileRunsInIntegers) {
 
 // A quantization that somebody else reads is arithmetic.
 TEST(QuantizedGraphDef, IntegersThatAreResultsAreComputed) {
-  for (const char* text : {R"(graph format=graphdef layout=channels_last (x: f32[2,5]) { return y=quantize_linear(x, 0.125:f32, 7:u8) })",
-                           R"(graph format=graphdef layout=channels_last (x: f32[2,5]) { return y=quantize_linear(x, 0.0625:f32) })",
-                           R"(graph format=graphdef layout=channels_last (x: s8[2,5]) { return y=dequantize_linear(x, 0.125:f32, 7:s8) })",
-                           R"(graph format=graphdef layout=channels_last (x: f32[2,5]) {
+  for (const char* text :
+       {R"(graph format=graphdef layout=channels_last (x: f32[2,5]) { return y=quantize_linear(x, 0.125:f32, 7:u8) })",
+        R"(graph format=graphdef layout=channels_last (x: f32[2,5]) { return y=quantize_linear(x, 0.0625:f32) })",
+        R"(graph format=graphdef layout=channels_last (x: s8[2,5]) { return y=dequantize_linear(x, 0.125:f32, 7:s8) })",
+        R"(graph format=graphdef layout=channels_last (x: f32[2,5]) {
                                 q = quantize_linear(x, 0.5:f32, 3:u8)
                                 return y=dequantize_linear(q, 0.25:f32, 3:u8) })"}) {
     const absl::StatusOr<Graph> graph = ParseGraph(text);
