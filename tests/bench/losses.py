@@ -23,7 +23,8 @@ def profile(model, samples, scenario):
 
 
 def read(variant):
-    steps = [{key: step[key] for key in ("name", "op", "kernel", "median_us", "alone_us", "gain_us")} for step in variant["steps"]]
-    return {"whole_us": variant["whole_us"], "steps_us": variant["steps_us"], "alone_us": variant["alone_us"],
+    steps = [{"name": step["name"], "op": step["op"], "kernel": step["kernel"], "median_us": step["median_us"], "isolated_us": step["alone_us"],
+              "saving_us": step["gain_us"]} for step in variant["steps"]]
+    return {"whole_us": variant["whole_us"], "steps_us": variant["steps_us"], "isolated_us": variant["alone_us"],
             "conversions_us": variant["conversions_us"], "loss": variant["loss"], "checks": variant["checks"],
-            "steps": sorted(steps, key=lambda step: -step["gain_us"])[:MOST_STEPS]}
+            "steps": sorted(steps, key=lambda step: -step["saving_us"])[:MOST_STEPS]}

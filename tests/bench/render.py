@@ -78,8 +78,8 @@ def loss_lines(result, key):
         return f"{name}: {result['profile'].get('why_not', 'no profile')}"
     of = result["profile"][key]
     head = (f"{name}: {of['whole_us'] / 1e3:.2f} ms per inference, steps {of['steps_us'] / 1e3:.2f} ms, of these "
-            f"reorders and casts {of['conversions_us'] / 1e3:.2f} ms; the other steps in isolation {of['alone_us'] / 1e3:.2f} ms.")
-    rows = [[s["name"], s["op"], s["kernel"], f"{s['median_us']:.0f}", f"{s['alone_us']:.0f}", f"{s['gain_us']:+.0f}"]
+            f"reorders and casts {of['conversions_us'] / 1e3:.2f} ms; the other steps in isolation {of['isolated_us'] / 1e3:.2f} ms.")
+    rows = [[s["name"], s["op"], s["kernel"], f"{s['median_us']:.0f}", f"{s['isolated_us']:.0f}", f"{s['saving_us']:+.0f}"]
             for s in of["steps"][:MAX_LOSSES]]
     return head + "\n\n" + markdown_table(["step", "op", "kernel", "us", "isolated us", "loss us"], rows)
 

@@ -20,8 +20,8 @@ def result(fp32, bf16, profile, threads=1, scheduling="ordinary"):
             "checks": {"fp32": fp32, "bf16": bf16}, "profile": profile, "discarded_rounds": 1, "disturbed": {"2": ["ONNX Runtime fp32: 14 switches"]}, "round_medians_ms": {}}
 
 
-PROFILE = {"whole_us": 18000, "steps_us": 17900, "alone_us": 17000, "conversions_us": 300, "loss": "Most is lost in conv.",
-           "steps": [{"name": f"conv{i}", "op": "conv+relu", "kernel": "brgconv:avx512_core_bf16", "median_us": 200 - i, "alone_us": 150, "gain_us": 50 - i}
+PROFILE = {"whole_us": 18000, "steps_us": 17900, "isolated_us": 17000, "conversions_us": 300, "loss": "Most is lost in conv.",
+           "steps": [{"name": f"conv{i}", "op": "conv+relu", "kernel": "brgconv:avx512_core_bf16", "median_us": 200 - i, "isolated_us": 150, "saving_us": 50 - i}
                      for i in range(20)],
            "checks": [{"name": "steps", "ok": True, "text": "steps are 99 %"}, {"name": "memory", "ok": False, "text": "memory is 1.4 x what is alive"}]}
 RESULTS = [result(check("PASS"), check("FAIL?", 1.99, target=2.0, sqnr_db=45.0), {"fp32": {**PROFILE, "checks": []}, "bf16": PROFILE}),
