@@ -123,9 +123,9 @@ def _(t):
 
 @case("every flag that stands alone exists somewhere")
 def _(t):
-    bench = "".join((REPO / "tests/bench" / script).read_text() for script in ("bench.py", "int8.py", "method/method.py"))
+    bench = "".join(script.read_text() for script in (REPO / "tests/bench").rglob("*.py"))
     known = "\n".join([help_of("halftoned"), help_of("graph_opt"), *(help_of("halftone", s) for s in subcommands()),
-                       *re.findall(r'(?:add_argument\(|[{ ])"(--[\w-]+)"[,:]', bench), "--update", "--child"])
+                       *re.findall(r'"(--[\w-]+)"', bench), "--update", "--child", "--check"])
     fail_with([f"{name(d)}: no program has `{span}`" for d in documents() for span in d.spans()
                if (flag := FLAG.match(span)) and not has_flag(known, flag.group())])
 
@@ -157,6 +157,19 @@ def _(t):
             for word in re.findall(r"(?<![\w/.:$~-])(?:\./)?([\w.-]+/[\w./*{},-]*)", line):
                 if word.split("/")[0] in top and "..." not in word:
                     problems += [f"{name(document)}: no {each}" for each in expansions(word.rstrip(".,")) if not glob.glob(str(REPO / each))]
+    fail_with(problems)
+
+
+@case("every page that a source file names exists")
+def _(t):
+    command = ["git", "-c", "safe.directory=*", "-C", REPO, "grep", "-InoE", r"\b(docs|results)/[A-Za-z0-9_./-]+\.(md|json|svg)", "--", ".", ":!*.md"]
+    found = subprocess.run(command, capture_output=True, text=True)
+    t.check(found.stdout, f"nothing found: {found.stderr}")
+    problems = []
+    for line in found.stdout.splitlines():
+        file, number, page = line.split(":", 2)
+        if not re.search("DATE|NAME", page) and not (REPO / page).exists():
+            problems.append(f"{file}:{number}: no {page}")
     fail_with(problems)
 
 
