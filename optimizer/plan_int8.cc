@@ -19,6 +19,7 @@
 #include "passes/quantize/quantize_weights.h"
 #include "passes/quantize/recurrent_state.h"
 #include "passes/simplify/passes.h"
+#include "runtime/cpu/onednn/isa.h"
 
 namespace halftone {
 namespace {
