@@ -11,8 +11,8 @@
 
 namespace halftone::onnx_format {
 
-// Bytes that the ConstantOfShape nodes of one file may fill: a hundred bytes of a file can ask for terabytes. Beyond,
-// the nodes stay opaque. (A VGG-19 whose weights are written like this takes 548 MiB.)
+// Bytes that the ConstantOfShape nodes of one file may fill: a hundred bytes of a file can ask for terabytes. Nodes
+// beyond this limit stay opaque. (A VGG-19 whose weights are written like this takes 548 MiB.)
 inline constexpr int64_t kFillBudget = int64_t{768} << 20;
 
 // Value of a Constant node; nullopt for sparse ones and for types that the graph cannot hold.

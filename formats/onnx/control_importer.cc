@@ -27,7 +27,7 @@ std::string_view CanonicalGraphName(std::string_view onnx) {
   return "";
 }
 
-// Whether the numbers of inputs and outputs of each subgraph are those that the operator wants. `outputs` becomes the
+// Whether each subgraph has the numbers of inputs and outputs that the operator requires. `outputs` becomes the
 // number that the node must have; the file may leave out the last ones.
 bool Fits(const onnx::NodeProto& node, OpKind op, size_t inputs, int& outputs) {
   const int formal = op == OpKind::kIf ? 0 : static_cast<int>(inputs);
@@ -52,7 +52,7 @@ bool Fits(const onnx::NodeProto& node, OpKind op, size_t inputs, int& outputs) {
   return graphs == NestedGraphNames(op).size() && outputs >= node.output_size();
 }
 
-// The attributes of Scan that are no graph; false if one is not as the operator has it.
+// The attributes of Scan other than its body; false if one has another name or type than the operator defines.
 bool TakeAttributes(const onnx::NodeProto& proto, Attributes& attributes) {
   for (const onnx::AttributeProto& attribute : proto.attribute()) {
     if (!CanonicalGraphName(attribute.name()).empty()) continue;
@@ -68,7 +68,7 @@ bool TakeAttributes(const onnx::NodeProto& proto, Attributes& attributes) {
   return true;
 }
 
-// For each input of a nested graph the name by which something inside of it reads the value; "" where any name will do.
+// For each input of a nested graph the name under which an opaque node inside reads the value.
 void AddNamesNeeded(const Graph& nested, std::map<NodeId, std::string>& needed) {
   for (const NodeId id : nested.nodes()) {
     const Node& node = nested.node(id);
@@ -84,8 +84,8 @@ Shape UnknownLike(const Shape& shape) { return shape.has_rank() ? Shape::Unknown
 
 }  // namespace
 
-// What the node gives to the inputs of its body. The shapes of what a loop carries are not known before the body is:
-// only their ranks, which runtimes want to stay.
+// Types and shapes of the formal inputs of the node's body. Of loop-carried values only the ranks are known before the
+// body is imported; runtimes require that these do not change.
 std::vector<FormalInput> GraphImporter::FormalInputs(const Node& node) const {
   std::vector<FormalInput> formal;
   const int64_t sequences = node.attributes.Int("num_scan_inputs", 0);

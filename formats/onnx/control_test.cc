@@ -102,7 +102,7 @@ TEST(Control, LoopWithStatesAndScannedOutputs) {
   EXPECT_THAT(NodesOf(Exported(Imported(model))), HasSubstr("Loop(,,x)->y, body=graph"));
 }
 
-// ys.append(y) in a loop, torch.stack(ys) behind it.
+// ys.append(y) in a loop, torch.stack(ys) after it.
 TEST(Control, AppendedListsAreScannedOutputs) {
   const std::string body =
       R"(<body = b (int64 i, bool on, float[2] p, seq(float[2]) q) => (bool go, float[2] t, seq(float[2]) r) {

@@ -21,11 +21,11 @@ struct DerivedName {
   std::string ending;
 };
 
-// Of the graph's values without a name around quantize_linear, dequantize_linear and dynamic_quantize_linear, each once,
-// in an order in which `of` comes before what is called after it.
+// Of the graph's values without a name around quantize_linear, dequantize_linear and dynamic_quantize_linear, each
+// once, in an order in which `of` comes before what is called after it.
 std::vector<DerivedName> DerivedNames(const Graph& graph);
 
-// Whether the node rounds to integers or makes numbers of them, and its result is called by DerivedNames.
+// Whether the node quantizes or dequantizes and DerivedNames names its output.
 bool HasDerivedName(const Graph& graph, NodeId id);
 
 }  // namespace halftone::onnx_format

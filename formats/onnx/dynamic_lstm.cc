@@ -1,8 +1,8 @@
-// com.microsoft.DynamicQuantizeLSTM as an lstm: X, W, R, B?, sequence_lens?, initial_h?, initial_c?, P?, and scale and zero
-// point of W and of R, which are [directions, input or hidden, 4 hidden], so transposed.
+// com.microsoft.DynamicQuantizeLSTM as an lstm: X, W, R, B?, sequence_lens?, initial_h?, initial_c?, P?, and scale and
+// zero point of W and of R, which are [directions, input or hidden, 4 hidden], so transposed.
 //
-// x is rounded to what the run finds its range to be; ONNX Runtime rounds the state h in each step, too, which is not done
-// here: the answers are nearer to those of the weights as they are stored.
+// The range that x is rounded with is computed in each run. ONNX Runtime also rounds the hidden state in each step.
+// This is not done here, so that the outputs are nearer to those of the stored weights.
 #include <utility>
 #include <vector>
 
@@ -27,7 +27,7 @@ ValueId AlongChannels(const NodeInFile& node, GraphEditor& edit, size_t i) {
   return tensor.rank() == 2 ? edit.AddConstant("", tensor.WithDims({tensor.num_elements()})) : node.inputs[i];
 }
 
-// A matrix of each direction as numbers, in the order of lstm. Its scale is input `scale`, the zero point the next one.
+// One float matrix per direction, in the gate order of lstm. Its scale is input `scale`, the zero point the next one.
 absl::StatusOr<ValueId> Numbers(const NodeInFile& node, GraphEditor& edit, size_t weights, size_t scale) {
   std::vector<ValueId> inputs = {node.inputs[weights], AlongChannels(node, edit, scale)};
   if (node.HasInput(scale + 1)) inputs.push_back(AlongChannels(node, edit, scale + 1));

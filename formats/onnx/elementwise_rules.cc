@@ -31,7 +31,7 @@ onnx::NodeProto& AddNamed(NodeWriter& writer, NodeId id, std::string_view op_typ
   return proto;
 }
 
-// x + bias in front of the node, whose only input it becomes.
+// Adds x + bias before the node and makes the sum its only input.
 void AddBias(const NodeInFile& node, GraphEditor& edit, Node& canonical) {
   if (canonical.inputs.size() < 2 || !canonical.inputs[0].valid() || !canonical.inputs[1].valid()) return;
   const ValueId x = canonical.inputs[0];
@@ -82,14 +82,14 @@ int CompareMinOpset(const Graph& graph, const Node& node) { return HasIntegers(g
 
 int PReluMinOpset(const Graph& graph, const Node& node) { return HasIntegers(graph, node) ? 9 : 7; }
 
-// As Erf or Tanh and what is around them.
+// Before opset 20 it is written out with Erf or Tanh.
 int GeluMinOpset(const Graph&, const Node& node) { return IsTanhGelu(node) ? 7 : 9; }
 
 // ---- Writing.
 
 namespace {
 
-// A formula behind the input of one node, part by part.
+// Writes a formula of the node's input, operator by operator.
 class Formula {
  public:
   Formula(NodeWriter& writer, NodeId id) : writer_(writer), id_(id), x_(writer.Read(writer.graph().input(id, 0))) {}

@@ -1,4 +1,4 @@
-// Functions of the rows of rows_elementwise.cc, for what a table cannot say.
+// Functions of the rows of rows_elementwise.cc, where a table is not enough.
 #ifndef HALFTONE_FORMATS_ONNX_ELEMENTWISE_RULES_H_
 #define HALFTONE_FORMATS_ONNX_ELEMENTWISE_RULES_H_
 

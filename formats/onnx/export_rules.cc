@@ -35,7 +35,7 @@ bool MayBroadcast(const Shape& a, const Shape& b) {
   return false;
 }
 
-// Ops that stand for a row of ONNX operators have no row to be written by: the node's name goes to the last of them.
+// Ops that are written as several ONNX operators: the last one gets the node's name.
 onnx::NodeProto& AddLast(NodeWriter& writer, NodeId id, std::string_view op_type, std::vector<std::string> inputs) {
   onnx::NodeProto& proto = writer.Add(op_type, std::move(inputs), writer.Made(id));
   if (!writer.graph().node(id).name.empty()) proto.set_name(writer.graph().node(id).name);
@@ -44,8 +44,8 @@ onnx::NodeProto& AddLast(NodeWriter& writer, NodeId id, std::string_view op_type
 
 }  // namespace
 
-// ---- Opsets. What is not known of a value (an opaque node has made it) asks for no newer opset: the file's own had the
-// node.
+// ---- Opsets. What is not known of a value (an opaque node has made it) asks for no newer opset: the file's own had
+// the node.
 
 int DropoutMinOpset(const Graph& graph, const Node& node) {
   const ValueId ratio = Input(node, 1);

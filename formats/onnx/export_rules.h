@@ -1,4 +1,4 @@
-// Functions of the rows of op_map.cc that export what a table cannot say.
+// Export functions of the rows of op_map.cc, where a table is not enough.
 #ifndef HALFTONE_FORMATS_ONNX_EXPORT_RULES_H_
 #define HALFTONE_FORMATS_ONNX_EXPORT_RULES_H_
 
@@ -7,7 +7,7 @@
 
 namespace halftone::onnx_format {
 
-// The opset that the node needs for other reasons than those in its row.
+// The opset that the node needs beyond what its row says.
 int DropoutMinOpset(const Graph& graph, const Node& node);
 int VariadicMinOpset(const Graph& graph, const Node& node);
 int PowMinOpset(const Graph& graph, const Node& node);

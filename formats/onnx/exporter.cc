@@ -42,7 +42,7 @@ int64_t IrVersionOf(int opset) {
   return kMinIrVersion;
 }
 
-// Domains of the operators that canonical ops are spelled as; the file may not have had them before.
+// Domains of the operators as which canonical ops are written; the imported file may lack them.
 std::set<std::string> DialectDomains(const Graph& graph) {
   std::set<std::string> domains;
   for (const Graph* part : WithNested(graph)) {
@@ -152,14 +152,14 @@ absl::StatusOr<ValueNames> Exporter::Names() const {
   return ValueNames::Assign(graph_, std::move(scope));
 }
 
-// Inputs, outputs and what opaque nodes make.
+// Inputs, outputs and the values that opaque nodes make.
 absl::Status Exporter::Values(const std::vector<NodeWriter::Initializer>& initializers) {
   for (const NodeId id : graph_.inputs()) {
     const std::string& name = names_.of(graph_.output(id));
     HALFTONE_RETURN_IF_ERROR(SetInfo(graph_, graph_.output(id), name, name, *proto().add_input()));
   }
-  // Before IR version 4 each initializer is an input too, and constant; since then those that are inputs are only
-  // defaults.
+  // Before IR version 4 each initializer is an input too, and constant; since then an
+  // initializer that is an input is a default value.
   const bool all = model_->ir_version() < 4;
   const bool none = !all && graph_.header().Int("ir_version", 4) < 4;  // they were constant
   const Strings listed = HeaderList<Strings>(graph_, "initializer_inputs");
@@ -191,7 +191,7 @@ absl::StatusOr<int> OnnxOpset(const Graph& graph, const ExportOptions& options) 
       if (needed > onnx_format::kMaxOpset) {
         return absl::UnimplementedError(Concat("node '", part->Label(id), "' (", OpName(part->op(id)),
                                                "): up to opset ", onnx_format::kMaxOpset,
-                                               " ONNX has no form of it with these types"));
+                                               " ONNX has no operator for it with these types"));
       }
       if (needed <= opset) continue;
       opset = needed;

@@ -29,7 +29,7 @@ const onnx::AttributeProto* FindAttribute(const google::protobuf::RepeatedPtrFie
   return nullptr;
 }
 
-// The value's name outside; one that nothing makes gets a name that nothing makes outside either.
+// The value's name outside. A value that no node makes gets a name that no node outside makes.
 std::string Outside(const Names& names, const std::string& name, const std::string& prefix) {
   if (name.empty()) return "";
   const auto it = names.find(name);
@@ -97,8 +97,8 @@ absl::Status Functions::Inline(onnx::GraphProto& graph, int opset, std::vector<i
   return absl::OkStatus();
 }
 
-// Appends the nodes that the call means. The function's inputs and outputs become those of the call; an output that is
-// an input, or another output, is made by an Identity.
+// Appends the nodes of the function that is called. The function's inputs and outputs become those of the call; an
+// output that is an input, or another output, is made by an Identity.
 absl::Status Functions::WriteOut(const onnx::NodeProto& call_node, const Function& function, std::vector<Node>& nodes) {
   const onnx::FunctionProto& proto = *function.proto;
   nodes_ += proto.node_size();

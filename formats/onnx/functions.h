@@ -15,7 +15,7 @@
 
 namespace halftone::onnx_format {
 
-// The functions of one model, which the validator has seen: no function calls itself. Not thread-safe.
+// The functions of one model that has been validated: no function calls itself. Not thread-safe.
 class Functions {
  public:
   // `model` must outlive it and keep its functions; names of its graph's values are remembered.
@@ -26,9 +26,9 @@ class Functions {
   // INVALID_ARGUMENT.
   absl::Status Inline(onnx::GraphProto& graph, int opset, std::vector<int>& opsets);
 
-  // A node that calls a function and was not inlined (its operators are of an opset that is not supported).
+  // Whether the node calls a function that was not inlined because its operators are of an unsupported opset.
   bool IsCall(const onnx::NodeProto& node) const { return Find(node) != nullptr; }
-  // Whether such a node stays: then the file needs its functions.
+  // Says that such a node stays, so that the written file needs the model's functions.
   void KeepCall() { calls_stay_ = true; }
   bool calls_stay() const { return calls_stay_; }
 

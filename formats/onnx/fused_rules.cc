@@ -50,14 +50,14 @@ const ActivationRow* FindActivation(std::string_view onnx) {
   return row == std::end(kActivations) ? nullptr : row;
 }
 
-// nullptr: the operators have no word for it.
+// nullptr: the operators do not have this activation.
 const ActivationRow* FindFused(std::string_view fused) {
   const auto* row = std::find_if(std::begin(kActivations), std::end(kActivations),
                                  [&](const ActivationRow& r) { return !fused.empty() && r.fused == fused; });
   return row == std::end(kActivations) ? nullptr : row;
 }
 
-// What is imported is an op of ONNX, whatever the operator in the file.
+// Imported nodes are written as standard ONNX unless the dialect spells them again.
 void MakePlain(Node& canonical) {
   canonical.spelling.clear();
   canonical.domain.clear();
@@ -181,7 +181,7 @@ bool IsReadByFusedRule(std::string_view onnx_op, std::string_view attribute) {
 
 namespace {
 
-// OK if the node was spelled in ONNX Runtime's dialect, which has an operator for all of it.
+// OK if the node has the spelling of the dialect onnxruntime, whose operator covers all its fused parts.
 absl::Status CheckSaid(const NodeWriter& writer, NodeId id) {
   const bool spelled = !writer.graph().node(id).spelling.empty();
   if (spelled && OnnxRuntimeDialect().Writes(writer.graph(), id)) return absl::OkStatus();
@@ -216,7 +216,7 @@ absl::StatusOr<WrittenActivation> ActivationOf(const Node& node) {
   const ActivationRow* row = FindFused(fused);
   const std::optional<Activation> kind = ActivationFromName(fused);
   if (row == nullptr || !kind.has_value()) {
-    return absl::UnimplementedError(Concat("a fused ", fused, " has no form in ONNX Runtime"));
+    return absl::UnimplementedError(Concat("a fused ", fused, " has no operator in ONNX Runtime"));
   }
   const ActivationParameters defaults = ParametersOf(*kind);
   WrittenActivation written{row->onnx, {}};
@@ -257,7 +257,7 @@ absl::Status WriteFusedConv(NodeWriter& writer, NodeId id) {
 
 namespace {
 
-// A product's operands, with what Gemm and FusedMatMul say of them in the same words.
+// The operands of a matmul, with the attributes that Gemm and FusedMatMul share.
 onnx::NodeProto& AddProduct(NodeWriter& writer, NodeId id, std::string_view op_type) {
   const Graph& graph = writer.graph();
   const Node& node = graph.node(id);

@@ -1,4 +1,4 @@
-// Functions of the rows of rows_fused.cc: what a table cannot say of com.microsoft's fused operators.
+// Functions of the rows of rows_fused.cc: for com.microsoft's fused operators, where a table is not enough.
 #ifndef HALFTONE_FORMATS_ONNX_FUSED_RULES_H_
 #define HALFTONE_FORMATS_ONNX_FUSED_RULES_H_
 
@@ -18,13 +18,13 @@ std::string_view MultiHeadAttentionIsOpaque(const NodeInFile& node);
 absl::Status FinishFusedConv(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 absl::Status FinishFusedMatMul(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 absl::Status FinishFusedGemm(const NodeInFile& node, GraphEditor& edit, Node& canonical);
-// Heads are split off queries, keys and values and joined again behind the attention, by reshapes and transposes.
+// Reshapes and transposes split the heads of queries, keys and values and join them after the attention.
 absl::Status FinishMultiHeadAttention(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 
 // Attributes that these functions read.
 bool IsReadByFusedRule(std::string_view onnx_op, std::string_view attribute);
 
-// --- Export. UNIMPLEMENTED where the operator does not say the node.
+// --- Export. UNIMPLEMENTED where the operator cannot express the node.
 absl::Status WriteFusedConv(NodeWriter& writer, NodeId id);
 absl::Status WriteFusedGemm(NodeWriter& writer, NodeId id);
 absl::Status WriteFusedMatMul(NodeWriter& writer, NodeId id);

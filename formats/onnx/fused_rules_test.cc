@@ -135,7 +135,7 @@ constexpr char kHeads[] = R"(graph format=onnx (x: f32[N,5,12], z: f32[N,7,12], 
 TEST(FusedRules, AnAttentionSplitsAndJoinsHeadsItself) {
   const onnx::ModelProto model = Written(kHeads);
   EXPECT_EQ(NodesOf(model), "MultiHeadAttention(x,z,v,,,m)->y num_heads=4 scale=0.500000\n");
-  EXPECT_EQ(model.graph().initializer_size(), 0) << "nobody reads the shapes";
+  EXPECT_EQ(model.graph().initializer_size(), 0) << "the shapes have no consumers";
   EXPECT_THAT(There(model), AllOf(HasSubstr("scaled_dot_product_attention("), HasSubstr("f32[N,4,5,3] = transpose("),
                                   HasSubstr("y: f32[N,5,8] = reshape(")));
 }

@@ -32,7 +32,7 @@ std::string LabelOf(const onnx::NodeProto& proto) {
   return Concat("node '", proto.name().empty() ? made : proto.name(), "' (", proto.op_type(), ")");
 }
 
-// Symbols inside a subgraph say what one run of it has.
+// A symbolic dimension inside a subgraph holds for one run of it only.
 Shape WithoutSymbols(Shape shape) {
   for (int i = 0; shape.has_rank() && i < shape.rank(); ++i) shape.mutable_dim(i).symbol.clear();
   return shape;
@@ -77,7 +77,7 @@ absl::StatusOr<Graph> GraphImporter::Run() {
   return std::move(graph_);
 }
 
-// What the graph says about itself.
+// Name, doc string, annotations and metadata of the graph.
 void GraphImporter::Header() {
   edit_.SetGraphName(proto_.name());
   if (!proto_.doc_string().empty()) edit_.SetHeader("graph_doc_string", proto_.doc_string());
@@ -163,7 +163,7 @@ void GraphImporter::Initializers() {
   }
 }
 
-// A constant that the graph cannot hold (8-bit floats, 4-bit integers, sparse) is an opaque Constant node.
+// A constant of an unsupported type (8-bit floats, 4-bit integers, sparse) becomes an opaque Constant node.
 void GraphImporter::AddOpaqueConstant(const std::string& name, onnx::AttributeProto value) {
   Node node;
   node.spelling = "Constant";
@@ -173,7 +173,7 @@ void GraphImporter::AddOpaqueConstant(const std::string& name, onnx::AttributePr
 
 // ---- Nodes.
 
-// Calls of functions are written out; then, who reads what.
+// Inlines calls of functions, then collects which names are read.
 absl::Status GraphImporter::ReadNames() {
   HALFTONE_RETURN_IF_ERROR(model_.functions.Inline(proto_, opset_, opsets_));
   ScanAppendedLists(proto_);
@@ -249,7 +249,7 @@ absl::Status GraphImporter::ImportOpaque(onnx::NodeProto& proto, int opset, std:
   return AddOutputsOf(std::move(node), proto);
 }
 
-// False if it is none, or one that the graph cannot hold.
+// False if the node is no constant, or has a type that the graph does not support.
 bool GraphImporter::ImportConstantNode(onnx::NodeProto& proto) {
   std::optional<Tensor> tensor;
   std::string_view mark = kConstantNodeMark;
@@ -300,8 +300,8 @@ absl::Status GraphImporter::AddOutputsOf(Node node, onnx::NodeProto& proto) {
   return opaque ? absl::OkStatus() : InferTypes(id);
 }
 
-// What inference says, completed by what the file declares. Where the file's shape contradicts it is ignored, as
-// runtimes do. A subgraph may hold what would never run (a branch for other shapes): there only the types count.
+// The inferred types and shapes, completed by the declared ones. A declared shape that contradicts is ignored, as in
+// runtimes. A subgraph may hold nodes that never run (a branch for other shapes): only their types must fit.
 absl::Status GraphImporter::InferTypes(NodeId id) {
   absl::StatusOr<std::vector<ValueSpec>> inferred = InferNode(graph_, id);
   if (!inferred.ok() && !nested_) return inferred.status();

@@ -1,4 +1,4 @@
-// GraphProto -> Graph: the model's graph, and by the same way the subgraphs of its nodes.
+// GraphProto -> Graph: the model's graph and the subgraphs of its nodes.
 #ifndef HALFTONE_FORMATS_ONNX_GRAPH_IMPORTER_H_
 #define HALFTONE_FORMATS_ONNX_GRAPH_IMPORTER_H_
 
@@ -33,19 +33,19 @@ struct ModelImport {
   int depth = 0;  // graphs around
 };
 
-// An input of a subgraph, as the node that runs it gives it.
+// Type and shape of a formal input of a subgraph.
 struct FormalInput {
   DataType type = DataType::kUnknown;
   Shape shape;
 };
 
-// A value around a subgraph that the subgraph reads by its name.
+// A value of an outer scope that a subgraph reads by its name.
 struct OuterValue {
   std::string name;
   DataType type = DataType::kUnknown;
   Shape shape;
   const KnownTensor* known = nullptr;
-  const Tensor* constant = nullptr;  // a constant is no input of the nested graph: each has a copy
+  const Tensor* constant = nullptr;  // not nullptr: each nested graph gets a copy instead of an input
 };
 
 // Imports one graph; takes its weights out of the proto. Not thread-safe.
@@ -78,7 +78,7 @@ class GraphImporter {
   void KeepType(const onnx::ValueInfoProto& info);
   Shape DeclaredShape(const onnx::TypeProto::Tensor& type) const;
 
-  // control_importer.cc: If, Loop, Scan. nullopt: the node is not as its operator wants it, and stays opaque.
+  // control_importer.cc: If, Loop, Scan. nullopt: the node violates its operator's definition and stays opaque.
   absl::StatusOr<std::optional<Node>> ImportControlFlow(onnx::NodeProto& proto, OpKind op, int opset,
                                                         const std::vector<ValueId>& inputs,
                                                         const std::vector<std::string>& captures);

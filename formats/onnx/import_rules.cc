@@ -51,9 +51,7 @@ std::string_view TransposeIsOpaque(const NodeInFile& node) {
 }
 
 std::string_view CastIsOpaque(const NodeInFile& node) {
-  return FromOnnxType(static_cast<int>(node.Int("to", 0))) == DataType::kUnknown
-             ? "a type that the graph has no word for"
-             : "";
+  return FromOnnxType(static_cast<int>(node.Int("to", 0))) == DataType::kUnknown ? "a type that is not supported" : "";
 }
 
 std::string_view ResizeIsOpaque(const NodeInFile& node) {

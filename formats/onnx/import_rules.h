@@ -1,4 +1,4 @@
-// Functions of the rows of op_map.cc that import what a table cannot say.
+// Import functions of the rows of op_map.cc, where a table is not enough.
 #ifndef HALFTONE_FORMATS_ONNX_IMPORT_RULES_H_
 #define HALFTONE_FORMATS_ONNX_IMPORT_RULES_H_
 

@@ -23,7 +23,7 @@ int64_t OnnxVersion(const onnx::ModelProto& model) {
   for (const onnx::OperatorSetIdProto& opset : model.opset_import()) {
     if (IsOnnxDomain(opset.domain())) return opset.version();
   }
-  return kMaxOpset;  // a model that imports none has no node to which it matters
+  return kMaxOpset;  // a model without an opset of ONNX has no node of its domain
 }
 
 // Versions of operators: the model's, and those of functions that were written out.
@@ -44,7 +44,7 @@ void SetOpsets(const onnx::ModelProto& model, const ModelImport& import, GraphEd
   edit.SetHeader("opset_domains", domains);
 }
 
-// What the file says about itself.
+// Producer, description and metadata of the file.
 void SetHeader(const onnx::ModelProto& model, GraphEditor& edit) {
   edit.SetHeader("ir_version", static_cast<int64_t>(model.ir_version()));
   const auto set_text = [&edit](const char* name, const std::string& text) {
@@ -65,7 +65,7 @@ void SetHeader(const onnx::ModelProto& model, GraphEditor& edit) {
   edit.SetHeader("metadata_values", values);
 }
 
-// Parts that the graph does not know: functions that are still called, training.
+// Parts that the graph does not represent: functions that are still called, training.
 void SetRest(onnx::ModelProto& model, const ModelImport& import, GraphEditor& edit) {
   onnx::ModelProto rest;
   if (import.functions.calls_stay() || model.training_info_size() > 0) {

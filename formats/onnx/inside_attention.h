@@ -1,5 +1,4 @@
-// What a file that says attentions as com.microsoft.MultiHeadAttention need not say: the operator splits heads off and
-// joins them itself.
+// Nodes that com.microsoft.MultiHeadAttention replaces: the operator splits and joins the heads itself.
 #ifndef HALFTONE_FORMATS_ONNX_INSIDE_ATTENTION_H_
 #define HALFTONE_FORMATS_ONNX_INSIDE_ATTENTION_H_
 

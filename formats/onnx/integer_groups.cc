@@ -25,13 +25,13 @@ enum class IntegerForm : uint8_t {
   kOfBinary,   // x, x, y
   kOfUnary,    // x, y
   kOfConcat,   // y, x ...
-  kOfBytes,    // the op itself, of integers: one scale and zero point on both sides
+  kOfBytes,    // the op itself on int8 or uint8: input and output have one scale and zero point
 };
 
 struct IntegerRow {
   OpKind op;
   IntegerForm form;
-  std::string_view onnx = "";  // kOfBytes: the op's own
+  std::string_view onnx = "";  // kOfBytes: that of the op
   std::string_view domain = "";
   int opset = 10;
 };
@@ -43,7 +43,7 @@ using enum IntegerForm;
 
 constexpr std::string_view kMicrosoft = "com.microsoft";
 
-// Of an op several times: the first that fits. Movers are those of which ONNX Runtime has kernels of bytes.
+// Where an op has several rows the first that fits counts. Movers are the ops with int8 kernels in ONNX Runtime.
 constexpr IntegerRow kRows[] = {
     {kConv, kOfConv, "QLinearConv"},
     {kMatMul, kOfProduct, "QLinearMatMul"},
@@ -66,7 +66,7 @@ constexpr IntegerRow kRows[] = {
     {kConcat, kOfConcat, "QLinearConcat", kMicrosoft},
 };
 
-// What a quantize_linear or dequantize_linear says, as far as operators can say it: constants of f32, no blocks.
+// Scale and zero point of a quantize_linear or dequantize_linear that operators can express: f32 constants, no blocks.
 struct Steps {
   const Tensor* scale = nullptr;
   const Tensor* zero_point = nullptr;  // nullptr: 0
@@ -104,7 +104,7 @@ std::optional<Steps> StepsOf(const Graph& graph, NodeId id) {
   return steps;
 }
 
-// The steps of what input i of the node reads from a dequantize_linear.
+// Scale and zero point of the dequantize_linear that input i of the node reads.
 std::optional<Steps> StepsOfInput(const Graph& graph, NodeId id, int i) {
   const ValueId value = graph.input(id, i);
   if (!value.valid() || graph.op(value) != kDequantizeLinear) return std::nullopt;
@@ -115,7 +115,7 @@ bool IsActivation(const std::optional<Steps>& steps, DataType type) {
   return steps.has_value() && steps->per_tensor() && steps->type == type;
 }
 
-// Bytes with one scale, or constant ones with a scale each along `axis`; u8 only with data of u8.
+// 8-bit integers with one scale, or constants with one scale per index of `axis`; u8 only with u8 data.
 bool IsWeights(const Graph& graph, NodeId id, const std::optional<Steps>& steps, int64_t axis, DataType data) {
   if (!steps.has_value() || (steps->type != DataType::kInt8 && steps->type != data)) return false;
   if (steps->per_tensor()) return true;
@@ -123,7 +123,7 @@ bool IsWeights(const Graph& graph, NodeId id, const std::optional<Steps>& steps,
   return graph.IsConstant(graph.input(graph.producer(weights), 0)) && steps->axis == axis;
 }
 
-// Integers of s32 in steps of the product of two scales, but for the last bits of f32.
+// s32 integers whose scale is the product of two scales, up to the last bits of f32.
 bool IsBias(const Graph& graph, NodeId id, const Steps& x, const Steps& weights) {
   const std::optional<Steps> bias = StepsOfInput(graph, id, 2);
   if (!bias.has_value() || bias->type != DataType::kInt32) return false;
@@ -143,7 +143,7 @@ bool IsSame(const Steps& a, const Steps& b) {
          a.scale->data<float>()[0] == b.scale->data<float>()[0];
 }
 
-// Whether the limits of the integers do what the activation does: its bounds lie at them or outside.
+// Whether the range of the integers implies the activation: its bounds are at the limits or outside.
 bool IsImplied(const Graph& graph, NodeId activation, const Steps& result) {
   double low = 0, high = std::numeric_limits<double>::infinity();
   if (graph.op(activation) == kRelu6) high = 6;
@@ -166,7 +166,7 @@ bool IsImplied(const Graph& graph, NodeId activation, const Steps& result) {
   return range.has_value() && steps(low) <= range->low && steps(high) >= range->high;
 }
 
-// The node that alone reads the value; kNoNode where there is none.
+// The only consumer of the value; kNoNode where there is none or several.
 NodeId OnlyReader(const Graph& graph, ValueId value) {
   if (!value.valid() || graph.IsOutput(value) || graph.uses(value).size() != 1) return kNoNode;
   return graph.uses(value)[0].node;
@@ -183,7 +183,7 @@ bool IsOfRank(const Graph& graph, ValueId value, int rank) {
   return graph.shape(value).has_rank() && graph.shape(value).rank() == rank;
 }
 
-// Whether the operator has words for all attributes; what ONNX always means needs none.
+// Whether the operator has all attributes of the node, but for those that ONNX implies.
 bool KnowsAttributes(const Node& node, const IntegerRow& row) {
   if (row.form == kOfBytes) return true;
   const std::span<const AttributeRow> known = FindRow(row.domain, row.onnx)->attributes;
@@ -196,7 +196,7 @@ bool KnowsAttributes(const Node& node, const IntegerRow& row) {
   });
 }
 
-// The same of products with weights and, where the form has one, a bias.
+// The same for contractions with weights and, where the operator has one, a bias.
 std::vector<int> InputsOfProduct(const Graph& graph, NodeId id, IntegerForm form, const Steps& x) {
   const Attributes& attributes = graph.node(id).attributes;
   const std::optional<Steps> w = StepsOfInput(graph, id, 1);

@@ -1,11 +1,12 @@
-// Which nodes of a graph with pairs of quantize_linear and dequantize_linear are written as one operator of integers.
+// QOperator format: which nodes of a graph with quantize_linear and dequantize_linear are written as one integer
+// operator.
 //
 //   conv(dequantize(x), dequantize(w), dequantize(b)) -> quantize    =>  QLinearConv
 //   conv(...) -> relu -> quantize                                    =>  QLinearConv, where the integers end at 0
 //   anyway max_pool(dequantize(x)) -> quantize, of one scale                =>  MaxPool of integers
 //
-// Scales and zero points must be constants: one for activations, of weights one or one an output channel. A bias is of
-// s32 in steps of the product of the two scales. Everything else stays as it is, which is right, only slower.
+// Scales and zero points must be constants: one for activations, for weights one, or one per output channel. A bias is
+// s32 with the product of the two scales as its scale. All other nodes keep their pairs, which is correct but slower.
 #ifndef HALFTONE_FORMATS_ONNX_INTEGER_GROUPS_H_
 #define HALFTONE_FORMATS_ONNX_INTEGER_GROUPS_H_
 
@@ -32,13 +33,13 @@ class IntegerGroups {
   IntegerGroups() = default;  // none
   explicit IntegerGroups(const Graph& graph);
 
-  // The group whose last node this is; nullptr: none.
+  // The group that ends with this node; nullptr if there is none.
   const IntegerGroup* Find(NodeId quantize) const;
-  // Whether a group, or several, do all of this node's work.
+  // Whether the node is written as part of one or several groups.
   bool IsInside(NodeId node) const { return inside_.contains(node); }
-  // Domains of the operators beside ONNX's own.
+  // Domains of the operators other than ONNX's own.
   std::set<std::string_view> Domains() const;
-  // The least opset that has all of them.
+  // The lowest opset that has all of them.
   int MinOpset() const;
 
  private:

@@ -44,7 +44,7 @@ std::string Operators(const std::string& what, bool integer_operators = true) {
   EXPECT_TRUE(bytes.ok()) << bytes.status();
   onnx::ModelProto model;
   if (!bytes.ok() || !model.ParseFromString(*bytes)) return "";
-  // Dequantized inputs that nobody reads are in the file, too: left out here.
+  // Dequantized inputs without consumers are in the file, too: left out here.
   const std::string unread = " xd sd zd ad wd bd wrong_bd ud rows ";
   std::string operators;
   for (const onnx::NodeProto& node : model.graph().node()) {

@@ -30,7 +30,7 @@ onnx::GraphProto* BodyOf(onnx::NodeProto& loop) {
   return nullptr;
 }
 
-// Who reads which name.
+// The consumers of each name.
 class Readers {
  public:
   explicit Readers(const onnx::GraphProto& graph) {
@@ -55,7 +55,7 @@ class Readers {
   std::set<std::string> elsewhere_;
 };
 
-// The node of the body that appends to state `state`, if that is all that happens to it.
+// The node of the body that appends to state `state`, if nothing else uses the state.
 onnx::NodeProto* FindAppend(onnx::GraphProto& body, const Readers& readers, int state) {
   const std::string& before = body.input(2 + state).name();
   const std::string& after = body.output(1 + state).name();

@@ -6,7 +6,7 @@
 
 namespace halftone::onnx_format {
 
-// PyTorch writes `ys.append(y)` in a loop and `torch.stack(ys)` behind it as an empty sequence that the Loop carries,
+// PyTorch writes `ys.append(y)` in a loop and `torch.stack(ys)` after it as an empty sequence that the Loop carries,
 // SequenceInsert in its body, and ConcatFromSequence with new_axis. That is what a scanned output is: the Loop then
 // collects y, and ConcatFromSequence becomes an Identity or a Transpose. Only where nothing else reads the list;
 // stacking wants equal shapes of all elements, as scanned outputs do. (Not torch.cat: there lengths may differ.)

@@ -31,7 +31,7 @@ std::vector<float> ScalesOf(const NodeInFile& node) {
   return tensor == nullptr || tensor->type() != DataType::kFloat32 ? std::vector<float>{} : tensor->ToFloats();
 }
 
-// GridSample's words for its modes before opset 20, and since.
+// Names of GridSample's modes before opset 20, and since.
 struct Word {
   std::string_view old_word, new_word;
 };
@@ -83,7 +83,7 @@ absl::Status FinishRoiAlign(const NodeInFile& node, GraphEditor&, Node& canonica
   return absl::OkStatus();
 }
 
-// ONNX Runtime's own keeps its name in old opsets.
+// ONNX Runtime's LayerNormalization keeps its name in old opsets.
 absl::Status FinishLayerNorm(const NodeInFile& node, GraphEditor&, Node& canonical) {
   if (node.opset < kLayerNormSince) canonical.spelling = "LayerNormalization";
   return absl::OkStatus();
@@ -151,7 +151,7 @@ absl::Status WriteWithKernelShape(NodeWriter& writer, NodeId id) {
   return absl::OkStatus();
 }
 
-// One number a group becomes one a channel where the opset wants that: [G] -> [G, 1] -> [G, C / G] -> [C].
+// One number per group becomes one per channel where the opset requires it: [G] -> [G, 1] -> [G, C / G] -> [C].
 absl::Status WriteGroupNorm(NodeWriter& writer, NodeId id) {
   const Graph& graph = writer.graph();
   const Node& node = graph.node(id);

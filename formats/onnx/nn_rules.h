@@ -1,4 +1,4 @@
-// Functions of rows_nn.cc: what a table cannot say about pools, normalization, images and detection.
+// Functions of the rows of rows_nn.cc (pools, normalization, images, detection), where a table is not enough.
 #ifndef HALFTONE_FORMATS_ONNX_NN_RULES_H_
 #define HALFTONE_FORMATS_ONNX_NN_RULES_H_
 
@@ -9,7 +9,7 @@
 
 namespace halftone::onnx_format {
 
-// --- Import: why the node stays opaque, or ""; what the row does not say.
+// --- Import: why the node stays opaque, or ""; how it becomes canonical.
 std::string_view UpsampleIsOpaque(const NodeInFile& node);
 absl::Status FinishUpsample(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 absl::Status FinishGroupNorm(const NodeInFile& node, GraphEditor& edit, Node& canonical);
@@ -18,7 +18,7 @@ absl::Status FinishRoiAlign(const NodeInFile& node, GraphEditor& edit, Node& can
 absl::Status FinishLayerNorm(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 absl::Status KeepDomain(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 
-// --- Export: the opset that the node needs for other reasons than those in its row.
+// --- Export: the opset that the node needs beyond what its row says.
 int UpsampleMinOpset(const Graph& graph, const Node& node);
 int GroupNormMinOpset(const Graph& graph, const Node& node);
 int GridSampleMinOpset(const Graph& graph, const Node& node);

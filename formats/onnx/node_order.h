@@ -13,7 +13,7 @@ namespace halftone::onnx_format {
 
 // Indices of the graph's nodes so that each comes after those whose outputs it reads; the file's order where it is
 // such. `captures`: what each node reads beyond its inputs. `known`: inputs and initializers. Errors: INVALID_ARGUMENT
-// for a value that nobody makes, and for a cycle; names the node.
+// for a value that no node makes, and for a cycle; names the node.
 absl::StatusOr<std::vector<int>> OrderNodes(const onnx::GraphProto& graph,
                                             const std::vector<std::vector<std::string>>& captures,
                                             const std::set<std::string>& known);

@@ -23,7 +23,7 @@ onnx::AttributeProto& AddAttribute(onnx::NodeProto& node, std::string_view name,
   return attribute;
 }
 
-// Attributes that say in the graph what ONNX always means.
+// Data layouts that ONNX implies and that are not written.
 bool IsOnnxLayout(std::string_view name, const AttributeValue& value) {
   const std::string* text = std::get_if<std::string>(&value);
   if (text == nullptr) return false;
@@ -70,7 +70,7 @@ absl::Status NodeWriter::WriteNode(NodeId id) {
   const OpKind op = graph_.op(id);
   absl::Status status;
   if (inside_attention_.contains(id)) {
-    // Its attention has written the value that others read.
+    // The operator of its attention has written the value that others read.
   } else if (op == OpKind::kConstant && !IsInitializer(id) && !names_.IsOuter(graph_.output(id))) {
     status = WriteConstantNode(id);
   } else if (op == OpKind::kOpaque) {
@@ -78,7 +78,7 @@ absl::Status NodeWriter::WriteNode(NodeId id) {
   } else if (op != OpKind::kInput && op != OpKind::kConstant) {
     const OpRow* row = FindRow(op, graph_.node(id).spelling, graph_.node(id).domain);
     if (row == nullptr) {
-      status = absl::UnimplementedError(Concat("op ", OpName(op), " has no form in ONNX"));
+      status = absl::UnimplementedError(Concat("ONNX has no operator for op ", OpName(op)));
     } else if (row->write != nullptr) {
       status = row->write(*this, id);
     } else {
@@ -221,7 +221,7 @@ absl::Status NodeWriter::WriteAttributes(NodeId id, const OpRow& row, onnx::Node
   for (const auto& [name, value] : graph_.node(id).attributes) {
     if (IsOnnxLayout(name, value)) continue;
     if (name == "layout" || name == "weights_layout") {
-      return absl::UnimplementedError(Concat(name, " ", std::get<std::string>(value), " has no form in ONNX"));
+      return absl::UnimplementedError(Concat(name, " ", std::get<std::string>(value), " cannot be expressed in ONNX"));
     }
     const AttributeRow* found = nullptr;
     for (const AttributeRow& attribute : row.attributes) {
@@ -230,7 +230,7 @@ absl::Status NodeWriter::WriteAttributes(NodeId id, const OpRow& row, onnx::Node
     if (found == nullptr && name.starts_with("activation")) {
       return absl::InternalError("a fused activation must be split before export");
     }
-    if (found == nullptr) return absl::UnimplementedError(Concat("attribute '", name, "' has no form in ONNX"));
+    if (found == nullptr) return absl::UnimplementedError(Concat("attribute '", name, "' cannot be expressed in ONNX"));
     if (opset_ < found->since) continue;  // MinOpset has seen that it is the default
     if (opset_ >= found->until)
       return absl::InternalError(Concat("attribute '", name, "' is none since opset ", found->until));

@@ -46,7 +46,7 @@ class NodeWriter {
   const Graph& graph() const { return graph_; }
   int opset() const { return opset_; }
 
-  // Errors: UNIMPLEMENTED or INTERNAL, with the node's label, where it has no form in this opset.
+  // Errors: UNIMPLEMENTED or INTERNAL, with the node's label, where this opset cannot express it.
   absl::Status Write(NodeId id);
 
   // --- For the functions of op_map.cc.
@@ -58,12 +58,12 @@ class NodeWriter {
   onnx::NodeProto& Add(std::string_view op_type, std::vector<std::string> inputs, std::vector<std::string> outputs);
   // An initializer that the graph does not have (axes, shapes).
   std::string AddConstant(Tensor value, std::string_view base);
-  // The node as its row says; nullptr never comes back.
+  // Writes the node as its row says; never nullptr.
   absl::StatusOr<onnx::NodeProto*> WriteByRow(NodeId id, const OpRow& row);
   // The node's name and attributes as `row` has them, with other inputs and one output.
   absl::StatusOr<onnx::NodeProto*> WriteOperator(NodeId id, const OpRow& row, std::vector<std::string> inputs,
                                                  ValueId output);
-  // Write of the node alone, with values named after those that `others` has in their place.
+  // Writes the node alone, with the names of other values in place of its own.
   absl::Status WriteAs(NodeId id, std::map<ValueId, ValueId> others);
   // An operand that is an input since opset `since` and an attribute before: adds one or the other to a node.
   void AddFloat(onnx::NodeProto& node, std::string_view attribute, int since, float value, DataType type);
@@ -82,8 +82,9 @@ class NodeWriter {
     std::string name;
     Tensor value;
   };
-  // Moves the nodes into `proto` and returns the initializers that are read. `keep`: those that are kept anyway. INTERNAL,
-  // with the node's label, for a node that the opset does not allow; opaque ones are passed through unchecked.
+  // Moves the nodes into `proto` and returns the initializers that are read. `keep`: those that are kept anyway.
+  // INTERNAL, with the node's label, for a node that the opset does not allow; opaque ones are passed through
+  // unchecked.
   absl::StatusOr<std::vector<Initializer>> Finish(onnx::GraphProto& proto, const std::vector<std::string>& keep);
 
  private:
@@ -117,7 +118,7 @@ class NodeWriter {
   std::deque<Written> nodes_;
   WrittenTypes types_;
   std::vector<Initializer> added_;
-  std::map<std::string, ValueId> constants_;             // by name, once somebody asks
+  std::map<std::string, ValueId> constants_;             // by name, filled when first needed
   std::set<ValueId> written_constants_;                  // those that are nodes
   const std::shared_ptr<const SharedConstants> shared_;  // of the whole model
   // Of the outermost writer: constants that only nested graphs hold.

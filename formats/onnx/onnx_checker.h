@@ -7,7 +7,7 @@
 
 namespace halftone {
 
-// What ONNX's checker, with inference of all types and shapes, says against the file; "" if nothing.
+// What ONNX's checker, with inference of all types and shapes, objects to in the file; "" if nothing.
 std::string CheckOnnxFile(std::string_view bytes);
 
 }  // namespace halftone

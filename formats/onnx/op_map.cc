@@ -14,7 +14,7 @@
 namespace halftone::onnx_format {
 namespace {
 
-// Whether the value is what an absent attribute means.
+// Whether the value is the default of the attribute.
 bool IsDefault(const AttributeValue& value) {
   if (const bool* flag = std::get_if<bool>(&value))
     return !*flag;  // of the rows with `since` all bools default to false
@@ -27,12 +27,12 @@ bool IsDefault(const AttributeValue& value) {
                              *text == "output_half_pixel");  // DepthToSpace, Resize, RoiAlign before opset 16
 }
 
-// Whether an attribute can hold it.
+// Whether a float attribute can hold the number.
 bool IsFloat32(std::optional<double> value) {
   return value.has_value() && (std::isnan(*value) || static_cast<double>(static_cast<float>(*value)) == *value);
 }
 
-// Operators that learnt f16 late or not at all. (Those that have no floats are not here: no such node has one.)
+// Operators that take f16 late or never. (Operators without floats are not listed: none of their nodes has f16.)
 constexpr std::pair<std::string_view, int> kLateFloat16[] = {
     {"Celu", kNever},  {"CumSum", 14}, {"DequantizeLinear", 19},      {"DynamicQuantizeLinear", kNever},
     {"Equal", 11},     {"IsInf", 20},  {"NonMaxSuppression", kNever}, {"QuantizeLinear", 19},
@@ -60,7 +60,7 @@ std::string NodeInFile::String(std::string_view name, std::string_view otherwise
 
 namespace {
 
-// Every row there is, in the order in which files are looked through.
+// All rows, in the order of the tables.
 const std::vector<const OpRow*>& AllRows() {
   static const auto& rows = *[] {
     auto* all = new std::vector<const OpRow*>;

@@ -1,4 +1,4 @@
-// The map between ONNX's operators in all their opsets and the canonical ops: one row an operator (rows_*.cc).
+// The map between ONNX's operators in all their opsets and the canonical ops: one row per operator (rows_*.cc).
 #ifndef HALFTONE_FORMATS_ONNX_OP_MAP_H_
 #define HALFTONE_FORMATS_ONNX_OP_MAP_H_
 
@@ -23,7 +23,7 @@ inline constexpr int kNever = std::numeric_limits<int>::max();
 
 enum class AttributeKind { kInt, kBool, kFloat, kString, kInts, kFloats, kStrings };
 
-// An attribute that is one on both sides. Present in the opsets [since, until).
+// An attribute of the operator and of the canonical op. Present in the opsets [since, until).
 struct AttributeRow {
   std::string_view onnx;
   std::string_view canonical;  // "": not interpreted, kept in Node::extra under its ONNX name
@@ -42,7 +42,7 @@ struct MovedRow {
   };
   std::string_view onnx;
   Form form = Form::kInts;
-  int input = 0;  // kLastInput: behind all others
+  int input = 0;  // kLastInput: after all others
   int until = kNever;
   bool required = false;
 };
@@ -54,7 +54,7 @@ struct NodeInFile {
   int opset;
   const Graph& graph;
   std::vector<ValueId> inputs;
-  const std::set<std::string>& read;  // names of values that somebody reads
+  const std::set<std::string>& read;  // names of values that have consumers
 
   const onnx::AttributeProto* Find(std::string_view name) const;
   int64_t Int(std::string_view name, int64_t otherwise) const;
@@ -73,28 +73,29 @@ struct OpRow {
   std::span<const MovedRow> moved = {};
   // --- Import. Why this node cannot become `op` and stays opaque; "" if it can.
   std::string_view (*keep_opaque)(const NodeInFile& node) = nullptr;
-  // What the rows above cannot say. `canonical` has its inputs and attributes by then.
+  // What the columns above cannot express. `canonical` has its inputs and attributes by then.
   absl::Status (*finish)(const NodeInFile& node, GraphEditor& edit, Node& canonical) = nullptr;
-  // --- Export. Opset that this node needs beyond what the rows above say.
+  // --- Export. Opset that this node needs beyond what the columns above say.
   int (*min_opset)(const Graph& graph, const Node& node) = nullptr;
-  // Writes the node where the rows above cannot.
+  // Writes the node where the columns above cannot express it.
   absl::Status (*write)(NodeWriter& writer, NodeId id) = nullptr;
-  std::string_view domain = "";  // "com.microsoft": since and bf16_since are of the opset of ONNX beside it
+  std::string_view domain = "";  // "com.microsoft": since and bf16_since are opsets of ONNX
 };
 
-// nullptr: no row; the node stays opaque, or the op has no form in ONNX.
+// nullptr: no row; the node stays opaque, or ONNX cannot express the op.
 const OpRow* FindRow(std::string_view domain, std::string_view onnx_op);
-// Of several operators that mean the same the one that `spelling` and `domain` say, else the first.
+// Where several operators mean the same: the one with this spelling and domain, else the first.
 const OpRow* FindRow(OpKind op, std::string_view spelling = "", std::string_view domain = "");
 
 // The least opset in which the node, with its types and attributes, can be written.
 int MinOpset(const Graph& graph, NodeId id, const OpRow& row);
 
-// Its two reasons: the form of the node, and the types below f32 of its values (0: it has none; kNever: no opset).
+// The two parts of it: what the node needs without its types, and what its types below f32 need (0: it has none;
+// kNever: no opset has them).
 int MinOpsetWithoutTypes(const Graph& graph, NodeId id, const OpRow& row);
 int TypesSince(const Graph& graph, NodeId id, const OpRow& row);
 
-// The opset from which the row's operator takes f16: nearly all took it from the start.
+// The opset from which the row's operator takes f16: nearly always the first.
 int Float16Since(const OpRow& row);
 
 }  // namespace halftone::onnx_format

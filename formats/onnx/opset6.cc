@@ -38,7 +38,7 @@ absl::StatusOr<int> RankOf(const Graph& graph, const std::vector<ValueId>& input
       Concat("the rank of input ", index, " is not known, and broadcasting as in opset 6 needs it"));
 }
 
-// b's dimensions are a's from `axis` on: dimensions of 1 behind them make it numpy's rule.
+// b's dimensions are a's from `axis` on: dimensions of 1 after them make it numpy's rule.
 absl::Status AlignAt(int64_t axis, std::vector<ValueId>& inputs, GraphEditor& edit) {
   const Graph& graph = edit.graph();
   HALFTONE_ASSIGN_OR_RETURN(const int rank, RankOf(graph, inputs, 0));
@@ -47,7 +47,7 @@ absl::Status AlignAt(int64_t axis, std::vector<ValueId>& inputs, GraphEditor& ed
   const int64_t missing = rank - axis - small;
   if (axis < 0 || missing < 0) {
     return absl::InvalidArgumentError(
-        Concat("axis ", axis, " leaves no room for an input of rank ", small, " in one of rank ", rank));
+        Concat("axis ", axis, " does not fit an input of rank ", small, " in one of rank ", rank));
   }
   if (missing == 0) return absl::OkStatus();
   std::vector<int64_t> axes;
@@ -69,7 +69,7 @@ absl::Status RefuseTraining(onnx::NodeProto& proto) {
   return absl::UnimplementedError("opset 6's training mode (is_test = 0) is not supported");
 }
 
-// Upsample 6 has two scales as attributes, 7 one a dimension.
+// Upsample 6 has two scales as attributes, 7 has one per dimension.
 void UpgradeScales(onnx::NodeProto& proto) {
   onnx::AttributeProto scales;
   scales.set_name("scales");

@@ -1,4 +1,4 @@
-// Nodes of opset 6 in the words of opset 7, which is the oldest that the rows know.
+// Upgrades nodes of opset 6 to opset 7, the oldest that the rows know.
 #ifndef HALFTONE_FORMATS_ONNX_OPSET6_H_
 #define HALFTONE_FORMATS_ONNX_OPSET6_H_
 

@@ -1,4 +1,4 @@
-// Which nodes mean the same in a newer opset as they stand. Needed for nodes that are passed through unchanged (opaque
+// Which nodes can be written unchanged in a newer opset. Needed for nodes that are passed through unchanged (opaque
 // ones and those in their subgraphs) when another node of the graph needs a newer opset.
 #ifndef HALFTONE_FORMATS_ONNX_OPSET_CHANGES_H_
 #define HALFTONE_FORMATS_ONNX_OPSET_CHANGES_H_

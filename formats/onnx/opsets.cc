@@ -12,9 +12,9 @@
 namespace halftone::onnx_format {
 namespace {
 
-constexpr int kDefaultOpset = 17;  // of a graph that came from no file
+constexpr int kDefaultOpset = 17;  // of a graph that was not imported
 
-// The last opset that has the node's form.
+// The newest opset that can express the node.
 int LastOpset(const Graph& graph, NodeId id) {
   const bool gone_in_13 =
       graph.op(id) == OpKind::kResize &&
@@ -34,21 +34,22 @@ int OwnOpset(const Graph& graph) {
 }
 
 HighestOpset HighestOpsetOf(const Graph& graph) {
-  // The model may need a newer opset than its own for other reasons: what ops a pass has made.
+  // Ops that passes have made may need a newer opset than the model's, whatever their types.
   int needed = OwnOpset(graph);
   HighestOpset last{kMaxOpset, ""};
-  std::string pinned = HeaderBytes(graph, "rest") == nullptr ? "" : "its functions are kept as they are";
+  std::string pinned = HeaderBytes(graph, "rest") == nullptr ? "" : "its functions are passed through unchanged";
   for (const Graph* part : WithNested(graph)) {
     for (const NodeId id : part->nodes()) {
       const Node& node = part->node(id);
       if (node.op == OpKind::kOpaque && pinned.empty()) {
-        pinned = Concat("node '", part->Label(id), "' (", OperatorName(*part, id), ") is kept as it is");
+        pinned = Concat("node '", part->Label(id), "' (", OperatorName(*part, id), ") is passed through unchanged");
       }
       const OpRow* row = FindRow(node.op, node.spelling, node.domain);
       if (row == nullptr) continue;
       if (const int opset = MinOpsetWithoutTypes(*part, id, *row); opset <= kMaxOpset) needed = std::max(needed, opset);
       if (const int opset = LastOpset(*part, id); opset < last.opset) {
-        last = {opset, Concat("node '", part->Label(id), "' (", OperatorName(*part, id), ") has no newer form")};
+        last = {opset,
+                Concat("node '", part->Label(id), "' (", OperatorName(*part, id), ") does not exist in newer opsets")};
       }
     }
   }

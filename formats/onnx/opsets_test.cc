@@ -54,9 +54,10 @@ TEST(Opsets, OnlyAsFarAsItsNodesNeed) {
 TEST(Opsets, AnOpaqueNodePinsTheOpset) {
   const Graph graph = Lowered(Imported(Model(13, kOpaque)));
   EXPECT_EQ(HighestOpsetOf(graph).opset, 13);
-  EXPECT_EQ(HighestOpsetOf(graph).why, "node 'y' (com.acme.Magic) is kept as it is");
-  EXPECT_EQ(Refusal(graph, "c"),
-            "ONNX's Conv takes bf16 since opset 22, the file has 13: node 'y' (com.acme.Magic) is kept as it is");
+  EXPECT_EQ(HighestOpsetOf(graph).why, "node 'y' (com.acme.Magic) is passed through unchanged");
+  EXPECT_EQ(
+      Refusal(graph, "c"),
+      "ONNX's Conv takes bf16 since opset 22, the file has 13: node 'y' (com.acme.Magic) is passed through unchanged");
   EXPECT_EQ(Refusal(graph, "r"), "");
 }
 
@@ -83,17 +84,17 @@ TEST(Opsets, SomeOperatorsNeverTakeThem) {
   EXPECT_EQ(Refusal(of_type("f32"), "y"), "");
 }
 
-TEST(Opsets, AFormThatIsGonePinsToo) {
+TEST(Opsets, AnAttributeThatIsGonePinsToo) {
   Graph graph = Imported(
       Model(11,
             "agraph (float[1,1,2,3] x) => (float[1,1,4,6] y) <float[0] roi = {}, float[4] s = {1,1,2,2}> { y = "
             "Resize<coordinate_transformation_mode=\"tf_half_pixel_for_nn\", nearest_mode=\"floor\">(x, roi, s) }"));
   if (graph.op(graph.producer(graph.FindValue("y"))) != OpKind::kResize) GTEST_SKIP() << "the resize is opaque";
   EXPECT_EQ(HighestOpsetOf(graph).opset, 12);
-  EXPECT_THAT(HighestOpsetOf(graph).why, HasSubstr("has no newer form"));
+  EXPECT_THAT(HighestOpsetOf(graph).why, HasSubstr("does not exist in newer opsets"));
 }
 
-// ---- Loaders.
+// ---- Target runtimes.
 
 TEST(TargetRuntimes, HaveNames) {
   for (int i = 0; i < kNumTargetRuntimes; ++i) {

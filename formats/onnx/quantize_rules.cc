@@ -16,7 +16,7 @@
 namespace halftone::onnx_format {
 namespace {
 
-// Builds the nodes in front of the last one.
+// Builds the nodes before the last one.
 class Builder {
  public:
   Builder(const NodeInFile& node, GraphEditor& edit) : node_(node), edit_(edit) {}
@@ -36,7 +36,7 @@ class Builder {
     return output;
   }
 
-  // Scales of narrow floats become f32: all in between is computed with them.
+  // f16 and bf16 scales become f32: everything in between is computed in f32.
   absl::StatusOr<ValueId> WideScale(size_t i) {
     const ValueId scale = Input(i);
     if (!scale.valid()) return absl::InvalidArgumentError(Concat("input ", i, " (a scale) is missing"));
@@ -47,14 +47,14 @@ class Builder {
     return edit_.AddConstant("", std::move(wide));
   }
 
-  // Inputs x, x + 1 and x + 2 are a tensor, its scale and its zero point. `axis`: where scales are many.
+  // Inputs x, x + 1 and x + 2 are a tensor, its scale and its zero point. `axis`: of several scales.
   absl::StatusOr<ValueId> Dequantized(size_t x, int64_t axis = 0) {
     if (!Input(x).valid()) return absl::InvalidArgumentError(Concat("input ", x, " is missing"));
     HALFTONE_ASSIGN_OR_RETURN(const ValueId scale, WideScale(x + 1));
     return Add(OpKind::kDequantizeLinear, {Input(x), scale, Input(x + 2)}, AxisOf(scale, axis));
   }
 
-  // Of s32, with the product of two other scales as its scale.
+  // An s32 bias, whose scale is the product of two other scales.
   absl::StatusOr<ValueId> DequantizedBias(size_t bias, size_t x_scale, size_t weights_scale) {
     if (!Input(bias).valid()) return kNoValue;
     HALFTONE_ASSIGN_OR_RETURN(const ValueId a, WideScale(x_scale));
@@ -63,7 +63,7 @@ class Builder {
     return Add(OpKind::kDequantizeLinear, {Input(bias), scale}, AxisOf(scale, 0));
   }
 
-  // The canonical node: x in integers again, by inputs `scale` and `scale + 1`, where those are.
+  // Makes the canonical node a quantize_linear of x, with inputs `scale` and `scale + 1`.
   absl::Status Finish(Node& canonical, ValueId x, size_t scale, DataType type_without_zero_point) {
     HALFTONE_ASSIGN_OR_RETURN(const ValueId wide, WideScale(scale));
     ValueId zero_point = Input(scale + 1);
@@ -108,14 +108,14 @@ bool Is(const Graph& graph, ValueId value, DataType type) { return value.valid()
 
 // ---- Import.
 
-// Integers of 4 bits and floats of 8, which the graph has no word for.
+// 4-bit integers and 8-bit floats are not supported.
 std::string_view QuantizeIsOpaque(const NodeInFile& node) {
   const bool unknown_zero = node.HasInput(2) && node.graph.type(node.inputs[2]) == DataType::kUnknown;
   const int64_t type = node.Int("output_dtype", 0);
   const bool unknown_type = type != 0 && FromOnnxType(static_cast<int>(type)) == DataType::kUnknown;
   const bool unknown_x = node.HasInput(0) && node.graph.type(node.inputs[0]) == DataType::kUnknown &&
                          node.graph.op(node.inputs[0]) == OpKind::kOpaque;
-  return unknown_zero || unknown_type || unknown_x ? "a type that the graph has no word for" : "";
+  return unknown_zero || unknown_type || unknown_x ? "a type that is not supported" : "";
 }
 
 std::string_view HasChannelsLast(const NodeInFile& node) {
@@ -136,13 +136,13 @@ absl::Status FinishQLinearConv(const NodeInFile& node, GraphEditor& edit, Node& 
 
 absl::Status FinishQLinearMatMul(const NodeInFile& node, GraphEditor& edit, Node& canonical) {
   Builder build(node, edit);
-  HALFTONE_ASSIGN_OR_RETURN(const ValueId a, build.Dequantized(0, -2));  // one scale a row
-  HALFTONE_ASSIGN_OR_RETURN(const ValueId b, build.Dequantized(3, -1));  // one a column
+  HALFTONE_ASSIGN_OR_RETURN(const ValueId a, build.Dequantized(0, -2));  // one scale per row
+  HALFTONE_ASSIGN_OR_RETURN(const ValueId b, build.Dequantized(3, -1));  // one per column
   HALFTONE_ASSIGN_OR_RETURN(const ValueId y, build.Add(OpKind::kMatMul, {a, b}));
   return build.Finish(canonical, y, 6, node.graph.type(build.Input(0)));
 }
 
-// A, scale, zero point, B, scale, zero point, C?, y scale?, y zero point?; no y scale: the result stays real.
+// A, scale, zero point, B, scale, zero point, C?, y scale?, y zero point?; without y scale the output is float.
 absl::Status FinishQGemm(const NodeInFile& node, GraphEditor& edit, Node& canonical) {
   Builder build(node, edit);
   const bool transposed = canonical.attributes.Bool("transpose_b", false);
@@ -246,8 +246,8 @@ absl::Status FinishDynamicQuantizeMatMul(const NodeInFile& node, GraphEditor& ed
   canonical.op = OpKind::kMatMulIntegerToFloat;
   canonical.spelling.clear();
   canonical.domain.clear();
-  canonical.inputs = {graph.output(a, 0), node.inputs[1], graph.output(a, 1), node.inputs[2],
-                      graph.output(a, 2), given(3),       given(4)};
+  canonical.inputs = {graph.output(a, 0), node.inputs[1], graph.output(a, 1), node.inputs[2], graph.output(a, 2),
+                      given(3),           given(4)};
   while (!canonical.inputs.back().valid()) canonical.inputs.pop_back();
   return absl::OkStatus();
 }
@@ -261,7 +261,7 @@ bool IsReadByQuantizeRule(std::string_view onnx_op, std::string_view attribute) 
 
 // ---- Export.
 
-// 10: one scale in f32; 13: one a channel; 19: narrow floats; 21: blocks, 16 bits.
+// 10: one f32 scale; 13: one per channel; 19: f16 and bf16; 21: blocks, 16-bit integers.
 int QuantizeMinOpset(const Graph& graph, const Node& node) {
   int opset = 10;
   if (node.attributes.has("axis")) opset = 13;
@@ -282,7 +282,7 @@ int DequantizeMinOpset(const Graph& graph, const Node& node) {
   return wide || node.attributes.Int("block_size", 0) != 0 ? 21 : opset;
 }
 
-// Without a zero point the result is u8 unless an attribute (since 21) says otherwise.
+// Without a zero point the output is u8 unless an attribute (since 21) says otherwise.
 absl::Status WriteQuantize(NodeWriter& writer, NodeId id) {
   const Graph& graph = writer.graph();
   const Node& node = graph.node(id);

@@ -1,8 +1,8 @@
 // Functions of the rows of rows_quantize.cc.
 //
-// Quantize and dequantize pairs are the one form of INT8 in the graph. An operator that computes with integers
-// (QLinearConv and its like) is imported as what it stands for: its operands dequantized, the op in f32, and a
-// quantize_linear, which has the node's name. That is also how it is written again.
+// In the graph INT8 is always pairs of quantize_linear and dequantize_linear. An integer operator (QLinearConv) is
+// imported as dequantize_linear for its operands, the op in f32 and a quantize_linear with the node's name. It is
+// written in the same form unless the QOperator format is asked for.
 #ifndef HALFTONE_FORMATS_ONNX_QUANTIZE_RULES_H_
 #define HALFTONE_FORMATS_ONNX_QUANTIZE_RULES_H_
 
@@ -22,7 +22,7 @@ absl::Status FinishQGemm(const NodeInFile& node, GraphEditor& edit, Node& canoni
 absl::Status FinishQLinearBinary(const NodeInFile& node, GraphEditor& edit, Node& canonical);  // QLinearAdd, QLinearMul
 absl::Status FinishQLinearUnary(const NodeInFile& node, GraphEditor& edit, Node& canonical);   // of x alone: pools, ...
 absl::Status FinishQLinearConcat(const NodeInFile& node, GraphEditor& edit, Node& canonical);
-// A dynamic_quantize_linear in front of a product of integers.
+// A dynamic_quantize_linear before an integer matmul.
 absl::Status FinishDynamicQuantizeMatMul(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 // dynamic_lstm.cc
 std::string_view DynamicLstmIsOpaque(const NodeInFile& node);

@@ -1,4 +1,4 @@
-// Functions of the rows of rows_recurrent.cc: what a table cannot say.
+// Functions of the rows of rows_recurrent.cc, where a table is not enough.
 #ifndef HALFTONE_FORMATS_ONNX_RECURRENT_RULES_H_
 #define HALFTONE_FORMATS_ONNX_RECURRENT_RULES_H_
 

@@ -17,7 +17,7 @@ std::string_view OnnxGraphName(std::string_view name) {
   return name == "else" ? "else_branch" : name;
 }
 
-// An output that nobody reads keeps its place: the subgraph makes it all the same.
+// An output without consumers keeps its place: the subgraph makes it all the same.
 std::vector<std::string> AllOutputs(const NodeWriter& writer, NodeId id) {
   std::vector<std::string> names = writer.Made(id);
   names.resize(writer.graph().node(id).outputs.size());

@@ -37,11 +37,11 @@ constexpr AttributeRow kFusedGemmAttributes[] = {
 };
 constexpr AttributeRow kAlpha[] = {{"alpha", "alpha", K::kFloat}};
 
-// A canonical op as an operator whose name means another one on import: never found by that name.
+// An operator for export only: on import its name stands for another canonical op.
 constexpr OpRow WrittenAs(std::string_view name, OpKind op, absl::Status (*write)(NodeWriter&, NodeId)) {
   return {.onnx = name,
           .op = op,
-          .since = 8,  // Expand, in front of some
+          .since = 8,  // some need an Expand before them
           .bf16_since = kNever,
           .max_inputs = kNever,
           .write = write,

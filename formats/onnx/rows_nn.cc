@@ -44,7 +44,7 @@ constexpr AttributeRow kMaxUnpoolAttributes[] = {
     {"pads", "pads", K::kInts},
     {"strides", "strides", K::kInts},
 };
-// The type of the statistics: f32 unless the file says so for their values.
+// stash_type is the type of the statistics.
 constexpr AttributeRow kLayerNormAttributes[] = {
     {"axis", "axis", K::kInt},
     {"epsilon", "epsilon", K::kFloat},
@@ -118,8 +118,8 @@ constexpr OpRow kRows[] = {
     {"MaxUnpool", kMaxUnpool, 9, 22, 3, kMaxUnpoolAttributes},
     {"LogSoftmax", kLogSoftmax, 1, 13, 1, kAxis, {}, nullptr, FinishSoftmax, SoftmaxMinOpset, WriteSoftmax},
     {"Hardmax", kHardmax, 1, 13, 1, kAxis, {}, nullptr, FinishSoftmax, SoftmaxMinOpset, WriteSoftmax},
-    // ONNX has it since opset 17; ONNX Runtime in all, and its tools wrote it before. What a pass made is written out
-    // before 17.
+    // ONNX has it since opset 17, ONNX Runtime in all opsets, and its tools write it before 17. A layer_norm that a
+    // pass has made is written out before 17.
     {"LayerNormalization", kLayerNorm, 1, 17, 3, kLayerNormAttributes, {}, nullptr, FinishLayerNorm},
     {"", kLayerNorm, 1, 17, 0, kLayerNormAttributes, {}, nullptr, nullptr, nullptr, WriteLayerNorm},
     // ONNX Runtime's; the default domain is the one that its tools write.

@@ -45,7 +45,7 @@ constexpr AttributeRow kLossAttributes[] = {
     {"reduction", "reduction", K::kString},
 };
 
-// An operator on integers that becomes several nodes, of which the last is a quantize_linear.
+// An integer operator that becomes several nodes, the last of which is a quantize_linear.
 constexpr OpRow Composed(std::string_view name, int inputs,
                          absl::Status (*finish)(const NodeInFile&, GraphEditor&, Node&),
                          std::span<const AttributeRow> attributes = {}, std::string_view domain = kMicrosoft,

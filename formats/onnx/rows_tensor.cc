@@ -49,16 +49,7 @@ constexpr MovedRow kSplitInputs[] = {{"split", Form::kInts, 1, 13}, {"axis", For
 
 // As in rows_basic.cc. A bf16_since of kNever: no opset up to 22 takes bf16.
 constexpr OpRow kRows[] = {
-    {"ReduceMax",
-     kReduceMax,
-     1,
-     13,
-     2,
-     kReduceAttributes,
-     kAxesUntil18,
-     nullptr,
-     nullptr,
-     ReduceMinMaxMinOpset},
+    {"ReduceMax", kReduceMax, 1, 13, 2, kReduceAttributes, kAxesUntil18, nullptr, nullptr, ReduceMinMaxMinOpset},
     {"ReduceMin", kReduceMin, 1, 13, 2, kReduceAttributes, kAxesUntil18, nullptr, nullptr, ReduceMinMaxMinOpset},
     {"ReduceProd", kReduceProd, 1, 13, 2, kReduceAttributes, kAxesUntil18},
     {"ReduceL1", kReduceL1, 1, 13, 2, kReduceAttributes, kAxesUntil18},

@@ -47,7 +47,7 @@ const Sequences::List* Sequences::Find(const onnx::NodeProto& proto) const {
   return it == lists_.end() ? nullptr : &it->second;
 }
 
-// The number that input `input` is, `otherwise` if it is absent, nullopt if nobody knows.
+// The number that input `input` is, `otherwise` if it is absent, nullopt if it is not known.
 std::optional<int64_t> Sequences::Position(const onnx::NodeProto& proto, int input, const Values& values,
                                            int64_t otherwise) {
   if (!HasInput(proto, input)) return otherwise;
@@ -113,7 +113,7 @@ absl::StatusOr<Sequences::Step> Sequences::Import(const onnx::NodeProto& proto, 
   return Step();
 }
 
-// A tensor is an optional that is there; no input at all is one that is not.
+// A tensor is an optional with a value; without an input the optional is empty.
 absl::StatusOr<Sequences::Step> Sequences::OfOptional(const onnx::NodeProto& proto, const Values& values) {
   const auto it = HasInput(proto, 0) ? values.find(proto.input(0)) : values.end();
   const bool is_tensor = it != values.end() && edit_.graph().type(it->second) != DataType::kUnknown;

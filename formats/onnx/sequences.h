@@ -1,5 +1,5 @@
-// Sequences of tensors whose content is known at import: lists of values, which the graph never sees. Optionals too, as
-// far as they are plain tensors.
+// Sequences of tensors whose content is known at import: lists of values that are resolved during import. Optionals
+// too, as far as they are plain tensors.
 #ifndef HALFTONE_FORMATS_ONNX_SEQUENCES_H_
 #define HALFTONE_FORMATS_ONNX_SEQUENCES_H_
 
@@ -17,7 +17,7 @@
 namespace halftone::onnx_format {
 
 // PyTorch writes `x.chunk(3)` and lists of tensors as SplitToSequence, SequenceConstruct, SequenceAt and so on. Where
-// positions and lengths are known, what is read from a sequence is one of its tensors. One object a graph.
+// positions and lengths are known, what is read from a sequence is one of its tensors. One object per graph.
 class Sequences {
  public:
   using Values = std::unordered_map<std::string, ValueId>;
@@ -29,11 +29,11 @@ class Sequences {
     bool done = false;         // the node made a sequence, which is known now
     std::optional<Node> node;  // the node reads a sequence: this is what it means. Neither: import it as any other
   };
-  // One node of ONNX's domain. Errors: INVALID_ARGUMENT for a position that the sequence has not.
+  // One node of ONNX's domain. Errors: INVALID_ARGUMENT for a position outside the sequence.
   absl::StatusOr<Step> Import(const onnx::NodeProto& proto, const Values& values);
 
-  // Somebody reads the sequence `name` as it is (a node that is not known, a subgraph, the model's caller): it becomes
-  // an opaque node and an entry of `values`. Nothing where `name` is no sequence or is there already.
+  // To be called where the sequence `name` itself is read (by an unknown node, a subgraph or the model's caller): it
+  // becomes an opaque node and an entry of `values`. Does nothing where `name` is no sequence or has an entry.
   void Materialize(const std::string& name, Values& values);
 
  private:

@@ -1,5 +1,5 @@
-// What lies inside the subgraphs of a node (If, Loop, Scan): names that they read from outside, names that they use,
-// nodes.
+// The content of the subgraphs of a node (If, Loop, Scan): names that they read from outer scopes, names that they
+// define, nodes.
 #ifndef HALFTONE_FORMATS_ONNX_SUBGRAPHS_H_
 #define HALFTONE_FORMATS_ONNX_SUBGRAPHS_H_
 

@@ -23,7 +23,7 @@ constexpr std::string_view kOnnxRuntimeBf16[] = {
 struct TargetRuntimeRow {
   TargetRuntime target_runtime;
   std::string_view name;
-  std::string_view runtime;  // for people
+  std::string_view runtime;  // as messages name it
   bool (*runs)(const Graph& graph, NodeId node);
 };
 
@@ -41,7 +41,7 @@ constexpr TargetRuntimeRow kTargetRuntimes[] = {
 };
 static_assert(std::size(kTargetRuntimes) == kNumTargetRuntimes &&
                   kTargetRuntimes[1].target_runtime == TargetRuntime::kOnnxRuntime,
-              "a row a loader, in the order of TargetRuntime");
+              "one row per target runtime, in the order of TargetRuntime");
 
 const TargetRuntimeRow& Row(TargetRuntime target_runtime) { return kTargetRuntimes[static_cast<int>(target_runtime)]; }
 

@@ -12,15 +12,15 @@
 
 namespace halftone {
 
-// "any", "onnxruntime": the words of the command line and of policies.
+// "any", "onnxruntime": as on the command line and in policies.
 std::string_view TargetRuntimeName(TargetRuntime target_runtime);
 std::optional<TargetRuntime> TargetRuntimeFromName(std::string_view name);
 
-// OK if nothing is known that keeps the runtime from loading the graph as it would be written; UNIMPLEMENTED with a
-// sentence that names the first nodes and what the runtime lacks.
+// OK if the runtime is expected to load the graph as it would be written; UNIMPLEMENTED with a sentence that names the
+// first nodes and what the runtime lacks.
 absl::Status OnnxLoadsIn(const Graph& graph, TargetRuntime target_runtime);
 
-// What an ONNX file may hold of types below f32, and of that what the target runtime runs.
+// Which types below f32 an ONNX file may have and the target runtime runs.
 FileTypes OnnxFileTypes(TargetRuntime target_runtime = TargetRuntime::kAny);
 
 }  // namespace halftone

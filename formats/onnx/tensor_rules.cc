@@ -18,9 +18,7 @@ namespace halftone::onnx_format {
 std::string_view FillIsOpaque(const NodeInFile& node) {
   const onnx::AttributeProto* value = node.Find("value");
   if (value == nullptr || !value->has_t()) return "";
-  return ElementSize(FromOnnxType(value->t().data_type())) == 0
-             ? "its value is of a type that the graph has no word for"
-             : "";
+  return ElementSize(FromOnnxType(value->t().data_type())) == 0 ? "its value is of a type that is not supported" : "";
 }
 
 // Before opset 10 k was a number; as an input it is a vector of one.
@@ -75,7 +73,7 @@ int GatherNdMinOpset(const Graph&, const Node& node) { return node.attributes.In
 
 // ---- Writing.
 
-// Every output counts, read or not: their number says how long the parts are.
+// All outputs are written, with or without consumers: their number decides the length of the parts.
 absl::Status WriteSplit(NodeWriter& writer, NodeId id) {
   const Node& node = writer.graph().node(id);
   HALFTONE_ASSIGN_OR_RETURN(onnx::NodeProto* const proto, writer.WriteByRow(id, *FindRow(OpKind::kSplit)));

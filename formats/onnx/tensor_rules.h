@@ -1,4 +1,4 @@
-// Functions of the rows of rows_tensor.cc: what a table cannot say of ops that move, index and reduce.
+// Functions of the rows of rows_tensor.cc: ops that move, index and reduce, where a table is not enough.
 #ifndef HALFTONE_FORMATS_ONNX_TENSOR_RULES_H_
 #define HALFTONE_FORMATS_ONNX_TENSOR_RULES_H_
 
@@ -16,7 +16,7 @@ absl::Status FinishTopK(const NodeInFile& node, GraphEditor& edit, Node& canonic
 absl::Status FinishSplit(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 absl::Status FinishFill(const NodeInFile& node, GraphEditor& edit, Node& canonical);
 
-// The opset that the node needs for other reasons than those in its row.
+// The opset that the node needs beyond what its row says.
 int ReduceMinMaxMinOpset(const Graph& graph, const Node& node);
 int ScatterMinOpset(const Graph& graph, const Node& node);
 int GatherNdMinOpset(const Graph& graph, const Node& node);

@@ -192,7 +192,7 @@ absl::StatusOr<onnx::AttributeProto> ToProto(std::string_view name, const Attrib
         return true;
       },
       value);
-  if (!has_form) return absl::InvalidArgumentError(Concat("attribute '", name, "' has no form in ONNX"));
+  if (!has_form) return absl::InvalidArgumentError(Concat("attribute '", name, "' cannot be expressed in ONNX"));
   return proto;
 }
 

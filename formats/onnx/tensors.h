@@ -23,7 +23,7 @@ onnx::TensorProto ToProto(const Tensor& tensor, const std::string& name);
 
 // The value, or RawBytes of the whole AttributeProto where AttributeValue has no such kind.
 AttributeValue TakeAttribute(onnx::AttributeProto& proto);
-// Errors: INVALID_ARGUMENT if RawBytes are no AttributeProto or the kind of value has no form in ONNX.
+// Errors: INVALID_ARGUMENT if RawBytes are no AttributeProto or ONNX has no such kind of attribute.
 absl::StatusOr<onnx::AttributeProto> ToProto(std::string_view name, const AttributeValue& value);
 
 // The kind of a proto's attribute; writers of IR version 1 left it out, then the field that is set says it.

@@ -233,7 +233,7 @@ absl::Status Validator::Attribute(const onnx::NodeProto& node, const onnx::Attri
     return Invalid(where, " refers to a function's attribute outside of any function");
   const onnx::AttributeProto::AttributeType kind = KindOf(attribute);
   if (kind == onnx::AttributeProto::UNDEFINED) return Invalid(where, " has no type");
-  // Nothing may hide in a field that the type does not name.
+  // Fields that do not belong to the type must be empty.
   using A = onnx::AttributeProto;
   const std::pair<A::AttributeType, bool> fields[] = {{A::FLOAT, attribute.has_f()},
                                                       {A::INT, attribute.has_i()},

@@ -1,5 +1,4 @@
-// What a ModelProto must hold before any other code looks at it. Files come from strangers; libonnx's checker is no
-// security check.
+// Validates a ModelProto before any other code reads it. Files are not trusted; libonnx's checker is no security check.
 #ifndef HALFTONE_FORMATS_ONNX_VALIDATOR_H_
 #define HALFTONE_FORMATS_ONNX_VALIDATOR_H_
 
@@ -31,7 +30,7 @@ inline constexpr size_t kMaxStringBytes = 16 << 20;  // of a string attribute
 // tensor or field and says what would be right.
 absl::Status ValidateModel(const onnx::ModelProto& model);
 
-// One tensor, by the same rules. `where` says whose it is.
+// One tensor, by the same rules. `where` names its owner in messages.
 absl::Status ValidateTensor(const onnx::TensorProto& tensor, std::string_view where);
 
 // Valid UTF-8 without control characters, at most kMaxNameBytes. May be empty.

@@ -1,4 +1,4 @@
-// What an exported graph says of its values, and the graph's header as the importer has left it.
+// Value infos of an exported graph, and the graph's header as the importer has filled it.
 #ifndef HALFTONE_FORMATS_ONNX_VALUE_INFOS_H_
 #define HALFTONE_FORMATS_ONNX_VALUE_INFOS_H_
 
@@ -27,7 +27,7 @@ const std::string* HeaderBytes(const Graph& graph, std::string_view name);
 absl::Status SetInfo(const Graph& graph, ValueId value, const std::string& name, const std::string& old_name,
                      onnx::ValueInfoProto& info);
 
-// What opaque nodes make: nothing could infer that again.
+// Types and shapes of the outputs of opaque nodes, which no runtime can infer.
 absl::Status AddOpaqueInfos(const Graph& graph, const ValueNames& names, onnx::GraphProto& proto);
 
 // Annotations, metadata and doc string.

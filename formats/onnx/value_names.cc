@@ -24,7 +24,7 @@ std::vector<std::pair<std::string, ValueId>> CapturedNames(const Graph& graph) {
 
 }  // namespace
 
-// Gives the names of one graph, in the order of who may choose first.
+// Gives the names of one graph: first those that are required, last those that are free.
 class ValueNames::Assignment {
  public:
   Assignment(const Graph& graph, ValueNames& result) : graph_(graph), result_(result) {}
@@ -44,7 +44,7 @@ class ValueNames::Assignment {
     }
     const std::vector<DerivedName> derived = DerivedNames(graph_);
     for (const DerivedName& name : derived) derived_.insert(name.value);
-    for (const bool named : {true, false}) Others(named);  // values with a name of their own choose first
+    for (const bool named : {true, false}) Others(named);  // values with a name of their own come first
     for (const DerivedName& name : derived) Derive(name);
     Outputs();
     return absl::OkStatus();

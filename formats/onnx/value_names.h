@@ -16,12 +16,12 @@ namespace halftone::onnx_format {
 
 class ValueNames;
 
-// What is around the graph and in it.
+// Names outside the graph and inside its nodes.
 struct NameScope {
   std::set<std::string> reserved;        // names inside subgraphs: no value of the graph may take one
   const ValueNames* outer = nullptr;     // of the graph around a nested one, which must outlive the names: none inside
                                          // may be one of these
-  std::map<ValueId, std::string> fixed;  // nested graphs: values that are read from around by these names
+  std::map<ValueId, std::string> fixed;  // nested graphs: values of an outer scope, read by these names
 };
 
 class ValueNames {
@@ -30,7 +30,7 @@ class ValueNames {
   static absl::StatusOr<ValueNames> Assign(const Graph& graph, NameScope scope);
 
   const std::string& of(ValueId value) const { return names_[value.index]; }
-  // Whether the value is one from around.
+  // Whether the value is one of an outer scope.
   bool IsOuter(ValueId value) const { return outer_values_.contains(value); }
   // The name of output i of the graph.
   const std::string& output(size_t i) const { return outputs_[i]; }

@@ -11,8 +11,8 @@
 
 namespace halftone::onnx_format {
 
-// UNIMPLEMENTED, with the node's label, if the operator of an opaque node of the graph, or of a node in its subgraphs, is
-// not the same in opset `to` as in `from` (opset_changes.h). Nested graphs are not looked at.
+// UNIMPLEMENTED, with the node's label, if the operator of an opaque node of the graph, or of a node in its subgraphs,
+// is not the same in opset `to` as in `from` (opset_changes.h). Nested graphs are not looked at.
 absl::Status CheckVerbatimNodes(const Graph& graph, int from, int to);
 
 // Names that the subgraphs and nested graphs of the graph's nodes give to values.

@@ -1,5 +1,5 @@
-// Checks nodes that are written against ONNX's registry of operators: a file that names an operator which its opset does
-// not have, or gives it inputs, attributes or types that it does not take, is refused by every runtime.
+// Checks nodes that are written against ONNX's registry of operators: a file that names an operator which its opset
+// does not have, or gives it inputs, attributes or types that it does not take, is refused by every runtime.
 #ifndef HALFTONE_FORMATS_ONNX_WRITTEN_NODES_H_
 #define HALFTONE_FORMATS_ONNX_WRITTEN_NODES_H_
 
@@ -31,9 +31,10 @@ class WrittenTypes {
   std::unordered_map<std::string, onnx::DataType> types_;
 };
 
-// A node that the exporter has written itself, after those whose outputs it reads: what is not known of the types of its
-// outputs is added to `types`. INTERNAL says what does not hold. Of com.microsoft's operators, which ONNX's registry
-// does not have, names and numbers of inputs are compared with the rows of op_map.h; other domains are not looked at.
+// A node that the exporter has written itself, after those whose outputs it reads: what is not known of the types of
+// its outputs is added to `types`. INTERNAL says what does not hold. Of com.microsoft's operators, which ONNX's
+// registry does not have, names and numbers of inputs are compared with the rows of op_map.h; other domains are not
+// looked at.
 absl::Status CheckWrittenNode(const onnx::NodeProto& node, int opset, WrittenTypes& types);
 
 }  // namespace halftone::onnx_format

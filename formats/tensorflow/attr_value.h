@@ -24,7 +24,7 @@ absl::StatusOr<AttrMap> ReadAttrs(const tf::NodeDef& node);
 // What no attribute may hold: references to variables as types, malformed shapes and tensors, huge strings.
 absl::Status CheckAttr(const tf::AttrValue& value);
 
-// A native value where it says all that the attribute says, else RawBytes, the serialized AttrValue.
+// A native value where it represents all of the attribute, else RawBytes, the serialized AttrValue.
 // Empty lists become lists of integers: TensorFlow's have no type.
 AttributeValue FromAttr(const tf::AttrValue& value);
 

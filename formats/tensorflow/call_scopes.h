@@ -1,4 +1,4 @@
-// A graph and the functions that it calls, walked as if every call stood there as its nodes.
+// A graph and the functions that it calls, walked as if every call were replaced by its nodes.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_CALL_SCOPES_H_
 #define HALFTONE_FORMATS_TENSORFLOW_CALL_SCOPES_H_
 
@@ -48,9 +48,10 @@ class CallScopes {
 
   const Scope& top() const { return *top_; }
   // Where "node:1" of the scope comes from, through calls, arguments and Identity of variables themselves.
-  // INVALID_ARGUMENT: a name that leads nowhere or in circles, too many calls; UNIMPLEMENTED: a function that is made for several types.
+  // INVALID_ARGUMENT: a name that leads nowhere or in circles, too many calls; UNIMPLEMENTED: a function that is made
+  // for several types.
   absl::StatusOr<Place> Trace(const Scope& scope, const std::string& tensor);
-  // The nodes that a call of `scope` stands for.
+  // The nodes of the function that a call of `scope` calls.
   absl::StatusOr<const Scope*> Enter(const Scope& scope, const tf::NodeDef& call);
 
  private:

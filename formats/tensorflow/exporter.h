@@ -15,8 +15,8 @@ namespace halftone {
 //
 // Errors: UNIMPLEMENTED names a node that no TensorFlow op can express; INTERNAL one that no exporter may see (fused
 // activations and biases); RESOURCE_EXHAUSTED for more than 2 GiB.
-// `quantized_ops`: with TensorFlow's ops on quantized tensors (QuantizedConv2DWithBiasAndReluAndRequantize and its
-// like) in the place of pairs, wherever there is one (quantized_groups.h).
+// `quantized_ops`: with TensorFlow's ops on quantized tensors (QuantizedConv2DWithBiasAndReluAndRequantize, ...)
+// instead of pairs wherever there is one (quantized_groups.h).
 absl::StatusOr<std::string> ExportGraphDef(const Graph& graph, bool as_text, bool quantized_ops = false);
 
 }  // namespace halftone

@@ -1,5 +1,5 @@
-// Names in Node::extra that are ours and not TensorFlow's. What a NodeDef said and canonical attributes cannot hold is
-// kept under them, so that an untouched node is written as it was read. Each is a hint: where it no longer fits the
+// Names in Node::extra that are ours and not TensorFlow's. They keep what a NodeDef has and canonical attributes cannot
+// express, so that an unchanged node is written as it was read. Each is a hint: where it no longer fits the
 // node, the exporter ignores it.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_EXTRA_H_
 #define HALFTONE_FORMATS_TENSORFLOW_EXTRA_H_
@@ -44,20 +44,20 @@ inline constexpr std::string_view kExtraOlderForm = "tf.older_form";
 // Strings: type attributes that are quantized types (DT_QUINT8) in the file and plain ones (u8) in the graph.
 inline constexpr std::string_view kExtraQuantized = "tf.quantized";
 
-// Floats, lows and then highs, and names of the two constants that they were read from: the range of which scale and zero
-// point of a quantize_linear or dequantize_linear were made. Written again while it still makes them.
+// Floats, lows and then highs, and names of the two constants that they were read from: the range of which scale and
+// zero point of a quantize_linear or dequantize_linear were made. Written again while it still makes them.
 inline constexpr std::string_view kExtraRange = "tf.range";
 inline constexpr std::string_view kExtraRangeNames = "tf.range.names";
 
-// String: this node was made for a reader whose op is this one, which holds what it does. Written only where somebody
-// else reads it, too.
+// String: this node was made for a reader whose op is this one, which holds what it does. Written only where it has
+// other consumers, too.
 inline constexpr std::string_view kExtraHelper = "tf.helper";
 
 // One node of several that the file has as one (IdentityN): the name of that one, and {index, number of all}.
 inline constexpr std::string_view kExtraPartOf = "tf.part_of";
 inline constexpr std::string_view kExtraPart = "tf.part";
 
-// With the name of a nested graph behind it: the hash of that graph as it was read (NestedGraphHash). While it is the
+// Followed by the name of a nested graph: the hash of that graph as it was read (NestedGraphHash). While it is the
 // same, the function of the library is what it was.
 inline constexpr std::string_view kExtraFunctionHash = "tf.function.";
 
@@ -66,7 +66,7 @@ inline constexpr std::string_view kHeaderProducer = "producer";           // int
 inline constexpr std::string_view kHeaderMinConsumer = "min_consumer";    // int
 inline constexpr std::string_view kHeaderBadConsumers = "bad_consumers";  // ints
 inline constexpr std::string_view kHeaderLibrary = "library";             // RawBytes: FunctionDefLibrary
-// Strings: functions of the library that are nested graphs, too. Left out of the file where nobody calls them any more.
+// Strings: functions of the library that are nested graphs, too. Left out of the file once they have no callers.
 inline constexpr std::string_view kHeaderNested = "nested_functions";
 inline constexpr std::string_view kHeaderRest = "rest";  // RawBytes: GraphDef without nodes, library, versions
 

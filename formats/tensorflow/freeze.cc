@@ -82,7 +82,7 @@ class Freezer {
   }
 
  private:
-  // Which key of the file each variable is restored from, as the graph's own restoring says.
+  // Which key of the file each variable is restored from, by the graph's own restore ops.
   absl::Status FindRestored(const Scope& scope) {
     for (const tf::NodeDef& node : scope.graph->node()) {
       if (!Assigns(node) || node.input_size() < 2) continue;
@@ -112,7 +112,7 @@ class Freezer {
     return FindRestored(*inside);
   }
 
-  // Placeholders in the place of what the signature feeds, whatever stands there.
+  // Placeholders in place of the nodes that the signature feeds.
   absl::Status AddInputs(const tf::SignatureDef& signature) {
     for (const tf::SignatureDef::TensorEntry& input : signature.inputs()) {
       if (input.value().name().empty()) return absl::UnimplementedError(Concat("input '", input.key(), "' is sparse"));
@@ -149,7 +149,7 @@ class Freezer {
     std::set<std::string> read;
     for (const tf::NodeDef& node : frozen_.node()) read.insert(node.input().begin(), node.input().end());
     for (const auto& [key, tensor] : tensors) {
-      if (tensor == key && read.count(key) == 0) continue;  // is called so, and nobody else reads it
+      if (tensor == key && read.count(key) == 0) continue;  // has this name, and no other consumer
       tf::NodeDef& node = *frozen_.add_node();
       const bool free = taken_.count(key) == 0 && IsNodeName(key);
       node.set_name(free ? key : FreeName(Concat(key, "_output")));
@@ -223,7 +223,7 @@ class Freezer {
     return absl::OkStatus();
   }
 
-  // Without a word of the graph: by the names that Keras and older savers give.
+  // Where the graph has no restore op: by the names that Keras and older savers give.
   std::string KeyOf(const tf::NodeDef& variable) const {
     if (const auto it = keys_.find(&variable); it != keys_.end()) return it->second;
     const std::string tracked = Concat(variable.name(), "/.ATTRIBUTES/VARIABLE_VALUE");

@@ -16,8 +16,8 @@ namespace tf = ::halftone::tensorflow;
 // the one with the tag "serve".
 //
 // Inputs are placeholders and outputs nodes with the signature's names ("x", not "serving_default_x"), unless another
-// node has such a name. A node of a function is called "CALL/NODE", as TensorFlow's own freezing does it. What a
-// function only does and no output reads (assertions, updates of statistics) is left out, and so are control edges.
+// node has such a name. A node of a function is called "CALL/NODE", as TensorFlow's own freezing does it. Nodes
+// that no output reads (assertions, updates of statistics) are left out, and so are control edges.
 //
 // INVALID_ARGUMENT: no such signature or none, an output that nothing computes, names that lead nowhere, functions that
 // call themselves; UNIMPLEMENTED: a variable that is used otherwise than by reading it, a sparse input; NOT_FOUND: a

@@ -23,10 +23,10 @@ class FunctionLibrary {
   FunctionLibrary(const tf::FunctionDefLibrary& library, const tf::VersionDef& versions, int64_t& repeat_budget);
 
   // The body: its inputs are the arguments, its outputs the results, each in their order. Every caller gets the same
-  // one. nullptr: there is no such function, or it is made for several types, which a graph cannot say.
+  // one. nullptr: there is no such function, or it is polymorphic in types, which a graph cannot express.
   absl::StatusOr<std::shared_ptr<const Graph>> Get(const std::string& name);
 
-  // Those that somebody got.
+  // Those that Get has returned.
   std::vector<std::string> names() const;
 
   int64_t& repeat_budget() { return repeat_budget_; }

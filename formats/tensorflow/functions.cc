@@ -62,7 +62,7 @@ absl::StatusOr<std::vector<int>> CheckBody(const tf::FunctionDef& function, cons
   return called;
 }
 
-// Kahn's algorithm from the functions that call nobody: the depth of a call is one more than the deepest callee's.
+// Kahn's algorithm from the functions that call no other: the depth of a call is one more than the deepest callee's.
 absl::Status CheckDepth(const tf::FunctionDefLibrary& library, const std::vector<std::vector<int>>& calls) {
   std::vector<std::vector<int>> callers(calls.size());
   std::vector<size_t> waiting(calls.size());

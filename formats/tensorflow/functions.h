@@ -1,4 +1,4 @@
-// What a library of functions must hold before it is carried along.
+// Validates a library of functions before it is kept.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_FUNCTIONS_H_
 #define HALFTONE_FORMATS_TENSORFLOW_FUNCTIONS_H_
 

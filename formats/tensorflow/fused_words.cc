@@ -62,7 +62,7 @@ std::string_view WordOf(const FusedStep& step, WordFamily family) {
 std::vector<FusedStep> StepsOf(const Graph& graph, NodeId node) {
   const Attributes& attributes = graph.node(node).attributes;
   Activation activation = ActivationFromName(attributes.String("activation", "")).value_or(Activation::kNone);
-  if (activation == Activation::kClip) activation = Activation::kRelu6;  // whoever asks has seen to it
+  if (activation == Activation::kClip) activation = Activation::kRelu6;  // the caller has checked the bounds
   const bool activated = activation != Activation::kNone;
   const bool first = attributes.Bool("activation_first", false);
   std::vector<FusedStep> steps;

@@ -1,4 +1,4 @@
-// The words in the attribute fused_ops of TensorFlow's and ITEX's fused ops, and what they mean.
+// The entries of the attribute fused_ops of TensorFlow's and ITEX's fused ops, and what they mean.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_FUSED_WORDS_H_
 #define HALFTONE_FORMATS_TENSORFLOW_FUSED_WORDS_H_
 
@@ -13,7 +13,7 @@
 
 namespace halftone::graphdef {
 
-// One step behind a contraction.
+// One step after a contraction.
 struct FusedStep {
   enum class Kind : uint8_t { kBias, kResidual, kScale, kActivation, kBatchNorm };
   Kind kind = Kind::kBias;
@@ -21,13 +21,13 @@ struct FusedStep {
   bool operator==(const FusedStep&) const = default;
 };
 
-// Whose words: the same step is spelled differently.
+// The family of ops: each spells the same step differently.
 enum class WordFamily : uint8_t { kTensorFlow, kItex, kItexBatchMatMul };
 WordFamily FamilyOf(std::string_view tf_op);
 
-// nullopt: a word that no canonical step means.
+// nullopt: an entry without a canonical step.
 std::optional<FusedStep> StepOf(std::string_view word);
-// "" if the family has no word for it.
+// "" if the family has no entry for it.
 std::string_view WordOf(const FusedStep& step, WordFamily family);
 
 // The steps of a canonical conv or matmul, in the order in which they are computed.

@@ -1,4 +1,5 @@
-// Rules of rows whose canonical op says by attributes, inputs or nodes before it what TensorFlow says by its name.
+// Rules of rows whose canonical op expresses by attributes, inputs or nodes before it what TensorFlow expresses by the
+// op's name.
 
 #include <algorithm>
 #include <cstdint>
@@ -162,7 +163,7 @@ absl::StatusOr<bool> ReadIntegerDivision(const RuleInput&, ConvertedNode& result
   return IsInteger(result.outputs[0].type);
 }
 
-// Where shapes do not fit the answer would be one "false".
+// Where shapes do not fit the result would be one "false".
 absl::StatusOr<bool> ReadEqual(const RuleInput& input, ConvertedNode&) {
   return input.Bool("incompatible_shape_error", true);
 }

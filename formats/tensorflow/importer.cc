@@ -42,7 +42,7 @@ void CopyUnknownFields(const google::protobuf::Message& from, google::protobuf::
   to.GetReflection()->MutableUnknownFields(&to)->MergeFrom(from.GetReflection()->GetUnknownFields(from));
 }
 
-// What stays of a graph that was trained or restored, and answers nobody.
+// Nodes that remain of training or restoring and whose outputs are no results.
 bool IsTrainingLeftover(std::string_view tf_op) {
   constexpr std::string_view kPrefixes[] = {"Assign",   "Apply",       "SparseApply", "Restore", "Save",
                                             "Variable", "VarHandleOp", "Queue",       "Reader",  "Initialize"};
@@ -53,7 +53,7 @@ bool IsTrainingLeftover(std::string_view tf_op) {
          std::any_of(std::begin(kSuffixes), std::end(kSuffixes), ends);
 }
 
-// Random numbers are a source too, but somebody's result.
+// Random numbers are a source, too, but may be a result.
 bool IsSource(const Node& node) { return node.op == OpKind::kInput || node.op == OpKind::kConstant; }
 
 // Control flow of frozen graphs, whose values are not results by themselves.
@@ -265,7 +265,7 @@ void Importer::AddMade(const ConvertedNode& converted, const NodeEdges& edges, s
   }
 }
 
-// In front of what gives it another shape at most.
+// Looks through nodes that only change the shape.
 ValueId Importer::Unmoved(ValueId value) const {
   while (value.valid() && (graph_.op(value) == OpKind::kIdentity || graph_.op(value) == OpKind::kReshape)) {
     value = graph_.input(graph_.producer(value), 0);
@@ -273,7 +273,8 @@ ValueId Importer::Unmoved(ValueId value) const {
   return value;
 }
 
-// Whoever reads the end wants one number, so that the reduction is one over all dimensions. A low end may be held below 0.
+// The end of a range is one number, so that the reduction is over all dimensions. A low end may be clipped to at most
+// 0.
 bool Importer::IsExtreme(ValueId end, OpKind reduce, ValueId x) const {
   end = Unmoved(end);
   if (end.valid() && graph_.op(end) == OpKind::kMinimum && reduce == OpKind::kReduceMin) {
@@ -318,7 +319,7 @@ void Importer::AddParts(int i, ConvertedNode converted) {
   }
 }
 
-// What the NodeDef says and Node has no field for.
+// Parts of the NodeDef for which Node has no field.
 void Importer::KeepRest(int i, Node& node) {
   const tf::NodeDef& def = def_.node(i);
   tf::NodeDef rest;

@@ -86,8 +86,8 @@ absl::Status NameTable::FitOutputs(const Graph& graph) {
   return absl::OkStatus();
 }
 
-// A pass may have put another node in the place of an output (a cast, for example): that one takes the name if it can,
-// and the node that had it another; else an Identity has it.
+// A pass may have replaced the node of an output (by a cast, for example): the new node takes the name if it can, and
+// the old node gets another; else an Identity has it.
 absl::Status NameTable::FitOutput(const Graph& graph, const std::string& name, std::vector<ValueId> values,
                                   const std::vector<std::string>& wanted) {
   bool fits = true;
@@ -118,7 +118,7 @@ absl::Status NameTable::FitOutput(const Graph& graph, const std::string& name, s
     return absl::OkStatus();
   }
   taken_.insert(name);
-  for (ValueId& value : values) value = value.valid() ? value : only;  // ports that nobody asks for
+  for (ValueId& value : values) value = value.valid() ? value : only;  // ports without consumers
   aliases_.push_back({name, std::move(values)});
   return absl::OkStatus();
 }

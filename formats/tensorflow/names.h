@@ -20,20 +20,21 @@ struct OutputAlias {
   std::vector<ValueId> values;
 };
 
-// Nodes keep their names; what has none (or one that is taken, or not legal in TensorFlow) gets a new one; the tensors
-// that the graph's outputs name are what they name. Unnamed constants wait until somebody asks. Thread-compatible.
+// Nodes keep their names. A node without a name, or with one that is taken or not legal in TensorFlow, gets a new one.
+// The tensors that the graph's outputs name are these outputs. Unnamed constants are named when they are first read.
+// Thread-compatible.
 class NameTable {
  public:
   // INTERNAL: an output cannot have its name, since that is an input's.
   static absl::StatusOr<NameTable> Assign(const Graph& graph, bool quantized_ops);
 
-  // "": an unnamed constant that nobody asked for yet, or what is written with another node.
+  // "": an unnamed constant that was not read yet, or what is written with another node.
   const std::string& Of(NodeId id) const { return names_[id.index]; }
   void Set(NodeId id, std::string name) { names_[id.index] = std::move(name); }
   const std::vector<OutputAlias>& aliases() const { return aliases_; }
   const WrittenAs& written() const { return written_; }
 
-  // A legal name that nobody has, like `wish`; taken from now on.
+  // A legal unused name like `wish`; taken from now on.
   std::string Unique(std::string_view wish);
 
  private:

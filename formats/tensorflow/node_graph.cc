@@ -52,7 +52,7 @@ absl::StatusOr<TensorName> ParseTensorName(std::string_view text) {
     const bool digits =
         !port.empty() && std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (!digits || !absl::SimpleAtoi(AbslView(port), &name.port) || name.port > kMaxPorts) {
-      return Bad("'", text, "': behind the colon must stand the number of an output, at most ", kMaxPorts);
+      return Bad("'", text, "': the colon must be followed by the number of an output, at most ", kMaxPorts);
     }
     name.node = text.substr(0, colon);
     name.explicit_zero = name.port == 0;
@@ -132,7 +132,7 @@ absl::Status NodeGraph::ReadEdges() {
     for (const std::string& input : node.input()) {
       const bool is_control = input.starts_with("^");
       if (!is_control && !edges_[i].control.empty()) {
-        return Bad("node '", node.name(), "': data input '", input, "' stands behind a control input");
+        return Bad("node '", node.name(), "': data input '", input, "' comes after a control input");
       }
       absl::StatusOr<TensorName> name =
           ParseTensorName(is_control ? std::string_view(input).substr(1) : std::string_view(input));

@@ -47,12 +47,12 @@ std::string NearMisses(std::string_view name, const std::vector<std::string_view
 class NodeGraph {
  public:
   // INVALID_ARGUMENT: no nodes, too many, a name that is none or is taken twice, a node without op, an input that does
-  // not exist, a data input behind a control input, a node that reads itself, a cycle that does not go through
+  // not exist, a data input after a control input, a node that reads itself, a cycle that does not go through
   // NextIteration -> Merge.
   static absl::StatusOr<NodeGraph> Build(const tf::GraphDef& graph);
 
   const std::vector<NodeEdges>& edges() const { return edges_; }
-  // Each node behind the nodes that it reads or runs after, but for NextIteration -> Merge; else in the order of the
+  // Each node after the nodes that it reads or runs after, but for NextIteration -> Merge; else in the order of the
   // file.
   const std::vector<int>& order() const { return order_; }
   // -1 if there is no such node.

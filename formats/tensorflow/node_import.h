@@ -1,4 +1,4 @@
-// One NodeDef -> one Node: canonical where op_map.h has a row that says all of it, else opaque.
+// One NodeDef -> one Node: canonical where op_map.h has a row that covers all of it, else opaque.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_NODE_IMPORT_H_
 #define HALFTONE_FORMATS_TENSORFLOW_NODE_IMPORT_H_
 
@@ -34,19 +34,19 @@ struct NodeContext {
   std::function<Shape(int)> input_shape;
   std::function<std::string(int)> input_name;  // of the node that makes it
   std::function<DataType(int)> input_type;     // as it is in the graph
-  // What the quantize_linear says that made an input's integers, which other nodes may have moved: one constant scale
-  // and zero point; nullopt where there is none.
+  // Scale and zero point, both constant, of the quantize_linear that made an input's integers, which other nodes may
+  // have moved; nullopt where there is none.
   std::function<std::optional<QuantizationParameters>(int)> quantized_as;
   std::function<OpKind(int)> input_op;  // of the node that makes it
-  // Whether inputs `low` and `high` are the ends of all elements of input `x`, found by the run: its Min and Max, or
-  // those of a reshape of it, or its RequantizationRange.
+  // Whether inputs `low` and `high` are the ends of all elements of input `x`, computed at run time: its Min and Max,
+  // or those of a reshape of it, or its RequantizationRange.
   std::function<bool(int low, int high, int x)> is_range_of;
   // A function of the library, see FunctionLibrary::Get; may be empty.
   std::function<absl::StatusOr<std::shared_ptr<const Graph>>(const std::string&)> function;
 };
 
 // An input that no input of the NodeDef is: an unnamed constant, or the output of an unnamed node (a helper, which the
-// exporter writes only where somebody else reads it).
+// exporter writes only where it has other consumers).
 struct MadeInput {
   Node node;  // without inputs
   ValueSpec output;
@@ -70,7 +70,7 @@ struct ConvertedNode {
   bool is_parts = false;  // output i is a node of its own, which reads input i
   // Outputs of the NodeDef that are constants: ranges.
   std::vector<std::pair<int, Tensor>> constant_ports;
-  std::vector<std::pair<int, int>> value_ports;  // that are inputs by number, see above: ranges that the run finds
+  std::vector<std::pair<int, int>> value_ports;  // that are inputs by number, see above: ranges computed at run time
   bool is_composed = false;  // the NodeDef is several nodes, of which this is the last: no attribute of it is kept
 
   int AddConstant(Tensor value) {

@@ -17,7 +17,7 @@
 
 namespace halftone::graphdef {
 
-// Functions that give StatusOr<bool> say false where the node is legal but the row does not say all of it.
+// Functions that give StatusOr<bool> return false where the node is legal but the row does not cover all of it.
 class NodeReader {
  public:
   NodeReader(const tf::NodeDef& def, const NodeContext& context, int64_t& repeat_budget)

@@ -17,7 +17,7 @@
 
 namespace halftone::graphdef {
 
-// How an attribute of a NodeDef and a canonical attribute say the same.
+// How an attribute of a NodeDef corresponds to a canonical attribute.
 enum class AttrForm : uint8_t {
   kBool,
   kFloat,
@@ -36,8 +36,8 @@ enum class AttrForm : uint8_t {
   kKeep,          // must be there, stays in Node::extra
   kMustBe,        // only the default has a canonical meaning; stays in Node::extra. Else the row does not fit
   kByRule,        // the row's rules read and write it; stays in Node::extra
-  // No attribute of TensorFlow's: the op says it by its name. `tf_default` is the canonical value, which the exporter
-  // demands (absent: canonical_default).
+  // No attribute of TensorFlow's: the op implies it by its name. `tf_default` is the canonical value, which the
+  // exporter demands (absent: canonical_default).
   kImpliedBool,
   kImpliedInt,
   kImpliedFloat,
@@ -67,8 +67,8 @@ struct ConvertedNode;
 struct RuleInput;
 class GraphWriter;
 
-// What a row's attributes and order do not say: completes the node, whose row has been read. False: not canonical by
-// this row.
+// What a row's attributes and order do not express: completes the node, whose row has been read. False: not canonical
+// by this row.
 using ImportRule = absl::StatusOr<bool> (*)(const RuleInput& input, ConvertedNode& result);
 // Writes a node that was read along this row and is still of the row's kind.
 using ExportRule = absl::Status (*)(GraphWriter& out, NodeId id, const OpRow& row);

@@ -34,7 +34,7 @@ absl::Status ParseGraphDef(std::string_view bytes, bool is_text, tf::GraphDef& g
     return absl::InvalidArgumentError(
         Concat("a GraphDef of ", bytes.size(), " bytes; at most ", INT_MAX, " are possible"));
   }
-  const google::protobuf::LogSilencer silence;  // it would print what we return
+  const google::protobuf::LogSilencer silence;  // it would print the error that we return
   const int size = static_cast<int>(bytes.size());
   if (!is_text) {
     if (graph.ParseFromArray(bytes.data(), size)) return absl::OkStatus();

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kFunction = "halftone_provenance";
 constexpr std::string_view kAttrPrefix = "_halftone_";
 
-// Nothing but our attributes: what is written again is the same.
+// Whether it has nothing but our attributes, so that writing it again yields the same.
 bool IsOurs(const tf::FunctionDef& function) {
   if (function.signature().name() != kFunction) return false;
   tf::FunctionDef plain;

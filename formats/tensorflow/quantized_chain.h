@@ -3,10 +3,10 @@
 //   QuantizedConv2DWithBiasAndReluAndRequantize(x, w, b, ranges)
 //       =>  quantize(relu(conv(dequantize(x), dequantize(w), b)))
 //
-// Values of 8 bits are integers here, too; those of 32 bits, the sums of products, are real numbers (f32): only a
-// requantization or dequantization reads them, and then ranges of them need not be known. So are values of 8 bits whose
-// range the run finds: numbers that have been rounded to its steps (quantized_run_ranges.cc). Where another range is
-// not constant, the op is not read: UNIMPLEMENTED. Inside this folder only.
+// 8-bit values are integers here, too. 32-bit values, the sums of matmuls and convolutions, are f32: only a
+// requantization or dequantization reads them, so that their ranges need not be known. 8-bit values whose range is
+// computed at run time are f32, too, rounded to its steps (quantized_run_ranges.cc). Where another range is not
+// constant, the op is not imported: UNIMPLEMENTED. Inside this folder only.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_QUANTIZED_CHAIN_H_
 #define HALFTONE_FORMATS_TENSORFLOW_QUANTIZED_CHAIN_H_
 
@@ -21,7 +21,7 @@
 
 namespace halftone::graphdef {
 
-// What integers stand for depends on the op:
+// The meaning of the integers depends on the op:
 //   scaled   q * m / 255 of u8, q * m / 127 of s8, where m is the larger magnitude of both ends: kernels of oneDNN
 //   affine   (q - zero) * (high - low) / 255, where zero is the step next to 0: TensorFlow's own kernels, which have
 //            weights of u8
@@ -34,10 +34,10 @@ struct Steps {
   std::vector<int32_t> zeros;
 };
 
-// What is read of 32 bits is the number itself, so that any range will do for it.
+// A 32-bit input is the f32 value itself, so that its range does not matter.
 inline constexpr EndsOfRange kAnyRange{-1, 1};
 
-// Whether an op's name has this word.
+// Whether an op's name contains this part.
 bool Says(const RuleInput& input, std::string_view word);
 
 class Chain {
@@ -53,11 +53,11 @@ class Chain {
   bool IsReal(int k) const { return input_.context.input_type(k) == DataType::kFloat32; }
   bool IsU8(int k) const { return result_.input_types[k] == DataType::kUInt8; }
 
-  // Whether an end by inputs `low` and `high` is no constant: the run finds it.
+  // Whether one of the ends by inputs `low` and `high` is computed at run time.
   bool FindsEnds(int low, int high) const {
     return input_.context.constant(low) == nullptr || input_.context.constant(high) == nullptr;
   }
-  // Whether input `k` is of 8 bits and a real number, because the run finds its range.
+  // Whether input `k` has 8 bits in the file and is f32 here, because its range is computed at run time.
   bool IsRounded(int k) const {
     return IsReal(k) && (result_.input_types[k] == DataType::kUInt8 || result_.input_types[k] == DataType::kInt8);
   }
@@ -70,13 +70,13 @@ class Chain {
   int ScaleOf(const Steps& steps);
   int ZeroOf(const Steps& steps, DataType type);
 
-  // Input `k` as real numbers. `axis`: of channels.
+  // Input `k` as floats. `axis`: of channels.
   int Real(int k, const Steps& steps, int64_t axis = 0);
   absl::StatusOr<int> Real(int k, int low, int high, Reading reading);
 
   void Then(OpKind op, std::vector<int> inputs, Attributes attributes = {});
 
-  // Numbers that the steps read.
+  // Floats that the steps read.
   int Number(float number) { return result_.AddConstant(Tensor::Scalar(number)); }
   int Helper(OpKind op, std::vector<int> inputs, Attributes attributes = {}) {
     return result_.AddHelper(op, std::move(inputs), DataType::kFloat32, std::move(attributes));
@@ -84,7 +84,7 @@ class Chain {
   // The least or largest of all elements of input `k`.
   int Extreme(OpKind reduce, int k);
 
-  // Steps that round real numbers to those of a range by numbers `low` and `high` (quantized_run_ranges.cc):
+  // Steps that round floats to those of a range by values `low` and `high` (quantized_run_ranges.cc):
   // with 256 steps for them, of which one is 0 ...
   void RoundAffine(int x, int low, int high);
   // ... in steps of number `scale`, from `first` to `last` of them
@@ -94,14 +94,14 @@ class Chain {
   // ... to those of the range of `x` itself, widened to hold 0: what a kernel reads as integers.
   void RoundToOwnRange(int x);
 
-  // The last step makes real numbers: sums of products, of 32 bits in the file. `ends`: the ranges that the NodeDef
+  // The last step makes floats: sums that have 32 bits in the file. `ends`: the ranges that the NodeDef
   // gives beside them, none where it gives none.
   absl::StatusOr<bool> FinishReal(const std::vector<EndsOfRange>& ends) { return Finish(DataType::kFloat32, ends); }
-  // ... of 8 bits, whose range is these numbers.
+  // ... that have 8 bits in the file, whose range these values are.
   absl::StatusOr<bool> FinishRounded(int low, int high);
   // ... integers of the NodeDef's type, as they are.
   absl::StatusOr<bool> FinishIntegers(const std::vector<EndsOfRange>& ends) { return Finish(out_type_, ends); }
-  // ... real numbers, which are quantized.
+  // ... floats, which are quantized.
   absl::StatusOr<bool> FinishQuantized(const std::vector<EndsOfRange>& ends, Reading reading);
   absl::StatusOr<bool> FinishQuantized(const std::vector<EndsOfRange>& ends, const Steps& steps);
 
@@ -115,7 +115,7 @@ class Chain {
   std::vector<int> inputs_;  // of the last step
 };
 
-// QuantizeV2 and Requantize where the run finds the range that they are asked for (quantized_run_ranges.cc).
+// QuantizeV2 and Requantize whose range is computed at run time (quantized_run_ranges.cc).
 absl::StatusOr<bool> ReadQuantizeByRun(const RuleInput& input, Chain& chain, std::string_view mode, bool narrow,
                                        int64_t axis);
 absl::StatusOr<bool> ReadRequantizeByRun(const RuleInput& input, Chain& chain, Reading reading);

@@ -13,8 +13,8 @@ using enum OpKind;
 
 constexpr int kMiddle = 128;
 
-// Bytes of one scale whose zero point is the first or the middle one: u8 and s8 of zero point 0, whatever they are
-// here.
+// 8-bit integers with one scale whose zero point is the lowest or the middle one: in the file u8 and s8 with zero point
+// 0.
 bool IsPlain(const std::optional<SaidRange>& said) {
   if (!said.has_value() || said->channels.size() != 1 || said->of_channels || said->type == DataType::kInt32)
     return false;
@@ -30,7 +30,7 @@ bool OnlyDequantized(const Graph& graph, ValueId integers) {
          });
 }
 
-// The quantize_linear behind a number that was quantized and dequantized with just the same range; kNoNode otherwise.
+// The quantize_linear after a value that was quantized and dequantized with the same range; kNoNode otherwise.
 NodeId QuantizeOf(const Graph& graph, ValueId number) {
   if (!number.valid() || graph.op(number) != kDequantizeLinear) return kNoNode;
   const NodeId dequantize = graph.producer(number);
@@ -40,7 +40,7 @@ NodeId QuantizeOf(const Graph& graph, ValueId number) {
   return IsPlain(RangeSaidBy(graph, quantize)) && OnlyDequantized(graph, integers) ? quantize : kNoNode;
 }
 
-// Nobody else needs it.
+// It has no other consumer.
 bool IsPrivate(const Graph& graph, ValueId value) {
   return graph.HasOneUser(value) && !graph.IsOutput(value) && !graph.IsCaptured(value) &&
          !graph.HasControlEdges(graph.producer(value)) && graph.node(graph.producer(value)).outputs.size() == 1;
@@ -79,7 +79,7 @@ class Matcher {
     return IsWord() ? std::optional(group_) : std::nullopt;
   }
 
-  // A product, and the bias behind it, where the result stays a number.
+  // A matmul, and the bias after it, where the result stays float.
   std::optional<QuantizedGroup> MatchProduct() {
     group_.op = group_.last;
     if (graph_.HasControlEdges(group_.last)) return std::nullopt;
@@ -93,7 +93,7 @@ class Matcher {
   }
 
  private:
-  // Behind the node; kNoValue where somebody else reads it.
+  // After the node; kNoValue where it has other consumers.
   ValueId Into(ValueId value, int i) {
     if (!value.valid() || !IsPrivate(graph_, value)) return kNoValue;
     group_.between.push_back(graph_.producer(value));
@@ -108,7 +108,7 @@ class Matcher {
            graph_.shape(graph_.input(add, i)) == graph_.shape(sum);
   }
 
-  // Of the largest integer, or of the mean, with one scale before and behind.
+  // Max and average pools with one scale for input and output.
   bool IsPool(ValueId value) {
     const NodeId pool = graph_.producer(value);
     if (graph_.op(pool) != kMaxPool && graph_.op(pool) != kAveragePool) return false;
@@ -124,7 +124,7 @@ class Matcher {
     return true;
   }
 
-  // One range before and behind.
+  // One range for all inputs and the output.
   bool IsConcat(ValueId value) {
     const NodeId concat = graph_.producer(value);
     if (graph_.op(concat) != kConcat) return false;
@@ -192,7 +192,7 @@ QuantizedGroups::QuantizedGroups(const Graph& graph) {
     if (graph.op(id) != kQuantizeLinear) continue;
     if (std::optional<QuantizedGroup> group = Matcher(graph, id).Match()) Take(graph, *std::move(group));
   }
-  // Biases first: a product in front of one is no group of its own.
+  // Biases first: a matmul before one is no group of its own.
   for (const OpKind op : {kBiasAdd, kMatMul}) {
     for (const NodeId id : graph.nodes()) {
       if (graph.op(id) != op || inside_.contains(id)) continue;

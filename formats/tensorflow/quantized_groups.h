@@ -6,9 +6,9 @@
 //   quantize(max_pool(dequantize(x))), of one scale                  =>  QuantizedMaxPool
 //   quantize(concat(dequantize(x), dequantize(y))), of one scale     =>  QuantizedConcatV2
 //
-// Activations have one scale and are u8 of numbers that are not negative, zero point 0, or s8 of zero point 0 (u8 of
-// zero point 128 is the same numbers); weights are constants of s8. Kernels of products transpose nothing, and take u8
-// alone and one scale of weights (mkl_qmatmul_op.cc). What is not so stays pairs, which is right, only slower.
+// Activations have one scale and are u8 of non-negative values, zero point 0, or s8 of zero point 0 (equivalent to u8
+// with zero point 128); weights are s8 constants. Kernels of matmuls transpose nothing, take only u8, and one scale for
+// the weights (mkl_qmatmul_op.cc). All other nodes keep their pairs, which is correct but slower.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_QUANTIZED_GROUPS_H_
 #define HALFTONE_FORMATS_TENSORFLOW_QUANTIZED_GROUPS_H_
 
@@ -27,10 +27,10 @@ class GraphWriter;
 
 struct QuantizedGroup {
   NodeId op;                    // the contraction, pool or concat
-  NodeId last;                  // makes the result: a quantize_linear, or of a product also what makes a number
+  NodeId last;                  // makes the result: a quantize_linear; of a matmul also a node with a float result
   std::vector<NodeId> between;  // what is fused
-  ValueId bias = kNoValue;      // numbers
-  ValueId summand = kNoValue;   // behind its dequantize_linear
+  ValueId bias = kNoValue;      // floats
+  ValueId summand = kNoValue;   // after its dequantize_linear
   bool relu = false;
 };
 
@@ -40,9 +40,9 @@ class QuantizedGroups {
   QuantizedGroups() = default;  // none
   explicit QuantizedGroups(const Graph& graph);
 
-  // The group whose last node this is; nullptr: none.
+  // The group that ends with this node; nullptr if there is none.
   const QuantizedGroup* Find(NodeId last) const;
-  // Whether groups do all of this node's work.
+  // Whether the node is written as part of groups.
   bool IsInside(NodeId node) const { return inside_.contains(node); }
   // Whether this quantize_linear is written as a node with a range beside its integers: the last of a group, or what a
   // group reads.
@@ -60,7 +60,7 @@ bool IsUnsigned(const SaidRange& said);
 
 // Writes the node of a quantize_linear that HasRange: the group's op, else QuantizeV2.
 absl::Status WriteWithRange(GraphWriter& out, NodeId quantize);
-// Writes the group, whose result is a number.
+// Writes the group, whose result is float.
 absl::Status WriteDequantizedProduct(GraphWriter& out, const QuantizedGroup& group);
 // Writes a dequantize_linear of such a node that is not inside: Dequantize.
 absl::Status WriteDequantizeOfRange(GraphWriter& out, NodeId dequantize);

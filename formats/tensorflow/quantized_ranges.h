@@ -1,4 +1,4 @@
-// How TensorFlow's ops say a scale and a zero point: by the two ends of a range, in f32 arithmetic.
+// How TensorFlow's ops express a scale and a zero point: by the two ends of a range, in f32 arithmetic.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_QUANTIZED_RANGES_H_
 #define HALFTONE_FORMATS_TENSORFLOW_QUANTIZED_RANGES_H_
 

@@ -1,5 +1,5 @@
-// Ranges that the run finds, as the unfrozen stage of quantize_graph.py has them: Min, Max and QuantizeV2 of what is
-// quantized, RequantizationRange and Requantize behind sums. What has such a range is a real number here, rounded as
+// Ranges that are computed at run time, as in the unfrozen stage of quantize_graph.py: Min, Max and QuantizeV2 of a
+// value, RequantizationRange and Requantize after sums. A value with such a range is a float here, rounded as
 // TensorFlow rounds it: dequantize(dynamic_quantize(x)) where the range is that of x itself, which kernels of integers
 // read (fuse-dynamic-matmul); else arithmetic. (quantize_op.cc, requantize.cc, requantization_range_op.cc.)
 
@@ -124,7 +124,7 @@ absl::StatusOr<bool> ReadQuantizeByRun(const RuleInput& input, Chain& chain, std
   return chain.FinishRounded(steps.low == 0 ? chain.Number(0) : chain.Helper(kNeg, {end}), end);
 }
 
-// Where numbers are not negative, their own range begins at 0, as RequantizationRange's does.
+// Where values are not negative, their own range begins at 0, as RequantizationRange's does.
 absl::StatusOr<bool> ReadRequantizeByRun(const RuleInput& input, Chain& chain, Reading reading) {
   if (!IsOfBytes(chain.out_type())) return absl::UnimplementedError("a requantization to other than 8 bits");
   const OpKind maker = input.context.input_op(0);

@@ -1,4 +1,4 @@
-// Rules of fused contractions: what the words of fused_ops do with the inputs behind the operands.
+// Rules of fused contractions: what the entries of fused_ops do with the inputs after the operands.
 
 #include <algorithm>
 #include <utility>
@@ -15,7 +15,7 @@ namespace {
 
 using Kind = FusedStep::Kind;
 
-// nullopt: words that no canonical step means.
+// nullopt: an entry without a canonical step.
 absl::StatusOr<std::optional<std::vector<FusedStep>>> ReadSteps(const RuleInput& input) {
   std::vector<FusedStep> steps;
   const tf::AttrValue* words = input.Find("fused_ops");
@@ -85,7 +85,7 @@ absl::Status SetActivation(const RuleInput& input, Activation activation, Attrib
   return absl::OkStatus();
 }
 
-// What stands behind the operands, from input `next` on, as the canonical inputs and attributes.
+// The inputs after the operands, from input `next` on, as canonical inputs and attributes.
 absl::StatusOr<bool> TakeSteps(const RuleInput& input, const std::vector<FusedStep>& steps, int end,
                                ConvertedNode& result) {
   Attributes& attributes = result.node.attributes;
@@ -159,7 +159,7 @@ absl::StatusOr<bool> ReadFused(const RuleInput& input, ConvertedNode& result) {
   return taken;
 }
 
-// Products of bf16 that are summed up, and stay, in f32: what casts of the operands and a product in f32 compute.
+// A bf16 matmul with an f32 result: equivalent to casts of the operands and a matmul in f32.
 // Operands of f32 may be rounded to bf16 first.
 absl::StatusOr<bool> ReadFusedAcc(const RuleInput& input, ConvertedNode& result) {
   HALFTONE_ASSIGN_OR_RETURN(const bool fused, ReadFused(input, result));
@@ -175,7 +175,7 @@ absl::StatusOr<bool> ReadFusedAcc(const RuleInput& input, ConvertedNode& result)
   return true;
 }
 
-// conv + FusedBatchNorm + activation: a batch norm behind a convolution that has no name of its own.
+// conv + FusedBatchNorm + activation: a batch norm after a convolution that has no name of its own.
 absl::StatusOr<bool> ReadConvBatchNorm(const RuleInput& input, ConvertedNode& result) {
   HALFTONE_ASSIGN_OR_RETURN(const auto steps, ReadSteps(input));
   constexpr int kInputs = 6;

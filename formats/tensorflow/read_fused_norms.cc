@@ -34,7 +34,7 @@ std::vector<std::string> Strings(const RuleInput& input, std::string_view name) 
                 [](const auto& list) { return std::vector<std::string>(list.s().begin(), list.s().end()); });
 }
 
-// False: a mode that is none of ours.
+// False: a mode that is not supported.
 absl::StatusOr<bool> SetMode(const RuleInput& input, std::string_view mode, Attributes& attributes) {
   if (mode == "Identity") return true;
   if (mode == "Relu") {
@@ -62,7 +62,7 @@ absl::StatusOr<bool> ReadLayerNorm(const RuleInput& input, ConvertedNode&) {
   return input.context.num_read_outputs <= 1;
 }
 
-// TensorFlow's names the dimensions that it reduces, and had a list of words before it had a mode.
+// TensorFlow's names the dimensions that it reduces, and had a list of names before it had a mode.
 absl::StatusOr<bool> ReadInstanceNorm(const RuleInput& input, ConvertedNode& result) {
   HALFTONE_ASSIGN_OR_RETURN(std::string mode, String(input, "activation_mode", "Identity"));
   const std::vector<std::string> words = Strings(input, "fused_ops");
@@ -86,8 +86,8 @@ absl::StatusOr<bool> ReadGelu(const RuleInput& input, ConvertedNode& result) {
   return true;
 }
 
-// The words and the orders go backwards, and so do the inputs; an order of 1 exchanges the operands. The first step has
-// none.
+// The entries and the orders go backwards, and so do the inputs; an order of 1 exchanges the operands. The first step
+// has none.
 absl::StatusOr<bool> ReadFusedBinary(const RuleInput& input, ConvertedNode& result) {
   const std::vector<std::string> words = Strings(input, "fused_ops");
   std::vector<int64_t> orders = Ints(input, "input_order");

@@ -139,7 +139,7 @@ absl::StatusOr<bool> ReadDequantize(const RuleInput& input, ConvertedNode& resul
   const tf::AttrValue* mode = input.Find("mode");
   HALFTONE_ASSIGN_OR_RETURN(const bool narrow, input.Bool("narrow_range", false));
   HALFTONE_ASSIGN_OR_RETURN(const int64_t axis, input.Int("axis", -1));
-  if (input.context.input_type(0) == DataType::kFloat32) {  // sums of products, which are numbers (read_quantized.cc)
+  if (input.context.input_type(0) == DataType::kFloat32) {  // sums, which are floats (read_quantized.cc)
     result.is_composed = true;
     result.node.op = OpKind::kIdentity;
     result.node.spelling.clear();

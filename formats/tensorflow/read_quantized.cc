@@ -1,4 +1,4 @@
-// TensorFlow's ops that quantize, and its convolutions and products of quantized tensors, as what they compute on real
+// TensorFlow's ops that quantize, and its convolutions and matmuls of quantized tensors, as what they compute on real
 // numbers (quantized_chain.h).
 
 #include <algorithm>
@@ -130,7 +130,7 @@ absl::StatusOr<bool> FinishConvAttributes(const RuleInput& input, Attributes& at
   return true;
 }
 
-// One real number a step of the sum of products, and the ends of 32 bits of them.
+// One float per step of the sums, and the ends of their 32-bit range.
 std::vector<EndsOfRange> ProductEnds(const Steps& x, const Steps& w) {
   std::vector<EndsOfRange> ends;
   for (const float scale : w.scales) {
@@ -140,8 +140,9 @@ std::vector<EndsOfRange> ProductEnds(const Steps& x, const Steps& w) {
   return ends;
 }
 
-// Kernels that read x with a zero point (MIN_FIRST) add a bias of 32 bits as it is: whoever made the file has put the
-// zero point's share into it, -zero times the sum of each column of weights. The bias without that, of constants.
+// Kernels that read x with a zero point (MIN_FIRST) add a bias of 32 bits unchanged: the tool that made the file has
+// put the zero point's share into it, -zero times the sum of each column of weights. The bias without that, of
+// constants.
 absl::StatusOr<Tensor> WithoutZeroPoint(const Tensor* bias, const Tensor* weights, int32_t zero, bool transposed) {
   if (bias == nullptr || weights == nullptr || weights->type() != DataType::kInt8 || weights->rank() != 2)
     return absl::UnimplementedError(
@@ -166,7 +167,7 @@ absl::StatusOr<Tensor> WithoutZeroPoint(const Tensor* bias, const Tensor* weight
 
 }  // namespace
 
-// Convolutions and products, with what is fused into them.
+// Convolutions and matmuls, with their fused parts.
 absl::StatusOr<bool> ReadQuantizedContraction(const RuleInput& input, ConvertedNode& result) {
   Chain chain(input, result);
   const Places at(input);
@@ -194,7 +195,7 @@ absl::StatusOr<bool> ReadQuantizedContraction(const RuleInput& input, ConvertedN
       return absl::UnimplementedError("depthwise weights with a multiplier and a range for each channel");
   }
   std::vector<int> inputs = {chain.Real(0, x_steps), chain.Real(1, w_steps, axis)};
-  if (at.bias >= 0 && result.input_types[at.bias] == DataType::kInt32) {  // in steps of the products
+  if (at.bias >= 0 && result.input_types[at.bias] == DataType::kInt32) {  // scale of x times scale of w
     if (x_is_rounded)
       return absl::UnimplementedError("a bias of 32 bits, whose steps would be those of a range that the run finds");
     Steps steps = w_steps;

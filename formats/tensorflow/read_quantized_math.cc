@@ -1,5 +1,5 @@
 // TensorFlow's other ops on quantized tensors as what they compute on real numbers (quantized_chain.h): sums and
-// products of elements, activations, pools, what moves numbers.
+// elementwise products, activations, pools, ops that move elements.
 
 #include <algorithm>
 #include <string>

@@ -19,7 +19,7 @@ std::span<const OpRow> QuantizedRows();
 std::span<const OpRow> MoveRows();
 std::span<const OpRow> ControlRows();
 std::span<const OpRow> CallRows();
-std::span<const OpRow> CellRows();  // behind the calls, as which they are written when they have changed
+std::span<const OpRow> CellRows();  // after the calls, as which they are written when they have changed
 std::span<const OpRow> FusedRows();
 
 // --- Type attributes.

@@ -28,7 +28,7 @@ namespace {
 using enum OpKind;
 using enum AttrForm;
 
-constexpr char kHash[] = "body";  // behind kExtraFunctionHash
+constexpr char kHash[] = "body";  // appended to kExtraFunctionHash
 
 // Writes a body: every value has the cell's type; shapes come with inference.
 class Body {
@@ -124,7 +124,7 @@ void Attach(Graph body, ConvertedNode& result) {
   result.node.extra.Set(Concat(kExtraFunctionHash, kHash), NestedGraphHash(*graph));
 }
 
-// Builds of Intel's know a variant with the reset gate behind the product (lbr), which is not read.
+// Builds of Intel's know a variant with the reset gate after the matmul (lbr), which is not read.
 absl::StatusOr<bool> ReadGruCell(const RuleInput& input, ConvertedNode& result) {
   HALFTONE_ASSIGN_OR_RETURN(const bool linear, input.Bool("lbr", false));
   if (linear) return false;

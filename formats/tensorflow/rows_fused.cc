@@ -143,7 +143,7 @@ constexpr OpRow kRows[] = {
     {"_ITEXMish", kMish, "T", "T", kFloatT, kNone, "", 0, nullptr, WriteRow},
     {"ITEXGelu", kGelu, "T", "T", kT, kGeluAttrs, "", 0, ReadGelu, WriteGelu},
     {"_ITEXFusedBinary", kBinaryChain, "num_args*T", "T", kT, kBinaryAttrs, "", 0, ReadFusedBinary, WriteFusedBinary},
-    // An attention whose heads are moved behind the steps: [batch, steps, heads, size].
+    // An attention whose heads come after the steps: [batch, steps, heads, size].
     {"ScaledDotProductAttentionInference", kTranspose, "T,T,T,T", "T", kT, kAttentionAttrs, "", 0, ReadAttention,
      WriteTransposedAttention},
     // Comparisons with 1 or 0 as result.

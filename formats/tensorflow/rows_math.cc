@@ -1,4 +1,4 @@
-// Arithmetic: elementwise, comparisons, logic, matrix products, reductions.
+// Arithmetic: elementwise, comparisons, logic, matmuls, reductions.
 
 #include "formats/tensorflow/row_parts.h"
 

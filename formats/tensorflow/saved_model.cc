@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kIndex = "variables/variables.index", kShards = "variables/variables.data-";
 
 absl::Status Parse(std::string_view bytes, tensorflow::SavedModel& model) {
-  const google::protobuf::LogSilencer silence;  // it would print what we return
+  const google::protobuf::LogSilencer silence;  // it would print the error that we return
   if (bytes.size() > INT_MAX || !model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
       model.meta_graphs_size() == 0) {
     return absl::InvalidArgumentError(

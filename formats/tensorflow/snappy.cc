@@ -35,7 +35,7 @@ absl::StatusOr<std::string> UnpackSnappy(std::string_view packed, size_t most_by
     packed.remove_prefix(1);
     std::optional<uint64_t> length, back;
     switch (tag & 3) {
-      case 0: {  // bytes as they are; of 61 and more the length stands behind the tag
+      case 0: {  // literal bytes; the length of 61 and more follows the tag
         const unsigned code = tag >> 2;
         length = code < 60 ? std::optional<uint64_t>(code) : TakeNumber(packed, code - 59);
         if (!length.has_value() || *length >= packed.size() || out.size() + *length + 1 > *size) return Damaged();

@@ -78,7 +78,7 @@ int64_t NumValues(const tf::TensorProto& proto) {
   return count;
 }
 
-// Every dimension known and the product small enough.
+// Every dimension known and their product small enough.
 absl::StatusOr<std::vector<int64_t>> KnownDims(const tf::TensorProto& proto) {
   HALFTONE_ASSIGN_OR_RETURN(const Shape shape, DecodeShape(proto.tensor_shape()));
   if (!shape.fully_known()) {

@@ -28,7 +28,7 @@ bool HasDimNames(const tf::TensorShapeProto& proto);
 tf::TensorShapeProto EncodeShape(const Shape& shape);
 
 // Whether DecodeTensor can represent this tensor at all (type, and strings not in tensor_content). A tensor that cannot
-// be represented is kept as it is, in an opaque node.
+// be represented is kept in an opaque node.
 bool IsRepresentable(const tf::TensorProto& proto);
 
 // Checks type, shape and the number of bytes or values, without allocating anything. INVALID_ARGUMENT says what is
@@ -43,10 +43,10 @@ absl::StatusOr<Tensor> DecodeTensor(const tf::TensorProto& proto, int64_t& repea
 // one element, one value else), "content", or "values N" (N values, the last one repeated).
 std::string EncodingOf(const tf::TensorProto& proto);
 
-// Whether `proto` says nothing but what EncodeTensor(DecodeTensor(proto), EncodingOf(proto)) says again.
+// Whether `proto` has nothing but what EncodeTensor(DecodeTensor(proto), EncodingOf(proto)) says again.
 bool IsPlain(const tf::TensorProto& proto, const Tensor& decoded);
 
-// `encoding` is a wish: values that would not give the same tensor again are written in full.
+// `encoding` is a hint: values that would not give the same tensor again are written in full.
 tf::TensorProto EncodeTensor(const Tensor& tensor, std::string_view encoding = "");
 
 }  // namespace halftone::graphdef

@@ -13,7 +13,7 @@
 
 namespace halftone {
 
-// What a GraphDef may hold of types below f32.
+// Which types below f32 a GraphDef may have.
 FileTypes GraphDefFileTypes();
 
 namespace graphdef {

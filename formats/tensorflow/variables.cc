@@ -36,7 +36,7 @@ uint32_t MaskedCrc(std::string_view bytes) {
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
 }
 
-// Where a block lies.
+// Position of a block.
 struct Handle {
   uint64_t offset = 0, size = 0;
 };

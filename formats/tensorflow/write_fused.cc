@@ -1,5 +1,5 @@
-// Fused contractions along the row that they are spelled as. Whoever spelled the node has asked whether the op says all
-// of it (ir/file_dialect.h); what was read and is still the same is written as it was.
+// Fused contractions along the row of their spelling. The pass that spelled the node has checked that the op covers all
+// of it (ir/file_dialect.h); an imported node that is unchanged is written as it was.
 
 #include <algorithm>
 #include <utility>
@@ -16,7 +16,7 @@ namespace {
 
 using Kind = FusedStep::Kind;
 
-// The words as the file had them, if they still mean this; else ours.
+// The entries as the file had them, if they still mean this; else ours.
 absl::StatusOr<std::vector<std::string>> Words(const Node& node, const std::vector<FusedStep>& steps,
                                                std::string_view tf_op) {
   if (const AttributeValue* kept = node.extra.find("fused_ops")) {
@@ -31,7 +31,7 @@ absl::StatusOr<std::vector<std::string>> Words(const Node& node, const std::vect
     const std::string_view word = WordOf(step, FamilyOf(tf_op));
     if (word.empty()) {
       return absl::InternalError(
-          Concat(tf_op, " has no word for a part of this node; a pass must split it off before export"));
+          Concat(tf_op, " cannot express a part of this node; a pass must split it off before export"));
     }
     words.emplace_back(word);
   }
@@ -73,7 +73,7 @@ Attributes WithoutPads(const Attributes& attributes) {
   return result;
 }
 
-// A pad in front of a convolution, in the place where its op has it.
+// A pad before a convolution, in the form of its op.
 class Pads {
  public:
   Pads(GraphWriter& out, NodeId id, const OpRow& row) : out_(out), id_(id), row_(row) {}
@@ -103,7 +103,7 @@ class Pads {
   const OpRow& row_;
 };
 
-// The inputs behind the operands, in the order of the steps.
+// The inputs after the operands, in the order of the steps.
 absl::StatusOr<std::vector<Source>> Arguments(GraphWriter& out, NodeId id, const std::vector<FusedStep>& steps) {
   const Node& node = out.graph().node(id);
   std::vector<Source> sources;
@@ -119,7 +119,7 @@ absl::StatusOr<std::vector<Source>> Arguments(GraphWriter& out, NodeId id, const
   return sources;
 }
 
-// What the words need beside themselves, under the names that the row knows.
+// Attributes that the entries need, under the names of the row.
 AttrValues WordAttrs(const Node& node, const OpRow& row, const std::vector<std::string>& words, size_t arguments) {
   AttrValues attrs;
   const auto knows = [&](std::string_view name, AttrForm form) {

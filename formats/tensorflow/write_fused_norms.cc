@@ -118,7 +118,7 @@ absl::Status WriteFusedBinary(GraphWriter& out, NodeId id, const OpRow& row) {
   for (size_t i = steps.size(); i-- > 0;) {
     const OpKind op = steps[i].op;
     if (op != OpKind::kAdd && op != OpKind::kSub && op != OpKind::kMul)
-      return absl::InternalError(Concat(row.tf_op, " has no word for ", OpName(op)));
+      return absl::InternalError(Concat(row.tf_op, " cannot express ", OpName(op)));
     words.emplace_back(op == OpKind::kAdd ? "AddV2" : op == OpKind::kSub ? "Sub" : "Mul");
     if (i > 0) orders.push_back(steps[i].reversed ? 1 : 0);
   }

@@ -1,4 +1,4 @@
-// Arithmetic: products, reductions, and what TensorFlow has under other names.
+// Arithmetic: matmuls, reductions, and ops that TensorFlow has under other names.
 
 #include <algorithm>
 #include <numeric>

@@ -67,7 +67,7 @@ constexpr Writer kWriters[] = {
     {kMatMulIntegerToFloat, WriteIntegerProduct},
 };
 
-// What one attribute of the canonical op says and TensorFlow's op cannot.
+// What one attribute of the canonical op expresses and TensorFlow's op cannot.
 absl::Status CheckAttributes(const Node& node) {
   if (node.op == kShape && (node.attributes.has("start") || node.attributes.has("end")))
     return Cannot("a part of a shape");
@@ -144,7 +144,7 @@ absl::Status WriteNodes(GraphWriter& out) {
   for (const NodeId id : graph.TopologicalOrder()) {
     const Node& node = graph.node(id);
     if (out.written().IsSilent(id)) continue;
-    if (out.NameOf(id).empty() && node.op == kConstant) continue;  // written by whoever reads it
+    if (out.NameOf(id).empty() && node.op == kConstant) continue;  // written with its consumer
     const std::string what = node.op == kOpaque ? node.spelling : std::string(OpName(node.op));
     HALFTONE_RETURN_IF_ERROR(Annotate(WriteNode(out, id), Concat("node '", graph.Label(id), "' (", what, ")")));
   }

@@ -1,4 +1,5 @@
-// How each canonical op becomes TensorFlow's: along a row of op_map.h, or as several nodes where no single op says it.
+// How each canonical op becomes TensorFlow's: along a row of op_map.h, or as several nodes where no single op expresses
+// it.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_WRITE_NODE_H_
 #define HALFTONE_FORMATS_TENSORFLOW_WRITE_NODE_H_
 

@@ -3,10 +3,10 @@
 //   dequantize(quantize(x))      FakeQuantWithMinMaxVars, of channels ...PerChannel (or ...Args, where it was that)
 //   dequantize(constant of s8)   Dequantize with mode SCALED of DT_QINT8: FakeQuant would ask for the weights in f32,
 //                                four times as large
-//   dequantize(another constant) the numbers, as an f32 constant: biases
+//   dequantize(another constant) the floats, as an f32 constant: biases
 //   the others                   arithmetic: divide, round, add, clip, cast; cast, subtract, multiply
 //
-// What the run finds the range of is in write_run_ranges.cc.
+// Values whose range is computed at run time are in write_run_ranges.cc.
 // Ranges are such that scales and zero points read back are the same to the bit (quantized_ranges.h).
 
 #include <optional>

@@ -40,7 +40,7 @@ std::pair<Source, Source> Ends(GraphWriter& out, NodeId owner, std::string_view 
   return {std::move(low), out.AddConst(name + "_max", Tensor::Of<float>(dims, highs), device)};
 }
 
-// Integers and ends behind the dequantize_linear that makes a number.
+// The integers and ends that a dequantize_linear reads.
 std::vector<Source> Tensors(GraphWriter& out, ValueId number) {
   const Graph& graph = out.graph();
   const NodeId quantize = graph.producer(graph.input(graph.producer(number), 0));
@@ -50,7 +50,7 @@ std::vector<Source> Tensors(GraphWriter& out, ValueId number) {
           {name + ":2", DataType::kFloat32}};
 }
 
-// What windows of convolutions and pools say; dilations only where there are some.
+// Attributes of the windows of convolutions and pools; dilations only where there are some.
 void SetWindow(const Node& node, AttrValues& attrs) {
   const auto spatial = [&](std::string_view name) {
     std::vector<int64_t> sizes = node.attributes.Ints(name);
@@ -137,7 +137,7 @@ absl::Status WriteConvolution(GraphWriter& out, const QuantizedGroup& group, con
   return absl::OkStatus();
 }
 
-// `said`: what the result is quantized to; nullptr: it is a number. By MIN_FIRST, which is the same as SCALED where the
+// `said`: what the result is quantized to; nullptr: it is float. By MIN_FIRST, which is the same as SCALED where the
 // range starts at 0: with SCALED, kernels multiply a bias of f32 by the weights' range where they should divide by it.
 absl::Status WriteProduct(GraphWriter& out, const QuantizedGroup& group, const SaidRange* said) {
   const Graph& graph = out.graph();
@@ -147,7 +147,7 @@ absl::Status WriteProduct(GraphWriter& out, const QuantizedGroup& group, const S
   std::vector<Source> inputs = {x[0], out.Input(dequantized, 0), Bias(out, group, graph.shape(node.inputs[1]).dim(1)),
                                 x[1], x[2]};
   const auto [low, high] = Ends(out, group.last, "filter", *RangeSaidBy(graph, dequantized));
-  // A number has no range, but its op asks for one, too, and does not read it.
+  // A float result has no range, but its op requires one and does not read it.
   const auto [out_low, out_high] = said == nullptr ? std::pair(low, high) : Ends(out, group.last, "out", *said);
   inputs.insert(inputs.end(), {low, high, out_low, out_high});
   AttrValues attrs;

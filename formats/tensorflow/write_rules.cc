@@ -1,4 +1,4 @@
-// Rules of rows that read their inputs in a form of their own: what import_rules.cc and import_moves.cc did, undone.
+// Export rules of rows with inputs in a form of their own: the inverses of import_rules.cc and import_moves.cc.
 
 #include <algorithm>
 #include <optional>

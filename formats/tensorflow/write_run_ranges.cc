@@ -1,5 +1,5 @@
-// Quantization whose range the run finds, and products of what it makes, by the ops of quantize_graph.py's unfrozen
-// stage:
+// Quantization whose range is computed at run time, and matmuls of its results, by the ops of quantize_graph.py's
+// unfrozen stage:
 //
 //   q, s, z = dynamic_quantize_linear(x)                 QuantizeV2 by the Min and Max of x, with mode MIN_FIRST
 //   dequantize_linear(q, s, z)                           Dequantize with mode MIN_FIRST
@@ -61,7 +61,7 @@ std::vector<Source> Tensors(GraphWriter& out, NodeId maker) {
   return {{name, DataType::kUInt8}, {name + ":1", DataType::kFloat32}, {name + ":2", DataType::kFloat32}};
 }
 
-// The constant bytes of a product with one scale, and what they stand for. nullopt: no op says them.
+// The constant 8-bit weights of a matmul with one scale, and their quantization. nullopt: no op expresses them.
 struct Weights {
   bool is_signed = true;  // with zero points of 0; of u8 one
   float scale = 0;
@@ -103,7 +103,7 @@ bool FitsIntoSums(const Tensor* bias, float weight_scale) {
   return true;
 }
 
-// What of a product its op does; the rest stands behind it.
+// The parts of a matmul that its op does; the others come after it.
 struct Form {
   NodeId maker;
   Weights weights;
@@ -147,7 +147,7 @@ absl::Status WriteDynamicQuantize(GraphWriter& out, NodeId id) {
     if (!output.valid()) continue;
     bool fits = !graph.IsOutput(output) && !graph.IsCaptured(output);
     for (const Use& use : graph.uses(output)) fits = fits && MakerOfOperand(graph, use.node) == id;
-    if (!fits) return Cannot("a scale or a zero point that the run finds and that more than one product reads");
+    if (!fits) return Cannot("a scale or zero point that is computed at run time and read by more than one matmul");
   }
   const std::string& name = out.NameOf(id);
   const Source x = out.Input(id, 0);
@@ -191,7 +191,7 @@ absl::Status WriteIntegerProduct(GraphWriter& out, NodeId id) {
   const std::string activation = node.attributes.String("activation", "none");
   const bool relu = activation == "relu";
   if (!maker.valid() || !weights.has_value() || !x.has_rank() || x.rank() != 2 || !(relu || activation == "none"))
-    return Cannot("this product of integers");
+    return Cannot("this integer matmul");
   const ValueId c = graph.input(id, kBias);
   Form form{.maker = maker, .weights = *weights, .has_bias = weights->is_signed};
   form.adds = form.has_bias && c.valid() && FitsIntoSums(graph.ConstantTensor(c), weights->scale);

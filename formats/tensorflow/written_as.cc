@@ -132,7 +132,7 @@ void WrittenAs::FindParts() {
   }
 }
 
-// A cast of which all readers are products that take its input as it is.
+// A cast whose consumers are all matmuls that take its input directly.
 bool IsAbsorbed(const Graph& graph, NodeId cast) {
   const Node& node = graph.node(cast);
   if (node.op != OpKind::kCast || graph.HasControlEdges(cast) || graph.IsOutput(node.outputs[0])) return false;

@@ -1,4 +1,4 @@
-// What of a graph stands in a GraphDef, and where: nodes of the graph and nodes of the file are not always one to one.
+// Which nodes of a graph are in a GraphDef, and where: nodes of the graph and of the file are not always one to one.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_WRITTEN_AS_H_
 #define HALFTONE_FORMATS_TENSORFLOW_WRITTEN_AS_H_
 
@@ -15,7 +15,7 @@ namespace halftone::graphdef {
 // The NodeDef's data inputs that a row's order gives the canonical inputs: `count` of them. kAbsentInput for none.
 std::vector<int> ReadOrder(std::string_view order, int count);
 
-// Whether the node says just what the row's name implies, by attributes and by inputs that are there.
+// Whether the node has exactly the attributes and inputs that the row's name implies.
 bool RowFits(const Graph& graph, NodeId id, const OpRow& row);
 
 // The row of the node's spelling if it is one of its op's and fits, else the first that fits, else the first; nullptr:
@@ -25,7 +25,7 @@ const OpRow* SpelledRow(const Graph& graph, NodeId id);
 // The row of the node's spelling if it fits and has a rule that writes it.
 const OpRow* OwnWriter(const Graph& graph, NodeId id);
 
-// Whether the node is written as a product of bf16 with a result of f32, whose operands are what casts to f32 read.
+// Whether the node is written as a bf16 matmul with an f32 result, whose operands are the inputs of casts to f32.
 bool ReadsThroughCasts(const Graph& graph, NodeId id);
 
 struct FileTensor {

@@ -1,4 +1,5 @@
-// Which quantizations of a graph a GraphDef says by ranges: pairs as FakeQuantWithMinMax*, constants as Dequantize.
+// Which quantizations of a graph a GraphDef expresses by ranges: pairs as FakeQuantWithMinMax*, constants as
+// Dequantize.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_WRITTEN_RANGES_H_
 #define HALFTONE_FORMATS_TENSORFLOW_WRITTEN_RANGES_H_
 
@@ -10,8 +11,8 @@
 
 namespace halftone::graphdef {
 
-// What a quantize_linear or dequantize_linear says, where scale and zero point are constants, the numbers f32, the
-// integers u8, s8 or s32, and there are no blocks. s8 has zero points of u8: 128 more. nullopt otherwise.
+// Parameters of a quantize_linear or dequantize_linear with constant scale and zero point, f32 floats, u8, s8 or s32
+// integers and no blocks. s8 has zero points of u8: 128 more. nullopt otherwise.
 struct SaidRange {
   std::vector<QuantizationParameters> channels;  // one where there is one scale
   DataType type = DataType::kUnknown;            // of the integers
@@ -25,10 +26,11 @@ std::optional<SaidRange> RangeSaidBy(const Graph& graph, NodeId id);
 // with the same scales, of one tensor or of channels that lie last.
 bool IsFakeQuantized(const Graph& graph, NodeId quantize);
 
-// A dequantize_linear that Dequantize says with mode SCALED: with zero points of 0.
+// A dequantize_linear that Dequantize expresses with mode SCALED: its zero points are 0.
 bool IsScaled(const Graph& graph, NodeId dequantize);
 
-// A constant of s8 or u8 that only such nodes read, or products of integers as their weights: it stands in the file as a constant of DT_QINT8 or DT_QUINT8.
+// An s8 or u8 constant that only such nodes read, or integer matmuls as their weights: in the file it is a constant of
+// DT_QINT8 or DT_QUINT8.
 bool IsQuantizedConstant(const Graph& graph, NodeId constant);
 
 }  // namespace halftone::graphdef

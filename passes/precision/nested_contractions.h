@@ -1,6 +1,6 @@
-// What lowering the precision leaves out: planners decide about nodes of the outermost graph, and ApplyPrecision does not
-// enter nested ones (bodies of if, loop, scan, while and call), so that all they compute stays f32. Where the layers of
-// a model lie inside them, its bf16 variant is its fp32 one.
+// What lowering the precision leaves out: planners decide about nodes of the outermost graph, and ApplyPrecision does
+// not enter nested ones (bodies of if, loop, scan, while and call), so that all they compute stays f32. Where the
+// layers of a model lie inside them, its bf16 variant is its fp32 one.
 #ifndef HALFTONE_PASSES_PRECISION_NESTED_CONTRACTIONS_H_
 #define HALFTONE_PASSES_PRECISION_NESTED_CONTRACTIONS_H_
 

@@ -17,7 +17,8 @@ namespace halftone {
 // Nodes from which data flows to an output, and the inputs; in topological order.
 std::vector<NodeId> NeededNodes(const Graph& graph);
 
-// "op conv of f64", "op com.acme.Magic of f32, s64 to f32": the node's op, with its domain, and the types that are known.
+// "op conv of f64", "op com.acme.Magic of f32, s64 to f32": the node's op, with its domain, and the types that are
+// known.
 std::string OpWithTypes(const Graph& graph, NodeId node);
 
 // "'name' (op LSTM of f32, which no kernel knows)"; empty if a kernel may run it.

@@ -54,7 +54,7 @@ const TextCase kTextCases[] = {
     {"PortAbsurd", INPUT "node { name: 'y' op: 'Relu' input: 'x:4294967296' " FLOAT_T "}", "is none of"},
     {"PortOfControl", INPUT "node { name: 'y' op: 'NoOp' input: '^x:0' }", "is none of"},
     {"ControlBeforeData", INPUT "node { name: 'y' op: 'Relu' input: ['^x', 'x'] " FLOAT_T "}",
-     "stands behind a control input"},
+     "comes after a control input"},
     {"SelfLoop", "node { name: 'y' op: 'Relu' input: 'y' " FLOAT_T "}", "has itself as an input"},
     {"Cycle", "node { name: 'a' op: 'Relu' input: 'b' " FLOAT_T "} node { name: 'b' op: 'Relu' input: 'a' " FLOAT_T "}",
      "is on a cycle"},
