@@ -11,7 +11,7 @@
 
 namespace halftone {
 
-// Colours of TensorFlow's auto_mixed_precision. kNone: on no list, or not a float.
+// The op lists of TensorFlow's auto_mixed_precision. kNone: the op is on no list.
 enum class ListKind : uint8_t { kNone, kAllow, kInfer, kDeny, kClear };
 
 // The decision for one type variable of one node.
@@ -24,7 +24,7 @@ enum class ListKind : uint8_t { kNone, kAllow, kInfer, kDeny, kClear };
 //                placement.dynamic-shape, placement.scale-order, placement.statistics
 //   policy.*     edits of the policy: policy.precision, policy.floor, policy.ceiling, policy.first-layer,
 //                policy.last-layer, policy.follows (its inputs became f32), policy.tied, policy.not-possible
-//   target.*     the node cannot be lowered: target.opaque, target.nested, target.device, target.input-type,
+//   target.*     the node cannot be converted: target.opaque, target.nested, target.device, target.input-type,
 //                target.no-kernel, target.float16-range, target.not-native
 //   baseline.*   nothing was planned: baseline.fp32, baseline.kept
 //   lowering.*   the node came later: lowering.made (by a pass), lowering.cast
@@ -36,8 +36,8 @@ struct Decision {
   std::string list;                    // the list the op stands on: "allow", "infer", "deny", "clear", ""
   std::string step;                    // of the planner, that decided: "allow", "deny-propagation", ...
   std::string rule = {};
-  // Of a conv or matmul that is lowered: its result stays f32, as its readers want it, so that no cast stands behind
-  // it.
+  // For a converted conv or matmul: its result stays f32, because all its consumers read f32, so that no cast is
+  // needed.
   bool f32_output = false;
 
   bool IsReduced() const { return type != DataType::kFloat32; }

@@ -64,7 +64,7 @@ Shapes Tile(const Context& c) {
 
 namespace {
 
-absl::Status FillSizes(const Context& c, const std::vector<int64_t>& sizes, const Dim& whole, std::vector<Dim>& parts) {
+absl::Status FillSizes(const std::vector<int64_t>& sizes, const Dim& whole, std::vector<Dim>& parts) {
   if (sizes.size() != parts.size())
     return Error("sizes holds ", sizes.size(), " numbers for ", parts.size(), " outputs");
   int64_t sum = 0;
@@ -104,7 +104,7 @@ Shapes Split(const Context& c) {
   std::vector<Dim> parts(count);
   if (c.has(1)) {
     const std::optional<std::vector<int64_t>> sizes = c.ints(1);
-    if (sizes.has_value()) HALFTONE_RETURN_IF_ERROR(FillSizes(c, *sizes, whole, parts));
+    if (sizes.has_value()) HALFTONE_RETURN_IF_ERROR(FillSizes(*sizes, whole, parts));
   } else if (count == 1) {
     parts[0] = whole;
   } else if (whole.known() && count > 1) {

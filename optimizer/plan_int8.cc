@@ -92,7 +92,7 @@ class Int8Planner {
       const bool layer = IsLayer(g_.op(id));
       if (layer && !beyond.contains(id)) {
         Keep(id, {first ? "policy.first-layer" : "policy.last-layer",
-                  Concat(first ? "keep_first: no layer in front of this " : "keep_last: no layer behind this ",
+                  Concat(first ? "keep_first: no layer before this " : "keep_last: no layer after this ",
                          OpName(g_.op(id)))});
       }
       if (!layer && !beyond.contains(id)) continue;

@@ -1,4 +1,4 @@
-// Ops that run along one axis and compare or add up: arg_max, arg_min, cum_sum, cum_prod, top_k.
+// Ops that compare or accumulate along one axis: arg_max, arg_min, cum_sum, cum_prod, top_k.
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 namespace halftone::reference {
 namespace {
 
-// x as [outer, size, inner], cut at one axis.
+// x as [outer, size, inner] around one axis.
 struct Lines {
   int64_t outer = 1, size = 1, inner = 1;
 
@@ -20,7 +20,7 @@ struct Lines {
     }
   }
   int64_t count() const { return outer * inner; }
-  // Position of the first element of line `i`; the next ones are `inner` apart.
+  // Position of the first element of line `i`; the next ones follow with stride `inner`.
   int64_t begin(int64_t i) const { return i / inner * size * inner + i % inner; }
 };
 
@@ -31,12 +31,12 @@ absl::StatusOr<int64_t> OneInt(const Call& call, size_t input, int64_t otherwise
   return values[0];
 }
 
-// Orders numbers; NaN is the largest, so that there is an order.
+// Orders numbers; NaN counts as the largest, so that the order is total.
 bool Before(double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; }
 bool Before(int64_t a, int64_t b) { return a < b; }
 bool Before(uint64_t a, uint64_t b) { return a < b; }
 
-// Calls `work` with the elements as double, int64_t or uint64_t, whichever holds them exactly.
+// Calls `work` with the elements as double, int64_t or uint64_t, whichever represents them exactly.
 template <typename Work>
 auto WithElements(const Tensor& x, Work work) {
   if (IsFloatingPoint(x.type())) return work(x.ToDoubles());
@@ -50,7 +50,7 @@ auto WithElements(const Tensor& x, Work work) {
 Outputs ArgMaxMin(const Call& call) {
   const Tensor& x = call.in(0);
   HALFTONE_ASSIGN_OR_RETURN(const int64_t written, OneInt(call, 1, 0, "axis"));
-  // A scalar is taken as a vector of one.
+  // A scalar counts as a vector of one element.
   const Dims from = x.rank() == 0 ? Dims{1} : x.dims();
   HALFTONE_ASSIGN_OR_RETURN(const int axis, Axis(written, static_cast<int>(from.size())));
   const bool largest = call.node.op == OpKind::kArgMax;

@@ -91,7 +91,7 @@ Tensor FromDoubles(DataType type, Dims dims, const std::vector<double>& numbers)
     case DataType::kComplex128:
     case DataType::kResource:
     case DataType::kVariant:
-      CHECK(false) << DataTypeName(type);  // EvaluateNode lets only numbers come here
+      CHECK(false) << DataTypeName(type);  // EvaluateNode calls this only for number types
   }
   return result;
 }

@@ -1,4 +1,4 @@
-// Small tools of the reference functions: rounding to a type, strides and offsets, axes.
+// Helpers of the reference functions: rounding to a type, strides and offsets, axes.
 #ifndef HALFTONE_IR_REFERENCE_ARRAYS_INTERNAL_H_
 #define HALFTONE_IR_REFERENCE_ARRAYS_INTERNAL_H_
 
@@ -14,12 +14,12 @@ namespace halftone::reference {
 
 using Dims = std::vector<int64_t>;
 
-// OK if a tensor of these dims may be made; RESOURCE_EXHAUSTED above 2^31 elements, INVALID_ARGUMENT for negative dims.
+// OK if a tensor of these dims may be allocated; RESOURCE_EXHAUSTED above 2^31 elements, INVALID_ARGUMENT for negative dims.
 absl::Status CheckDims(const Dims& dims);
 
 // Rounds each number once to `type`: nearest even to floats, towards zero (saturating, NaN is 0) to integers.
 Tensor FromDoubles(DataType type, Dims dims, const std::vector<double>& numbers);
-// To any type; integers wrap around as the machine's do.
+// To any type; integers wrap around (two's complement).
 Tensor FromInts(DataType type, Dims dims, const std::vector<int64_t>& numbers);
 
 // The elements as T: float (exact for f32, bf16, f16 and small integers) or double or int64_t.
@@ -43,9 +43,9 @@ Dims RowMajorStrides(const Dims& dims);
 
 // For each element of an array of `dims`, in row-major order: start + the sum of index[i] * strides[i].
 std::vector<int64_t> Offsets(const Dims& dims, const Dims& strides, int64_t start = 0);
-// Strides that read an array of `from` as if it were broadcast to `to`. REQUIRES: numpy allows it
+// Strides that read an array of `from` as if it were broadcast to `to`. REQUIRES: numpy can broadcast it
 Dims BroadcastStrides(const Dims& from, const Dims& to);
-// What numpy makes of the two; an error if they do not fit.
+// The broadcast shape of both as in numpy; an error if they do not broadcast.
 absl::StatusOr<Dims> BroadcastDims(const Dims& a, const Dims& b);
 
 // A tensor of `dims` whose element i is x's element offsets[i], or the one element of `fill` where the offset is
@@ -74,9 +74,9 @@ std::vector<int> ToChannelsLast(int rank);
 // Permutes a vector of dims.
 Dims PermuteDims(const Dims& dims, const std::vector<int>& perm);
 
-// Counted from the end if negative; an error out of [-rank, rank).
+// A negative axis counts from the end; an error out of [-rank, rank).
 absl::StatusOr<int> Axis(int64_t axis, int rank);
-// Each of `axes` once, as marks; an error if out of range or twice.
+// A flag per dimension that is set for each of `axes`; an error if an axis is out of range or given twice.
 absl::StatusOr<std::vector<bool>> AxisMarks(const std::vector<int64_t>& axes, int rank);
 
 }  // namespace halftone::reference

@@ -15,7 +15,7 @@ struct Sizes {
   int64_t batch, steps, past, total, heads, head, value_head;
 };
 
-// What is added to the scores: [batch, steps, total]. Ones of a mask are kept, zeros get the filter value.
+// The addend of the scores: [batch, steps, total]. Positions with 1 in the mask are kept, those with 0 get the filter value.
 std::vector<double> MaskOf(const Call& call, const Sizes& s) {
   std::vector<double> mask(s.batch * s.steps * s.total, 0.0);
   const double filter = call.attributes().Float("mask_filter_value", -10000.0f);
@@ -28,7 +28,7 @@ std::vector<double> MaskOf(const Call& call, const Sizes& s) {
       for (int64_t k = 0; k < s.total; ++k) {
         double& element = mask[(b * s.steps + q) * s.total + k];
         bool hidden = false;
-        if (rank == 1) {  // where the keys end, then where they start
+        if (rank == 1) {  // the ends of the keys, then their starts
           hidden = k >= given[b] || (static_cast<int64_t>(given.size()) == 2 * s.batch && k < given[s.batch + b]);
         } else if (rank == 2) {
           hidden = given[b * s.total + k] <= 0;
@@ -59,7 +59,7 @@ Outputs Attention(const Call& call) {
   HALFTONE_RETURN_IF_ERROR(CheckDims({s.batch, s.steps, columns}));
   if (call.wants(1) && s.head != s.value_head) return Error("present needs keys and values of one size");
 
-  // Queries, keys and values side by side: [batch * steps, columns].
+  // Queries, keys and values concatenated: [batch * steps, columns].
   const std::vector<double> x = call.in(kAttentionX).ToDoubles(), weights = call.in(kAttentionWeights).ToDoubles();
   std::vector<double> qkv(s.batch * s.steps * columns, 0.0);
   const std::vector<double> bias =

@@ -13,8 +13,8 @@ namespace {
 
 using enum OpKind;
 
-// What an op does to reals, to signed integers and to 64-bit natural numbers; null: it has no such form. Comparisons
-// and logic make 0 and 1.
+// The function of an op for reals, signed integers and 64-bit unsigned integers; null: the op does not support them.
+// Comparisons and logical ops return 0 and 1.
 struct Row {
   OpKind op;
   double (*reals)(double a, double b);
@@ -22,7 +22,7 @@ struct Row {
   uint64_t (*naturals)(uint64_t a, uint64_t b);
 };
 
-// One text for all three: `kOf` is a generic lambda.
+// One definition for all three: `kOf` is a generic lambda.
 template <auto kOf>
 constexpr Row Same(OpKind op) {
   return {op, [](double a, double b) -> double { return kOf(a, b); },
@@ -30,7 +30,7 @@ constexpr Row Same(OpKind op) {
           [](uint64_t a, uint64_t b) -> uint64_t { return kOf(a, b); }};
 }
 
-// Integers modulo 2^64, as the machine computes.
+// Integers modulo 2^64 (two's complement).
 template <auto kOf>
 constexpr Row Wrapping(OpKind op) {
   return {op, [](double a, double b) -> double { return kOf(a, b); },
@@ -40,7 +40,7 @@ constexpr Row Wrapping(OpKind op) {
           [](uint64_t a, uint64_t b) -> uint64_t { return kOf(a, b); }};
 }
 
-// The bits of integers; reals have none.
+// Bitwise ops, only for integers.
 template <auto kOf>
 constexpr Row Bits(OpKind op) {
   return {op, nullptr,
@@ -94,7 +94,7 @@ constexpr Row kFunctions[] = {
        return x < 0 ? static_cast<int64_t>(static_cast<uint64_t>(x) * static_cast<uint64_t>(slope)) : x;
      },
      [](uint64_t x, uint64_t) { return x; }},
-    // The quotient is rounded to f32 before the floor, as machines do: see FunctionOf for f64.
+    // The quotient is rounded to f32 before the floor, as f32 arithmetic does: see FunctionOf for f64.
     {kFloorDiv, [](double a, double b) -> double { return std::floor(static_cast<float>(a) / static_cast<float>(b)); },
      FloorQuotientOf, [](uint64_t a, uint64_t b) { return a / b; }},
     {kDivNoNan, [](double a, double b) { return b == 0 ? 0 : a / b; }, nullptr, nullptr},
@@ -119,7 +119,7 @@ constexpr Row kTruncatedMod = {kMod, [](double a, double b) { return std::fmod(a
                                [](uint64_t a, uint64_t b) { return a % b; }};
 constexpr Row kFloorDivF64 = {kFloorDiv, [](double a, double b) { return std::floor(a / b); }, FloorQuotientOf,
                               [](uint64_t a, uint64_t b) { return a / b; }};
-// Whoever shifts by the width of the type or more loses every bit; the right shift of a negative number keeps its sign.
+// A shift by the width of the type or more gives 0; the right shift of a negative number keeps its sign.
 constexpr Row kShiftLeft = Bits<[](uint64_t a, uint64_t b) { return b < 64 ? a << b : uint64_t{0}; }>(kBitShift);
 constexpr Row kShiftRight = {kBitShift, nullptr, [](int64_t a, int64_t b) { return a >> (b < 0 || b > 63 ? 63 : b); },
                              [](uint64_t a, uint64_t b) { return b < 64 ? a >> b : uint64_t{0}; }};

@@ -1,4 +1,4 @@
-// binary_chain: several elementwise ops of two, one behind the other, and an activation; rounded once, at the end.
+// binary_chain: a sequence of elementwise binary ops and an activation; rounded once, at the end.
 
 #include "ir/binary_chain.h"
 

@@ -1,4 +1,4 @@
-// Ops that cut x into pieces and put pieces together: strided_slice, space_to_batch, batch_to_space, center_crop_pad,
+// Ops that split x into blocks or combine blocks: strided_slice, space_to_batch, batch_to_space, center_crop_pad,
 // dynamic_stitch, dynamic_partition.
 
 #include <algorithm>
@@ -45,10 +45,10 @@ Outputs StridedSlice(const Call& call) {
 
 namespace {
 
-// Where dimension d of one array reads in another: places[i] for index i, -1: nowhere.
+// For dimension d: the index in the source for each index i; -1: none.
 using Places = std::vector<std::vector<int64_t>>;
 
-// Combines them, the last dimension fastest: offsets of elements, -1 where any dimension reads nowhere.
+// Combines the dimensions in row-major order to offsets of elements; -1 if any dimension has no source.
 std::vector<int64_t> CombinePlaces(const Places& places, const Dims& strides) {
   std::vector<int64_t> offsets{0};
   for (size_t d = 0; d < places.size(); ++d) {
@@ -94,7 +94,7 @@ absl::StatusOr<Blocks> ReadBlocks(const Call& call) {
 
 }  // namespace
 
-// Pads dimensions 1.., cuts them into blocks, and moves the place in the block in front of the batch.
+// Pads dimensions 1.., splits them into blocks, and moves the position in the block before the batch.
 Outputs SpaceToBatch(const Call& call) {
   const Tensor& x = call.in(0);
   HALFTONE_ASSIGN_OR_RETURN(const Blocks blocks, ReadBlocks(call));
@@ -136,7 +136,7 @@ Outputs SpaceToBatch(const Call& call) {
   return std::vector<Tensor>{TakeElements(x, std::move(dims), offsets)};
 }
 
-// The way back: `pads` are cut off.
+// The inverse: removes `pads`.
 Outputs BatchToSpace(const Call& call) {
   const Tensor& x = call.in(0);
   HALFTONE_ASSIGN_OR_RETURN(const Blocks blocks, ReadBlocks(call));
@@ -148,18 +148,17 @@ Outputs BatchToSpace(const Call& call) {
     if (__builtin_mul_overflow(dims[i + 1], blocks.sizes[i], &dims[i + 1])) return Error("block_shape is too large");
     dims[i + 1] -= blocks.begins[i] + blocks.ends[i];
     if (dims[i + 1] < 0) {
-      return Error("crops of ", blocks.begins[i], " and ", blocks.ends[i], " leave less than nothing of dimension ",
-                   i + 1);
+      return Error("crops of ", blocks.begins[i], " and ", blocks.ends[i], " exceed dimension ", i + 1);
     }
   }
   HALFTONE_RETURN_IF_ERROR(CheckDims(dims));
   const Dims strides = RowMajorStrides(x.dims());
-  // y's index b in dimension d is place b / block of batch part b % block.
+  // Index b of y in dimension d is index b / block of batch part b % block.
   Places places;
   Dims steps;
   for (size_t d = 0; d < dims.size(); ++d) {
     std::vector<int64_t>& row = places.emplace_back();
-    int64_t below = dims[0] * strides[0];  // one step of the block's place in the batch
+    int64_t below = dims[0] * strides[0];  // stride of the block's position in the batch
     for (size_t i = d; i < count; ++i) below *= blocks.sizes[i];
     for (int64_t i = 0; i < dims[d]; ++i) {
       if (d == 0 || d > count) {
@@ -200,7 +199,7 @@ Outputs CenterCropPad(const Call& call) {
   return std::vector<Tensor>{TakeElements(x, std::move(dims), offsets)};
 }
 
-// y[indices_k[i]] = x_k[i]; the last one stays.
+// y[indices_k[i]] = x_k[i]; the last one wins.
 Outputs DynamicStitch(const Call& call) {
   const size_t count = call.inputs.size() / 2;
   if (call.inputs.size() % 2 != 0) return Error("it has ", call.inputs.size(), " inputs, need as many indices as data");

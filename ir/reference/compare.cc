@@ -1,4 +1,4 @@
-// Seeded inputs, and the comparison of two tensors.
+// Seeded inputs and the comparison of two tensors.
 
 #include <cmath>
 
@@ -48,7 +48,7 @@ std::vector<Tensor> RandomInputs(const Graph& graph, uint64_t seed) {
     const Dims dims = graph.shape(value).values();
     const DataType type = graph.type(value);
     if (!IsFloatingPoint(type) && !IsInteger(type) && type != DataType::kBool) {
-      inputs.emplace_back();  // no random strings: who reads it says so
+      inputs.emplace_back();  // no random strings: an op that reads it returns an error
       continue;
     }
     std::vector<double> numbers(Count(dims));

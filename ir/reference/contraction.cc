@@ -1,4 +1,4 @@
-// Matrix products, and the activation that is fused into contractions.
+// Matrix multiplication, and the activation that is fused into contractions.
 
 #include <type_traits>
 
@@ -86,7 +86,7 @@ void Multiply(const T* a, const T* b, Acc* c, int64_t m, int64_t k, int64_t n) {
   }
 }
 
-// A matrix, or a stack of them with leading dimensions.
+// A matrix, or several with leading (batch) dimensions.
 template <typename T>
 struct Matrices {
   Dims leading;
@@ -125,7 +125,7 @@ struct Product {
 
 template <typename T, typename Acc>
 absl::StatusOr<Product<Acc>> MultiplyTensors(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
-  if (a.rank() == 0 || b.rank() == 0) return Error("a scalar has no matrix product");
+  if (a.rank() == 0 || b.rank() == 0) return Error("a scalar cannot be multiplied as a matrix");
   const Matrices<T> left = ReadMatrices<T>(a, transpose_a, true);
   const Matrices<T> right = ReadMatrices<T>(b, transpose_b, false);
   if (left.columns != right.rows) {
@@ -149,7 +149,7 @@ absl::StatusOr<Product<Acc>> MultiplyTensors(const Tensor& a, const Tensor& b, b
   return result;
 }
 
-// Where in an addend that is broadcast to y each element of y finds its own.
+// For each element of y the offset of its element in an addend that is broadcast to y.
 absl::StatusOr<std::vector<int64_t>> OffsetsOfAddend(std::string_view name, const Tensor& addend, const Dims& y) {
   const absl::StatusOr<Dims> both = BroadcastDims(addend.dims(), y);
   if (!both.ok() || *both != y) {
@@ -170,10 +170,10 @@ absl::StatusOr<Product<double>> MultiplyReals(const Tensor& a, const Tensor& b, 
 
 // Sums modulo 2^64.
 absl::StatusOr<Tensor> MultiplyIntegers(const Call& call, bool transpose_a, bool transpose_b) {
-  HALFTONE_ASSIGN_OR_RETURN(auto product,
+  HALFTONE_ASSIGN_OR_RETURN(auto result,
                             (MultiplyTensors<int64_t, uint64_t>(call.in(0), call.in(1), transpose_a, transpose_b)));
-  const std::vector<int64_t> numbers(product.elements.begin(), product.elements.end());
-  return FromInts(call.type(), std::move(product.dims), numbers);
+  const std::vector<int64_t> numbers(result.elements.begin(), result.elements.end());
+  return FromInts(call.type(), std::move(result.dims), numbers);
 }
 
 }  // namespace
@@ -190,46 +190,46 @@ Outputs MatMul(const Call& call) {
   }
   HALFTONE_ASSIGN_OR_RETURN(const Tensor a, OperandOf(call, 0));
   HALFTONE_ASSIGN_OR_RETURN(const Tensor b, OperandOf(call, 1));
-  HALFTONE_ASSIGN_OR_RETURN(auto product, MultiplyReals(a, b, transpose_a, transpose_b));
-  std::vector<double>& y = product.elements;
+  HALFTONE_ASSIGN_OR_RETURN(auto result, MultiplyReals(a, b, transpose_a, transpose_b));
+  std::vector<double>& y = result.elements;
   for (double& element : y) element *= scale;
   if (call.has(2)) {
     const std::vector<double> bias = call.in(2).ToDoubles();
-    const size_t columns = product.dims.empty() ? 1 : product.dims.back();
+    const size_t columns = result.dims.empty() ? 1 : result.dims.back();
     if (call.in(2).rank() != 1 || bias.size() != columns)
       return Error("bias is ", call.in(2).shape().ToString(), ", need [", columns, "]");
     for (size_t i = 0; i < y.size(); ++i) y[i] += bias[i % columns];
   }
   std::vector<double> residual;
   if (call.has(3)) {
-    HALFTONE_ASSIGN_OR_RETURN(const std::vector<int64_t> at, OffsetsOfAddend("residual", call.in(3), product.dims));
+    HALFTONE_ASSIGN_OR_RETURN(const std::vector<int64_t> at, OffsetsOfAddend("residual", call.in(3), result.dims));
     const std::vector<double> elements = call.in(3).ToDoubles();
     for (const int64_t offset : at) residual.push_back(elements[offset]);
   }
   Finish(call.attributes(), activation, residual, y);
-  return std::vector<Tensor>{FromDoubles(call.type(), std::move(product.dims), y)};
+  return std::vector<Tensor>{FromDoubles(call.type(), std::move(result.dims), y)};
 }
 
 namespace {
 
 // alpha a b + beta c modulo 2^64, for whole alpha and beta.
 absl::StatusOr<Tensor> GemmOfIntegers(const Call& call) {
-  HALFTONE_ASSIGN_OR_RETURN(auto product, (MultiplyTensors<int64_t, uint64_t>(
-                                              call.in(0), call.in(1), call.attributes().Bool("transpose_a", false),
-                                              call.attributes().Bool("transpose_b", false))));
+  HALFTONE_ASSIGN_OR_RETURN(auto result, (MultiplyTensors<int64_t, uint64_t>(
+                                             call.in(0), call.in(1), call.attributes().Bool("transpose_a", false),
+                                             call.attributes().Bool("transpose_b", false))));
   const auto factor = [&](std::string_view name) {
     return static_cast<uint64_t>(static_cast<int64_t>(call.attributes().Float(name, 1)));
   };
-  std::vector<int64_t> y(product.elements.begin(), product.elements.end());
+  std::vector<int64_t> y(result.elements.begin(), result.elements.end());
   for (int64_t& element : y) element = static_cast<int64_t>(static_cast<uint64_t>(element) * factor("alpha"));
   if (call.has(2)) {
-    HALFTONE_ASSIGN_OR_RETURN(const std::vector<int64_t> at, OffsetsOfAddend("c", call.in(2), product.dims));
+    HALFTONE_ASSIGN_OR_RETURN(const std::vector<int64_t> at, OffsetsOfAddend("c", call.in(2), result.dims));
     const std::vector<int64_t> c = call.in(2).ToInts();
     for (size_t i = 0; i < y.size(); ++i) {
       y[i] = static_cast<int64_t>(static_cast<uint64_t>(y[i]) + factor("beta") * static_cast<uint64_t>(c[at[i]]));
     }
   }
-  return FromInts(call.type(), std::move(product.dims), y);
+  return FromInts(call.type(), std::move(result.dims), y);
 }
 
 bool IsWhole(float number) { return number == std::trunc(number) && std::abs(number) < 0x1p62f; }
@@ -245,16 +245,16 @@ Outputs Gemm(const Call& call) {
   }
   HALFTONE_ASSIGN_OR_RETURN(const Tensor a, OperandOf(call, 0));
   HALFTONE_ASSIGN_OR_RETURN(const Tensor b, OperandOf(call, 1));
-  HALFTONE_ASSIGN_OR_RETURN(auto product, MultiplyReals(a, b, call.attributes().Bool("transpose_a", false),
-                                                        call.attributes().Bool("transpose_b", false)));
-  std::vector<double>& y = product.elements;
+  HALFTONE_ASSIGN_OR_RETURN(auto result, MultiplyReals(a, b, call.attributes().Bool("transpose_a", false),
+                                                       call.attributes().Bool("transpose_b", false)));
+  std::vector<double>& y = result.elements;
   for (double& element : y) element *= alpha;
   if (call.has(2)) {
-    HALFTONE_ASSIGN_OR_RETURN(const std::vector<int64_t> at, OffsetsOfAddend("c", call.in(2), product.dims));
+    HALFTONE_ASSIGN_OR_RETURN(const std::vector<int64_t> at, OffsetsOfAddend("c", call.in(2), result.dims));
     const std::vector<double> c = call.in(2).ToDoubles();
     for (size_t i = 0; i < y.size(); ++i) y[i] += beta * c[at[i]];
   }
-  return std::vector<Tensor>{FromDoubles(call.type(), std::move(product.dims), y)};
+  return std::vector<Tensor>{FromDoubles(call.type(), std::move(result.dims), y)};
 }
 
 }  // namespace halftone::reference

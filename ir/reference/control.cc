@@ -1,4 +1,4 @@
-// If, loop, scan, while and call: nested graphs are evaluated as the graph around them is.
+// If, loop, scan, while and call: nested graphs are evaluated like the outer graph.
 
 #include <algorithm>
 #include <cstring>
@@ -76,7 +76,7 @@ Tensor TakeSlice(const Tensor& x, int axis, int64_t index) {
   return slice;
 }
 
-// The values of all runs along a new axis. REQUIRES: at least one
+// Stacks the values of all runs along a new axis. REQUIRES: at least one run
 absl::StatusOr<Tensor> Stack(Tensors slices, int64_t written_axis, bool backwards) {
   for (const Tensor& slice : slices) {
     if (slice.dims() == slices[0].dims() && slice.type() == slices[0].type()) continue;
@@ -110,7 +110,7 @@ absl::StatusOr<Tensor> Stack(Tensors slices, int64_t written_axis, bool backward
   return stacked;
 }
 
-// What no run collects: dimensions that nobody knows are 0.
+// The scanned output of a loop without runs: unknown dimensions are 0.
 absl::StatusOr<Tensor> StackOfNone(const Graph& body, ValueId value, int64_t written_axis) {
   const Shape& shape = body.shape(value);
   Dims dims;
@@ -123,17 +123,17 @@ absl::StatusOr<Tensor> StackOfNone(const Graph& body, ValueId value, int64_t wri
   return Tensor(type, std::move(dims));
 }
 
-// ---- What a loop carries and collects.
+// ---- Loop-carried states and scanned outputs.
 
 constexpr int64_t kMostBytes = int64_t{4} << 30;  // of all slices
-constexpr int64_t kBytesOfASlice = 256;           // beside its elements
+constexpr int64_t kBytesOfASlice = 256;           // in addition to its elements
 
 class Collected {
  public:
   Collected(const Node& node, const NestedForm& form, const Graph& body)
       : node_(node), form_(form), body_(body), slices_(form.scanned) {}
 
-  // `outputs` of one run of the body; its states replace `states`.
+  // Takes the outputs of one run of the body: its states replace `states`.
   absl::Status Take(Tensors outputs, Tensors& states) {
     auto next = std::make_move_iterator(outputs.begin() + form_.own_outputs);
     std::copy(next, next + form_.states, states.begin());
@@ -173,7 +173,7 @@ Tensors Inputs(Tensors own, const Tensors& states, const Tensors& slices, const 
   return own;
 }
 
-// In the shape, [] or [1], in which the body wants it.
+// In the shape that the body expects: [] or [1].
 Tensor Counter(const Graph& body, int input, DataType type, int64_t value) {
   const ValueId id = body.output(body.inputs()[input]);
   const bool vector = body.shape(id).has_rank() && body.shape(id).rank() == 1;
@@ -242,8 +242,8 @@ absl::StatusOr<Tensors> While(const Node& node, const Tensors& inputs, Budget& b
   const PreparedGraph condition(*test), body(*step);
   Tensors states = inputs;
   while (true) {
-    HALFTONE_ASSIGN_OR_RETURN(const Tensors answer, Run(condition, "condition", states, budget));
-    HALFTONE_ASSIGN_OR_RETURN(const bool going, Truth(answer[0]));
+    HALFTONE_ASSIGN_OR_RETURN(const Tensors truth, Run(condition, "condition", states, budget));
+    HALFTONE_ASSIGN_OR_RETURN(const bool going, Truth(truth[0]));
     if (!going) return states;
     HALFTONE_RETURN_IF_ERROR(budget.SpendBodyRun());
     HALFTONE_ASSIGN_OR_RETURN(states, Run(body, "body", states, budget));

@@ -1,4 +1,4 @@
-// Control flow in the reference evaluator: graphs that are run again and again, and what stops them.
+// Control flow in the reference evaluator: nested graphs that run repeatedly, and their limits.
 #ifndef HALFTONE_IR_REFERENCE_CONTROL_INTERNAL_H_
 #define HALFTONE_IR_REFERENCE_CONTROL_INTERNAL_H_
 
@@ -13,11 +13,11 @@
 
 namespace halftone::reference {
 
-// What one run has used of its limits.
+// The part of the limits that one run has used.
 class Budget {
  public:
   explicit Budget(const RunLimits& limits) : limits_(limits) {}
-  // Asked before each run of a loop's body: RESOURCE_EXHAUSTED beyond the limit, or what interrupts the run.
+  // Called before each run of a loop's body: RESOURCE_EXHAUSTED beyond the limit, or the status that interrupts the run.
   absl::Status SpendBodyRun();
 
  private:
@@ -25,7 +25,7 @@ class Budget {
   int64_t body_runs_ = 0;
 };
 
-// A graph in the order in which it is run. The graph must outlive it.
+// A graph and its execution order. The graph must outlive it.
 class PreparedGraph {
  public:
   explicit PreparedGraph(const Graph& graph) : graph_(graph), order_(graph.TopologicalOrder()) {}
@@ -37,7 +37,7 @@ class PreparedGraph {
   const std::vector<NodeId> order_;
 };
 
-// A node of control flow: one tensor an output of the node. Errors have no node's name.
+// Evaluates a node of control flow: one tensor per output of the node. Errors do not name the node.
 // REQUIRES: HasNestedGraphs(node.op)
 absl::StatusOr<std::vector<Tensor>> ControlFlow(const Node& node, const std::vector<Tensor>& inputs, Budget& budget);
 

@@ -33,7 +33,7 @@ Tensor Floats(std::vector<float> values) {
 }
 
 TEST(Control, IfRunsOneBranch) {
-  // The other branch would be an error: it reshapes three elements to two.
+  // The other branch would fail: it reshapes three elements to two.
   const char* text =
       "graph (c: bool[], x: f32[?]) { y: f32[?] = if(c, x) {then=graph (x: f32[?]) { t = neg(x) return t }, else=graph "
       "(x: f32[?]) { e: f32[2] = reshape(x, [2]) return e }} return y }";
@@ -85,7 +85,7 @@ TEST(Control, EndlessLoopsEnd) {
   const auto deadline = [&asked] { return ++asked > 5 ? absl::DeadlineExceededError("late") : absl::OkStatus(); };
   EXPECT_EQ(RunText(text, {Floats({1})}, {.interrupted = deadline}).status().code(),
             absl::StatusCode::kDeadlineExceeded);
-  // Loops in loops spend from one account.
+  // Nested loops share one limit.
   const absl::Status nested =
       RunText(
           "graph (x: f32[1]) { y: f32[1] = loop(100, _, x) {body=graph (i: s64[], c: bool[], s: f32[1]) { t: f32[1] = "

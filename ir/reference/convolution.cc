@@ -1,4 +1,4 @@
-// Convolution of 1, 2 or 3 spatial dimensions in every layout: brought to NCHW and OIHW first, then one loop.
+// Convolution of 1, 2 or 3 spatial dimensions in every layout: converted to NCHW and OIHW first, then one loop.
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 namespace halftone::reference {
 namespace {
 
-// Everything as three spatial dimensions: the missing ones in front are 1 with stride 1 and no padding.
+// Always three spatial dimensions: missing leading ones are 1 with stride 1 and no padding.
 struct Geometry {
   int64_t batch = 0, groups = 0;
   int64_t inputs = 0, outputs = 0;  // channels of one group
@@ -30,7 +30,7 @@ Range Inside(const Geometry& g, int d, int64_t tap) {
   return {begin, std::min(end, g.out[d])};
 }
 
-// Adds weight * x to a plane of sums, for one tap of the kernel: the inner loops of everything.
+// Adds weight * x to a plane of sums, for one tap of the kernel: the inner loops.
 template <typename T, typename Acc>
 void AddTap(const Geometry& g, const std::array<int64_t, 3>& tap, Acc weight, const T* x, Acc* sums) {
   const Range d = Inside(g, 0, tap[0]), h = Inside(g, 1, tap[1]), w = Inside(g, 2, tap[2]);
@@ -77,7 +77,7 @@ std::vector<Acc> Convolve(const Geometry& g, const std::vector<T>& x, const std:
   return y;
 }
 
-// How to bring weights to OIHW. HWCM is a grouped convolution of one channel a group: output channel c * M + m.
+// The permutation of weights to OIHW. HWCM is a grouped convolution with one channel per group: output channel c * M + m.
 struct WeightsOrder {
   std::vector<int> perm;
   Dims dims;  // after the permutation, M merged into the output channels
@@ -146,7 +146,7 @@ std::vector<Acc> Run(const Geometry& g, const Tensor& x, bool channels_last, con
   return Convolve<Acc>(g, elements, Permute(Elements<T>(weights), weights.dims(), perm));
 }
 
-// Exact; sums wrap around as the machine's do.
+// Exact; sums wrap around (two's complement).
 Outputs ConvolveIntegers(const Call& call, const Problem& problem, bool channels_last, const std::vector<int>& perm) {
   const std::vector<uint64_t> sums =
       Run<int64_t, uint64_t>(problem.geometry, call.in(0), channels_last, call.in(1), perm);

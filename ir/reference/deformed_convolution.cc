@@ -1,4 +1,4 @@
-// Convolution whose taps are moved by offsets that are data (ONNX DeformConv), of 1 to 3 spatial dimensions.
+// Convolution whose taps are shifted by an offset input (ONNX DeformConv), with 1 to 3 spatial dimensions.
 
 #include <array>
 #include <cmath>
@@ -10,7 +10,7 @@
 namespace halftone::reference {
 namespace {
 
-// Everything as three spatial dimensions: the missing ones in front are 1 with stride 1 and no padding.
+// Always three spatial dimensions: missing leading ones are 1 with stride 1 and no padding.
 struct Geometry {
   int spatial = 0;
   int64_t batch = 0, groups = 0, offset_groups = 0;
@@ -18,7 +18,7 @@ struct Geometry {
   std::array<int64_t, 3> in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, pad{0, 0, 0};
 };
 
-// The plane between its elements: linear in each dimension, 0 outside.
+// The interpolated value of the plane: linear in each dimension, 0 outside.
 double Sample(const Geometry& g, const double* plane, const std::array<double, 3>& at) {
   double sum = 0;
   for (int corner = 0; corner < 8; ++corner) {

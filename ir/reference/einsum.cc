@@ -10,8 +10,8 @@
 namespace halftone::reference {
 namespace {
 
-// Strides of one operand over the indices of the equation: the sum where it has an index twice, 0 where its dimension
-// is broadcast.
+// Strides of one operand for the indices of the equation: the sum of the strides if it has an index twice, 0 if its
+// dimension is broadcast.
 Dims StridesOver(const std::vector<int>& indices, const Dims& dims, int num_indices) {
   const Dims strides = RowMajorStrides(dims);
   Dims result(num_indices, 0);
@@ -21,7 +21,7 @@ Dims StridesOver(const std::vector<int>& indices, const Dims& dims, int num_indi
   return result;
 }
 
-// Sum over all indices but those of the output; the output's come first. Acc is unsigned for integers: wraps around.
+// Sums over all indices except those of the output, which come first. Acc is unsigned for integers: wraps around.
 template <typename T, typename Acc>
 std::vector<Acc> Contract(const std::vector<std::vector<T>>& operands, const std::vector<Dims>& strides,
                           const std::vector<int>& outer, const std::vector<int>& inner, const Dims& sizes) {

@@ -1,4 +1,4 @@
-// What the functions of two or more elementwise operands share: numpy broadcasting.
+// Numpy broadcasting for the elementwise functions with two or more operands.
 #ifndef HALFTONE_IR_REFERENCE_ELEMENTWISE_INTERNAL_H_
 #define HALFTONE_IR_REFERENCE_ELEMENTWISE_INTERNAL_H_
 

@@ -10,10 +10,10 @@
 namespace halftone::reference {
 namespace {
 
-// What a function can compute with.
+// The types that a function supports.
 enum class Domain : uint8_t {
   kNumbers,  // floats, integers, bools
-  kBytes,    // whatever has elements of a fixed size: it only moves them (its small inputs are numbers all the same)
+  kBytes,    // every type of fixed size: it only moves elements (its small inputs are numbers anyway)
 };
 
 struct Row {
@@ -266,7 +266,7 @@ static_assert(EveryOpHasOneRow(), "add the new op to kFunctions, in the order of
 
 bool IsNumber(DataType type) { return IsFloatingPoint(type) || IsInteger(type) || type == DataType::kBool; }
 
-// Required inputs are there, and of types that the function can read.
+// Checks that required inputs are present and have types that the function supports.
 absl::Status CheckInputs(const Node& node, Domain domain, const std::vector<Tensor>& inputs) {
   const int count = static_cast<int>(inputs.size());
   if (inputs.size() != node.inputs.size()) return Error(count, " tensors for ", node.inputs.size(), " inputs");
@@ -290,14 +290,14 @@ absl::Status CheckInputs(const Node& node, Domain domain, const std::vector<Tens
   return absl::OkStatus();
 }
 
-// Type of each output that is wanted.
+// The type of each requested output.
 absl::StatusOr<std::vector<DataType>> OutputTypes(const Graph& graph, const Node& node, Domain domain,
                                                   const std::vector<Tensor>& inputs) {
   std::vector<DataType> types;
   for (const ValueId output : node.outputs) {
     DataType type = output.valid() ? graph.type(output) : DataType::kUnknown;
-    if (output.valid() && type == DataType::kUnknown && types.empty()) {  // never inferred: most ops keep x's type
-      if (node.op == kCast) return Error("nobody said which type to cast to");
+    if (output.valid() && type == DataType::kUnknown && types.empty()) {  // not inferred: most ops keep the type of x
+      if (node.op == kCast) return Error("the target type of the cast is unknown");
       const Port* port = OutputPort(node.op, 0);
       type = port != nullptr && port->type != DataType::kUnknown ? port->type
              : inputs.empty()                                    ? DataType::kInt64
@@ -313,7 +313,7 @@ absl::StatusOr<std::vector<DataType>> OutputTypes(const Graph& graph, const Node
   return types;
 }
 
-// Real numbers (f32) in the place of the integers that stand for them.
+// Replaces quantized integers by the real numbers (f32) that they represent.
 absl::StatusOr<std::vector<Tensor>> RealInputs(const Graph& graph, const Node& node, std::vector<Tensor> inputs) {
   for (size_t i = 0; i < inputs.size() && i < node.inputs.size(); ++i) {
     if (!node.inputs[i].valid() || inputs[i].type() == DataType::kUnknown) continue;
@@ -326,7 +326,7 @@ absl::StatusOr<std::vector<Tensor>> RealInputs(const Graph& graph, const Node& n
   return inputs;
 }
 
-// The node's types of results: f32 of those that are written as integers.
+// The types of the node's results before quantization: f32 for results that are written as integers.
 std::vector<DataType> RealTypes(const Graph& graph, const Node& node, std::vector<DataType> types) {
   for (size_t i = 0; i < types.size(); ++i) {
     if (node.outputs[i].valid() && graph.quantization(node.outputs[i]) != nullptr) types[i] = DataType::kFloat32;
@@ -350,7 +350,7 @@ absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph& graph, const Node& nod
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (types[i] == DataType::kUnknown) outputs[i] = Tensor();
     if (outputs[i].type() == types[i] || outputs[i].type() == DataType::kUnknown) continue;
-    HALFTONE_ASSIGN_OR_RETURN(outputs[i], outputs[i].ConvertTo(types[i]));  // moved elements under another type
+    HALFTONE_ASSIGN_OR_RETURN(outputs[i], outputs[i].ConvertTo(types[i]));  // moved elements with a different type
   }
   for (size_t i = 0; real && i < outputs.size(); ++i) {
     const Quantization* quantization = node.outputs[i].valid() ? graph.quantization(node.outputs[i]) : nullptr;

@@ -1,4 +1,4 @@
-// Ops that make numbers: one_hot, trilu, matrix_band_part, eye_like, range, fill, size, rank, invert_permutation.
+// Ops that create numbers: one_hot, trilu, matrix_band_part, eye_like, range, fill, size, rank, invert_permutation.
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@ absl::StatusOr<int64_t> OneInt(const Tensor& tensor, std::string_view name) {
   return values[0];
 }
 
-// x with the elements at (row, column) of its last two dimensions zeroed where `keep` says no.
+// x with those elements (row, column) of its last two dimensions zeroed for which `keep` returns false.
 template <typename Keep>
 Outputs KeepOfMatrices(const Tensor& x, Keep keep) {
   if (x.rank() < 2) return Error("x is ", x.shape().ToString(), ", need rank 2 at least");

@@ -1,4 +1,4 @@
-// What a reference function sees, and the list of them. evaluate.cc has the table.
+// The arguments of a reference function, and the list of all functions. evaluate.cc has the table.
 #ifndef HALFTONE_IR_REFERENCE_FUNCTIONS_INTERNAL_H_
 #define HALFTONE_IR_REFERENCE_FUNCTIONS_INTERNAL_H_
 
@@ -13,7 +13,7 @@
 
 namespace halftone::reference {
 
-// One node and the tensors that go into it. Required inputs are there; all have elements of a fixed size.
+// One node and its input tensors. Required inputs are present; all have elements of a fixed size.
 struct Call {
   const Graph& graph;
   const Node& node;
@@ -27,7 +27,7 @@ struct Call {
   DataType type() const { return types[0]; }
 };
 
-// The outputs, all of those that are wanted; fewer or kUnknown ones are absent. Errors have no node's name.
+// All requested outputs; missing or kUnknown ones are absent. Errors do not name the node.
 using Outputs = absl::StatusOr<std::vector<Tensor>>;
 using Function = Outputs (*)(const Call&);
 
@@ -36,7 +36,7 @@ absl::Status Error(const Parts&... parts) {
   return absl::InvalidArgumentError(Concat(parts...));
 }
 
-// An operand of a contraction as it is multiplied: rounded to bf16 where its math_mode says so. contraction.cc
+// An operand of a contraction as it is multiplied: rounded to bf16 if its math_mode is bf16. contraction.cc
 absl::StatusOr<Tensor> OperandOf(const Call& call, int index);
 
 // contraction.cc, convolution.cc
@@ -44,14 +44,14 @@ Outputs Conv(const Call& call);
 Outputs MatMul(const Call& call);
 Outputs Gemm(const Call& call);
 // unary.cc
-Outputs Unary(const Call& call);  // tells the op from the node
+Outputs Unary(const Call& call);  // reads the op from the node
 Outputs Clip(const Call& call);
 Outputs FillLike(const Call& call);
 // binary.cc
-Outputs Binary(const Call& call);  // tells the op from the node
+Outputs Binary(const Call& call);  // reads the op from the node
 Outputs BiasAdd(const Call& call);
 // many.cc
-Outputs Variadic(const Call& call);  // add_n and its like: tells the op from the node
+Outputs Variadic(const Call& call);  // add_n, max_n, ..: reads the op from the node
 Outputs Where(const Call& call);
 // binary_chain.cc
 Outputs BinaryChain(const Call& call);
@@ -78,7 +78,7 @@ Outputs LpPool(const Call& call);
 Outputs GlobalPool(const Call& call);  // global_average_pool, global_max_pool, global_lp_pool
 Outputs MaxUnpool(const Call& call);
 // reduce.cc
-Outputs Reduce(const Call& call);  // tells the op from the node
+Outputs Reduce(const Call& call);  // reads the op from the node
 // reshape.cc
 Outputs Constant(const Call& call);
 Outputs Identity(const Call& call);
@@ -104,8 +104,8 @@ Outputs ScatterElements(const Call& call);
 Outputs ScatterNd(const Call& call);
 Outputs ScatterNdNew(const Call& call);
 // accumulate.cc
-Outputs ArgMaxMin(const Call& call);  // tells the op from the node
-Outputs Cumulate(const Call& call);   // tells the op from the node
+Outputs ArgMaxMin(const Call& call);  // reads the op from the node
+Outputs Cumulate(const Call& call);   // reads the op from the node
 Outputs TopK(const Call& call);
 // select.cc
 Outputs NonZero(const Call& call);
@@ -162,7 +162,7 @@ Outputs CropAndResize(const Call& call);
 // non_max_suppression.cc
 Outputs NonMaxSuppression(const Call& call);
 // recurrent.cc
-Outputs Recurrent(const Call& call);  // tells the op from the node
+Outputs Recurrent(const Call& call);  // reads the op from the node
 // einsum.cc
 Outputs Einsum(const Call& call);
 Outputs Det(const Call& call);

@@ -1,5 +1,5 @@
-// Reference functions of what stands for several ops: what is fused into contractions and norms, chains of binary ops,
-// attention, comparisons to numbers. The numbers are worked out by hand.
+// Reference functions of fused ops: activations and residuals of contractions and norms, chains of binary ops,
+// attention, comparisons with number results. Expected values are computed by hand.
 
 #include <cmath>
 
@@ -39,7 +39,7 @@ TEST(FusedMatMul, ScaleOfTheProductAloneAndABroadcastResidual) {
     return Floats(
         "graph () { a = const f32[1,2] {1, -2} w = const f32[2,3] {1, 0, 2, 1, 1, 0} b = const f32[3] {0, 0.5, 1} "
         "r = const f32[1,1] {10} y = matmul(a, w, " +
-        call + " return y }");  // the product is -1, -2, 2
+        call + " return y }");  // the matmul gives -1, -2, 2
   };
   EXPECT_THAT(run("b) {scale=0.5}"), ElementsAre(-0.5, -0.5, 2));
   EXPECT_THAT(run("b, r) {scale=0.5}"), ElementsAre(9.5, 9.5, 12));
@@ -131,7 +131,7 @@ TEST(L2Loss, HalfTheSquaresOfAllTensors) {
               ElementsAre(7));
 }
 
-// The gates see nothing, so the update gate is 1/2; the candidate is 0. Half of the state is kept, less the attention.
+// The inputs of the gates are 0, so the update gate is 1/2; the candidate is 0. Half of the state is kept, reduced by the attention.
 TEST(GruWithAttention, ScalesTheUpdateGate) {
   const std::string values =
       "graph () { x = const f32[2,1,1] {0, 0} w = const f32[1,3,1] {0, 0, 1} r = const f32[1,3,1] {0, 0, 0} "

@@ -15,7 +15,7 @@ struct Source {
   double weight;
 };
 
-// All elements that the point reads: the product of the taps of its dimensions.
+// All elements that the point reads: every combination of the taps of its dimensions.
 std::vector<Source> SourcesOf(const std::vector<GridTaps>& taps, std::span<const int64_t> strides) {
   std::vector<Source> sources{{0, 1}};
   for (size_t d = 0; d < taps.size(); ++d) {
@@ -71,7 +71,7 @@ Outputs GridSample(const Call& call) {
   return std::vector<Tensor>{FromDoubles(call.type(), std::move(dims), y)};
 }
 
-// theta: [n, 2, 3] or [n, 3, 4]; size: [n, c, h, w] or [n, c, d, h, w]. Each pixel's place in [-1, 1], mapped.
+// theta: [n, 2, 3] or [n, 3, 4]; size: [n, c, h, w] or [n, c, d, h, w]. Each pixel position in [-1, 1], mapped.
 Outputs AffineGrid(const Call& call) {
   const Tensor& theta = call.in(0);
   const Dims size = call.in(1).ToInts();

@@ -1,5 +1,4 @@
-// Indices, sizes and shapes that do not fit, as a hostile or wrong model has them: each is an error that says the
-// number.
+// Invalid indices, sizes and shapes, as in a hostile or wrong model: each is an error that names the number.
 #include <string>
 
 #include "gmock/gmock.h"
@@ -15,7 +14,7 @@ struct ErrorCase {
   const char* message;
 };
 
-// Of the first output: its elements as "[dims] 1 2 3", or the error.
+// The first output as "[dims] 1 2 3", or the error.
 std::string Result(const std::string& text) {
   const absl::StatusOr<Graph> graph = ParseGraph(text);
   if (!graph.ok()) return "parse: " + std::string(graph.status().message());

@@ -16,7 +16,7 @@ struct Moments {
   double variance = 0;  // divided by the count
 };
 
-// Of `count` numbers that lie `step` apart.
+// The moments of `count` numbers with stride `step`.
 Moments MomentsOf(const double* x, int64_t count, int64_t step) {
   Moments m;
   for (int64_t i = 0; i < count; ++i) m.mean += x[i * step];
@@ -26,7 +26,7 @@ Moments MomentsOf(const double* x, int64_t count, int64_t step) {
   return m;
 }
 
-// A parameter spread over x's shape: element i belongs to x's element i.
+// A parameter broadcast to the shape of x.
 absl::StatusOr<std::vector<double>> Spread(const Call& call, size_t index, const Dims& to) {
   const Tensor& parameter = call.in(index);
   const absl::StatusOr<Dims> both = BroadcastDims(parameter.dims(), to);
@@ -43,7 +43,7 @@ absl::StatusOr<std::vector<double>> Spread(const Call& call, size_t index, const
 }  // namespace
 
 // (x - mean) / sqrt(variance + epsilon) * scale + offset over the dimensions from the axis on. rms_norm: no mean is
-// taken away, and the variance is the mean of the squares.
+// subtracted, and the variance is the mean of the squares.
 Outputs LayerNorm(const Call& call) {
   const Tensor& x = call.in(0);
   const bool rms = call.node.op == OpKind::kRmsNorm;
@@ -117,7 +117,7 @@ Outputs ChannelNorm(const Call& call) {
   return std::vector<Tensor>{FromDoubles(call.type(), x.dims(), y)};
 }
 
-// x divided by its p-norm along the axis; where that is 0, the result is 0.
+// x divided by its p-norm along the axis; 0 if the norm is 0.
 Outputs LpNorm(const Call& call) {
   const Tensor& x = call.in(0);
   HALFTONE_ASSIGN_OR_RETURN(const int axis, Axis(call.attributes().Int("axis", -1), x.rank()));
@@ -155,7 +155,7 @@ Outputs Lrn(const Call& call) {
   std::vector<double> y(in.size());
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t c = 0; c < channels; ++c) {
-      // (size - 1) / 2 channels before, the rest behind.
+      // (size - 1) / 2 channels before, the others after.
       const int64_t first = (size - 1) / 2 > c ? 0 : c - (size - 1) / 2;
       const int64_t last = size / 2 >= channels - c ? channels - 1 : c + size / 2;
       for (int64_t i = 0; i < inner; ++i) {

@@ -1,4 +1,4 @@
-// Elementwise ops of three and more tensors, with numpy broadcasting of all of them.
+// Elementwise ops of three or more tensors, with numpy broadcasting.
 
 #include <algorithm>
 #include <cmath>

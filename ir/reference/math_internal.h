@@ -1,4 +1,4 @@
-// Elementwise functions of one number, and what a contraction applies at its end.
+// Elementwise functions of one number, and the activation and residual of a contraction.
 #ifndef HALFTONE_IR_REFERENCE_MATH_INTERNAL_H_
 #define HALFTONE_IR_REFERENCE_MATH_INTERNAL_H_
 
@@ -14,7 +14,7 @@
 
 namespace halftone::reference {
 
-// NaN stays NaN in all of them.
+// All of them return NaN for NaN.
 inline double ReluOf(double x) { return x < 0 ? 0 : x; }
 inline double ClipOf(double x, double low, double high) {
   const double raised = x < low ? low : x;
@@ -42,7 +42,7 @@ inline void SoftmaxOf(std::span<double> row) {
   for (double& number : row) number /= sum;
 }
 
-// The activation that is fused into another op.
+// An activation that is fused into another op.
 struct FusedActivation {
   Activation kind = Activation::kNone;
   double alpha = 0;
@@ -52,7 +52,7 @@ struct FusedActivation {
   double operator()(double x) const;
 };
 
-// What a contraction does at its end: y = activation(y + residual), or with activation_first activation(y) + residual.
+// The last step of a contraction: y = activation(y + residual), or with activation_first activation(y) + residual.
 // `residual` is empty (none) or as long as y. contraction.cc
 void Finish(const Attributes& attributes, const FusedActivation& activation, const std::vector<double>& residual,
             std::vector<double>& y);

@@ -1,4 +1,4 @@
-// Ops that copy elements to other places. They work on bytes: any type of fixed size goes through them unchanged.
+// Ops that copy elements to other places. They copy bytes: every type of fixed size stays unchanged.
 
 #include <algorithm>
 #include <cstring>
@@ -68,7 +68,7 @@ Outputs ConcatAlong(const Call& call) {
 namespace {
 
 struct Padding {
-  Dims begin, end;  // one a dimension; negative ones cut
+  Dims begin, end;  // one per dimension; negative ones crop
 };
 
 absl::StatusOr<Padding> ReadPadding(const Call& call, int rank) {
@@ -107,15 +107,14 @@ Outputs Pad(const Call& call) {
   if (call.has(2) && (call.in(2).num_elements() != 1 || call.in(2).type() != x.type()))
     return Error("value must be one element of x's type");
   const Dims strides = RowMajorStrides(x.dims());
-  // Dimension by dimension: where each index of y reads in x. Negative pads cut first; what is left is mirrored.
+  // For each dimension: the index in x for each index of y. Negative pads crop first; the remaining elements are mirrored.
   std::vector<std::vector<int64_t>> reads(x.rank());
   Dims dims;
   for (int d = 0; d < x.rank(); ++d) {
     const int64_t cut = std::max<int64_t>(-padding.begin[d], 0);
     const int64_t left = x.dims()[d] + std::min<int64_t>(padding.begin[d], 0) + std::min<int64_t>(padding.end[d], 0);
     const int64_t size = x.dims()[d] + padding.begin[d] + padding.end[d];
-    if (left < 0 || size < 0)
-      return Error("pads leave less than nothing of dimension ", d, " of x ", x.shape().ToString());
+    if (left < 0 || size < 0) return Error("pads exceed dimension ", d, " of x ", x.shape().ToString());
     if (mode != "constant" && left == 0 && size > 0) return Error("nothing to ", mode, " in dimension ", d);
     dims.push_back(size);
     HALFTONE_RETURN_IF_ERROR(CheckDims(dims));
@@ -153,7 +152,7 @@ Outputs Slice(const Call& call) {
     const int64_t axis = axes[i] < 0 ? axes[i] + x.rank() : axes[i];
     const int64_t size = x.dims()[axis];
     if (steps[i] == 0) return Error("a step of 0");
-    const int64_t step = std::clamp<int64_t>(steps[i], -size - 1, size + 1);  // longer ones reach the same elements
+    const int64_t step = std::clamp<int64_t>(steps[i], -size - 1, size + 1);  // longer steps select the same elements
     const auto clamp = [&](int64_t at) {
       if (at < 0) at += size;
       return step > 0 ? std::clamp<int64_t>(at, 0, size) : std::clamp<int64_t>(at, -1, std::max<int64_t>(size - 1, -1));

@@ -1,4 +1,4 @@
-// Reference functions of pools, norms, sampling and detection: conventions that ONNX's tests do not touch, and errors.
+// Reference functions of pools, norms, sampling and detection: conventions that ONNX's tests do not cover, and errors.
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// Of boxes that overlap, the one with the highest score.
+// Non-maximum suppression: of overlapping boxes it keeps the one with the highest score.
 
 #include <algorithm>
 #include <numeric>
@@ -24,7 +24,7 @@ Box BoxOf(const float* numbers, bool by_centre) {
           std::max(numbers[1], numbers[3])};
 }
 
-// Whether the part that both share is more than `threshold` of what they cover together.
+// Whether the intersection over union of both boxes exceeds `threshold`.
 bool Overlap(const Box& a, const Box& b, float threshold) {
   const float height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);
   const float width = std::min(a.right, b.right) - std::max(a.left, b.left);
@@ -41,7 +41,7 @@ absl::StatusOr<double> ScalarOf(const Call& call, size_t index, double otherwise
   return call.in(index).ToDoubles()[0];
 }
 
-// Indices of the boxes that stay, best score first; of equal ones the lower index first.
+// Indices of the selected boxes, best score first; for equal scores the lower index first.
 std::vector<int64_t> Select(const std::vector<Box>& boxes, const float* scores, bool by_score, float least,
                             float threshold, int64_t most) {
   std::vector<int64_t> candidates;
@@ -62,7 +62,7 @@ std::vector<int64_t> Select(const std::vector<Box>& boxes, const float* scores, 
 
 }  // namespace
 
-// boxes [batch, boxes, 4], scores [batch, classes, boxes] -> rows of (batch, class, box); or, as TensorFlow has it,
+// boxes [batch, boxes, 4], scores [batch, classes, boxes] -> rows of (batch, class, box); or, as in TensorFlow,
 // boxes [boxes, 4], scores [boxes] -> indices of boxes.
 Outputs NonMaxSuppression(const Call& call) {
   const bool single = call.in(0).rank() == 2 && call.in(1).rank() == 1;

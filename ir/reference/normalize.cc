@@ -14,7 +14,7 @@ namespace halftone::reference {
 
 namespace {
 
-// `size` numbers that lie `step` apart, replaced by their softmax: exp(x - max) / sum of exp(x - max).
+// `size` numbers with stride `step`, replaced by their softmax: exp(x - max) / sum of exp(x - max).
 void SoftmaxAlong(double* row, int64_t size, int64_t step, double max) {
   double sum = 0;
   for (int64_t k = 0; k < size; ++k) sum += row[k * step] = std::exp(row[k * step] - max);
@@ -28,7 +28,7 @@ void LogSoftmaxOf(double* row, int64_t size, int64_t step, double max) {
   for (int64_t k = 0; k < size; ++k) row[k * step] = row[k * step] - max - log_sum;
 }
 
-// 1 where the first of the largest is, else 0.
+// 1 at the first largest element, else 0.
 void HardmaxOf(double* row, int64_t size, int64_t step, double max) {
   bool found = false;
   for (int64_t k = 0; k < size; ++k) {
@@ -87,7 +87,7 @@ namespace {
 
 struct Statistics {
   std::vector<double> mean, variance;  // of the batch; variance divided by the count
-  int64_t count = 0;                   // elements a channel
+  int64_t count = 0;                   // elements per channel
 };
 
 // x as [outer, channels, inner].
@@ -138,7 +138,7 @@ std::vector<std::vector<double>> FurtherOutputs(const Call& call, const Statisti
 
 }  // namespace
 
-// (x - mean) / sqrt(variance + epsilon) * scale + offset, a channel at a time.
+// (x - mean) / sqrt(variance + epsilon) * scale + offset, channel by channel.
 Outputs BatchNorm(const Call& call) {
   const Tensor& x = call.in(0);
   if (x.rank() < 2) return Error("x is ", x.shape().ToString(), ", need at least rank 2");
@@ -177,7 +177,7 @@ Outputs BatchNorm(const Call& call) {
     } else if (i <= further.size()) {
       outputs.push_back(FromDoubles(call.types[i], {view.channels}, further[i - 1]));
     } else {
-      outputs.emplace_back(call.types[i], Dims{});  // TensorFlow's sixth output: nothing on a CPU
+      outputs.emplace_back(call.types[i], Dims{});  // TensorFlow's sixth output: empty on a CPU
     }
   }
   return outputs;

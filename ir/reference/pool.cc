@@ -1,4 +1,4 @@
-// Pooling over 1 to 3 spatial dimensions, in both layouts: brought to channels first, then one loop over windows.
+// Pooling over 1 to 3 spatial dimensions, in both layouts: converted to channels first, then one loop over windows.
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 namespace halftone::reference {
 namespace {
 
-// x as planes of three spatial dimensions (missing ones in front are 1), and the windows over them.
+// x as planes of three spatial dimensions (missing leading ones are 1), and the windows over them.
 struct Planes {
   std::vector<double> x;
   Dims output_dims;  // channels first
@@ -106,8 +106,8 @@ Tensor InLayout(const Call& call, const Planes& p, std::vector<double> y) {
   return FromDoubles(call.type(), std::move(dims), y);
 }
 
-// Where the element at `at` of plane n is in the whole x. NCHW: "storage_order" 1 counts the spatial dimensions in
-// column-major order. NHWC: as x lies in memory.
+// The index in x of the element at `at` of plane n. NCHW: "storage_order" 1 counts the spatial dimensions in
+// column-major order. NHWC: in memory order.
 int64_t IndexInX(const Call& call, const Planes& p, int64_t n, int64_t at) {
   if (IsChannelsLast(call.attributes())) {
     const int64_t channels = p.output_dims[1];
@@ -120,7 +120,7 @@ int64_t IndexInX(const Call& call, const Planes& p, int64_t n, int64_t at) {
 
 }  // namespace
 
-// The largest element; the first of equal ones gives the index. A NaN wins.
+// The largest element; the first of equal ones gives the index. NaN counts as the largest.
 Outputs MaxPool(const Call& call) {
   HALFTONE_ASSIGN_OR_RETURN(const Planes p, Describe(call));
   const int64_t order = call.attributes().Int("storage_order", 0);
@@ -161,7 +161,7 @@ Outputs LpPool(const Call& call) {
   return std::vector<Tensor>{InLayout(call, p, std::move(y))};
 }
 
-// The mean of the window's elements; with count_include_pad padding counts as zeros, but not what lies beyond it
+// The mean of the window's elements; with count_include_pad padding counts as zeros, but not the positions beyond it
 // (ceil_mode).
 Outputs AveragePool(const Call& call) {
   HALFTONE_ASSIGN_OR_RETURN(const Planes p, Describe(call));
@@ -214,8 +214,8 @@ Outputs GlobalPool(const Call& call) {
   return std::vector<Tensor>{FromDoubles(call.type(), std::move(dims), y)};
 }
 
-// Each element goes to where its index in the unpooled tensor says; the rest is 0. The indices are of a tensor of the
-// size that the window makes; a larger output_shape pads it at the end of each dimension.
+// Writes each element to its index in the unpooled tensor; other elements are 0. The indices refer to a tensor of the
+// size that the windows cover; a larger output_shape pads it at the end of each dimension.
 Outputs MaxUnpool(const Call& call) {
   const Tensor& x = call.in(0);
   const Tensor& indices = call.in(1);

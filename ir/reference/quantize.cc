@@ -1,5 +1,5 @@
 // Between real numbers and integers by scale and zero point, and contractions of integers. Scales, quotients and
-// products are in f32, as in the formats' definitions: where a tie falls depends on it.
+// products are in f32, as the formats define them, because ties depend on it.
 
 #include <algorithm>
 #include <cmath>
@@ -12,8 +12,8 @@
 namespace halftone::reference {
 namespace {
 
-// For each element of x the one of `scale` (or of a zero point) that is meant: the only one, one a position along
-// `axis`, or one a block of `block_size` positions along it.
+// The index in `scale` (or in a zero point) for each element of x: per tensor, per position along `axis`, or per block
+// of `block_size` positions along it.
 absl::StatusOr<std::vector<int64_t>> ScaleOffsets(const Call& call, const Tensor& scale, std::string_view what) {
   const Tensor& x = call.in(0);
   if (scale.num_elements() == 1) return std::vector<int64_t>(x.num_elements(), 0);
@@ -31,10 +31,10 @@ absl::StatusOr<std::vector<int64_t>> ScaleOffsets(const Call& call, const Tensor
   Dims blocks = x.dims();
   blocks[axis] = (blocks[axis] + block - 1) / block;
   if (scale.dims() != blocks) {
-    return Error(what, " is ", scale.shape().ToString(), ", need ", Shape::Of(blocks).ToString(), ": one a block of ",
+    return Error(what, " is ", scale.shape().ToString(), ", need ", Shape::Of(blocks).ToString(), ": one per block of ",
                  block);
   }
-  // The offset in whole blocks, and what one block is worth.
+  // The offset in whole blocks, and the stride of one block.
   Dims outer = RowMajorStrides(blocks);
   const int64_t step = outer[axis];
   outer[axis] = 0;
@@ -45,7 +45,7 @@ absl::StatusOr<std::vector<int64_t>> ScaleOffsets(const Call& call, const Tensor
   return offsets;
 }
 
-// One zero point an element of `scale`; zeros where the input is absent.
+// One zero point per element of `scale`; zeros if the input is absent.
 absl::StatusOr<std::vector<double>> ZeroPoints(const Call& call, const Tensor& scale) {
   if (!call.has(2)) return std::vector<double>(scale.num_elements(), 0.0);
   const Tensor& zero_point = call.in(2);
@@ -66,7 +66,7 @@ Outputs QuantizeLinear(const Call& call) {
   const std::vector<float> scales = scale.ToFloats(), x = call.in(0).ToFloats();
   std::vector<double> y(x.size());
   for (size_t i = 0; i < y.size(); ++i) y[i] = std::nearbyint(x[i] / scales[at[i]]) + zero_points[at[i]];
-  return std::vector<Tensor>{FromDoubles(call.type(), call.in(0).dims(), y)};  // which saturates
+  return std::vector<Tensor>{FromDoubles(call.type(), call.in(0).dims(), y)};  // saturates
 }
 
 Outputs DequantizeLinear(const Call& call) {
@@ -79,7 +79,7 @@ Outputs DequantizeLinear(const Call& call) {
   return std::vector<Tensor>{FromDoubles(call.type(), call.in(0).dims(), y)};
 }
 
-// The range of x, widened to hold 0, onto 0 to 255.
+// Maps the range of x, extended to include 0, to 0 to 255.
 Outputs DynamicQuantizeLinear(const Call& call) {
   const std::vector<float> x = call.in(0).ToFloats();
   float low = 0, high = 0;
@@ -97,14 +97,14 @@ Outputs DynamicQuantizeLinear(const Call& call) {
                              FromDoubles(type(2, DataType::kUInt8), {}, {zero_point})};
 }
 
-// ---- TensorFlow's forms.
+// ---- TensorFlow's ops.
 
 namespace {
 
-// Low and high: scalars, or one a position along the axis.
+// Low and high: scalars, or one per position along the axis.
 struct Ranges {
   std::vector<float> low, high;
-  std::vector<int64_t> at;  // for each element of x
+  std::vector<int64_t> at;  // the index for each element of x
 };
 
 absl::StatusOr<Ranges> ReadRanges(const Call& call, bool along_axis, int64_t written_axis) {
@@ -126,7 +126,7 @@ absl::StatusOr<Ranges> ReadRanges(const Call& call, bool along_axis, int64_t wri
   return ranges;
 }
 
-// A range whose zero is exactly one of the steps.
+// A range in which 0 is exactly one of the steps.
 struct Nudged {
   float low, high, scale;
 };
@@ -150,7 +150,7 @@ Outputs FakeQuant(const Call& call) {
   std::vector<double> y(x.size());
   for (size_t i = 0; i < y.size(); ++i) {
     const float low = ranges.low[ranges.at[i]], high = ranges.high[ranges.at[i]];
-    if (low == 0 && high == 0) continue;  // nothing but 0 can be said
+    if (low == 0 && high == 0) continue;  // only 0 can be represented
     const Nudged range = Nudge(low, high, first, last);
     const float inverse = 1.0f / range.scale;
     const float zero = std::floor(-range.low * inverse + 0.5f);
@@ -205,7 +205,7 @@ Outputs DequantizeRange(const Call& call) {
 
 namespace {
 
-// x - zero_point in f64, which is exact; `zero_dims`: how the zero point lies in x's dimensions.
+// x - zero_point in f64, which is exact; `zero_dims`: the shape of the zero point that broadcasts to x.
 absl::StatusOr<Tensor> Centered(const Tensor& x, const Tensor& zero_point, const Dims& zero_dims,
                                 std::string_view what) {
   if (Count(zero_dims) != zero_point.num_elements() ||
@@ -238,9 +238,9 @@ Outputs ConvInteger(const Call& call) {
   const Tensor& weights_zero = ZeroPoint(call, 3);
   if (x_zero.num_elements() != 1) return Error("x_zero_point is ", x_zero.shape().ToString(), ", need a scalar");
   Dims along(call.in(1).rank(), 1);
-  if (weights_zero.num_elements() != 1) {  // one an output channel
+  if (weights_zero.num_elements() != 1) {  // one per output channel
     if (call.attributes().String("weights_layout", "OIHW") != "OIHW") {
-      return absl::UnimplementedError("zero points of channels need weights in OIHW");
+      return absl::UnimplementedError("zero points per channel need weights in OIHW");
     }
     if (along.empty()) return Error("weights are a scalar");
     along[0] = weights_zero.num_elements();
@@ -255,7 +255,7 @@ Outputs MatMulInteger(const Call& call) {
   HALFTONE_RETURN_IF_ERROR(CheckIntegers(call));
   const Tensor& a_zero = ZeroPoint(call, 2);
   const Tensor& b_zero = ZeroPoint(call, 3);
-  // A vector of zero points is one a row of a, one a column of b.
+  // A vector has one zero point per row of a, or per column of b.
   const Dims rows = a_zero.num_elements() == 1 ? Dims{}
                     : a_zero.rank() == 1       ? Dims{a_zero.num_elements(), 1}
                                                : a_zero.dims();
@@ -266,19 +266,19 @@ Outputs MatMulInteger(const Call& call) {
   return MatMul(Call{call.graph, call.node, operands, call.types});
 }
 
-// Rounded as the ops that it stands for: cast, the product of the scales, its product with the sums, the bias.
+// Rounds like the ops that it replaces: cast, the multiplication of the scales, their multiplication with the sums, the bias.
 Outputs MatMulIntegerToFloat(const Call& call) {
   const auto given = [&call](size_t i) { return call.has(i) ? call.in(i) : Tensor(); };
   const std::vector<Tensor> operands = {call.in(0), call.in(1), given(4), given(5)};
   const std::vector<DataType> types = {DataType::kInt32};
-  Node bare = call.node;  // sums have no activation
+  Node bare = call.node;  // without the activation
   bare.attributes = {};
-  HALFTONE_ASSIGN_OR_RETURN(const std::vector<Tensor> product, MatMulInteger(Call{call.graph, bare, operands, types}));
+  HALFTONE_ASSIGN_OR_RETURN(const std::vector<Tensor> result, MatMulInteger(Call{call.graph, bare, operands, types}));
   HALFTONE_ASSIGN_OR_RETURN(const FusedActivation activation, FusedActivation::Of(call.attributes()));
-  const std::vector<int64_t> sums = product[0].ToInts();
+  const std::vector<int64_t> sums = result[0].ToInts();
   const Tensor &a_scale = call.in(2), &b_scale = call.in(3);
   if (call.in(1).rank() < 2) return Error("b is ", call.in(1).shape().ToString(), ", need a matrix");
-  const int64_t columns = product[0].dims().back();
+  const int64_t columns = result[0].dims().back();
   if (a_scale.num_elements() != 1) return Error("a_scale is ", a_scale.shape().ToString(), ", need one number");
   if (b_scale.num_elements() != 1 && b_scale.dims() != Dims{columns}) {
     return Error("b_scale is ", b_scale.shape().ToString(), ", need one number or [", columns, "]");
@@ -297,7 +297,7 @@ Outputs MatMulIntegerToFloat(const Call& call) {
     const float biased = number + bias[column];
     y[i] = activation(biased);
   }
-  return std::vector<Tensor>{FromDoubles(call.type(), product[0].dims(), y)};
+  return std::vector<Tensor>{FromDoubles(call.type(), result[0].dims(), y)};
 }
 
 }  // namespace halftone::reference

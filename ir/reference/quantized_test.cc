@@ -1,4 +1,4 @@
-// Nodes that read and write integers which stand for real numbers (ir/quantization.h).
+// Nodes that read and write integers that represent real numbers (ir/quantization.h).
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -54,7 +54,7 @@ TEST(Quantized, MatMulWithWeightsOfAScaleAColumn) {
               ElementsAre(1 - 1.5 + 0.5, 1 - 0.5 + 1, 1 + 1 - 1.5));
 }
 
-// What reads two kinds of scales and moves alone.
+// An op with inputs of two scales that only moves values.
 TEST(Quantized, ConcatBringsItsInputsToOneScale) {
   EXPECT_THAT(Numbers(R"(graph () {
                 a: u8[2]{0.5, 128} = const u8[2] {130, 127}

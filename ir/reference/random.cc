@@ -1,4 +1,4 @@
-// Random numbers that repeat: the same node gives the same numbers in each run and on each machine.
+// Deterministic random numbers: the same node gives the same numbers in each run and on each machine.
 
 #include <cmath>
 #include <numbers>
@@ -19,7 +19,7 @@ uint64_t Mixed(uint64_t seed, uint64_t index) {
   return x ^ (x >> 32);
 }
 
-// From [0, 1): 53 bits.
+// Uniform in [0, 1), with 53 bits.
 double Unit(uint64_t seed, uint64_t index) { return static_cast<double>(Mixed(seed, index) >> 11) * 0x1p-53; }
 
 // Nodes without a seed differ by their names.
@@ -48,7 +48,7 @@ Outputs RandomUniform(const Call& call) {
   return std::vector<Tensor>{FromDoubles(call.type(), dims, y)};
 }
 
-// Two uniform numbers make a normal one (Box and Muller).
+// A normal number from two uniform ones (Box-Muller).
 Outputs RandomNormal(const Call& call) {
   HALFTONE_ASSIGN_OR_RETURN(const Dims dims, DimsOf(call));
   const uint64_t seed = SeedOf(call);

@@ -1,4 +1,4 @@
-// lstm, gru, rnn: one step after the other, in f64.
+// lstm, gru, rnn: step by step, in f64.
 
 #include "ir/recurrent.h"
 
@@ -12,7 +12,7 @@
 namespace halftone::reference {
 namespace {
 
-// All inputs as numbers; absent ones are filled with what their absence means.
+// All inputs as numbers; absent ones get their default values.
 struct Inputs {
   std::vector<double> x, w, r, b, h, c, peepholes, attention;
   std::vector<int64_t> lengths;
@@ -22,7 +22,7 @@ struct Sizes {
   int64_t steps = 0, batch = 0, input = 0, hidden = 0, gates = 0, directions = 0;
 };
 
-// Where things of one direction are.
+// The parts of the weights of one direction.
 struct Direction {
   const RecurrentOptions& options;
   const Sizes& size;
@@ -36,21 +36,21 @@ struct Direction {
   const double* peepholes() const { return in.peepholes.data() + index * 3 * size.hidden; }
   const GateActivation& activation(int i) const { return options.activations[index][i]; }
 
-  // Of w or r, the product of row `unit` of gate `gate` with a vector.
-  static double Product(const double* matrix, int64_t row, int64_t columns, const double* vector) {
+  // Row `unit` of gate `gate` of w or r times a vector.
+  static double Dot(const double* matrix, int64_t row, int64_t columns, const double* vector) {
     double sum = 0;
     for (int64_t k = 0; k < columns; ++k) sum += matrix[row * columns + k] * vector[k];
     return sum;
   }
   double FromInput(int gate, int64_t unit, const double* x) const {
     const int64_t row = gate * size.hidden + unit;
-    return Product(w(), row, size.input, x) + wb()[row];
+    return Dot(w(), row, size.input, x) + wb()[row];
   }
   double FromState(int gate, int64_t unit, const double* h) const {
     const int64_t row = gate * size.hidden + unit;
-    return Product(r(), row, size.hidden, h) + rb()[row];
+    return Dot(r(), row, size.hidden, h) + rb()[row];
   }
-  // A state as the products with r read it.
+  // A state as the matmuls with r read it.
   std::vector<double> Rounded(std::vector<double> state) const {
     if (!options.state.has_value()) return state;
     const double scale = options.state->scale, zero = options.state->zero_point;
@@ -76,7 +76,7 @@ void LstmStep(const Direction& d, const double* x, std::vector<double>& h, std::
   }
 }
 
-// attention: how much of the update is left out.
+// attention: the part of the update gate that is suppressed.
 void GruStep(const Direction& d, const double* x, double attention, std::vector<double>& h) {
   constexpr int kZ = 0, kR = 1, kH = 2;
   const int64_t hidden = d.size.hidden;

@@ -1,4 +1,4 @@
-// Reductions over some dimensions: sum, mean, maximum, norms and the like. An empty set gives what starts the fold.
+// Reductions over some dimensions: sum, mean, maximum, norms and the like. An empty set gives the initial value.
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,7 @@ absl::StatusOr<std::vector<bool>> ReducedAxes(const Call& call) {
   return std::vector<bool>(rank, !call.attributes().Bool("noop_with_empty_axes", false));
 }
 
-// Folds every element of x into the result at into[i].
+// Accumulates every element of x into the result at into[i].
 template <typename T, typename Combine>
 std::vector<T> Fold(const std::vector<T>& x, const std::vector<int64_t>& into, int64_t size, T start, Combine combine) {
   std::vector<T> y(size, start);
@@ -30,7 +30,7 @@ std::vector<T> Fold(const std::vector<T>& x, const std::vector<int64_t>& into, i
 double Larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 double Smaller(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 
-// log(sum(exp(x))), with the maximum taken out so that nothing overflows.
+// log(sum(exp(x))), with the maximum subtracted first, so that nothing overflows.
 std::vector<double> LogSumExp(const std::vector<double>& x, const std::vector<int64_t>& into, int64_t size) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const std::vector<double> largest = Fold<double>(x, into, size, -kInfinity, Larger);
@@ -67,7 +67,7 @@ std::vector<double> ReduceReals(OpKind op, const std::vector<double>& x, const s
   return fold(0, add);
 }
 
-// Sums and products wrap around as the machine's do. T is uint64_t for u64, else int64_t.
+// Sums and products wrap around (two's complement). T is uint64_t for u64, else int64_t.
 template <typename T>
 std::vector<int64_t> ReduceIntegers(OpKind op, const std::vector<int64_t>& x, const std::vector<int64_t>& into,
                                     int64_t size, int64_t per_result) {
@@ -97,7 +97,7 @@ bool NeedsReals(OpKind op) {
   return op == OpKind::kReduceL2 || op == OpKind::kReduceLogSum || op == OpKind::kReduceLogSumExp;
 }
 
-// The least and the greatest number of a type stand for the maximum and minimum of nothing.
+// The maximum (minimum) of an empty set is the least (greatest) number of the type.
 int64_t OfNothing(OpKind op, DataType type) {
   if (type == DataType::kBool) return op == OpKind::kReduceMin;
   const int bits = static_cast<int>(ElementSize(type)) * 8;
@@ -116,7 +116,7 @@ Outputs Reduce(const Call& call) {
   if (op == OpKind::kReduceAll) op = OpKind::kReduceMin;  // of bools
   if (op == OpKind::kReduceAny) op = OpKind::kReduceMax;
   HALFTONE_ASSIGN_OR_RETURN(const std::vector<bool> reduced, ReducedAxes(call));
-  Dims kept = x.dims(), dims;  // with ones for the reduced; as the attribute keepdims wants
+  Dims kept = x.dims(), dims;  // with 1 for reduced dimensions; and as keepdims requires
   for (int i = 0; i < x.rank(); ++i) {
     if (reduced[i]) kept[i] = 1;
     if (!reduced[i] || call.attributes().Bool("keepdims", true)) dims.push_back(kept[i]);

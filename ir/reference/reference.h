@@ -1,4 +1,4 @@
-// One readable function per op: what the op means. Oracle of the tests, constant folder, last-resort kernel.
+// One readable function per op, which defines the op. Used as reference in tests, for constant folding, and as fallback kernel.
 #ifndef HALFTONE_IR_REFERENCE_REFERENCE_H_
 #define HALFTONE_IR_REFERENCE_REFERENCE_H_
 
@@ -18,19 +18,18 @@ namespace halftone::reference {
 // Whether EvaluateNode can compute this op (false for inputs, opaque and structural nodes).
 bool HasReference(OpKind op);
 
-// What stops a run whose loops do not end.
+// Limits for runs whose loops do not end.
 struct RunLimits {
   int64_t body_runs = kMaxBodyRuns;
-  // Asked before each run of a loop's body: a status that is not OK ends the run with it.
+  // Called before each run of a loop's body: a status that is not OK ends the run with that status.
   std::function<absl::Status()> interrupted = nullptr;
 };
 
-// The node's outputs. `inputs` has one tensor an input of the node; an absent one has type kUnknown. Output types are those
-// of the node's output values. Computes in f64 or f32 whatever the type, and rounds once at the end to the output's type
-// (bf16: nearest even). Absent outputs come back as kUnknown tensors.
-// Values with a quantization are integers, computed with as quantization.h says.
-// Errors: INVALID_ARGUMENT (shapes or values that do not fit, names the node), UNIMPLEMENTED; RESOURCE_EXHAUSTED where
-// loops take more than the limits.
+// The node's outputs. `inputs` has one tensor per input of the node; an absent one has type kUnknown. Output types are
+// those of the node's output values. Computes in f64 or f32 for every floating-point type, and rounds once at the end
+// to the output's type (bf16: nearest even). Absent outputs are kUnknown tensors. Values with a quantization are
+// integers that represent real numbers (quantization.h). Errors: INVALID_ARGUMENT (invalid shapes or values; names the
+// node), UNIMPLEMENTED; RESOURCE_EXHAUSTED if loops exceed the limits.
 absl::StatusOr<std::vector<Tensor>> EvaluateNode(const Graph& graph, NodeId node, const std::vector<Tensor>& inputs,
                                                  const RunLimits& limits = {});
 

@@ -1,4 +1,4 @@
-// Reference functions by hand: what tests/reference (against ONNX Runtime) does not say. Types, rounding, fused parts,
+// Reference functions by hand: what tests/reference (against ONNX Runtime) does not cover. Types, rounding, fused parts,
 // TensorFlow's conventions, errors.
 
 #include "ir/reference/reference.h"

@@ -16,7 +16,7 @@ absl::Status CheckIndex(std::string_view name, size_t i, int64_t index, int64_t 
   return Error(name, "[", i, "] is ", index, ", must be in [0, ", batch, ")");
 }
 
-// The mean of a bin's samples; with `max` the largest weighted corner of any.
+// The mean of a bin's samples; with `max` the largest weighted corner of all samples.
 double PoolBin(const RoiBin& bin, const double* plane, bool max) {
   double sum = 0, most = -std::numeric_limits<double>::infinity();
   for (const RoiSample& sample : bin.samples) {
@@ -33,7 +33,7 @@ double PoolBin(const RoiBin& bin, const double* plane, bool max) {
 
 }  // namespace
 
-// Each region (x1, y1, x2, y2), cut into output_height x output_width bins; a bin is the mean of its samples.
+// Each region (x1, y1, x2, y2), divided into output_height x output_width bins; a bin is the mean of its samples.
 Outputs RoiAlign(const Call& call) {
   const Tensor& x = call.in(0);
   const Tensor& rois = call.in(1);
@@ -66,7 +66,7 @@ Outputs RoiAlign(const Call& call) {
   return std::vector<Tensor>{FromDoubles(call.type(), dims, y)};
 }
 
-// Each region (batch index, x1, y1, x2, y2; ends included), cut into bins of whole pixels; a bin is its maximum.
+// Each region (batch index, x1, y1, x2, y2; ends included), divided into bins of whole pixels; a bin is its maximum.
 Outputs MaxRoiPool(const Call& call) {
   const Tensor& x = call.in(0);
   const Tensor& rois = call.in(1);
@@ -133,7 +133,7 @@ Outputs CropAndResize(const Call& call) {
   const std::vector<double> in = x.ToDoubles();
   const std::vector<float> corners = boxes.ToFloats();
   const std::vector<int64_t> images = call.in(2).ToInts();
-  // Where crop position i of `count` between `begin` and `end` is on an axis of `extent` pixels.
+  // The coordinate on an axis of `extent` pixels of crop position i of `count` between `begin` and `end`.
   const auto source = [](int64_t i, int64_t count, float begin, float end, int64_t extent) {
     const float last = static_cast<float>(extent - 1);
     if (count == 1) return 0.5f * (begin + end) * last;

@@ -1,4 +1,4 @@
-// Ops that repeat, cut, join and turn around: expand, tile, split, stack, unstack, reverse, reverse_sequence.
+// Ops that repeat, split, concatenate and reverse: expand, tile, split, stack, unstack, reverse, reverse_sequence.
 
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,7 @@
 
 namespace halftone::reference {
 
-// As numpy adds x and an array of that shape: ones in the shape keep x's dimensions.
+// Broadcasts x to the shape as in numpy: ones in the shape keep the dimensions of x.
 Outputs Expand(const Call& call) {
   const Tensor& x = call.in(0);
   const Dims shape = call.in(1).ToInts();
@@ -25,7 +25,7 @@ Outputs Tile(const Call& call) {
     return Error("repeats holds ", repeats.size(), " numbers, x is ", x.shape().ToString());
   }
   const Dims strides = RowMajorStrides(x.dims());
-  Dims dims, cut, cut_strides;  // each dimension as [repeats, size], the first of which goes nowhere
+  Dims dims, cut, cut_strides;  // each dimension as [repeats, size]; the first has stride 0
   for (size_t i = 0; i < repeats.size(); ++i) {
     int64_t product = 0;
     if (repeats[i] < 0 || __builtin_mul_overflow(repeats[i], x.dims()[i], &product)) {
@@ -150,7 +150,7 @@ Outputs Reverse(const Call& call) {
   return std::vector<Tensor>{TakeElements(x, x.dims(), Offsets(x.dims(), strides, start))};
 }
 
-// The first lengths[b] steps of batch entry b, backwards; the others stay.
+// Reverses the first lengths[b] steps of batch entry b; the others stay.
 Outputs ReverseSequence(const Call& call) {
   const Tensor& x = call.in(0);
   HALFTONE_ASSIGN_OR_RETURN(const int batch, Axis(call.attributes().Int("batch_axis", 1), x.rank()));

@@ -1,4 +1,4 @@
-// Ops that keep the elements as they are, shape, and cast.
+// Ops that keep the elements unchanged, shape, and cast.
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 namespace halftone::reference {
 namespace {
 
-// x's elements under other dims.
+// The elements of x with different dims.
 Outputs Under(const Tensor& x, Dims dims) {
   HALFTONE_RETURN_IF_ERROR(CheckDims(dims));
   if (Count(dims) != x.num_elements()) {
@@ -29,7 +29,7 @@ Outputs Constant(const Call& call) {
 
 Outputs Identity(const Call& call) { return std::vector<Tensor>{call.in(0)}; }
 
-// At inference everything is kept. Training (an input that says true) would draw random numbers.
+// At inference all elements are kept. Training (an input that is true) would use random numbers.
 Outputs Dropout(const Call& call) {
   const bool training = call.has(2) && call.in(2).num_elements() == 1 && call.in(2).ToInts()[0] != 0;
   const bool has_ratio = call.has(1) && call.in(1).num_elements() == 1;

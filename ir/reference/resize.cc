@@ -1,4 +1,4 @@
-// ONNX's Resize: nearest, linear and cubic, one dimension after the other. See ir/resize_taps.h.
+// ONNX's Resize: nearest, linear and cubic, dimension by dimension. See ir/resize_taps.h.
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 namespace halftone::reference {
 namespace {
 
-// Every line along the axis replaced by its resized one.
+// Resizes every line along the axis.
 std::vector<double> ResizeAxis(const std::vector<double>& x, const Dims& dims, const ResizedAxis& axis,
                                double extrapolation) {
   const int64_t outer = Count(std::span(dims).first(axis.axis)), inner = Count(std::span(dims).subspan(axis.axis + 1));
@@ -26,7 +26,7 @@ std::vector<double> ResizeAxis(const std::vector<double>& x, const Dims& dims, c
       for (size_t t = 0; t < taps.from.size(); ++t) {
         const double* in = x.data() + (o * axis.in + taps.from[t]) * inner;
         const double weight = taps.weights[t];
-        if (weight == 0) continue;  // what is not read must not spread its NaN
+        if (weight == 0) continue;  // a NaN with weight 0 must not propagate
         for (int64_t k = 0; k < inner; ++k) out[k] += weight * in[k];
       }
     }

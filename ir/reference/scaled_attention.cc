@@ -9,7 +9,7 @@
 namespace halftone::reference {
 namespace {
 
-// q, k or v as a stack of matrices.
+// q, k or v as a batch of matrices.
 struct Matrices {
   Dims leading;
   int64_t rows, columns;
@@ -31,7 +31,7 @@ Dims WithMatrix(Dims leading, int64_t rows, int64_t columns) {
   return leading;
 }
 
-// Of each matrix of a stack of `to`, which one of `from` belongs to it.
+// For each matrix of a batch of shape `to`, the index of its matrix in `from`.
 std::vector<int64_t> Members(const Dims& from, const Dims& to) { return Offsets(to, BroadcastStrides(from, to)); }
 
 }  // namespace

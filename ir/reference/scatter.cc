@@ -1,5 +1,5 @@
 // Writing by index: scatter_elements, scatter_nd, scatter_nd_new. Negative indices count from the end; out of range is
-// an error; where one place is written twice the last one stays, or both are reduced.
+// an error; if one element is written twice, the last value wins, or both are reduced.
 
 #include <algorithm>
 #include <cmath>
@@ -67,7 +67,7 @@ Outputs Scatter(const Tensor& x, const Tensor& updates, const std::vector<int64_
   return std::vector<Tensor>{FromInts(x.type(), x.dims(), y)};
 }
 
-// The elements of x that updates go to: each tuple of `indices` names a slice.
+// The elements of x that are updated: each tuple of `indices` selects a slice.
 absl::StatusOr<std::vector<int64_t>> SliceOffsets(const Dims& x, const Tensor& indices, const Tensor& updates) {
   if (indices.rank() < 1) return Error("indices is a scalar, need rank 1 at least");
   const int64_t length = indices.dims().back();
@@ -109,7 +109,7 @@ Outputs ScatterNd(const Call& call) {
   return Scatter(call.in(0), call.in(2), offsets, call.attributes().String("reduction", "none"));
 }
 
-// Into zeros; what goes to one place is added up.
+// Writes into zeros; values for the same element are added.
 Outputs ScatterNdNew(const Call& call) {
   const Tensor& updates = call.in(1);
   const Dims dims = call.in(2).ToInts();

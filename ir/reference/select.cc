@@ -9,7 +9,7 @@
 
 namespace halftone::reference {
 
-// Positions of elements that are not zero, one row a dimension; with {rows}, one row an element.
+// Positions of elements that are not zero, one row per dimension; with {rows}, one row per element.
 Outputs NonZero(const Call& call) {
   const Tensor& x = call.in(0);
   const std::vector<double> elements = x.ToDoubles();
@@ -42,8 +42,8 @@ int Compare(T a, T b) {
 }
 
 struct Groups {
-  std::vector<int64_t> first;    // of each group, in the wanted order: its first slice
-  std::vector<int64_t> inverse;  // of each slice: its group
+  std::vector<int64_t> first;    // the first slice of each group, in the requested order
+  std::vector<int64_t> inverse;  // the group of each slice
   std::vector<int64_t> counts;
 };
 
@@ -73,7 +73,7 @@ Groups GroupSlices(const std::vector<T>& x, int64_t outer, int64_t size, int64_t
     result.inverse[order[i]] = static_cast<int64_t>(result.first.size()) - 1;
   }
   if (sorted) return result;
-  // In the order in which they come first.
+  // In the order of their first occurrence.
   const int64_t groups = static_cast<int64_t>(result.first.size());
   std::vector<int64_t> by_first(groups), rank(groups);
   std::iota(by_first.begin(), by_first.end(), 0);
@@ -149,7 +149,7 @@ Outputs Compress(const Call& call) {
   const std::vector<int64_t> condition = call.in(1).ToInts();
   const int64_t size = axis.has_value() ? x.dims()[*axis] : x.num_elements();
   std::vector<int64_t> kept;
-  for (size_t i = 0; i < condition.size(); ++i) {  // may be shorter: the rest is left out
+  for (size_t i = 0; i < condition.size(); ++i) {  // may be shorter: the other slices are omitted
     if (condition[i] == 0) continue;
     if (static_cast<int64_t>(i) >= size) return Error("condition keeps element ", i, " of ", size);
     kept.push_back(static_cast<int64_t>(i));

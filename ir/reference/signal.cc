@@ -35,7 +35,7 @@ class Transform {
     }
   }
 
-  // Bin k of x, which has (real, imaginary) pairs; fewer than n are continued by zeros.
+  // Bin k of x, which has (real, imaginary) pairs; fewer than n are padded with zeros.
   void Bin(const std::vector<double>& x, int64_t k, double* y) const {
     double real = 0, imaginary = 0;
     for (size_t t = 0, turn = 0; 2 * t < x.size(); ++t, turn = (turn + k) % n_) {
@@ -78,7 +78,7 @@ Outputs Dft(const Call& call) {
   const Transform transform(n, call.attributes().Bool("inverse", false));
   const std::vector<double> numbers = x.ToDoubles();
   std::vector<double> y(Count(dims));
-  int64_t outer = 1, inner = 1;  // lines before and behind the axis
+  int64_t outer = 1, inner = 1;  // lines before and after the axis
   for (int i = 0; i < axis; ++i) outer *= dims[i];
   for (int i = axis + 1; i + 1 < x.rank(); ++i) inner *= dims[i];
   std::vector<double> line(2 * taken);
@@ -161,7 +161,7 @@ Outputs WindowFunction(const Call& call) {
   return std::vector<Tensor>{FromDoubles(call.type(), {size}, y)};
 }
 
-// Triangles that rise and fall between neighbours of num_bins + 2 points, equally far apart on the mel scale.
+// Triangles between adjacent points of num_bins + 2 points that are equidistant on the mel scale.
 Outputs MelWeightMatrix(const Call& call) {
   HALFTONE_ASSIGN_OR_RETURN(const int64_t bins, Scalar(call.in(0), "num_bins"));
   HALFTONE_ASSIGN_OR_RETURN(const int64_t length, Scalar(call.in(1), "dft_length"));
@@ -177,7 +177,7 @@ Outputs MelWeightMatrix(const Call& call) {
   const double low = mel(call.in(3).ToDoubles()[0]), high = mel(call.in(4).ToDoubles()[0]);
   const int64_t rows = length / 2 + 1;
   HALFTONE_RETURN_IF_ERROR(CheckDims({rows, bins}));
-  const auto point = [&](int64_t i) {  // the row of the spectrum on which a triangle begins, peaks or ends
+  const auto point = [&](int64_t i) {  // the row of the spectrum where a triangle begins, peaks or ends
     const double at = low + static_cast<double>(i) * (high - low) / static_cast<double>(bins + 2);
     const double row = std::floor(static_cast<double>(length + 1) * hertz(at) / static_cast<double>(rate));
     return static_cast<int64_t>(std::clamp(row, -1e15, 1e15));

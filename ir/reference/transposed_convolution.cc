@@ -1,5 +1,5 @@
-// Transposed convolution of 1, 2 or 3 spatial dimensions in every layout, and col2im, which is its last step: brought
-// to NCHW and IOHW first, then each tap adds to where it writes.
+// Transposed convolution of 1, 2 or 3 spatial dimensions in every layout, and col2im, which is its last step: converted
+// to NCHW and IOHW first, then each tap adds its contributions.
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 namespace halftone::reference {
 namespace {
 
-// Everything as three spatial dimensions: the missing ones in front are 1 with stride 1 and no padding.
+// Always three spatial dimensions: missing leading ones are 1 with stride 1 and no padding.
 struct Geometry {
   std::array<int64_t, 3> in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, pad{0, 0, 0};
 };
@@ -65,7 +65,7 @@ void ForEachTap(const Geometry& g, Visit visit) {
   }
 }
 
-// How the weights become [inputs, outputs of a group, spatial...].
+// The permutation of the weights to [inputs, outputs per group, spatial...].
 absl::StatusOr<std::vector<int>> OrderOfWeights(int rank, const std::string& layout) {
   if (layout != "IOHW" && layout != "HWOI") return Error("weights_layout '", layout, "' is unknown");
   std::vector<int> perm;
@@ -143,8 +143,7 @@ Outputs ConvTranspose(const Call& call) {
   return std::vector<Tensor>{FromDoubles(call.type(), std::move(dims), y)};
 }
 
-// x: [n, channels * taps of a block, blocks]. Each block is added to the image where a window of a convolution would
-// lie.
+// x: [n, channels * taps of a block, blocks]. Each block is added to the image at the position of a convolution window.
 Outputs Col2Im(const Call& call) {
   const Tensor& x = call.in(0);
   const Dims image = call.in(1).ToInts(), block = call.in(2).ToInts();

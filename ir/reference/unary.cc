@@ -1,5 +1,5 @@
-// Elementwise ops of one tensor. Integers are computed in 64 bits and wrap around where the table says how; everything
-// else in doubles.
+// Elementwise ops of one tensor. Integers are computed in 64 bits and wrap around if the table has an integer function;
+// everything else is computed in doubles.
 
 #include <algorithm>
 #include <cmath>
@@ -96,7 +96,7 @@ double Positive(double x, double, double) { return x == std::numeric_limits<doub
 double Negative(double x, double, double) { return x == -std::numeric_limits<double>::infinity() ? 1 : 0; }
 double Never(double, double, double) { return 0; }
 
-// The row of the node's op; those with variants by attribute are chosen here.
+// The row of the node's op, including variants by attribute.
 Row FunctionOf(const Node& node) {
   if (node.op == kGelu) {
     const bool tanh = node.attributes.String("approximate", "none") == "tanh";
@@ -114,7 +114,7 @@ Row FunctionOf(const Node& node) {
   return {node.op, nullptr};
 }
 
-// Ops on integers that must not go through a double; false for others.
+// Ops on integers that must not be converted to double; false for others.
 bool IntegerUnaryOf(OpKind op, bool is_unsigned, int64_t x, int64_t& y) {
   const uint64_t u = static_cast<uint64_t>(x);
   const bool negative = !is_unsigned && x < 0;

@@ -11,8 +11,8 @@
 namespace halftone {
 namespace {
 
-// What free dimensions behind the first are: at first all different, so that no two fit by accident; then all the same,
-// which is what unnamed ones may have to be.
+// Numbers for the dynamic dimensions after the first: first all different, so that no two match by accident; then all
+// equal, because unnamed dimensions may have to be equal.
 struct Choice {
   int64_t number;
   int64_t step;
@@ -67,7 +67,7 @@ absl::StatusOr<std::vector<Shape>> ChooseInputShapes(const Graph& graph, int64_t
     last = WithInputShapes(graph, shapes).status();
     if (last.ok()) return shapes;
   }
-  return Annotate(last, "no numbers fit the free dimensions of its inputs");
+  return Annotate(last, "no numbers match the dynamic dimensions of its inputs");
 }
 
 absl::StatusOr<Graph> WithInputShapes(const Graph& graph, const std::vector<Shape>& shapes) {
@@ -76,7 +76,7 @@ absl::StatusOr<Graph> WithInputShapes(const Graph& graph, const std::vector<Shap
   }
   Graph bound = graph;
   GraphEditor edit(bound);
-  std::map<std::string, int64_t> symbols;  // for nodes of which nothing is inferred
+  std::map<std::string, int64_t> symbols;  // for nodes without inferred shapes
   for (size_t i = 0; i < shapes.size(); ++i) {
     const ValueId value = graph.output(graph.inputs()[i]);
     const Shape& free = graph.shape(value);

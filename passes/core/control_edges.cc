@@ -9,7 +9,7 @@
 namespace halftone {
 namespace {
 
-// How many nodes are looked at before an edge is called unsafe.
+// The maximum number of visited nodes before an edge counts as unsafe.
 constexpr size_t kMostAncestors = 2000;
 
 bool Has(const std::vector<NodeId>& nodes, NodeId id) {
@@ -24,13 +24,13 @@ bool MayBeDead(const Graph& graph, const RuleSchedule* schedule) {
   return false;
 }
 
-// Whether one of the matched nodes needs `wanted`, which is not matched, by whatever edges; true where that would take
-// too long to find out.
+// Whether one of the matched nodes depends on `wanted`, which is not matched, through any edges; also true if the
+// search visits too many nodes.
 bool Needs(const Graph& graph, const Match& match, NodeId wanted, const RuleSchedule* schedule) {
   std::set<NodeId> known(match.nodes().begin(), match.nodes().end());
   std::vector<NodeId> work(match.nodes());
   const auto look_at = [&](NodeId id) {
-    if (schedule != nullptr && schedule->IsBefore(id, wanted)) return;  // it cannot need it
+    if (schedule != nullptr && schedule->IsBefore(id, wanted)) return;  // it cannot depend on it
     if (known.insert(id).second) work.push_back(id);
   };
   while (!work.empty()) {
@@ -55,7 +55,7 @@ bool IsNeeded(const Graph& graph, NodeId root) {
 std::string GuardControlEdges(const Graph& graph, const RewriteRule& rule, const Match& match,
                               const RuleSchedule* schedule) {
   const bool movable = rule.makes_one_node() && IsNeeded(graph, match.root());
-  std::optional<bool> dead;  // asked at most once
+  std::optional<bool> dead;  // computed at most once
   for (const NodeId id : match.nodes()) {
     const auto has = [&](std::string_view what, NodeId other, std::string_view why) {
       return Concat("'", graph.Label(id), "' has control edges: ", what, " '", graph.Label(other), "'", why);
@@ -114,7 +114,8 @@ absl::StatusOr<std::vector<std::string>> DetachedControl::Attach(GraphEditor& ed
   if (empty()) return moved;
   const NodeId node = Replacement(graph);
   if (!node.valid() || (graph.output(node).index < values_before_ && !Has(matched_, node))) {
-    return absl::InternalError("makes_one_node() says that one node takes the root's place, but another makes its value");
+    return absl::InternalError(
+        "makes_one_node() says that one node takes the root's place, but another makes its value");
   }
   const std::string label = graph.Label(node);
   std::vector<NodeId> before = graph.node(node).control_inputs;

@@ -1,9 +1,9 @@
-// Control edges of nodes that a rule replaces: whoever ran after, or before, one of them runs after, or before, the
-// node that takes their place.
+// Control edges of the nodes that a rule replaces: a node that ran after (or before) one of them runs after (or before)
+// the node that replaces them.
 //
-// Safe for edges into matched nodes: the root ran after their sources already. Safe for edges out of them where nothing
-// that they lead to is needed by the match: else the graph would have a cycle. Not where values may be dead (switch and
-// merge): a node would be dead with operands that it had not.
+// Edges into matched nodes can move: the root already ran after their sources. Edges out of matched nodes can move
+// unless the match depends on their destination: then the graph would have a cycle. Edges cannot move where values may
+// be dead (switch and merge): a node would depend on dead operands that it did not have before.
 #ifndef HALFTONE_PASSES_CORE_CONTROL_EDGES_H_
 #define HALFTONE_PASSES_CORE_CONTROL_EDGES_H_
 
@@ -18,8 +18,8 @@
 
 namespace halftone {
 
-// "" if the matched nodes have no control edges or all of these may move, else which may not and why. With a schedule of
-// the graph it need not look at all of it.
+// "" if the matched nodes have no control edges or all of them can move; else the edge that cannot, and the reason. A
+// schedule of the graph makes the check faster.
 std::string GuardControlEdges(const Graph& graph, const RewriteRule& rule, const Match& match,
                               const RuleSchedule* schedule);
 
@@ -27,15 +27,15 @@ std::string GuardControlEdges(const Graph& graph, const RewriteRule& rule, const
 //
 //   DetachedControl control(edit, match);      // the matched nodes have none now
 //   rule.Apply(match, edit);
-//   control.Attach(edit);                      // what makes the root's value now has them
+//   control.Attach(edit);                      // the new producer of the root's value has them
 //
 // REQUIRES: GuardControlEdges allows it
 class DetachedControl {
  public:
   DetachedControl(GraphEditor& edit, const Match& match);
 
-  // A sentence for each edge that did not belong to the root: "control input '^init' moved to 'y'". INTERNAL where an
-  // old node makes the root's value, to which edges must not move.
+  // One sentence per edge that did not belong to the root: "control input '^init' moved to 'y'". INTERNAL if an old
+  // node produces the root's value: edges must not move to it.
   absl::StatusOr<std::vector<std::string>> Attach(GraphEditor& edit) const;
   bool empty() const { return into_.empty() && out_of_.empty(); }
 
@@ -50,7 +50,7 @@ class DetachedControl {
   std::vector<Edge> into_, out_of_;
   std::vector<NodeId> matched_;
   int values_before_ = 0;
-  // A place where the root's value is read: an input of a node, or an output of the graph.
+  // A use of the root's value: an input of a node, or an output of the graph.
   Use reader_;
   int output_ = -1;
 };

@@ -12,7 +12,7 @@
 namespace halftone {
 namespace {
 
-constexpr float kLowPrecision = 0.05f;  // a few roundings to bf16, of numbers that cancel
+constexpr float kLowPrecision = 0.05f;  // a few roundings to bf16 with cancellation
 
 float LargestMagnitude(const Tensor& tensor) {
   if (!IsFloatingPoint(tensor.type())) return 0;
@@ -55,12 +55,12 @@ bool Quantizes(const Graph& graph) {
   return std::any_of(nodes.begin(), nodes.end(), [&](NodeId id) { return graph.op(id) == OpKind::kQuantizeLinear; });
 }
 
-// Of graphs whose inputs have known shapes.
+// REQUIRES: the inputs of both graphs have known shapes
 absl::StatusOr<std::string> CompareBound(const Graph& before, const Graph& after, uint64_t seed, float tolerance) {
   const std::vector<Tensor> inputs = reference::RandomInputs(before, seed);
   HALFTONE_ASSIGN_OR_RETURN(const std::vector<Tensor> expected, reference::EvaluateGraph(before, inputs));
   absl::StatusOr<std::vector<Tensor>> actual = reference::EvaluateGraph(after, inputs);
-  if (!actual.ok()) return Concat("the graph cannot be run any more: ", actual.status().message());
+  if (!actual.ok()) return Concat("the graph can no longer be run: ", actual.status().message());
   if (actual->size() != expected.size()) {
     return Concat("there are ", actual->size(), " outputs instead of ", expected.size());
   }
@@ -93,7 +93,7 @@ absl::StatusOr<std::string> CompareOutputs(const Graph& before, const Graph& aft
     HALFTONE_ASSIGN_OR_RETURN(const Graph bound, WithInputShapes(before, shapes));
     const absl::StatusOr<Graph> bound_after = WithInputShapes(after, shapes);
     if (!bound_after.ok()) {
-      return Concat("inputs of ", Numbers(shapes), " do not fit any more: ", bound_after.status().message());
+      return Concat("inputs of ", Numbers(shapes), " no longer match: ", bound_after.status().message());
     }
     HALFTONE_ASSIGN_OR_RETURN(const std::string difference, CompareBound(bound, *bound_after, seed, tolerance));
     if (!difference.empty()) return Concat("with inputs of ", Numbers(shapes), ": ", difference);
@@ -109,11 +109,11 @@ float AllowedDifference(float declared, const Graph& before, const Graph& after)
 }
 
 absl::Status CheckEquivalence(const Pass& pass, const Graph& before, const Graph& after, PassContext& context) {
-  if (std::isinf(pass.tolerance())) return absl::OkStatus();  // another answer is what its owner asked for
+  if (std::isinf(pass.tolerance())) return absl::OkStatus();  // the user asked for a pass that changes outputs
   const float allowed = AllowedDifference(pass.tolerance(), before, after);
   absl::StatusOr<std::string> difference = CompareOutputs(before, after, context.equivalence.seed, allowed);
   if (!difference.ok()) {
-    const std::string note = Concat("answers were not checked: ", difference.status().message());
+    const std::string note = Concat("outputs were not checked: ", difference.status().message());
     if (std::find(context.notes.begin(), context.notes.end(), note) == context.notes.end())
       context.notes.push_back(note);
     return absl::OkStatus();

@@ -1,4 +1,4 @@
-// The equivalence check: the same seeded inputs through the graph before and after a pass, by the reference evaluator.
+// The equivalence check: the reference evaluator runs the graph before and after a pass on the same seeded inputs.
 #ifndef HALFTONE_PASSES_CORE_EQUIVALENCE_H_
 #define HALFTONE_PASSES_CORE_EQUIVALENCE_H_
 
@@ -12,17 +12,17 @@
 
 namespace halftone {
 
-// "" if both graphs answer alike, else which output differs and how far. `tolerance` is a part of the largest magnitude
-// of each output. Free dimensions are bound to small numbers, twice: batches of 1 and of 2. Errors: INVALID_ARGUMENT or
-// UNIMPLEMENTED where `before` cannot be run (dimensions for which no number fits, opaque nodes).
+// "" if the outputs of both graphs agree, else the output that differs and by how much. `tolerance` is relative to the
+// largest magnitude of each output. Dynamic dimensions are bound to small numbers, twice: for batch 1 and batch 2.
+// Errors: INVALID_ARGUMENT or UNIMPLEMENTED if `before` cannot be run (no numbers match its dimensions, opaque nodes).
 absl::StatusOr<std::string> CompareOutputs(const Graph& before, const Graph& after, uint64_t seed, float tolerance);
 
-// What a pass of this declared exactness (kBitExact, kRounding, ...) may do to these graphs: types below f32 round
-// coarsely, unless every number stays as it is.
+// The allowed difference for a pass of this declared exactness (kBitExact, kRounding, ...) on these graphs. It is
+// larger for graphs with types below f32, except for bit-exact passes.
 float AllowedDifference(float declared, const Graph& before, const Graph& after);
 
-// CompareOutputs for the gate: INTERNAL if answers moved beyond what the pass declares. A graph that cannot be run is a
-// note in the context, once.
+// CompareOutputs for the gate: INTERNAL if outputs change by more than the pass declares. A graph that cannot be run
+// adds one note to the context.
 absl::Status CheckEquivalence(const Pass& pass, const Graph& before, const Graph& after, PassContext& context);
 
 }  // namespace halftone

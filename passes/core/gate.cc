@@ -21,7 +21,7 @@
 namespace halftone {
 namespace {
 
-// Dumps are a help: a full disk does not fail the job, but it is said.
+// Dumps are optional: a full disk does not fail the job, but adds a note.
 void WriteDump(const std::string& path, const std::string& text, PassContext& context) {
   const absl::Status status = WriteFileAtomically(path, text);
   if (!status.ok()) context.notes.push_back(Concat("no dump: ", status.message()));
@@ -33,7 +33,7 @@ void Dump(const Pass& pass, std::string_view when, const Graph& graph, PassConte
   WriteDump(Concat(stem, when, ".graph"), PrintGraph(graph), context);
 }
 
-// What a pass made must be a graph. verify=full: and its shapes must be what inference says.
+// The result of a pass must be a valid graph. With verify=full its shapes must also be those of shape inference.
 absl::Status Check(const Graph& graph, std::vector<NodeId> touched, PassContext& context) {
   const bool thorough = context.debug.verify_full || context.equivalence.enabled;
   if (context.in_pipeline && graph.num_nodes() > kLargeGraph && !thorough) {

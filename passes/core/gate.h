@@ -1,5 +1,5 @@
-// The one way in which a pass is run. Whatever every pass needs is here, once: interruption, skip list, verifying,
-// timing, dumps, the equivalence check and the text that reproduces a failure.
+// Runs one pass. It does for every pass: interruption, skip list, verification, timing, dumps, the equivalence check
+// and the reproducer of a failure.
 #ifndef HALFTONE_PASSES_CORE_GATE_H_
 #define HALFTONE_PASSES_CORE_GATE_H_
 
@@ -13,10 +13,10 @@
 
 namespace halftone {
 
-// Runs `pass` once over `graph`; the number of edits. `pipeline` is only for messages and reproducers.
+// Runs `pass` once over `graph` and returns the number of edits. `pipeline` is only for messages and reproducers.
 //
-// In a pipeline a graph of more than kLargeGraph nodes is verified only where the pass touched it, unless more is asked
-// for (verify=full, the equivalence check); the pipeline verifies the whole at its end.
+// In a pipeline, only the nodes that the pass touched are verified if the graph has more than kLargeGraph nodes, except
+// with verify=full or the equivalence check; the pipeline verifies the whole graph at its end.
 absl::StatusOr<int64_t> RunThroughGate(const Pass& pass, std::string_view pipeline, Graph& graph, PassContext& context);
 
 inline constexpr int kLargeGraph = 2000;

@@ -12,7 +12,7 @@ bool Has(const std::vector<NodeId>& nodes, NodeId id) {
   return std::find(nodes.begin(), nodes.end(), id) != nodes.end();
 }
 
-// Moving values is the same in any precision: only nodes that compute carry one.
+// Moving values is the same in any precision: only nodes that compute have one.
 bool Computes(OpKind op) {
   const OpGroup group = Info(op).group;
   return group != OpGroup::kMove && group != OpGroup::kSource && group != OpGroup::kShape;
@@ -20,7 +20,7 @@ bool Computes(OpKind op) {
 
 std::string Quoted(const Graph& graph, NodeId id) { return Concat("'", graph.Label(id), "'"); }
 
-// The output by its name outside, where that is another.
+// Includes the name of the output if it differs from the label.
 std::string IsAnOutput(const Graph& graph, ValueId value) {
   const std::string label = graph.Label(graph.producer(value));
   for (const GraphOutput& output : graph.outputs()) {

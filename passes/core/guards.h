@@ -1,4 +1,4 @@
-// The conditions that hold for every rewrite rule, so that no rule has to ask them.
+// The conditions that the driver checks for every rewrite rule.
 #ifndef HALFTONE_PASSES_CORE_GUARDS_H_
 #define HALFTONE_PASSES_CORE_GUARDS_H_
 
@@ -11,13 +11,13 @@
 
 namespace halftone {
 
-// Who needs the value beside one reader, in words with its name; "" if nobody does. Control edges do not count: the
-// driver looks after them.
+// Describes a use of the value other than its one expected consumer; "" if there is none. Control edges do not count:
+// the driver handles them.
 std::string OtherNeed(const Graph& graph, ValueId value);
 
-// "" if the match may be applied, else the reason. A match is refused where
-//   - an intermediate value (of any matched node but the results) has a reader outside the match or is an output,
-//   - a matched node stands on another device than the root,
+// "" if the match may be applied, else the reason. A match is refused if
+//   - an intermediate value (of any matched node except the results) has a consumer outside the match or is an output,
+//   - the device of a matched node differs from that of the root,
 //   - a matched node has control edges, unless `rule` makes one node to which they can move (control_edges.h),
 //   - the plan gives the matched nodes that compute (not those that only move values) different precisions.
 // `schedule` is the graph's, or nullptr.

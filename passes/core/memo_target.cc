@@ -6,7 +6,7 @@
 namespace halftone {
 namespace {
 
-// Bytes that are equal for equal questions alone: every part has its length in it, or a fixed one.
+// A key that is equal only for equal queries: every part has a fixed length or is preceded by its length.
 class Key {
  public:
   template <typename T>
@@ -93,9 +93,9 @@ absl::Status MemoTarget::SupportsFused(const Graph& graph, NodeId id, const Fuse
   for (const ValueId input : node.inputs) key.Add(graph, input);
   for (const ValueId output : node.outputs) key.Add(graph, output);
   if (!key.Add(node.attributes)) return target_.SupportsFused(graph, id, parts);
-  const auto [answer, asked] = answers_.try_emplace(key.text());
-  if (asked) answer->second = target_.SupportsFused(graph, id, parts);
-  return answer->second;
+  const auto [reply, asked] = replies_.try_emplace(key.text());
+  if (asked) reply->second = target_.SupportsFused(graph, id, parts);
+  return reply->second;
 }
 
 absl::Status MemoTarget::SupportsOp(const Graph& graph, OpKind op, std::span<const ValueId> inputs) const {
@@ -104,9 +104,9 @@ absl::Status MemoTarget::SupportsOp(const Graph& graph, OpKind op, std::span<con
   key.Add(false);
   key.Add(inputs.size());
   for (const ValueId input : inputs) key.Add(graph, input);
-  const auto [answer, asked] = answers_.try_emplace(key.text());
-  if (asked) answer->second = target_.SupportsOp(graph, op, inputs);
-  return answer->second;
+  const auto [reply, asked] = replies_.try_emplace(key.text());
+  if (asked) reply->second = target_.SupportsOp(graph, op, inputs);
+  return reply->second;
 }
 
 absl::Status MemoTarget::SupportsQuantized(const Graph& graph, NodeId id, std::span<const ValueId> inputs,
@@ -118,9 +118,9 @@ absl::Status MemoTarget::SupportsQuantized(const Graph& graph, NodeId id, std::s
   for (const ValueId input : inputs) key.Add(graph, input);
   key.Add(graph, output);
   if (!key.Add(node.attributes)) return target_.SupportsQuantized(graph, id, inputs, output);
-  const auto [answer, asked] = quantized_answers_.try_emplace(key.text());
-  if (asked) answer->second = target_.SupportsQuantized(graph, id, inputs, output);
-  return answer->second;
+  const auto [reply, asked] = quantized_replies_.try_emplace(key.text());
+  if (asked) reply->second = target_.SupportsQuantized(graph, id, inputs, output);
+  return reply->second;
 }
 
 }  // namespace halftone

@@ -1,4 +1,4 @@
-// A target that is asked only once for each kind of node: a network of a thousand equal layers asks for one.
+// A target that caches the replies of another target per kind of node: a network of a thousand equal layers asks once.
 #ifndef HALFTONE_PASSES_CORE_MEMO_TARGET_H_
 #define HALFTONE_PASSES_CORE_MEMO_TARGET_H_
 
@@ -12,8 +12,9 @@
 
 namespace halftone {
 
-// Nodes are of one kind where op, attributes and the types, shapes, quantizations and constness of inputs and outputs
-// are the same; a target looks at nothing else. For one fixed point: not thread-safe. `target` must outlive it.
+// Nodes are of one kind if their ops, attributes, and the types, shapes, quantizations and constness of their inputs
+// and outputs are equal; a target looks at nothing else. For one fixed point: not thread-safe. `target` must outlive
+// it.
 class MemoTarget final : public Target {
  public:
   explicit MemoTarget(const Target& target) : target_(target) {}
@@ -30,8 +31,8 @@ class MemoTarget final : public Target {
 
  private:
   const Target& target_;
-  mutable std::unordered_map<std::string, absl::Status> answers_;
-  mutable std::unordered_map<std::string, absl::Status> quantized_answers_;
+  mutable std::unordered_map<std::string, absl::Status> replies_;
+  mutable std::unordered_map<std::string, absl::Status> quantized_replies_;
 };
 
 }  // namespace halftone

@@ -25,7 +25,7 @@ std::vector<NodeId> Holders(const Graph& graph, const RuleSchedule* schedule) {
   return holders;
 }
 
-// Whether the running rule has something to look at in a graph or in those nested in it.
+// Whether the running rule has nodes to visit in a graph or in those nested in it.
 bool HasWork(const Graph& graph, RuleSchedule& schedule, int rule, const OpSet& roots) {
   if (schedule.HasWork(graph, rule, roots)) return true;
   for (const NodeId id : Holders(graph, &schedule)) {

@@ -1,4 +1,4 @@
-// A pass over a graph and everything nested in it.
+// Runs a pass over a graph and all graphs nested in it.
 #ifndef HALFTONE_PASSES_CORE_NESTED_RUN_H_
 #define HALFTONE_PASSES_CORE_NESTED_RUN_H_
 
@@ -8,10 +8,10 @@
 
 namespace halftone {
 
-// Runs `pass` on the graphs that the graph's nodes hold, the innermost first, then on the graph itself; nested graphs
-// that it changed are put back. Inside there is no precision plan: plans know the nodes of the outermost graph only.
-// What happens inside is logged under the node that holds the graph, as "loop/body/add".
-// REQUIRES: CheckNesting holds. Recurses over nesting, of which that allows kMaxNestingDepth levels.
+// Runs `pass` on the graphs that the graph's nodes hold, the innermost first, then on the graph itself, and stores the
+// changed nested graphs. Nested graphs have no precision plan: a plan covers only the outermost graph. Entries of the
+// log name a nested node by the node that holds its graph: "loop/body/add". REQUIRES: CheckNesting holds. Recurses over
+// at most kMaxNestingDepth levels of nesting.
 absl::Status RunEverywhere(const Pass& pass, GraphEditor& edit, PassContext& context);
 
 }  // namespace halftone

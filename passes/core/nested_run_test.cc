@@ -73,7 +73,7 @@ TEST_F(NestedRun, FuelIsOneAccount) {
   EXPECT_EQ(NodesInBody(graph_), 6);
 }
 
-TEST_F(NestedRun, TheWholeOptimizerKeepsTheAnswers) {
+TEST_F(NestedRun, TheWholeOptimizerKeepsTheOutputs) {
   ASSERT_TRUE(Run("optimize").ok());
   EXPECT_TRUE(context_.notes.empty());
   ASSERT_TRUE(Run("export-file").ok());
@@ -88,10 +88,10 @@ TEST_F(NestedRun, ShapesFollowTheSymbolsOutside) {
   context_.equivalence.enabled = false;
   ASSERT_TRUE(Run("optimize").ok());
   const Graph& body = *NestedGraph(graph_.node(graph_.producer(graph_.FindValue("y"))), "body");
-  EXPECT_EQ(body.shape(body.FindValue("b")).ToString(), "[?,3]");  // and no name that only the optimizer knows
+  EXPECT_EQ(body.shape(body.FindValue("b")).ToString(), "[?,3]");  // without the optimizer's internal names
 }
 
-// A pass that breaks a graph inside is found as one that breaks the graph.
+// A pass that breaks a nested graph is reported like one that breaks the graph.
 TEST_F(NestedRun, ErrorsInsideNameTheNode) {
   class Breaks final : public Pass {
    public:

@@ -1,4 +1,4 @@
-// What a pass is, and what it is given.
+// The interface of a pass, and its context.
 #ifndef HALFTONE_PASSES_CORE_PASS_H_
 #define HALFTONE_PASSES_CORE_PASS_H_
 
@@ -27,23 +27,22 @@ namespace halftone {
 class OpSet;
 class RuleSchedule;
 
-// --- Declared exactness: how far a pass may move answers, as a part of an output's largest magnitude.
-inline constexpr float kBitExact = 0;      // every answer stays the same number, in every type
-inline constexpr float kRounding = 1e-4f;  // sums in another order, numbers rounded elsewhere. Where a graph has types
-                                           // below f32: by as much as these round (equivalence.h)
+// --- Declared exactness: how much a pass may change outputs, relative to the largest magnitude of an output.
+inline constexpr float kBitExact = 0;      // every output is the same number, in every type
+inline constexpr float kRounding = 1e-4f;  // different order of sums or roundings. If a graph has types
+                                           // below f32: the rounding of these types (equivalence.h)
 
-// What happened to one node, or why it did not. Lives as long as its log, which keeps the texts.
+// What a pass did to one node, or why it did nothing. Lives as long as its log, which keeps the texts.
 struct RewriteLogEntry {
   const std::string& pass;  // name of the pass or rule
   std::string node;         // Graph::Label
   NodeId origin;            // the node of the imported graph
   bool applied = false;
   const std::string& text;  // applied: the equation; else the reason of the refusal
-  bool remark =
-      false;  // applied: no change of its own, but what else the one before did ("control input '^x' moved to 'y'")
+  bool remark = false;      // applied: a side effect of the previous entry ("control input '^x' moved to 'y'")
 };
 
-// The reasons of a run, in order; each refusal once. Not thread-safe.
+// The entries of a run, in order; each refusal once. Not thread-safe.
 class RewriteLog {
  public:
   RewriteLog() = default;
@@ -54,7 +53,8 @@ class RewriteLog {
   void Applied(std::string_view pass, std::string label, NodeId origin, std::string_view equation);
   void Remark(std::string_view pass, std::string label, NodeId origin, std::string_view sentence);
   void Refused(std::string_view pass, const Graph& graph, NodeId node, std::string_view reason);
-  // What happened in a graph that node `origin` of the outermost graph holds; `where` goes before the nodes' names.
+  // Adds the entries of a graph that node `origin` of the outermost graph holds; `where` is prepended to the nodes'
+  // names.
   void TakeNested(const RewriteLog& nested, std::string_view where, NodeId origin);
   const std::vector<RewriteLogEntry>& entries() const { return entries_; }
 
@@ -75,14 +75,13 @@ struct PassRun {
   double milliseconds = 0;
 };
 
-// The equivalence check: the graph before and after every pass that edits is run on seeded inputs.
+// The equivalence check: runs the graph before and after every pass that edits on seeded inputs.
 struct EquivalenceOptions {
   bool enabled = false;
   uint64_t seed = 1;
 };
 
-// Everything a pass may ask for, and what it leaves behind. One per pipeline run; not thread-safe. Only `target` is
-// needed.
+// The inputs and side results of a run of a pipeline. One per run; not thread-safe. Only `target` is required.
 struct PassContext {
   const Target& target;
   const PrecisionPlan* plan = nullptr;  // where it is set, nothing of different planned precision is fused
@@ -92,46 +91,47 @@ struct PassContext {
   RewriteLog* log = nullptr;
   DebugOptions debug = {};
   EquivalenceOptions equivalence = {};
-  // Asked between passes: a status that is not OK (CANCELLED, DEADLINE_EXCEEDED) ends the run with it.
+  // Called between passes: a status that is not OK (CANCELLED, DEADLINE_EXCEEDED) ends the run with that status.
   std::function<absl::Status()> interrupted = nullptr;
   // For tests: the order of the rules inside fixed points is shuffled from this seed.
   std::optional<uint64_t> shuffle = std::nullopt;
-  // For tests: called after every pass, fixed point that has settled, and pass that edited in a fixed point's first
-  // round; may put another graph in its place. Not in later rounds: files say a fused op by its parts, which would be
-  // fused for ever.
+  // For tests: called after every pass, after every fixed point, and after every pass that edited in the first round of
+  // a fixed point; it may replace the graph. Not in later rounds: files spell a fused op by its parts, which would be
+  // fused again in every round.
   std::function<absl::Status(Graph&)> after_pass = nullptr;
 
-  // --- Left behind.
+  // --- Results.
   std::vector<PassRun> runs = {};
-  // Sentences for the report: "equivalence of 'fuse' was not checked: the graph has opaque nodes".
+  // Notes for the report: "outputs were not checked: node 'f' (opaque) cannot be run".
   std::vector<std::string> notes = {};
-  // After a failure of the framework's checks: the text for graph_opt --reproduce (reproducer.h).
+  // The text for graph_opt --reproduce (reproducer.h), after a failure of the framework's checks.
   std::string reproducer = {};
 
-  // --- The framework's own state.
+  // --- Internal state of the framework.
   int step = 0;         // numbers the dumps
   int64_t matches = 0;  // of the running pass
   std::map<std::string, int64_t, std::less<>> fuel_used = {};
-  const std::vector<NodeId>* touched = nullptr;  // by the running pass, so far
-  const Target* memo = nullptr;                  // remembers what `target` said, for the running fixed point
-  RuleSchedule* schedule = nullptr;              // of the running fixed point of rules; without one a rule looks at all
-  int rule = 0;                                  // the running rule's number in it, and
-  const OpSet* roots = nullptr;                  // its roots
-  bool in_pipeline = false;                      // which verifies the whole graph at its end where
-  bool half_verified = false;                    // a pass was verified by what it touched
-  bool explains = true;                          // refusals go to the log: only of what is left when all has settled
+  const std::vector<NodeId>* touched = nullptr;  // nodes edited by the running pass so far
+  const Target* memo = nullptr;                  // caches the replies of `target` during the running fixed point
+  RuleSchedule* schedule = nullptr;  // of the running fixed point of rules; without one a rule visits all nodes
+  int rule = 0;                      // the running rule's number in it, and
+  const OpSet* roots = nullptr;      // its roots
+  bool in_pipeline = false;          // a pipeline, which verifies the whole graph at its end if
+  bool half_verified = false;        // a pass was verified only by the nodes that it edited
+  bool explains = true;              // log refusals: only in the last round of a fixed point
 };
 
-// Stateless between runs. A pass says nothing about having changed the graph: the editor counts.
+// Stateless between runs. A pass does not report whether it changed the graph: the editor counts the edits.
 class Pass {
  public:
   virtual ~Pass() = default;
   virtual std::string_view name() const = 0;
-  // OK also where there was nothing to do. Errors name the node.
+  // OK also if there was nothing to do. Errors name the node.
   virtual absl::Status Run(GraphEditor& edit, PassContext& context) const = 0;
-  // How far answers may move. Only the precision passes change numbers on purpose.
+  // How much outputs may change. Only the precision passes change numbers on purpose.
   virtual float tolerance() const { return kRounding; }
-  // Whether it runs on nested graphs too. Not where it goes there itself, or needs what only the outermost graph has.
+  // Whether it also runs on nested graphs. False for passes that visit them on their own, or that need data of the
+  // outermost graph.
   virtual bool enters_nested() const { return true; }
 };
 

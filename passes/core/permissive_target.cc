@@ -10,32 +10,32 @@
 namespace halftone {
 namespace {
 
-struct PartWord {
-  std::string_view word;
+struct PartRow {
+  std::string_view name;
   bool FusedParts::* part;
 };
-constexpr PartWord kPartWords[] = {{"bias", &FusedParts::bias},
-                                   {"residual", &FusedParts::residual},
-                                   {"scale", &FusedParts::scale},
-                                   {"broadcast_residual", &FusedParts::broadcast_residual},
-                                   {"activation_first", &FusedParts::activation_first}};
+constexpr PartRow kParts[] = {{"bias", &FusedParts::bias},
+                              {"residual", &FusedParts::residual},
+                              {"scale", &FusedParts::scale},
+                              {"broadcast_residual", &FusedParts::broadcast_residual},
+                              {"activation_first", &FusedParts::activation_first}};
 
-// `wanted` has everything that `missing` names.
+// Whether `wanted` has all parts of `missing`.
 bool Covers(const FusedParts& wanted, const FusedParts& missing) {
-  for (const PartWord& row : kPartWords) {
+  for (const PartRow& row : kParts) {
     if (missing.*row.part && !(wanted.*row.part)) return false;
   }
   return missing.activation == Activation::kNone || wanted.activation == missing.activation;
 }
 
-// False: it is no word for a part.
-bool AddPart(std::string_view word, FusedParts& parts) {
-  for (const PartWord& row : kPartWords) {
-    if (row.word != word) continue;
+// False: the name is not a part.
+bool AddPart(std::string_view name, FusedParts& parts) {
+  for (const PartRow& row : kParts) {
+    if (row.name != name) continue;
     parts.*row.part = true;
     return true;
   }
-  const std::optional<Activation> activation = ActivationFromName(word);
+  const std::optional<Activation> activation = ActivationFromName(name);
   if (activation.has_value()) parts.activation = *activation;
   return activation.has_value();
 }
@@ -43,31 +43,31 @@ bool AddPart(std::string_view word, FusedParts& parts) {
 }  // namespace
 
 absl::StatusOr<PermissiveTarget> PermissiveTarget::Parse(std::string_view text) {
-  struct IntegerWord {
-    std::string_view word;
+  struct Int8Part {
+    std::string_view name;
     bool Missing::* flag;
   };
-  static constexpr IntegerWord kIntegerWords[] = {{"int8", &Missing::int8},
-                                                  {"int8_result", &Missing::int8_result},
-                                                  {"int8_mixed", &Missing::int8_mixed},
-                                                  {"int8_scales", &Missing::int8_scales}};
+  static constexpr Int8Part kInt8Parts[] = {{"int8", &Missing::int8},
+                                            {"int8_result", &Missing::int8_result},
+                                            {"int8_mixed", &Missing::int8_mixed},
+                                            {"int8_scales", &Missing::int8_scales}};
   absl::string_view rest = absl::StripAsciiWhitespace(AbslView(text));
   if (!absl::ConsumePrefix(&rest, "without ")) {
     return absl::InvalidArgumentError(Concat("a target is 'without op+part, ...', not '", text, "'"));
   }
   PermissiveTarget target;
   for (const absl::string_view item : absl::StrSplit(rest, ',')) {
-    const std::vector<std::string> words = absl::StrSplit(absl::StripAsciiWhitespace(item), '+');
-    const std::optional<OpKind> op = OpFromName(words[0]);
-    if (!op.has_value()) return absl::InvalidArgumentError(Concat("'", words[0], "' is no op"));
+    const std::vector<std::string> names = absl::StrSplit(absl::StripAsciiWhitespace(item), '+');
+    const std::optional<OpKind> op = OpFromName(names[0]);
+    if (!op.has_value()) return absl::InvalidArgumentError(Concat("'", names[0], "' is not an op"));
     Missing missing{*op, {}, std::string(absl::StripAsciiWhitespace(item))};
-    for (size_t i = 1; i < words.size(); ++i) {
-      missing.result_type = missing.result_type || words[i] == "result_type";
-      missing.math_mode = missing.math_mode || words[i] == "math_mode";
-      for (const IntegerWord& row : kIntegerWords) missing.*row.flag = missing.*row.flag || words[i] == row.word;
+    for (size_t i = 1; i < names.size(); ++i) {
+      missing.result_type = missing.result_type || names[i] == "result_type";
+      missing.math_mode = missing.math_mode || names[i] == "math_mode";
+      for (const Int8Part& row : kInt8Parts) missing.*row.flag = missing.*row.flag || names[i] == row.name;
       if (!missing.OfFusion()) continue;
-      if (!AddPart(words[i], missing.parts)) {
-        return absl::InvalidArgumentError(Concat("'", words[i],
+      if (!AddPart(names[i], missing.parts)) {
+        return absl::InvalidArgumentError(Concat("'", names[i],
                                                  "' is neither an activation nor one of bias, residual, "
                                                  "scale, broadcast_residual, activation_first, result_type, "
                                                  "math_mode, int8, int8_result, int8_mixed and int8_scales"));
@@ -128,7 +128,7 @@ absl::Status PermissiveTarget::SupportsQuantized(const Graph& graph, NodeId node
   if (writes) look(output);
   const bool is_contraction = Info(op).group == OpGroup::kContraction;
   if (is_contraction && (graph.quantization(inputs[0]) == nullptr) != (graph.quantization(inputs[1]) == nullptr)) {
-    return absl::UnimplementedError("one operand of integers and one of floats");
+    return absl::UnimplementedError("one int8 and one floating-point operand");
   }
   for (const Missing& missing : missing_) {
     if (missing.op != op) continue;

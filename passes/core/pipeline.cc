@@ -43,7 +43,7 @@ void Pipeline::AddFixedPoint(std::string name, std::vector<std::unique_ptr<Pass>
   steps_.push_back({.name = std::move(name), .passes = std::move(passes), .rules = {}, .repeat = true});
 }
 
-// The number of edits; `last` becomes the name of the last pass that edited.
+// Returns the number of edits; sets `last` to the name of the last pass that edited.
 absl::StatusOr<int64_t> Pipeline::RunRound(const Step& step, Graph& graph, PassContext& context, std::string& last,
                                            bool first_round) const {
   int64_t edits = 0;
@@ -68,7 +68,7 @@ absl::Status Pipeline::Settle(const Step& step, Graph& graph, PassContext& conte
   std::string last;
   for (int round = 0; round < kMaxRounds; ++round) {
     HALFTONE_ASSIGN_OR_RETURN(const int64_t edits, RunRound(step, graph, context, last, /*first_round=*/round == 0));
-    // Rules say why they keep a node once nothing changes any more; that round looks at everything.
+    // The round after the last change visits all nodes and logs why rules keep them.
     if (edits == 0 && (context.schedule == nullptr || context.explains)) return absl::OkStatus();
     if (context.schedule == nullptr) continue;
     context.explains = edits == 0;

@@ -1,4 +1,4 @@
-// An ordered list of passes, each run through one gate that verifies, times, dumps, skips, logs and checks answers.
+// An ordered list of passes. The gate (gate.h) runs each: it verifies, times, dumps, skips, logs and checks outputs.
 //
 //   Pipeline p("optimize");
 //   p.Add<InferShapesPass>();
@@ -21,7 +21,7 @@
 
 namespace halftone {
 
-// Immutable once built; Run may be called from many threads with graphs and contexts of their own.
+// Immutable once built; several threads may call Run with separate graphs and contexts.
 class Pipeline {
  public:
   explicit Pipeline(std::string name) : name_(std::move(name)) {}
@@ -32,23 +32,24 @@ class Pipeline {
     steps_.back().passes.push_back(std::make_unique<P>(std::forward<Args>(args)...));
   }
   void Add(std::unique_ptr<Pass> pass);
-  // The rules one after the other, each over its roots in topological order, again and again until none of them edits.
-  // In the first round and the last they look at the whole graph, in those between at what changed (rule_schedule.h).
-  // Not settling within kMaxRounds rounds is an error that names the rule which was still editing.
+  // Runs the rules in order, each over its roots in topological order, in rounds until no rule edits. The first and the
+  // last round visit the whole graph, the others only what changed (rule_schedule.h). If the fixed point is not reached
+  // within kMaxRounds rounds, the error names the rule that was still editing.
   void AddFixedPoint(std::string name, Rules rules);
-  // The same of passes, which look at the whole graph in every round.
+  // The same with passes, which visit the whole graph in every round.
   void AddFixedPoint(std::string name, std::vector<std::unique_ptr<Pass>> passes);
 
-  // On an error the graph is what the failed pass left: throw it away. INTERNAL if a pass made a graph that does not
-  // verify or whose answers moved (then the message names the pass, and debug.dump_dir has failure.graph); else the
-  // pass's own error, or what context.interrupted said. A graph that does not verify at the start is INVALID_ARGUMENT.
+  // After an error the graph is in the state that the failed pass left, and must not be used. INTERNAL if a pass made
+  // the graph invalid or changed its outputs (then the message names the pass, and debug.dump_dir has failure.graph);
+  // else the error of the pass, or the status of context.interrupted. INVALID_ARGUMENT if the graph is invalid at the
+  // start.
   absl::Status Run(Graph& graph, PassContext& context) const;
 
   const std::string& name() const { return name_; }
   // Names of the steps in order; those of fixed points as "simplify/remove-identity".
   std::vector<std::string> StepNames() const;
 
-  // The rules of its fixed points, in order.
+  // The rules of all fixed points, in order.
   std::vector<const RewriteRule*> rules() const;
 
   static constexpr int kMaxRounds = 64;
@@ -57,7 +58,7 @@ class Pipeline {
   struct Step {
     std::string name;  // of a fixed point
     std::vector<std::unique_ptr<Pass>> passes;
-    std::vector<const RewriteRule*> rules;  // of a fixed point of rules: theirs
+    std::vector<const RewriteRule*> rules;  // of a fixed point of rules: its rules
     bool repeat = false;
   };
   absl::StatusOr<int64_t> RunRound(const Step& step, Graph& graph, PassContext& context, std::string& last,

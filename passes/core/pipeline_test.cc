@@ -1,4 +1,4 @@
-// The framework: what every pass gets without asking.
+// What the framework does for every pass.
 
 #include "passes/core/pipeline.h"
 
@@ -71,7 +71,7 @@ TEST(Pipeline, AnInvalidResultIsInternalAndNamesThePass) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("pass 'test-pass': made a graph that is not valid"));
 }
 
-TEST(Pipeline, EquivalenceNamesThePassThatMovedAnAnswer) {
+TEST(Pipeline, EquivalenceNamesThePassThatChangedAnOutput) {
   const PermissiveTarget target;
   PassContext context{.target = target, .equivalence = {.enabled = true}};
   Graph graph = TwoLayers();
@@ -93,7 +93,7 @@ TEST(Pipeline, EquivalenceSaysWhenItCouldNotCheck) {
   Graph graph = Parse("graph (x: f32[*]) { return y=relu(identity(x)) }");
   ASSERT_TRUE(MakeOptimizePipeline().Run(graph, context).ok());
   ASSERT_EQ(context.notes.size(), 1u);
-  EXPECT_THAT(context.notes[0], HasSubstr("answers were not checked: the rank of input 'x' is not known"));
+  EXPECT_THAT(context.notes[0], HasSubstr("outputs were not checked: the rank of input 'x' is not known"));
 }
 
 TEST(Pipeline, EquivalenceBindsFreeDimensions) {
@@ -167,7 +167,7 @@ TEST(Pipeline, TheLogHasAnEquationForEachChangeAndAReasonForEachRefusal) {
   EXPECT_TRUE(log.entries()[0].applied);
   EXPECT_EQ(log.entries()[0].pass, "fuse-activation");
   EXPECT_EQ(log.entries()[0].node, "second");
-  EXPECT_FALSE(log.entries()[1].applied);  // once nothing changes any more
+  EXPECT_FALSE(log.entries()[1].applied);  // in the round after the last change
   EXPECT_EQ(log.entries()[1].node, "first");
   EXPECT_EQ(log.entries()[1].text, "'m' is an output of the graph");
 }
@@ -190,7 +190,7 @@ TEST(Pipeline, ControlEdgesMoveToTheFusedNodeAndTheLogSaysSo) {
   EXPECT_EQ(graph.control_users(y), std::vector<NodeId>{graph.FindNode("z")});
 }
 
-// In a long graph rules look only at what changed, and still find everything: each fusion makes the next one possible.
+// In a long graph rules visit only what changed, and still find everything: each fusion makes the next one possible.
 TEST(Pipeline, ALargeGraphSettlesAndIsVerified) {
   Graph graph;
   GraphEditor edit(graph);

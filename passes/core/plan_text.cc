@@ -13,7 +13,7 @@ namespace {
 
 constexpr char kF32Output[] = "->f32";
 
-// The type variable that decides what a node computes in.
+// The type variable that decides the precision of a node.
 char VariableOf(OpKind op) { return op == OpKind::kCast ? 'D' : 'T'; }
 
 }  // namespace
@@ -43,7 +43,7 @@ absl::StatusOr<PrecisionPlan> ParsePlan(std::string_view text, const Graph& grap
     const std::optional<DataType> type =
         equals == std::string::npos ? std::nullopt : DataTypeFromName(stripped.substr(equals + 1));
     if (node == by_label.end() || !type.has_value()) {
-      return absl::InvalidArgumentError(Concat("plan: '", stripped, "' is no node=type"));
+      return absl::InvalidArgumentError(Concat("plan: '", stripped, "' is not node=type"));
     }
     const NodeId id = node->second;
     plan.decisions[{graph.node(id).origin, VariableOf(graph.op(id))}] = {

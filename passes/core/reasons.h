@@ -1,4 +1,4 @@
-// Words for the reasons of rules: facts with their names and values.
+// Texts for the reasons of rules: names, types and values.
 #ifndef HALFTONE_PASSES_CORE_REASONS_H_
 #define HALFTONE_PASSES_CORE_REASONS_H_
 
@@ -9,7 +9,7 @@
 
 namespace halftone {
 
-// "'add_3' f32[1,64,N]"; of a constant of up to four numbers "'w' f32[2] {1, 2}".
+// "'add_3' f32[1,64,N]"; for a constant of up to four numbers "'w' f32[2] {1, 2}".
 std::string Describe(const Graph& graph, ValueId value);
 
 // "'conv1' (conv): no kernel with a residual before tanh".

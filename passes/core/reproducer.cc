@@ -22,7 +22,7 @@ namespace {
 
 constexpr char kPayload[] = "halftone/reproducer";
 constexpr int kPrinted = 64;                        // elements of a constant that are always printed
-constexpr int64_t kSmallEnough = int64_t{1} << 16;  // bytes of weights that are not worth leaving out
+constexpr int64_t kSmallEnough = int64_t{1} << 16;  // weights of this size in bytes are never omitted
 
 int64_t WeightBytes(const Graph& graph) {
   int64_t bytes = 0;
@@ -33,7 +33,7 @@ int64_t WeightBytes(const Graph& graph) {
   return bytes;
 }
 
-// `const f32[3,5] hash=0123456789abcdef` => `const f32[3,5]`, which a reader fills from the constant's name.
+// `const f32[3,5] hash=0123456789abcdef` => `const f32[3,5]`, which the parser fills from the name of the constant.
 std::string WithoutHashes(std::string text) {
   constexpr std::string_view kHash = " hash=";
   for (size_t at = text.find(kHash); at != std::string::npos; at = text.find(kHash, at + 1)) {
@@ -44,7 +44,7 @@ std::string WithoutHashes(std::string text) {
   return text;
 }
 
-// What goes wrong, without names and numbers.
+// The kind of error, without names and numbers.
 std::string_view KindOf(std::string_view message) {
   for (const std::string_view kind : {"changed an output", "made a graph that is not valid", "did not settle"}) {
     if (message.find(kind) != std::string_view::npos) return kind;
@@ -61,7 +61,7 @@ std::string_view PassOf(std::string_view message) {
   return message.substr(begin, end == std::string_view::npos ? end : end - begin);
 }
 
-// The pass alone, once, as the gate would have judged it.
+// Runs only the pass, once, with the checks of the gate.
 absl::Status RunAlone(const Pass& pass, const Graph& before, const PassContext& like) {
   PassContext context{.target = like.target, .equivalence = like.equivalence};
   Graph graph = before;
@@ -133,7 +133,7 @@ absl::StatusOr<Reproducer> ReadReproducer(std::string_view text) {
     if (absl::ConsumePrefix(&line, "origin: ")) reproducer.origin = std::string(line);
     if (absl::ConsumePrefix(&line, "plan: ")) plan = std::string(line);
     if (absl::ConsumePrefix(&line, "seed: ") && !absl::SimpleAtoi(line, &reproducer.seed)) {
-      return absl::InvalidArgumentError(Concat("'# seed: ", line, "' is no number"));
+      return absl::InvalidArgumentError(Concat("'# seed: ", line, "' is not a number"));
     }
   }
   if (reproducer.pipeline.empty()) return absl::InvalidArgumentError("there is no line '# pipeline: NAME'");

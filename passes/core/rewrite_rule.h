@@ -1,15 +1,16 @@
-// A rewrite rule: one equation, found by looking and applied by editing.
+// A rewrite rule: one equation, with one function that finds matches and one that applies them.
 //
 //   class FuseMatMulBias final : public RewriteRule {
 //     std::string_view name() const override { return "fuse-matmul-bias"; }
 //     std::string_view equation() const override { return "matmul(x, w) + b => matmul(x, w, b)"; }
 //     OpSet root() const override { return OpKind::kAdd; }
-//     FindResult Find(const Graph& g, NodeId add, const Target& target) const override;   // looks
-//     absl::Status Apply(const Match& m, GraphEditor& edit) const override;               // changes
+//     FindResult Find(const Graph& g, NodeId add, const Target& target) const override;   // finds
+//     absl::Status Apply(const Match& m, GraphEditor& edit) const override;               // applies
 //   };
 //
-// What every rule needs is the driver's (rule_pass.h), not the rule's: intermediate values with one user that are no
-// outputs, control edges, one device, one planned precision; fuel, log, removal of what died.
+// The driver (rule_pass.h), not the rule, does what every rule needs. It checks that intermediate values have one
+// consumer and are not outputs, control edges, device and planned precision. It handles fuel and log, and removes dead
+// nodes.
 #ifndef HALFTONE_PASSES_CORE_REWRITE_RULE_H_
 #define HALFTONE_PASSES_CORE_REWRITE_RULE_H_
 
@@ -32,7 +33,7 @@
 
 namespace halftone {
 
-// A set of ops. A single op is one too.
+// A set of ops. A single op converts to it.
 class OpSet {
  public:
   OpSet(OpKind op) { bits_.set(static_cast<size_t>(op)); }  // NOLINT(runtime/explicit)
@@ -51,9 +52,10 @@ class OpSet {
   std::bitset<kNumOps> bits_;
 };
 
-// The nodes that a rule found, and the values that it wants to remember. nodes()[0] is the root: the last node of the
-// pattern, whose value the rest of the graph reads. Constants that are only read do not belong in nodes(). A pattern
-// with several results (a recurrent cell: output and state) has its further ones as the next nodes: `results` in all.
+// The nodes that a rule found, and the values that Apply needs. nodes()[0] is the root: the last node of the pattern,
+// whose value the rest of the graph reads. Constants that are only read do not belong in nodes(). A pattern with
+// several results (a recurrent cell: output and state) has the nodes of the further results next; `results` is their
+// total number.
 class Match {
  public:
   explicit Match(std::vector<NodeId> nodes, std::vector<ValueId> values = {}, int results = 1)
@@ -61,7 +63,7 @@ class Match {
 
   const std::vector<NodeId>& nodes() const { return nodes_; }
   NodeId root() const { return nodes_[0]; }
-  // Whether Apply gives the node's readers another value to read.
+  // Whether Apply replaces the value of the node for its consumers.
   bool IsResult(NodeId id) const {
     return std::find(nodes_.begin(), nodes_.begin() + results_, id) != nodes_.begin() + results_;
   }
@@ -79,10 +81,10 @@ class Match {
   int results_ = 1;
 };
 
-// Why a rule leaves a node alone.
+// Why a rule does not change a node.
 struct Refusal {
   std::string reason;
-  // true: the pattern is here, but changing it would be wrong or useless (goes to the report). false: another pattern
+  // true: the pattern matches, but the rewrite is not legal or has no kernel (goes to the report). false: no match
   // (printed only by HALFTONE_DEBUG=why).
   bool matched = false;
 };
@@ -91,8 +93,8 @@ inline Refusal Kept(std::string reason) { return {std::move(reason), /*matched=*
 
 using FindResult = std::variant<Match, Refusal>;
 
-// Apply of rules of the form op(x) => x: whoever reads the root's first output reads `x` from now on, and the output's
-// name is given up. Find has made sure that nobody needs that name.
+// Apply for rules of the form op(x) => x: all consumers of the root's first output read `x` instead, and the name of
+// the output is lost. Find has checked that the name is not needed.
 inline absl::Status Bypass(const Match& match, ValueId x, GraphEditor& edit) {
   const ValueId y = edit.graph().output(match.root());
   edit.SetValueName(y, "");
@@ -105,22 +107,22 @@ class RewriteRule {
  public:
   virtual ~RewriteRule() = default;
 
-  // Kebab-case, a verb first; also the name of its golden file.
+  // Kebab-case, beginning with a verb; also the name of its golden file.
   virtual std::string_view name() const = 0;
-  // One line for people: what becomes what.
+  // The rewrite in one line, for messages.
   virtual std::string_view equation() const = 0;
-  // How far answers may move (kBitExact, kRounding): what --verify-passes and the tests hold the rule to.
+  // How much outputs may change (kBitExact, kRounding); --verify-passes and the tests check it.
   virtual float tolerance() const { return kRounding; }
-  // Whether Apply puts one new node in the root's place that does the work of all matched nodes (ReplaceNode). Then
-  // control edges of matched nodes may move to it, and do where that is safe (control_edges.h); else a node with
-  // control edges is left alone.
+  // Whether Apply replaces the root with one new node that computes what all matched nodes did (ReplaceNode). Then
+  // control edges of matched nodes move to it if that is safe (control_edges.h). Otherwise nodes with control edges are
+  // not matched.
   virtual bool makes_one_node() const { return false; }
   // Ops of the last node of the pattern.
   virtual OpSet root() const = 0;
   // Cheap checks first. REQUIRES: root().has(g.op(root))
   virtual FindResult Find(const Graph& g, NodeId root, const Target& target) const = 0;
-  // Changes the graph so that the match is replaced. An error is a failure of the whole pipeline: what may not apply is
-  // refused by Find. Nodes that nobody needs afterwards are removed by the driver.
+  // Replaces the match. An error fails the whole pipeline: Find must refuse what Apply cannot replace. The driver
+  // removes dead nodes afterwards.
   virtual absl::Status Apply(const Match& match, GraphEditor& edit) const = 0;
 };
 

@@ -1,7 +1,7 @@
-// The driver of a rewrite rule: one sweep over its roots in topological order, with the guards that hold for every rule
-// (guards.h) and the control edges that may move (control_edges.h).
+// The driver of a rewrite rule: one sweep over its roots in topological order, with the guards of all rules (guards.h)
+// and the control edges that move (control_edges.h).
 //
-// Nodes that nobody needs after Apply are removed at once, so that a dead reader never looks like a second user.
+// Dead nodes are removed immediately after Apply, so that a dead consumer never counts as a second consumer.
 #ifndef HALFTONE_PASSES_CORE_RULE_PASS_H_
 #define HALFTONE_PASSES_CORE_RULE_PASS_H_
 
@@ -20,7 +20,7 @@ class RulePass final : public Pass {
   explicit RulePass(std::unique_ptr<RewriteRule> rule) : rule_(std::move(rule)) {}
   std::string_view name() const override { return rule_->name(); }
   float tolerance() const override { return rule_->tolerance(); }
-  // With a schedule in the context only over what is due.
+  // With a schedule in the context it visits only the nodes that are due.
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
 
   const RewriteRule& rule() const { return *rule_; }
@@ -31,10 +31,10 @@ class RulePass final : public Pass {
   std::unique_ptr<RewriteRule> rule_;
 };
 
-// What the rule says of this node, the general guards included. REQUIRES: rule.root().has(graph.op(id))
+// The result of the rule for this node, including the general guards. REQUIRES: rule.root().has(graph.op(id))
 FindResult FindGuarded(const RewriteRule& rule, const Graph& graph, NodeId id, const PassContext& context);
 
-// Removes `nodes` that are alive and that nobody needs, then the producers of their inputs that nobody needs any more.
+// Removes those of `nodes` that are dead, then the producers of their inputs that become dead by that.
 void RemoveUnused(GraphEditor& edit, std::vector<NodeId> nodes);
 
 }  // namespace halftone

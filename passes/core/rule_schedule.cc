@@ -24,7 +24,7 @@ void RuleSchedule::BeginRound(const Graph& graph, bool everything) {
     ++tick_;
     std::vector<NodeId> marked;
     for (const NodeId id : std::exchange(changed_, {})) Mark(graph, id, marked);
-    MarkBehind(graph, std::move(marked));
+    MarkDownstream(graph, std::move(marked));
   }
   if (everything) seen_.clear();
   if (!std::exchange(stale_, false)) return;
@@ -99,11 +99,12 @@ void RuleSchedule::Mark(const Graph& graph, NodeId id, std::vector<NodeId>& mark
   if (list_[id.index] != static_cast<int16_t>(graph.op(id))) List(graph, id);
 }
 
-void RuleSchedule::MarkBehind(const Graph& graph, std::vector<NodeId> level) {
+void RuleSchedule::MarkDownstream(const Graph& graph, std::vector<NodeId> level) {
   for (int distance = 0; distance < kReach && !level.empty(); ++distance) {
     std::vector<NodeId> next;
     for (const NodeId id : level) {
-      if (Info(graph.op(id)).group == OpGroup::kSource) continue;  // weights that all share: their readers are touched too
+      if (Info(graph.op(id)).group == OpGroup::kSource)
+        continue;  // shared weights: their edited consumers are touched anyway
       for (const ValueId output : graph.node(id).outputs) {
         if (!output.valid()) continue;
         for (const Use& use : graph.uses(output)) Mark(graph, use.node, next);
@@ -122,7 +123,7 @@ void RuleSchedule::Touch(const Graph& graph, const std::vector<NodeId>& touched)
   if (everything_) {
     changed_.insert(changed_.end(), marked.begin(), marked.end());
   } else {
-    MarkBehind(graph, std::move(marked));
+    MarkDownstream(graph, std::move(marked));
   }
 }
 

@@ -1,5 +1,5 @@
-// Which nodes a rule has to look at: those of its root's ops, in topological order, that it has not seen since
-// something near them changed. A rule costs nothing for the nodes that are not its root.
+// The nodes that a rule has to visit: those with an op of its root, in topological order, that it has not visited since
+// something near them changed. Other nodes cost a rule nothing.
 #ifndef HALFTONE_PASSES_CORE_RULE_SCHEDULE_H_
 #define HALFTONE_PASSES_CORE_RULE_SCHEDULE_H_
 
@@ -17,39 +17,39 @@
 
 namespace halftone {
 
-// Of one graph, for as long as only rules edit it; nested graphs have schedules of their own. Rules are known by
-// numbers.
+// A schedule is for one graph, as long as only rules edit it; nested graphs have separate schedules. Rules are
+// identified by numbers.
 //
-// "Near" is kReach edges behind what changed: a pattern ends in its root, so that a change concerns the roots behind
-// it. A rule that looks farther only finds its match later, in a round that looks at everything.
+// "Near" means at most kReach edges after the change: a pattern ends in its root, so that a change affects the roots
+// after it. A rule with a longer pattern finds its match later, in a round that visits everything.
 class RuleSchedule {
  public:
   explicit RuleSchedule(const Graph& graph);
 
-  // A new round, with the order made anew where something was touched. `everything`: every node is due for every rule.
+  // Starts a round; recomputes the order if something was touched. `everything`: every node is due for every rule.
   void BeginRound(const Graph& graph, bool everything);
 
-  // What rule number `rule` must look at, in order; from now on it has seen them.
+  // The nodes that rule number `rule` must visit, in order; they are no longer due for it.
   std::vector<NodeId> Take(const Graph& graph, int rule, const OpSet& roots);
-  // Whether Take would give a node.
+  // Whether Take would return a node.
   bool HasWork(const Graph& graph, int rule, const OpSet& roots) const;
 
-  // Those of `touched` that are new stand where `root` stood.
+  // New nodes in `touched` get the position of `root`.
   void Place(NodeId root, const std::vector<NodeId>& touched, size_t first);
-  // These changed: they are due for every rule, the one that changed them too, and so is what is behind them; that, in a
-  // round in which everything is due, from the next round on.
+  // Marks changed nodes, and the nodes after them, as due for every rule, including the one that changed them. In a
+  // round in which everything is due, the nodes after them are due from the next round on.
   void Touch(const Graph& graph, const std::vector<NodeId>& touched);
 
-  // Whether `a` stands before `b` in an order that still holds: then it cannot need it.
+  // Whether `a` is before `b` in an order that is still valid: then `a` cannot depend on `b`.
   bool IsBefore(NodeId a, NodeId b) const { return ordered_ && PositionOf(a) >= 0 && PositionOf(a) < PositionOf(b); }
-  // An edge was drawn that the order does not know: until the next round nothing is said about it.
+  // An edge was added that the order does not include: IsBefore returns false until the next round.
   void ForgetOrder() { ordered_ = false; }
   // Whether the graph has a node of this op.
   bool Has(const Graph& graph, OpKind op) const;
 
   // Nodes with nested graphs.
   const std::vector<NodeId>& holders() const { return holders_; }
-  // The schedule of a nested graph of `holder`, in this round; made anew where the graph is not the one that Keep told.
+  // The schedule of a nested graph of `holder` in this round; recreated if the graph is not the one given to Keep.
   RuleSchedule& Nested(NodeId holder, std::string_view name, const std::shared_ptr<const Graph>& nested);
   void Keep(NodeId holder, std::string_view name, std::shared_ptr<const Graph> nested);
 
@@ -57,16 +57,18 @@ class RuleSchedule {
 
  private:
   struct Inner {
-    std::shared_ptr<const Graph> graph;  // as it was seen last
+    std::shared_ptr<const Graph> graph;  // the graph of the last visit
     int64_t round = 0;
     std::unique_ptr<RuleSchedule> schedule;
   };
 
   void Mark(const Graph& graph, NodeId id, std::vector<NodeId>& marked);
-  void MarkBehind(const Graph& graph, std::vector<NodeId> level);
+  void MarkDownstream(const Graph& graph, std::vector<NodeId> level);
   void Grow(NodeId id);
   void List(const Graph& graph, NodeId id);
-  int64_t PositionOf(NodeId id) const { return static_cast<size_t>(id.index) < position_.size() ? position_[id.index] : -1; }
+  int64_t PositionOf(NodeId id) const {
+    return static_cast<size_t>(id.index) < position_.size() ? position_[id.index] : -1;
+  }
   int64_t SeenBy(int rule) const { return static_cast<size_t>(rule) < seen_.size() ? seen_[rule] : 0; }
   bool IsOn(const Graph& graph, NodeId id, OpKind op) const { return graph.alive(id) && graph.op(id) == op; }
 
@@ -80,9 +82,9 @@ class RuleSchedule {
   int64_t tick_ = 1;
   int64_t round_ = 0;
   bool everything_ = false;
-  std::vector<NodeId> changed_;  // in a round in which everything is due
+  std::vector<NodeId> changed_;  // collected in a round in which everything is due
   bool ordered_ = true;
-  bool stale_ = true;  // something was touched since the order was made
+  bool stale_ = true;  // something was touched since the order was computed
   std::map<std::pair<NodeId, std::string>, Inner> nested_;
 };
 

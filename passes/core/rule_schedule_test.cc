@@ -1,4 +1,4 @@
-// Which nodes are due, for whom, and when.
+// Which nodes are due for which rule, and when.
 
 #include "passes/core/rule_schedule.h"
 
@@ -33,7 +33,7 @@ class Schedule : public testing::Test {
     for (const NodeId id : schedule.Take(graph_, rule, roots)) names.push_back(graph_.Label(id));
     return names;
   }
-  // Edits, and tells the schedule.
+  // Edits the graph and informs the schedule.
   template <typename Edit>
   void Change(RuleSchedule& schedule, Edit change) {
     GraphEditor edit(graph_);
@@ -58,7 +58,7 @@ TEST_F(Schedule, EverythingIsDueOnce) {
   EXPECT_THAT(Take(schedule, kFirst, OpKind::kMul), ElementsAre("v0", "z"));
 }
 
-TEST_F(Schedule, AChangeConcernsWhatIsBehindIt) {
+TEST_F(Schedule, AChangeAffectsTheNodesAfterIt) {
   RuleSchedule schedule(graph_);
   (void)Take(schedule, kFirst, OpKind::kRelu);
   (void)Take(schedule, kFirst, OpKind::kMul);
@@ -72,7 +72,7 @@ TEST_F(Schedule, AChangeConcernsWhatIsBehindIt) {
   EXPECT_THAT(Take(schedule, kFirst, OpKind::kMul), IsEmpty());
 }
 
-// While everything is due anyhow, what is behind a change waits for the next round.
+// While everything is due anyway, the nodes after a change wait for the next round.
 TEST_F(Schedule, AChangeInTheFirstRoundConcernsTheNext) {
   RuleSchedule schedule(graph_);
   (void)Take(schedule, kFirst, OpKind::kRelu);
@@ -82,7 +82,7 @@ TEST_F(Schedule, AChangeInTheFirstRoundConcernsTheNext) {
   EXPECT_EQ(Take(schedule, kFirst, OpKind::kRelu).size(), static_cast<size_t>(RuleSchedule::kReach) + 1);
 }
 
-// All who read a weight are not due because one of them does so no longer.
+// The other consumers of a weight are not due when one of them is edited.
 TEST_F(Schedule, AConstantHandsNothingOn) {
   RuleSchedule schedule(graph_);
   (void)Take(schedule, kFirst, OpKind::kMul);

@@ -1,4 +1,4 @@
-// Why nodes were left as they are: each rule asked again, once nothing changes any more.
+// Why rules did not change nodes: queries each rule again on the final graph.
 #ifndef HALFTONE_PASSES_CORE_WHY_H_
 #define HALFTONE_PASSES_CORE_WHY_H_
 
@@ -15,20 +15,20 @@ namespace halftone {
 struct RuleReason {
   std::string rule;
   std::string text;
-  bool matched = false;  // the pattern is here; else another pattern
+  bool matched = false;  // the pattern matches
 };
 struct NodeReasons {
   std::string node;  // in a nested graph "loop/body/add"
   OpKind op;
-  std::vector<RuleReason> reasons;  // those of the pattern first
+  std::vector<RuleReason> reasons;  // matched ones first
 };
 
-// What the rules of the pipeline's fixed points say of the nodes of `graph`, in topological order: of all nodes where
-// `glob` is the name of a rule, of that rule alone, or of the nodes whose labels match it.
+// The results of the rules of the pipeline's fixed points for the nodes of `graph`, in topological order. If `glob` is
+// the name of a rule: of that rule for all nodes; otherwise of all rules for the nodes whose labels match `glob`.
 std::vector<NodeReasons> ExplainNodes(const Pipeline& pipeline, const Graph& graph, std::string_view glob,
                                       const PassContext& context);
 
-// Lines of text: a node, then its rules, each with its reason.
+// Text: one line per node, followed by its rules with their reasons.
 std::string PrintReasons(const std::vector<NodeReasons>& nodes);
 
 }  // namespace halftone

@@ -1,4 +1,4 @@
-// What stopped the rules, with names and values.
+// The reasons of the rules, with names and values.
 
 #include "passes/core/why.h"
 
@@ -17,7 +17,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// What is printed of the graph once it is optimized.
+// The printed reasons for the optimized graph.
 std::string Why(std::string_view text, std::string_view glob) {
   absl::StatusOr<Graph> graph = ParseGraph(text);
   EXPECT_TRUE(graph.ok()) << graph.status();

@@ -105,9 +105,9 @@ Node ActivationNode(GraphEditor& edit, ValueId x, const ActivationSpec& spec, co
   if (spec.kind == Activation::kGeluTanh) node.attributes.Set("approximate", std::string("tanh"));
   node.inputs = {x};
   if (spec.kind != Activation::kClip) return node;
-  for (const auto& [word, bound] : {std::pair("low", spec.alpha), std::pair("high", spec.beta)}) {
+  for (const auto& [name, bound] : {std::pair("low", spec.alpha), std::pair("high", spec.beta)}) {
     Tensor tensor = *Tensor::Scalar(bound).ConvertTo(g.type(x));  // f32 to another float cannot fail
-    node.inputs.push_back(edit.AddConstant(FreshName(g, Concat(label, "/", word)), std::move(tensor)));
+    node.inputs.push_back(edit.AddConstant(FreshName(g, Concat(label, "/", name)), std::move(tensor)));
   }
   return node;
 }

@@ -1,4 +1,4 @@
-// Activations as nodes of their own and as attributes of a contraction, both ways.
+// Converts activations between separate nodes and attributes of a contraction, both ways.
 #ifndef HALFTONE_PASSES_FUSION_ACTIVATION_H_
 #define HALFTONE_PASSES_FUSION_ACTIVATION_H_
 
@@ -22,18 +22,18 @@ struct ActivationSpec {
 // All ops that can become a fused activation.
 OpSet ActivationOps();
 
-// What `node` computes if it is an activation whose parameters are constants.
+// The activation that `node` computes; nullopt if it is no activation or a parameter is not constant.
 std::optional<ActivationSpec> ActivationOf(const Graph& g, NodeId node);
 
 // The activation that is fused into `node`, a contraction or a batch_norm.
 ActivationSpec FusedActivation(const Graph& g, NodeId node);
 
-// Makes the activation a part of a node, which has none.
+// Fuses the activation into a node that has none yet.
 void AttachActivation(Attributes& attributes, const ActivationSpec& spec);
 void AttachActivation(GraphEditor& edit, NodeId node, const ActivationSpec& spec);
 
-// The activation as a node that reads `x`, with the attributes that it needs; bounds of a clip become constants of x's
-// type, named after `label`. REQUIRES: not kNone
+// Adds the activation as a separate node that reads `x`. The bounds of a clip become constants of x's type, named after
+// `label`. REQUIRES: not kNone
 Node ActivationNode(GraphEditor& edit, ValueId x, const ActivationSpec& spec, const std::string& label);
 
 }  // namespace halftone

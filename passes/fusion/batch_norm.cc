@@ -30,15 +30,15 @@ bool StatisticsAreRead(const Graph& g, NodeId batch_norm) {
 absl::StatusOr<ChannelAffine> AffineOfBatchNorm(const Graph& g, NodeId batch_norm, int64_t channels) {
   const Node& node = g.node(batch_norm);
   if (node.attributes.Bool("is_training", false)) return absl::FailedPreconditionError("it is in training mode");
-  if (HasActivation(g, batch_norm)) return absl::FailedPreconditionError("it has an activation");
-  if (StatisticsAreRead(g, batch_norm)) return absl::FailedPreconditionError("its statistics are read");
+  if (HasActivation(g, batch_norm)) return absl::FailedPreconditionError("it has a fused activation");
+  if (StatisticsAreRead(g, batch_norm)) return absl::FailedPreconditionError("its statistics have consumers");
   std::vector<double> statistics[4];
   for (int i = 0; i < 4; ++i) {
     const Tensor* tensor = g.input(batch_norm, i + 1).valid() ? g.ConstantTensor(g.input(batch_norm, i + 1)) : nullptr;
     if (tensor == nullptr || !IsFloatingPoint(tensor->type())) {
       return absl::FailedPreconditionError("its statistics are not constant");
     }
-    if (tensor->num_elements() != channels) return absl::FailedPreconditionError("it has another number of channels");
+    if (tensor->num_elements() != channels) return absl::FailedPreconditionError("its number of channels differs");
     statistics[i] = tensor->ToDoubles();
   }
   const auto& [gamma, beta, mean, variance] = statistics;
@@ -48,7 +48,7 @@ absl::StatusOr<ChannelAffine> AffineOfBatchNorm(const Graph& g, NodeId batch_nor
     affine.scale.push_back(gamma[c] / std::sqrt(variance[c] + epsilon));
     affine.offset.push_back(beta[c] - mean[c] * affine.scale[c]);
     if (!std::isfinite(affine.scale.back()) || !std::isfinite(affine.offset.back())) {
-      return absl::FailedPreconditionError("its statistics give no finite numbers");
+      return absl::FailedPreconditionError("its statistics give scales or offsets that are not finite");
     }
   }
   return affine;
@@ -59,9 +59,9 @@ std::string CannotFold(const Graph& g, NodeId contraction) {
     return Concat("the contraction already ends in a residual or an activation: '", g.Label(contraction), "'");
   }
   if (!IsFloat32Constant(g, g.input(contraction, kWeightsInput)))
-    return Concat("the weights are no f32 constant: ", Describe(g, g.input(contraction, kWeightsInput)));
+    return Concat("the weights are not an f32 constant: ", Describe(g, g.input(contraction, kWeightsInput)));
   if (HasBias(g, contraction) && !IsFloat32Constant(g, g.input(contraction, kBiasInput)))
-    return Concat("the bias is no f32 constant: ", Describe(g, g.input(contraction, kBiasInput)));
+    return Concat("the bias is not an f32 constant: ", Describe(g, g.input(contraction, kBiasInput)));
   if (!OutputChannels(g, contraction).has_value())
     return Concat("the number of channels is not known: ", Describe(g, g.output(contraction)));
   return "";

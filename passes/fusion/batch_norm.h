@@ -1,4 +1,4 @@
-// Batch norm at inference as a multiplication and an addition per channel.
+// Batch norm at inference as one multiplication and one addition per channel.
 #ifndef HALFTONE_PASSES_FUSION_BATCH_NORM_H_
 #define HALFTONE_PASSES_FUSION_BATCH_NORM_H_
 
@@ -17,19 +17,19 @@ struct ChannelAffine {
   std::vector<double> offset;
 };
 
-// scale = gamma / sqrt(variance + epsilon), offset = beta - mean * scale, in f64. FAILED_PRECONDITION says in a few
-// words why it cannot be had: training mode, statistics that are not constant, another number of channels, a mean or
-// variance that is read.
+// scale = gamma / sqrt(variance + epsilon), offset = beta - mean * scale, in f64. FAILED_PRECONDITION gives the reason
+// where this is not possible: training mode, statistics that are not constant, a different number of channels, or a
+// mean or variance output with consumers.
 absl::StatusOr<ChannelAffine> AffineOfBatchNorm(const Graph& g, NodeId batch_norm, int64_t channels);
 
-// Whether anything but the first output is read.
+// Whether an output other than the first has consumers.
 bool StatisticsAreRead(const Graph& g, NodeId batch_norm);
 
-// Puts contraction * scale + offset in the place of `last`: w' = w * scale, b' = b * scale + offset, each rounded once
-// to f32. REQUIRES: weights and bias (if any) are f32 constants, no residual, no activation
+// Replaces `last` with contraction * scale + offset: w' = w * scale, b' = b * scale + offset, each rounded once to f32.
+// REQUIRES: weights and bias (if any) are f32 constants, no residual, no activation
 void FoldAffine(GraphEditor& edit, NodeId contraction, NodeId last, const ChannelAffine& affine);
 
-// "" if weights and bias of `contraction` can take an affine, else why not.
+// "" if a scale and an offset can be folded into weights and bias of `contraction`, else the reason.
 std::string CannotFold(const Graph& g, NodeId contraction);
 
 }  // namespace halftone

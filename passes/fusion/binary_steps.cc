@@ -31,7 +31,7 @@ void Append(std::vector<ValueId> inputs, std::vector<std::string> ops, BinarySte
 OpSet StepOps() { return {OpKind::kAdd, OpKind::kSub, OpKind::kMul, OpKind::kDiv, OpKind::kMaximum, OpKind::kMinimum}; }
 
 BinarySteps ReadBinarySteps(const Graph& g, NodeId last) {
-  BinarySteps steps;  // gathered from the last step to the first, turned round at the end
+  BinarySteps steps;  // collected from the last step to the first, reversed at the end
   for (NodeId id = last; id.valid();) {
     steps.nodes.push_back(id);
     NodeId next = kNoNode;
@@ -52,9 +52,9 @@ BinarySteps ReadBinarySteps(const Graph& g, NodeId last) {
       const bool reversed = !GoesThrough(g, a, id) && GoesThrough(g, b, id) && a != b;
       const ValueId acc = reversed ? b : a;
       const bool noncommuting = g.op(id) == OpKind::kSub || g.op(id) == OpKind::kDiv;
-      const std::string word(ChainStepName({g.op(id), reversed && noncommuting}));
+      const std::string step(ChainStepName({g.op(id), reversed && noncommuting}));
       if (steps.ops.size() + 1 < kLongestChain && a != b && GoesThrough(g, acc, id)) next = g.producer(acc);
-      Append({reversed ? a : b}, {word}, steps);
+      Append({reversed ? a : b}, {step}, steps);
       if (!next.valid()) steps.inputs.push_back(acc);
     }
     id = next;

@@ -18,13 +18,14 @@ inline constexpr size_t kLongestChain = 16;
 // A chain before it is a node: acc = inputs[0]; acc = acc ops[i] inputs[i + 1].
 struct BinarySteps {
   std::vector<ValueId> inputs;
-  std::vector<std::string> ops;  // the words of binary_chain's attribute
+  std::vector<std::string> ops;  // values of the attribute of binary_chain
   std::vector<NodeId> nodes;     // the last one first
 };
 
-// The longest chain that ends in `last`, a binary op (or a binary_chain without activation) of floats: from each node
-// on goes the operand that is such an op itself, read by nobody else, of the result's type and shape (known or of equal
-// symbols); of two the left one. At least one step, and no more nodes once there are kLongestChain steps.
+// The longest chain that ends in `last`, a floating-point binary op (or a binary_chain without activation). From each
+// node the chain continues with the operand that is such an op itself, has no other consumer, and has the type and
+// shape of the result (known or of equal symbols). If both operands qualify, it takes the left one. At least one step,
+// and no more nodes once there are kLongestChain steps.
 BinarySteps ReadBinarySteps(const Graph& g, NodeId last);
 
 }  // namespace halftone

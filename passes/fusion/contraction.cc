@@ -21,7 +21,7 @@ WeightsLayout LayoutOf(const Graph& g, NodeId contraction) {
   return layout == "HWCM" ? WeightsLayout::kHWCM : WeightsLayout::kOIHW;
 }
 
-// Elements of one output channel lie `inner` apart from those of the next, in runs of `inner`: channel of element i is
+// The weights of one output channel are contiguous runs of `inner` elements: the channel of element i is
 // (i / inner) % channels.
 int64_t InnerSize(WeightsLayout layout, std::span<const int64_t> dims) {
   int64_t inner = 1;
@@ -32,7 +32,7 @@ int64_t InnerSize(WeightsLayout layout, std::span<const int64_t> dims) {
     case WeightsLayout::kRows:
       return dims.back();
     case WeightsLayout::kHWIO:
-    case WeightsLayout::kHWCM:  // [.., C, M]: the channel is c * M + m, which is how the two lie in memory
+    case WeightsLayout::kHWCM:  // [.., C, M]: the channel is c * M + m, which is the order in memory
     case WeightsLayout::kColumns:
       return 1;
   }

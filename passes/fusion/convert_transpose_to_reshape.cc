@@ -1,7 +1,7 @@
-// transpose(x, p)  =>  reshape(x)          where p moves dimensions of size 1 alone
+// transpose(x, p)  =>  reshape(x)          where p moves only dimensions of size 1
 //
-// Legal when the dimensions that are not known to be 1 keep their order, and at most one of them is not known.
-// Bit-exact, and free: a view instead of a copy.
+// Legal when the dimensions that are not known to be 1 keep their order, and at most one dimension is unknown.
+// Bit-exact, and it removes a copy: a reshape is a view.
 
 #include <vector>
 
@@ -42,7 +42,7 @@ class ConvertTransposeToReshape final : public RewriteRule {
       if (dim.value == 0) return Kept("there are no elements");
       unknown += dim.known() ? 0 : 1;
     }
-    if (unknown > 1) return Kept("more than one dimension is not known");
+    if (unknown > 1) return Kept("more than one dimension is unknown");
     return Match({transpose}, {x});
   }
 

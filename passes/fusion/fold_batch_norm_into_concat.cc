@@ -1,10 +1,10 @@
-// batch_norm(concat(conv0, conv1, ..))  =>  concat(conv0', conv1', ..)     convI' = convI with its channels' scale and
-// offset in weights and bias
+// batch_norm(concat(conv0, conv1, ..))  =>  concat(conv0', conv1', ..)
 //
-// The Graph Transform Tool's fold_old_batch_norms knows it for two convolutions. Legal at inference when the parts lie
-// one behind another along the channels and each is a conv that could take the batch norm alone
-// (fold_batch_norm_into_conv.cc) and comes once. Computed in f64 and rounded once to f32. Not bit-exact: the products
-// are rounded before the sum instead of after it.
+// convI' is convI with the scale and offset of its channels folded into weights and bias. TensorFlow's Graph Transform
+// Tool does this for two convolutions (fold_old_batch_norms). Legal at inference when the concat is along the channels,
+// every part is a different conv, and each conv could take the batch norm alone (fold_batch_norm_into_conv.cc).
+// Computed in f64 and rounded once to f32. Not bit-exact: the weights are scaled before the sum, not the sum
+// afterwards.
 
 #include <algorithm>
 #include <optional>
@@ -22,7 +22,8 @@ namespace {
 
 int Parts(const Graph& g, NodeId concat) { return static_cast<int>(g.node(concat).inputs.size()) - 1; }
 
-// The affines of the parts of `concat`. REQUIRES: all made by convs whose channels are known
+// The part of the scale and offset that belongs to each part of `concat`. REQUIRES: every part is made by a conv with a
+// known number of channels
 std::vector<ChannelAffine> Cut(const Graph& g, NodeId concat, const ChannelAffine& whole) {
   std::vector<ChannelAffine> parts;
   auto scale = whole.scale.begin(), offset = whole.offset.begin();
@@ -46,16 +47,17 @@ class FoldBatchNormIntoConcat final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId batch_norm, const Target& target) const override {
     const ValueId whole = g.input(batch_norm, 0);
-    if (!whole.valid() || g.op(whole) != OpKind::kConcat) return No("the input is no concat");
+    if (!whole.valid() || g.op(whole) != OpKind::kConcat) return No("the input is not a concat");
     const NodeId concat = g.producer(whole);
     const std::string layout = g.node(batch_norm).attributes.String("layout", "NCHW");
     std::vector<NodeId> nodes = {batch_norm, concat};
     int64_t channels = 0;
     for (int i = 0; i < Parts(g, concat); ++i) {
       const ValueId part = g.input(concat, i);
-      if (!part.valid() || g.op(part) != OpKind::kConv) return No("a part is made by no conv");
+      if (!part.valid() || g.op(part) != OpKind::kConv) return No("a part is not made by a conv");
       const NodeId conv = g.producer(part);
-      if (std::ranges::find(nodes, conv) != nodes.end()) return Kept(Concat("a part comes twice: ", Describe(g, part)));
+      if (std::ranges::find(nodes, conv) != nodes.end())
+        return Kept(Concat("a part occurs twice: ", Describe(g, part)));
       if (std::string of_conv = g.node(conv).attributes.String("layout", "NCHW"); of_conv != layout)
         return Kept(Concat("the layouts differ: '", g.Label(conv), "' is ", of_conv, ", the batch_norm ", layout));
       if (std::string reason = CannotFold(g, conv); !reason.empty()) return Kept(std::move(reason));
@@ -67,7 +69,7 @@ class FoldBatchNormIntoConcat final : public RewriteRule {
     const std::optional<int> rank = ResultRank(g, nodes[2]);
     const ValueId axis = g.input(concat, Parts(g, concat));
     if (!rank.has_value() || AxisOf(g, axis, *rank) != ChannelAxis(g, nodes[2], *rank))
-      return Kept(Concat("the parts do not follow one another along the channels: the axis is ", Describe(g, axis)));
+      return Kept(Concat("the concat is not along the channels: the axis is ", Describe(g, axis)));
     const absl::StatusOr<ChannelAffine> affine = AffineOfBatchNorm(g, batch_norm, channels);
     if (!affine.ok()) return Kept(Describe(g, batch_norm, affine.status()));
     const std::vector<ChannelAffine> parts = Cut(g, concat, *affine);

@@ -1,9 +1,9 @@
-// batch_norm(conv(x, w, b))  =>  conv(x, w * s, b * s + t)     s = scale / sqrt(variance + epsilon), t = offset - mean
-// * s
+// batch_norm(conv(x, w, b))  =>  conv(x, w * s, b * s + t)
 //
-// Legal at inference with constant weights, bias and statistics, in one layout, when nobody reads the conv's result or
-// the statistics, and the target has the conv with a bias. Computed in f64 and rounded once to f32. Not bit-exact: the
-// products are rounded before the sum instead of after it.
+// s = scale / sqrt(variance + epsilon), t = offset - mean * s. Legal at inference with constant weights, bias and
+// statistics, when conv and batch norm have the same layout, the conv's result and the statistics have no other
+// consumers, and the target has a conv kernel with bias. Computed in f64 and rounded once to f32. Not bit-exact: the
+// weights are scaled before the sum, not the sum afterwards.
 
 #include "base/strings.h"
 #include "passes/core/reasons.h"
@@ -23,7 +23,7 @@ class FoldBatchNormIntoConv final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId batch_norm, const Target& target) const override {
     const ValueId x = g.input(batch_norm, 0);
-    if (!x.valid() || g.op(x) != OpKind::kConv) return No("the input is no conv");
+    if (!x.valid() || g.op(x) != OpKind::kConv) return No("the input is not a conv");
     const NodeId conv = g.producer(x);
     if (g.node(conv).attributes.String("layout", "NCHW") != g.node(batch_norm).attributes.String("layout", "NCHW")) {
       return Kept(Concat("the layouts differ: '", g.Label(conv), "' is ",

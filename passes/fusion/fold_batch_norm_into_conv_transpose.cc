@@ -1,9 +1,9 @@
-// batch_norm(conv_transpose(x, w, b))  =>  conv_transpose(x, w * s, b * s + t)     s = scale / sqrt(variance +
-// epsilon), t = offset - mean * s
+// batch_norm(conv_transpose(x, w, b))  =>  conv_transpose(x, w * s, b * s + t)
 //
-// Legal at inference with constant weights, bias and statistics, in one layout, when nobody reads the result in between
-// or the statistics, and no input says the shape (TensorFlow's operator, which has no bias). Computed in f64 and
-// rounded once to f32. Not bit-exact: the products are rounded before the sum instead of after it.
+// s = scale / sqrt(variance + epsilon), t = offset - mean * s. Legal at inference with constant weights, bias and
+// statistics, when both ops have the same layout, and the conv_transpose's result and the statistics have no other
+// consumers. Not legal where an input gives the output shape (TensorFlow's operator, which has no bias). Computed in
+// f64 and rounded once to f32. Not bit-exact: the weights are scaled before the sum, not the sum afterwards.
 
 #include "base/strings.h"
 #include "passes/core/reasons.h"
@@ -21,7 +21,7 @@ bool IsFloat32Constant(const Graph& g, ValueId value) {
   return tensor != nullptr && tensor->type() == DataType::kFloat32;
 }
 
-// Weights [I, O / group, spatial...]: where the output channel of an element is.
+// The position of the output channel in weights [I, O / group, spatial...].
 struct WeightsView {
   int64_t inputs = 0, outputs = 0, groups = 1, inner = 1;  // inputs: of all groups; outputs: of one
   int64_t channels() const { return outputs * groups; }
@@ -53,7 +53,7 @@ class FoldBatchNormIntoConvTranspose final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId batch_norm, const Target&) const override {
     const ValueId x = g.input(batch_norm, 0);
-    if (!x.valid() || g.op(x) != OpKind::kConvTranspose) return No("the input is no conv_transpose");
+    if (!x.valid() || g.op(x) != OpKind::kConvTranspose) return No("the input is not a conv_transpose");
     const NodeId conv = g.producer(x);
     const Attributes& attributes = g.node(conv).attributes;
     if (attributes.String("layout", "NCHW") != g.node(batch_norm).attributes.String("layout", "NCHW"))
@@ -62,16 +62,17 @@ class FoldBatchNormIntoConvTranspose final : public RewriteRule {
     if (attributes.String("weights_layout", "IOHW") != "IOHW" || g.input(conv, kOutputShapeInput).valid())
       return Kept(Concat("'", g.Label(conv), "': its operator has no bias"));
     if (!IsFloat32Constant(g, g.input(conv, kWeightsInput)))
-      return Kept(Concat("the weights are no f32 constant: ", Describe(g, g.input(conv, kWeightsInput))));
+      return Kept(Concat("the weights are not an f32 constant: ", Describe(g, g.input(conv, kWeightsInput))));
     const ValueId bias = g.input(conv, kBiasInput);
     if (bias.valid() && !IsFloat32Constant(g, bias))
-      return Kept(Concat("the bias is no f32 constant: ", Describe(g, bias)));
+      return Kept(Concat("the bias is not an f32 constant: ", Describe(g, bias)));
     const std::optional<WeightsView> view = ViewOf(g, conv);
     if (!view.has_value())
-      return Kept(Concat("the weights do not fit the groups: ", Describe(g, g.input(conv, kWeightsInput)), " for ",
-                         attributes.Int("group", 1)));
+      return Kept(Concat("the weights do not match the number of groups: ", Describe(g, g.input(conv, kWeightsInput)),
+                         " for ", attributes.Int("group", 1)));
     if (bias.valid() && g.ConstantTensor(bias)->num_elements() != view->channels())
-      return Kept(Concat("the bias is not one a channel: ", Describe(g, bias), " for ", view->channels()));
+      return Kept(
+          Concat("the bias does not have one element per channel: ", Describe(g, bias), " for ", view->channels()));
     const absl::StatusOr<ChannelAffine> affine = AffineOfBatchNorm(g, batch_norm, view->channels());
     if (!affine.ok()) return Kept(Describe(g, batch_norm, affine.status()));
     return Match({batch_norm, conv});

@@ -1,9 +1,8 @@
-// batch_norm(matmul(x, w, b))  =>  matmul(x, w * s, b * s + t)     s = scale / sqrt(variance + epsilon), t = offset -
-// mean * s
+// batch_norm(matmul(x, w, b))  =>  matmul(x, w * s, b * s + t)
 //
-// Legal as for a conv, when the channel is the product's last dimension: rank 2, or any rank in layout NHWC; w is a
-// matrix. Computed in f64 and rounded once to f32. Not bit-exact: the products are rounded before the sum instead of
-// after it.
+// s = scale / sqrt(variance + epsilon), t = offset - mean * s. Legal as for a conv (fold_batch_norm_into_conv.cc), when
+// w is a matrix and the channel is the last dimension of the result: rank 2, or any rank in layout NHWC. Computed in
+// f64 and rounded once to f32. Not bit-exact: the weights are scaled before the sum, not the sum afterwards.
 
 #include "base/strings.h"
 #include "passes/core/reasons.h"
@@ -23,7 +22,7 @@ class FoldBatchNormIntoMatMul final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId batch_norm, const Target& target) const override {
     const ValueId x = g.input(batch_norm, 0);
-    if (!x.valid() || g.op(x) != OpKind::kMatMul) return No("the input is no matmul");
+    if (!x.valid() || g.op(x) != OpKind::kMatMul) return No("the input is not a matmul");
     const NodeId matmul = g.producer(x);
     const bool last = g.node(batch_norm).attributes.String("layout", "NCHW") == "NHWC";
     const std::optional<int> rank = ResultRank(g, matmul);

@@ -1,8 +1,8 @@
 // contraction(x, w, b) + t  =>  contraction(x, w, b + t)       (conv, matmul; also bias_add; - t with and without b)
 //
-// Legal when b and t are constants over the output channels, and the contraction has no residual and no activation. A
-// sum without b is fuse-conv-bias's and fuse-matmul-bias's. b + t is computed in f64 and rounded once to f32. Not
-// bit-exact: the order of the sum differs.
+// Legal when b and t are constants over the output channels, and the contraction has no residual and no activation.
+// fuse-conv-bias and fuse-matmul-bias handle an addition where there is no b yet. b + t is computed in f64 and rounded
+// once to f32. Not bit-exact: the order of the sum differs.
 
 #include "passes/core/reasons.h"
 #include "passes/fusion/batch_norm.h"
@@ -12,7 +12,8 @@
 namespace halftone {
 namespace {
 
-// What is added (or taken away) at each output channel; nullopt: it runs along no or another dimension.
+// The number that is added (or subtracted) at each output channel; nullopt if the operand is not a vector over the
+// channels.
 std::optional<Tensor> OffsetOf(const Graph& g, NodeId root, ValueId offset, NodeId contraction) {
   if (g.op(root) != OpKind::kBiasAdd) return ChannelVector(g, offset, contraction);
   const std::optional<int> rank = ResultRank(g, contraction);
@@ -31,16 +32,16 @@ class FoldOffset final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId add, const Target& target) const override {
     const bool difference = g.op(add) == OpKind::kSub;
-    auto [product, offset] = g.inputs<2>(add);
-    if (!product.valid() || !offset.valid() || product == offset) return No("no operand is a conv or matmul");
-    if (g.op(add) == OpKind::kAdd && !IsContraction(g, g.producer(product))) std::swap(product, offset);
-    const NodeId contraction = g.producer(product);
+    auto [result, offset] = g.inputs<2>(add);
+    if (!result.valid() || !offset.valid() || result == offset) return No("no operand is a conv or matmul");
+    if (g.op(add) == OpKind::kAdd && !IsContraction(g, g.producer(result))) std::swap(result, offset);
+    const NodeId contraction = g.producer(result);
     if (!IsContraction(g, contraction)) return No("no operand is a conv or matmul");
     if (!difference && !HasBias(g, contraction)) return No("the contraction has no bias");
     if (!g.IsConstant(offset)) return No("the offset is not constant");
     if (std::string reason = CannotFold(g, contraction); !reason.empty()) return Kept(std::move(reason));
     if (!OffsetOf(g, add, offset, contraction).has_value())
-      return Kept(DescribeBoth("the offset is no vector over the channels", g, product, offset));
+      return Kept(DescribeBoth("the offset is not a vector over the channels", g, result, offset));
     const absl::Status supported = target.SupportsFused(g, contraction, {.bias = !HasBias(g, contraction)});
     if (!supported.ok()) return Kept(Describe(g, contraction, supported));
     return Match({add, contraction}, {offset});

@@ -1,8 +1,8 @@
 // contraction(x, w, b) * s  =>  contraction(x, w * s, b * s)          (conv and matmul; also / s, by 1 / s)
 //
-// Legal when s is a constant over the output channels (or one number), weights and bias are constants, and nobody else
-// reads the product: what is left of a batch norm that was written out. Computed in f64 and rounded once to f32. Not
-// bit-exact: the products are rounded before the sum instead of after it.
+// Legal when s is a constant over the output channels (or one number), weights and bias are constants, and the
+// contraction has no other consumer. This folds a batch norm that was exported as separate ops. Computed in f64 and
+// rounded once to f32. Not bit-exact: the weights are scaled before the sum, not the sum afterwards.
 
 #include "passes/core/reasons.h"
 #include "passes/fusion/batch_norm.h"
@@ -12,7 +12,7 @@
 namespace halftone {
 namespace {
 
-// One for each output channel: the constant's numbers, or 1 by them.
+// One factor per output channel: the numbers of the constant, or their reciprocals for a division.
 std::optional<std::vector<double>> Factors(const Graph& g, NodeId root, ValueId constant, NodeId contraction) {
   const std::optional<Tensor> vector = ChannelVector(g, constant, contraction);
   if (!vector.has_value()) return std::nullopt;
@@ -29,15 +29,16 @@ class FoldScale final : public RewriteRule {
   OpSet root() const override { return {OpKind::kMul, OpKind::kDiv}; }
 
   FindResult Find(const Graph& g, NodeId mul, const Target&) const override {
-    auto [product, scale] = g.inputs<2>(mul);
-    if (!product.valid() || !scale.valid() || product == scale) return No("no operand is a conv or matmul");
-    if (g.op(mul) == OpKind::kMul && !IsContraction(g, g.producer(product))) std::swap(product, scale);
-    const NodeId contraction = g.producer(product);
+    auto [result, scale] = g.inputs<2>(mul);
+    if (!result.valid() || !scale.valid() || result == scale) return No("no operand is a conv or matmul");
+    if (g.op(mul) == OpKind::kMul && !IsContraction(g, g.producer(result))) std::swap(result, scale);
+    const NodeId contraction = g.producer(result);
     if (!IsContraction(g, contraction)) return No("no operand is a conv or matmul");
     if (!g.IsConstant(scale)) return No("the scale is not constant");
     if (std::string reason = CannotFold(g, contraction); !reason.empty()) return Kept(std::move(reason));
     const std::optional<std::vector<double>> factors = Factors(g, mul, scale, contraction);
-    if (!factors.has_value()) return Kept(DescribeBoth("the scale is no vector over the channels", g, product, scale));
+    if (!factors.has_value())
+      return Kept(DescribeBoth("the scale is not a vector over the channels", g, result, scale));
     if (!StaysFinite(g, contraction, *factors))
       return Kept(DescribeBoth("the scaled weights are not finite", g, g.input(contraction, kWeightsInput), scale));
     return Match({mul, contraction}, {scale});

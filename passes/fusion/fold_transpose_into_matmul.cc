@@ -1,7 +1,7 @@
 // matmul(transpose(x, last two), y)  =>  matmul(x, y) {transpose_a}          and the other operand likewise
 //
-// Legal when the permutation swaps the last two dimensions alone; a second transpose undoes the first. Bit-exact: the
-// same sums of the same products; one copy less.
+// Legal when the permutation swaps only the last two dimensions; a second transpose undoes the first. Bit-exact: the
+// kernel computes the same sums, without the copy.
 
 #include <numeric>
 #include <utility>

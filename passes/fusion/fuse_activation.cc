@@ -1,8 +1,9 @@
-// activation(op(x, ..))  =>  op(x, ..) {activation}   (conv, matmul, matmul_integer_to_float, batch_norm, instance_norm)
+// activation(op(x, ..))  =>  op(x, ..) {activation}
 //
-// relu, relu6, clip with constant bounds in order, elu, leaky_relu, tanh, sigmoid, swish, hard_swish, hard_sigmoid,
-// gelu (both), mish. Legal when the op has no activation yet and the target has the kernel. Bit-exact in f32 where the
-// kernel computes the activation as the node would; below f32 it rounds once where the two ops round twice.
+// Ops: conv, matmul, matmul_integer_to_float, batch_norm, instance_norm. Activations: relu, relu6, clip with constant
+// bounds in order, elu, leaky_relu, tanh, sigmoid, swish, hard_swish, hard_sigmoid, gelu (both), mish. Legal when the
+// op has no activation yet and the target has the kernel. Bit-exact in f32 where the kernel computes the activation as
+// the node does; below f32 it rounds once where the two ops round twice.
 
 #include "base/strings.h"
 #include "passes/core/reasons.h"
@@ -24,15 +25,15 @@ class FuseActivation final : public RewriteRule {
   OpSet root() const override { return ActivationOps(); }
 
   FindResult Find(const Graph& g, NodeId activation, const Target& target) const override {
-    const ValueId product = g.input(activation, 0);
-    if (!product.valid()) return No("it has no input");
-    const NodeId contraction = g.producer(product);
+    const ValueId result = g.input(activation, 0);
+    if (!result.valid()) return No("it has no input");
+    const NodeId contraction = g.producer(result);
     const OpKind op = g.op(contraction);
     if (!IsContraction(g, contraction) && op != OpKind::kMatMulIntegerToFloat && op != OpKind::kBatchNorm &&
         op != OpKind::kInstanceNorm) {
-      return No("the input is no conv, matmul, matmul_integer_to_float, batch_norm or instance_norm");
+      return No("the input is not a conv, matmul, matmul_integer_to_float, batch_norm or instance_norm");
     }
-    if (product != g.output(contraction)) return No("it reads statistics");
+    if (result != g.output(contraction)) return No("its input is not the first output");
     if (HasActivation(g, contraction)) return No("there is an activation already");
     const std::optional<ActivationSpec> spec = ActivationOf(g, activation);
     if (!spec.has_value())

@@ -1,8 +1,9 @@
 // activation(view(contraction(x)))  =>  view(contraction(x) {activation})
 //
-// Views: reshape, squeeze, unsqueeze, flatten, transpose. What is done to each element alone may happen before they are
-// moved: Keras' Dense of more than two dimensions, 1-D convolutions. Legal when nobody else reads product or view, the
-// contraction has no activation yet, and the target has the kernel. Bit-exact as fuse-activation is.
+// Views: reshape, squeeze, unsqueeze, flatten, transpose. An elementwise op gives the same result before and after
+// elements move. Keras writes its Dense layers of more than two dimensions and its 1-D convolutions this way. Legal
+// when contraction and view have no other consumers, the contraction has no activation yet, and the target has the
+// kernel. Bit-exact as fuse-activation is.
 
 #include "base/strings.h"
 #include "passes/core/reasons.h"
@@ -26,10 +27,10 @@ class FuseActivationAfterView final : public RewriteRule {
     const ValueId moved = g.input(activation, 0);
     if (!moved.valid()) return No("it has no input");
     const NodeId view = g.producer(moved);
-    if (!IsView(g, view) && g.op(view) != OpKind::kTranspose) return No("the input is no view");
-    const ValueId product = g.input(view, 0);
-    if (!product.valid() || !IsContraction(g, g.producer(product))) return No("it is no view of a conv or matmul");
-    const NodeId contraction = g.producer(product);
+    if (!IsView(g, view) && g.op(view) != OpKind::kTranspose) return No("the input is not a view");
+    const ValueId result = g.input(view, 0);
+    if (!result.valid() || !IsContraction(g, g.producer(result))) return No("it is not a view of a conv or matmul");
+    const NodeId contraction = g.producer(result);
     if (HasActivation(g, contraction)) return No("there is an activation already");
     const std::optional<ActivationSpec> spec = ActivationOf(g, activation);
     if (!spec.has_value()) return Kept("the bounds are not constant");

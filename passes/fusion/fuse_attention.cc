@@ -1,11 +1,13 @@
 // matmul(softmax(matmul(q, k), m) {scale=s}, v)  =>  scaled_dot_product_attention(q, k, v, m) {scale=s}
 //
-// The core of an attention in any number of leading dimensions: heads from a reshape and a transpose or not, k
-// transposed by the matmul or by whoever made it, scale and mask in the softmax (fuse-softmax-scale,
-// fuse-softmax-addend) or in the first matmul (fuse-matmul-scale, fuse-matmul-mask), whose mask a scale of the softmax
-// multiplies, so that only one of the two may have one. Legal over the last axis, when the matmuls have no activation,
-// the second nothing at all, q is not transposed, nobody else reads the probabilities, and the target has the kernel.
-// Not bit-exact: below f32 it rounds once where the parts round four times.
+// The core of an attention with any number of leading dimensions. Heads may come from a reshape and a transpose. k may
+// be transposed by the matmul or by an op before it. Scale and mask may be fused into the softmax (fuse-softmax-scale,
+// fuse-softmax-addend) or into the first matmul (fuse-matmul-scale, fuse-matmul-mask). A scale of the softmax would
+// also multiply a mask of the matmul, so that combination is refused.
+//
+// Legal when the softmax is over the last axis, the matmuls have no activation, the second matmul has nothing fused, q
+// is not transposed, the probabilities have no other consumer, and the target has the kernel. Not bit-exact: below f32
+// it rounds once where the parts round four times.
 
 #include "base/strings.h"
 #include "passes/core/reasons.h"
@@ -16,13 +18,13 @@
 namespace halftone {
 namespace {
 
-// What lies beside q, k and v.
+// Scale and mask of the attention.
 struct Beside {
   float scale = 1;
   ValueId mask = kNoValue;
 };
 
-// Scale and mask of softmax and first matmul together; a refusal where they do not go together.
+// Combines scale and mask of softmax and first matmul; a refusal where they cannot be combined.
 std::optional<Refusal> Read(const Graph& g, NodeId softmax, NodeId scores, Beside& beside) {
   const float outer = g.node(softmax).attributes.Float("scale", 1);
   const float inner = g.node(scores).attributes.Float("scale", 1);
@@ -49,15 +51,16 @@ class FuseAttention final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId root, const Target& target) const override {
     const auto [weights, v] = g.inputs<2>(root);
-    if (!weights.valid() || !v.valid() || g.op(weights) != OpKind::kSoftmax) return No("it multiplies no softmax");
+    if (!weights.valid() || !v.valid() || g.op(weights) != OpKind::kSoftmax)
+      return No("the left operand is not a softmax");
     const NodeId softmax = g.producer(weights);
-    const ValueId product = g.input(softmax, 0);
-    if (!product.valid() || g.op(product) != OpKind::kMatMul) return No("the softmax is not of a matmul");
-    const NodeId scores = g.producer(product);
+    const ValueId logits = g.input(softmax, 0);
+    if (!logits.valid() || g.op(logits) != OpKind::kMatMul) return No("the softmax is not of a matmul");
+    const NodeId scores = g.producer(logits);
     const bool flatten = g.node(softmax).attributes.Bool("flatten", false);
     if (!IsOverLastAxis(g, softmax) || flatten)
-      return Kept(Concat("the softmax is not over the last axis of ", Describe(g, product), ": axis ",
-                         g.node(softmax).attributes.Int("axis", -1), flatten ? " and all behind it" : ""));
+      return Kept(Concat("the softmax is not over the last axis of ", Describe(g, logits), ": axis ",
+                         g.node(softmax).attributes.Int("axis", -1), flatten ? " and all after it" : ""));
     for (const NodeId matmul : {root, scores}) {
       if (g.node(matmul).attributes.Bool("transpose_a", false))
         return Kept(Concat("a left operand is transposed: ", Describe(g, g.input(matmul, 0))));

@@ -1,9 +1,9 @@
 // view(contraction(x, w)) + b  =>  view(contraction(x, w, b))          (view: reshape, squeeze, unsqueeze, flatten)
 //
 // Keras' Dense of more than two dimensions (MatMul, Reshape, BiasAdd) and TensorFlow's 1-D convolution (Conv2D,
-// Squeeze, BiasAdd). Legal when one dimension behind the view runs over exactly the contraction's output channels, b is
-// a vector along it, the contraction has neither bias, residual nor activation, nobody else reads product or view, and
-// the target has the kernel. Not bit-exact: in f32 the order of the sum may differ.
+// Squeeze, BiasAdd). Legal when one dimension of the view's result is exactly the contraction's output channels, b is a
+// vector along it, the contraction has no bias, residual or activation, contraction and view have no other consumers,
+// and the target has the kernel. Not bit-exact: in f32 the order of the sum may differ.
 
 #include "base/strings.h"
 #include "passes/core/reasons.h"
@@ -20,7 +20,7 @@ bool IsViewOfContraction(const Graph& g, ValueId value) {
   return x.valid() && IsContraction(g, g.producer(x));
 }
 
-// b is added along dimension `axis` of `rank` and of no other.
+// Whether b is added along dimension `axis` of `rank`, and along no other dimension.
 bool RunsAlong(const Graph& g, NodeId root, ValueId bias, int64_t channels, int axis, int rank) {
   if (g.op(root) == OpKind::kBiasAdd) {
     const bool last = g.node(root).attributes.String("layout", "NCHW") == "NHWC";
@@ -54,12 +54,12 @@ class FuseBiasAfterView final : public RewriteRule {
       return Kept(Concat("the number of channels is not known: ", Describe(g, g.input(view, 0))));
     const std::optional<int> axis = AxisAfterView(g, view, ChannelAxis(g, contraction, *rank), *channels);
     if (!axis.has_value()) {
-      return Kept(DescribeBoth("no dimension behind the view is known to run over the channels alone", g,
+      return Kept(DescribeBoth("no dimension of the view's result is known to hold exactly the channels", g,
                                g.input(view, 0), sum));
     }
     if (!RunsAlong(g, root, bias, *channels, *axis, g.shape(sum).rank())) {
-      if (!g.IsConstant(bias)) return No("the other operand is no bias");
-      return Kept(DescribeBoth("the bias runs along another dimension", g, bias, sum));
+      if (!g.IsConstant(bias)) return No("the other operand is not a bias");
+      return Kept(DescribeBoth("the bias is along a different dimension", g, bias, sum));
     }
     const absl::Status supported = target.SupportsFused(g, contraction, {.bias = true});
     if (!supported.ok()) return Kept(Describe(g, contraction, supported));

@@ -1,8 +1,9 @@
 // (x0 op x1) op x2 ..  =>  binary_chain(x0, x1, x2, ..) {ops}          (add, sub, mul, div, maximum, minimum)
 //
-// What no other fusion took, in one pass over the memory. Legal for floats, when each step has the result's shape and
-// type and one reader, and the target has the kernel. From where the chain goes on nothing is taken before its end.
-// Bit-exact in f32: the same steps in the same order; below f32 it rounds once where the steps round each.
+// Fuses the elementwise ops that no other rule fused, so that they read and write memory once. Legal for floats, when
+// each step has the shape and type of the result and one consumer, and the target has the kernel. Only the last op of a
+// chain matches, so that the whole chain becomes one node. Bit-exact in f32: the same steps in the same order; below
+// f32 it rounds once where each step rounds.
 
 #include "base/strings.h"
 #include "passes/core/reasons.h"
@@ -22,10 +23,10 @@ class FuseBinaryChain final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId root, const Target& target) const override {
     const ValueId y = g.output(root);
-    if (!IsFloatingPoint(g.type(y))) return No("it is not of floats");
+    if (!IsFloatingPoint(g.type(y))) return No("its type is not floating-point");
     const BinarySteps steps = ReadBinarySteps(g, root);
-    if (steps.nodes.size() < 2) return No("no operand is a step of its own");
-    if (GoesOn(g, root)) return No("the chain goes on");
+    if (steps.nodes.size() < 2) return No("no operand is another step");
+    if (GoesOn(g, root)) return No("it is not the last step of its chain");
     for (const ValueId input : steps.inputs) {
       if (g.type(input) != g.type(y)) return Kept(DescribeBoth("different types", g, input, y));
       if (!g.shape(input).has_rank()) return Kept(Concat("the rank of an operand is not known: ", Describe(g, input)));
@@ -49,7 +50,7 @@ class FuseBinaryChain final : public RewriteRule {
   }
 
  private:
-  // Whether the only reader of `root` is a step that takes it up.
+  // Whether the only consumer of `root` is a step that continues the chain.
   static bool GoesOn(const Graph& g, NodeId root) {
     const ValueId y = g.output(root);
     if (!g.HasOneUser(y)) return false;

@@ -1,8 +1,8 @@
 // activation(x0 op x1 ..)  =>  binary_chain(x0, x1, ..) {ops, activation}
 //
-// Behind one binary op or a binary_chain: the sum and relu of a residual that no contraction could take, or of batch
-// norms. Legal for floats, when nobody else reads the op's result, which has no activation yet, and the target has the
-// kernel. Bit-exact in f32; below f32 it rounds once where the ops round each.
+// After one binary op or a binary_chain: for example the add and relu of a residual that could not be fused into a
+// contraction, or of batch norms. Legal for floats, when the op's result has no other consumer, the op has no
+// activation yet, and the target has the kernel. Bit-exact in f32; below f32 it rounds once where each op rounds.
 
 #include "base/strings.h"
 #include "ir/binary_chain.h"
@@ -28,16 +28,16 @@ class FuseChainActivation final : public RewriteRule {
     const ValueId x = g.input(activation, 0);
     if (!x.valid()) return No("it has no input");
     const NodeId op = g.producer(x);
-    if (!StepOps().has(g.op(op)) && g.op(op) != OpKind::kBinaryChain) return No("the input is no binary op");
+    if (!StepOps().has(g.op(op)) && g.op(op) != OpKind::kBinaryChain) return No("the input is not a binary op");
     if (HasActivation(g, op)) return No("there is an activation already");
-    if (!IsFloatingPoint(g.type(x))) return No("it is not of floats");
+    if (!IsFloatingPoint(g.type(x))) return No("its type is not floating-point");
     const std::optional<ActivationSpec> spec = ActivationOf(g, activation);
     if (!spec.has_value()) return Kept("the bounds are not constant");
     if (spec->kind == Activation::kClip && !(spec->alpha <= spec->beta))
       return Kept(Concat("the bounds are not in order: ", spec->alpha, " and ", spec->beta));
     for (const ValueId input : g.node(op).inputs) {
       if (!input.valid() || g.type(input) != g.type(x))
-        return Kept(Concat("an operand has another type than ", Describe(g, x)));
+        return Kept(Concat("the type of an operand differs from ", Describe(g, x)));
     }
     const absl::Status supported = target.SupportsOp(g, OpKind::kBinaryChain, g.node(op).inputs);
     if (!supported.ok()) return Kept(Describe(g, op, supported));

@@ -1,8 +1,8 @@
 // minimum(maximum(x, low), high)  =>  clip(x, low, high)      and maximum(minimum(x, high), low)
 //
-// tf.clip_by_value, which a GraphDef has as two nodes, and what exporters write for relu6. Legal when low and high are
-// constant numbers of f32, low is not above high, x has floats and the result x's shape. Bit-exact, but for NaN: all give
-// NaN.
+// A GraphDef holds tf.clip_by_value as these two nodes, and exporters write relu6 this way. Legal when low and high are
+// constant f32 numbers, low is not above high, x is floating-point and the result has the shape of x. Bit-exact except
+// for NaN, which stays NaN.
 
 #include <optional>
 
@@ -16,7 +16,7 @@
 namespace halftone {
 namespace {
 
-// y = the smaller (larger) one of x and a number.
+// y = the minimum (maximum) of x and a number.
 std::optional<WithNumber> AtMost(const Graph& g, ValueId y) {
   const auto bounded = NumberOperand(g, y, OpKind::kMinimum);
   return bounded.has_value() ? bounded : NumberOperand(g, y, OpKind::kMinN);
@@ -54,9 +54,9 @@ class FuseClip final : public RewriteRule {
     const std::optional<Bounds> bounds = BoundsOf(g, g.output(root));
     if (!bounds.has_value()) return No("it is not a minimum and a maximum with numbers");
     const ValueId x = bounds->inner.x;
-    if (!IsFloatingPoint(g.type(x))) return Kept("it is of integers");
+    if (!IsFloatingPoint(g.type(x))) return Kept("its type is an integer type");
     for (const double bound : {bounds->low, bounds->high}) {  // attributes and files hold f32
-      if (static_cast<float>(bound) != bound) return Kept(Concat("the bound ", bound, " is no number of f32"));
+      if (static_cast<float>(bound) != bound) return Kept(Concat("the bound ", bound, " is not an f32 number"));
     }
     if (!(bounds->low <= bounds->high))
       return Kept(Concat("the lower bound is above the upper one: ", bounds->low, " and ", bounds->high));

@@ -1,7 +1,7 @@
 // cast(compare(a, b)) to a number type  =>  compare(a, b) with that type
 //
-// equal, not_equal, less, less_equal, greater, greater_equal. Legal when nobody else reads the bools and the type is a
-// number's. Bit-exact: 1 and 0.
+// Comparisons: equal, not_equal, less, less_equal, greater, greater_equal. Legal when the bool result has no other
+// consumer and the cast is to a number type. Bit-exact: 1 and 0.
 
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/rules.h"
@@ -33,10 +33,10 @@ class FuseComparisonCast final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId cast, const Target&) const override {
     const ValueId truth = g.input(cast, 0);
-    if (!truth.valid() || !IsComparison(g.op(truth))) return No("it casts no comparison");
+    if (!truth.valid() || !IsComparison(g.op(truth))) return No("the input is not a comparison");
     const DataType type = g.type(g.output(cast));
-    if (g.type(truth) != DataType::kBool) return Kept("the comparison has numbers already");
-    if (type == DataType::kBool || ElementSize(type) == 0) return Kept("it casts to no number type");
+    if (g.type(truth) != DataType::kBool) return Kept("the comparison already has a number type");
+    if (type == DataType::kBool || ElementSize(type) == 0) return Kept("it does not cast to a number type");
     return Match({cast, g.producer(truth)});
   }
 

@@ -1,9 +1,9 @@
 // activation(concat(conv0, conv1, ..))  =>  concat(conv0 {activation}, conv1 {activation}, ..)
 //
-// The activation of an inception block goes into each convolution (or matmul) that makes a part. Legal when every part
-// is made by one that has no activation yet and that nobody else reads, the activation's parameters are constants, and
-// the target has the kernel for each. Bit-exact in f32 where the kernel computes the activation as the node would;
-// below f32 it rounds once where the two ops round twice.
+// Fuses the activation of an inception block into each convolution (or matmul) of the concat. Legal when every part is
+// a conv or matmul that has no activation yet and no other consumer, the activation's parameters are constants, and the
+// target has the kernel for each. Bit-exact in f32 where the kernel computes the activation as the node does; below f32
+// it rounds once where the two ops round twice.
 
 #include <set>
 #include <utility>
@@ -28,14 +28,14 @@ class FuseConcatActivation final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId activation, const Target& target) const override {
     const ValueId whole = g.input(activation, 0);
-    if (!whole.valid() || g.op(whole) != OpKind::kConcat) return No("it is not of a concat");
+    if (!whole.valid() || g.op(whole) != OpKind::kConcat) return No("the input is not a concat");
     const NodeId concat = g.producer(whole);
     std::vector<NodeId> nodes = {activation, concat};
     std::set<NodeId> seen;
     for (int i = 0; i < Parts(g, concat); ++i) {
       const ValueId part = g.input(concat, i);
-      if (!IsContraction(g, g.producer(part))) return No("a part is made by no conv or matmul");
-      if (!seen.insert(g.producer(part)).second) return Kept(Concat("a part comes twice: ", Describe(g, part)));
+      if (!IsContraction(g, g.producer(part))) return No("a part is not made by a conv or matmul");
+      if (!seen.insert(g.producer(part)).second) return Kept(Concat("a part occurs twice: ", Describe(g, part)));
       nodes.push_back(g.producer(part));
     }
     const std::optional<ActivationSpec> spec = ActivationOf(g, activation);

@@ -1,9 +1,8 @@
 // conv(x, w) + b  =>  conv(x, w, b)
 //
-// Legal when b is added along the channel: bias_add in the convolution's layout, or add of a constant like [C,1,1]
-// (NCHW) or [C] (NHWC), or of one number. The conv has neither bias, residual nor activation, and the target has the
-// kernel. Not bit-exact: below f32 it rounds once where the two ops round twice; in f32 the order of the sum may
-// differ.
+// Legal when b is added along the channels: bias_add in the convolution's layout, or add of a constant like [C,1,1]
+// (NCHW) or [C] (NHWC), or of one number. The conv has no bias, residual or activation, and the target has the kernel.
+// Not bit-exact: below f32 it rounds once where the two ops round twice; in f32 the order of the sum may differ.
 
 #include "base/strings.h"
 #include "passes/core/reasons.h"
@@ -13,9 +12,9 @@
 namespace halftone {
 namespace {
 
-// The operand of `root` that a conv makes, and the other one.
+// The operand of `root` that is the result of a conv, and the other operand.
 struct Operands {
-  ValueId product = kNoValue;
+  ValueId result = kNoValue;
   ValueId bias = kNoValue;
 };
 
@@ -36,18 +35,18 @@ class FuseConvBias final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId root, const Target& target) const override {
     const Operands operands = FindConv(g, root);
-    if (!operands.product.valid()) return No("no operand is a conv");
-    const NodeId conv = g.producer(operands.product);
+    if (!operands.result.valid()) return No("no operand is a conv");
+    const NodeId conv = g.producer(operands.result);
     if (HasBias(g, conv)) return No("the conv has a bias");
     if (HasResidual(g, conv) || HasActivation(g, conv))
       return No("the conv already ends in a residual or an activation");
     if (g.op(root) == OpKind::kBiasAdd) {
       const std::string layout = g.node(conv).attributes.String("layout", "NCHW");
       if (g.node(root).attributes.String("layout", "NCHW") != layout)
-        return Kept(Concat("the bias runs along another dimension: '", g.Label(conv), "' is ", layout,
+        return Kept(Concat("the bias is along a different dimension: '", g.Label(conv), "' is ", layout,
                            ", the bias_add ", g.node(root).attributes.String("layout", "NCHW")));
     } else if (!ChannelVector(g, operands.bias, conv).has_value()) {
-      return No("the other operand is no constant vector over the channels");
+      return No("the other operand is not a constant vector over the channels");
     }
     const absl::Status supported = target.SupportsFused(g, conv, {.bias = true});
     if (!supported.ok()) return Kept(Describe(g, conv, supported));

@@ -1,9 +1,8 @@
 // transpose(conv(transpose(x, to NCHW), w), to NHWC)  =>  conv(x, w) {layout="NHWC"}          (and the other way round)
 //
-// A convolution of any number of dimensions that an exporter or a framework wrapped into transposes because it knows
-// one layout alone. Legal when the two permutations undo each other, the conv is in the layout between them, its
-// residual, if it has one, is transposed as x is, and nobody else reads the conv or the transposed values. Bit-exact:
-// the same sums.
+// Exporters wrap a convolution in transposes because the source or target framework has only one layout. Legal for any
+// number of dimensions when the two permutations are inverse, the conv has the layout between them, a residual of the
+// conv is transposed like x, and the conv and the transposed values have no other consumers. Bit-exact: the same sums.
 
 #include <algorithm>
 #include <numeric>
@@ -18,7 +17,7 @@
 namespace halftone {
 namespace {
 
-// The permutation that makes `to` ("NCHW" or "NHWC") of the other layout.
+// The permutation from the other layout to `to` ("NCHW" or "NHWC").
 std::vector<int64_t> PermutationTo(const std::string& to, int rank) {
   std::vector<int64_t> perm(rank);
   std::iota(perm.begin(), perm.end(), 0);
@@ -42,10 +41,10 @@ class FuseConvLayout final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId root, const Target&) const override {
     const ValueId y = g.input(root, 0);
-    if (!y.valid() || g.op(y) != OpKind::kConv) return No("it transposes no conv");
+    if (!y.valid() || g.op(y) != OpKind::kConv) return No("the input is not a conv");
     const NodeId conv = g.producer(y);
     const ValueId image = g.input(conv, 0);
-    if (!image.valid() || g.op(image) != OpKind::kTranspose) return No("the conv is of no transposed input");
+    if (!image.valid() || g.op(image) != OpKind::kTranspose) return No("the input of the conv is not transposed");
     const NodeId there = g.producer(image);
     const std::optional<int> rank = ResultRank(g, conv);
     if (!rank.has_value() || *rank < 3) return Kept(Concat("the conv's rank is not known: ", Describe(g, y)));

@@ -1,8 +1,9 @@
 // conv_transpose(x, w) + b  =>  conv_transpose(x, w, b)          and  b + t where it has a bias
 //
-// Legal when b is a vector along the channel: bias_add in the convolution's layout, or add of a constant like [C,1,1]
-// (NCHW) or [C] (NHWC), or of one number; a second one only where both are constant. Not for TensorFlow's operator,
-// which takes its result's shape as an input and has no bias. Not bit-exact: the order of the sum differs.
+// Legal when b is a vector along the channels: bias_add in the convolution's layout, or add of a constant like [C,1,1]
+// (NCHW) or [C] (NHWC), or of one number. A second bias is added to the first only if both are constant. Not legal for
+// TensorFlow's operator, which takes its output shape as an input and has no bias. Not bit-exact: the order of the sum
+// differs.
 
 #include <optional>
 #include <utility>
@@ -39,27 +40,28 @@ class FuseConvTransposeBias final : public RewriteRule {
   bool makes_one_node() const override { return true; }
 
   FindResult Find(const Graph& g, NodeId root, const Target&) const override {
-    auto [product, bias] = g.inputs<2>(root);
-    if (g.op(product) != OpKind::kConvTranspose) std::swap(product, bias);
-    if (g.op(product) != OpKind::kConvTranspose) return No("no operand is a conv_transpose");
-    const NodeId conv = g.producer(product);
-    if (g.op(root) == OpKind::kBiasAdd && g.input(root, 0) != product) return No("it is no bias of the conv_transpose");
+    auto [result, bias] = g.inputs<2>(root);
+    if (g.op(result) != OpKind::kConvTranspose) std::swap(result, bias);
+    if (g.op(result) != OpKind::kConvTranspose) return No("no operand is a conv_transpose");
+    const NodeId conv = g.producer(result);
+    if (g.op(root) == OpKind::kBiasAdd && g.input(root, 0) != result)
+      return No("it is not a bias of the conv_transpose");
     const Attributes& attributes = g.node(conv).attributes;
     const std::string weights_layout = attributes.String("weights_layout", "IOHW");
     const ValueId output_shape = g.input(conv, kOutputShapeInput), old = g.input(conv, kBiasInput);
     if (weights_layout != "IOHW" || output_shape.valid())
-      return Kept(Concat("its operator has no bias: weights ", weights_layout, ", shape of the result ",
+      return Kept(Concat("the operator has no bias: weights ", weights_layout, ", shape of the result ",
                          Describe(g, output_shape)));
     if (g.op(root) == OpKind::kBiasAdd) {
       const std::string layout = attributes.String("layout", "NCHW");
       if (g.node(root).attributes.String("layout", "NCHW") != layout)
-        return Kept(Concat("the bias runs along another dimension: '", g.Label(conv), "' is ", layout,
+        return Kept(Concat("the bias is along a different dimension: '", g.Label(conv), "' is ", layout,
                            ", the bias_add ", g.node(root).attributes.String("layout", "NCHW")));
-      if (HasBias(g, conv)) return Kept(Concat("it has a bias already: ", Describe(g, old)));
+      if (HasBias(g, conv)) return Kept(Concat("it already has a bias: ", Describe(g, old)));
     } else if (!Vector(g, bias, conv).has_value()) {
-      return Kept(DescribeBoth("the other operand is no constant vector over the channels", g, bias, product));
+      return Kept(DescribeBoth("the other operand is not a constant vector over the channels", g, bias, result));
     } else if (HasBias(g, conv) && !IsConstantBias(g, conv)) {
-      return Kept(DescribeBoth("it has a bias that is not constant f32, one a channel", g, old, product));
+      return Kept(DescribeBoth("its bias is not an f32 constant with one element per channel", g, old, result));
     }
     return Match({root, conv}, {bias});
   }

@@ -1,9 +1,9 @@
-// slice(conv_transpose(x, w))  =>  conv_transpose(x, w) {pads + what is cut off}
+// slice(conv_transpose(x, w))  =>  conv_transpose(x, w) {pads + the crop}
 //
-// Legal when the slice has constant bounds and steps of 1, cuts spatial dimensions alone and not beyond what the kernel
-// covers, and the pads are given in numbers or follow from known sizes. Where an input says the result's shape
-// (TensorFlow's operator), it is constant and says the cut one afterwards; its operator of three spatial dimensions has
-// no pads in numbers. Bit-exact: what is left are the same sums.
+// Legal when the slice has constant bounds and steps of 1, cuts only spatial dimensions and no more than the kernel
+// covers, and the pads are explicit or follow from known sizes. Where an input gives the output shape (TensorFlow's
+// operator), it must be constant; it is replaced by the cropped shape. TensorFlow's operator with three spatial
+// dimensions has no explicit pads and is kept. Bit-exact: the remaining sums are the same.
 
 #include <limits>
 #include <optional>
@@ -24,10 +24,10 @@ namespace {
 constexpr int64_t kToTheEnd = std::numeric_limits<int32_t>::max();
 
 struct Cut {
-  int64_t begin = 0, end = 0;  // elements taken away on either side
+  int64_t begin = 0, end = 0;  // elements removed on either side
 };
 
-// What a range of a dimension takes away; nullopt: nothing is left, or it depends on a size that is not known.
+// What a slice removes from one dimension; nullopt if nothing is left, or if it depends on an unknown size.
 std::optional<Cut> CutOf(const StridedSliceEntry& entry, const Dim& dim, int64_t begin, int64_t end) {
   if (dim.known()) {
     const absl::StatusOr<SliceRange> range = RangeOf(entry, dim.value, begin, end, /*stride=*/1);
@@ -42,7 +42,7 @@ std::optional<Cut> CutOf(const StridedSliceEntry& entry, const Dim& dim, int64_t
   return open && sane ? std::optional(cut) : std::nullopt;
 }
 
-using FoundCuts = std::variant<std::vector<Cut>, std::string>;  // one a dimension, or why not
+using FoundCuts = std::variant<std::vector<Cut>, std::string>;  // one per dimension, or the reason
 
 // REQUIRES: g.op(slice) is slice or strided_slice
 FoundCuts CutsOf(const Graph& g, NodeId slice, const Shape& whole) {
@@ -60,10 +60,10 @@ FoundCuts CutsOf(const Graph& g, NodeId slice, const Shape& whole) {
     const auto entries = StridedSliceEntries(g.node(slice).attributes, static_cast<int>(count), whole.rank());
     if (!entries.ok()) return std::string(entries.status().message());
     for (const StridedSliceEntry& entry : *entries) {
-      if (entry.dim < 0 || entry.shrink) return "it adds or takes away a dimension";
+      if (entry.dim < 0 || entry.shrink) return "it adds or removes a dimension";
       if (entry.index < 0) continue;
       const auto cut = CutOf(entry, whole.dim(entry.dim), (*begins)[entry.index], (*ends)[entry.index]);
-      if (!cut.has_value()) return Concat("what it leaves of dimension ", entry.dim, " is empty or not known");
+      if (!cut.has_value()) return Concat("what it leaves of dimension ", entry.dim, " is empty or unknown");
       cuts[entry.dim] = *cut;
     }
     return cuts;
@@ -80,7 +80,7 @@ FoundCuts CutsOf(const Graph& g, NodeId slice, const Shape& whole) {
     if (axis < 0 || axis >= whole.rank()) return "its axes are out of range";
     const auto cut =
         CutOf({.dim = static_cast<int>(axis)}, whole.dim(static_cast<int>(axis)), (*begins)[i], (*ends)[i]);
-    if (!cut.has_value()) return Concat("what it leaves of dimension ", axis, " is empty or not known");
+    if (!cut.has_value()) return Concat("what it leaves of dimension ", axis, " is empty or unknown");
     cuts[axis] = *cut;
   }
   return cuts;
@@ -88,10 +88,10 @@ FoundCuts CutsOf(const Graph& g, NodeId slice, const Shape& whole) {
 
 struct Cropped {
   std::vector<int64_t> pads;   // begins, then ends
-  std::vector<int64_t> shape;  // of the whole result, where an input says it; else empty
+  std::vector<int64_t> shape;  // of the whole result, where an input gives it; else empty
 };
 
-// What `conv` does with the slice folded in, or why it cannot.
+// The attributes of `conv` with the slice folded in, or the reason why this is not possible.
 std::variant<Cropped, std::string> Crop(const Graph& g, NodeId conv, NodeId slice) {
   const Attributes& attributes = g.node(conv).attributes;
   const Shape& whole = g.shape(g.output(conv));
@@ -104,7 +104,7 @@ std::variant<Cropped, std::string> Crop(const Graph& g, NodeId conv, NodeId slic
   const int spatial = whole.rank() - 2, first = attributes.String("layout", "NCHW") == "NCHW" ? 2 : 1;
   for (int i = 0; i < whole.rank(); ++i) {
     const bool is_spatial = i >= first && i < first + spatial;
-    if (!is_spatial && (cuts[i].begin != 0 || cuts[i].end != 0)) return "it does not cut spatial dimensions alone";
+    if (!is_spatial && (cuts[i].begin != 0 || cuts[i].end != 0)) return "it does not cut only spatial dimensions";
   }
   Cropped cropped;
   if (g.input(conv, kOutputShapeInput).valid()) {
@@ -114,25 +114,25 @@ std::variant<Cropped, std::string> Crop(const Graph& g, NodeId conv, NodeId slic
     cropped.shape = *sizes;
     for (int i = 0; i < whole.rank(); ++i) cropped.shape[i] -= cuts[i].begin + cuts[i].end;
   }
-  if (!SaysTransposedPads(g, conv)) return "an operator of this rank has no pads in numbers";
+  if (!SaysTransposedPads(g, conv)) return "the operator has no explicit pads for this rank";
   cropped.pads = TransposedPads(g, conv);
-  if (cropped.pads.empty()) return "its pads depend on sizes that are not known";
+  if (cropped.pads.empty()) return "its pads depend on unknown sizes";
   const std::vector<int64_t> dilations = attributes.Ints("dilations", std::vector<int64_t>(spatial, 1));
   const std::vector<int64_t> more = attributes.Ints("output_padding", std::vector<int64_t>(spatial, 0));
   if (static_cast<int>(dilations.size()) != spatial || static_cast<int>(more.size()) != spatial)
-    return "its attributes do not fit its rank";
+    return "its attributes do not match its rank";
   for (int i = 0; i < spatial; ++i) {
     int64_t &begin = cropped.pads[i], &end = cropped.pads[i + spatial];
     begin += cuts[first + i].begin;
     end += cuts[first + i].end;
     const Dim kernel = weights.dim(FirstKernelAxis(g, conv) + i);
-    if (begin < 0 || end < 0) return "the result is longer than what the kernel reaches";
+    if (begin < 0 || end < 0) return "the result is larger than the kernel reaches";
     if (!kernel.known()) return "the kernel's size is not known";
     const int64_t reach = (kernel.value - 1) * dilations[i] + 1;
     if (begin >= reach || end >= reach + more[i]) return "it cuts off more than the kernel covers";
-    // Of an image of one element the result is `reach` long: with more pads the cut of it would be an error.
+    // The result of a single input element is `reach` long: larger pads would be an error for it.
     if (!whole.dim(first + i).known() && begin + end >= reach + more[i])
-      return "of a small image nothing would be left";
+      return "nothing would be left of a small image";
   }
   return cropped;
 }
@@ -141,7 +141,7 @@ class FuseConvTransposeCrop final : public RewriteRule {
  public:
   std::string_view name() const override { return "fuse-conv-transpose-crop"; }
   std::string_view equation() const override {
-    return "slice(conv_transpose(x, w)) => conv_transpose(x, w) {pads + the cut}";
+    return "slice(conv_transpose(x, w)) => conv_transpose(x, w) {pads + the crop}";
   }
   float tolerance() const override { return kBitExact; }
   bool makes_one_node() const override { return true; }
@@ -149,7 +149,7 @@ class FuseConvTransposeCrop final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId slice, const Target&) const override {
     const ValueId whole = g.input(slice, 0);
-    if (!whole.valid() || g.op(whole) != OpKind::kConvTranspose) return No("it cuts no conv_transpose");
+    if (!whole.valid() || g.op(whole) != OpKind::kConvTranspose) return No("the input is not a conv_transpose");
     const NodeId conv = g.producer(whole);
     const auto cropped = Crop(g, conv, slice);
     if (const std::string* reason = std::get_if<std::string>(&cropped)) return Kept(*reason);

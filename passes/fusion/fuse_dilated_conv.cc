@@ -1,9 +1,9 @@
 // batch_to_space(conv(space_to_batch(x, b, p), w), b, c)  =>  conv(x, w) {dilations=b, pads=p - c}
 //
-// TensorFlow's spelling of a dilated convolution, of 1-D ones with an unsqueeze and a squeeze around the conv as well.
-// Legal in layout NHWC, when blocks, pads and crops are constant numbers and both blocks are equal, the conv has stride
-// 1, no padding, no dilation and no residual (bias and activation may stand in it), and nothing is cropped that was not
-// padded. The crops at the end take away what the blocks needed. Bit-exact: the same products in the same order.
+// TensorFlow writes a dilated convolution this way; a 1-D one also has an unsqueeze before the conv and a squeeze after
+// it. Legal in layout NHWC when blocks, pads and crops are constant, both blocks are equal, the conv has stride 1 and
+// no padding, dilation or residual (bias and activation are allowed), and no more is cropped than was padded. The
+// additional crops at the end remove what fills up the blocks. Bit-exact: the same sums in the same order.
 
 #include <algorithm>
 #include <optional>
@@ -24,18 +24,18 @@ bool All(const std::vector<int64_t>& numbers, int64_t wanted) {
 
 std::string List(const std::vector<int64_t>& numbers) { return Concat("[", absl::StrJoin(numbers, ", "), "]"); }
 
-// Constant input `i`; empty if it is none.
+// The numbers of constant input `i`; empty if it is not constant.
 std::vector<int64_t> Numbers(const Graph& g, NodeId node, int i) {
   return g.input(node, i).valid() ? g.ConstantInts(g.input(node, i)).value_or(std::vector<int64_t>())
                                   : std::vector<int64_t>();
 }
 
 struct Dilated {
-  NodeId conv, to_batch, unsqueeze, squeeze;  // the last two are valid or not together
+  NodeId conv, to_batch, unsqueeze, squeeze;  // both of the last two are valid, or neither is
   std::vector<int64_t> dilations, pads;       // of the conv's spatial dimensions
 };
 
-// The unsqueeze or squeeze that makes or takes dimension `axis` of `rank`.
+// The unsqueeze or squeeze that adds or removes dimension `axis` of `rank`.
 bool TouchesAxis(const Graph& g, NodeId node, int64_t axis, int rank) {
   const std::vector<int64_t> axes = Numbers(g, node, 1);
   return axes.size() == 1 && (axes[0] == axis || axes[0] == axis - rank);
@@ -64,7 +64,7 @@ class FuseDilatedConv final : public RewriteRule {
     if (Read(g, m.root(), found).has_value()) return absl::InternalError("the pattern is gone");
     ValueId x = m.value(0);
     const Shape whole = g.shape(g.output(m.root()));
-    if (found.unsqueeze.valid()) {  // x with the height of 1 that the conv works on
+    if (found.unsqueeze.valid()) {  // x with the height of 1 that the 2-D conv needs
       const NodeId wide = edit.Clone(found.unsqueeze);
       edit.SetName(wide, FreshName(g, g.Label(m.root()) + "/wide"));
       edit.SetInput(wide, 0, x);
@@ -106,15 +106,16 @@ class FuseDilatedConv final : public RewriteRule {
       found.squeeze = g.producer(y);
       y = g.input(found.squeeze, 0);
     }
-    if (!y.valid() || g.op(y) != OpKind::kConv) return No("it is of no conv");
+    if (!y.valid() || g.op(y) != OpKind::kConv) return No("the input is not a conv");
     found.conv = g.producer(y);
     ValueId x = g.input(found.conv, 0);
     if (found.squeeze.valid()) {
-      if (!x.valid() || g.op(x) != OpKind::kUnsqueeze) return No("the conv is squeezed, but not of an unsqueeze");
+      if (!x.valid() || g.op(x) != OpKind::kUnsqueeze)
+        return No("the conv's result is squeezed, but its input is not unsqueezed");
       found.unsqueeze = g.producer(x);
       x = g.input(found.unsqueeze, 0);
     }
-    if (!x.valid() || g.op(x) != OpKind::kSpaceToBatch) return No("the conv is not of a space_to_batch");
+    if (!x.valid() || g.op(x) != OpKind::kSpaceToBatch) return No("the conv's input is not a space_to_batch");
     found.to_batch = g.producer(x);
 
     const Attributes& attributes = g.node(found.conv).attributes;
@@ -129,10 +130,10 @@ class FuseDilatedConv final : public RewriteRule {
       return Kept(Concat("the conv has a residual: ", Describe(g, g.input(found.conv, kResidualInput))));
     const std::vector<int64_t> strides = attributes.Ints("strides"), dilations = attributes.Ints("dilations");
     if (!All(strides, 1)) return Kept(Concat("the conv's strides are not 1: ", List(strides)));
-    if (!All(dilations, 1)) return Kept(Concat("the conv has dilations already: ", List(dilations)));
+    if (!All(dilations, 1)) return Kept(Concat("the conv already has dilations: ", List(dilations)));
     const std::string auto_pad = attributes.String("auto_pad", "NOTSET");
     if (auto_pad != "VALID" && !(auto_pad == "NOTSET" && All(attributes.Ints("pads"), 0)))
-      return Kept(Concat("the conv pads its input, which is between blocks then: ",
+      return Kept(Concat("the conv pads its input, which would pad every block: ",
                          auto_pad == "NOTSET" ? List(attributes.Ints("pads")) : auto_pad));
     return ReadBlocks(g, root, *rank, found);
   }
@@ -142,20 +143,20 @@ class FuseDilatedConv final : public RewriteRule {
     const std::vector<int64_t> crops = Numbers(g, root, 2);
     const size_t count = blocks.size(), spatial = static_cast<size_t>(rank) - 2;
     if (count == 0 || pads.size() != 2 * count || crops.size() != pads.size() || Numbers(g, root, 1) != blocks)
-      return Kept(Concat("blocks, pads and crops are not constant and of one size: ",
+      return Kept(Concat("blocks, pads and crops are not constants of one size: ",
                          Describe(g, g.input(found.to_batch, 1)), ", ", Describe(g, g.input(found.to_batch, 2)), ", ",
                          Describe(g, g.input(root, 1)), ", ", Describe(g, g.input(root, 2))));
     size_t first = 0;  // the conv's spatial dimension that the first block stands for
     if (found.squeeze.valid()) {
       if (rank != 4 || count != 1 || !TouchesAxis(g, found.unsqueeze, 1, rank) ||
           !TouchesAxis(g, found.squeeze, 1, rank))
-        return Kept(Concat(DescribeBoth("the squeeze is not of a conv's height", g, g.input(found.unsqueeze, 1),
+        return Kept(Concat(DescribeBoth("the squeeze does not remove the conv's height", g, g.input(found.unsqueeze, 1),
                                         g.input(found.squeeze, 1)),
                            " of rank ", rank, ", blocks ", List(blocks)));
       first = 1;
     }
     if (first + count > spatial)
-      return Kept(Concat("the blocks reach into the channels: ", List(blocks), " of ", Describe(g, g.input(root, 0))));
+      return Kept(Concat("the blocks include the channels: ", List(blocks), " of ", Describe(g, g.input(root, 0))));
     const Shape& weights = g.shape(g.input(found.conv, kWeightsInput));  // HWIO or HWCM
     const std::string kernels = Describe(g, g.input(found.conv, kWeightsInput));
     if (!weights.has_rank() || weights.rank() != rank) return Kept(Concat("the kernel's size is not known: ", kernels));
@@ -166,7 +167,7 @@ class FuseDilatedConv final : public RewriteRule {
       found.dilations[first + i] = blocks[i];
       found.pads[first + i] = begin;
       found.pads[spatial + first + i] = end;
-      if (blocks[i] < 1) return Kept(Concat("a block has no elements: ", List(blocks)));
+      if (blocks[i] < 1) return Kept(Concat("a block is empty: ", List(blocks)));
       if (begin < 0 || end < 0)
         return Kept(Concat("more is cropped than was padded: ", List(crops), " of ", List(pads)));
       const Dim& kernel = weights.dim(static_cast<int>(first + i));

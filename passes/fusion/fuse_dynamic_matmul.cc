@@ -1,10 +1,10 @@
 // matmul(dequantize_linear(q, s, z), dequantize_linear(w, sw, zw), c)
 //     =>  matmul_integer_to_float(q, w, s, sw, z, zw, c)   where   q, s, z = dynamic_quantize_linear(x)
 //
-// As a GraphDef says dynamic quantization: numbers between the ops. Legal where w, sw and zw are constants, w a matrix
-// of bytes with one scale or one a column, c a vector, nothing is transposed, and the target has the kernel; an
-// activation stays. What the run quantizes may have other readers. Sums are exact in integers: as the matmul but for
-// f32's rounding.
+// A GraphDef expresses dynamic quantization this way: with dequantized values between the ops. Legal when w, sw and zw
+// are constants, w is an int8 or uint8 matrix with one scale or one scale per column, c is a vector, no operand is
+// transposed, and the target has the kernel. A fused activation is kept. The quantized x may have other consumers. The
+// integer sums are exact; the result differs from the matmul's by f32 rounding.
 
 #include <algorithm>
 #include <utility>
@@ -19,7 +19,7 @@ namespace {
 
 bool IsDequantized(const Graph& g, ValueId value) { return value.valid() && g.op(value) == OpKind::kDequantizeLinear; }
 
-// Scales of the weights that the product takes.
+// Whether matmul_integer_to_float supports the scales of the weights.
 bool ScalesFit(const Graph& g, NodeId dequantize) {
   const Shape &w = g.shape(g.input(dequantize, 0)), &scale = g.shape(g.input(dequantize, 1));
   const Attributes& attributes = g.node(dequantize).attributes;
@@ -29,7 +29,7 @@ bool ScalesFit(const Graph& g, NodeId dequantize) {
   return (axis == 1 || axis == -1) && scale.has_rank() && scale.rank() == 1 && scale.dim(0) == w.dim(1);
 }
 
-// Absent where all of them are 0.
+// The zero points; kNoValue if all of them are 0.
 ValueId ZeroPoint(const Graph& g, ValueId zero) {
   if (!zero.valid()) return kNoValue;
   const std::vector<int64_t> points = g.ConstantTensor(zero)->ToInts();
@@ -51,14 +51,14 @@ class FuseDynamicMatMul final : public RewriteRule {
     if (!IsDequantized(g, x) || !IsDequantized(g, w)) return No("an operand is not dequantized");
     const NodeId left = g.producer(x), right = g.producer(w);
     const ValueId q = g.input(left, 0);
-    if (g.op(q) != OpKind::kDynamicQuantizeLinear) return No("the left operand's range is not found by the run");
+    if (g.op(q) != OpKind::kDynamicQuantizeLinear) return No("the left operand is not dynamically quantized");
     const NodeId maker = g.producer(q);
     if (q != g.output(maker, 0) || g.input(left, 1) != g.output(maker, 1) || g.input(left, 2) != g.output(maker, 2))
-      return Kept(Describe(g, x) + " has the scale or zero point of something else");
+      return Kept(Describe(g, x) + " does not have the scale and zero point of its dynamic_quantize_linear");
     for (const ValueId input : g.node(right).inputs) {
-      if (input.valid() && !g.IsConstant(input)) return Kept(Describe(g, w) + " is computed");
+      if (input.valid() && !g.IsConstant(input)) return Kept(Describe(g, w) + " is not constant");
     }
-    if (!ScalesFit(g, right)) return Kept(Describe(g, w) + " is no matrix with one scale or one a column");
+    if (!ScalesFit(g, right)) return Kept(Describe(g, w) + " is not a matrix with one scale or one scale per column");
     const Attributes& attributes = g.node(matmul).attributes;
     if (HasResidual(g, matmul) || attributes.Float("scale", 1) != 1 || attributes.Bool("transpose_a", false) ||
         attributes.Bool("transpose_b", false) || attributes.Bool("activation_first", false)) {
@@ -73,7 +73,7 @@ class FuseDynamicMatMul final : public RewriteRule {
         bias};
     if (bias.valid() && (!g.shape(bias).has_rank() || g.shape(bias).rank() != 1 ||
                          g.shape(bias).dim(0) != g.shape(g.input(right, 0)).dim(1))) {
-      return Kept(Describe(g, bias) + " is not one number a column");
+      return Kept(Describe(g, bias) + " does not have one element per column");
     }
     const absl::Status supported = target.SupportsOp(g, OpKind::kMatMulIntegerToFloat, inputs);
     if (!supported.ok()) return Kept(Describe(g, matmul, supported));

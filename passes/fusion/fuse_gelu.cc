@@ -1,7 +1,7 @@
 // 0.5 * x * (1 + erf(x / sqrt(2)))  =>  gelu(x)
 //
-// Legal with the products in any order, and a division by sqrt(2) or a product with its inverse, each constant to the
-// last digits of its type. Not bit-exact: it rounds once where the ops round five times.
+// Legal with the factors in any order, with a division by sqrt(2) or a multiplication by its reciprocal. Each constant
+// must be exact to the last digits of its type. Not bit-exact: it rounds once where the ops round five times.
 
 #include <numbers>
 

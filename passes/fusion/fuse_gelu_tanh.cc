@@ -1,7 +1,7 @@
 // 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))  =>  gelu(x) {approximate="tanh"}
 //
-// Legal with the products in any order, the cube as a power or as products, the numbers constant to the last digits of
-// their type. Not bit-exact: it rounds once where the ops round eight times.
+// Legal with the factors in any order, and the cube as a power or as multiplications. Each constant must be exact to
+// the last digits of its type. Not bit-exact: it rounds once where the ops round eight times.
 
 #include <cmath>
 #include <numbers>
@@ -14,7 +14,7 @@
 namespace halftone {
 namespace {
 
-// The nodes that make the cube of x; empty: it is not.
+// The nodes that compute the cube of x; empty if the value is not x^3.
 std::vector<NodeId> CubeOf(const Graph& g, ValueId cube, ValueId x) {
   const auto power = NumberOperand(g, cube, OpKind::kPow, /*swap=*/false);
   if (power.has_value()) return power->x == x && power->number == 3 ? std::vector{power->node} : std::vector<NodeId>();

@@ -1,9 +1,9 @@
 // concat(conv(x_0, w_0), conv(x_1, w_1), ..)  with  x_0, x_1, .. = split(x)   =>   conv(x, [w_0, w_1, ..]) {group=n}
 //
-// ResNeXt's blocks as frameworks without grouped convolutions write them. Legal when split and concat run along the
-// channels, the split has equal parts, of which each goes to one conv in order, and the convs are alike in everything
-// but their constant weights and biases (all have one or none has), without residual, not in groups themselves.
-// Bit-exact: the same sums.
+// Frameworks without grouped convolutions write the blocks of ResNeXt this way. Legal when split and concat are along
+// the channels, the parts of the split are equal and each goes to one conv, in order, and the convs differ only in
+// their constant weights and biases (all have a bias or none has), have no residual and are not grouped. Bit-exact: the
+// same sums.
 
 #include <vector>
 
@@ -16,7 +16,7 @@
 namespace halftone {
 namespace {
 
-// Constants put together along dimension `axis`. REQUIRES: equal types, dimensions equal but for `axis`
+// The constants concatenated along dimension `axis`. REQUIRES: equal types, dimensions equal but for `axis`
 Tensor Joined(const Graph& g, const std::vector<ValueId>& constants, int axis) {
   std::vector<int64_t> dims = g.ConstantTensor(constants[0])->dims();
   int64_t outer = 1;
@@ -42,7 +42,7 @@ bool SameConstant(const Graph& g, ValueId a, ValueId b) {
          ElementSize(one->type()) > 0;
 }
 
-// An attribute of a conv in words.
+// An attribute of a conv as text.
 std::string Words(const Attributes& attributes, const std::string& name) {
   if (!attributes.has(name)) return "none";
   if (const auto numbers = attributes.Ints(name); !numbers.empty())
@@ -76,39 +76,40 @@ class FuseGroupedConv final : public RewriteRule {
   FindResult Find(const Graph& g, NodeId concat, const Target&) const override {
     const int count = static_cast<int>(g.node(concat).inputs.size()) - 1;
     const ValueId first = g.input(concat, 0);
-    if (count < 2 || !first.valid() || g.op(first) != OpKind::kConv) return No("it joins no convs");
+    if (count < 2 || !first.valid() || g.op(first) != OpKind::kConv) return No("it does not concatenate convs");
     const NodeId conv = g.producer(first);
     const ValueId part = g.input(conv, 0);
-    if (!part.valid() || g.op(part) != OpKind::kSplit) return No("the first conv is not of a split");
+    if (!part.valid() || g.op(part) != OpKind::kSplit) return No("the first conv does not read a split");
     const NodeId split = g.producer(part);
     const size_t parts = g.node(split).outputs.size();
     if (static_cast<int>(parts) != count)
-      return Kept(Concat("not every part has a conv: ", parts, " parts, ", count, " joined"));
+      return Kept(Concat("not every part has a conv: ", parts, " parts, ", count, " concatenated"));
     const Attributes& one = g.node(conv).attributes;
     const int64_t groups = one.Int("group", 1);
     const std::string weights_layout = one.String("weights_layout", "OIHW");
     if (groups != 1 || weights_layout == "HWCM")
-      return Kept(Concat("the convs are in groups themselves: ", groups, " with weights ", weights_layout));
+      return Kept(Concat("the convs are already grouped: ", groups, " with weights ", weights_layout));
     const std::optional<int> rank = ResultRank(g, conv);
     if (!rank.has_value() || *rank < 3) return Kept(Concat("the convs' rank is not known: ", Describe(g, first)));
     const int channel = ChannelAxis(g, conv, *rank);
     if (AxisOf(g, g.input(concat, count), *rank) != channel || AxisOf(g, g.input(split, 2), *rank) != channel)
       return Kept(Concat(
-          DescribeBoth("split or concat is along another dimension", g, g.input(split, 2), g.input(concat, count)),
+          DescribeBoth("split or concat is not along the channels", g, g.input(split, 2), g.input(concat, count)),
           ", the channels are ", channel));
     std::vector<NodeId> nodes = {concat, split};
     for (int i = 0; i < count; ++i) {
       const ValueId y = g.input(concat, i);
-      if (!y.valid() || g.op(y) != OpKind::kConv) return Kept(Concat("one of the parts is no conv: ", Describe(g, y)));
+      if (!y.valid() || g.op(y) != OpKind::kConv)
+        return Kept(Concat("one of the parts is not a conv: ", Describe(g, y)));
       const NodeId other = g.producer(y);
       nodes.push_back(other);
       if (g.input(other, 0) != g.output(split, i))
-        return Kept(Concat("a conv is not of the part of its place: '", g.Label(other), "' reads ",
+        return Kept(Concat("the convs do not read the parts in order: '", g.Label(other), "' reads ",
                            Describe(g, g.input(other, 0)), ", not part ", i));
       if (HasResidual(g, other))
         return Kept(Concat("a conv has a residual: ", Describe(g, g.input(other, kResidualInput))));
       if (!(g.node(other).attributes == one))
-        return Kept(Concat("the convs are not alike: ", Difference(one, g.node(other).attributes)));
+        return Kept(Concat("the convs differ: ", Difference(one, g.node(other).attributes)));
       for (const int input : {kWeightsInput, kBiasInput}) {
         if (!SameConstant(g, g.input(other, input), g.input(conv, input)))
           return Kept(DescribeBoth("weights or biases are not constants of one shape", g, g.input(conv, input),
@@ -125,10 +126,10 @@ class FuseGroupedConv final : public RewriteRule {
     const Graph& g = edit.graph();
     const NodeId concat = m.root(), conv = m.nodes()[2];
     const int count = static_cast<int>(m.nodes().size()) - 2;
-    const auto joined = [&](int input, int axis, std::string_view word) {
+    const auto joined = [&](int input, int axis, std::string_view suffix) {
       std::vector<ValueId> constants;
       for (int i = 0; i < count; ++i) constants.push_back(g.input(m.nodes()[2 + i], input));
-      return edit.AddConstant(FreshName(g, Concat(g.Label(concat), "/", word)), Joined(g, constants, axis));
+      return edit.AddConstant(FreshName(g, Concat(g.Label(concat), "/", suffix)), Joined(g, constants, axis));
     };
     const bool last = g.node(conv).attributes.String("weights_layout", "OIHW") == "HWIO";
     const int output = last ? g.ConstantTensor(g.input(conv, kWeightsInput))->rank() - 1 : 0;

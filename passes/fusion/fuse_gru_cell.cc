@@ -1,11 +1,11 @@
 // r, u = sigmoid(split(x w + h v + b));   c = tanh(x w' + (r h) v' + b');   h' = u h + (1 - u) c
 //   =>  gru of one step: h' = gru(x, w, r, b, h)
 //
-// As TensorFlow's GRUCell writes a cell. With u' = (1 - a) u in the place of u in h' it is an augmented gru, whose
-// attention a, one number a row, becomes the gru's. h' may also be written as c + u (h - c), and the sigmoid stand
-// before or behind the split. Legal when weights and biases are constant, both parts are equal, x and h have as many
-// rows, and the target has the kernel. The gates go into ONNX's order (u, r, c). Not bit-exact: the order of the sums
-// differs.
+// TensorFlow's GRUCell writes a cell this way. An augmented GRU has u' = (1 - a) u in place of u in h'; its attention
+// a, one number per row, becomes the attention input of the gru. h' may also be written as c + u (h - c), and the
+// sigmoid may be before or after the split. Legal when weights and biases are constant, both parts are equal, x and h
+// have the same number of rows, and the target has the kernel. The gates are reordered to ONNX's order (u, r, c). Not
+// bit-exact: the order of the sums differs.
 
 #include <array>
 #include <utility>
@@ -18,7 +18,7 @@
 namespace halftone {
 namespace {
 
-constexpr int kGates = 2;  // of one product; the candidate has its own
+constexpr int kGates = 2;  // of one matmul; the candidate has its own
 
 struct Gate {
   Part part;
@@ -33,19 +33,19 @@ struct Cell : GruCell {
 
 // Part of sigmoid(dense), or sigmoid(part of dense).
 std::optional<Gate> FindGate(const Graph& g, ValueId y, std::vector<NodeId>& nodes) {
-  const bool behind = g.op(y) == OpKind::kSigmoid;
-  if (behind) nodes.push_back(g.producer(y));
-  const std::optional<Part> part = FindPart(g, behind ? g.input(g.producer(y), 0) : y);
+  const bool last = g.op(y) == OpKind::kSigmoid;
+  if (last) nodes.push_back(g.producer(y));
+  const std::optional<Part> part = FindPart(g, last ? g.input(g.producer(y), 0) : y);
   if (!part.has_value() || part->parts != kGates) return std::nullopt;
   std::optional<Dense> dense = FindDense(g, part->x);
   if (!dense.has_value() || dense->inputs.size() != 2) return std::nullopt;
-  if (dense->activation != (behind ? Activation::kNone : Activation::kSigmoid)) return std::nullopt;
+  if (dense->activation != (last ? Activation::kNone : Activation::kSigmoid)) return std::nullopt;
   nodes.push_back(part->split);
   nodes.insert(nodes.end(), dense->nodes.begin(), dense->nodes.end());
   return Gate{*part, *std::move(dense)};
 }
 
-// u, or (1 - a) u with one a each row.
+// u, or (1 - a) u with one a per row.
 bool FindUpdate(const Graph& g, ValueId y, Cell& cell) {
   std::vector<NodeId> nodes;
   if (std::optional<Gate> gate = FindGate(g, y, nodes); gate.has_value()) {
@@ -94,24 +94,25 @@ bool FindCandidate(const Graph& g, ValueId c, Cell& cell) {
 
 bool IsConcatenated(const Dense& dense) { return dense.inputs[0].matmul == dense.inputs[1].matmul; }
 
-// "" or why the parts do not belong together.
+// "" if the parts form one cell, else the reason.
 std::string Misfit(const Graph& g, Cell& cell) {
-  if (cell.update.part.split != cell.reset.part.split) return "the gates are of different products";
+  if (cell.update.part.split != cell.reset.part.split) return "the gates are computed by different matmuls";
   if (cell.update.part.port == cell.reset.part.port) return "both gates are the same";
   const std::vector<DenseInput>& inputs = cell.update.dense.inputs;
   cell.x_of_gates = inputs[0].x == cell.x && inputs[1].x == cell.h ? 0 : 1;
   if (inputs[cell.x_of_gates].x != cell.x || inputs[1 - cell.x_of_gates].x != cell.h)
-    return "gates and candidate are of different inputs";
+    return "gates and candidate read different inputs";
   const int64_t hidden = cell.candidate.columns;
   const Shape& rows = g.shape(cell.x);
   if (!rows.has_rank() || rows.rank() != 2 || cell.update.dense.columns != kGates * hidden)
-    return "the gates have other sizes than the candidate";
-  // What is concatenated has as many rows; two products might be broadcast.
+    return "the size of the gates differs from that of the candidate";
+  // Concatenated values have the same number of rows; two matmuls might be broadcast.
   const bool together = IsConcatenated(cell.update.dense) && IsConcatenated(cell.candidate);
-  if (!together && !IsRows(g, cell.h, rows.dim(0), hidden)) return "input and state are not known to have as many rows";
-  if (inputs[1 - cell.x_of_gates].rows != hidden) return "the state has another size than the candidate";
+  if (!together && !IsRows(g, cell.h, rows.dim(0), hidden))
+    return "input and state are not known to have the same number of rows";
+  if (inputs[1 - cell.x_of_gates].rows != hidden) return "the size of the state differs from that of the candidate";
   if (cell.attention.valid() && !IsRows(g, cell.attention, rows.dim(0), 1))
-    return "the attention is not one number a row";
+    return "the attention does not have one element per row";
   return "";
 }
 

@@ -1,7 +1,7 @@
 // clip(x + 3, 0, 6) / 6  =>  hard_sigmoid(x) {alpha=1/6, beta=0.5}
 //
-// Also with relu6, and with a product by 1/6, the way Keras and older exporters write it. Legal when the numbers are
-// these. Not bit-exact: it rounds in another order, by a unit in the last place of 1.
+// Also with relu6 and with a multiplication by 1/6, as Keras and older exporters write it. Legal for exactly these
+// numbers. Not bit-exact: it rounds in a different order and differs by a unit in the last place of 1.
 
 #include "base/strings.h"
 #include "passes/core/reasons.h"
@@ -28,12 +28,12 @@ class FuseHardSigmoid final : public RewriteRule {
     const std::optional<WithNumber> scaled = FactorOperand(g, g.output(root));
     if (!scaled.has_value()) return No("no operand is a number");
     const NodeId clip = g.producer(scaled->x);
-    if (g.op(clip) != OpKind::kClip && g.op(clip) != OpKind::kRelu6) return No("the other operand is no clip");
+    if (g.op(clip) != OpKind::kClip && g.op(clip) != OpKind::kRelu6) return No("the other operand is not a clip");
     const ValueId raised = g.input(clip, 0);
-    if (!raised.valid() || g.op(raised) != OpKind::kAdd) return No("the clip is not of a sum");
+    if (!raised.valid() || g.op(raised) != OpKind::kAdd) return No("the clip's input is not an add");
     const std::optional<WithNumber> sum = NumberOperand(g, raised, OpKind::kAdd);
-    if (!sum.has_value()) return No("the sum is not with a number");
-    if (!IsFloatingPoint(g.type(sum->x))) return Kept(Concat("it is of integers: ", Describe(g, sum->x)));
+    if (!sum.has_value()) return No("the clip's input does not add a number");
+    if (!IsFloatingPoint(g.type(sum->x))) return Kept(Concat("its type is an integer type: ", Describe(g, sum->x)));
     const std::optional<ActivationSpec> spec = ActivationOf(g, clip);
     if (!spec.has_value()) return Kept(Concat("the bounds of '", g.Label(clip), "' are not constant"));
     const bool six = spec->kind == Activation::kRelu6 || (spec->alpha == 0 && spec->beta == 6);

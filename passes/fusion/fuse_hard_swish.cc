@@ -1,7 +1,7 @@
 // x * hard_sigmoid(x) {alpha=1/6, beta=0.5}  =>  hard_swish(x)
 //
-// Legal when the slope is f32's 1/6 and the offset 0.5: by definition the same function. Below f32 it rounds once where
-// the two ops round twice.
+// Legal when the slope is the f32 number 1/6 and the offset is 0.5: by definition the same function. Below f32 it
+// rounds once where the two ops round twice.
 
 #include "base/strings.h"
 #include "passes/fusion/activation.h"
@@ -24,7 +24,7 @@ class FuseHardSwish final : public RewriteRule {
     if (g.op(gate) != OpKind::kHardSigmoid || g.input(g.producer(gate), 0) != x) std::swap(x, gate);
     if (g.op(gate) != OpKind::kHardSigmoid) return No("no operand is a hard_sigmoid");
     const NodeId sigmoid = g.producer(gate);
-    if (g.input(sigmoid, 0) != x) return No("the hard_sigmoid is of another value");
+    if (g.input(sigmoid, 0) != x) return No("the hard_sigmoid reads a different value");
     const ActivationSpec spec = *ActivationOf(g, sigmoid);
     if (spec.alpha != 1.0f / 6 || spec.beta != 0.5f)
       return Kept(Concat("its slope is not 1/6 or its offset not 0.5: ", spec.alpha, " and ", spec.beta));

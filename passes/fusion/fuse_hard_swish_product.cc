@@ -1,8 +1,8 @@
 // (x * clip(x + 3, 0, 6)) / 6  =>  hard_swish(x)
 //
-// The three factors x, clip(x + 3, 0, 6) (or relu6) and 1/6 (or a division by 6) in the orders in which the clip is not
-// next to the 1/6; that one is a hard_sigmoid (fuse-hard-sigmoid) and x times it (fuse-hard-swish). Legal when the
-// numbers are these to the last digits of their type. Not bit-exact: it rounds in another order, by a unit in the last
+// The factors are x, clip(x + 3, 0, 6) (or relu6) and 1/6 (or a division by 6), in every order except clip * 1/6: that
+// is a hard_sigmoid (fuse-hard-sigmoid), and x times it is handled by fuse-hard-swish. Legal when the numbers are exact
+// to the last digits of their type. Not bit-exact: it rounds in a different order and differs by a unit in the last
 // place.
 
 #include "base/strings.h"
@@ -47,11 +47,11 @@ class FuseHardSwishProduct final : public RewriteRule {
   FindResult Find(const Graph& g, NodeId root, const Target&) const override {
     const ValueId y = g.output(root);
     if (const auto sixth = Sixth(g, y); sixth.has_value()) {  // (x * clip) / 6
-      if (g.op(sixth->x) != OpKind::kMul) return No("it is a sixth of no product");
+      if (g.op(sixth->x) != OpKind::kMul) return No("the value divided by 6 is not a multiplication");
       const NodeId product = g.producer(sixth->x);
       return Product(g, root, product, g.input(product, 0), g.input(product, 1));
     }
-    if (g.op(root) != OpKind::kMul) return No("it is no sixth");
+    if (g.op(root) != OpKind::kMul) return No("it does not divide by 6");
     const auto [a, b] = g.inputs<2>(root);
     if (!a.valid() || !b.valid()) return No("an operand is missing");
     for (const auto& [one, other] : {std::pair(a, b), std::pair(b, a)}) {  // (x / 6) * clip
@@ -60,7 +60,7 @@ class FuseHardSwishProduct final : public RewriteRule {
       const std::vector<NodeId> clip = RaisedClip(g, other, sixth->x);
       if (!clip.empty()) return Whole(g, {root, sixth->node, clip[0], clip[1]}, sixth->x);
     }
-    return No("no factor is a sixth");
+    return No("no factor is divided by 6");
   }
 
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {
@@ -73,7 +73,7 @@ class FuseHardSwishProduct final : public RewriteRule {
 
  private:
   static FindResult Whole(const Graph& g, std::vector<NodeId> nodes, ValueId x) {
-    if (!IsFloatingPoint(g.type(x))) return Kept(Concat("it is of integers: ", Describe(g, x)));
+    if (!IsFloatingPoint(g.type(x))) return Kept(Concat("its type is an integer type: ", Describe(g, x)));
     if (g.shape(g.output(nodes[0])) != g.shape(x))
       return Kept(DescribeBoth("the numbers are broadcast to another shape", g, x, g.output(nodes[0])));
     return Match(std::move(nodes), {x});

@@ -1,10 +1,10 @@
 // (x - mean(x)) / sqrt(variance(x) + epsilon) * scale + offset  =>  instance_norm(x, scale, offset)
 //
-// In the spellings of normalization.h, over the spatial dimensions of each image and channel. Legal when those are all
-// dimensions between batch and channel (layout NHWC) or behind the channel (NCHW; there something must run along the
-// channel, else it is a layer norm as well), and scale and offset are constants over the channels, or vectors of NHWC.
-// ONNX has the op for NCHW alone. Not bit-exact: the sums have another order, and below f32 it rounds once where the
-// ops round nine times.
+// In the spellings of normalization.h, over the spatial dimensions of each image and channel. Legal when the mean is
+// over all dimensions between batch and channel (layout NHWC) or after the channel (NCHW), and scale and offset are
+// constants over the channels, or vectors for NHWC. NCHW also needs a scale or an offset along the channels, because
+// without them the pattern is a layer norm as well. ONNX has the op only for NCHW. Not bit-exact: the order of the sums
+// differs, and below f32 it rounds once where the ops round nine times.
 
 #include <numeric>
 #include <utility>
@@ -18,7 +18,7 @@
 namespace halftone {
 namespace {
 
-// The channel's dimension where `axes` are all spatial ones of a tensor of this rank; -1: they are not.
+// The channel dimension if `axes` are all spatial dimensions of a tensor of this rank; else -1.
 int ChannelBeside(const std::vector<int64_t>& axes, int rank) {
   std::vector<int64_t> spatial(axes.size());
   if (rank < 3 || static_cast<int>(axes.size()) != rank - 2) return -1;
@@ -53,14 +53,14 @@ class FuseInstanceNorm final : public RewriteRule {
     const int channel = ChannelBeside(norm.axes, shape.rank());
     const int64_t channels = shape.dim(channel).value;
     const std::string label = g.Label(m.root());
-    const auto vector = [&](ValueId parameter, float otherwise, std::string_view word) {
+    const auto vector = [&](ValueId parameter, float otherwise, std::string_view suffix) {
       if (parameter.valid() && IsVector(g.shape(parameter), channels)) {
-        // One that lies along the last dimension: of NCHW with as many columns as channels it was refused.
+        // A parameter along the last dimension. For NCHW with as many columns as channels it was refused.
         if (channel == shape.rank() - 1) return parameter;
       }
       const Tensor tensor = parameter.valid() ? *ChannelVector(g, parameter, channels, channel, shape.rank())
                                               : Tensor::Of<float>({channels}, std::vector<float>(channels, otherwise));
-      return edit.AddConstant(FreshName(g, Concat(label, "/", word)), tensor);
+      return edit.AddConstant(FreshName(g, Concat(label, "/", suffix)), tensor);
     };
     Node node;
     node.op = OpKind::kInstanceNorm;
@@ -72,16 +72,16 @@ class FuseInstanceNorm final : public RewriteRule {
   }
 
  private:
-  // Find for this end of it, whatever follows.
+  // Find for a pattern that ends in this node, ignoring its consumers.
   static FindResult Check(const Graph& g, NodeId root) {
     auto read = ReadNormalization(g, root);
     if (Refusal* refusal = std::get_if<Refusal>(&read)) return std::move(*refusal);
     const Normalization& norm = std::get<Normalization>(read);
     const Shape& shape = g.shape(norm.x);
     const int channel = ChannelBeside(norm.axes, shape.rank());
-    if (channel < 0) return No("the means are not over the spatial dimensions");
+    if (channel < 0) return No("the means are not over exactly the spatial dimensions");
     if (channel == 1 && !norm.scale.valid() && !norm.offset.valid()) return No("it is a layer norm without parameters");
-    if (g.type(norm.x) != DataType::kFloat32) return Kept(Concat("it is not of f32: ", Describe(g, norm.x)));
+    if (g.type(norm.x) != DataType::kFloat32) return Kept(Concat("its type is not f32: ", Describe(g, norm.x)));
     if (!shape.dim(channel).known()) return Kept(Concat("the number of channels is not known: ", Describe(g, norm.x)));
     if (channel != 1 && g.layout() == GraphLayout::kChannelsFirst)
       return Kept("the channels are last, but those of the graph's images are first");
@@ -89,7 +89,7 @@ class FuseInstanceNorm final : public RewriteRule {
       if (!parameter.valid()) continue;
       const bool vector = channel == shape.rank() - 1 && IsVector(g.shape(parameter), shape.dim(channel).value);
       if (!vector && !ChannelVector(g, parameter, shape.dim(channel).value, channel, shape.rank()).has_value())
-        return Kept(DescribeBoth("scale or offset is no vector over the channels", g, parameter, norm.x));
+        return Kept(DescribeBoth("scale or offset is not a vector over the channels", g, parameter, norm.x));
     }
     return Match(norm.nodes);
   }

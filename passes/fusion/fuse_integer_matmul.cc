@@ -1,8 +1,9 @@
 // mul(cast(matmul_integer(a, b, za, zb)), mul(sa, sb))  =>  matmul_integer_to_float(a, b, sa, sb, za, zb)
 //
-// As files hold dynamic quantization: a, sa and za come out of a dynamic_quantize_linear. Legal where everything real is
-// f32, sa and za are one number, sb a constant of one number or one a column, and the target has the kernel. Bit-exact by
-// definition; a kernel may round the product of the scales otherwise.
+// ONNX files express dynamic quantization this way: a, sa and za are the outputs of a dynamic_quantize_linear. Legal
+// when all floating-point values are f32, sa and za are one number, sb is a constant with one number or one per column,
+// and the target has the kernel. Bit-exact by definition; a kernel may round the multiplication of the scales
+// differently.
 
 #include <utility>
 #include <vector>
@@ -32,32 +33,34 @@ class FuseIntegerMatMul final : public RewriteRule {
     if (g.op(sums) != OpKind::kCast) return No("no operand is a cast");
     const NodeId cast = g.producer(sums);
     const ValueId integers = g.input(cast, 0);
-    if (!integers.valid() || g.op(integers) != OpKind::kMatMulInteger) return No("the cast is of no matmul_integer");
-    const NodeId product = g.producer(integers);
-    if (g.op(scales) != OpKind::kMul) return Kept(Describe(g, scales) + " is no product of two scales");
+    if (!integers.valid() || g.op(integers) != OpKind::kMatMulInteger)
+      return No("the cast's input is not a matmul_integer");
+    const NodeId matmul = g.producer(integers);
+    if (g.op(scales) != OpKind::kMul) return Kept(Describe(g, scales) + " is not a multiplication of two scales");
     auto [a_scale, b_scale] = g.inputs<2>(g.producer(scales));
     if (!a_scale.valid() || !b_scale.valid()) return No("a scale is absent");
     if (!g.IsConstant(b_scale)) std::swap(a_scale, b_scale);
     for (const ValueId value : {sums, a_scale, b_scale}) {
       if (g.type(value) != DataType::kFloat32) return Kept(Describe(g, value) + " is not f32");
     }
-    const ValueId a_zero = g.input(product, 2), b_zero = g.input(product, 3);
+    const ValueId a_zero = g.input(matmul, 2), b_zero = g.input(matmul, 3);
     if (!IsOneNumber(g, a_scale) || (a_zero.valid() && !IsOneNumber(g, a_zero))) {
       return Kept("the left operand has more than one scale or zero point");
     }
-    const Shape &b = g.shape(g.input(product, 1)), &scale = g.shape(b_scale);
+    const Shape &b = g.shape(g.input(matmul, 1)), &scale = g.shape(b_scale);
     const bool of_columns = b.has_rank() && b.rank() == 2 && scale.has_rank() && scale.rank() == 1 &&
                             scale.dim(0).known() && scale.dim(0) == b.dim(1);
     if (!g.IsConstant(b_scale) || (!of_columns && !IsOneNumber(g, b_scale))) {
-      return Kept(DescribeBoth("the right operand's scale is not one a column", g, g.input(product, 1), b_scale));
+      return Kept(DescribeBoth("the right operand's scale is not one number or one per column", g, g.input(matmul, 1),
+                               b_scale));
     }
     if (!g.shape(integers).has_rank() || g.shape(integers) != g.shape(g.output(root)))
-      return Kept(
-          DescribeBoth("the product is broadcast to the scales, or of unknown rank", g, integers, g.output(root)));
-    const std::vector<ValueId> inputs = {g.input(product, 0), g.input(product, 1), a_scale, b_scale, a_zero, b_zero};
+      return Kept(DescribeBoth("the matmul's result is broadcast to the scales, or has an unknown rank", g, integers,
+                               g.output(root)));
+    const std::vector<ValueId> inputs = {g.input(matmul, 0), g.input(matmul, 1), a_scale, b_scale, a_zero, b_zero};
     const absl::Status supported = target.SupportsOp(g, OpKind::kMatMulIntegerToFloat, inputs);
-    if (!supported.ok()) return Kept(Describe(g, product, supported));
-    return Match({root, cast, product, g.producer(scales)}, inputs);
+    if (!supported.ok()) return Kept(Describe(g, matmul, supported));
+    return Match({root, cast, matmul, g.producer(scales)}, inputs);
   }
 
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {

@@ -1,7 +1,7 @@
 // matmul_integer_to_float(a, b, sa, sb, za, zb) + c  =>  matmul_integer_to_float(a, b, sa, sb, za, zb, c)
 //
-// Legal where c is a vector of f32 with as many elements as b has columns (a constant [1,n] or one number will do too),
-// and the product has none yet. Bit-exact by definition; a kernel may add it before the product is rounded.
+// Legal when c is an f32 vector with one element per column of b (a constant [1,n] or one number also qualifies), and
+// the matmul has no bias yet. Bit-exact by definition; a kernel may add the bias before the result is rounded.
 
 #include <optional>
 #include <utility>
@@ -28,29 +28,29 @@ class FuseIntegerMatMulBias final : public RewriteRule {
     auto [sum, bias] = g.inputs<2>(root);
     if (!sum.valid() || !bias.valid()) return No("an operand is absent");
     if (g.op(sum) != OpKind::kMatMulIntegerToFloat) std::swap(sum, bias);
-    if (g.op(sum) != OpKind::kMatMulIntegerToFloat) return No("no operand is a product of integers");
-    const NodeId product = g.producer(sum);
-    if (g.input(product, kBias).valid() || HasActivation(g, product)) return No("the product has a bias or activation");
+    if (g.op(sum) != OpKind::kMatMulIntegerToFloat) return No("no operand is a matmul_integer_to_float");
+    const NodeId matmul = g.producer(sum);
+    if (g.input(matmul, kBias).valid() || HasActivation(g, matmul)) return No("the matmul has a bias or an activation");
     if (g.type(bias) != DataType::kFloat32) return Kept(Describe(g, bias) + " is not f32");
-    const std::optional<int64_t> columns = Columns(g, product);
+    const std::optional<int64_t> columns = Columns(g, matmul);
     const Shape& y = g.shape(sum);
-    if (!columns.has_value() || !y.has_rank() || y.rank() < 1) return Kept("how many columns there are is not known");
+    if (!columns.has_value() || !y.has_rank() || y.rank() < 1) return Kept("the number of columns is not known");
     if (!IsVector(g, bias, *columns) && !ChannelVector(g, bias, *columns, y.rank() - 1, y.rank()).has_value()) {
-      return No("the other operand is no vector over the columns");
+      return No("the other operand is not a vector over the columns");
     }
-    return Match({root, product}, {bias});
+    return Match({root, matmul}, {bias});
   }
 
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {
-    const auto [root, product] = m.nodes<2>();
+    const auto [root, matmul] = m.nodes<2>();
     const Graph& g = edit.graph();
     ValueId bias = m.value(0);
-    const int64_t columns = *Columns(g, product);
+    const int64_t columns = *Columns(g, matmul);
     if (!IsVector(g, bias, columns)) {
-      const int rank = g.shape(g.output(product)).rank();
+      const int rank = g.shape(g.output(matmul)).rank();
       bias = edit.AddConstant(FreshName(g, g.Label(root) + "/bias"), *ChannelVector(g, bias, columns, rank - 1, rank));
     }
-    ReplaceByFused(edit, product, root, [&](NodeId fused) { edit.SetInput(fused, kBias, bias); });
+    ReplaceByFused(edit, matmul, root, [&](NodeId fused) { edit.SetInput(fused, kBias, bias); });
     return absl::OkStatus();
   }
 
@@ -59,8 +59,8 @@ class FuseIntegerMatMulBias final : public RewriteRule {
     const Shape& shape = g.shape(value);
     return shape.has_rank() && shape.rank() == 1 && shape.dim(0) == Dim::Of(count);
   }
-  static std::optional<int64_t> Columns(const Graph& g, NodeId product) {
-    const Shape& b = g.shape(g.input(product, kWeightsInput));
+  static std::optional<int64_t> Columns(const Graph& g, NodeId matmul) {
+    const Shape& b = g.shape(g.input(matmul, kWeightsInput));
     if (!b.has_rank() || b.rank() != 2 || !b.dim(1).known()) return std::nullopt;
     return b.dim(1).value;
   }

@@ -1,7 +1,7 @@
 // l2_loss(a, ..) + l2_loss(b, ..)  =>  l2_loss(a, .., b, ..)          (add and add_n)
 //
-// The regularization of a model whose losses were exported with it. Legal when every operand is an l2_loss that nobody
-// else reads, and all have one type. Not bit-exact: the sums have another order.
+// The regularization of a model that was exported with its losses. Legal when every operand is an l2_loss without other
+// consumers, and all have one type. Not bit-exact: the order of the sums differs.
 
 #include "base/strings.h"
 #include "passes/core/reasons.h"
@@ -37,8 +37,8 @@ class FuseL2Loss final : public RewriteRule {
       parts.insert(parts.end(), g.node(node).inputs.begin(), g.node(node).inputs.end());
     }
     if (nodes.size() == 1) return No("no operand is an l2_loss");
-    if (other.valid()) return Kept(Concat("an operand is no l2_loss: ", Describe(g, other)));
-    if (nodes.size() == 2) return No("it adds one l2_loss alone");
+    if (other.valid()) return Kept(Concat("an operand is not an l2_loss: ", Describe(g, other)));
+    if (nodes.size() == 2) return No("it adds only one l2_loss");
     const absl::Status supported = target.SupportsOp(g, OpKind::kL2Loss, parts);
     if (!supported.ok()) return Kept(Describe(g, sum, supported));
     return Match(std::move(nodes));

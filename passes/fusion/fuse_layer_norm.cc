@@ -1,9 +1,9 @@
 // (x - mean(x)) / sqrt(variance(x) + epsilon) * scale + offset  =>  layer_norm(x, scale, offset)
 //
 // In the spellings of normalization.h: PyTorch's exporter before opset 17, TensorFlow's moments and
-// batch_normalization, Keras' reshaped batch norm; without offset or scale too. Legal over the last axes, when epsilon
-// is a constant number, and scale and offset have one element for each of a row. Not bit-exact: the sums have another
-// order, and below f32 it rounds once where the ops round nine times.
+// batch_normalization, Keras' reshaped batch norm. Scale and offset are optional. Legal over the last axes, when
+// epsilon is a constant number, and scale and offset have one element for each element of a row. Not bit-exact: the
+// order of the sums differs, and below f32 it rounds once where the ops round nine times.
 
 #include <numeric>
 #include <utility>
@@ -17,7 +17,8 @@
 namespace halftone {
 namespace {
 
-// Whether a parameter has one element for each of x's from `axis` on and is repeated over what is in front.
+// Whether a parameter has one element for each element of x's dimensions from `axis` on, and is broadcast over the
+// dimensions before `axis`.
 bool IsOneARow(const Graph& g, ValueId parameter, const Shape& x, int64_t axis) {
   const Shape& own = g.shape(parameter);
   if (!own.has_rank() || own.rank() > x.rank() || own.rank() < x.rank() - axis) return false;
@@ -63,7 +64,7 @@ class FuseLayerNorm final : public RewriteRule {
   }
 
  private:
-  // Find for this end of it, whatever follows.
+  // Find for a pattern that ends in this node, ignoring its consumers.
   static FindResult Check(const Graph& g, NodeId root) {
     auto read = ReadNormalization(g, root);
     if (Refusal* refusal = std::get_if<Refusal>(&read)) return std::move(*refusal);
@@ -73,11 +74,11 @@ class FuseLayerNorm final : public RewriteRule {
     std::vector<int64_t> last(norm.axes.size());
     std::iota(last.begin(), last.end(), axis);
     if (norm.axes != last) return Kept(Concat("the means are not over the last axes of ", Describe(g, norm.x)));
-    if (!IsFloatingPoint(g.type(norm.x))) return Kept("it is not of floats");
+    if (!IsFloatingPoint(g.type(norm.x))) return Kept("its type is not floating-point");
     for (const ValueId parameter : {norm.scale, norm.offset}) {
       if (!parameter.valid()) continue;
       if (!IsOneARow(g, parameter, shape, axis))
-        return Kept(DescribeBoth("scale or offset is no vector over the last axes", g, parameter, norm.x));
+        return Kept(DescribeBoth("scale or offset is not a vector over the last axes", g, parameter, norm.x));
       if (g.type(parameter) != g.type(norm.x)) return Kept(DescribeBoth("different types", g, parameter, norm.x));
     }
     if (!norm.scale.valid() && !RowDims(shape, axis).has_value())

@@ -1,7 +1,7 @@
 // maximum(x, a * x)  =>  leaky_relu(x) {alpha=a}
 //
-// Legal when a is a constant number above 0 and not above 1: then a * x is the larger one exactly where x is negative.
-// The product may have either order and be a quotient. Bit-exact, but for NaN: both give NaN.
+// Legal when a is a constant number above 0 and not above 1: then a * x is the larger value exactly where x is
+// negative. The multiplication may have either order or be a division. Bit-exact except for NaN, which stays NaN.
 
 #include "base/strings.h"
 #include "passes/fusion/activation.h"
@@ -20,12 +20,12 @@ class FuseLeakyRelu final : public RewriteRule {
   OpSet root() const override { return {OpKind::kMaximum, OpKind::kMaxN}; }
 
   FindResult Find(const Graph& g, NodeId maximum, const Target&) const override {
-    if (g.node(maximum).inputs.size() != 2) return No("it is not of two");
+    if (g.node(maximum).inputs.size() != 2) return No("it does not have two operands");
     for (const int i : {0, 1}) {
       const ValueId x = g.input(maximum, 1 - i);
       const std::optional<WithNumber> multiple = FactorOperand(g, g.input(maximum, i));
       if (!multiple.has_value() || multiple->x != x) continue;
-      if (!IsFloatingPoint(g.type(x))) return Kept("it is of integers");
+      if (!IsFloatingPoint(g.type(x))) return Kept("its type is an integer type");
       if (!(multiple->number > 0 && multiple->number <= 1))
         return Kept(Concat("the factor is not between 0 and 1: ", multiple->number));
       if (g.shape(g.output(maximum)) != g.shape(x)) return Kept("the factor is broadcast to another shape");

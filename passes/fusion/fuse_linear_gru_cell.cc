@@ -1,11 +1,11 @@
 // r, u = sigmoid(x w + h v + b);   c = tanh(x w' + b' + r (h v' + d'));   h' = u h + (1 - u) c
 //   =>  gru of one step {linear_before_reset}: h' = gru(x, w, r, b, h)
 //
-// As PyTorch's GRUCell, Keras' GRU (reset_after) and what tf2onnx makes of both write a cell: the reset gate stands
-// behind the product, so that all gates may be parts of one product of x and one of h. Gates may also be parts of one
-// product of both, with the sigmoid before or behind the split, and h' be written as c + u (h - c). Legal when weights
-// and biases are constant, all parts are equal, x and h have as many rows, and the target has the kernel. The gates go
-// into ONNX's order (u, r, c). Not bit-exact: the order of the sums differs.
+// PyTorch's GRUCell, Keras' GRU (reset_after) and tf2onnx's conversion of both write a cell this way. The reset gate is
+// applied after the matmul, so that all gates may be parts of one matmul of x and one of h. Gates may also be parts of
+// one matmul of both, with the sigmoid before or after the split, and h' may be written as c + u (h - c). Legal when
+// weights and biases are constant, all parts are equal, x and h have the same number of rows, and the target has the
+// kernel. The gates are reordered to ONNX's order (u, r, c). Not bit-exact: the order of the sums differs.
 
 #include <algorithm>
 #include <array>
@@ -21,13 +21,13 @@
 namespace halftone {
 namespace {
 
-// `width` columns of a Dense without activation, from `column` on.
+// `width` columns of a Dense without activation, starting at `column`.
 struct Columns {
   Dense dense;
   int64_t column = 0, width = 0;
 };
 
-// What is added up in front of an activation.
+// The terms that are added before an activation.
 using Sum = std::vector<Columns>;
 
 // An operand of a Columns.
@@ -57,7 +57,7 @@ std::optional<Columns> FindColumns(const Graph& g, ValueId y, std::vector<NodeId
   return columns;
 }
 
-// One Dense, or two that are added; empty if it is neither.
+// One Dense, or the two that are added; empty if the value is neither.
 Sum FindSum(const Graph& g, ValueId y, std::vector<NodeId>& nodes) {
   std::vector<NodeId> of_one;
   if (std::optional<Columns> one = FindColumns(g, y, of_one); one.has_value()) {
@@ -134,24 +134,24 @@ bool FindCandidate(const Graph& g, ValueId c, Cell& cell) {
   return false;
 }
 
-// "" or why the parts do not belong together.
+// "" if the parts form one cell, else the reason.
 std::string Misfit(const Graph& g, const Cell& cell) {
   const int64_t hidden = cell.of_x.width;
   if (cell.x == cell.h) return "input and state are the same";
   for (const Sum* gate : {&cell.update, &cell.reset}) {
     const Operand x = OperandOf(*gate, cell.x), h = OperandOf(*gate, cell.h);
     if (x.columns == nullptr || h.columns == nullptr || Operands(*gate) != 2)
-      return "gates and candidate are of different inputs";
+      return "gates and candidate read different inputs";
     if (x.columns->width != hidden || h.columns->width != hidden)
-      return "the gates have other sizes than the candidate";
-    if (h.dense_input().rows != hidden) return "the state has another size than the candidate";
-    if (x.dense_input().rows != cell.of_x.dense.inputs[0].rows) return "the gates read another part of the input";
+      return "the size of the gates differs from that of the candidate";
+    if (h.dense_input().rows != hidden) return "the size of the state differs from that of the candidate";
+    if (x.dense_input().rows != cell.of_x.dense.inputs[0].rows) return "the gates read a different part of the input";
   }
   if (cell.of_h.width != hidden || cell.of_h.dense.inputs[0].rows != hidden)
-    return "the state has another size than the candidate";
+    return "the size of the state differs from that of the candidate";
   const Shape& rows = g.shape(cell.x);
   if (!rows.has_rank() || rows.rank() != 2 || !IsRows(g, cell.h, rows.dim(0), hidden))
-    return "input and state are not known to have as many rows";
+    return "input and state are not known to have the same number of rows";
   return "";
 }
 
@@ -201,7 +201,8 @@ class FuseLinearGruCell final : public RewriteRule {
                      pack({&of_candidate, 0}));
   }
 
-  // Of x: those of both gates, and the candidate's of x; of h: the candidate's of h.
+  // The matmuls of x have the columns of both gates and of the candidate's x; those of h have the columns of the
+  // candidate's h.
   static Tensor Biases(const Graph& g, const Cell& cell) {
     const int64_t hidden = cell.of_x.width;
     Tensor biases(DataType::kFloat32, {1, 6 * hidden});

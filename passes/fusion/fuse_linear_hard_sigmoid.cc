@@ -1,8 +1,8 @@
 // clip(a * x + b, 0, 1)  =>  hard_sigmoid(x) {alpha=a, beta=b}
 //
-// Keras' hard_sigmoid (0.2 and 0.5), which a GraphDef has as a minimum and a maximum, by then a clip (fuse-clip). Legal
-// when a is a normal number of f32 and b a finite one. Bit-exact in f32 but for a kernel that adds and multiplies at
-// once; below f32 it rounds once where the parts round each time.
+// Keras' hard_sigmoid (0.2 and 0.5). A GraphDef holds its clip as a minimum and a maximum, which fuse-clip has
+// replaced. Legal when a is a normal f32 number and b is finite. Bit-exact in f32, except for a kernel with fused
+// multiply-add; below f32 it rounds once where each part rounds.
 
 #include <cmath>
 
@@ -25,17 +25,17 @@ class FuseLinearHardSigmoid final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId clip, const Target&) const override {
     const std::optional<WithNumber> sum = NumberOperand(g, g.input(clip, 0), OpKind::kAdd);
-    if (!sum.has_value()) return No("the clip is not of a sum with a number");
+    if (!sum.has_value()) return No("the clip's input does not add a number");
     const std::optional<WithNumber> product = FactorOperand(g, sum->x);
-    if (!product.has_value()) return No("the sum is not of a product with a number");
+    if (!product.has_value()) return No("the add's operand is not multiplied by a number");
     const ValueId x = product->x;
-    if (!IsFloatingPoint(g.type(x))) return Kept("it is of integers");
+    if (!IsFloatingPoint(g.type(x))) return Kept("its type is an integer type");
     const std::optional<ActivationSpec> bounds = ActivationOf(g, clip);
     if (!bounds.has_value()) return Kept(Concat("the bounds of '", g.Label(clip), "' are not constant"));
     if (bounds->alpha != 0 || bounds->beta != 1)
-      return Kept(Concat("it is not cut to 0 .. 1 but to ", bounds->alpha, " .. ", bounds->beta));
+      return Kept(Concat("the bounds are not 0 and 1 but ", bounds->alpha, " and ", bounds->beta));
     if (!std::isnormal(static_cast<float>(product->number)) || !std::isfinite(static_cast<float>(sum->number)))
-      return Kept(Concat("not numbers for a slope and an offset: ", product->number, " and ", sum->number));
+      return Kept(Concat("slope or offset is not a normal number: ", product->number, " and ", sum->number));
     if (g.shape(g.output(clip)) != g.shape(x))
       return Kept(DescribeBoth("the numbers are broadcast to another shape", g, x, g.output(clip)));
     return Match({clip, sum->node, product->node}, {x});

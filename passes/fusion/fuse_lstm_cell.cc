@@ -1,10 +1,10 @@
 // i, j, f, o = split(x w + h r + b);   c' = c sigmoid(f + forget) + sigmoid(i) tanh(j);   h' = tanh(c') sigmoid(o)
 //   =>  lstm of one step: h', c' = lstm(x, w', r', b', h, c)
 //
-// As TensorFlow's BasicLSTMCell and LSTMCell write a cell (matmul(concat(x, h), w)), Keras an unrolled one and PyTorch
-// its LSTMCell (two products), with the gates in any order. Legal when weights and biases are constant, the four parts
-// are equal, x, h and c have as many rows, and the target has the kernel. The gates go into ONNX's order (i, o, f, c),
-// the forget bias into b. Not bit-exact: the order of the sums differs.
+// TensorFlow's BasicLSTMCell and LSTMCell write a cell this way (matmul(concat(x, h), w)), also Keras an unrolled one
+// and PyTorch its LSTMCell (two matmuls), with the gates in any order. Legal when weights and biases are constant, the
+// four parts are equal, x, h and c have the same number of rows, and the target has the kernel. The gates are reordered
+// to ONNX's order (i, o, f, c), and the forget bias is added to b. Not bit-exact: the order of the sums differs.
 
 #include <array>
 #include <utility>
@@ -89,8 +89,8 @@ FoundCell FindCell(const Graph& g, NodeId root) {
     for (const Gate* gate : {&cell.input, &cell.candidate, &cell.forget, &cell.output}) {
       const NodeId split = gate->part.split;
       if (split != cell.input.part.split)
-        return Kept(Concat("the gates are of different products: split '", g.Label(cell.input.part.split), "' and '",
-                           g.Label(split), "'"));
+        return Kept(Concat("the gates are computed by different matmuls: split '", g.Label(cell.input.part.split),
+                           "' and '", g.Label(split), "'"));
       if (std::exchange(seen[gate->part.port], true))
         return Kept(Concat("two gates are the same: output ", gate->part.port, " of '", g.Label(split), "'"));
     }
@@ -98,9 +98,10 @@ FoundCell FindCell(const Graph& g, NodeId root) {
     std::optional<Dense> dense = FindDense(g, cell.input.part.x);
     if (!dense.has_value() || dense->activation != Activation::kNone)
       return Kept(
-          Concat("the gates are no product of rows with constant f32 weights: ", Describe(g, cell.input.part.x)));
+          Concat("the gates are not a matmul of rows with constant f32 weights: ", Describe(g, cell.input.part.x)));
     if (dense->inputs.size() != 2)
-      return Kept(Concat("the gates are not of an input and a state: values multiplied are ", dense->inputs.size()));
+      return Kept(Concat("the gates do not read an input and a state: the number of multiplied values is ",
+                         dense->inputs.size()));
     const int64_t hidden = dense->columns / kGates;
     cell.h = dense->inputs[1].rows == hidden ? 1 : 0;
     const Shape& rows = g.shape(dense->inputs[1 - cell.h].x);
@@ -114,7 +115,7 @@ FoundCell FindCell(const Graph& g, NodeId root) {
     cell.dense = *std::move(dense);
     return cell;
   }
-  return No("it is no tanh of a state times a gate");
+  return No("it is not the tanh of a state times a gate");
 }
 
 class FuseLstmCell final : public RewriteRule {

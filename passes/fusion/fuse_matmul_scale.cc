@@ -1,9 +1,9 @@
 // matmul(a, b) * s  =>  matmul(a, b) {scale=s}
 //
-// Also a division by a number. Legal when s is one constant number, of the product's shape nothing changes, the matmul
-// has neither bias, residual nor activation (they come behind the scale), and the target has the kernel. With constant
-// weights the scale goes into those instead (fold-scale). Not bit-exact below f32: it rounds once where the two ops
-// round twice.
+// Also a division by a number. Legal when s is one constant number that does not change the shape of the result, the
+// matmul has no bias, residual or activation (the kernel applies them after the scale), and the target has the kernel.
+// With constant weights the scale is folded into the weights instead (fold-scale). Not bit-exact below f32: it rounds
+// once where the two ops round twice.
 
 #include <cmath>
 
@@ -25,11 +25,11 @@ class FuseMatMulScale final : public RewriteRule {
   FindResult Find(const Graph& g, NodeId root, const Target& target) const override {
     const std::optional<WithNumber> scaled = FactorOperand(g, g.output(root));
     if (!scaled.has_value()) return No("no operand is a number");
-    if (g.op(scaled->x) != OpKind::kMatMul) return No("the other operand is no matmul");
+    if (g.op(scaled->x) != OpKind::kMatMul) return No("the other operand is not a matmul");
     const NodeId matmul = g.producer(scaled->x);
     if (HasBias(g, matmul) || HasResidual(g, matmul) || HasActivation(g, matmul))
       return Kept("the matmul already has a bias, a residual or an activation");
-    if (!std::isnormal(Together(g, matmul, scaled->number))) return Kept("the scale is no normal number");
+    if (!std::isnormal(Together(g, matmul, scaled->number))) return Kept("the scale is not a normal number");
     if (g.shape(scaled->x) != g.shape(g.output(root))) return Kept("the number is broadcast to another shape");
     const absl::Status supported = target.SupportsFused(g, matmul, {.scale = true});
     if (!supported.ok()) return Kept(Describe(g, matmul, supported));

@@ -1,6 +1,6 @@
 // x * tanh(softplus(x))  =>  mish(x)
 //
-// Legal when all three have x's type. Not bit-exact: it rounds once where the ops round three times.
+// Legal when all three ops have x's type. Not bit-exact: it rounds once where the ops round three times.
 
 #include "base/strings.h"
 #include "passes/core/reasons.h"
@@ -26,7 +26,7 @@ class FuseMish final : public RewriteRule {
     if (g.input(softplus, 0) != x) {  // x may be the tanh of a softplus itself
       std::swap(x, gate);
       if (!IsGate(g, gate) || g.input(g.producer(g.input(g.producer(gate), 0)), 0) != x)
-        return Kept(DescribeBoth("the gate is of another value", g, x, g.input(g.producer(g.input(tanh, 0)), 0)));
+        return Kept(DescribeBoth("the gate reads a different value", g, x, g.input(g.producer(g.input(tanh, 0)), 0)));
     }
     const NodeId gate_node = g.producer(gate);
     const NodeId inner = g.producer(g.input(gate_node, 0));

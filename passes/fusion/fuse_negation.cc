@@ -1,7 +1,7 @@
 // x + neg(y)  =>  x - y          x - neg(y)  =>  x + y
 //
-// Legal for every type that both ops take: adding a negated number is what a subtraction is, in floats bit by bit and in
-// integers modulo their width. Bit-exact. Both formats have both ops, so that nothing has to be taken apart again.
+// Legal for every type that both ops support: subtraction is the addition of the negated number, bit by bit for floats
+// and modulo the width for integers. Bit-exact. Both formats have both ops, so that the export does not split it again.
 
 #include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"

@@ -1,8 +1,8 @@
 // matmul(a * s, b)  =>  matmul(a, b) {scale=s}          and the other operand likewise
 //
-// Queries of an attention that are scaled before their product. Also a division by a number. Legal when s is one
-// constant number that broadcasts to a's own shape, nobody else reads the scaled operand, and the target has the
-// kernel. Not bit-exact: the sum is scaled instead of its terms.
+// An attention may scale its queries before the matmul. Also a division by a number. Legal when s is one constant
+// number that does not change the shape of a, the scaled operand has no other consumer, and the target has the kernel.
+// Not bit-exact: the sum is scaled instead of its terms.
 
 #include <cmath>
 #include <optional>
@@ -31,9 +31,9 @@ class FuseOperandScale final : public RewriteRule {
       if (g.shape(scaled->x) != g.shape(operand)) {
         refusal = Kept("the number is broadcast to another shape");
       } else if (!std::isnormal(Together(g, matmul, *scaled))) {
-        refusal = Kept("the scale is no normal number");
+        refusal = Kept("the scale is not a normal number");
       } else if (HasActivation(g, matmul) && g.node(matmul).attributes.Bool("activation_first", false)) {
-        refusal = Kept("the matmul's activation comes first");
+        refusal = Kept("the matmul applies its activation before the residual");
       } else if (const absl::Status supported = target.SupportsFused(g, matmul, {.scale = true}); !supported.ok()) {
         refusal = Kept(std::string(supported.message()));
       } else {

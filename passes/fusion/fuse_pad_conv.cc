@@ -1,7 +1,7 @@
-// conv(pad(x), w)  =>  conv(x, w) {pads + the pad's}
+// conv(pad(x), w)  =>  conv(x, w) {pads + the pads of the pad}
 //
-// Legal when the pad is of constant zeros, widens spatial dimensions alone, by less than the kernel covers, and the
-// conv's own padding is given in numbers (or VALID: none). Bit-exact: a padded zero is a zero.
+// Legal when the pad fills with constant zeros, pads only spatial dimensions by less than the kernel's size, and the
+// conv's own padding is explicit (or VALID: none). Bit-exact: the conv pads with zeros as well.
 
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/pads.h"
@@ -20,7 +20,7 @@ class FusePadConv final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId conv, const Target&) const override {
     const ValueId padded = g.input(conv, 0);
-    if (!padded.valid() || g.op(padded) != OpKind::kPad) return No("the input is no pad");
+    if (!padded.valid() || g.op(padded) != OpKind::kPad) return No("the input is not a pad");
     const NodeId pad = g.producer(padded);
     if (std::string reason = CannotPad(g, conv, pad); !reason.empty()) return Kept(std::move(reason));
     return Match({conv, pad}, {g.input(pad, 0)});

@@ -1,9 +1,9 @@
-// relu(x) + slope * (x - |x|) * 0.5,  relu(x) + slope * minimum(x, 0),  relu(x) - slope * relu(-x)   =>   prelu(x,
-// slope)
+// relu(x) + slope * (x - |x|) * 0.5,  relu(x) + slope * minimum(x, 0),  relu(x) - slope * relu(-x)
+//   =>  prelu(x, slope)
 //
-// How TensorFlow's programs and Keras write it, and our own export. Legal when the slope is a constant that broadcasts
-// to x (the factors may have any order and the half any place; a negative slope may stand for the subtraction). Not
-// bit-exact: the products are rounded in another order.
+// TensorFlow programs, Keras and our own export write it this way. Legal when the slope is a constant that broadcasts
+// to x. The factors may have any order, the factor 0.5 may be anywhere, and a negative slope may replace the
+// subtraction. Not bit-exact: the multiplications are rounded in a different order.
 
 #include <algorithm>
 #include <vector>
@@ -17,7 +17,7 @@
 namespace halftone {
 namespace {
 
-// The factors of a product of products, constants beside what is no product.
+// The factors of nested multiplications: the constants, and the operands that are no multiplications.
 struct Product {
   std::vector<ValueId> constants;
   ValueId rest = kNoValue;
@@ -38,7 +38,8 @@ std::optional<Product> ReadProduct(const Graph& g, ValueId value) {
   return product;
 }
 
-// What `value` is x's negative part of, times the number: x - |x| is twice minimum(x, 0), relu(-x) is its opposite.
+// The x whose negative part, times the number, is `value`: x - |x| is twice minimum(x, 0), relu(-x) is minus minimum(x,
+// 0).
 struct NegativePart {
   ValueId x = kNoValue;
   double factor = 1;
@@ -60,7 +61,7 @@ std::optional<NegativePart> ReadNegativePart(const Graph& g, ValueId value) {
   return std::nullopt;
 }
 
-// The whole: prelu(x) whose slope is sign * factor * the product of the constants.
+// The whole pattern: prelu(x) whose slope is sign * factor * the product of the constants.
 struct Whole {
   ValueId x = kNoValue;
   double factor = 1;
@@ -88,7 +89,8 @@ std::optional<Whole> ReadWhole(const Graph& g, NodeId root) {
   return std::nullopt;
 }
 
-// The slope in f64, rounded once to f32, of the shape of the one constant that is no number (of several: nullopt).
+// The slope, computed in f64 and rounded once to f32, in the shape of the only constant that is not a scalar; nullopt
+// if there are several.
 std::optional<Tensor> SlopeOf(const Graph& g, const Whole& whole) {
   double factor = whole.factor;
   const Tensor* vector = nullptr;
@@ -123,10 +125,10 @@ class FusePRelu final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId root, const Target&) const override {
     const std::optional<Whole> whole = ReadWhole(g, root);
-    if (!whole.has_value()) return No("it is no relu and a multiple of the negative part");
-    if (g.type(whole->x) != DataType::kFloat32) return Kept(Concat("it is not of f32: ", Describe(g, whole->x)));
+    if (!whole.has_value()) return No("it does not add a relu and a multiple of the negative part");
+    if (g.type(whole->x) != DataType::kFloat32) return Kept(Concat("its type is not f32: ", Describe(g, whole->x)));
     const std::optional<Tensor> slope = SlopeOf(g, *whole);
-    if (!slope.has_value()) return Kept("two of the factors are no numbers");
+    if (!slope.has_value()) return Kept("two of the factors are not scalars");
     if (!BroadcastsTo(*slope, g.shape(whole->x)))
       return Kept(Concat("the slope does not broadcast to ", Describe(g, whole->x)));
     if (g.shape(g.output(root)) != g.shape(whole->x))

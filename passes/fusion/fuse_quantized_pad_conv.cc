@@ -1,8 +1,8 @@
-// conv(dequantize(quantize(pad(x))), w)  =>  conv(dequantize(quantize(x)), w) {pads + the pad's}
+// conv(dequantize(quantize(pad(x))), w)  =>  conv(dequantize(quantize(x)), w) {pads + the pads of the pad}
 //
-// A padded zero becomes the zero point and a zero again, whatever the scale: it is the zero that the conv would pad.
-// Legal as fuse-pad-conv, when both linear nodes have one scale and zero point, or one a channel, which is not padded;
-// the pair has one form (quantize_linear and dequantize_linear with the same parameters). Bit-exact.
+// A padded zero is quantized to the zero point and dequantized to zero for every scale, so the conv can pad it. Legal
+// as fuse-pad-conv is, when quantize_linear and dequantize_linear have the same parameters: one scale and zero point,
+// or one per channel, and channels are not padded. Bit-exact.
 
 #include "passes/fusion/contraction.h"
 #include "passes/fusion/pads.h"
@@ -28,22 +28,22 @@ class FuseQuantizedPadConv final : public RewriteRule {
     if (!small.valid() || g.op(small) != OpKind::kQuantizeLinear) return No("the input is not quantized");
     const NodeId quantize = g.producer(small);
     const ValueId padded = g.input(quantize, 0);
-    if (!padded.valid() || g.op(padded) != OpKind::kPad) return No("what is quantized is no pad");
+    if (!padded.valid() || g.op(padded) != OpKind::kPad) return No("the quantized value is not a pad");
     const NodeId pad = g.producer(padded);
     for (const int i : {1, 2}) {
       if (!Same(g, g.input(quantize, i), g.input(dequantize, i)))
-        return Kept("quantize and dequantize have other parameters");
+        return Kept("quantize and dequantize have different parameters");
     }
     const Attributes &in = g.node(quantize).attributes, &out = g.node(dequantize).attributes;
-    if (in.Int("block_size", 0) != 0 || out.Int("block_size", 0) != 0) return Kept("the scale is one a block");
+    if (in.Int("block_size", 0) != 0 || out.Int("block_size", 0) != 0) return Kept("the scales are per block");
     const std::optional<int> rank = ResultRank(g, conv);
     const Shape& scale = g.shape(g.input(quantize, 1));
     if (!rank.has_value() || !scale.has_rank()) return Kept("the rank of x or of the scale is not known");
     if (scale.rank() > 0) {
       const int64_t axis = in.Int("axis", 1);
-      if (axis != out.Int("axis", 1)) return Kept("quantize and dequantize have other axes");
+      if (axis != out.Int("axis", 1)) return Kept("quantize and dequantize have different axes");
       if ((axis < 0 ? axis + *rank : axis) != ChannelAxis(g, conv, *rank))
-        return Kept("the scale is not one a channel");
+        return Kept("the scales are not per channel");
     }
     if (std::string reason = CannotPad(g, conv, pad); !reason.empty()) return Kept(std::move(reason));
     return Match({conv, dequantize, quantize, pad}, {g.input(pad, 0)});
@@ -61,7 +61,7 @@ class FuseQuantizedPadConv final : public RewriteRule {
   }
 
  private:
-  // One value, or constants of the same bytes.
+  // Whether both are one value, or constants with equal contents.
   static bool Same(const Graph& g, ValueId a, ValueId b) {
     if (a == b) return true;
     const Tensor* one = a.valid() ? g.ConstantTensor(a) : nullptr;

@@ -1,6 +1,7 @@
 // maximum(x, 0)  =>  relu(x)
 //
-// Legal when x has floats and the result x's shape. Bit-exact, but for NaN (both give NaN) and the sign of zero.
+// Legal when x is floating-point and the result has the shape of x. Bit-exact except for NaN, which stays NaN, and the
+// sign of zero.
 
 #include "passes/core/reasons.h"
 #include "passes/fusion/activation.h"
@@ -21,8 +22,8 @@ class FuseRelu final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId maximum, const Target&) const override {
     const auto bounded = NumberOperand(g, g.output(maximum), g.op(maximum));
-    if (!bounded.has_value() || bounded->number != 0) return No("it is not with 0");
-    if (!IsFloatingPoint(g.type(bounded->x))) return Kept("it is of integers");
+    if (!bounded.has_value() || bounded->number != 0) return No("the other operand is not 0");
+    if (!IsFloatingPoint(g.type(bounded->x))) return Kept("its type is an integer type");
     if (g.shape(g.output(maximum)) != g.shape(bounded->x))
       return Kept(DescribeBoth("the zero is broadcast to another shape", g, bounded->x, g.output(maximum)));
     return Match({maximum}, {bounded->x});

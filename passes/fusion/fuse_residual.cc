@@ -1,9 +1,9 @@
 // contraction(x, w, b) + r  =>  contraction(x, w, b, r)          (conv and matmul)
 //
-// Legal when r is computed and has exactly the shape and type of the product (nothing is broadcast), the contraction
-// has no residual and no activation, and the target has the kernel. Of two contractions the right one is tried first:
-// in residual networks the short cut tends to be computed before it. Not bit-exact: below f32 it rounds once where the
-// two ops round twice; in f32 the order of the sum may differ.
+// Legal when r is not constant and has exactly the shape and type of the result (no broadcast), the contraction has no
+// residual and no activation, and the target has the kernel. If both operands are contractions, the right one is tried
+// first, because residual networks usually compute the shortcut first. Not bit-exact: below f32 it rounds once where
+// the two ops round twice; in f32 the order of the sum may differ.
 
 #include "passes/core/guards.h"
 #include "passes/core/reasons.h"
@@ -31,18 +31,18 @@ class FuseResidual final : public RewriteRule {
   }
 
  private:
-  static FindResult TryOperand(const Graph& g, NodeId add, ValueId product, ValueId residual, const Target& target) {
-    const NodeId contraction = g.producer(product);
+  static FindResult TryOperand(const Graph& g, NodeId add, ValueId result, ValueId residual, const Target& target) {
+    const NodeId contraction = g.producer(result);
     if (!IsContraction(g, contraction)) return No("no operand is a conv or matmul");
     if (HasResidual(g, contraction) || HasActivation(g, contraction)) {
       return No("the contraction already ends in a residual or an activation");
     }
     if (g.IsConstant(residual)) return No("the other operand is a constant");
-    if (!OtherNeed(g, product).empty()) return Kept(OtherNeed(g, product));
-    if (g.type(product) != g.type(residual))
-      return Kept(DescribeBoth("the operands have different types", g, product, residual));
-    if (!SameShape(g.shape(product), g.shape(residual)))
-      return Kept(DescribeBoth("the operands are not known to have the same shape", g, product, residual));
+    if (!OtherNeed(g, result).empty()) return Kept(OtherNeed(g, result));
+    if (g.type(result) != g.type(residual))
+      return Kept(DescribeBoth("the operands have different types", g, result, residual));
+    if (!SameShape(g.shape(result), g.shape(residual)))
+      return Kept(DescribeBoth("the operands are not known to have the same shape", g, result, residual));
     const absl::Status supported = target.SupportsFused(g, contraction, {.residual = true});
     if (!supported.ok()) return Kept(Describe(g, contraction, supported));
     return Match({add, contraction}, {residual});

@@ -1,9 +1,9 @@
 // contraction(x, w, b) {activation} + r  =>  contraction(x, w, b, r) {activation, activation_first}
 //
-// The short cuts of YOLO: activated first, added then (ITEX's BiasAdd + Activation + Add). Legal when r is computed,
-// has exactly the shape and type of the result, the contraction has an activation and no residual, nobody else reads
-// it, and the target has the kernel. Of two such contractions the right one is tried first. Not bit-exact below f32: it
-// rounds once where the ops round twice.
+// The shortcuts of YOLO apply the activation before the addition (ITEX fuses it as BiasAdd + Activation + Add). Legal
+// when r is not constant and has exactly the shape and type of the result, the contraction has an activation, no
+// residual and no other consumer, and the target has the kernel. If both operands are such contractions, the right one
+// is tried first. Not bit-exact below f32: it rounds once where the ops round twice.
 
 #include "passes/core/reasons.h"
 #include "passes/fusion/contraction.h"
@@ -35,16 +35,16 @@ class FuseResidualAfterActivation final : public RewriteRule {
   }
 
  private:
-  static FindResult TryOperand(const Graph& g, NodeId add, ValueId product, ValueId residual, const Target& target) {
-    const NodeId contraction = g.producer(product);
+  static FindResult TryOperand(const Graph& g, NodeId add, ValueId result, ValueId residual, const Target& target) {
+    const NodeId contraction = g.producer(result);
     if (!IsContraction(g, contraction) || !HasActivation(g, contraction))
       return No("no operand is a conv or matmul with an activation");
     if (HasResidual(g, contraction)) return No("the contraction has a residual");
     if (g.IsConstant(residual)) return No("the other operand is a constant");
-    if (!g.HasOneUser(product)) return Kept("the contraction has another user");
-    if (g.type(product) != g.type(residual)) return Kept(DescribeBoth("different types", g, product, residual));
-    if (!SameShape(g.shape(product), g.shape(residual)))
-      return Kept(DescribeBoth("not known to have the same shape", g, product, residual));
+    if (!g.HasOneUser(result)) return Kept("the contraction has another user");
+    if (g.type(result) != g.type(residual)) return Kept(DescribeBoth("different types", g, result, residual));
+    if (!SameShape(g.shape(result), g.shape(residual)))
+      return Kept(DescribeBoth("not known to have the same shape", g, result, residual));
     const absl::Status supported = target.SupportsFused(g, contraction, {.residual = true, .activation_first = true});
     if (!supported.ok()) return Kept(Describe(g, contraction, supported));
     return Match({add, contraction}, {residual});

@@ -1,8 +1,8 @@
 // concat(x_0, x_0, x_1, x_1, ..)  with  x_0, x_1, .. = split(x) into single rows   =>   resize(x) {nearest}
 //
-// How Keras repeats rows and columns (UpSampling2D, repeat_elements). Legal over a spatial dimension of an image of
-// rank 4 with known sizes, of a type that a resize takes, when the split gives parts of one row each and the concat has
-// each of them equally often, in order, along the same dimension. Bit-exact: row i is x's row i / n.
+// Keras repeats rows and columns this way (UpSampling2D, repeat_elements). Legal over a spatial dimension of an image
+// of rank 4 with known sizes and of a type that resize supports, when the split has one row per part and the concat has
+// each part equally often, in order, along the same dimension. Bit-exact: row i of the result is row i / n of x.
 
 #include <vector>
 
@@ -14,7 +14,8 @@
 namespace halftone {
 namespace {
 
-// Numbers that TensorFlow's registry lists and that f64, in which a resize may be computed, holds.
+// The types that TensorFlow's registry lists for resize and that f64, in which a resize may be computed, represents
+// exactly.
 bool ResizeTakes(DataType type) {
   return IsFloatingPoint(type) || (IsInteger(type) && ElementSize(type) <= 4 && type != DataType::kUInt32);
 }
@@ -32,23 +33,24 @@ class FuseResizeNearest final : public RewriteRule {
   FindResult Find(const Graph& g, NodeId concat, const Target&) const override {
     const int count = static_cast<int>(g.node(concat).inputs.size()) - 1;
     const ValueId first = g.input(concat, 0);
-    if (count < 2 || !first.valid() || g.op(first) != OpKind::kSplit) return No("it joins no parts of a split");
+    if (count < 2 || !first.valid() || g.op(first) != OpKind::kSplit)
+      return No("it does not concatenate the parts of a split");
     const NodeId split = g.producer(first);
     const int parts = static_cast<int>(g.node(split).outputs.size());
-    if (count == parts) return No("it joins each part once");
+    if (count == parts) return No("it concatenates each part only once");
     const ValueId x = g.input(split, 0);
     const Shape& shape = g.shape(x);
-    if (!shape.has_rank() || shape.rank() != 4) return Kept(Concat("it is no image of rank 4: ", Describe(g, x)));
-    if (!ResizeTakes(g.type(x))) return Kept(Concat("a resize does not take the type: ", Describe(g, x)));
+    if (!shape.has_rank() || shape.rank() != 4) return Kept(Concat("it is not an image of rank 4: ", Describe(g, x)));
+    if (!ResizeTakes(g.type(x))) return Kept(Concat("resize does not support the type: ", Describe(g, x)));
     const std::optional<double> axis = Axis(g, g.input(concat, count)), across = Axis(g, g.input(split, 2));
     if (!axis.has_value() || axis != across || *axis == 0)
-      return Kept(DescribeBoth("split and concat are along other dimensions or the first", g, g.input(split, 2),
+      return Kept(DescribeBoth("split and concat are not along the same spatial dimension", g, g.input(split, 2),
                                g.input(concat, count)));
     const int at = static_cast<int>(*axis);
     if (shape.dim(at).value != parts)
       return Kept(Concat("the parts are not single rows: ", parts, " along ", at, " of ", Describe(g, x)));
     if (count % parts != 0)
-      return Kept(Concat("the rows are not repeated equally often: ", count, " joined of ", parts));
+      return Kept(Concat("the rows are not repeated equally often: ", count, " concatenated of ", parts));
     for (int i = 0; i < count; ++i) {
       const ValueId row = g.input(concat, i);
       if (row != g.output(split, i / (count / parts)))
@@ -90,7 +92,7 @@ class FuseResizeNearest final : public RewriteRule {
   }
 
  private:
-  // A constant axis of an image, counted from the front.
+  // A constant axis of an image, not negative.
   static std::optional<double> Axis(const Graph& g, ValueId axis) {
     std::optional<double> number = axis.valid() ? g.ConstantScalar(axis) : std::optional<double>(0.0);
     if (number.has_value() && *number < 0) *number += 4;

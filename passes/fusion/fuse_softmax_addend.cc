@@ -1,8 +1,8 @@
 // softmax(x + m)  =>  softmax(x, m)
 //
-// The mask in front of an attention's softmax. Legal over the last axis, when one operand has the sum's shape; it is x
-// (of two, the one that is computed by a matrix product or a scaled one), and the target adds in the same kernel.
-// Bit-exact in f32; below f32 it rounds once where the two ops round twice.
+// The mask before an attention's softmax. Legal over the last axis, when one operand has the shape of the sum, and the
+// target adds in the same kernel. That operand is x; if both have the shape, x is the one that is a matmul or a scaled
+// matmul. Bit-exact in f32; below f32 it rounds once where the two ops round twice.
 
 #include "base/strings.h"
 #include "passes/core/reasons.h"
@@ -27,9 +27,9 @@ class FuseSoftmaxAddend final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId softmax, const Target& target) const override {
     const ValueId sum = g.input(softmax, 0);
-    if (!sum.valid() || g.op(sum) != OpKind::kAdd) return No("it is not of a sum");
+    if (!sum.valid() || g.op(sum) != OpKind::kAdd) return No("the input is not an add");
     if (g.input(softmax, kSoftmaxAddend).valid())
-      return Kept(Concat("it has an addend already: ", Describe(g, g.input(softmax, kSoftmaxAddend))));
+      return Kept(Concat("it already has an addend: ", Describe(g, g.input(softmax, kSoftmaxAddend))));
     if (g.node(softmax).attributes.Float("scale", 1) != 1)
       return Kept(Concat("it has a scale (", g.node(softmax).attributes.Float("scale", 1),
                          "), which would multiply the addend"));

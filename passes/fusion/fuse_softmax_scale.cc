@@ -1,8 +1,8 @@
 // softmax(x * s, m)  =>  softmax(x, m) {scale=s}          softmax(x / s, m)  =>  softmax(x, m) {scale=1/s}
 //
-// Legal over the last axis, when s is a constant number that is not 0 and has an inverse, and the target scales in the
-// same kernel. Bit-exact in f32 for powers of two; else a quotient may differ in the last digit, and below f32 it
-// rounds once where the two ops round twice.
+// Legal over the last axis, when s is a constant number that is not 0 and has a finite reciprocal, and the target
+// scales in the same kernel. Bit-exact in f32 for powers of two; otherwise a division may differ in the last digit, and
+// below f32 it rounds once where the two ops round twice.
 
 #include <cmath>
 
@@ -26,12 +26,12 @@ class FuseSoftmaxScale final : public RewriteRule {
   FindResult Find(const Graph& g, NodeId softmax, const Target& target) const override {
     const ValueId scaled = g.input(softmax, 0);
     const std::optional<WithNumber> product = FactorOperand(g, scaled);
-    if (!product.has_value()) return No("it is not of a product with a number");
+    if (!product.has_value()) return No("the input is not multiplied by a number");
     if (g.node(softmax).attributes.Float("scale", 1) != 1)
-      return Kept(Concat("it has a scale already: ", g.node(softmax).attributes.Float("scale", 1)));
+      return Kept(Concat("it already has a scale: ", g.node(softmax).attributes.Float("scale", 1)));
     if (!IsOverLastAxis(g, softmax)) return Kept(Concat("it is not over the last axis of ", Describe(g, scaled)));
     if (!std::isnormal(static_cast<float>(product->number)))
-      return Kept(Concat("the scale is no normal number: ", product->number));
+      return Kept(Concat("the scale is not a normal number: ", product->number));
     if (g.shape(product->x) != g.shape(scaled))
       return Kept(DescribeBoth("the number is broadcast to another shape", g, product->x, scaled));
     if (const absl::Status supported = target.SupportsFused(g, softmax, {}); !supported.ok())

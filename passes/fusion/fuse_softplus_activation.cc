@@ -1,8 +1,8 @@
 // activation(softplus(x))  =>  softplus(x) {activation}
 //
-// Legal for floats, when nobody else reads the softplus, which has no activation yet, the activation's parameters are
-// constants, and the target has the kernel. Bit-exact in f32 where the kernel computes both as the nodes would; below
-// f32 it rounds once where the two ops round twice.
+// Legal for floats, when the softplus has no other consumer and no activation yet, the activation's parameters are
+// constants, and the target has the kernel. Bit-exact in f32 where the kernel computes both as the nodes do; below f32
+// it rounds once where the two ops round twice.
 
 #include "base/strings.h"
 #include "passes/core/reasons.h"
@@ -22,7 +22,7 @@ class FuseSoftplusActivation final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId activation, const Target& target) const override {
     const ValueId x = g.input(activation, 0);
-    if (!x.valid() || g.op(x) != OpKind::kSoftplus) return No("the input is no softplus");
+    if (!x.valid() || g.op(x) != OpKind::kSoftplus) return No("the input is not a softplus");
     const NodeId softplus = g.producer(x);
     if (HasActivation(g, softplus)) return Kept("there is an activation already");
     const std::optional<ActivationSpec> spec = ActivationOf(g, activation);

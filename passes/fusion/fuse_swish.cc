@@ -46,7 +46,7 @@ class FuseSwish final : public RewriteRule {
     const ValueId argument = g.input(sigmoid, 0);
     if (argument == x) return Match({mul, sigmoid}, {x});
     const std::optional<WithNumber> scaled = NumberOperand(g, argument, OpKind::kMul);
-    if (!scaled.has_value() || scaled->x != x) return No("the sigmoid is of another value");
+    if (!scaled.has_value() || scaled->x != x) return No("the sigmoid reads a different value");
     if (g.shape(argument) != g.shape(x))
       return Kept(DescribeBoth("the factor is broadcast to another shape", g, argument, x));
     return Match({mul, sigmoid, scaled->node}, {x});

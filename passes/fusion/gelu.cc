@@ -8,7 +8,7 @@
 namespace halftone {
 namespace {
 
-// 0.5 * left * right; `inner` is the product that is not the root.
+// 0.5 * left * right; `inner` is the multiplication that is not the root.
 struct HalfProduct {
   NodeId inner;
   ValueId left, right;
@@ -40,7 +40,7 @@ std::vector<HalfProduct> HalfProducts(const Graph& g, NodeId root) {
 }  // namespace
 
 FindResult FindGelu(const Graph& g, NodeId mul, OpKind gate_op, const GeluGate& gate) {
-  Refusal refusal = No("it is no half of a product of two");
+  Refusal refusal = No("it is not 0.5 times a product of two values");
   for (const HalfProduct& way : HalfProducts(g, mul)) {
     for (const auto& [x, sum] : {std::pair(way.left, way.right), std::pair(way.right, way.left)}) {
       const std::optional<WithNumber> one = NumberOperand(g, sum, OpKind::kAdd);
@@ -48,7 +48,8 @@ FindResult FindGelu(const Graph& g, NodeId mul, OpKind gate_op, const GeluGate& 
       const NodeId gate_node = g.producer(one->x);
       std::vector<NodeId> nodes = {mul, way.inner, one->node, gate_node};
       if (!gate(g.input(gate_node, 0), x, nodes)) {
-        refusal = Kept(DescribeBoth("the gate is of another value or has other numbers", g, g.input(gate_node, 0), x));
+        refusal = Kept(
+            DescribeBoth("the gate reads a different value or has different numbers", g, g.input(gate_node, 0), x));
         continue;
       }
       if (g.shape(g.output(mul)) != g.shape(x)) {

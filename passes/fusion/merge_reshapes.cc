@@ -1,7 +1,7 @@
-// view(view(x))  =>  reshape(x)          a view: reshape, squeeze, unsqueeze, flatten; x itself where the shape is x's
+// view(view(x))  =>  reshape(x)          a view: reshape, squeeze, unsqueeze, flatten; x itself if the shape is x's
 //
-// Legal when the shape of the result is known but for at most one dimension. Bit-exact: nothing moves. In the plan
-// views cost nothing either way; fewer of them let other rules see what they stand between.
+// Legal when at most one dimension of the result is unknown. Bit-exact: no element moves. Views have no cost at run
+// time; with fewer of them other rules match more often.
 
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@
 namespace halftone {
 namespace {
 
-// -1 for the one dimension that is not known; empty: more are not.
+// The shape with -1 for an unknown dimension; empty if more than one is unknown.
 std::vector<int64_t> TargetShape(const Shape& shape) {
   std::vector<int64_t> dims;
   int unknown = 0;
@@ -42,10 +42,10 @@ class MergeReshapes final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId second, const Target&) const override {
     const ValueId between = g.input(second, 0), y = g.output(second);
-    if (!IsView(g, g.producer(between))) return No("it is a view of no view");
+    if (!IsView(g, g.producer(between))) return No("the input is not a view");
     const NodeId first = g.producer(between);
     const std::vector<int64_t> shape = TargetShape(g.shape(y));
-    if (shape.empty() || HasZero(shape)) return Kept("more than one dimension of the result is not known");
+    if (shape.empty() || HasZero(shape)) return Kept("more than one dimension of the result is unknown");
     return Match({second, first}, {g.input(first, 0)});
   }
 

@@ -1,4 +1,4 @@
-// transpose(transpose(x, p), q)  =>  transpose(x, p of q)          x itself where they undo each other
+// transpose(transpose(x, p), q)  =>  transpose(x, p of q)          x itself if they are inverse
 //
 // Legal when both permutations are constant. Bit-exact: the same elements in the same places, moved once.
 
@@ -11,7 +11,7 @@
 namespace halftone {
 namespace {
 
-// The permutation of both; empty where one is not a constant.
+// The combined permutation; empty if one is not constant.
 std::vector<int64_t> Together(const Graph& g, NodeId first, NodeId second) {
   const std::optional<std::vector<int64_t>> p = g.ConstantInts(g.input(first, 1)),
                                             q = g.ConstantInts(g.input(second, 1));
@@ -39,13 +39,13 @@ class MergeTransposes final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId second, const Target&) const override {
     const ValueId between = g.input(second, 0);
-    if (g.op(between) != OpKind::kTranspose) return No("it transposes no transpose");
+    if (g.op(between) != OpKind::kTranspose) return No("the input is not a transpose");
     const NodeId first = g.producer(between);
     const std::vector<int64_t> both = Together(g, first, second);
     if (both.empty()) return Kept("a permutation is not constant");
     const ValueId y = g.output(second);
     if (IsIdentity(both) && (g.IsOutput(y) || g.IsCaptured(y)))
-      return Kept("they undo each other, and the result has a name");
+      return Kept("they are inverse, and the name of the result must stay");
     return Match({second, first}, {g.input(first, 0)});
   }
 

@@ -42,7 +42,7 @@ std::optional<Deviation> ReadInverse(const Graph& g, ValueId value) {
   return power.has_value() ? Behind(node, ReadSum(g, power->x)) : std::nullopt;
 }
 
-// Ascending dimensions of a mean that keeps them; empty: another op, or they cannot be known.
+// The axes of a mean with kept dimensions, ascending; empty if it is a different op or the axes are unknown.
 std::vector<int64_t> MeanAxes(const Graph& g, NodeId mean) {
   if (g.op(mean) != OpKind::kReduceMean || !g.node(mean).attributes.Bool("keepdims", true)) return {};
   const Shape& shape = g.shape(g.input(mean, 0));
@@ -54,7 +54,7 @@ std::vector<int64_t> MeanAxes(const Graph& g, NodeId mean) {
   return numbers;
 }
 
-// What `value` is the square of; kNoValue: it is no square.
+// The value whose square is `value`; kNoValue if `value` is not a square.
 ValueId RootOf(const Graph& g, ValueId value) {
   const NodeId node = g.producer(value);
   if (g.op(node) == OpKind::kSquare) return g.input(node, 0);
@@ -63,7 +63,7 @@ ValueId RootOf(const Graph& g, ValueId value) {
   return power.has_value() ? power->x : kNoValue;
 }
 
-// The nodes that make `square` = (x - mean)^2; empty: they do not.
+// The nodes that compute `square` = (x - mean)^2; empty if it is computed differently.
 std::vector<NodeId> SquareNodes(const Graph& g, ValueId square, ValueId x, ValueId mean) {
   const NodeId node = g.producer(square);
   const auto [a, b] = g.inputs<2>(node);
@@ -76,7 +76,7 @@ std::vector<NodeId> SquareNodes(const Graph& g, ValueId square, ValueId x, Value
   return {node, sub};
 }
 
-// Whether `value` is `number` everywhere.
+// Whether every element of `value` is `number`.
 bool IsFilledWith(const Graph& g, ValueId value, double number) {
   if (!value.valid()) return false;
   if (g.op(value) == OpKind::kFill) return g.ConstantScalar(g.input(g.producer(value), 1)) == number;
@@ -112,13 +112,14 @@ std::optional<Deviation> ReadScaledInverse(const Graph& g, ValueId value) {
 
 absl::StatusOr<Moments> ReadMoments(const Graph& g, ValueId x, ValueId mean, ValueId variance) {
   const NodeId inner = g.producer(mean), outer = g.producer(variance);
-  if (g.op(inner) != OpKind::kReduceMean || g.op(outer) != OpKind::kReduceMean) return absl::NotFoundError("no means");
-  if (g.input(inner, 0) != x) return absl::FailedPreconditionError("the mean is of another value");
+  if (g.op(inner) != OpKind::kReduceMean || g.op(outer) != OpKind::kReduceMean)
+    return absl::NotFoundError("it has no means");
+  if (g.input(inner, 0) != x) return absl::FailedPreconditionError("the mean is of a different value");
   Moments moments{MeanAxes(g, inner), {outer, inner}};
   if (moments.axes.empty() || moments.axes != MeanAxes(g, outer))
-    return absl::FailedPreconditionError("mean and variance are not over the same constant axes, kept as 1");
+    return absl::FailedPreconditionError("mean and variance are not over the same constant axes with kept dimensions");
   const std::vector<NodeId> square = SquareNodes(g, g.input(outer, 0), x, mean);
-  if (square.empty()) return absl::FailedPreconditionError("the variance is of another value");
+  if (square.empty()) return absl::FailedPreconditionError("the variance is of a different value");
   moments.nodes.insert(moments.nodes.end(), square.begin(), square.end());
   return moments;
 }
@@ -137,13 +138,13 @@ std::optional<Normalization> ReadReshapedBatchNorm(const Graph& g, NodeId reshap
   const ValueId x = g.input(there, 0);
   const Shape &whole = g.shape(x), &rows = g.shape(image);
   if (!SameShape(whole, g.shape(g.output(reshape))) || !rows.has_rank() || rows.rank() < 3) return std::nullopt;
-  // A row is what one channel of a batch of one holds, [1, rows, row..]; it must be x's last dimensions.
+  // A row is one channel of a batch of one, [1, rows, row..]; it must be the last dimensions of x.
   const std::optional<int64_t> row = ElementsAfter(rows, 1);
   if (rows.dim(0).value != 1 || !row.has_value()) return std::nullopt;
   for (int axis = whole.rank() - 1; axis >= 0; --axis) {
-    const std::optional<int64_t> behind = ElementsAfter(whole, axis - 1);
-    if (!behind.has_value() || *behind > *row) return std::nullopt;
-    if (*behind != *row) continue;
+    const std::optional<int64_t> after = ElementsAfter(whole, axis - 1);
+    if (!after.has_value() || *after > *row) return std::nullopt;
+    if (*after != *row) continue;
     Normalization result;
     result.x = x;
     for (int i = axis; i < whole.rank(); ++i) result.axes.push_back(i);

@@ -9,7 +9,7 @@
 namespace halftone {
 namespace {
 
-// Tries the spellings one after the other; keeps the reason of the one that came furthest.
+// Tries the spellings in order; keeps the reason of the one that matched furthest.
 class Reader {
  public:
   explicit Reader(const Graph& g) : g_(g) {}
@@ -39,7 +39,7 @@ class Reader {
     return std::nullopt;
   }
 
-  // `inner` with `root` behind it, which multiplies or adds.
+  // `inner` followed by `root`, which multiplies or adds.
   static Normalization With(NodeId root, Normalization inner, ValueId scale, ValueId offset) {
     inner.nodes.insert(inner.nodes.begin(), root);
     if (scale.valid()) inner.scale = scale;
@@ -79,7 +79,7 @@ class Reader {
     return Complete({node, sub}, g_.input(sub, 0), g_.input(sub, 1), *deviation);
   }
 
-  // x * k + (offset - mean * k) and its like: `product` is x * k, `rest` the other operand of `root`.
+  // x * k + (offset - mean * k) and its variants: `product` is x * k, `rest` the other operand of `root`.
   std::optional<Normalization> Folded(NodeId root, ValueId product, ValueId rest) {
     if (g_.op(product) != OpKind::kMul) return std::nullopt;
     const NodeId mul = g_.producer(product);
@@ -140,11 +140,10 @@ class Reader {
   }
 
   const Graph& g_;
-  Refusal why_ = No("it is no normalized value");
+  Refusal why_ = No("it is not a normalized value");
 };
 
-// The only node that reads `root`'s value if a longer normalization may end there or behind it, an add or a mul;
-// kNoNode if there is none.
+// The only consumer of `root`'s value if it is an add or a mul, where a longer normalization may end; else kNoNode.
 NodeId MayEndIn(const Graph& g, NodeId root) {
   const ValueId y = g.output(root);
   if (!g.HasOneUser(y)) return kNoNode;
@@ -167,7 +166,7 @@ FindResult FindLongestNormalization(const Graph& g, NodeId root, FindResult (*ch
   if (!std::holds_alternative<Match>(found)) return found;
   NodeId user = MayEndIn(g, root);
   for (int i = 0; i < 2 && user.valid(); ++i, user = MayEndIn(g, user)) {  // scale and offset
-    if (std::holds_alternative<Match>(check(g, user))) return No("what follows belongs to it");
+    if (std::holds_alternative<Match>(check(g, user))) return No("the next op belongs to the normalization");
   }
   return found;
 }

@@ -1,4 +1,4 @@
-// Operations with one constant number, as rules that fold numbers look for them.
+// Binary ops with one constant number, for the rules that fold numbers.
 #ifndef HALFTONE_PASSES_FUSION_NUMBERS_H_
 #define HALFTONE_PASSES_FUSION_NUMBERS_H_
 
@@ -8,21 +8,22 @@
 
 namespace halftone {
 
-// The other operand and the number of a node of two operands one of which is a constant number.
+// A binary op with a constant number: its other operand and the number.
 struct WithNumber {
   NodeId node;
   ValueId x;
   double number = 0;
 };
 
-// If `op` makes y of them. `swap`: the constant may be the first. A constant of one element may have dimensions, and y
-// then more than x: callers compare the shapes. Not found where x's rank is not known, so that nobody could.
+// The operands if y = op(x, number). `swap`: the number may be the first operand. A constant of one element may have
+// dimensions that broadcast x to y: callers compare the shapes. nullopt if the rank of x is unknown, because shapes
+// cannot be compared then.
 std::optional<WithNumber> NumberOperand(const Graph& g, ValueId y, OpKind op, bool swap = true);
 
-// If y is x * number or x / (1 / number).
+// The operands if y is x * number or x / (1 / number).
 std::optional<WithNumber> FactorOperand(const Graph& g, ValueId y);
 
-// Whether a constant that was rounded to `type` may have been `exact`.
+// Whether a constant that was rounded to `type` may represent `exact`.
 bool IsNumber(double number, double exact, DataType type);
 
 }  // namespace halftone

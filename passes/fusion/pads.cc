@@ -7,7 +7,7 @@
 namespace halftone {
 namespace {
 
-// Begins, then ends, of every dimension of x. Empty if they are not constant, or `pads` has another form.
+// Begins, then ends, of every dimension of x. Empty if they are not constant, or `pads` has a different shape.
 std::vector<int64_t> PadsOf(const Graph& g, NodeId pad, int rank) {
   const ValueId pads = g.input(pad, 1);
   const std::optional<std::vector<int64_t>> numbers = pads.valid() ? g.ConstantInts(pads) : std::nullopt;
@@ -22,12 +22,12 @@ std::vector<int64_t> PadsOf(const Graph& g, NodeId pad, int rank) {
   return result;
 }
 
-// Why the pad does not fill with zeros all around; "" if it does.
+// "" if the pad fills with zeros, else the reason.
 std::string NoZeros(const Graph& g, NodeId pad) {
   if (g.node(pad).attributes.String("mode", "constant") != "constant") return "the pad does not fill with a constant";
   const ValueId value = g.input(pad, 2);
   if (value.valid() && g.ConstantScalar(value).value_or(1) != 0) return "the pad does not fill with zero";
-  return g.input(pad, 3).valid() ? "the pad names its axes" : "";
+  return g.input(pad, 3).valid() ? "the pad has an axes input" : "";
 }
 
 // Sizes of the kernel over the spatial dimensions, dilated. Empty if they are not known.
@@ -44,7 +44,7 @@ std::vector<int64_t> KernelReach(const Graph& g, NodeId conv, int rank) {
   return reach;
 }
 
-// The conv's pads with the pad's added; empty if that is not possible.
+// The conv's pads with the pads of `pad` added; empty if that is not possible.
 std::vector<int64_t> Spatial(const Graph& g, NodeId conv, NodeId pad) {
   const std::optional<int> rank = ResultRank(g, conv);
   if (!rank.has_value() || *rank < 3) return {};
@@ -83,8 +83,8 @@ std::variant<std::vector<int64_t>, std::string> ZeroPads(const Graph& g, NodeId 
 std::string CannotPad(const Graph& g, NodeId conv, NodeId pad) {
   if (std::string reason = NoZeros(g, pad); !reason.empty()) return reason;
   const std::string auto_pad = g.node(conv).attributes.String("auto_pad", "NOTSET");
-  if (auto_pad != "NOTSET" && auto_pad != "VALID") return "the conv's own padding depends on its input";
-  if (Spatial(g, conv, pad).empty()) return "the pad is not constant, or wider than the kernel, or not spatial alone";
+  if (auto_pad != "NOTSET" && auto_pad != "VALID") return "the conv's own padding depends on its input size";
+  if (Spatial(g, conv, pad).empty()) return "the pad is not constant, not smaller than the kernel, or not only spatial";
   return "";
 }
 

@@ -1,4 +1,4 @@
-// A pad in front of a convolution as the convolution's own padding.
+// Fusing a pad into the padding of the convolution that reads it.
 #ifndef HALFTONE_PASSES_FUSION_PADS_H_
 #define HALFTONE_PASSES_FUSION_PADS_H_
 
@@ -11,16 +11,16 @@
 
 namespace halftone {
 
-// Begins, then ends, of every dimension of x of `rank` dimensions, of a node that pads with constant zeros; else a
-// sentence that says why there are none.
+// The pads of a node that pads x of `rank` dimensions with constant zeros: begins, then ends. Otherwise the reason why
+// there are none.
 std::variant<std::vector<int64_t>, std::string> ZeroPads(const Graph& g, NodeId pad, int rank);
 
-// "" if `conv` can pad as the node `pad` does, in front of it or of nodes that keep shapes and zeros; else why not: it
-// fills with another value than zero, the pads are no constants, not spatial alone or wider than the kernel, or the
-// conv's own padding depends on its input.
+// "" if `conv` can take over the padding of the node `pad`, which it reads directly or through nodes that keep shapes
+// and zeros; else the reason: the pad fills with a value other than zero, the pads are not constant, not only spatial
+// or not smaller than the kernel, or the conv's own padding depends on its input size.
 std::string CannotPad(const Graph& g, NodeId conv, NodeId pad);
 
-// The conv's attribute "pads" with the pad's added. REQUIRES: CannotPad is ""
+// The conv's attribute "pads" with the pads of `pad` added. REQUIRES: CannotPad is ""
 std::vector<int64_t> PadsTogether(const Graph& g, NodeId conv, NodeId pad);
 
 }  // namespace halftone

@@ -10,7 +10,7 @@
 namespace halftone {
 namespace {
 
-constexpr size_t kMostProducts = 2;
+constexpr size_t kMaxMatMuls = 2;
 
 bool IsColumnAxis(const Graph& g, ValueId axis) {
   const std::optional<double> number = axis.valid() ? g.ConstantScalar(axis) : std::nullopt;
@@ -27,7 +27,7 @@ bool IsBias(const Graph& g, ValueId bias, int64_t columns) {
   return ChannelVector(g, bias, columns, /*axis=*/1, /*rank=*/2).has_value();
 }
 
-// The operands of one product: x, or what is concatenated to x.
+// The operands of one matmul: x, or the values that are concatenated to x.
 bool AddInputs(const Graph& g, NodeId matmul, int64_t rows, Dense& dense) {
   const ValueId x = g.input(matmul, 0);
   if (g.op(x) != OpKind::kConcat) {
@@ -48,8 +48,8 @@ bool AddInputs(const Graph& g, NodeId matmul, int64_t rows, Dense& dense) {
   return row == rows;
 }
 
-// The product of constant weights that makes `y`; what it has fused is added to `dense`.
-bool AddProduct(const Graph& g, ValueId y, bool last, std::vector<ValueId>& more, Dense& dense) {
+// Adds the matmul with constant weights that computes `y`, and the ops fused into it, to `dense`.
+bool AddMatMul(const Graph& g, ValueId y, bool last, std::vector<ValueId>& more, Dense& dense) {
   const NodeId matmul = g.producer(y);
   const Attributes& attributes = g.node(matmul).attributes;
   if (attributes.Bool("transpose_a", false) || attributes.Float("scale", 1) != 1) return false;
@@ -102,15 +102,15 @@ std::optional<Dense> FindDense(const Graph& g, ValueId y) {
     dense.nodes.push_back(g.producer(y));
     y = g.input(g.producer(y), 0);
   }
-  bool last = true;           // nothing stands between `y` and what is looked for but what has been found
-  std::vector<ValueId> sums;  // constants that are added; whether they are biases is known when the columns are
+  bool last = true;           // no other op is between `y` and the ops that were found
+  std::vector<ValueId> sums;  // added constants; once the columns are known, they are checked to be biases
   std::vector<ValueId> terms = {y};
   while (!terms.empty()) {
     const ValueId term = terms.back();
     terms.pop_back();
     const NodeId node = g.producer(term);
     if (g.op(node) == OpKind::kMatMul) {
-      if (dense.inputs.size() >= kMostProducts || !AddProduct(g, term, last, terms, dense)) return std::nullopt;
+      if (dense.inputs.size() >= kMaxMatMuls || !AddMatMul(g, term, last, terms, dense)) return std::nullopt;
     } else if (g.op(node) == OpKind::kAdd || g.op(node) == OpKind::kBiasAdd) {
       dense.nodes.push_back(node);
       for (const ValueId input : g.inputs<2>(node)) {
@@ -120,7 +120,7 @@ std::optional<Dense> FindDense(const Graph& g, ValueId y) {
       return std::nullopt;
     }
     last = false;
-    if (terms.size() > kMostProducts || dense.inputs.size() > kMostProducts) return std::nullopt;
+    if (terms.size() > kMaxMatMuls || dense.inputs.size() > kMaxMatMuls) return std::nullopt;
   }
   for (const ValueId sum : sums) {
     if (!IsBias(g, sum, dense.columns)) return std::nullopt;

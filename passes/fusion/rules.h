@@ -1,4 +1,4 @@
-// The fusing rules, in order. Each asks the target before it fuses. A new one is one line of rules.inc.
+// The fusion rules, in order. Each asks the target before it fuses. A new rule is one line in rules.inc.
 #ifndef HALFTONE_PASSES_FUSION_RULES_H_
 #define HALFTONE_PASSES_FUSION_RULES_H_
 
@@ -14,9 +14,9 @@ namespace halftone {
 #undef RULE
 
 Rules FusionRules();
-// A fixed point of their own behind those: they would take what another fusion needs a moment later.
+// Run to a fixed point after those: earlier they would consume ops that another fusion still needs.
 Rules LastFusionRules();
-// Those that quantize_linear and dequantize_linear between the nodes kept apart, for behind FoldQuantization.
+// The fusions that quantize_linear and dequantize_linear nodes prevented; run after FoldQuantization.
 Rules IntegerFusionRules();
 
 }  // namespace halftone

@@ -1,4 +1,4 @@
-// What rewrites around a softmax ask.
+// Helpers for the rules around a softmax.
 #ifndef HALFTONE_PASSES_FUSION_SOFTMAX_H_
 #define HALFTONE_PASSES_FUSION_SOFTMAX_H_
 

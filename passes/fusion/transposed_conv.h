@@ -1,4 +1,4 @@
-// What the rules about transposed convolutions ask of one.
+// Helpers for the rules around a conv_transpose.
 #ifndef HALFTONE_PASSES_FUSION_TRANSPOSED_CONV_H_
 #define HALFTONE_PASSES_FUSION_TRANSPOSED_CONV_H_
 
@@ -10,20 +10,20 @@
 
 namespace halftone {
 
-// The input that says the whole shape of the result (TensorFlow's operator).
+// The input that gives the output shape (TensorFlow's operator).
 inline constexpr int kOutputShapeInput = 3;
 
 // The first spatial dimension of the weights.
 int FirstKernelAxis(const Graph& g, NodeId conv);
 
-// Its pads in numbers, begins then ends, also where they follow from known sizes (auto_pad, output_shape). An end is
-// negative where the result is longer than what the kernel reaches. Empty: not known.
+// Its explicit pads, begins then ends, also if they follow from known sizes (auto_pad, output_shape). An end is
+// negative if the result is larger than the kernel reaches. Empty if they are unknown.
 std::vector<int64_t> TransposedPads(const Graph& g, NodeId conv);
 
-// Gives `conv` these pads instead of what it says by other words.
+// Gives `conv` these explicit pads in place of auto_pad and output_shape.
 void SetTransposedPads(GraphEditor& edit, NodeId conv, const std::vector<int64_t>& pads);
 
-// Whether its operator has pads in numbers: TensorFlow's of three dimensions has none.
+// Whether its operator has explicit pads: TensorFlow's with three spatial dimensions has none.
 bool SaysTransposedPads(const Graph& g, NodeId conv);
 
 }  // namespace halftone

@@ -1,4 +1,4 @@
-// Views: ops that give the elements of a tensor another shape and leave their order alone.
+// Views: ops that change the shape of a tensor and keep the order of its elements.
 #ifndef HALFTONE_PASSES_FUSION_VIEWS_H_
 #define HALFTONE_PASSES_FUSION_VIEWS_H_
 
@@ -13,15 +13,14 @@ namespace halftone {
 // reshape, flatten, squeeze or unsqueeze.
 bool IsView(const Graph& g, NodeId id);
 
-// Elements that lie between two neighbours of dimension `axis`: the product of the dimensions behind it; nullopt if one
-// is not known.
+// The stride of dimension `axis`: the product of the dimensions after it; nullopt if one is unknown.
 std::optional<int64_t> ElementsAfter(const Shape& shape, int axis);
 
-// The dimension of `view`'s result that runs over the same elements as dimension `axis` of its input, which has `size`
-// parts: as many parts, as far apart. nullopt if there is none or it cannot be known.
+// The dimension of `view`'s result that corresponds to dimension `axis` of its input, of size `size`: the same size and
+// the same stride. nullopt if there is none or the shapes are unknown.
 std::optional<int> AxisAfterView(const Graph& g, NodeId view, int axis, int64_t size);
 
-// A copy of `view` in the place of `last`, the elementwise node behind it whose work now happens in front of the view.
+// Replaces `last`, the elementwise node after `view` that has been moved before it, with a copy of `view`.
 void PutViewLast(GraphEditor& edit, NodeId view, NodeId last);
 
 }  // namespace halftone

@@ -20,7 +20,7 @@ class Converter final : public TypeChanges {
   }
 
  private:
-  // The type that is planned for one type variable of a node; kFloat32 where it keeps its own.
+  // The planned type of one type variable of a node; kFloat32 if it stays unchanged.
   DataType Planned(NodeId id, char variable) const {
     const OpKind op = g_.op(id);
     if (op == OpKind::kOpaque || op == OpKind::kInput || op == OpKind::kConstant || variable == kFree) {
@@ -29,7 +29,7 @@ class Converter final : public TypeChanges {
     return plan_.TypeOf(g_, id, variable);
   }
 
-  // Whether the plan leaves the result of this contraction f32, whatever it reads.
+  // Whether the plan keeps the result of this contraction f32 although it reads a reduced type.
   bool HasF32Output(NodeId id) const {
     const OpKind op = g_.op(id);
     const Decision* decision = plan_.Find(g_, id, kData);

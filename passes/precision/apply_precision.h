@@ -1,4 +1,4 @@
-// The one pass that lowers precision: it does what a PrecisionPlan says.
+// The only pass that converts a graph to reduced precision: it applies a PrecisionPlan.
 #ifndef HALFTONE_PASSES_PRECISION_APPLY_PRECISION_H_
 #define HALFTONE_PASSES_PRECISION_APPLY_PRECISION_H_
 
@@ -7,14 +7,14 @@
 
 namespace halftone {
 
-// Lowered nodes compute in bfloat16 or float16, as the decision of each of their type variables says: the values of
-// that variable get the type, and where a value and its reader differ, one cast per (value, direction) stands between
-// them, shared by all readers. Constants are converted instead (to nearest even) and stored once a type; one that is
-// read in both types exists twice, one that nobody reads any more is dead. Inputs and outputs of the graph keep their
-// types and names. Type variables of their own (statistics of a batch norm) stay f32; TensorFlow's first
+// The decision of each type variable of a node gives the type, bfloat16 or float16, of the values of that variable.
+// Where the types of a value and of its consumer differ, one cast per (value, direction) is inserted and shared by all
+// consumers. Constants are converted instead (round to nearest even) and stored once per type: a constant that is read
+// in both types exists twice, and a constant without consumers is dead. Inputs and outputs of the graph keep their
+// types and names. Separate type variables (the statistics of a batch norm) stay f32; TensorFlow's first
 // FusedBatchNorm, which has none, becomes FusedBatchNormV2. Ops that read any type (cast, shape) get no cast. A conv or
-// matmul with Decision::f32_output reads the lowered type and makes f32. Works on fused graphs: a decision is found by
-// Node::origin. Once it has run, running it again changes nothing.
+// matmul with Decision::f32_output reads the reduced type and writes f32. It also works on fused graphs: a decision is
+// found by Node::origin. The pass is idempotent.
 class ApplyPrecision final : public Pass {
  public:
   // The plan must outlive the pass.

@@ -113,7 +113,7 @@ void AutoMixedPrecision::MarkBetweenAllow() {
   }
 }
 
-// In the file's order, so that one can follow another.
+// In the order of the file, so that one marked op can follow another.
 void AutoMixedPrecision::MarkInferAfterAllow() {
   for (int v = 0; v < num_vertices(); ++v) {
     if (ListOf(v) != kInfer || state_[v].allowed || !MayMark(v)) continue;
@@ -125,8 +125,8 @@ void AutoMixedPrecision::MarkInferAfterAllow() {
   }
 }
 
-// A variable is read through Identity, and in a loop through Enter behind it. TensorFlow keeps these as they are: other
-// tools look at them.
+// A variable is read through Identity, and in a loop through a following Enter. TensorFlow does not change these nodes,
+// because other tools inspect them.
 bool AutoMixedPrecision::ReadsVariable(int node) const {
   for (size_t steps = 0; node >= 0 && steps <= topology_.nodes().size(); ++steps) {
     const TypeTopology::Node& reader = topology_.nodes()[node];

@@ -1,23 +1,25 @@
-// TensorFlow's algorithm on the types of a graph: which of them become bfloat16 (or float16). Steps, in this order:
+// TensorFlow's auto_mixed_precision on the types of a graph: marks those that become bfloat16 (or float16).
 //
-//   allow             every type of an op on the allow list; only these start the paths below
-//   deny-propagation  deny ops, and infer or clear ops on a path from a deny op to a deny or infer op, are never
-//   marked tensor-lists      types of the ops that share a tensor list get one colour: denied if one of them is, or if
-//   the list
-//                     reaches a node that is not processed or a border (a function's, an input's)
-//   infer-between     infer and clear ops between two allow ops
-//   infer-after       only if asked: infer ops that directly follow a marked type, and no denied one
-//   clear-adjacent    clear ops connected to a marked type through clear ops, but what reads a variable
-//   not-supported     marked types of allow ops that the registry does not let be bfloat16, or that have quantized
-//                     types beside them, are taken back: they have started paths all the same
-//   tensor-lists      again
-//   loop-edges        NextIteration and its Merges: marked only if all the Merges are
-//   casts             an existing cast to f32 whose readers are all marked
+// The steps, in this order:
+//   allow             marks every type of an op on the allow list; only these start the paths of the next steps.
+//   deny-propagation  denies the types of deny ops, and those of infer and clear ops on a path from a deny op to a deny
+//                     or infer op. Denied types are never marked.
+//   tensor-lists      gives the types of all ops that share a tensor list one mark. They are denied if one of them is,
+//                     or if the list reaches a node that is not processed, a function or an input.
+//   infer-between     marks infer and clear ops between two allow ops.
+//   infer-after       optional: marks infer ops that directly follow a marked type and no denied one.
+//   clear-adjacent    marks clear ops that are connected to a marked type through clear ops, except ops that read a
+//                     variable.
+//   not-supported     removes the marks of allow ops whose type may not be bfloat16 in TensorFlow's registry, or that
+//                     also have quantized types. The paths that they started stay marked.
+//   tensor-lists      again.
+//   loop-edges        NextIteration and its Merges: marked only if all the Merges are.
+//   casts             marks an existing cast to f32 if all its consumers are marked.
 //
-// Who looks at what. Nodes that are not processed (outputs that are kept, inputs, other devices) start no path and are
-// not walked through, but deny and the last two steps take them as any other. Infer and clear types are entered only if
-// they are f32 and may be bfloat16; deny goes through any type. What is marked at the end counts where it is f32 and
-// no fixed type.
+// Nodes that are not processed (preserved outputs, inputs, nodes on other devices) start no path, and paths do not pass
+// through them; but deny and the last two steps treat them like other nodes. Infer and clear types are marked only if
+// they are f32 and may be bfloat16; deny propagates through every type. A mark has an effect only on a type that is f32
+// and a type attribute.
 #ifndef HALFTONE_PASSES_PRECISION_AUTO_MIXED_PRECISION_H_
 #define HALFTONE_PASSES_PRECISION_AUTO_MIXED_PRECISION_H_
 
@@ -32,24 +34,24 @@ namespace halftone {
 
 class AutoMixedPrecision {
  public:
-  // Both must outlive the painter; the topology gains the edges that tensor lists make.
+  // Both must outlive this object. The edges of tensor lists are added to the topology.
   AutoMixedPrecision(TypeTopology& topology, const OpLists& lists);
 
-  // False: the graph has no allow op, so nothing is marked nor denied.
+  // Returns false if the graph has no allow op: then nothing is marked or denied.
   bool Run(bool mark_infer_after_allow);
 
-  // Marked, f32, and no fixed type.
+  // Whether the type is marked, f32 and a type attribute (not a fixed type).
   bool IsMarked(int vertex) const;
   bool IsAllowed(int vertex) const { return state_[vertex].allowed; }
   bool IsDenied(int vertex) const { return state_[vertex].denied; }
   ListKind ListOf(int vertex) const { return lists_by_node_[topology_.vertices()[vertex].node]; }
-  // The step that decided; "" if none did.
+  // The step that marked or denied the type; "" if none did.
   std::string_view StepOf(int vertex) const { return state_[vertex].step; }
-  // The deny op at whose end a path begins that denied this vertex; -1 for itself and other steps.
+  // The deny op from which deny-propagation reached this vertex; -1 for a deny op itself and for other steps.
   int CauseOf(int vertex) const { return state_[vertex].cause; }
 
-  // Casts that the borders between marked and other types need, one a (node, port): to the target type, without those
-  // of constants and variables, and back to f32.
+  // The number of casts between marked and other types, one per (node, port). To the target type (casts of constants
+  // and variables are not counted), or back to f32.
   int CountCasts(bool to_target) const;
   int CountMarked() const;
 
@@ -81,7 +83,7 @@ class AutoMixedPrecision {
 
   bool IsProcessed(int vertex) const { return topology_.node_of(vertex).processed; }
   bool IsAllowRoot(int vertex) const { return ListOf(vertex) == ListKind::kAllow && IsProcessed(vertex); }
-  // Whether a path may enter it: f32, may change, not denied.
+  // Whether the type may be marked: it is f32, may be the target type, and is processed and not denied.
   bool MayMark(int vertex) const;
   bool ReadsVariable(int node) const;
   int num_vertices() const { return static_cast<int>(topology_.vertices().size()); }
@@ -89,8 +91,8 @@ class AutoMixedPrecision {
   void Deny(int vertex, std::string_view step, int cause = -1);
   void TakeBack(int vertex, std::string_view step);
 
-  // Adds what can be reached from `root` to `reached`: through vertices that are not yet in it and that `enter` lets
-  // in. Calls `visit` for each, the root too.
+  // Adds the vertices that can be reached from `root` to `reached`, and calls `visit` for each, including the root. The
+  // walk enters only vertices that are not yet in `reached` and for which `enter` returns true.
   template <typename Enter, typename Visit>
   void Walk(int root, bool forward, bool backward, std::vector<bool>& reached, Enter enter, Visit visit) const {
     std::vector<int> work = {root};

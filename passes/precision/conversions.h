@@ -1,5 +1,5 @@
-// Rules that clean up casts, in order: behind a change of precision, and of a file that was written with casts. A new
-// one is one line of conversions.inc.
+// Rules that simplify casts, in order: after ApplyPrecision, and in files that contain casts. A new rule is one line in
+// conversions.inc.
 #ifndef HALFTONE_PASSES_PRECISION_CONVERSIONS_H_
 #define HALFTONE_PASSES_PRECISION_CONVERSIONS_H_
 
@@ -14,8 +14,8 @@ namespace halftone {
 #undef RULE
 
 Rules ConversionRules();
-// Of those, what brings a product to the type in which its bias, residual and activation stand, and the fusions that
-// take these in then. Between the other fusions, which see one type a node, and the last ones.
+// fuse-cast-into-contraction, which gives a contraction the type of its bias, residual and activation, and the fusions
+// that become possible by it. Run after the other fusions, which need one type per node, and before the last ones.
 Rules MixedFusionRules();
 
 }  // namespace halftone

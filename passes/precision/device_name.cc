@@ -9,7 +9,7 @@
 namespace halftone {
 namespace {
 
-// Reads a name from its front to its end.
+// Reads a name from begin to end.
 class Reader {
  public:
   explicit Reader(std::string_view text) : rest_(text) {}
@@ -59,7 +59,7 @@ bool IsOnCpu(std::string_view device) {
       }
       has_number = reader.Skip(":") && !reader.Skip("*");
       if (has_number && reader.Number().empty()) return false;
-    } else if (reader.Skip("/cpu:") || reader.Skip("/CPU:")) {  // as it was written once
+    } else if (reader.Skip("/cpu:") || reader.Skip("/CPU:")) {  // the old syntax
       type = "CPU";
       has_number = !reader.Skip("*");
       if (has_number && reader.Number().empty()) return false;

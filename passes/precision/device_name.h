@@ -1,4 +1,4 @@
-// TensorFlow's names of devices: "/job:worker/replica:0/task:0/device:CPU:0", "/cpu:0", "".
+// TensorFlow's device names: "/job:worker/replica:0/task:0/device:CPU:0", "/cpu:0", "".
 #ifndef HALFTONE_PASSES_PRECISION_DEVICE_NAME_H_
 #define HALFTONE_PASSES_PRECISION_DEVICE_NAME_H_
 
@@ -6,8 +6,8 @@
 
 namespace halftone {
 
-// Whether a node on this device is one of the CPU's, as TensorFlow's planner asks: the name is a whole one with type
-// and number, and the type has "cpu" in it. No name: the node is placed later, on the CPU that we are.
+// Whether a node with this device runs on a CPU by TensorFlow's rule: the name is complete, with type and number, and
+// the type contains "cpu". A node without a device runs on this CPU.
 bool IsOnCpu(std::string_view device);
 
 }  // namespace halftone

@@ -1,7 +1,7 @@
 // cast(constant)  =>  constant of that type
 //
-// Legal for numbers; the result is no output of the graph. The old constant stays for its other users. f32 to bf16
-// rounds to nearest even, as the cast does: bit-exact.
+// Legal for number types, when the result is not an output of the graph. The old constant stays for its other
+// consumers. f32 to bf16 rounds to nearest even, as the cast does: bit-exact.
 
 #include "passes/core/reasons.h"
 #include "passes/precision/conversions.h"
@@ -19,10 +19,10 @@ class FoldCast final : public RewriteRule {
   FindResult Find(const Graph& g, NodeId cast, const Target&) const override {
     const ValueId x = g.input(cast, 0);
     const ValueId y = g.output(cast);
-    if (!x.valid() || !g.IsConstant(x)) return No("the input is no constant");
+    if (!x.valid() || !g.IsConstant(x)) return No("the input is not a constant");
     if (ElementSize(g.type(x)) == 0 || ElementSize(g.type(y)) == 0)
-      return Kept(DescribeBoth("it converts no numbers", g, x, y));
-    if (g.IsOutput(y) || g.IsCaptured(y)) return Kept("it is known by name outside");
+      return Kept(DescribeBoth("it does not convert numbers", g, x, y));
+    if (g.IsOutput(y) || g.IsCaptured(y)) return Kept("the name of the result is used outside the graph");
     return Match({cast}, {x});
   }
 

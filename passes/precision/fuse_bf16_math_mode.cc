@@ -1,8 +1,9 @@
-// product(cast(x), cast(w)) -> f32  =>  product(x, w) {math_mode="bf16"} -> f32          (x, w: f32; casts to bf16)
+// contraction(cast(x), cast(w)) -> f32  =>  contraction(x, w) {math_mode="bf16"} -> f32      (x, w: f32; casts to bf16)
 //
-// Products: conv, matmul, gemm, conv_transpose. The weights may be a constant of bf16 instead, which stays as it is.
-// Legal when the result is f32 (fuse-cast-into-contraction brings it there), whoever else reads the casts is such a product
-// too, and the target rounds operands on the way in. Bit-exact: the operands are rounded as the casts do, sums are f32.
+// Contractions: conv, matmul, gemm, conv_transpose. The weights may be a bf16 constant instead, which stays unchanged.
+// Legal when the result is f32 (fuse-cast-into-contraction makes it f32), all other consumers of the casts are such
+// contractions as well, and the target has a kernel that rounds its operands to bf16 (oneDNN's fpmath_mode). Bit-exact:
+// the operands are rounded like the casts do, sums are f32.
 
 #include "base/strings.h"
 #include "passes/core/reasons.h"
@@ -15,18 +16,18 @@ namespace {
 
 constexpr DataType kF32 = DataType::kFloat32, kBf16 = DataType::kBFloat16;
 
-// The f32 that a cast rounded to bf16.
+// The f32 value before a cast to bf16; kNoValue if there is no such cast.
 ValueId Unrounded(const Graph& g, ValueId value) {
   const ValueId from = CastFrom(g, value);
   return from.valid() && g.type(from) == kF32 && g.type(value) == kBf16 ? from : kNoValue;
 }
 
-// "" or why the product does not compute so.
-std::string WhyNot(const Graph& g, NodeId product) {
-  if (!MathModeOps().has(g.op(product))) return "no product";
-  if (g.type(g.output(product)) != kF32) return "the result is not f32";
-  if (!Unrounded(g, g.input(product, 0)).valid()) return "the operand is no cast from f32 to bf16";
-  const ValueId weights = g.input(product, kWeightsInput);
+// "" if the contraction can use the bf16 math mode, else the reason.
+std::string WhyNot(const Graph& g, NodeId contraction) {
+  if (!MathModeOps().has(g.op(contraction))) return "it is not a conv, matmul, gemm or conv_transpose";
+  if (g.type(g.output(contraction)) != kF32) return "the result is not f32";
+  if (!Unrounded(g, g.input(contraction, 0)).valid()) return "the operand is not a cast from f32 to bf16";
+  const ValueId weights = g.input(contraction, kWeightsInput);
   if (!Unrounded(g, weights).valid() && !(g.IsConstant(weights) && g.type(weights) == kBf16))
     return "the weights are neither a cast nor a constant";
   return "";
@@ -36,25 +37,26 @@ class FuseBf16MathMode final : public RewriteRule {
  public:
   std::string_view name() const override { return "fuse-bf16-math-mode"; }
   std::string_view equation() const override {
-    return "product(cast(x), cast(w)) => product(x, w) {math_mode=\"bf16\"}";
+    return "contraction(cast(x), cast(w)) => contraction(x, w) {math_mode=\"bf16\"}";
   }
   float tolerance() const override { return kBitExact; }
   OpSet root() const override { return MathModeOps(); }
 
-  FindResult Find(const Graph& g, NodeId product, const Target& target) const override {
-    if (std::string why = WhyNot(g, product); !why.empty()) return No(std::move(why));
+  FindResult Find(const Graph& g, NodeId contraction, const Target& target) const override {
+    if (std::string why = WhyNot(g, contraction); !why.empty()) return No(std::move(why));
     for (const int operand : {0, kWeightsInput}) {
-      const ValueId cast = g.input(product, operand);
+      const ValueId cast = g.input(contraction, operand);
       if (!Unrounded(g, cast).valid()) continue;
-      if (g.IsOutput(cast) || g.IsCaptured(cast)) return Kept(Concat(Describe(g, cast), " is known by name outside"));
+      if (g.IsOutput(cast) || g.IsCaptured(cast))
+        return Kept(Concat(Describe(g, cast), ": its name is used outside the graph"));
       for (const Use& use : g.uses(cast)) {
         if (use.index > kWeightsInput || !WhyNot(g, use.node).empty())
           return Kept(Concat(Describe(g, cast), " has another user: '", g.Label(use.node), "'"));
       }
     }
-    if (!RunsAs(target, g, product, {kF32, kF32, kF32, true, /*bf16_math=*/true}))
-      return Kept(Concat("no kernel for ", OpName(g.op(product)), " of f32 in bf16 math mode"));
-    return Match({product});
+    if (!RunsAs(target, g, contraction, {kF32, kF32, kF32, true, /*bf16_math=*/true}))
+      return Kept(Concat("no kernel for ", OpName(g.op(contraction)), " of f32 in bf16 math mode"));
+    return Match({contraction});
   }
 
   absl::Status Apply(const Match& m, GraphEditor& edit) const override {

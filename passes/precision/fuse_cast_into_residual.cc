@@ -1,7 +1,8 @@
 // contraction(x, w, b, cast(r))  =>  contraction(x, w, b, r)          (conv and matmul)
 //
-// The kernel reads a residual of f32, bf16 or f16 as it is and adds in f32. Legal when nobody else reads the cast: else
-// it is carried out anyway. Bit-exact where the cast widens; where it narrows, its rounding is gone.
+// The kernel reads a residual of type f32, bf16 or f16 directly and adds in f32. Legal when the cast has no other
+// consumer: otherwise it would be computed anyway. Bit-exact if the cast widens; if it narrows, its rounding is
+// omitted.
 
 #include "passes/core/guards.h"
 #include "passes/core/reasons.h"
@@ -22,7 +23,7 @@ class FuseCastIntoResidual final : public RewriteRule {
     const ValueId residual = g.input(contraction, kResidualInput);
     if (!residual.valid()) return No("it has no residual");
     const ValueId r = CastFrom(g, residual);
-    if (!r.valid()) return No("the residual is no cast between f32, bf16 and f16");
+    if (!r.valid()) return No("the residual is not a cast between f32, bf16 and f16");
     if (const std::string need = OtherNeed(g, residual); !need.empty()) return Kept(need);
     if (const absl::Status supported = target.SupportsFused(g, contraction, {}); !supported.ok())
       return Kept(Describe(g, contraction, supported));

@@ -1,8 +1,8 @@
 // cast(op(x, ..))  =>  op(x, ..) with a result of the cast's type
 //
-// Ops: softmax, log_softmax, layer_norm. Legal when the cast is between f32, bf16 and f16, nobody else reads the op, it
-// has no further results, and the target's kernel writes that type. Not bit-exact where the cast widens: the op computes
-// in f32, and the rounding in the middle is gone.
+// Ops: softmax, log_softmax, layer_norm. Legal when the cast is between f32, bf16 and f16, the op has no other consumer
+// and no further results, and the target's kernel writes that type. Not bit-exact if the cast widens: the op computes
+// in f32, and the intermediate rounding is omitted.
 
 #include "passes/precision/conversions.h"
 #include "passes/precision/mixed_types.h"

@@ -14,13 +14,13 @@ namespace {
 constexpr std::string_view kTensorFlow = "TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_";
 constexpr std::string_view kItex = "ITEX_AUTO_MIXED_PRECISION_";
 
-// In the order in which they are read; later ones edit what earlier ones left.
-struct Word {
+// In the order in which they are read; later variables edit the result of earlier ones.
+struct Variable {
   std::string_view name;
   ListEdit ListEdits::* list;
   bool legacy = false;  // TensorFlow only
 };
-constexpr Word kWords[] = {
+constexpr Variable kVariables[] = {
     {"ALLOWLIST", &ListEdits::allow},       {"INFERLIST", &ListEdits::infer},
     {"DENYLIST", &ListEdits::deny},         {"CLEARLIST", &ListEdits::clear},
     {"WHITELIST", &ListEdits::allow, true}, {"GRAYLIST", &ListEdits::infer, true},
@@ -47,12 +47,12 @@ std::optional<std::string> FromProcess(const std::string& name) {
 ListEdits ListEditsFromEnvironment(const VariableLookup& lookup, ListsVariant variant) {
   ListEdits edits;
   const bool itex = variant == ListsVariant::kItex;
-  for (const Word& word : kWords) {
-    if (word.legacy && itex) continue;
-    const std::string prefix = Concat(itex ? kItex : kTensorFlow, word.name);
-    ListEdit& edit = edits.*word.list;
+  for (const Variable& variable : kVariables) {
+    if (variable.legacy && itex) continue;
+    const std::string prefix = Concat(itex ? kItex : kTensorFlow, variable.name);
+    ListEdit& edit = edits.*variable.list;
     for (const std::string& op : Ops(lookup(prefix + "_ADD"))) {
-      std::erase(edit.remove, op);  // of a name that was read before
+      std::erase(edit.remove, op);  // of a variable that was read before
       edit.add.push_back(op);
     }
     for (const std::string& op : Ops(lookup(prefix + "_REMOVE"))) edit.remove.push_back(op);

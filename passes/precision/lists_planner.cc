@@ -17,7 +17,7 @@
 namespace halftone {
 namespace {
 
-// What a marked topology says, in the words of a plan.
+// Makes the plan from the marks of the types.
 class Report {
  public:
   Report(const Graph& graph, const TypeTopology& topology, const AutoMixedPrecision& amp, const PlannerOptions& options)
@@ -26,7 +26,7 @@ class Report {
         amp_(amp),
         type_(options.target_type),
         sources_are_nodes_(options.imported_from != nullptr),
-        word_(LongTypeName(type_)) {}
+        type_name_(LongTypeName(type_)) {}
 
   std::vector<TypeAttributeDecision> Attributes() const;
   PrecisionPlan Plan() const;
@@ -49,7 +49,7 @@ class Report {
   const AutoMixedPrecision& amp_;
   const DataType type_;
   const bool sources_are_nodes_;  // inputs and constants are nodes of the file
-  const std::string word_;        // "bfloat16"
+  const std::string type_name_;   // "bfloat16"
 };
 
 std::string Report::ReasonOf(int vertex) const {
@@ -64,17 +64,17 @@ std::string Report::ReasonOf(int vertex) const {
                   ") to a deny or infer op");
   }
   if (step == "infer-between") return Concat(list, " list: ", node.op, ", between allow ops");
-  if (step == "infer-after") return Concat("infer list: ", node.op, ", follows a ", word_, " op");
-  if (step == "clear-adjacent") return Concat("clear list: ", node.op, ", next to a ", word_, " op");
-  if (step == "casts") return Concat("every reader is ", word_);
+  if (step == "infer-after") return Concat("infer list: ", node.op, ", follows a ", type_name_, " op");
+  if (step == "clear-adjacent") return Concat("clear list: ", node.op, ", next to a ", type_name_, " op");
+  if (step == "casts") return Concat("every consumer is ", type_name_);
   if (step == "tensor-lists") {
-    return amp_.IsMarked(vertex) ? Concat("an op that shares its tensor list is ", word_)
-                                 : "what shares its tensor list stays f32, or cannot be seen";
+    return amp_.IsMarked(vertex) ? Concat("an op that shares its tensor list is ", type_name_)
+                                 : "an op that shares its tensor list stays f32, or is outside the graph";
   }
   if (step == "loop-edges") {
-    return amp_.IsMarked(vertex) ? Concat("its Merge is ", word_) : "the other end of the loop edge stays f32";
+    return amp_.IsMarked(vertex) ? Concat("its Merge is ", type_name_) : "the other end of the loop edge stays f32";
   }
-  if (step == "not-supported") return Concat("TensorFlow's ", node.op, " allows no ", word_);
+  if (step == "not-supported") return Concat("TensorFlow's ", node.op, " allows no ", type_name_);
   return WhyNotMarked(vertex);
 }
 
@@ -82,22 +82,22 @@ std::string Report::WhyNotMarked(int vertex) const {
   const TypeTopology::Node& node = topology_.node_of(vertex);
   const TypeTopology::Vertex& type = topology_.vertices()[vertex];
   const std::string_view list = ListKindName(amp_.ListOf(vertex));
-  if (!type.is_f32) return "no f32 data";
+  if (!type.is_f32) return "its data is not f32";
   if (node.preserved) {
-    return g_.op(node.id) == OpKind::kInput ? "input of the graph: kept as callers know it"
-                                            : "output of the graph: kept as callers know it";
+    return g_.op(node.id) == OpKind::kInput ? "input of the graph: callers expect its type"
+                                            : "output of the graph: callers expect its type";
   }
-  if (!node.processed) return Concat("device '", node.device, "' is no CPU");
+  if (!node.processed) return Concat("device '", node.device, "' is not a CPU");
   if (list.empty()) return Concat("on no list: ", node.op);
   if (!type.allows_target) {
     return type.id.attribute.empty() || type.id.attribute == "T"
-               ? Concat("TensorFlow's ", node.op, " allows no ", word_)
-               : Concat("TensorFlow's ", node.op, " allows no ", word_, " for ", type.id.attribute);
+               ? Concat("TensorFlow's ", node.op, " allows no ", type_name_)
+               : Concat("TensorFlow's ", node.op, " allows no ", type_name_, " for ", type.id.attribute);
   }
   if (amp_.ListOf(vertex) == ListKind::kInfer) {
     return Concat("infer list: ", node.op, ", not between two allow ops");
   }
-  return Concat(list, " list: ", node.op, ", not next to a ", word_, " op");
+  return Concat(list, " list: ", node.op, ", not next to a ", type_name_, " op");
 }
 
 std::vector<TypeAttributeDecision> Report::Attributes() const {
@@ -126,10 +126,10 @@ std::vector<TypeAttributeDecision> Report::Attributes() const {
   return rows;
 }
 
-// Why this node cannot change here, whatever TensorFlow would do with it; "" if it can.
+// "" if this node can change its type here, else the reason. TensorFlow may decide differently.
 std::string Report::Obstacle(NodeId id) const {
-  if (g_.op(id) == OpKind::kOpaque) return "opaque: never changed";
-  if (!IsFloat32(g_, id)) return "no f32 data";
+  if (g_.op(id) == OpKind::kOpaque) return "opaque (unsupported) op: never changed";
+  if (!IsFloat32(g_, id)) return "its data is not f32";
   return "";
 }
 
@@ -149,7 +149,7 @@ Decision Report::Decide(NodeId id) const {
     decision.type = type_;
   } else if (keeps == deciding.end()) {
     decision.rule = "lists.not-possible";
-    decision.reason = Concat(obstacle, " (", word_, " in TensorFlow: ", decision.reason, ")");
+    decision.reason = Concat(obstacle, " (", type_name_, " in TensorFlow: ", decision.reason, ")");
   } else if (!obstacle.empty() && (amp_.StepOf(vertex).empty() || !type.is_f32)) {
     decision.rule = "lists.not-possible";
     decision.reason = obstacle;
@@ -161,13 +161,13 @@ Decision Report::Decide(NodeId id) const {
   return decision;
 }
 
-// Of a node that the importer made for its reader.
+// The decision of a node that the importer added for its consumer.
 Decision Report::FollowReaders(NodeId id, const PrecisionPlan& plan) const {
   Decision decision;
   decision.type_attribute = "T";
   decision.step = "importer";
   decision.rule = "lists.importer";
-  decision.reason = "made by the importer; what reads it is not all lowered";
+  decision.reason = "added by the importer; not all of its consumers have reduced precision";
   if (!Obstacle(id).empty()) {
     decision.rule = "lists.not-possible";
     decision.reason = Obstacle(id);
@@ -178,14 +178,14 @@ Decision Report::FollowReaders(NodeId id, const PrecisionPlan& plan) const {
     if (!value.valid() || g_.IsOutput(value)) continue;
     for (const Use& use : g_.uses(value)) {
       const auto it = plan.decisions.find({use.node, PlannedVariable(g_.op(use.node))});
-      const bool lowered = it != plan.decisions.end() && it->second.IsReduced();
-      if (!lowered || InputVariable(g_, use.node, use.index) != kData) return decision;
+      const bool reduced = it != plan.decisions.end() && it->second.IsReduced();
+      if (!reduced || InputVariable(g_, use.node, use.index) != kData) return decision;
       reader = g_.Label(use.node);
     }
   }
   if (reader.empty()) return decision;
   decision.type = type_;
-  decision.reason = Concat("made by the importer for '", reader, "', which is ", word_);
+  decision.reason = Concat("added by the importer for '", reader, "', which is ", type_name_);
   return decision;
 }
 
@@ -211,7 +211,7 @@ PrecisionPlan Report::Plan() const {
   return plan;
 }
 
-// TensorFlow ties both ends of a loop edge; so must we where one of them cannot change.
+// TensorFlow gives both ends of a loop edge one type. If one end cannot change here, the other must not either.
 void Report::TieLoops(PrecisionPlan& plan) const {
   for (const NodeId next : g_.nodes()) {
     if (g_.op(next) != OpKind::kNextIteration || g_.node(next).outputs.empty()) continue;
@@ -257,10 +257,11 @@ void Warn(const TypeTopology& topology, const OpLists& lists, const FileDialect&
     if (imported_from.is_fused_op(node.op)) fused.insert(node.op);
   }
   for (const std::string& op : unknown) {
-    warnings.push_back(Concat("'", op, "' is no op of TensorFlow's registry of 2020: it stays as it is"));
+    warnings.push_back(Concat("'", op, "' is not an op of TensorFlow's registry of 2020: it stays unchanged"));
   }
   for (const std::string& op : fused) {
-    warnings.push_back(Concat("'", op, "' is on no list: TensorFlow lowers before it fuses; add it to a list, or take ",
+    warnings.push_back(Concat("'", op,
+                              "' is on no list: TensorFlow converts types before it fuses; add it to a list, or use ",
                               "the lists 'itex', which have fused ops"));
   }
 }
@@ -269,9 +270,9 @@ void Warn(const TypeTopology& topology, const OpLists& lists, const FileDialect&
 
 std::string PlanSummary::ToString() const {
   if (nothing_to_do) return "No allowlist ops found, nothing to do";
-  const std::string_view word = LongTypeName(type);
-  return Concat("Converted ", marked, "/", nodes, " nodes to ", word, " precision using ", casts_to_bf16,
-                " cast(s) to ", word, " (excluding Const and Variable casts)");
+  const std::string_view name = LongTypeName(type);
+  return Concat("Converted ", marked, "/", nodes, " nodes to ", name, " precision using ", casts_to_bf16,
+                " cast(s) to ", name, " (excluding Const and Variable casts)");
 }
 
 absl::StatusOr<ListsPlan> PlanByLists(const Graph& graph, const PlannerOptions& options) {

@@ -1,13 +1,14 @@
-// Planner "lists": what TensorFlow's auto_mixed_precision would paint bfloat16 on a CPU, type attribute by type
-// attribute. It edits nothing; ApplyPrecision (apply_precision.h) does.
+// Planner "lists": the types that TensorFlow's auto_mixed_precision would convert to bfloat16 on a CPU, one decision per
+// type attribute. It edits nothing; ApplyPrecision (apply_precision.h) does.
 //
-// A GraphDef as imported is planned node by node as its file spells it (Graph::source), opaque nodes included; other
-// graphs by their canonical nodes, each of which counts as the TensorFlow op that it means. The steps are those of
-// auto_mixed_precision.h. Kept as TensorFlow has it: nodes whose names callers ask for (outputs of a GraphDef), inputs, and
-// nodes on a device that is no CPU are not processed; FusedBatchNorm counts as its second version.
+// An imported GraphDef is planned node by node as the file spells it (Graph::source), including opaque nodes. Other
+// graphs are planned by their canonical nodes, each of which counts as the corresponding TensorFlow op. The steps are
+// those of auto_mixed_precision.h. As in TensorFlow, inputs, nodes whose names callers use (outputs of a GraphDef) and
+// nodes on a device that is not a CPU are not processed, and FusedBatchNorm counts as FusedBatchNormV2.
 //
-// The plan's decisions are what can be applied here: opaque nodes keep their types, constants are cast where they are
-// read, a node that an importer made for its reader follows that reader. `attributes` says what TensorFlow would do.
+// The decisions of the plan are those that can be applied: opaque nodes keep their types, constants are cast where they
+// are read, and a node that the importer added for its consumer gets the type of that consumer. `attributes` holds what
+// TensorFlow would do.
 #ifndef HALFTONE_PASSES_PRECISION_LISTS_PLANNER_H_
 #define HALFTONE_PASSES_PRECISION_LISTS_PLANNER_H_
 
@@ -22,15 +23,15 @@
 
 namespace halftone {
 
-// What became of the graph that was planned.
+// Counts of one plan.
 struct PlanSummary {
   DataType type = DataType::kBFloat16;
-  bool nothing_to_do = false;  // no op of the allow list is there
+  bool nothing_to_do = false;  // the graph has no op of the allow list
   int nodes = 0;               // of the file: constants and inputs count in a GraphDef, not in ONNX
-  int marked = 0;              // type attributes
-  int casts_to_bf16 = 0;       // casts to `type` at borders, one a value; those of constants and variables excluded
+  int marked = 0;              // type attributes that are marked
+  int casts_to_bf16 = 0;       // casts to `type`, one per value, without those of constants and variables
   int casts_to_f32 = 0;
-  // TensorFlow's words: "Converted 3/19 nodes to bfloat16 precision using 0 cast(s) to bfloat16 (excluding Const and
+  // TensorFlow's message: "Converted 3/19 nodes to bfloat16 precision using 0 cast(s) to bfloat16 (excluding Const and
   // Variable casts)", "No allowlist ops found, nothing to do".
   std::string ToString() const;
 };

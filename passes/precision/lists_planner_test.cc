@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
-// Labels of what is marked, and the whole plan at hand.
+// The labels of the marked nodes, and the whole plan.
 struct Planned {
   Graph graph;
   ListsPlan lists;
@@ -94,7 +94,7 @@ TEST(ListsPlanner, ClearOpsNextToMarkedOnesAreMarkedThroughEachOther) {
 }
 
 TEST(ListsPlanner, DenyIsPropagatedThroughClearAndInferToTheNextDenyOrInferOp) {
-  // exp -> relu -> tanh is denied up to tanh; what follows it, with no deny or infer op behind, is not.
+  // exp -> relu -> tanh is denied up to tanh; what follows it, without a later deny or infer op, is not.
   const Planned p(R"(graph (x: f32[2,3]) { w = const f32[3,3]
       a = matmul(x, w)  b = exp(a)  c = relu(b)  d = tanh(c)  e = matmul(d, w)  r = relu(d)  return y=softmax(e), z=r })");
   EXPECT_EQ(p.Marked(), "a e");
@@ -118,7 +118,7 @@ TEST(ListsPlanner, OpaqueNodesPassDenyOnAndAreNeverMarked) {
   EXPECT_EQ(p.Of("c").step, "deny-propagation");
   EXPECT_EQ(p.Of("d").step, "deny-propagation");
   EXPECT_EQ(p.Of("f").reason,
-            "opaque: never changed (bfloat16 in TensorFlow: clear list: Tile, next to a bfloat16 op)");
+            "opaque (unsupported) op: never changed (bfloat16 in TensorFlow: clear list: Tile, next to a bfloat16 op)");
   EXPECT_EQ(p.Of("f").rule, "lists.not-possible");
   EXPECT_EQ(p.AttributeOf("f").type, DataType::kBFloat16);
 }
@@ -148,7 +148,7 @@ TEST(ListsPlanner, OtherDevicesAreNotProcessed) {
       R"(graph layout=channels_last (x: f32[2,3]) { w = const f32[3,3]  a = matmul(x, w) device="/device:GPU:0"
       b = matmul(a, w) device="/job:localhost/replica:0/task:0/device:CPU:0"  return y=softmax(b) })");
   EXPECT_EQ(p.Marked(), "b");
-  EXPECT_THAT(p.Of("a").reason, HasSubstr("is no CPU"));
+  EXPECT_THAT(p.Of("a").reason, HasSubstr("is not a CPU"));
 }
 
 TEST(ListsPlanner, StatisticsOfABatchNormStayF32AndItsFirstVersionCountsAsTheSecond) {
@@ -180,7 +180,7 @@ TEST(ListsPlanner, TheRegistryDecidesWhatMayBeBFloat16) {
 TEST(ListsPlanner, IntegerMatmulsAreLeftAlone) {
   const Planned p("graph (x: s32[2,3]) { w = const s32[3,3] {1,2,3,4,5,6,7,8,9}  a = matmul(x, w)  return y=a }");
   EXPECT_EQ(p.Marked(), "");
-  EXPECT_EQ(p.Of("a").reason, "no f32 data");
+  EXPECT_EQ(p.Of("a").reason, "its data is not f32");
 }
 
 constexpr char kLoop[] = R"(graph layout=channels_last (x: f32[2,3], p: bool[]) { w = const f32[3,3]

@@ -1,7 +1,7 @@
 // cast(cast(x))  =>  cast(x)
 //
-// Legal where the type in the middle holds every value of x's type: then the first cast changed nothing. f32 -> bf16 ->
-// f32 is not such a chain. The first cast may have other users; it stays for them. Bit-exact.
+// Legal if the intermediate type represents every value of x's type exactly, so that the first cast does not round. f32
+// -> bf16 -> f32 is not such a chain. Other consumers of the first cast keep it. Bit-exact.
 
 #include "passes/core/reasons.h"
 #include "passes/precision/conversions.h"
@@ -9,7 +9,7 @@
 namespace halftone {
 namespace {
 
-// Whether every value of `narrow` is one of `wide`.
+// Whether `wide` represents every value of `narrow` exactly.
 bool Holds(DataType wide, DataType narrow) {
   if (wide == narrow) return true;
   switch (narrow) {
@@ -32,7 +32,7 @@ class MergeCasts final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId outer, const Target&) const override {
     const ValueId middle = g.input(outer, 0);
-    if (!middle.valid() || g.op(middle) != OpKind::kCast) return No("the input is no cast");
+    if (!middle.valid() || g.op(middle) != OpKind::kCast) return No("the input is not a cast");
     const ValueId x = g.input(g.producer(middle), 0);
     if (!x.valid() || !Holds(g.type(middle), g.type(x)))
       return Kept(DescribeBoth("the first cast changes values", g, x, middle));

@@ -33,13 +33,14 @@ bool RunsAs(const Target& target, const Graph& g, NodeId node, const Signature& 
 FindResult FindResultCast(const Graph& g, NodeId cast, const Target& target, OpSet ops) {
   const ValueId y = g.output(cast);
   const ValueId result = CastFrom(g, y);
-  if (!result.valid()) return No("it is no cast between f32, bf16 and f16");
+  if (!result.valid()) return No("it is not a cast between f32, bf16 and f16");
   const NodeId op = g.producer(result);
-  if (!ops.has(g.op(op))) return No("the input is made by another op");
+  if (!ops.has(g.op(op))) return No("the input is the result of another op");
   if (g.node(op).outputs.size() > 1) return Kept(Concat("'", g.Label(op), "' has further results"));
   const DataType operand = g.type(g.input(op, 0));
   if (g.type(result) != operand)
-    return Kept(DescribeBoth("the result has another type than the operand already", g, result, g.input(op, 0)));
+    return Kept(
+        DescribeBoth("the type of the result already differs from that of the operand", g, result, g.input(op, 0)));
   if (const std::string need = OtherNeed(g, result); !need.empty()) return Kept(need);
   const DataType weights = MathModeOps().has(g.op(op)) ? g.type(g.input(op, 1)) : operand;
   if (!RunsAs(target, g, op, {operand, weights, g.type(y)})) {

@@ -1,4 +1,4 @@
-// Nodes whose floats have several types (MayDiffer in ir/ops.h): what the rules about casts have to know.
+// Nodes with floats of several types (MayDiffer in ir/ops.h): helpers for the rules around casts.
 #ifndef HALFTONE_PASSES_PRECISION_MIXED_TYPES_H_
 #define HALFTONE_PASSES_PRECISION_MIXED_TYPES_H_
 
@@ -11,13 +11,13 @@ namespace halftone {
 
 bool IsSmallFloat(DataType type);  // f32, bf16, f16
 
-// Conv, matmul, gemm, conv_transpose: what has a "math_mode".
+// Conv, matmul, gemm, conv_transpose: the ops with a "math_mode".
 OpSet MathModeOps();
 
-// The value from which a cast between two of these types made `value`; kNoValue if something else made it.
+// The input of the cast between two of these types that produced `value`; kNoValue if `value` is not such a cast.
 ValueId CastFrom(const Graph& g, ValueId value);
 
-// Whether the target lists these types for the node.
+// Whether the target has a kernel with these types for the node.
 bool RunsAs(const Target& target, const Graph& g, NodeId node, const Signature& types);
 
 // Find and Apply of rules of the form cast(op(x, ..)) => op(x, ..) with a result of the cast's type, for ops of `ops`

@@ -1,5 +1,5 @@
-// Facts: the lists are those of TensorFlow for oneDNN bfloat16 on CPUs, and those of Intel's extension for CPUs, whose
-// source forgets a comma between two ops: both are on its list here. A user's edits come on top.
+// Sources: the lists of TensorFlow for oneDNN bfloat16 on CPUs, and those of Intel's extension for CPUs. A comma is
+// missing between two ops in Intel's source; both ops are on the list here. Edits of the user are applied afterwards.
 
 #include "passes/precision/op_lists.h"
 
@@ -25,13 +25,13 @@ constexpr std::string_view kLayerNorm = "statistics are computed in f32; rounds 
 constexpr std::string_view kArithmetic = "memory bound; rounds its result";
 constexpr std::string_view kFunction = "memory bound; a smooth function, rounds its result";
 constexpr std::string_view kStatistics = "statistics stay f32, data may be bfloat16";
-constexpr std::string_view kRange = "a small error of its input is a large one of its result";
+constexpr std::string_view kRange = "a small error of its input becomes a large error of its result";
 constexpr std::string_view kLoss = "a loss: sums over the whole batch";
 constexpr std::string_view kFile = "written to a file in full precision";
-constexpr std::string_view kMoves = "moves values, makes no new ones";
-constexpr std::string_view kSelects = "selects or cuts values, which rounds nothing";
+constexpr std::string_view kMoves = "moves values and computes none";
+constexpr std::string_view kSelects = "selects or clips values, which rounds nothing";
 constexpr std::string_view kControl = "control flow: passes values on";
-constexpr std::string_view kReads = "reads values or shapes, makes no new ones";
+constexpr std::string_view kReads = "reads values or shapes and computes none";
 
 constexpr OpListRow kRows[] = {
 #include "passes/precision/op_lists.inc"
@@ -122,11 +122,11 @@ void OpLists::ApplyLevel(const PlannerOptions& options, std::vector<std::string>
     return;
   }
   std::string_view why = "there is no such level";
-  if (level == "TREAT_INFER_AS_DENY") why = "these lists do not know it";
-  if (level == "TENSOR_CORES_ONLY") why = "it is one of GPUs";
+  if (level == "TREAT_INFER_AS_DENY") why = "these lists do not support it";
+  if (level == "TENSOR_CORES_ONLY") why = "it is for GPUs";
   if (level == "UNSAFE_FORCE_ALL") why = "TensorFlow refuses it on CPUs";
   warnings.push_back(
-      Concat("level '", level, "' changes nothing: ", why, "; the lists 'tensorflow' know TREAT_INFER_AS_DENY"));
+      Concat("level '", level, "' changes nothing: ", why, "; the lists 'tensorflow' support TREAT_INFER_AS_DENY"));
 }
 
 void OpLists::Apply(const ListEdits& edits, std::vector<std::string>& warnings) {
@@ -136,7 +136,8 @@ void OpLists::Apply(const ListEdits& edits, std::vector<std::string>& warnings) 
       if (ListOf(op) == list) {
         list_of_[op] = kNone;
       } else if (!Contains(edit.add, op)) {
-        warnings.push_back(Concat("'", op, "' cannot be taken off the ", ListKindName(list), " list: it is not on it"));
+        warnings.push_back(
+            Concat("'", op, "' cannot be removed from the ", ListKindName(list), " list: it is not on it"));
       }
     }
   }
@@ -144,12 +145,12 @@ void OpLists::Apply(const ListEdits& edits, std::vector<std::string>& warnings) 
     for (const std::string& op : edit.add) {
       if (Contains(edit.remove, op)) {
         warnings.push_back(
-            Concat("'", op, "' is both added to and taken off the ", ListKindName(list), " list: it is off"));
+            Concat("'", op, "' is both added to and removed from the ", ListKindName(list), " list: it is removed"));
         continue;
       }
       const ListKind old = ListOf(op);
       if (old != kNone && old != list) {
-        warnings.push_back(Concat("'", op, "' was added to the ", ListKindName(list), " list and left the ",
+        warnings.push_back(Concat("'", op, "' was added to the ", ListKindName(list), " list and removed from the ",
                                   ListKindName(old), " list (TensorFlow refuses an op on two lists)"));
       }
       list_of_[op] = list;

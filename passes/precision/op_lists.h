@@ -1,5 +1,5 @@
-// The lists of TensorFlow's auto_mixed_precision for bfloat16 on CPUs, as data in three variants, and the edits that
-// users make to them.
+// The lists of TensorFlow's auto_mixed_precision for bfloat16 on CPUs, as data in three variants, and their edits by
+// users.
 #ifndef HALFTONE_PASSES_PRECISION_OP_LISTS_H_
 #define HALFTONE_PASSES_PRECISION_OP_LISTS_H_
 
@@ -24,7 +24,7 @@ struct OpListRow {
   ListKind tensorflow_2_4;  // as of 2.4: Mean and Sum denied, some ops not yet known
   ListKind itex;            // Intel's extension, CPU
   std::string_view reason;
-  bool own = false;  // a name of ours for an op of our table; counts only where the graph is not TensorFlow's own nodes
+  bool own = false;  // our name for an op that TensorFlow does not have; not used for GraphDefs as spelled
   ListKind Of(ListsVariant variant) const;
 };
 std::span<const OpListRow> OpListRows();
@@ -37,8 +37,8 @@ std::string_view ListKindName(ListKind list);
 // The lists of one variant after the level's change and the users' edits. Immutable, thread-safe.
 class OpLists {
  public:
-  // Per ListEdits: first what is removed, then what is added (an op that one list both adds and removes is removed, as
-  // in TensorFlow). Everything odd is a warning. `with_own`: with the rows that are marked so.
+  // For each ListEdits: first removes ops, then adds ops. An op that one list both adds and removes is removed, as in
+  // TensorFlow. Edits without effect or with a conflict are warnings. `with_own`: includes the rows with `own`.
   OpLists(const PlannerOptions& options, bool with_own, std::vector<std::string>& warnings);
   ListKind ListOf(std::string_view op) const;
 

@@ -46,10 +46,10 @@ TEST(OpLists, OddEditsAreWarnings) {
   EXPECT_EQ(lists.ListOf("Exp"), ListKind::kAllow);
   EXPECT_EQ(lists.ListOf("Relu"), ListKind::kClear);
   EXPECT_EQ(lists.ListOf("Tanh"), ListKind::kInfer);
-  EXPECT_THAT(warnings,
-              ElementsAre(HasSubstr("'Relu' cannot be taken off the allow list"),
-                          AllOf(HasSubstr("'Exp' was added to the allow list"), HasSubstr("left the deny list")),
-                          HasSubstr("'Tanh' is both added")));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("'Relu' cannot be removed from the allow list"),
+                                    AllOf(HasSubstr("'Exp' was added to the allow list"),
+                                          HasSubstr("removed from the deny list")),
+                                    HasSubstr("'Tanh' is both added")));
 }
 
 // How many ops a variant has on each list.
@@ -111,9 +111,8 @@ TEST(OpLists, LevelTreatInferAsDeny) {
 }
 
 TEST(OpLists, OtherLevelsAreWarnings) {
-  for (const auto& [level, why] : std::map<std::string, std::string>{{"UNSAFE_FORCE_ALL", "refuses it on CPUs"},
-                                                                     {"TENSOR_CORES_ONLY", "one of GPUs"},
-                                                                     {"FAST", "no such level"}}) {
+  for (const auto& [level, why] : std::map<std::string, std::string>{
+           {"UNSAFE_FORCE_ALL", "refuses it on CPUs"}, {"TENSOR_CORES_ONLY", "for GPUs"}, {"FAST", "no such level"}}) {
     std::vector<std::string> warnings;
     const OpLists lists = Lists({.level = level}, &warnings);
     EXPECT_EQ(lists.ListOf("Tanh"), ListKind::kInfer);
@@ -121,7 +120,7 @@ TEST(OpLists, OtherLevelsAreWarnings) {
   }
   std::vector<std::string> warnings;
   Lists({.lists_variant = ListsVariant::kItex, .level = "TREAT_INFER_AS_DENY"}, &warnings);
-  EXPECT_THAT(warnings, ElementsAre(HasSubstr("these lists do not know it")));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("these lists do not support it")));
 }
 
 // Looks variables up in a map.

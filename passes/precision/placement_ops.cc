@@ -1,6 +1,6 @@
-// Facts: Paddle's lists of ops for bfloat16 on CPUs with oneDNN. One row an op of Paddle's; where the vintages have
-// different names for one op, each has a row. Newest: the pass of its PIR; 2.x: the pass of its older IR, in which a
-// fused convolution is a conv2d with attributes and `sum` adds its inputs up.
+// Source: Paddle's lists of ops for bfloat16 on CPUs with oneDNN. One row per op of Paddle; an op whose name differs
+// between the versions has two rows. Newest: the pass of its PIR; 2.x: the pass of its older IR, in which a fused
+// convolution is a conv2d with attributes, and `sum` adds its inputs.
 
 #include "passes/precision/placement_ops.h"
 
@@ -21,14 +21,14 @@ constexpr std::string_view kArithmetic = "memory bound; rounds its result";
 constexpr std::string_view kFunction = "memory bound; a smooth function, rounds its result";
 constexpr std::string_view kStatistics = "statistics are computed in f32; rounds its result";
 constexpr std::string_view kSums = "adds up many values, in f32";
-constexpr std::string_view kMoves = "moves values, makes no new ones";
-constexpr std::string_view kSelects = "selects or cuts values, which rounds nothing";
+constexpr std::string_view kMoves = "moves values and computes none";
+constexpr std::string_view kSelects = "selects or clips values, which rounds nothing";
 
 int RankOf(const Graph& g, ValueId value) {
   return value.valid() && g.shape(value).has_rank() ? g.shape(value).rank() : 0;
 }
 
-// Of pictures and, as Paddle computes them, sequences; not of volumes.
+// Whether the weights are those of a 2-D convolution, or of a 1-D one, which Paddle computes as 2-D; not of a 3-D one.
 bool IsPlane(const Graph& g, ValueId value) { return RankOf(g, value) == 3 || RankOf(g, value) == 4; }
 
 template <OpKind kKind>
@@ -37,7 +37,7 @@ bool Is(const Graph& g, NodeId id) {
 }
 
 bool IsConv2d(const Graph& g, NodeId id) { return g.op(id) == OpKind::kConv && IsPlane(g, g.input(id, 1)); }
-bool HasMore(const Graph& g, NodeId id) {  // beside the product
+bool HasMore(const Graph& g, NodeId id) {  // beside its operands
   return g.input(id, 2).valid() || g.input(id, 3).valid() || g.node(id).attributes.has("activation") ||
          g.node(id).attributes.Float("scale", 1) != 1;
 }
@@ -49,17 +49,17 @@ bool IsTransposedConv2d(const Graph& g, NodeId id) {
 }
 bool IsTransposedConv2dBias(const Graph& g, NodeId id) { return IsTransposedConv2d(g, id) && g.input(id, 2).valid(); }
 
-// A product with a matrix of weights, and a bias.
+// A matmul with a matrix of weights and a bias.
 bool IsFc(const Graph& g, NodeId id) {
   if (g.op(id) != OpKind::kMatMul && g.op(id) != OpKind::kGemm) return false;
   const ValueId weights = g.input(id, 1);
   return g.IsConstant(weights) && RankOf(g, weights) == 2 && g.input(id, 2).valid();
 }
-bool IsProduct(const Graph& g, NodeId id) {
+bool IsAnyMatMul(const Graph& g, NodeId id) {
   return (g.op(id) == OpKind::kMatMul || g.op(id) == OpKind::kGemm) && !IsFc(g, id);
 }
-bool IsPlainProduct(const Graph& g, NodeId id) { return IsProduct(g, id) && !HasMore(g, id); }
-bool IsFusedProduct(const Graph& g, NodeId id) { return IsProduct(g, id) && HasMore(g, id); }
+bool IsPlainMatMul(const Graph& g, NodeId id) { return IsAnyMatMul(g, id) && !HasMore(g, id); }
+bool IsFusedMatMul(const Graph& g, NodeId id) { return IsAnyMatMul(g, id) && HasMore(g, id); }
 
 bool IsPool2d(const Graph& g, NodeId id) {
   switch (g.op(id)) {
@@ -78,7 +78,7 @@ bool IsBilinear(const Graph& g, NodeId id) {
          RankOf(g, g.input(id, 0)) == 4;
 }
 
-// A chain of steps that are all of these two ops.
+// Whether all steps of the chain are one of these two ops.
 bool IsChainOf(const Graph& g, NodeId id, OpKind a, OpKind b) {
   if (g.op(id) != OpKind::kBinaryChain) return false;
   const auto steps = StepsOfChain(g.node(id));
@@ -89,7 +89,7 @@ bool IsAdd(const Graph& g, NodeId id) {
   return g.op(id) == OpKind::kAdd || g.op(id) == OpKind::kBiasAdd || IsChainOf(g, id, OpKind::kAdd, OpKind::kAdd);
 }
 
-// Two steps with numbers, a sum and a product in some order: Paddle's `scale`.
+// Two steps with constant numbers, an add and a mul in any order: Paddle's `scale`.
 bool IsScale(const Graph& g, NodeId id) {
   return IsChainOf(g, id, OpKind::kAdd, OpKind::kMul) && g.node(id).inputs.size() == 3 &&
          g.ConstantScalar(g.input(id, 1)).has_value() && g.ConstantScalar(g.input(id, 2)).has_value() &&
@@ -120,9 +120,9 @@ constexpr PlacementRow kRows[] = {
     {"fusion_lstm", kOld, Is<kLstm>, kRecurrence},
     {"gelu", kNew | kOld, Is<kGelu>, kFunction},
     {"layer_norm", kNew | kOld, Is<kLayerNorm>, kStatistics},
-    {"matmul", kNew, IsPlainProduct, kHeavy, true},
-    {"matmul", kOld, IsProduct, kHeavy, true},
-    {"matmul_v2", kOld, IsProduct, kHeavy, true},
+    {"matmul", kNew, IsPlainMatMul, kHeavy, true},
+    {"matmul", kOld, IsAnyMatMul, kHeavy, true},
+    {"matmul_v2", kOld, IsAnyMatMul, kHeavy, true},
     {"pool2d", kNew | kOld, IsPool2d, kArithmetic},
     {"prelu", kNew | kOld, Is<kPRelu>, kArithmetic},
     {"relu", kNew | kOld, Is<kRelu>, kSelects},
@@ -139,7 +139,7 @@ constexpr PlacementRow kRows[] = {
     {"transpose", kNew, Is<kTranspose>, kMoves},
     {"transpose2", kOld, Is<kTranspose>, kMoves},
     {"fused_conv2d", kNew, IsFusedConv2d, kHeavy, true},
-    {"fused_matmul", kNew, IsFusedProduct, kHeavy, true},
+    {"fused_matmul", kNew, IsFusedMatMul, kHeavy, true},
 };
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace halftone {
 namespace {
 
-// One planner's work on one graph.
+// Plans one graph.
 class Placement {
  public:
   Placement(const Graph& graph, const Target& target, const PlacementOptions& options)
@@ -40,24 +40,24 @@ class Placement {
     const auto it = facts_.find(id);
     return it != facts_.end() && it->second.marked;
   }
-  // A cast is marked for what it reads, every other node for its data.
+  // A mark of a cast concerns its input, that of every other node its data.
   char ReadVariable(NodeId id) const { return g_.op(id) == OpKind::kCast ? 'S' : kData; }
   std::optional<Obstacle> ObstacleOf(NodeId id, const PlacementRow* row) const;
   std::optional<Obstacle> ShapeObstacle(NodeId id) const;
   std::string F32Producer(NodeId id) const;  // its name; "" if there is none
   std::string F32Reader(NodeId id) const;
-  bool WritesF32(NodeId id) const;  // a kernel of operands of 16 bits
+  bool WritesF32(NodeId id) const;  // there is a kernel with 16-bit operands
   int Casts() const;
 
   const Graph& g_;
   const Target& target_;
   const PlacementOptions& options_;
   const std::vector<NodeId> nodes_;
-  std::map<NodeId, Fact> facts_;  // of what is neither input nor constant
+  std::map<NodeId, Fact> facts_;  // of all nodes except inputs and constants
   int orphans_ = 0;
 };
 
-// Of a reshape or slice: the first of the inputs that say where to that is computed.
+// For a reshape or slice: the first shape input that is not constant.
 std::optional<Obstacle> Placement::ShapeObstacle(NodeId id) const {
   if (g_.op(id) != OpKind::kReshape && g_.op(id) != OpKind::kSlice) return std::nullopt;
   for (size_t i = 1; i < g_.node(id).inputs.size(); ++i) {
@@ -126,7 +126,7 @@ std::string Placement::F32Reader(NodeId id) const {
   return "";
 }
 
-// Every round takes all that are orphans at once, so that the order of nodes does not matter.
+// Every round removes all orphans at once, so that the order of nodes does not matter.
 void Placement::RemoveOrphans() {
   for (bool again = true; again;) {
     std::vector<std::pair<NodeId, std::string>> orphans;
@@ -134,7 +134,7 @@ void Placement::RemoveOrphans() {
       if (!IsMarked(id)) continue;
       const std::string producer = F32Producer(id), reader = F32Reader(id);
       if (producer.empty() || reader.empty()) continue;
-      orphans.emplace_back(id, Concat("between float32 nodes: '", producer, "' in front, '", reader, "' behind (",
+      orphans.emplace_back(id, Concat("between float32 nodes: producer '", producer, "', consumer '", reader, "' (",
                                       facts_.at(id).row->op, ")"));
     }
     for (auto& [id, reason] : orphans) {
@@ -158,12 +158,12 @@ void Placement::ForceF32Outputs() {
   for (const NodeId id : nodes_) {
     if (!IsMarked(id)) continue;
     Fact& fact = facts_[id];
-    const bool product = g_.op(id) == OpKind::kConv || g_.op(id) == OpKind::kMatMul;
-    if (!fact.row->f32_output || !product || g_.input(id, 3).valid()) continue;
+    const bool contraction = g_.op(id) == OpKind::kConv || g_.op(id) == OpKind::kMatMul;
+    if (!fact.row->f32_output || !contraction || g_.input(id, 3).valid()) continue;
     const ValueId result = g_.output(id);
     const std::vector<Use>& uses = g_.uses(result);
-    const bool lowered = std::any_of(uses.begin(), uses.end(), [this](const Use& use) { return IsMarked(use.node); });
-    if (lowered || (uses.empty() && !g_.IsOutput(result)) || !WritesF32(id)) continue;
+    const bool reduced = std::any_of(uses.begin(), uses.end(), [this](const Use& use) { return IsMarked(use.node); });
+    if (reduced || (uses.empty() && !g_.IsOutput(result)) || !WritesF32(id)) continue;
     fact.f32_output = true;
     fact.reason += Concat("; its result stays float32 for '", F32Reader(id), "'");
   }
@@ -190,12 +190,12 @@ PrecisionPlan Placement::Plan() const {
   return plan;
 }
 
-// One for each value and direction, shared by its readers, as ApplyPrecision makes them; constants need none.
+// One per value and direction, shared by its consumers, as ApplyPrecision inserts them; constants need none.
 int Placement::Casts() const {
   int casts = 0;
   for (const NodeId id : nodes_) {
     if (g_.op(id) == OpKind::kConstant) continue;
-    const bool lowered = IsMarked(id) && g_.op(id) != OpKind::kCast && !facts_.at(id).f32_output;
+    const bool reduced = IsMarked(id) && g_.op(id) != OpKind::kCast && !facts_.at(id).f32_output;
     for (const ValueId value : g_.node(id).outputs) {
       if (!value.valid() || g_.type(value) != DataType::kFloat32) continue;
       const std::vector<Use>& uses = g_.uses(value);
@@ -203,9 +203,9 @@ int Placement::Casts() const {
         const OpKind op = g_.op(use.node);
         if (op == OpKind::kCast || op == OpKind::kShape) return false;  // these read any type
         const bool wanted = IsMarked(use.node) && InputVariable(g_, use.node, use.index) == kData;
-        return wanted != lowered;
+        return wanted != reduced;
       });
-      if (cast || (lowered && g_.IsOutput(value))) ++casts;
+      if (cast || (reduced && g_.IsOutput(value))) ++casts;
     }
   }
   return casts;

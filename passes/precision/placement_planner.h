@@ -1,20 +1,18 @@
-// Planner "placement": what Paddle's cpu_bfloat16_placement and the passes behind it would run in bfloat16, on the
-// fused graph (Paddle fuses first). It edits nothing; ApplyPrecision (apply_precision.h) does.
+// Planner "placement": the nodes that Paddle's cpu_bfloat16_placement and its following passes would run in bfloat16.
+// It plans the fused graph, because Paddle fuses first. It edits nothing; ApplyPrecision (apply_precision.h) does.
 //
-// Steps, in this order:
-//   mark       every node that an op of the list means (placement_ops.h) and that can be lowered (precision_obstacle.h): its
-//   data
-//              is f32, there is a kernel. reshape and slice only where their shapes are constants, a fused scale only
-//              where its bias comes before the scale
-//   orphans    marks go off nodes with a producer in f32 and a reader in f32, all producers and readers looked at,
-//   until
-//              there is none. The first node of the graph has a producer in f32 (the input), the last one a reader (the
-//              output). Constants are no producers
-//   output     conv, matmul and fc without a residual, whose readers are all f32, get an f32 result where there is a
-//   kernel for
-//              it: no cast behind them
-// A cast that is marked reads bfloat16 as it comes; what it makes keeps its type. Where a marked conv reads f32, a cast
-// stands in front of it, which its primitive may do itself. Nested graphs stay f32.
+// The steps, in this order:
+//   mark     marks every node whose op is on the list (placement_ops.h) and that can be converted (precision_obstacle.h):
+//            its data is f32 and the target has a kernel. reshape and slice are marked only if their shapes are
+//            constant, a fused scale only if its bias is added before the scale.
+//   orphans  removes the marks of nodes with an f32 producer and an f32 consumer, considering all producers and
+//            consumers, until there are none. The first node of the graph has an f32 producer (the input), the last one
+//            an f32 consumer (the output). Constants do not count as producers.
+//   output   gives a marked conv, matmul or fc without a residual an f32 result if all its consumers are f32 and there
+//            is such a kernel: then no cast is needed after it.
+//
+// A marked cast reads bfloat16; its result keeps its type. Where a marked conv reads f32, ApplyPrecision inserts a cast
+// before it, which the conv's primitive may do itself. Nested graphs stay f32.
 #ifndef HALFTONE_PASSES_PRECISION_PLACEMENT_PLANNER_H_
 #define HALFTONE_PASSES_PRECISION_PLACEMENT_PLANNER_H_
 
@@ -32,11 +30,11 @@ namespace halftone {
 
 struct PlacementOptions {
   PlacementLists lists = PlacementLists::kPaddle;
-  std::vector<std::string> ops;  // Paddle's names of the only ones to mark, all of them on the list; empty: the list
+  std::vector<std::string> ops;         // marks only these ops of the list (Paddle's names); empty: the whole list
   DataType type = DataType::kBFloat16;  // or kFloat16
 };
 
-// INVALID_ARGUMENT names the ops that are not on the list, and those that are.
+// INVALID_ARGUMENT names the ops that are not on the list, and lists those that are.
 absl::Status CheckPlacementOptions(const PlacementOptions& options);
 
 // Pure: the same arguments give the same plan. Errors: those of CheckPlacementOptions.

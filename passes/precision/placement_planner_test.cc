@@ -57,7 +57,7 @@ TEST(Placement, OrphansGoBackToFloat32) {
   EXPECT_EQ(p.Of("c").rule, "placement.not-listed");
   EXPECT_THAT(p.Of("c").reason, HasSubstr("relu6"));
   EXPECT_EQ(p.Of("d").rule, "placement.orphan");
-  EXPECT_EQ(p.Of("d").reason, "between float32 nodes: 'c' in front, 'e' behind (conv2d)");
+  EXPECT_EQ(p.Of("d").reason, "between float32 nodes: producer 'c', consumer 'e' (conv2d)");
   EXPECT_EQ(p.planned.summary,
             "marked 4 of 7 operators to bfloat16, 1 orphan back to float32, 0 with float32 output, 4 casts");
 }
@@ -65,7 +65,7 @@ TEST(Placement, OrphansGoBackToFloat32) {
 TEST(Placement, TheFirstAndTheLastNodeHaveFloat32Beside) {
   const Planned alone("graph (x: f32[2,3]) { w = const f32[3,5]  m = matmul(x, w)  return m }");
   EXPECT_EQ(alone.Lowered(), "") << "input and output are f32";
-  EXPECT_EQ(alone.Of("m").reason, "between float32 nodes: 'x' in front, 'output m' behind (matmul)");
+  EXPECT_EQ(alone.Of("m").reason, "between float32 nodes: producer 'x', consumer 'output m' (matmul)");
   const Planned two("graph (x: f32[2,3]) { w = const f32[3,5]  m = matmul(x, w)  r = relu(m)  return r }");
   EXPECT_EQ(two.Lowered(), "m r") << "each has one bfloat16 neighbour";
 }
@@ -75,8 +75,8 @@ TEST(Placement, AllProducersAndReadersAreLookedAt) {
   const Planned p(R"(graph (x: f32[2,3]) { w = const f32[3,3]
     m = matmul(x, w)  r = relu(m)  t = tanh(x)  s = add(r, t)  u = relu(s)  z = tanh(s)  return u, z })");
   EXPECT_EQ(p.Of("s").rule, "placement.orphan");
-  EXPECT_THAT(p.Of("s").reason, HasSubstr("'t' in front, 'z' behind"));
-  EXPECT_EQ(p.Of("u").rule, "placement.orphan") << "its producer went back to f32, and an output is behind it";
+  EXPECT_THAT(p.Of("s").reason, HasSubstr("producer 't', consumer 'z'"));
+  EXPECT_EQ(p.Of("u").rule, "placement.orphan") << "its producer went back to f32, and its consumer is an output";
   EXPECT_EQ(p.Lowered(), "m r");
 }
 
@@ -140,7 +140,7 @@ TEST(Placement, ACastReadsBfloat16AsItComes) {
   EXPECT_EQ(q.Lowered(), "r s");
 }
 
-TEST(Placement, TheVintagesDiffer) {
+TEST(Placement, TheVersionsDiffer) {
   constexpr char kText[] = "graph (x: f32[2,3]) { a = sigmoid(x)  b = relu(a)  c = relu(b)  return c }";
   EXPECT_EQ(Planned(kText).Lowered(), "a b c");
   const Planned old(kText, {.lists = PlacementLists::kPaddle2});
@@ -157,7 +157,7 @@ TEST(Placement, TheVintagesDiffer) {
                           "split", "sum", "transpose", "fused_conv2d", "fused_matmul"));
 }
 
-TEST(Placement, SumMeansAnotherOpInEachVintage) {
+TEST(Placement, SumMeansADifferentOpInEachVersion) {
   constexpr char kText[] = R"(graph (x: f32[2,3]) {
     r = relu(x)  a = add_n(r, r)  b = reduce_sum(r, [1])  c = relu(a)  d = relu(b)  return c, d })";
   EXPECT_EQ(Planned(kText).Of("b").rule, "placement.marked");

@@ -72,20 +72,19 @@ class PlanEdits {
   std::vector<std::string>& warnings_;
   const std::vector<NodeId> nodes_;  // in topological order
   std::set<NodeId> changed_;
-  std::set<NodeId> ruled_;  // that a node rule names
+  std::set<NodeId> ruled_;  // nodes that a rule matches
 };
 
-// Layers from which no other one can be reached against (first) or along the edges.
+// The layers that no other layer precedes (first), or follows.
 void PlanEdits::KeepEnd(bool first) {
-  std::set<NodeId> beyond;  // with a layer further out
+  std::set<NodeId> beyond;  // nodes after the first layers, or before the last ones
   std::vector<NodeId> order = nodes_;
   if (!first) std::reverse(order.begin(), order.end());
   for (const NodeId id : order) {
     const bool layer = IsLayer(g_.op(id));
     if (layer && !beyond.contains(id) && IsReduced(id)) {
       Set(id, DataType::kFloat32, first ? "policy.first-layer" : "policy.last-layer",
-          Concat(first ? "keep_first: no layer in front of this " : "keep_last: no layer behind this ",
-                 OpName(g_.op(id))));
+          Concat(first ? "keep_first: no layer before this " : "keep_last: no layer after this ", OpName(g_.op(id))));
     }
     if (!layer && !beyond.contains(id)) continue;
     if (first) {
@@ -121,39 +120,39 @@ absl::Status PlanEdits::ApplyNodeRules() {
 void PlanEdits::ApplyRule(const PolicyRule& rule, NodeId id) {
   const int planned = IsReduced(id) ? 16 : 32;
   int wanted = planned;
-  std::string word = "precision";
+  std::string bound = "precision";
   if (rule.precision.has_value()) {
     wanted = BitsOfPrecision(*rule.precision);
   } else if (rule.floor.has_value() && BitsOfPrecision(*rule.floor) > planned) {
     wanted = BitsOfPrecision(*rule.floor);
-    word = "floor";
+    bound = "floor";
   } else if (rule.ceiling.has_value() && BitsOfPrecision(*rule.ceiling) < planned) {
     wanted = BitsOfPrecision(*rule.ceiling);
-    word = "ceiling";
+    bound = "ceiling";
   }
-  wanted = std::max(wanted, 16);  // 8 bits are for variants that have them
-  const std::string text =
-      Concat(DescribeRule(rule), " of the policy: ", word, " ", LongTypeName(wanted == 32 ? DataType::kFloat32 : type_),
-             ", planned ", LongTypeName(planned == 32 ? DataType::kFloat32 : type_));
+  wanted = std::max(wanted, 16);  // int8 applies only to int8 variants
+  const std::string text = Concat(DescribeRule(rule), " of the policy: ", bound, " ",
+                                  LongTypeName(wanted == 32 ? DataType::kFloat32 : type_), ", planned ",
+                                  LongTypeName(planned == 32 ? DataType::kFloat32 : type_));
   if (wanted == planned) return;
   if (wanted == 32) {
-    Set(id, DataType::kFloat32, Concat("policy.", word), text);
+    Set(id, DataType::kFloat32, Concat("policy.", bound), text);
     return;
   }
   const std::optional<Obstacle> obstacle = FindObstacle(g_, id, target_, type_);
   if (!obstacle.has_value()) {
-    Set(id, type_, Concat("policy.", word), text);
+    Set(id, type_, Concat("policy.", bound), text);
     return;
   }
   const std::string label = g_.Label(id);
   Decision& decision = Of(id);
   decision.rule = "policy.not-possible";
-  decision.reason = Concat(text, ", which cannot be had: ", obstacle->reason);
+  decision.reason = Concat(text, ", which is not possible: ", obstacle->reason);
   warnings_.push_back(Concat("'", label, "' cannot become ", LongTypeName(type_), " as the ", DescribeRule(rule),
                              " asks: ", obstacle->reason));
 }
 
-// Behind a layer that became f32: what was lowered only because it follows.
+// After a layer that became f32: the nodes that have reduced precision only because they follow it.
 void PlanEdits::Follow() {
   std::vector<NodeId> work(changed_.begin(), changed_.end());
   while (!work.empty()) {
@@ -166,11 +165,11 @@ void PlanEdits::Follow() {
         const NodeId id = use.node;
         if (!IsReduced(id) || IsLayer(g_.op(id)) || ruled_.contains(id)) continue;
         const std::vector<ValueId>& inputs = g_.node(id).inputs;
-        const bool lowered = std::any_of(inputs.begin(), inputs.end(),
+        const bool reduced = std::any_of(inputs.begin(), inputs.end(),
                                          [this](ValueId v) { return v.valid() && IsReduced(g_.producer(v)); });
-        if (lowered) continue;
+        if (reduced) continue;
         Set(id, DataType::kFloat32, "policy.follows",
-            Concat("follows '", g_.Label(from), "', which the policy keeps float32; nothing else that it reads is ",
+            Concat("follows '", g_.Label(from), "', which the policy keeps float32; no other input is ",
                    LongTypeName(type_)));
         work.push_back(id);
       }
@@ -187,22 +186,22 @@ void PlanEdits::TieLoops() {
     for (const Use& use : g_.uses(g_.output(next))) {
       if (g_.op(use.node) == OpKind::kMerge) tied.push_back(use.node);
     }
-    const auto lowered = std::count_if(tied.begin(), tied.end(), [this](NodeId id) { return IsReduced(id); });
-    if (lowered == 0 || lowered == static_cast<std::ptrdiff_t>(tied.size())) continue;
+    const auto reduced = std::count_if(tied.begin(), tied.end(), [this](NodeId id) { return IsReduced(id); });
+    if (reduced == 0 || reduced == static_cast<std::ptrdiff_t>(tied.size())) continue;
     for (const NodeId id : tied) {
       if (IsReduced(id)) Set(id, DataType::kFloat32, "policy.tied", "the other end of the loop edge stays float32");
     }
   }
 }
 
-// A result stays f32 only where every reader wants it so.
+// A result stays f32 only if every consumer reads it as f32.
 void PlanEdits::CheckF32Outputs() {
   for (const NodeId id : nodes_) {
     const Decision* decision = plan_.Find(g_, id);
     if (decision == nullptr || !decision->f32_output) continue;
     const std::vector<Use>& uses = g_.uses(g_.output(id));
-    const bool lowered = std::any_of(uses.begin(), uses.end(), [this](const Use& use) { return IsReduced(use.node); });
-    if (lowered) Of(id).f32_output = false;
+    const bool reduced = std::any_of(uses.begin(), uses.end(), [this](const Use& use) { return IsReduced(use.node); });
+    if (reduced) Of(id).f32_output = false;
   }
 }
 

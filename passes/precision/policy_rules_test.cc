@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 
 constexpr DataType kF32 = DataType::kFloat32, kBf16 = DataType::kBFloat16, kF16 = DataType::kFloat16;
 
-// Three layers, each with a relu behind it, and a softmax at the end.
+// Three layers, each followed by a relu, and a softmax at the end.
 constexpr char kNet[] = R"(graph (x: f32[2,3]) {
   w = const f32[3,3]
   m1 = matmul(x, w)  r1 = relu(m1)  m2 = matmul(r1, w)  r2 = relu(m2)  m3 = matmul(r2, w)  r3 = relu(m3)
@@ -61,7 +61,7 @@ TEST(PolicyRules, TheFirstLayerAndWhatFollowsItStayFloat32) {
   const Ruled r(kNet, kAll, {.keep_first = true});
   EXPECT_EQ(r.Print(), "m2=bf16, r2=bf16, m3=bf16, r3=bf16");
   EXPECT_EQ(r.Of("m1").rule, "policy.first-layer");
-  EXPECT_EQ(r.Of("m1").reason, "keep_first: no layer in front of this matmul");
+  EXPECT_EQ(r.Of("m1").reason, "keep_first: no layer before this matmul");
   EXPECT_EQ(r.Of("r1").rule, "policy.follows");
   EXPECT_THAT(r.Of("r1").reason, HasSubstr("'m1'"));
   EXPECT_EQ(r.changed, 2);
@@ -131,7 +131,7 @@ TEST(PolicyRules, WhatCannotBeHadStaysWithAReasonAndAWarning) {
   const Ruled r("graph (x: s64[2,3]) { a = abs(x)  return a }", "", {.nodes = {{.name = "a", .ceiling = kBf16}}});
   EXPECT_EQ(r.Print(), "");
   EXPECT_EQ(r.Of("a").rule, "policy.not-possible");
-  EXPECT_THAT(r.Of("a").reason, HasSubstr("cannot be had: input 'x' is s64, not f32"));
+  EXPECT_THAT(r.Of("a").reason, HasSubstr("not possible: input 'x' is s64, not f32"));
   EXPECT_THAT(r.warnings, ElementsAre("'a' cannot become bfloat16 as the rule name=a asks: input 'x' is s64, not f32"));
   EXPECT_EQ(r.changed, 0);
 }
@@ -195,7 +195,7 @@ TEST(PolicyRules, MistakesAreTold) {
   EXPECT_THAT(error({.op = "Conv", .precision = kBf16, .floor = kF32}), HasSubstr("not both"));
   EXPECT_THAT(error({.op = "Conv", .floor = kF32, .ceiling = kBf16}), HasSubstr("the floor is above the ceiling"));
   EXPECT_THAT(error({.op = "Conv", .precision = DataType::kInt64}), HasSubstr("is fp32, bf16, fp16 or int8"));
-  EXPECT_THAT(error({.match = "conv(", .precision = kF32}), HasSubstr("is no regular expression"));
+  EXPECT_THAT(error({.match = "conv(", .precision = kF32}), HasSubstr("is not a valid regular expression"));
   EXPECT_TRUE(CheckPolicyRules({.nodes = {{.op = "Conv", .floor = kBf16, .ceiling = kF32}}}).ok());
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr float kLargestFloat16 = 65504;
 
-// The first float port of the marked variable that is not f32, by name and type.
+// Describes the first port of the planned variable that is not f32.
 std::string OtherType(const Graph& g, NodeId id) {
   const Node& node = g.node(id);
   const char variable = PlannedVariable(node.op);
@@ -34,7 +34,7 @@ std::string OtherType(const Graph& g, NodeId id) {
 
 bool HasKernel(const Graph& g, NodeId id, const Target& target) {
   const std::vector<Signature> signatures = target.Signatures(g, id);
-  // One kernel of 16 bits stands for both types: float16 is planned on CPUs that do not have it.
+  // A kernel for either 16-bit type suffices: float16 is also planned on CPUs without float16 instructions.
   return std::any_of(signatures.begin(), signatures.end(),
                      [](const Signature& s) { return s.src == DataType::kBFloat16 || s.src == DataType::kFloat16; });
 }
@@ -60,7 +60,7 @@ std::optional<Obstacle> FindOverflow(const Graph& g, NodeId id) {
     }
     if (largest > kLargestFloat16) {
       return Obstacle{"target.float16-range", Concat("constant '", g.Label(g.producer(value)), "' holds ", largest,
-                                                     ", and float16 ends at ", kLargestFloat16)};
+                                                     "; the largest float16 is ", kLargestFloat16)};
     }
   }
   return std::nullopt;
@@ -68,9 +68,9 @@ std::optional<Obstacle> FindOverflow(const Graph& g, NodeId id) {
 
 std::optional<Obstacle> FindObstacle(const Graph& g, NodeId id, const Target& target, DataType type) {
   const Node& node = g.node(id);
-  if (node.op == OpKind::kOpaque) return Obstacle{"target.opaque", "opaque: never changed"};
+  if (node.op == OpKind::kOpaque) return Obstacle{"target.opaque", "opaque (unsupported) op: never changed"};
   if (HasNestedGraphs(node.op)) return Obstacle{"target.nested", "its nested graphs stay f32"};
-  if (!IsOnCpu(node.device)) return Obstacle{"target.device", Concat("device '", node.device, "' is no CPU")};
+  if (!IsOnCpu(node.device)) return Obstacle{"target.device", Concat("device '", node.device, "' is not a CPU")};
   if (!IsFloat32(g, id)) return Obstacle{"target.input-type", OtherType(g, id)};
   if (!HasKernel(g, id, target)) {
     return Obstacle{"target.no-kernel",

@@ -1,6 +1,6 @@
-// cast(x)  =>  x          where x has that type already
+// cast(x)  =>  x          where x already has that type
 //
-// Legal where no name is lost: the result is neither an output nor read by name inside a subgraph. Bit-exact.
+// Legal if no name is lost: the result is neither an output nor read by name inside a subgraph. Bit-exact.
 
 #include "passes/precision/conversions.h"
 

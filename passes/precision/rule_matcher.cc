@@ -21,10 +21,11 @@ absl::StatusOr<std::regex> Compile(const std::string& pattern) {
   if (pattern.size() > kLongestPattern) {
     return absl::InvalidArgumentError(Concat("a node rule is longer than ", kLongestPattern, " characters"));
   }
-  try {  // the standard library has no other way to say it; the polynomial matcher cannot be made to run for ever
+  try {  // std::regex reports errors as exceptions; the polynomial matcher limits the time of a match
     return std::regex(pattern, std::regex::ECMAScript | std::regex_constants::__polynomial);
   } catch (const std::regex_error& error) {
-    return absl::InvalidArgumentError(Concat("node rule '", pattern, "' is no regular expression: ", error.what()));
+    return absl::InvalidArgumentError(
+        Concat("node rule '", pattern, "' is not a valid regular expression: ", error.what()));
   }
 }
 

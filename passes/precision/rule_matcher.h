@@ -1,4 +1,4 @@
-// Which rule of a policy a node has.
+// Finds the rule of a policy that matches a node.
 #ifndef HALFTONE_PASSES_PRECISION_RULE_MATCHER_H_
 #define HALFTONE_PASSES_PRECISION_RULE_MATCHER_H_
 
@@ -17,8 +17,8 @@ class RuleMatcher {
   // Errors: those of CheckPolicyRules.
   static absl::StatusOr<RuleMatcher> Make(const PolicyRules& rules);
 
-  // The index in rules.nodes of the first rule that the node has, also by the name and op of the node that it stands
-  // for; -1: none.
+  // The index in rules.nodes of the first rule that matches the node, or the imported node from which it was made; -1
+  // if there is none.
   int FirstMatch(const Graph& graph, const Ancestry& ancestry, NodeId id) const;
 
  private:
@@ -31,10 +31,10 @@ class RuleMatcher {
 // "rule 'conv.*'", "rule op=Conv2D".
 std::string DescribeRule(const PolicyRule& rule);
 
-// 8, 16 or 32; 0: no precision of a node.
+// 8, 16 or 32; 0 if the type is not a precision.
 int BitsOfPrecision(DataType type);
 
-// Convolutions, products and recurrent layers: what keep_first and keep_last ask for.
+// Convolutions, matmuls and recurrent layers: the layers of keep_first and keep_last.
 bool IsLayer(OpKind op);
 
 }  // namespace halftone

@@ -1,5 +1,5 @@
-// Tensor lists: a list's elements have the type that the ops around it say, and a handle (a variant) leads from one op
-// to the next. All of them must agree.
+// Tensor lists: every op that reads or writes a list has a type attribute for its elements, and the ops are connected
+// by a handle (a variant). All these type attributes must be equal.
 
 #include <algorithm>
 #include <set>
@@ -33,7 +33,7 @@ bool IsWriter(std::string_view op) {
   return IsOneOf(op, kWriters);
 }
 
-// Where a handle comes from or goes to a place that cannot be seen.
+// Ops through which a handle enters or leaves the visible graph.
 bool IsBorder(const TypeTopology::Node& node) {
   constexpr std::string_view kBorders[] = {
       "OptionalFromValue", "OptionalGetValue",       "PartitionedCall", "Placeholder", "_Arg",
@@ -45,7 +45,7 @@ bool IsVariant(const TypeTopology::Vertex& vertex) { return vertex.id.fixed == "
 
 }  // namespace
 
-// The vertex of the elements' type where that is f32; -1.
+// The vertex of the elements' type if it is f32, else -1.
 int AutoMixedPrecision::ListType(int node) const {
   if (topology_.nodes()[node].op.find("TensorList") == std::string::npos) return -1;
   for (const int v : topology_.nodes()[node].vertices) {
@@ -87,7 +87,7 @@ void AutoMixedPrecision::FindTensorLists() {
   }
 }
 
-// From each op that writes an element to those that may read it: data flows there, though no port shows it.
+// Adds edges from each op that writes an element to the ops that may read it: data flows there without a port.
 void AutoMixedPrecision::AddListEdges(const std::vector<int>& cluster) {
   for (const int reader : cluster) {
     const int handle = topology_.Find(reader, TypeId{.attribute = "", .index = -1, .fixed = "variant"});

@@ -1,4 +1,4 @@
-// Which TensorFlow op a canonical node means.
+// The TensorFlow op that corresponds to a canonical node.
 
 #include "ir/file_dialect.h"
 #include "passes/precision/op_lists.h"
@@ -6,7 +6,7 @@
 namespace halftone {
 namespace {
 
-// Rank of the node's first input; 0 if it is not known.
+// Rank of the node's input `i`; 0 if it is unknown.
 int InputRank(const Graph& g, NodeId node, int i = 0) {
   const ValueId x = g.input(node, i);
   return x.valid() && g.shape(x).has_rank() ? g.shape(x).rank() : 0;
@@ -34,7 +34,7 @@ std::string_view PadOp(const Graph& g, NodeId pad) {
 
 std::string_view TensorFlowOp(const Graph& g, NodeId id, const FileDialect* imported_from) {
   const Node& node = g.node(id);
-  // TensorFlow turns the first version into the second, which has a type for the statistics, before it looks.
+  // Before it plans, TensorFlow replaces FusedBatchNorm with FusedBatchNormV2, which has a type for the statistics.
   if (node.spelling == "FusedBatchNorm") return "FusedBatchNormV2";
   // A dialect's fused op counts as the op that it begins with: TensorFlow lowers the precision before it fuses.
   const bool spelled = imported_from != nullptr && !node.spelling.empty();

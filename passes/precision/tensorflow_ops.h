@@ -1,10 +1,10 @@
-// What TensorFlow's registry says of ops' types: which port has which type attribute, and which of them may be bfloat16
-// or float16. The language of ports and types is that of ir/source_graph.h.
+// The types of ops in TensorFlow's registry: the type attribute of each port, and whether it may be bfloat16 or
+// float16. Ports and types are written as in ir/source_graph.h.
 //
-// Facts: the registry of late 2020 (tests/precision compares every row with it), and ops that a registry does not
-// list: those of optimizers, of Intel's extension, and names of our own (tensorflow_ops/internal.inc).
-// TensorFlow also asks whether the program that runs has a kernel of the type; that is no fact of a graph, and what
-// runs the plan asks its own kernels (Target).
+// Sources: the registry of late 2020 (tests/precision compares every row with it), and ops that are not in the
+// registry: those of optimizers, of Intel's extension, and our own names (tensorflow_ops/internal.inc). TensorFlow also
+// checks whether its runtime has a kernel of the type. That is a property of the runtime: here the Target lists the
+// kernels.
 #ifndef HALFTONE_PASSES_PRECISION_TENSORFLOW_OPS_H_
 #define HALFTONE_PASSES_PRECISION_TENSORFLOW_OPS_H_
 
@@ -23,7 +23,7 @@ struct TensorFlowOpRow {
   std::string_view types;
 };
 
-// The registry in alphabetical order; then the others.
+// The registry in alphabetical order; then the other ops.
 std::span<const TensorFlowOpRow> RegistryOpRows();
 std::span<const TensorFlowOpRow> InternalOpRows();
 // nullptr: unknown op.
@@ -46,7 +46,7 @@ struct SignatureType {
   bool Allows(DataType type) const { return type == DataType::kFloat16 ? allows_f16 : allows_bf16; }
 };
 
-// A row in pieces; views into the texts it was made of.
+// A parsed row; its views point into the row's texts.
 struct OpSignature {
   std::vector<SignaturePort> inputs, outputs;
   std::vector<SignatureType> types;

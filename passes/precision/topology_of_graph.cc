@@ -1,5 +1,5 @@
-// The topology of a graph by its canonical nodes, each as the TensorFlow op that it means: ONNX models, graphs that
-// were edited, and the fused graph.
+// The topology of a graph by its canonical nodes, each as the corresponding TensorFlow op: for ONNX models, edited
+// graphs and the fused graph.
 
 #include <algorithm>
 #include <map>
@@ -16,7 +16,7 @@
 namespace halftone {
 namespace {
 
-// The names that TensorFlow gives to the type of an op's data, most usual first.
+// TensorFlow's names for the type attribute of an op's data, the most common one first.
 constexpr std::string_view kDataAttributes[] = {"T", "Tparams", "DstT", "element_dtype", "dtype"};
 
 }  // namespace
@@ -100,7 +100,7 @@ class TypeTopology::GraphBuilder {
     return it == signatures_.end() ? nullptr : &it->second;
   }
 
-  // TensorFlow's name of a type variable. Ours has one letter.
+  // TensorFlow's name of a type variable; in our op table it is one letter.
   std::string NameOf(const Node& node, char variable) const {
     if (variable == 'S') return "SrcT";
     if (variable == kCastResult) return "DstT";
@@ -113,7 +113,7 @@ class TypeTopology::GraphBuilder {
     return signature->types.empty() ? "T" : std::string(signature->types.front().name);
   }
 
-  // An opaque node has one variable for all its f32 ports, which is enough to pass deny on.
+  // An opaque node has one variable for all its f32 ports, which suffices to propagate deny.
   std::optional<TypeId> IdOf(const Node& node, ValueId value, char variable) const {
     if (!value.valid()) return std::nullopt;
     const bool f32 = g_.type(value) == DataType::kFloat32;
@@ -122,7 +122,7 @@ class TypeTopology::GraphBuilder {
     return TypeId{.attribute = "", .index = -1, .fixed = std::string(DataTypeName(g_.type(value)))};
   }
 
-  // All its ports are.
+  // Whether all ports with this type are f32.
   bool IsF32(const TypeId& type, const std::vector<std::optional<TypeId>>& inputs,
              const std::vector<std::optional<TypeId>>& outputs, NodeId id) const {
     const halftone::Node& node = g_.node(id);
@@ -135,7 +135,7 @@ class TypeTopology::GraphBuilder {
     return true;
   }
 
-  // An op whose result has a fixed type in TensorFlow and that of its data here may not change at all.
+  // An op whose result has a fixed type in TensorFlow, but the type of its data here, may not change.
   bool Allows(const Node& node, const TypeId& type) const {
     const OpSignature* signature = SignatureOf(node);
     const SignatureType* attribute = signature == nullptr ? nullptr : signature->Find(type.attribute);

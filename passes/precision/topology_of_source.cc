@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kUnknownType = "?";
 
-// TensorFlow turns the first version into the second, which has a type of its own for the statistics, before it looks.
+// Before it plans, TensorFlow replaces the first version with the second, which has a separate type for the statistics.
 std::string_view SecondVersion(std::string_view op) {
   if (op == "FusedBatchNorm") return "FusedBatchNormV2";
   if (op == "FusedBatchNormGrad") return "FusedBatchNormGradV2";
@@ -94,7 +94,7 @@ class TypeTopology::SourceBuilder {
     node.readers.resize(outputs.size());
   }
 
-  // The type of each port, as many as there are; those that the signature does not have are of unknown type.
+  // The type of each port of the node; ports that the signature does not have are of unknown type.
   static std::vector<TypeId> Ports(const SourceNode& from, const OpSignature* signature, bool is_input, size_t count) {
     std::vector<TypeId> ports;
     const auto items = signature == nullptr ? std::vector<SignaturePort>()
@@ -119,7 +119,7 @@ class TypeTopology::SourceBuilder {
     return ports;
   }
 
-  // Also those that no port has.
+  // Also the type attributes that no port uses.
   static void AddAttributes(const SourceNode& from, const OpSignature* signature, std::map<TypeId, int>& vertices) {
     for (const SourceTypes& types : from.types) {
       const SignatureType* known = signature == nullptr ? nullptr : signature->Find(types.attribute);
@@ -169,8 +169,8 @@ class TypeTopology::SourceBuilder {
     return it == from.counts.end() ? 1 : it->second;
   }
 
-  // A node of the graph is lowered as the ports are from which it makes its marked variable; without any, as its first
-  // f32 input is.
+  // The decision for a node of the graph is that of the ports that produce its planned variable; without such ports,
+  // that of its first f32 input.
   void Decide(int index) {
     const SourceNode& from = source_.nodes[index];
     const Node& node = result_.nodes_[index];
@@ -200,7 +200,7 @@ class TypeTopology::SourceBuilder {
     }
   }
 
-  // For what to say of a node without f32 data.
+  // For the reason of a node without f32 data.
   int FirstAttribute(const Node& node) const {
     for (const int vertex : node.vertices) {
       if (!result_.vertices_[vertex].id.attribute.empty()) return vertex;

@@ -44,7 +44,7 @@ absl::Status TypeChanges::ReadAs(NodeId id, int i, DataType wanted) {
   return absl::OkStatus();
 }
 
-// An output whose value has another type now reads a conversion, which takes over the name.
+// An output whose value has a different type now reads a conversion, which takes over the name.
 absl::Status TypeChanges::FixOutputs() {
   std::vector<GraphOutput> outputs = g_.outputs();
   bool changed = false;

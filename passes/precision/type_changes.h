@@ -1,5 +1,5 @@
-// What passes that change the types of values share: where a value and its reader differ afterwards, one conversion per
-// (value, type) stands between them.
+// Base of the passes that change the types of values: where the types of a value and its consumer differ afterwards,
+// one conversion per (value, type) is inserted.
 #ifndef HALFTONE_PASSES_PRECISION_TYPE_CHANGES_H_
 #define HALFTONE_PASSES_PRECISION_TYPE_CHANGES_H_
 
@@ -15,9 +15,9 @@
 
 namespace halftone {
 
-// Made before any edit: it remembers the types that values have then, which are those of the graph's outputs and of
-// readers that stay as they are. A derived class sets types and then calls FixReaders. Thread-compatible; for one
-// graph, and for one use.
+// Must be constructed before any edit: it remembers the original types of the values, which outputs of the graph and
+// unchanged consumers keep. A derived class sets types and then calls FixReaders. Thread-compatible; for one use on one
+// graph.
 class TypeChanges {
  public:
   // The graph must outlive it.
@@ -27,29 +27,28 @@ class TypeChanges {
   TypeChanges& operator=(const TypeChanges&) = delete;
 
  protected:
-  // The type in which node `id` reads its input `i`, whose value was of type `before`; nullopt: in any.
+  // The type in which node `id` reads its input `i`, whose value had type `before`; nullopt if any type is allowed.
   virtual std::optional<DataType> Wanted(NodeId id, int i, DataType before) const = 0;
 
-  // `value` in this type: a new cast, or another constant.
+  // `value` in this type: a new cast or a new constant.
   virtual absl::StatusOr<ValueId> MakeConverted(ValueId value, DataType type) = 0;
 
-  // Brings every input of the nodes that were there at the beginning to the type that is wanted, and every output of
-  // the graph to the type that it had. The conversion of an output, or of what a nested graph reads by name, takes over
-  // the names.
+  // Converts every input of the original nodes to its wanted type, and every output of the graph to its original type.
+  // The conversion of an output, or of a value that a nested graph reads by name, takes over the name.
   absl::Status FixReaders();
 
-  // The type that the value had; nullopt if there is none, or it was made since.
+  // The original type of the value; nullopt if the value is absent or new.
   std::optional<DataType> Before(ValueId value) const;
 
   // For MakeConverted: a cast of the value, on the device of its producer.
   NodeId AddCast(ValueId value, DataType type);
-  // The same: a copy of the constant's node (in a loop it has control inputs), so that both forms can be read. The old
-  // one dies of disuse.
+  // For MakeConverted: a converted copy of the constant's node, including its control inputs (in a loop). The original
+  // is removed later if it has no consumers.
   absl::StatusOr<ValueId> CopyConstant(ValueId value, DataType type);
 
   GraphEditor& edit_;
   const Graph& g_;
-  const std::vector<NodeId> nodes_;  // at the beginning
+  const std::vector<NodeId> nodes_;  // the original nodes
 
  private:
   absl::Status ReadAs(NodeId id, int i, DataType wanted);

@@ -1,9 +1,9 @@
-// A graph as TensorFlow's planner sees it: its vertices are the types of its nodes, its edges the data that flows from
-// one to another. A node has a vertex for each of its type attributes, for each type of a list attribute, and one for
-// each fixed type of its ports, so that a path of data may pass one part of a node and not another.
+// A graph as TensorFlow's planner models it: its vertices are the types of its nodes, its edges the data flow between
+// them. A node has one vertex per type attribute, one per type of a list attribute, and one per fixed type of its ports,
+// so that a data path may pass through one type of a node and not through another.
 //
-// OfSource sees a GraphDef node by node as the file spells it (Graph::source); OfGraph any graph by its canonical
-// nodes, which count as the TensorFlow ops that they mean.
+// OfSource models a GraphDef node by node as the file spells it (Graph::source); OfGraph models any graph by its
+// canonical nodes, which count as the corresponding TensorFlow ops.
 #ifndef HALFTONE_PASSES_PRECISION_TYPE_TOPOLOGY_H_
 #define HALFTONE_PASSES_PRECISION_TYPE_TOPOLOGY_H_
 
@@ -48,16 +48,16 @@ class TypeTopology {
     int port = 0;
   };
   struct Node {
-    std::string name;  // for people
+    std::string name;  // for messages
     std::string op;
     std::string device;
     NodeId id;
     bool preserved = false;  // an input, or an output that is kept
-    bool processed = true;   // not preserved, and on a CPU
+    bool processed = true;   // not preserved and on a CPU
     bool is_known = true;    // the op is in the registry, or a function
     bool is_function = false;
-    bool is_quantized = false;    // one of its types is
-    bool read_by_caller = false;  // makes an output that is not kept: the caller wants f32
+    bool is_quantized = false;    // it has a quantized type
+    bool read_by_caller = false;  // produces an output that is not preserved: the caller reads f32
     std::vector<int> vertices;
     std::vector<int> input_vertices;  // by port; -1 for an absent input
     std::vector<int> output_vertices;
@@ -73,11 +73,11 @@ class TypeTopology {
   const Node& node_of(int vertex) const { return nodes_[vertices_[vertex].node]; }
   // -1: the node has no such vertex.
   int Find(int node, const TypeId& id) const;
-  // The vertices that decide on the marked variable (type_variables.h) of a node of the graph: it is lowered where all
-  // are. Empty: none does.
+  // The vertices that decide the planned variable (type_variables.h) of a node of the graph: it is converted if all of
+  // them are marked. Empty if there are none.
   const std::vector<int>& Deciding(NodeId id) const;
 
-  // An edge that no port shows.
+  // Adds an edge between vertices that no port connects.
   void AddEdge(int from, int to);
 
  private:

@@ -1,4 +1,4 @@
-// fp32 models whose products run in bf16: a policy, not a rewrite that keeps answers.
+// bf16 math mode (oneDNN's fpmath_mode) for fp32 models. A precision option: it changes outputs.
 #ifndef HALFTONE_PASSES_PRECISION_USE_BF16_MATH_MODE_H_
 #define HALFTONE_PASSES_PRECISION_USE_BF16_MATH_MODE_H_
 
@@ -7,8 +7,8 @@
 namespace halftone {
 
 // Gives every conv, matmul, gemm and conv_transpose of f32 with constant weights the attribute math_mode="bf16" where
-// the target has a kernel for it: operands are rounded to bf16 on the way in, sums, bias, residual and result are f32.
-// Types in the graph stay as they are. A fixed point: what has the attribute is left alone.
+// the target has a kernel for it: the kernel rounds its operands to bf16; sums, bias, residual and result are f32.
+// Types in the graph do not change. The pass is idempotent: nodes with the attribute are skipped.
 class UseBf16MathMode final : public Pass {
  public:
   std::string_view name() const override { return "use-bf16-math-mode"; }

@@ -1,6 +1,6 @@
 // add_n(a, b)  =>  a + b          (TensorFlow's AddN, ONNX's Sum)
 //
-// Legal with exactly two operands. One kind of addition is left for the fusions: a residual written as AddN is one.
+// Legal for exactly two operands. The fusions then handle only one kind of addition: a residual may be written as AddN.
 // Bit-exact.
 
 #include "passes/simplify/rules.h"
@@ -17,7 +17,7 @@ class ConvertAddN final : public RewriteRule {
   OpSet root() const override { return OpKind::kAddN; }
 
   FindResult Find(const Graph& g, NodeId sum, const Target&) const override {
-    if (g.node(sum).inputs.size() != 2) return Kept("it is not of two");
+    if (g.node(sum).inputs.size() != 2) return Kept("it does not have two operands");
     return Match({sum});
   }
 

@@ -1,8 +1,8 @@
 // gemm(a, b, c)  =>  matmul(a, b) + c
 //
-// Legal where alpha is 1, and beta is 1 or c is absent, and a and b are known to be matrices: ONNX can write a
-// transposed product only of these, so that the way back needs to know it. c broadcasts as in add. One kind of matrix
-// product is left for the fusions, which make one kernel of it again. Bit-exact in f32 but for the order of the sum.
+// Legal when alpha is 1, beta is 1 or c is absent, and a and b are known to be matrices: ONNX can express a transposed
+// operand only in a Gemm of matrices, and the export must be able to write one. c broadcasts as in add. The fusions
+// then handle only matmul, and fuse the addition into its kernel again. Bit-exact in f32 but for the order of the sum.
 
 #include "base/strings.h"
 #include "passes/core/reasons.h"
@@ -41,15 +41,15 @@ class ConvertGemm final : public RewriteRule {
     }
     matmul.device = gemm.device;
     matmul.origin = gemm.origin;
-    const NodeId product = edit.AddNode(std::move(matmul), {result});
+    const NodeId multiplied = edit.AddNode(std::move(matmul), {result});
     const ValueId c = g.input(m.root(), 2);
     if (!c.valid()) {
-      edit.ReplaceNode(m.root(), product);
+      edit.ReplaceNode(m.root(), multiplied);
       return absl::OkStatus();
     }
     Node add;
     add.op = OpKind::kAdd;
-    add.inputs = {g.output(product), c};
+    add.inputs = {g.output(multiplied), c};
     add.device = gemm.device;
     add.origin = gemm.origin;
     edit.ReplaceNode(m.root(), edit.AddNode(std::move(add), {result}));

@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kLargestResult = int64_t{64} << 20;
 constexpr int64_t kAlwaysSmall = 1024;
 constexpr int64_t kLargestGrowth = 4;
-constexpr int64_t kMostProducts = int64_t{1} << 28;  // the reference computes, not a kernel
+constexpr int64_t kMaxMultiplications = int64_t{1} << 28;  // the reference functions compute, not a kernel
 
 // The shape of a value of known shape, as the node's attributes cut it.
 std::optional<Tensor> FoldShape(const Graph& graph, NodeId id) {
@@ -43,7 +43,7 @@ bool MayFold(const Graph& graph, NodeId id) {
   return true;
 }
 
-// Bytes of all results if their shapes are known beforehand; nullopt if not.
+// Bytes of all results if their shapes are known in advance, else nullopt.
 std::optional<int64_t> ResultBytes(const Graph& graph, NodeId id) {
   const absl::StatusOr<std::vector<ValueSpec>> specs = InferNode(graph, id);
   if (!specs.ok()) return std::nullopt;
@@ -59,11 +59,11 @@ std::optional<int64_t> ResultBytes(const Graph& graph, NodeId id) {
   return bytes;
 }
 
-// Whether the contraction needs more multiplications than folding is worth. The result has at most kLargestResult
+// Whether the contraction needs too many multiplications to fold it. The result has at most kLargestResult
 // bytes.
 bool IsTooMuchWork(const Graph& graph, NodeId id, int64_t result_bytes, const std::vector<Tensor>& inputs) {
   if (Info(graph.op(id)).group != OpGroup::kContraction || inputs.size() < 2) return false;
-  // Products that each result sums up: a filter without its output channels; of a matrix at most the longer side.
+  // Multiplications per element of the result: the filter without its output channels; at most the longer side of a matrix.
   const std::vector<int64_t>& dims = inputs[1].dims();
   int64_t sum = 1;
   if (graph.op(id) == OpKind::kConv) {
@@ -72,12 +72,12 @@ bool IsTooMuchWork(const Graph& graph, NodeId id, int64_t result_bytes, const st
   } else {
     for (size_t i = dims.size() > 2 ? dims.size() - 2 : 0; i < dims.size(); ++i) sum = std::max(sum, dims[i]);
   }
-  return sum > 0 && result_bytes / 2 > kMostProducts / sum;
+  return sum > 0 && result_bytes / 2 > kMaxMultiplications / sum;
 }
 
 bool Dequantizes(OpKind op) { return op == OpKind::kDequantizeLinear || op == OpKind::kDequantizeRange; }
 
-// Inputs of `op` that a kernel of integers would read as such, of any size, or that say how it rounds its state.
+// Inputs of `op` that an int8 kernel reads as integers, of any size, or that give the quantization of its state.
 bool ReadsIntegers(OpKind op, int input) {
   const OpGroup group = Info(op).group;
   if (group == OpGroup::kContraction) return input <= kWeightsInput;
@@ -91,7 +91,7 @@ bool AreQuantizedWeights(const Graph& graph, NodeId id) {
                      [&](const Use& use) { return ReadsIntegers(graph.op(use.node), use.index); });
 }
 
-// The results, or nothing where folding is not possible or not wanted.
+// The results; empty if folding is not possible or not wanted.
 absl::StatusOr<std::vector<Tensor>> Fold(const Graph& graph, NodeId id) {
   std::vector<Tensor> nothing;
   if (graph.op(id) == OpKind::kShape) {
@@ -110,11 +110,12 @@ absl::StatusOr<std::vector<Tensor>> Fold(const Graph& graph, NodeId id) {
   const std::optional<int64_t> bytes = ResultBytes(graph, id);
   if (!bytes.has_value() || *bytes > kLargestResult) return nothing;
   if (*bytes > kAlwaysSmall && *bytes > kLargestGrowth * input_bytes) return nothing;
-  if (*bytes > kAlwaysSmall && *bytes > input_bytes && Dequantizes(graph.op(id))) return nothing;  // not biases of s32
+  if (*bytes > kAlwaysSmall && *bytes > input_bytes && Dequantizes(graph.op(id)))
+    return nothing;  // s32 biases are folded
   if (AreQuantizedWeights(graph, id)) return nothing;
   if (IsTooMuchWork(graph, id, *bytes, inputs)) return nothing;
   absl::StatusOr<std::vector<Tensor>> results = reference::EvaluateNode(graph, id, inputs);
-  // What the reference cannot compute is no fault of the model's: the node stays.
+  // An op that the reference functions cannot compute is not an error of the model: the node stays.
   if (!results.ok()) return nothing;
   return results;
 }
@@ -140,7 +141,9 @@ absl::Status FoldConstants::Run(GraphEditor& edit, PassContext& context) const {
       edit.ReplaceUses(old, constant);
       edit.SetValueName(old, "");
       edit.SetValueName(constant, value_name);
-      if (first) edit.SetName(graph.producer(constant), node.name);  // the first takes over the name, the node dies
+      if (first)
+        edit.SetName(graph.producer(constant),
+                     node.name);  // the first result takes over the name; the node becomes dead
       edit.SetDevice(graph.producer(constant), node.device);
       first = false;
     }

@@ -9,7 +9,7 @@
 namespace halftone {
 namespace {
 
-// Names that are given in a graph, of nodes and of values.
+// The names that a graph uses; also those of nodes if the format distinguishes them.
 class Names {
  public:
   explicit Names(const Graph& graph) {
@@ -32,7 +32,7 @@ class Names {
   std::set<std::string> nodes_, values_;
 };
 
-// Gives `value` a node of its own that takes over the node's name; ReplaceUses will give it the value's.
+// Adds a separate node for `value` that takes over the name of the node; ReplaceUses gives it the name of the value.
 ValueId Named(GraphEditor& edit, ValueId old, ValueId value) {
   const Graph& graph = edit.graph();
   const Node& from = graph.producer_node(old);
@@ -61,7 +61,7 @@ std::string ObstacleToInlining(const Graph& graph, NodeId id, const Graph& neste
   }
   for (const NodeId inner : nested.nodes()) {
     for (const std::string& name : nested.node(inner).captures) {
-      if (!name.empty()) return Concat("'", nested.Label(inner), "' inside reads values by their names");
+      if (!name.empty()) return Concat("'", nested.Label(inner), "' inside reads values by name");
     }
   }
   return "";
@@ -101,7 +101,7 @@ void InlineGraph(GraphEditor& edit, NodeId id, const Graph& nested, const std::v
       if (outputs[i].valid()) values[outputs[i]] = graph.output(made, static_cast<int>(i));
     }
   }
-  for (const auto& [inner, made] : nodes) {  // once all are there: in a loop a node may read a later one
+  for (const auto& [inner, made] : nodes) {  // after all nodes are copied: in a loop a node may read a later one
     std::vector<ValueId> read;
     for (const ValueId input : nested.node(inner).inputs) read.push_back(input.valid() ? values.at(input) : kNoValue);
     edit.SetInputs(made, std::move(read));
@@ -111,7 +111,7 @@ void InlineGraph(GraphEditor& edit, NodeId id, const Graph& nested, const std::v
     }
     edit.SetControlInputs(made, std::move(control));
   }
-  std::set<ValueId> made;  // outputs that have their names
+  std::set<ValueId> made;  // outputs that already have their names
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     const ValueId old = node.outputs[i];
     if (!old.valid()) continue;
@@ -119,7 +119,7 @@ void InlineGraph(GraphEditor& edit, NodeId id, const Graph& nested, const std::v
     if (graph.IsOutput(old) || graph.IsCaptured(old)) {
       value = Named(edit, old, value);
     } else if (made.insert(value).second && nested.op(nested.outputs()[i].value) != OpKind::kInput) {
-      edit.SetValueName(value, "");  // the name outside wins
+      edit.SetValueName(value, "");  // the outer graph keeps the name
     }
     edit.ReplaceUses(old, value);
     edit.SetValueName(old, "");

@@ -1,4 +1,4 @@
-// The nodes of a nested graph in place of the node that holds it.
+// Inlines a nested graph: its nodes replace the node that holds it.
 #ifndef HALFTONE_PASSES_SIMPLIFY_INLINE_GRAPH_H_
 #define HALFTONE_PASSES_SIMPLIFY_INLINE_GRAPH_H_
 
@@ -10,12 +10,12 @@
 
 namespace halftone {
 
-// "" if the nested graph can stand where node `id` is, else why not.
+// "" if the nested graph can replace node `id`, else the reason.
 std::string ObstacleToInlining(const Graph& graph, NodeId id, const Graph& nested);
 
-// Copies the nodes of `nested` beside node `id` and gives its users what they make; `inputs` are values of the graph.
-// Names outside win: a value inside whose name is taken loses its own. Outputs of the graph and values that subgraphs
-// read keep theirs. The node is left without users. REQUIRES: no obstacle
+// Copies the nodes of `nested` into the graph and lets the consumers of node `id` read their results; `inputs` are
+// values of the graph. A nested value loses its name if the graph already uses it. Outputs of the graph and values that
+// subgraphs read keep their names. Node `id` has no consumers afterwards. REQUIRES: no obstacle
 void InlineGraph(GraphEditor& edit, NodeId id, const Graph& nested, const std::vector<ValueId>& inputs);
 
 }  // namespace halftone

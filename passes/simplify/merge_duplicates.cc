@@ -30,7 +30,7 @@ uint64_t Mixed(uint64_t hash, uint64_t more) {
   return hash * 0xff51afd7ed558ccdu;
 }
 
-// Of whatever Same compares and is cheap: equal nodes have equal ones.
+// A hash of the cheap parts of what Same compares: equal nodes have equal hashes.
 uint64_t HashOf(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   uint64_t hash = Mixed(static_cast<uint64_t>(node.op), node.inputs.size());
@@ -79,7 +79,7 @@ bool IsKnownByName(const Graph& graph, NodeId id) {
 
 absl::Status MergeDuplicates::Run(GraphEditor& edit, PassContext& context) const {
   const Graph& graph = edit.graph();
-  std::unordered_map<uint64_t, NodeId> last;  // by hash; those before it that have the same hash are a chain
+  std::unordered_map<uint64_t, NodeId> last;  // by hash; earlier nodes with the same hash form a chain
   std::unordered_map<NodeId, NodeId, IdHash> before;
   for (const NodeId id : graph.TopologicalOrder()) {
     if (!MayMerge(graph, id)) continue;

@@ -8,7 +8,7 @@
 namespace halftone {
 namespace {
 
-// No format's symbol begins like this; nor do those of ir/shape_values.h, which inference does not keep.
+// No symbol of a file begins like this, nor do the temporary ones of ir/shape_values.h.
 constexpr std::string_view kPrefix = "$?";
 
 }  // namespace
@@ -31,7 +31,7 @@ absl::Status NameDimensions::Run(GraphEditor& edit, PassContext&) const {
 absl::Status ForgetDimensionNames::Run(GraphEditor& edit, PassContext&) const {
   const Graph& graph = edit.graph();
   const auto is_ours = [](const Dim& dim) {
-    return dim.symbol.find(kPrefix) != std::string::npos;  // also in what inference made of it
+    return dim.symbol.find(kPrefix) != std::string::npos;  // also inside symbols that inference derived from it
   };
   for (int v = 0; v < graph.num_values(); ++v) {
     const Shape& named = graph.shape(ValueId{v});

@@ -1,4 +1,4 @@
-// Passes of the simplification that are no rewrite rules. The rules are listed in rules.h.
+// The simplification passes that are not rewrite rules. The rules are listed in rules.h.
 #ifndef HALFTONE_PASSES_SIMPLIFY_PASSES_H_
 #define HALFTONE_PASSES_SIMPLIFY_PASSES_H_
 
@@ -6,7 +6,7 @@
 
 namespace halftone {
 
-// Types and shapes of all values (ir/shape_inference.h). Counts as no edit where only shapes become known.
+// Types and shapes of all values (ir/shape_inference.h). Does not count as an edit if only shapes become known.
 class InferShapesPass final : public Pass {
  public:
   std::string_view name() const override { return "infer-shapes"; }
@@ -15,8 +15,8 @@ class InferShapesPass final : public Pass {
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
 };
 
-// Gives every free dimension of an input that has no name one of its own, so that shape inference can tell equal ones
-// from different ones (a residual must not be broadcast). ForgetDimensionNames takes them away again.
+// Gives every unnamed dynamic dimension of an input a unique name, so that shape inference can distinguish equal from
+// different dimensions (a residual must not be broadcast). ForgetDimensionNames removes the names.
 class NameDimensions final : public Pass {
  public:
   std::string_view name() const override { return "name-dimensions"; }
@@ -31,11 +31,11 @@ class ForgetDimensionNames final : public Pass {
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
 };
 
-// Nodes whose inputs are all constants become constants, computed by ir/reference; so does the shape of a value whose
-// shape is known. Left alone: results above 64 MiB, results larger than 1 KiB that are larger than 4 times their inputs
-// (a weight that was stored small stays small, so does a quantized one), quantized weights of contractions, of any size,
-// more than 2^28 multiplications, strings, outputs of the graph, nodes with control edges. Exact: the reference function
-// is what the node means.
+// Nodes whose inputs are all constants become constants, computed by ir/reference; so does the shape of a value with a
+// known shape. Not folded: results above 64 MiB; results above 1 KiB that are larger than 4 times their inputs (so that
+// compact and quantized weights stay small in the file); quantized weights of contractions of any size; more than 2^28
+// multiplications; strings; outputs of the graph; nodes with control edges. Exact: the reference function defines the
+// op.
 class FoldConstants final : public Pass {
  public:
   std::string_view name() const override { return "fold-constants"; }
@@ -43,8 +43,8 @@ class FoldConstants final : public Pass {
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
 };
 
-// Constants that nested graphs read, as inputs that are the same in every run, become constants inside, so that what
-// reads them there can be folded and fused; captured inputs that nobody inside reads are given up. Exact.
+// Constants that are inputs of nested graphs, with the same value in every run, become constants inside, so that their
+// consumers there can be folded and fused. Captured inputs without consumers inside are removed. Exact.
 class SinkConstants final : public Pass {
  public:
   std::string_view name() const override { return "sink-constants"; }
@@ -53,7 +53,8 @@ class SinkConstants final : public Pass {
 };
 
 // Two nodes with the same op, attributes, inputs, device and planned precision become one; so do equal constants of up
-// to 1 KiB. Not opaque or structural nodes, nor nodes with control edges or outputs that callers know by name. Exact.
+// to 1 KiB. Opaque and structural nodes, nodes with control edges, and nodes whose outputs are outputs of the graph are
+// not merged. Exact.
 class MergeDuplicates final : public Pass {
  public:
   std::string_view name() const override { return "merge-duplicates"; }
@@ -61,7 +62,7 @@ class MergeDuplicates final : public Pass {
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
 };
 
-// Nodes that no output needs.
+// Removes the nodes on which no output depends.
 class RemoveDeadNodes final : public Pass {
  public:
   std::string_view name() const override { return "remove-dead-nodes"; }

@@ -1,6 +1,6 @@
 // dropout(x)  =>  x
 //
-// Legal at inference: `training` is absent or a constant false, nobody reads the mask, and no name is lost. Bit-exact.
+// Legal at inference: `training` is absent or a constant false, the mask has no consumers, and no name is lost. Bit-exact.
 
 #include "base/strings.h"
 #include "passes/core/reasons.h"
@@ -25,7 +25,7 @@ class RemoveDropout final : public RewriteRule {
     if (training.valid() && g.ConstantScalar(training).value_or(1) != 0)
       return Kept(Concat("it is in training mode, or may be: ", Describe(g, training)));
     if (mask.valid() && (!g.uses(mask).empty() || g.IsOutput(mask)))
-      return Kept(Concat("the mask is read: ", Describe(g, mask)));
+      return Kept(Concat("the mask has consumers: ", Describe(g, mask)));
     if (g.IsOutput(y)) return Kept("it is an output of the graph");
     if (g.IsCaptured(y)) return Kept("a subgraph reads it by name");
     return Match({dropout}, {x});

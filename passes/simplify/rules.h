@@ -1,4 +1,4 @@
-// The simplifying rules, in order. A new one is one line of rules.inc.
+// The simplification rules, in order. A new rule is one line in rules.inc.
 #ifndef HALFTONE_PASSES_SIMPLIFY_RULES_H_
 #define HALFTONE_PASSES_SIMPLIFY_RULES_H_
 

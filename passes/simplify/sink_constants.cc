@@ -28,15 +28,15 @@ Parts TakeApart(const Graph& graph, NodeId id) {
 
 bool IsRead(const Graph& graph, ValueId value) { return !graph.uses(value).empty() || graph.IsOutput(value); }
 
-// Whether each run of the body hands nested input `input` on to the next as it is.
+// Whether each run of the body passes nested input `input` on to the next run unchanged.
 bool IsInvariant(const Parts& parts, int input) {
   const int state = input - parts.form.own_inputs;
   if (state < 0 || state >= parts.form.states) return false;
-  const Graph& body = parts.graphs.back().second;  // "body" is the last of each op's
+  const Graph& body = parts.graphs.back().second;  // "body" is the last graph of each op
   return body.outputs()[parts.form.own_outputs + state].value == body.output(body.inputs()[input]);
 }
 
-// Whoever reads the input reads the constant; an output that hands the input on stays.
+// All consumers of the input read the constant; an output that passes the input on stays.
 void Sink(const Tensor& constant, int input, Parts& parts) {
   const bool state = IsInvariant(parts, input);
   for (auto& [name, nested] : parts.graphs) {
@@ -55,7 +55,7 @@ void Sink(const Tensor& constant, int input, Parts& parts) {
   }
 }
 
-// Takes away the captured inputs that no nested graph reads.
+// Removes the captured inputs that no nested graph reads.
 void DropUnread(Parts& parts) {
   Node& node = parts.node;
   for (size_t i = node.inputs.size(); i-- > node.inputs.size() - parts.form.captured;) {
@@ -65,8 +65,8 @@ void DropUnread(Parts& parts) {
       read = read || IsRead(nested, nested.output(nested.inputs()[input]));
     if (read) continue;
     for (auto& [name, nested] : parts.graphs) GraphEditor(nested).RemoveNode(nested.inputs()[input]);
-    const size_t behind = node.inputs.size() - i;  // counted from the end, as captures are
-    if (behind <= node.captures.size()) node.captures.erase(node.captures.end() - static_cast<int64_t>(behind));
+    const size_t from_end = node.inputs.size() - i;  // counted from the end, as captures are
+    if (from_end <= node.captures.size()) node.captures.erase(node.captures.end() - static_cast<int64_t>(from_end));
     node.inputs.erase(node.inputs.begin() + static_cast<int64_t>(i));
     --parts.form.captured;
     parts.changed = true;
@@ -106,7 +106,8 @@ absl::Status SinkConstants::Run(GraphEditor& edit, PassContext& context) const {
     }
     DropUnread(parts);
     if (!parts.changed) continue;
-    if (context.log != nullptr) context.log->Applied(name(), graph, id, "constants that nested graphs read are theirs");
+    if (context.log != nullptr)
+      context.log->Applied(name(), graph, id, "constants that nested graphs read become constants inside");
     PutTogether(edit, id, std::move(parts));
   }
   return absl::OkStatus();

@@ -1,8 +1,8 @@
 // skip_layer_norm(x, skip, scale, offset, bias)  =>  layer_norm(x + bias + skip, scale, offset)
 //
-// Where x or skip is a matrix product that nobody else reads: its kernel adds bias and skip for nothing, as those of
-// files that ONNX Runtime did not fuse. Legal when the statistics are not read. The sum of three may round in another
-// order.
+// Applied when x or skip is a matmul without other consumers: its kernel adds bias and skip at no cost, as in files
+// that ONNX Runtime did not fuse. Legal when the statistics have no consumers. The sum of three values may round in a
+// different order.
 
 #include <utility>
 #include <vector>
@@ -18,8 +18,8 @@ bool IsRead(const Graph& g, ValueId value) {
   return value.valid() && (!g.uses(value).empty() || g.IsOutput(value) || g.IsCaptured(value));
 }
 
-// A product, or one with a bias, that can take another addend.
-bool IsProduct(const Graph& g, ValueId value) {
+// Whether the value is a matmul, or one with a bias, that can fuse another addend.
+bool IsFusableMatMul(const Graph& g, ValueId value) {
   if (g.uses(value).size() != 1 || g.IsOutput(value)) return false;
   const NodeId node = g.producer(value);
   if (g.op(node) == OpKind::kMatMul || g.op(node) == OpKind::kGemm) return true;
@@ -40,9 +40,10 @@ class SplitSkipLayerNorm final : public RewriteRule {
 
   FindResult Find(const Graph& g, NodeId norm, const Target&) const override {
     const auto [x, skip] = g.inputs<2>(norm);
-    if (IsRead(g, g.output(norm, 1)) || IsRead(g, g.output(norm, 2))) return Kept("its statistics are read");
+    if (IsRead(g, g.output(norm, 1)) || IsRead(g, g.output(norm, 2))) return Kept("its statistics have consumers");
     if (!g.shape(x).has_rank() || g.shape(x).rank() < 2) return Kept("its rank is not known");
-    if (!IsProduct(g, x) && !IsProduct(g, skip)) return Kept("neither operand is a product that could add the other");
+    if (!IsFusableMatMul(g, x) && !IsFusableMatMul(g, skip))
+      return Kept("neither operand is a matmul that can add the other");
     return Match({norm}, {x, skip});
   }
 
@@ -60,8 +61,8 @@ class SplitSkipLayerNorm final : public RewriteRule {
       return g.output(edit.AddNode(std::move(sum), {like}));
     };
     const auto [x, skip] = std::pair(m.value(0), m.value(1));
-    // The bias goes to the product, which is in front.
-    const bool x_first = IsProduct(g, x);
+    // The bias is added to the matmul, which is the first operand.
+    const bool x_first = IsFusableMatMul(g, x);
     ValueId sum = x_first ? x : skip;
     if (const ValueId bias = g.input(norm, 4); bias.valid()) sum = add(sum, bias);
     sum = add(sum, x_first ? skip : x);

@@ -1,7 +1,7 @@
-// Attributes that are absent, which means their default, are written out.
+// Writes out absent attributes with their default values.
 //
-// The single numbers and words of kDefaults; lists whose length is the data's rank (strides, pads, ..) stay absent.
-// Attributes that a GraphDef left out though its exporter writes them are written again. Exact.
+// The scalars and strings of kDefaults; lists whose length depends on the rank (strides, pads, ..) stay absent.
+// Attributes that a GraphDef omits but its exporter usually writes are written as well. Exact.
 
 #include <string_view>
 
@@ -15,27 +15,27 @@ using enum OpKind;
 struct Default {
   OpKind op;
   std::string_view attribute;
-  enum { kFloat, kInt, kBool, kWord } form;
+  enum { kFloat, kInt, kBool, kString } form;
   double number = 0;
-  std::string_view word = {};
+  std::string_view text = {};
 };
 
 constexpr Default kDefaults[] = {
     {kAveragePool, "count_include_pad", Default::kBool, 0},
-    {kAveragePool, "layout", Default::kWord, 0, "NCHW"},
+    {kAveragePool, "layout", Default::kString, 0, "NCHW"},
     {kBatchNorm, "epsilon", Default::kFloat, 1e-5},
     {kBatchNorm, "is_training", Default::kBool, 0},
-    {kBatchNorm, "layout", Default::kWord, 0, "NCHW"},
-    {kBiasAdd, "layout", Default::kWord, 0, "NCHW"},
+    {kBatchNorm, "layout", Default::kString, 0, "NCHW"},
+    {kBiasAdd, "layout", Default::kString, 0, "NCHW"},
     {kCelu, "alpha", Default::kFloat, 1},
     {kConv, "group", Default::kInt, 1},
-    {kConv, "layout", Default::kWord, 0, "NCHW"},
+    {kConv, "layout", Default::kString, 0, "NCHW"},
     {kConvTranspose, "group", Default::kInt, 1},
-    {kConvTranspose, "layout", Default::kWord, 0, "NCHW"},
-    {kDepthToSpace, "mode", Default::kWord, 0, "DCR"},
+    {kConvTranspose, "layout", Default::kString, 0, "NCHW"},
+    {kDepthToSpace, "mode", Default::kString, 0, "DCR"},
     {kElu, "alpha", Default::kFloat, 1},
     {kFlatten, "axis", Default::kInt, 1},
-    {kGelu, "approximate", Default::kWord, 0, "none"},
+    {kGelu, "approximate", Default::kString, 0, "none"},
     {kGemm, "alpha", Default::kFloat, 1},
     {kGemm, "beta", Default::kFloat, 1},
     {kGemm, "transpose_a", Default::kBool, 0},
@@ -52,8 +52,8 @@ constexpr Default kDefaults[] = {
     {kLrn, "bias", Default::kFloat, 1},
     {kMatMul, "transpose_a", Default::kBool, 0},
     {kMatMul, "transpose_b", Default::kBool, 0},
-    {kMaxPool, "layout", Default::kWord, 0, "NCHW"},
-    {kPad, "mode", Default::kWord, 0, "constant"},
+    {kMaxPool, "layout", Default::kString, 0, "NCHW"},
+    {kPad, "mode", Default::kString, 0, "constant"},
     {kReduceMax, "keepdims", Default::kBool, 1},
     {kReduceMean, "keepdims", Default::kBool, 1},
     {kReduceSum, "keepdims", Default::kBool, 1},
@@ -73,13 +73,13 @@ AttributeValue ValueOf(const Default& row) {
       return static_cast<int64_t>(row.number);
     case Default::kBool:
       return row.number != 0;
-    case Default::kWord:
-      return std::string(row.word);
+    case Default::kString:
+      return std::string(row.text);
   }
   return false;
 }
 
-// What the importer of GraphDefs notes of attributes that were left out.
+// The importer of GraphDefs records omitted attributes here.
 constexpr std::string_view kLeftOut = "tf.absent";
 
 class AddDefaultAttributes final : public Pass {

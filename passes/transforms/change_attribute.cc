@@ -1,7 +1,7 @@
-// An attribute of the nodes of one op ("*": of all) is taken away, which means its default, or gets another name.
+// Removes an attribute of the nodes of one op ("*": all ops), which restores its default, or renames it.
 //
-// Both those that the op has in the table and those that the file had beside ("_class", "T"). INVALID_ARGUMENT where
-// the op has no attribute of the new name, or the node has one already.
+// Applies to attributes of the op table and to additional ones of the file ("_class", "T"). INVALID_ARGUMENT if the op
+// has no attribute with the new name, or the node already has one.
 
 #include <limits>
 #include <utility>
@@ -17,7 +17,7 @@ namespace {
 
 class ChangeAttribute final : public Pass {
  public:
-  // `new_name` "": it is taken away.
+  // `new_name` "": the attribute is removed.
   ChangeAttribute(std::string old_name, std::string new_name, std::string op)
       : old_(std::move(old_name)), new_(std::move(new_name)), op_(std::move(op)) {}
   std::string_view name() const override { return new_.empty() ? "remove_attribute" : "rename_attribute"; }
@@ -30,7 +30,7 @@ class ChangeAttribute final : public Pass {
       if (!IsOpNamed(g, id, op_)) continue;
       if (!new_.empty() && (g.node(id).attributes.has(old_) || g.node(id).extra.has(old_)) &&
           (g.node(id).attributes.has(new_) || g.node(id).extra.has(new_))) {
-        return absl::InvalidArgumentError(Concat("node '", g.Label(id), "' has an attribute '", new_, "' already"));
+        return absl::InvalidArgumentError(Concat("node '", g.Label(id), "' already has an attribute '", new_, "'"));
       }
       if (const AttributeValue* value = g.node(id).attributes.find(old_); value != nullptr) {
         if (!new_.empty()) edit.SetAttribute(id, new_, AttributeValue(*value));

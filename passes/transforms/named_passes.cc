@@ -1,4 +1,4 @@
-// The table of named passes, in the order of their names. A new one is a row here and a file beside.
+// The table of named passes, in alphabetical order. A new pass is one row here and one file in this folder.
 
 #include "passes/transforms/named_passes.h"
 
@@ -25,28 +25,29 @@ using enum ArgumentKind;
 constexpr std::span<const ArgumentSpec> kNoArguments;
 
 // --- Arguments.
-constexpr ArgumentSpec kOfOp{"op", kText, false, "*", "of these nodes alone"};
+constexpr ArgumentSpec kOfOp{"op", kText, false, "*", "only nodes of this op"};
 constexpr ArgumentSpec kQuantizeArguments[] = {
-    {"minimum_size", kCount, false, "1024", "smaller constants stay as they are"}};
+    {"minimum_size", kCount, false, "1024", "smaller constants stay unchanged"}};
 constexpr ArgumentSpec kRemoveAttributeArguments[] = {{"name", kText, true, "", "the attribute"}, kOfOp};
-constexpr ArgumentSpec kRemoveNodesArguments[] = {{"op", kTexts, true, "", "an op whose nodes hand their input on"}};
+constexpr ArgumentSpec kRemoveNodesArguments[] = {
+    {"op", kTexts, true, "", "an op whose nodes are removed; their consumers read its input"}};
 constexpr ArgumentSpec kRenameAttributeArguments[] = {
     {"old", kText, true, "", "its name"}, {"new", kText, true, "", "its new name"}, kOfOp};
 constexpr ArgumentSpec kRenameArguments[] = {{"old", kText, true, "", "its name"},
                                              {"new", kText, true, "", "its new name"}};
 constexpr ArgumentSpec kRoundArguments[] = {
-    {"num_steps", kCount, false, "256", "how many values a weight may have"},
-    {"minimum_size", kCount, false, "16", "smaller constants stay as they are"}};
+    {"num_steps", kCount, false, "256", "maximum number of distinct values of a weight"},
+    {"minimum_size", kCount, false, "16", "smaller constants stay unchanged"}};
 constexpr ArgumentSpec kSetDeviceArguments[] = {{"device", kText, true, "", "\"/device:CPU:0\""},
-                                                {"if_default", kFlag, false, "false", "only nodes that stand on none"}};
+                                                {"if_default", kFlag, false, "false", "only nodes without a device"}};
 constexpr ArgumentSpec kStripArguments[] = {
     {"name", kTexts, false, "", "a node that becomes an input"},
-    {"type", kText, false, "", "the type of all of them (f32; default: as it is)"},
-    {"shape", kText, false, "", "the shape of all of them (\"1,224,224,3\"; -1: any size; default: as it is)"},
+    {"type", kText, false, "", "the type of all of them (for example f32; default: unchanged)"},
+    {"shape", kText, false, "", "the shape of all of them (\"1,224,224,3\"; -1: any size; default: unchanged)"},
     {"type_for_name", kTexts, false, "", "its type (f32); as many as names, or none"},
     {"shape_for_name", kTexts, false, "", "its shape (\"1,224,224,3\"; -1: any size); as many as names, or none"}};
 
-// --- What makes them.
+// --- Factories.
 Made MakeFlattenAtrousConv(const PassArguments&) {
   return MakeFoldingSequence("flatten_atrous_conv", {"fuse-dilated-conv"});
 }
@@ -132,45 +133,45 @@ Made MakeStrip(const PassArguments& arguments) {
 }
 
 constexpr NamedPass kPasses[] = {
-    {"add_default_attributes", "attributes that are absent are written out", kNoArguments,
+    {"add_default_attributes", "writes out absent attributes with their defaults", kNoArguments,
      [](const PassArguments&) -> Made { return MakeAddDefaultAttributes(); }},
-    {"flatten_atrous_conv", "space_to_batch, conv, batch_to_space become one conv with dilations", kNoArguments,
+    {"flatten_atrous_conv", "replaces space_to_batch, conv, batch_to_space by one conv with dilations", kNoArguments,
      MakeFlattenAtrousConv},
-    {"fold_batch_norms", "a multiplication or addition of constants behind conv or matmul goes into its weights",
+    {"fold_batch_norms", "folds a multiplication or addition of constants after conv or matmul into its weights",
      kNoArguments, MakeFoldBatchNorms},
-    {"fold_constants", "what constants alone decide is computed now", kNoArguments, MakeFoldAllConstants},
-    {"fold_old_batch_norms", "batch norms (also BatchNormWithGlobalNormalization) go into weights and bias",
+    {"fold_constants", "computes values that depend only on constants", kNoArguments, MakeFoldAllConstants},
+    {"fold_old_batch_norms", "folds batch norms (also BatchNormWithGlobalNormalization) into weights and bias",
      kNoArguments, MakeFoldOldBatchNorms},
-    {"fuse_convolutions", "zero padding goes into the convolution behind it", kNoArguments, MakeFuseConvolutions},
-    {"inline_partitionedcall", "calls of functions become the nodes of their bodies", kNoArguments, MakeInlineCalls},
-    {"merge_duplicate_nodes", "nodes that compute the same become one", kNoArguments, MakeMergeDuplicateNodes},
-    {"obfuscate_names", "short names for all but inputs and outputs", kNoArguments,
+    {"fuse_convolutions", "fuses zero padding into the following convolution", kNoArguments, MakeFuseConvolutions},
+    {"inline_partitionedcall", "inlines calls of functions", kNoArguments, MakeInlineCalls},
+    {"merge_duplicate_nodes", "merges nodes that compute the same", kNoArguments, MakeMergeDuplicateNodes},
+    {"obfuscate_names", "gives all nodes and values except inputs and outputs short names", kNoArguments,
      [](const PassArguments&) -> Made { return MakeObfuscateNames(); }},
-    {"quantize_weights", "f32 weights are stored in 8 bits and dequantized before use", kQuantizeArguments,
+    {"quantize_weights", "stores f32 weights in 8 bits and dequantizes them before use", kQuantizeArguments,
      [](const PassArguments& a) -> Made { return MakeQuantizeWeights(a.Count("minimum_size")); }},
-    {"remove_attribute", "an attribute is its default again", kRemoveAttributeArguments,
+    {"remove_attribute", "removes an attribute, which restores its default", kRemoveAttributeArguments,
      [](const PassArguments& a) -> Made { return MakeRemoveAttribute(a.Text("name"), a.Text("op")); }},
-    {"remove_control_dependencies", "no node waits for another but for its values", kNoArguments,
+    {"remove_control_dependencies", "removes all control edges", kNoArguments,
      [](const PassArguments&) -> Made { return MakeRemoveControlDependencies(); }},
-    {"remove_device", "no node stands on a device", kNoArguments,
+    {"remove_device", "removes the devices of all nodes", kNoArguments,
      [](const PassArguments&) -> Made { return MakeSetDevice("", /*if_default=*/false); }},
-    {"remove_nodes", "nodes of one input and one output are left out", kRemoveNodesArguments,
+    {"remove_nodes", "removes nodes with one input and one output", kRemoveNodesArguments,
      [](const PassArguments& a) -> Made { return MakeRemoveNodes(a.Texts("op")); }},
-    {"rename_attribute", "an attribute gets another name", kRenameAttributeArguments,
+    {"rename_attribute", "renames an attribute", kRenameAttributeArguments,
      [](const PassArguments& a) -> Made { return MakeRenameAttribute(a.Text("old"), a.Text("new"), a.Text("op")); }},
-    {"rename_node", "a node gets another name", kRenameArguments,
+    {"rename_node", "renames a node", kRenameArguments,
      [](const PassArguments& a) -> Made { return MakeRenameNode(a.Text("old"), a.Text("new")); }},
-    {"rename_op", "nodes of one op become nodes of another", kRenameArguments,
+    {"rename_op", "changes the op of nodes", kRenameArguments,
      [](const PassArguments& a) -> Made { return WithShapes(MakeRenameOp(a.Text("old"), a.Text("new"))); }},
-    {"round_weights", "f32 weights take few values, so that the file compresses", kRoundArguments,
+    {"round_weights", "rounds f32 weights to few values, so that the file compresses better", kRoundArguments,
      [](const PassArguments& a) -> Made {
        if (a.Count("num_steps") < 2) return absl::InvalidArgumentError("num_steps is 1; it must be at least 2");
        return MakeRoundWeights(a.Count("num_steps"), a.Count("minimum_size"));
      }},
-    {"set_device", "every node stands on one device", kSetDeviceArguments,
+    {"set_device", "sets the device of every node (TensorFlow)", kSetDeviceArguments,
      [](const PassArguments& a) -> Made { return MakeSetDevice(a.Text("device"), a.Flag("if_default")); }},
-    {"sort_by_execution_order", "edits nothing: every file is written in execution order", kNoArguments, MakeSort},
-    {"strip_unused_nodes", "what no output needs is removed; named nodes become inputs first", kStripArguments,
+    {"sort_by_execution_order", "does nothing: every file is written in execution order", kNoArguments, MakeSort},
+    {"strip_unused_nodes", "removes nodes on which no output depends; named nodes become inputs first", kStripArguments,
      MakeStrip},
 };
 
@@ -179,11 +180,10 @@ constexpr AbsentPass kAbsent[] = {
     {"backport_tensor_array_v3", "files are written in the version of the op that the model had; no older one is made"},
     {"compare_graphs", "print both models with `halftone inspect --text` and compare the texts"},
     {"freeze_requantization_ranges",
-     "nothing is frozen into the graph; its log is read as ranges: `--ranges` with `--precision int8`"},
+     "nothing is frozen into the graph; its log is read as calibration ranges: `--ranges` with `--precision int8`"},
     {"insert_logging",
-     "no op of ours prints; `halftone profile` shows the nodes of a run, dumps of HALFTONE_DEBUG those of a pass"},
-    {"quantize_nodes",
-     "computing in 8 bits is not a pass over names: it needs ranges, and is asked for as a precision"},
+     "there is no printing op; `halftone profile` shows the nodes of a run, dumps of HALFTONE_DEBUG those of a pass"},
+    {"quantize_nodes", "int8 is not a graph transform: it needs calibration; use `--precision int8`"},
     {"sparsify_gather",
      "its hash tables are resources with an initializer, which a graph that only computes does not have"},
     {"summarize_graph", "`halftone inspect` lists inputs, outputs, ops and weights of a model"},
@@ -201,7 +201,7 @@ const Row* Find(std::span<const Row> rows, std::string_view name) {
   return row == rows.end() ? nullptr : &*row;
 }
 
-// What stands between the brackets; nullopt: they are not closed, or something follows.
+// The text between the brackets; nullopt if they are not closed or text follows them.
 std::optional<std::string_view> BetweenBrackets(std::string_view text) {
   const size_t begin = text.find('(');
   if (begin == std::string_view::npos)
@@ -251,14 +251,14 @@ std::string NamedPassesHelp() {
   for (const NamedPass& pass : kPasses) {
     help += Concat("  ", pass.name, ": ", pass.help, "\n");
     for (const ArgumentSpec& spec : pass.arguments) {
-      const std::string more = spec.kind == kTexts ? " (may come several times)" : "";
+      const std::string more = spec.kind == kTexts ? " (may be repeated)" : "";
       const std::string otherwise = spec.required         ? " (required)"
                                     : spec.kind == kTexts ? ""
                                                           : Concat(" = ", spec.otherwise);
       help += Concat("      ", spec.name, otherwise, more, ": ", spec.help, "\n");
     }
   }
-  help += "Names of TensorFlow's Graph Transform Tool that are no passes here:\n";
+  help += "Transforms of TensorFlow's Graph Transform Tool that are not passes here:\n";
   for (const AbsentPass& absent : kAbsent) help += Concat("  ", absent.name, ": ", absent.reason, "\n");
   return help;
 }

@@ -1,7 +1,7 @@
-// Nodes and values have short names: "A", "B", .., "AA".
+// Gives nodes and values short names: "A", "B", .., "AA".
 //
-// All but inputs and outputs of the graph, which callers know, and what subgraphs read by name. Answers stay. What a
-// file says beside (attributes like "_class", functions of its library, metadata) is left as it is.
+// Except inputs and outputs of the graph, and values that subgraphs read by name. Outputs do not change. Other texts of
+// the file (attributes like "_class", functions of its library, metadata) stay unchanged.
 
 #include <set>
 #include <utility>
@@ -44,7 +44,7 @@ bool IsKnown(const Graph& g, NodeId id) {
   return false;
 }
 
-// What has no name gets none: unnamed constants are attributes in files, and unnamed outputs are absent there.
+// Unnamed values stay unnamed: unnamed constants are attributes in files, and unnamed outputs are absent there.
 struct Renaming {
   NodeId node;
   bool node_too = false;
@@ -74,7 +74,7 @@ class ObfuscateNames final : public Pass {
       }
     }
     for (const GraphOutput& output : g.outputs()) taken.insert(output.name);
-    for (const Renaming& renaming : others) {  // a short name may be one's that has not had its turn
+    for (const Renaming& renaming : others) {  // a short name may still be used by a later renaming
       if (renaming.node_too) edit.SetName(renaming.node, "");
       for (const ValueId output : renaming.values) edit.SetValueName(output, "");
     }

@@ -1,4 +1,4 @@
-// Ops as people write them: "Relu6", "relu6", "AddV2", "*".
+// Op names as users write them: "Relu6", "relu6", "AddV2", "*".
 #ifndef HALFTONE_PASSES_TRANSFORMS_OP_NAMES_H_
 #define HALFTONE_PASSES_TRANSFORMS_OP_NAMES_H_
 
@@ -9,11 +9,11 @@
 
 namespace halftone {
 
-// Whether `name` is the node's op: as its file spelled it, or as the table of ops does (letters' case and underscores
-// do not count). "*" is every op.
+// Whether `name` is the node's op: its spelling in the file, or its name in the op table (ignoring case and
+// underscores). "*" is every op.
 bool IsOpNamed(const Graph& graph, NodeId id, std::string_view name);
 
-// The op of the table that the name means; a version behind it ("V2") does not count.
+// The op of the op table with this name; a version suffix ("V2") is ignored.
 std::optional<OpKind> OpOfAnyName(std::string_view name);
 
 }  // namespace halftone

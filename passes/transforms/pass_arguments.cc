@@ -76,7 +76,7 @@ absl::StatusOr<PassArguments> PassArguments::Parse(std::span<const ArgumentSpec>
       return absl::InvalidArgumentError(Concat("argument '", name, "' is '", value, "'; it must be ", right));
     std::vector<std::string>& values = result.values_[name];
     if (!values.empty() && spec->kind != ArgumentKind::kTexts)
-      return absl::InvalidArgumentError(Concat("argument '", name, "' came twice"));
+      return absl::InvalidArgumentError(Concat("argument '", name, "' is given twice"));
     values.push_back(value);
   }
   for (const ArgumentSpec& spec : specs) {

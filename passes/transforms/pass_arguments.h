@@ -1,4 +1,4 @@
-// Typed arguments of named passes: what a pass takes, and what a text gave it.
+// Typed arguments of named passes: their specification and their parsed values.
 #ifndef HALFTONE_PASSES_TRANSFORMS_PASS_ARGUMENTS_H_
 #define HALFTONE_PASSES_TRANSFORMS_PASS_ARGUMENTS_H_
 
@@ -15,7 +15,7 @@ namespace halftone {
 
 enum class ArgumentKind : uint8_t {
   kText,
-  kTexts,  // may come several times; none by default
+  kTexts,  // may be repeated; none by default
   kCount,  // a whole number, at least 1
   kFlag,   // true or false
 };
@@ -24,15 +24,15 @@ struct ArgumentSpec {
   std::string_view name;
   ArgumentKind kind = ArgumentKind::kText;
   bool required = false;
-  std::string_view otherwise = "";  // the default, as it would be written
+  std::string_view otherwise = "";  // the default as text
   std::string_view help = "";
 };
 
-// Every value has been read as its spec says. Immutable.
+// Parsed arguments: every value matches its spec. Immutable.
 class PassArguments {
  public:
-  // `text` is what stands between the brackets. INVALID_ARGUMENT: an unknown or missing argument, one that came twice,
-  // a value that is not of its kind.
+  // `text` is the text between the brackets. INVALID_ARGUMENT: an unknown, missing or duplicate argument, or a value of
+  // the wrong kind.
   static absl::StatusOr<PassArguments> Parse(std::span<const ArgumentSpec> specs, std::string_view text);
 
   // REQUIRES: a spec of this name and kind.
@@ -45,7 +45,7 @@ class PassArguments {
   std::map<std::string, std::vector<std::string>, std::less<>> values_;
 };
 
-// The parts of `text` between commas that stand outside of brackets and double quotes, without blanks around them.
+// The parts of `text` between commas outside of brackets and double quotes, without surrounding blanks.
 std::vector<std::string> SplitOutsideBrackets(std::string_view text);
 
 }  // namespace halftone

@@ -66,7 +66,7 @@ std::unique_ptr<Pass> MakeFoldingSequence(std::string name, std::initializer_lis
     const bool wanted = std::find(rules.begin(), rules.end(), rule->name()) != rules.end();
     if (wanted) chosen.push_back(std::make_unique<RulePass>(std::move(rule)));
   }
-  CHECK_EQ(chosen.size(), rules.size()) << name << " names a rule that is not there";
+  CHECK_EQ(chosen.size(), rules.size()) << name << " names a rule that does not exist";
   std::vector<std::unique_ptr<Pass>> steps;
   steps.push_back(std::make_unique<InferShapesPass>());
   steps.push_back(std::make_unique<FoldConstants>());

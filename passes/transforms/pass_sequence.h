@@ -1,4 +1,4 @@
-// Several passes under one name: once in order, or again and again until none of them edits.
+// Several passes under one name: run once in order, or repeated until none of them edits.
 #ifndef HALFTONE_PASSES_TRANSFORMS_PASS_SEQUENCE_H_
 #define HALFTONE_PASSES_TRANSFORMS_PASS_SEQUENCE_H_
 
@@ -19,7 +19,7 @@ class PassSequence final : public Pass {
       : name_(std::move(name)), passes_(std::move(passes)), repeat_(repeat) {}
 
   std::string_view name() const override { return name_; }
-  bool enters_nested() const override { return false; }  // each of its passes does, or does not
+  bool enters_nested() const override { return false; }  // each of its passes decides
   float tolerance() const override;                      // the largest of its passes
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
 
@@ -31,11 +31,11 @@ class PassSequence final : public Pass {
   bool repeat_;
 };
 
-// The pass, and where it edited, the shapes of computed values anew. Under the pass's own name.
+// The pass, followed by shape inference if it edited. Has the name of the pass.
 std::unique_ptr<Pass> WithShapes(std::unique_ptr<Pass> pass);
 
-// Types, shapes and constants first, then the fusing rules of these names until they have nothing to do, then what is
-// dead is removed. REQUIRES: rules of these names exist
+// Shape inference and constant folding, then the fusion rules with these names to a fixed point, then removal of dead
+// nodes. REQUIRES: rules with these names exist
 std::unique_ptr<Pass> MakeFoldingSequence(std::string name, std::initializer_list<std::string_view> rules);
 
 }  // namespace halftone

@@ -1,4 +1,4 @@
-// The passes of this folder. Each says in its .cc what it does and what it leaves alone.
+// The passes of this folder. The header comment of each .cc says what it changes and what it does not.
 #ifndef HALFTONE_PASSES_TRANSFORMS_PASSES_H_
 #define HALFTONE_PASSES_TRANSFORMS_PASSES_H_
 
@@ -27,8 +27,8 @@ std::unique_ptr<Pass> MakeQuantizeWeights(int64_t minimum_size);                
 // A node that becomes an input of the graph.
 struct CutAt {
   std::string node;
-  DataType type = DataType::kUnknown;  // kUnknown: as the node's value
-  Shape shape;                         // no rank: as the node's value
+  DataType type = DataType::kUnknown;  // kUnknown: the type of the node's value
+  Shape shape;                         // no rank: the shape of the node's value
 };
 std::unique_ptr<Pass> MakeStripUnusedNodes(std::vector<CutAt> cuts);  // strip_unused_nodes.cc
 

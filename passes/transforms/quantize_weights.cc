@@ -1,9 +1,9 @@
 // w  =>  dequantize(w in 8 bits)          the file is a quarter as large, the computation stays in f32
 //
-// Every f32 constant of at least minimum_size elements, that are all finite. In a GraphDef the dequantization is
-// TensorFlow's Dequantize (a range), else dequantize_linear (scale and zero point). Kept: outputs of the graph, values
-// that subgraphs read by name, and inputs that decide shapes. Answers move by what the rounding of weights does to
-// them. Weights that are constant are dequantized once, when the model is loaded.
+// Applies to every f32 constant with at least minimum_size elements that are all finite. In a GraphDef the
+// dequantization is TensorFlow's Dequantize (a range), otherwise dequantize_linear (scale and zero point). Not
+// quantized: outputs of the graph, values that subgraphs read by name, and inputs that determine shapes. Outputs change
+// by the rounding of the weights. The weights are dequantized once, when the model is loaded.
 
 #include <limits>
 #include <optional>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kSteps = 256;
 
-// What the importer of GraphDefs notes of types that TensorFlow calls quantized: Dequantize takes no others.
+// The importer of GraphDefs records TensorFlow's quantized types here: Dequantize supports no others.
 constexpr std::string_view kQuantizedTypes = "tf.quantized";
 
 bool DecidesShape(const Graph& g, ValueId value) {
@@ -38,10 +38,10 @@ Tensor StepsOf(const Tensor& tensor, const WeightGrid& grid) {
   return steps;
 }
 
-// The dequantization without its first input, whose name is `label`.
+// The dequantization of the constant named `label`, without its first input.
 Node Dequantization(GraphEditor& edit, const WeightGrid& grid, const std::string& label, bool by_range) {
-  const auto constant = [&](std::string_view word, Tensor tensor) {
-    return edit.AddConstant(FreshName(edit.graph(), Concat(label, "/", word)), std::move(tensor));
+  const auto constant = [&](std::string_view suffix, Tensor tensor) {
+    return edit.AddConstant(FreshName(edit.graph(), Concat(label, "/", suffix)), std::move(tensor));
   };
   Node node;
   if (by_range) {

@@ -1,5 +1,5 @@
-// No node waits for another but for its values. Nodes that were run for their effect alone (assertions, prints) are
-// dead from now on; they stay until somebody removes the dead.
+// Removes all control edges. Nodes that ran only for their side effects (assertions, prints) become dead; a later pass
+// removes dead nodes.
 
 #include "passes/transforms/passes.h"
 

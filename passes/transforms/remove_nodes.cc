@@ -1,8 +1,9 @@
-// op(x)  =>  x        for the ops that were asked for
+// op(x)  =>  x        for the requested ops
 //
-// Identity, CheckNumerics, StopGradient, ..: nodes of one output that is read and one input that is not constant.
-// Kept: outputs of the graph, values that subgraphs read by name, nodes with control edges, and where type or shape are
-// known to change. Exact for ops that hand their input on; for any other op the answer is another one, as was asked.
+// For Identity, CheckNumerics, StopGradient, ..: nodes with one output that has consumers and one input that is not
+// constant. Kept: outputs of the graph, values that subgraphs read by name, nodes with control edges, and nodes that
+// are known to change type or shape. Exact for ops that return their input; for any other op outputs change, as
+// requested.
 
 #include <algorithm>
 #include <limits>
@@ -16,13 +17,13 @@
 namespace halftone {
 namespace {
 
-// "" or why the node stays.
+// "" if the node is removed, else the reason.
 std::string WhyKept(const Graph& g, NodeId id, ValueId x, ValueId y) {
-  if (!x.valid()) return "it has not one computed input";
+  if (!x.valid()) return "it does not have exactly one computed input";
   if (!y.valid()) return "it has no output";
   for (size_t i = 1; i < g.node(id).outputs.size(); ++i) {
     const ValueId other = g.node(id).outputs[i];
-    if (other.valid() && (!g.uses(other).empty() || g.IsOutput(other))) return "another output of it is read";
+    if (other.valid() && (!g.uses(other).empty() || g.IsOutput(other))) return "another of its outputs has consumers";
   }
   if (g.IsOutput(y)) return "it is an output of the graph";
   if (g.IsCaptured(y)) return "a subgraph reads it by name";

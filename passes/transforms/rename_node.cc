@@ -1,7 +1,7 @@
-// The node of one name has another. Where no node has it, a value of that name is meant (ONNX names tensors).
+// Renames the node with a given name. If no node has the name, renames the value with that name (ONNX names tensors).
 //
-// An output of the graph that is called after it is called after the new name. Answers stay. INVALID_ARGUMENT: nothing
-// is called so, or the new name is taken. Nodes of nested graphs keep their names.
+// An output of the graph that has the name of the node is renamed as well. Outputs do not change. INVALID_ARGUMENT:
+// nothing has the name, or the new name is used. Nodes of nested graphs keep their names.
 
 #include <limits>
 #include <utility>
@@ -25,22 +25,20 @@ class RenameNode final : public Pass {
   RenameNode(std::string old_name, std::string name) : old_(std::move(old_name)), new_(std::move(name)) {}
   std::string_view name() const override { return "rename_node"; }
   bool enters_nested() const override { return false; }
-  float tolerance() const override {
-    return std::numeric_limits<float>::infinity();
-  }  // outputs may be called otherwise
+  float tolerance() const override { return std::numeric_limits<float>::infinity(); }  // outputs may have other names
 
   absl::Status Run(GraphEditor& edit, PassContext&) const override {
     const Graph& g = edit.graph();
     NodeId id = g.FindNode(old_);
     if (!id.valid() && g.FindValue(old_).valid()) id = g.producer(g.FindValue(old_));
-    if (!id.valid()) return absl::InvalidArgumentError(Concat("no node and no value is called '", old_, "'"));
+    if (!id.valid()) return absl::InvalidArgumentError(Concat("no node and no value has the name '", old_, "'"));
     if (g.FindNode(new_).valid() || g.FindValue(new_).valid())
-      return absl::InvalidArgumentError(Concat("the name '", new_, "' is taken"));
+      return absl::InvalidArgumentError(Concat("the name '", new_, "' is already used"));
     if (g.node(id).name == old_) edit.SetName(id, new_);
     for (const ValueId output : std::vector<ValueId>(g.node(id).outputs)) {
       if (!output.valid()) continue;
       if (g.IsCaptured(output))
-        return absl::InvalidArgumentError(Concat("'", old_, "' is read by its name inside a subgraph"));
+        return absl::InvalidArgumentError(Concat("'", old_, "' is read by name inside a subgraph"));
       const std::string value = Renamed(g.value(output).name, old_, new_);
       edit.SetValueName(output, value);
     }

@@ -1,9 +1,9 @@
-// Nodes of one op become nodes of another, with the same inputs and attributes.
+// Changes the op of nodes; they keep their inputs and attributes.
 //
-// Between ops of the table (Relu => Relu6), between spellings of one op (Add => AddV2), and between ops that are not in
-// the table (a custom op's new name). An op of the table cannot become one that is not, nor the other way round: what
-// its attributes are called there is not known. INVALID_ARGUMENT where the new op does not take what the node has.
-// Answers are another op's, as was asked.
+// Between ops of the op table (Relu => Relu6), between spellings of one op (Add => AddV2), and between ops outside the
+// table (a custom op's new name). An op of the table cannot become one outside it, or the other way round, because the
+// names of the attributes there are unknown. INVALID_ARGUMENT if the new op does not support the inputs or attributes
+// of the node. Outputs are those of the new op, as requested.
 
 #include <limits>
 #include <optional>

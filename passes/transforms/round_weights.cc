@@ -1,7 +1,7 @@
-// Weights of f32 take at most num_steps values, evenly spaced, and stay f32: the file compresses better.
+// Rounds f32 weights to at most num_steps evenly spaced values; they stay f32, and the file compresses better.
 //
-// Every f32 constant of at least minimum_size elements, that are all finite, on a grid of its own that holds 0.
-// Answers move by what the rounding of weights does to them.
+// Applies to every f32 constant with at least minimum_size elements that are all finite. Each has a separate grid that
+// includes 0. Outputs change by the rounding of the weights.
 
 #include <limits>
 #include <utility>

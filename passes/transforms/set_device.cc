@@ -1,5 +1,5 @@
-// Every node stands on `device`; with if_default only those that stood on none. remove_device is the empty device.
-// Outputs stay. No node gets a device where the file has no place for it.
+// Sets the device of every node; with if_default only of nodes without one. remove_device sets the empty device.
+// Outputs do not change. ONNX nodes have no device, and get none: the format cannot store it.
 
 #include <utility>
 

@@ -1,9 +1,9 @@
-// What no output needs is removed. Nodes that are named become inputs of the graph first, so that what was before them
-// is not needed any more.
+// Removes the nodes on which no output depends. Named nodes become inputs of the graph first, so that the nodes before
+// them are removed.
 //
-// A model whose preprocessing is cut off has other inputs, as was asked; without names answers stay. Types and shapes
-// behind an input of another type or shape are inferred again. INVALID_ARGUMENT: no node or value is called so, type or
-// shape are not known and not given, or what reads the input cannot have them.
+// A model without its preprocessing has different inputs, as requested; without names outputs do not change. Types and
+// shapes after an input with a new type or shape are inferred again. INVALID_ARGUMENT: no node or value has the name,
+// type or shape are neither known nor given, or a consumer does not support them.
 
 #include <algorithm>
 #include <limits>
@@ -31,7 +31,7 @@ class StripUnusedNodes final : public Pass {
     edit.RemoveDeadNodes();
     if (cuts_.empty()) return absl::OkStatus();
     if (!changed.empty()) HALFTONE_RETURN_IF_ERROR(InferAfter(std::move(changed), edit));
-    // Inputs that only what was cut off needed.
+    // Removes the inputs that only removed nodes needed.
     for (const NodeId id : std::vector<NodeId>(edit.graph().inputs())) {
       const ValueId value = edit.graph().output(id);
       const bool needed = !edit.graph().uses(value).empty() || edit.graph().IsOutput(value);
@@ -41,19 +41,19 @@ class StripUnusedNodes final : public Pass {
   }
 
  private:
-  // Adds the new input to `changed` if its type or shape is another than the value's was.
+  // Adds the new input to `changed` if its type or shape differs from that of the value.
   static absl::Status Cut(const CutAt& cut, GraphEditor& edit, std::set<ValueId>& changed) {
     const Graph& g = edit.graph();
     NodeId id = g.FindNode(cut.node);
     if (!id.valid() && g.FindValue(cut.node).valid()) id = g.producer(g.FindValue(cut.node));
-    if (!id.valid()) return absl::InvalidArgumentError(Concat("no node and no value is called '", cut.node, "'"));
+    if (!id.valid()) return absl::InvalidArgumentError(Concat("no node and no value has the name '", cut.node, "'"));
     if (g.op(id) == OpKind::kInput) return absl::OkStatus();
     const ValueId value = g.output(id);
     if (!value.valid()) return absl::InvalidArgumentError(Concat("node '", cut.node, "' has no output"));
     for (size_t i = 1; i < g.node(id).outputs.size(); ++i) {
       const ValueId other = g.node(id).outputs[i];
       if (other.valid() && (!g.uses(other).empty() || g.IsOutput(other)))
-        return absl::InvalidArgumentError(Concat("node '", cut.node, "': its output ", i, " is read too"));
+        return absl::InvalidArgumentError(Concat("node '", cut.node, "': its output ", i, " has consumers too"));
     }
     const DataType type = cut.type == DataType::kUnknown ? g.type(value) : cut.type;
     if (type == DataType::kUnknown)
@@ -76,7 +76,7 @@ class StripUnusedNodes final : public Pass {
     return absl::OkStatus();
   }
 
-  // Opaque nodes keep what they say of their results: nobody else knows.
+  // Opaque nodes keep the types and shapes of their results: inference does not know them.
   static absl::Status InferAfter(std::set<ValueId> changed, GraphEditor& edit) {
     const Graph& g = edit.graph();
     for (const NodeId id : g.TopologicalOrder()) {
@@ -92,7 +92,7 @@ class StripUnusedNodes final : public Pass {
         if (port != nullptr && port->type_variable != '*') edit.SetType(output, DataType::kUnknown);
       }
     }
-    return Annotate(InferShapes(edit), "behind the new inputs");
+    return Annotate(InferShapes(edit), "after the new inputs");
   }
 
   std::vector<CutAt> cuts_;

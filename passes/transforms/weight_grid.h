@@ -1,4 +1,4 @@
-// Evenly spaced numbers, one of which is 0, that stand for the elements of a weight.
+// Evenly spaced numbers, including 0, to which the elements of a weight are rounded.
 #ifndef HALFTONE_PASSES_TRANSFORMS_WEIGHT_GRID_H_
 #define HALFTONE_PASSES_TRANSFORMS_WEIGHT_GRID_H_
 
@@ -18,8 +18,8 @@ struct WeightGrid {
   float ValueOf(int64_t step) const { return static_cast<float>(step - zero) * size; }
 };
 
-// From the smallest element (or 0) to the largest (or 0). nullopt: there is none, one is not finite, or all are 0.
-// REQUIRES: steps >= 2
+// The grid from the smallest element (or 0) to the largest (or 0). nullopt if there are no elements, one is not finite,
+// or all are 0. REQUIRES: steps >= 2
 std::optional<WeightGrid> GridOver(std::span<const float> elements, int64_t steps);
 
 }  // namespace halftone

@@ -137,7 +137,7 @@ TEST(StripUnusedNodes, WhatReadsTheNewInputMustBeAbleTo) {
     return std::string(After(Net("onnx"), "strip_unused_nodes(name=h, " + given + ")").status().message());
   };
   const std::string shape = error("shape_for_name=\"4,47\""), type = error("type_for_name=s32");
-  EXPECT_TRUE(Contains(shape, "behind the new inputs") && Contains(shape, "matmul")) << shape;
+  EXPECT_TRUE(Contains(shape, "after the new inputs") && Contains(shape, "matmul")) << shape;
   EXPECT_TRUE(Contains(type, "matmul")) << type;
 }
 
@@ -181,7 +181,7 @@ TEST(RenameNode, SaysWhatCannotBeRenamed) {
       "graph format=graphdef layout=channels_last (x: f32[2]) { m = relu(x) name=\"m\"  y = tanh(m) name=\"y\"  return "
       "y }";
   const absl::Status absent = After(text, "rename_node(old=n, new=k)").status();
-  EXPECT_TRUE(Contains(std::string(absent.message()), "no node and no value is called 'n'")) << absent;
+  EXPECT_TRUE(Contains(std::string(absent.message()), "no node and no value has the name 'n'")) << absent;
   const absl::Status taken = After(text, "rename_node(old=m, new=y)").status();
   EXPECT_TRUE(Contains(std::string(taken.message()), "the name 'y' is taken")) << taken;
 }

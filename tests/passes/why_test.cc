@@ -27,16 +27,16 @@ constexpr KeptCase kCases[] = {
     {"fuse-dilated-conv", R"(graph (x: f32[1,8,8,3]) { w = const f32[2,2,3,4]  b = const s64[2] {2, 2}
         p = const s64[2,2] {0, 0, 0, 0}  s = space_to_batch(x, b, p)
         k = conv(s, w) {layout="NHWC", weights_layout="HWIO", dilations=[1, 2]}  return y=batch_to_space(k, b, p) })",
-     "the conv has dilations already: [1, 2]"},
+     "the conv already has dilations: [1, 2]"},
     {"fuse-dilated-conv", R"(graph (x: f32[1,8,8,3]) { w = const f32[3,3,3,4]  b = const s64[2] {2, 2}
         p = const s64[2,2] {0, 0, 0, 0}  s = space_to_batch(x, b, p)
         k = conv(s, w) {layout="NHWC", weights_layout="HWIO", pads=[1, 0, 1, 0]}  return y=batch_to_space(k, b, p) })",
-     "the conv pads its input, which is between blocks then: [1, 0, 1, 0]"},
+     "the conv pads its input, which would pad every block: [1, 0, 1, 0]"},
     {"fuse-dilated-conv", R"(graph (x: f32[1,8,8,3]) { w = const f32[3,3,3,4]  b = const s64[2] {2, 2}
         p = const s64[2,2] {0, 0, 0, 0}  s = space_to_batch(x, b, p)
         k = conv(s, w) {layout="NHWC", weights_layout="HWIO", auto_pad="SAME_UPPER"}
         return y=batch_to_space(k, b, p) })",
-     "the conv pads its input, which is between blocks then: SAME_UPPER"},
+     "the conv pads its input, which would pad every block: SAME_UPPER"},
     {"fuse-dilated-conv", R"(graph (x: f32[1,3,8,8]) { w = const f32[4,4,1,1]  b = const s64[2] {1, 2}
         p = const s64[2,2] {0, 1, 0, 0}  c = const s64[2,2] {0, 0, 0, 0}  s = space_to_batch(x, b, p)
         k = conv(s, w)  return y=batch_to_space(k, b, c) })",
@@ -48,13 +48,13 @@ constexpr KeptCase kCases[] = {
     {"fuse-dilated-conv", R"(graph (x: f32[1,8,8,3]) { w = const f32[1,1,3,4]  b = const s64[2] {2, 4}
         c = const s64[2] {4, 2}  p = const s64[2,2] {0, 0, 0, 0}  s = space_to_batch(x, b, p)
         k = conv(s, w) {layout="NHWC", weights_layout="HWIO"}  return y=batch_to_space(k, c, p) })",
-     "blocks, pads and crops are not constant and of one size: 'b' s64[2] {2, 4}, 'p' s64[2,2] {0, 0, 0, 0}, "
+     "blocks, pads and crops are not constants of one size: 'b' s64[2] {2, 4}, 'p' s64[2,2] {0, 0, 0, 0}, "
      "'c' s64[2] {4, 2}, 'p' s64[2,2] {0, 0, 0, 0}"},
     {"fuse-dilated-conv", R"(graph (x: f32[2,6,3]) { w = const f32[3,1,3,4]  b = const s64[1] {2}
         p = const s64[1,2] {0, 0}  q = const s64[1] {2}  s = space_to_batch(x, b, p)
         k = conv(unsqueeze(s, q), w) {layout="NHWC", weights_layout="HWIO"}
         return y=batch_to_space(squeeze(k, q), b, p) })",
-     "the squeeze is not of a conv's height: 'q' s64[1] {2} and 'q' s64[1] {2} of rank 4, blocks [2]"},
+     "the squeeze does not remove the conv's height: 'q' s64[1] {2} and 'q' s64[1] {2} of rank 4, blocks [2]"},
     {"fuse-dilated-conv", R"(graph (x: f32[1,8,8,3]) { w = const f32[1,1,3,4]  b = const s64[2] {2, 2}
         p = const s64[2,2] {0, 0, 0, 0}  c = const s64[2,2] {1, 0, 0, 0}  s = space_to_batch(x, b, p)
         k = conv(s, w) {layout="NHWC", weights_layout="HWIO"}  return y=batch_to_space(k, b, c) })",
@@ -69,39 +69,38 @@ constexpr KeptCase kCases[] = {
      "not every part has a conv: 3 parts, 2 joined"},
     {"fuse-grouped-conv", R"(graph (x: f32[2,4,5,4]) { v = const f32[4,1,2,3]  w = const f32[4,1,2,3]
         s, t = split(x, _, 1)  return y=concat(conv(s, v) {group=2}, conv(t, w) {group=2}, 1) })",
-     "the convs are in groups themselves: 2 with weights OIHW"},
+     "the convs are already grouped: 2 with weights OIHW"},
     {"fuse-grouped-conv", R"(graph (x: f32[2,4,5,4], r: f32[2,3,5,4]) { v = const f32[3,2,1,1]  w = const f32[3,2,1,1]
         s, t = split(x, _, 1)  return y=concat(conv(s, v, _, r), conv(t, w), 1) })",
      "a conv has a residual: 'r' f32[2,3,5,4]"},
     {"fuse-grouped-conv", R"(graph (x: f32[2,4,5,4]) { v = const f32[3,2,2,3]  w = const f32[3,2,2,3]
         a = const s64[] {1}  b = const s64[] {2}  s, t = split(x, _, a)  return y=concat(conv(s, v), conv(t, w), b) })",
-     "split or concat is along another dimension: 'a' s64[] {1} and 'b' s64[] {2}, the channels are 1"},
+     "split or concat is not along the channels: 'a' s64[] {1} and 'b' s64[] {2}, the channels are 1"},
     {"fuse-grouped-conv", R"(graph (x: f32[2,4,5,4]) { v = const f32[2,2,1,1]  s, t = split(x, _, 1)
         return y=concat(conv(s, v), t, 1) })",
-     "one of the parts is no conv: 't' f32[2,2,5,4]"},
+     "one of the parts is not a conv: 't' f32[2,2,5,4]"},
     {"fuse-grouped-conv", R"(graph (x: f32[2,4,5,4]) { v = const f32[3,2,2,3]  w = const f32[3,2,2,3]
         s, t = split(x, _, 1)  c = conv(t, v)  return y=concat(c, conv(s, w), 1) })",
-     "a conv is not of the part of its place: 'c' reads 't' f32[2,2,5,4], not part 0"},
+     "the convs do not read the parts in order: 'c' reads 't' f32[2,2,5,4], not part 0"},
     {"fuse-grouped-conv", R"(graph (x: f32[2,4,5,4]) { v = const f32[3,2,1,1]  w = const f32[3,2,1,1]
         s, t = split(x, _, 1)  return y=concat(conv(s, v) {pads=[0, 0, 0, 0]}, conv(t, w), 1) })",
-     "the convs are not alike: pads [0, 0, 0, 0] and none"},
+     "the convs differ: pads [0, 0, 0, 0] and none"},
     {"fuse-grouped-conv", R"(graph (x: f32[2,4,5,4]) { v = const f32[3,2,1,1]  w = const f32[3,2,1,1]
         s, t = split(x, _, 1)
         return y=concat(conv(s, v) {activation="relu"}, conv(t, w) {activation="tanh"}, 1) })",
-     "the convs are not alike: activation relu and tanh"},
+     "the convs differ: activation relu and tanh"},
     {"fuse-grouped-conv", R"(graph (x: f32[2,4,5,4]) { v = const f32[3,1,2,3]  w = const f32[3,3,2,3]
         s, t = split(x, [1, 3], 1)  return y=concat(conv(s, v), conv(t, w), 1) })",
      "weights or biases are not constants of one shape: 'v' f32[3,1,2,3] and 'w' f32[3,3,2,3]"},
 
     {"fuse-resize-nearest", R"(graph (x: f32[5,2,4]) { p, q = split(x, _, 1)  return y=concat(p, p, q, q, 1) })",
-     "it is no image of rank 4: 'x' f32[5,2,4]"},
-    {"fuse-resize-nearest",
-     R"(graph format=graphdef layout=channels_last (x: bool[1,2,2,1]) { a = const s32[] {1}  p, q = split(x, _, a)
+     "it is not an image of rank 4: 'x' f32[5,2,4]"},
+    {"fuse-resize-nearest", R"(graph layout=channels_last (x: bool[1,2,2,1]) { a = const s32[] {1}  p, q = split(x, _, a)
         return y=concat(p, p, q, q, a) })",
-     "a resize does not take the type: 'x' bool[1,2,2,1]"},
+     "resize does not support the type: 'x' bool[1,2,2,1]"},
     {"fuse-resize-nearest", R"(graph (x: f32[2,5,2,4]) { a = const s64[] {2}  b = const s64[] {3}  p, q = split(x, _, a)
         return y=concat(p, p, q, q, b) })",
-     "split and concat are along other dimensions or the first: 'a' s64[] {2} and 'b' s64[] {3}"},
+     "split and concat are not along the same spatial dimension: 'a' s64[] {2} and 'b' s64[] {3}"},
     {"fuse-resize-nearest", R"(graph (x: f32[2,5,4,3]) { p, q = split(x, _, 2)  return y=concat(p, p, q, q, 2) })",
      "the parts are not single rows: 2 along 2 of 'x' f32[2,5,4,3]"},
     {"fuse-resize-nearest", R"(graph (x: f32[2,5,2,4]) { p, q = split(x, _, 2)  return y=concat(p, p, q, 2) })",
@@ -119,16 +118,16 @@ constexpr KeptCase kCases[] = {
         s = const s32[4] {2, 6, 7, 2}  b = const f32[2]
         c = conv_transpose(x, w, _, s) {layout="NHWC", weights_layout="HWOI", strides=[1, 1], auto_pad="VALID"}
         return y=bias_add(c, b) {layout="NHWC"} })",
-     "its operator has no bias: weights HWOI, shape of the result 's' s32[4] {2, 6, 7, 2}"},
+     "the operator has no bias: weights HWOI, shape of the result 's' s32[4] {2, 6, 7, 2}"},
     {"fuse-conv-transpose-bias", R"(graph (x: f32[2,3,4,5]) { w = const f32[3,2,3,3]  a = const f32[2] {1, 2}
         b = const f32[2]  return y=bias_add(conv_transpose(x, w, a), b) })",
-     "it has a bias already: 'a' f32[2] {1, 2}"},
+     "it already has a bias: 'a' f32[2] {1, 2}"},
     {"fuse-conv-transpose-bias", R"(graph (x: f32[2,3,4,5]) { w = const f32[3,2,3,3]  b = const f32[7]
         c = conv_transpose(x, w)  return y=add(c, b) })",
-     "the other operand is no constant vector over the channels: 'b' f32[7] and 'c' f32[2,2,6,7]"},
+     "the other operand is not a constant vector over the channels: 'b' f32[7] and 'c' f32[2,2,6,7]"},
     {"fuse-conv-transpose-bias", R"(graph (x: f32[2,3,4,5], a: f32[2]) { w = const f32[3,2,3,3]
         b = const f32[2,1,1]  c = conv_transpose(x, w, a)  return y=add(c, b) })",
-     "it has a bias that is not constant f32, one a channel: 'a' f32[2] and 'c' f32[2,2,6,7]"},
+     "its bias is not an f32 constant with one element per channel: 'a' f32[2] and 'c' f32[2,2,6,7]"},
 
     {"fuse-conv-layout", R"(graph (x: f32[2,5,4,3]) { w = const f32[6,3,2,3]
         return y=transpose(conv(transpose(x, [0, 3, 2, 1]), w), [0, 2, 3, 1]) })",
@@ -171,7 +170,7 @@ constexpr KeptCase kCases[] = {
     {"fuse-lstm-cell", R"(graph (x: f32[2,3], h: f32[2,4], c: f32[2,4], w: f32[7,16]) {
         g = matmul(concat(x, h, 1:s32), w)  i, j, f, o = split(g, _, 1:s32)
         state = add(mul(c, sigmoid(f)), mul(sigmoid(i), tanh(j)))  return y=mul(tanh(state), sigmoid(o)) })",
-     "the gates are no product of rows with constant f32 weights: 'g' f32[2,16]"},
+     "the gates are not a matmul of rows with constant f32 weights: 'g' f32[2,16]"},
     {"fuse-lstm-cell", R"(graph (x: f32[2,3], h: f32[2,4], c: f32[1,4]) { w = const f32[7,16]
         i, j, f, o = split(matmul(concat(x, h, 1:s32), w), _, 1:s32)
         state = add(mul(c, sigmoid(f)), mul(sigmoid(i), tanh(j)))  return y=mul(tanh(state), sigmoid(o)) })",
@@ -184,15 +183,15 @@ constexpr KeptCase kCases[] = {
         m = matmul(concat(x, h, 1:s32), w)  i, j, f, o = split(m, _, 1:s32) name="s"
         a, b, d, e = split(m, _, 1:s32) name="t"
         state = add(mul(c, sigmoid(f)), mul(sigmoid(i), tanh(j)))  return y=mul(tanh(state), sigmoid(e)) })",
-     "the gates are of different products: split 's' and 't'"},
+     "the gates are computed by different matmuls: split 's' and 't'"},
     {"fuse-lstm-cell", R"(graph (x: f32[2,3], c: f32[2,4]) { w = const f32[3,16]
         i, j, f, o = split(matmul(x, w), _, 1:s32)
         state = add(mul(c, sigmoid(f)), mul(sigmoid(i), tanh(j)))  return y=mul(tanh(state), sigmoid(o)) })",
-     "the gates are not of an input and a state: values multiplied are 1"},
+     "the gates do not read an input and a state: the number of multiplied values is 1"},
 
     {"fuse-concat-activation", R"(graph (x: f32[2,3,5,4]) { v = const f32[2,3,1,1]  c = conv(x, v)
         return y=relu(concat(c, c, 1:s32)) })",
-     "a part comes twice: 'c' f32[2,2,5,4]"},
+     "a part occurs twice: 'c' f32[2,2,5,4]"},
     {"fuse-concat-activation", R"(graph (x: f32[2,3,5,4], a: f32[]) { v = const f32[2,3,1,1]  w = const f32[4,3,1,1]
         b = const f32[] {6}  return y=clip(concat(conv(x, v), conv(x, w), 1:s32), a, b) })",
      "the bounds are not constant: 'a' f32[] and 'b' f32[] {6}"},
@@ -214,7 +213,7 @@ constexpr KeptCase kCases[] = {
      "the operands are not known to have the same shape: 'm' f32[2,5] and 'r' f32[1,5]"},
 
     {"fuse-l2-loss", R"(graph (x: f32[2,3], z: f32[5], u: f32[]) { return y=add_n(l2_loss(x), l2_loss(z), u) })",
-     "an operand is no l2_loss: 'u' f32[]"},
+     "an operand is not an l2_loss: 'u' f32[]"},
     {"fuse-l2-loss", R"(graph (x: f32[2,3]) { a = l2_loss(x)  return y=add(a, a) })",
      "a loss is added twice: 'a' f32[]"},
 };

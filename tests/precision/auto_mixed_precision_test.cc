@@ -1,4 +1,4 @@
-// The amp, step by step, on GraphDefs as they are spelled: what is marked and what starts, ends or passes a path.
+// AutoMixedPrecision, step by step, on GraphDefs as spelled: what is marked, and what starts, ends or propagates a path.
 
 #include "passes/precision/auto_mixed_precision.h"
 
@@ -352,7 +352,7 @@ TEST(AutoMixedPrecision, AnUnknownOpIsAWarningAndStays) {
       n MatMul u,x T=f32)");
   EXPECT_EQ(Marked(plan), "m.T n.T");
   EXPECT_EQ(StepOf(plan, "u"), "");
-  EXPECT_THAT(plan.warnings, Contains(HasSubstr("'MyOp' is no op")));
+  EXPECT_THAT(plan.warnings, Contains(HasSubstr("'MyOp' is not an op")));
 }
 
 TEST(AutoMixedPrecision, AFusedOpIsAWarning) {

@@ -1,6 +1,6 @@
 // plan_dump [--lists NAME] [--infer-after] [--level LEVEL] < LIST: what the planner "lists" says of GraphDefs. A line
 // of LIST is a path and the names of the outputs, separated by tabs. For each: "model PATH", then "row NODE OP
-// ATTRIBUTE INDEX LIST COLOUR" for each float type attribute and "summary ...", or "error ..."; fields are separated by
+// ATTRIBUTE INDEX LIST TYPE" for each float type attribute and "summary ...", or "error ..."; fields are separated by
 // tabs. Edits of the lists come from the environment.
 
 #include <iostream>
