@@ -36,7 +36,7 @@ constexpr size_t kReadBytes = 1 << 20;
 absl::Status CheckAddress(absl::string_view address) {
   if (absl::ConsumePrefix(&address, "unix:")) {
     if (!address.empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError("server address 'unix:': a path is wanted after the colon");
+    return absl::InvalidArgumentError("server address 'unix:': a path is expected after the colon");
   }
   const size_t colon = address.rfind(':');
   int port = 0;
@@ -44,7 +44,7 @@ absl::Status CheckAddress(absl::string_view address) {
                                 absl::SimpleAtoi(address.substr(colon + 1), &port) && port > 0 && port < 65536;
   if (is_host_and_port) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("server address '", address, "': HOST:PORT or unix:PATH is wanted, for example localhost:50051"));
+      absl::StrCat("server address '", address, "': HOST:PORT or unix:PATH is expected, for example localhost:50051"));
 }
 
 bool IsThisMachine(absl::string_view address) {
@@ -84,7 +84,7 @@ absl::Status WaitUntilConnected(grpc::Channel& channel, const ClientOptions& opt
     const bool cancelled = options.cancellation != nullptr && options.cancellation->cancelled();
     if (cancelled) return absl::CancelledError("interrupted");
     if (absl::Now() - start >= patience) {
-      return absl::UnavailableError(absl::StrCat("no server answers at ", options.address));
+      return absl::UnavailableError(absl::StrCat("server unreachable at ", options.address));
     }
     channel.WaitForStateChange(state, absl::ToChronoTime(absl::Now() + absl::Milliseconds(100)));
   }
@@ -92,7 +92,7 @@ absl::Status WaitUntilConnected(grpc::Channel& channel, const ClientOptions& opt
 
 }  // namespace
 
-bool IsFinal(v1::JobState state) { return state == v1::SUCCEEDED || state == v1::FAILED || state == v1::CANCELLED; }
+bool IsFinal(v1::JobState state) { return state == v1::JOB_STATE_SUCCEEDED || state == v1::JOB_STATE_FAILED || state == v1::JOB_STATE_CANCELLED; }
 
 std::string NewRequestId() {
   absl::BitGen random;

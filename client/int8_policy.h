@@ -1,4 +1,4 @@
-// What can be wrong with a policy's int8 before any server is asked.
+// Checks of Int8Policy that need no server.
 #ifndef HALFTONE_CLIENT_INT8_POLICY_H_
 #define HALFTONE_CLIENT_INT8_POLICY_H_
 
@@ -11,11 +11,10 @@ namespace halftone::client {
 
 struct Int8Problem {
   std::string field;  // of Int8Policy: "percentile"
-  std::string what;   // and what would be right
+  std::string what;   // says what would be right
 };
 
-// Every field that has an unknown word or a number out of its limits, or that contradicts another one; in the order of
-// the message. Thread-safe.
+// Every field with an unknown value, a number out of its limits or a contradiction to another field. Thread-safe.
 std::vector<Int8Problem> CheckInt8Policy(const v1::Int8Policy& policy);
 
 }  // namespace halftone::client

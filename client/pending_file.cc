@@ -48,7 +48,7 @@ absl::StatusOr<PendingFile> PendingFile::Create(const std::string& path) {
   const std::string folder = target.has_parent_path() ? target.parent_path().string() : ".";
   HALFTONE_RETURN_IF_ERROR(MakeDirectories(folder));
   if (std::error_code ignored; std::filesystem::is_directory(target, ignored)) {
-    return absl::FailedPreconditionError(absl::StrCat(path, ": is a folder, a file is wanted there"));
+    return absl::FailedPreconditionError(absl::StrCat(path, ": is a folder, a file is expected there"));
   }
   std::string temporary = absl::StrCat(folder, "/.", target.filename().string(), ".XXXXXX");
   UniqueFd fd(mkostemp(temporary.data(), O_CLOEXEC));

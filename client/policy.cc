@@ -77,14 +77,14 @@ class Reader {
 
   void ReadMessage(const YAML::Node& node, absl::string_view where, Message* message) {
     if (!node.IsMap()) {
-      Problem(node.Mark(), absl::StrCat(where, ": a map of keys is wanted, this is ", KindOf(node)));
+      Problem(node.Mark(), absl::StrCat(where, ": a map of keys is expected, found ", KindOf(node)));
       return;
     }
     const Descriptor& type = *message->GetDescriptor();
     std::set<std::string> seen;
     for (const auto& entry : node) {
       if (!entry.first.IsScalar()) {
-        Problem(entry.first.Mark(), absl::StrCat(where, ": a key must be a word, this is ", KindOf(entry.first)));
+        Problem(entry.first.Mark(), absl::StrCat(where, ": a key must be a word, found ", KindOf(entry.first)));
         continue;
       }
       const std::string& key = entry.first.Scalar();
@@ -111,12 +111,12 @@ class Reader {
   // "key:" and nothing after it (which has no place of its own): no entries, but not a value.
   void ReadNothing(const YAML::Node& key, const FieldDescriptor& field) {
     const bool has_entries = field.is_repeated() || field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
-    if (!has_entries) Problem(key.Mark(), absl::StrCat(field.name(), ": a value is wanted, there is none"));
+    if (!has_entries) Problem(key.Mark(), absl::StrCat(field.name(), ": a value is expected, there is none"));
   }
 
   void ReadList(const YAML::Node& node, const FieldDescriptor& field, Message* message) {
     if (!node.IsSequence()) {
-      Problem(node.Mark(), absl::StrCat(field.name(), ": a list is wanted, [...], this is ", KindOf(node)));
+      Problem(node.Mark(), absl::StrCat(field.name(), ": a list is expected, [...], found ", KindOf(node)));
       return;
     }
     const Reflection& reflection = *message->GetReflection();
@@ -171,7 +171,7 @@ class Reader {
 
   bool ReadString(const YAML::Node& node, const FieldDescriptor& field, std::string* text) {
     if (!node.IsScalar()) {
-      Problem(node.Mark(), absl::StrCat(field.name(), ": a text is wanted, this is ", KindOf(node)));
+      Problem(node.Mark(), absl::StrCat(field.name(), ": a text is expected, found ", KindOf(node)));
       return false;
     }
     *text = node.Scalar();
@@ -184,7 +184,7 @@ class Reader {
     if (plain && node.Scalar() == "true") return true;
     if (plain && node.Scalar() == "false") return false;
     const std::string found = node.IsScalar() ? absl::StrCat("'", report::Printable(node.Scalar()), "'") : KindOf(node);
-    Problem(node.Mark(), absl::StrCat(field.name(), ": true or false is wanted, this is ", found));
+    Problem(node.Mark(), absl::StrCat(field.name(), ": true or false is expected, found ", found));
     return false;
   }
 
@@ -192,14 +192,14 @@ class Reader {
     const bool plain = node.IsScalar() && node.Tag() != "!";  // "!": in quotes
     if (plain && absl::SimpleAtod(node.Scalar(), number) && std::isfinite(*number)) return true;
     const std::string found = node.IsScalar() ? absl::StrCat("'", report::Printable(node.Scalar()), "'") : KindOf(node);
-    Problem(node.Mark(), absl::StrCat(field.name(), ": a number is wanted, this is ", found));
+    Problem(node.Mark(), absl::StrCat(field.name(), ": a number is expected, found ", found));
     return false;
   }
 
   // 0: a problem was noted.
   int ReadEnum(const YAML::Node& node, const FieldDescriptor& field) {
     if (!node.IsScalar()) {
-      Problem(node.Mark(), absl::StrCat(field.name(), ": one word is wanted, this is ", KindOf(node)));
+      Problem(node.Mark(), absl::StrCat(field.name(), ": one word is expected, found ", KindOf(node)));
       return 0;
     }
     const auto* value = report::FindEnumValue(*field.enum_type(), node.Scalar());
@@ -210,7 +210,7 @@ class Reader {
   }
 
   void CheckWantedPrecision(const YAML::Node& node, const Message& message, const FieldDescriptor& field, int number) {
-    if (number == v1::ORIGINAL) Problem(node.Mark(), "precisions: original is always measured; it cannot be asked for");
+    if (number == v1::PRECISION_ORIGINAL) Problem(node.Mark(), "precisions: original is always measured; it cannot be asked for");
     const Reflection& reflection = *message.GetReflection();
     for (int i = 0; i < reflection.FieldSize(message, &field); ++i) {
       if (reflection.GetRepeatedEnumValue(message, &field, i) == number) {
@@ -245,9 +245,9 @@ class Reader {
 
   // fp32 above bf16 and fp16, which are one level, above int8; 0: no precision of a node.
   static int LevelOf(v1::Precision precision) {
-    if (precision == v1::FP32) return 3;
-    if (precision == v1::BF16 || precision == v1::FP16) return 2;
-    return precision == v1::INT8 ? 1 : 0;
+    if (precision == v1::PRECISION_FP32) return 3;
+    if (precision == v1::PRECISION_BF16 || precision == v1::PRECISION_FP16) return 2;
+    return precision == v1::PRECISION_INT8 ? 1 : 0;
   }
 
   void CheckInt8(const YAML::Node& node, const v1::Int8Policy& int8) {
@@ -268,11 +268,11 @@ class Reader {
     }
     for (const char* key : {"precision", "floor", "ceiling"}) {
       const auto* field = v1::NodeRule::descriptor()->FindFieldByName(key);
-      if (rule.GetReflection()->GetEnumValue(rule, field) == v1::ORIGINAL) {
+      if (rule.GetReflection()->GetEnumValue(rule, field) == v1::PRECISION_ORIGINAL) {
         Problem(node[key].Mark(), absl::StrCat(key, ": a node's precision is fp32, bf16, fp16 or int8"));
       }
     }
-    if (rule.ceiling() != v1::PRECISION_UNSPECIFIED && LevelOf(rule.floor()) > LevelOf(rule.ceiling())) {
+    if (rule.max_precision() != v1::PRECISION_UNSPECIFIED && LevelOf(rule.min_precision()) > LevelOf(rule.max_precision())) {
       Problem(node.Mark(), "a rule of 'nodes': the floor is above the ceiling");
     }
   }

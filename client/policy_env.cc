@@ -73,10 +73,10 @@ v1::ListEdits Compose(const v1::ListEdits& first, const v1::ListEdits& then) {
 }
 
 void MergeEnvironment(const GetVariable& get, v1::Policy* policy) {
-  const bool itex = policy->lists_variant() == "itex";
+  const bool itex = policy->lists_version() == "itex";
   v1::ListEdits edits = Compose(ListEditsFromEnvironment(get, itex), policy->lists());
   const char* level = get(absl::StrCat(kTensorFlow, "LEVEL"));
-  if (level != nullptr && *level != '\0' && !itex && policy->planner() != v1::PLACEMENT &&
+  if (level != nullptr && *level != '\0' && !itex && policy->planner() != v1::PLANNER_PLACEMENT &&
       policy->lists_level().empty()) {
     policy->set_lists_level(level);
   }

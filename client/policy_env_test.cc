@@ -82,7 +82,7 @@ TEST(PolicyEnv, IntelsListsHaveVariablesOfTheirOwn) {
                                 {"ITEX_AUTO_MIXED_PRECISION_ALLOWLIST_ADD", "Theirs"},
                                 {"ITEX_AUTO_MIXED_PRECISION_WHITELIST_ADD", "Older"}});
   v1::Policy policy;
-  policy.set_lists_variant("itex");
+  policy.set_lists_version("itex");
   MergeEnvironment(get, &policy);
   EXPECT_THAT(policy.lists().allow().add(), ElementsAre("Theirs"));
   v1::Policy other;
@@ -99,7 +99,7 @@ TEST(PolicyEnv, TheLevelIsThatOfThePolicyFirst) {
   MergeEnvironment(get, &policy);
   EXPECT_EQ(policy.lists_level(), "other");
   v1::Policy placement;
-  placement.set_planner(v1::PLACEMENT);
+  placement.set_planner(v1::PLANNER_PLACEMENT);
   MergeEnvironment(get, &placement);
   EXPECT_EQ(placement.lists_level(), "");
 }

@@ -23,16 +23,16 @@ void ExpectPolicy(const char* file, const char* expected) {
 }
 
 constexpr char kFull[] = R"pb(
-  planner: LISTS
-  precisions: BF16
+  planner: PLANNER_LISTS
+  precisions: PRECISION_BF16
   lists {
     allow { add: "Foo" }
     deny { remove: "Exp" }
   }
-  nodes { match: "conv1.*" precision: FP32 }
-  nodes { match: "head/.*" precision: BF16 }
+  nodes { match: "conv1.*" precision: PRECISION_FP32 }
+  nodes { match: "head/.*" precision: PRECISION_BF16 }
   force: true
-  dialect: ONNXRUNTIME
+  dialect: DIALECT_ONNXRUNTIME
   passes: "fold_batch_norms"
   passes: "round_weights(num_steps=64)"
   verify_passes: true
@@ -69,7 +69,7 @@ TEST(Policy, Json) {
 }
 
 TEST(Policy, JsonIndentedByTabs) {
-  ExpectPolicy("{\n\t\"precisions\": [\n\t\t\"bf16\"\n\t],\n\t\"nodes\": []\n}\n", "precisions: BF16");
+  ExpectPolicy("{\n\t\"precisions\": [\n\t\t\"bf16\"\n\t],\n\t\"nodes\": []\n}\n", "precisions: PRECISION_BF16");
 }
 
 TEST(Policy, EmptyFilesAndEmptyKeysSayNothing) {
@@ -117,29 +117,29 @@ const Wrong kWrong[] = {
     {"PrecisionUnspecified", "precisions: [precision_unspecified]",
      "p.yaml:1:14: no precision 'precision_unspecified'; known are original, fp32, bf16, fp16, int8"},
     {"PrecisionsNotAList", "precisions: bf16",
-     "p.yaml:1:13: precisions: a list is wanted, [...], this is a single value"},
-    {"PrecisionIsAMap", "precisions: [{a: b}]", "p.yaml:1:14: precisions: one word is wanted, this is a map"},
+     "p.yaml:1:13: precisions: a list is expected, [...], this is a single value"},
+    {"PrecisionIsAMap", "precisions: [{a: b}]", "p.yaml:1:14: precisions: one word is expected, found a map"},
     {"PlannerUnknown", "planner: list", "p.yaml:1:10: no planner 'list'; did you mean 'lists'?"},
-    {"PlannerIsAList", "planner: [lists]", "p.yaml:1:10: planner: one word is wanted, this is a list"},
+    {"PlannerIsAList", "planner: [lists]", "p.yaml:1:10: planner: one word is expected, found a list"},
     {"TargetRuntimeUnknown", "target_runtime: onnxruntim",
      "p.yaml:1:17: no target runtime 'onnxruntim'; did you mean 'onnxruntime'?"},
-    {"OpListNotAList", "op_list: conv2d", "p.yaml:1:10: op_list: a list is wanted, [...], this is a single value"},
+    {"OpListNotAList", "op_list: conv2d", "p.yaml:1:10: op_list: a list is expected, [...], this is a single value"},
     {"DialectUnknown", "dialect: onnxruntim", "p.yaml:1:10: no dialect 'onnxruntim'; did you mean 'onnxruntime'?"},
-    {"PassesNotAList", "passes: fold_constants", "p.yaml:1:9: passes: a list is wanted, [...], this is a single value"},
+    {"PassesNotAList", "passes: fold_constants", "p.yaml:1:9: passes: a list is expected, [...], this is a single value"},
     {"PassCutAtItsComma", "passes: [rename_op(old=a, new=b)]",
      "p.yaml:1:10: passes: 'rename_op(old=a' is not NAME or NAME(ARGUMENT=VALUE, ...), in quotes if it has commas\n"
      "p.yaml:1:27: passes: 'new=b)' is not NAME or NAME(ARGUMENT=VALUE, ...), in quotes if it has commas"},
-    {"ListsNotAMap", "lists: [Foo]", "p.yaml:1:8: 'lists': a map of keys is wanted, this is a list"},
-    {"EditNotAMap", "lists: {deny: [Exp]}", "p.yaml:1:15: 'deny': a map of keys is wanted, this is a list"},
-    {"OpsNotAList", "lists: {deny: {add: Exp}}", "p.yaml:1:21: add: a list is wanted, [...], this is a single value"},
-    {"OpIsAMap", "lists: {deny: {add: [{Exp: 1}]}}", "p.yaml:1:22: add: a text is wanted, this is a map"},
+    {"ListsNotAMap", "lists: [Foo]", "p.yaml:1:8: 'lists': a map of keys is expected, found a list"},
+    {"EditNotAMap", "lists: {deny: [Exp]}", "p.yaml:1:15: 'deny': a map of keys is expected, found a list"},
+    {"OpsNotAList", "lists: {deny: {add: Exp}}", "p.yaml:1:21: add: a list is expected, [...], this is a single value"},
+    {"OpIsAMap", "lists: {deny: {add: [{Exp: 1}]}}", "p.yaml:1:22: add: a text is expected, found a map"},
     {"OpEmpty", "lists: {deny: {add: ['']}}", "p.yaml:1:22: add: the text is empty"},
     {"OpBothWays", "lists:\n  deny: {add: [Exp], remove: [Exp]}",
      "p.yaml:2:9: 'Exp' is both added to and removed from one list"},
     {"NodesNotAList", "nodes: {match: a, precision: fp32}",
-     "p.yaml:1:8: nodes: a list is wanted, [...], this is a map"},
-    {"RuleNotAMap", "nodes: [conv1]", "p.yaml:1:9: one of 'nodes': a map of keys is wanted, this is a single value"},
-    {"RuleIsNothing", "nodes: [~]", "p.yaml:1:9: one of 'nodes': a map of keys is wanted, this is nothing"},
+     "p.yaml:1:8: nodes: a list is expected, [...], this is a map"},
+    {"RuleNotAMap", "nodes: [conv1]", "p.yaml:1:9: one of 'nodes': a map of keys is expected, found a single value"},
+    {"RuleIsNothing", "nodes: [~]", "p.yaml:1:9: one of 'nodes': a map of keys is expected, found nothing"},
     {"RuleWithoutPrecision", "nodes:\n  - match: a",
      "p.yaml:2:5: a rule of 'nodes' needs a key 'precision', 'floor' or 'ceiling'"},
     {"RuleWithoutMatch", "nodes: [{precision: fp32}]",
@@ -152,12 +152,12 @@ const Wrong kWrong[] = {
      "p.yaml:1:26: floor: a node's precision is fp32, bf16, fp16 or int8"},
     {"RuleOriginal", "nodes: [{match: a, precision: original}]",
      "p.yaml:1:31: precision: a node's precision is fp32, bf16, fp16 or int8"},
-    {"ForceWord", "force: maybe", "p.yaml:1:8: force: true or false is wanted, this is 'maybe'"},
-    {"ForceYes", "force: yes", "p.yaml:1:8: force: true or false is wanted, this is 'yes'"},
-    {"ForceQuoted", "force: \"true\"", "p.yaml:1:8: force: true or false is wanted, this is 'true'"},
-    {"ForceNothing", "force:", "p.yaml:1:1: force: a value is wanted, there is none"},
-    {"NotAMap", "- a\n- b", "p.yaml:1:1: the policy: a map of keys is wanted, this is a list"},
-    {"JustAWord", "bf16", "p.yaml:1:1: the policy: a map of keys is wanted, this is a single value"},
+    {"ForceWord", "force: maybe", "p.yaml:1:8: force: true or false is expected, found 'maybe'"},
+    {"ForceYes", "force: yes", "p.yaml:1:8: force: true or false is expected, found 'yes'"},
+    {"ForceQuoted", "force: \"true\"", "p.yaml:1:8: force: true or false is expected, found 'true'"},
+    {"ForceNothing", "force:", "p.yaml:1:1: force: a value is expected, there is none"},
+    {"NotAMap", "- a\n- b", "p.yaml:1:1: the policy: a map of keys is expected, found a list"},
+    {"JustAWord", "bf16", "p.yaml:1:1: the policy: a map of keys is expected, found a single value"},
     {"ControlCharacters", "\"a\\eb\": 1",
      "p.yaml:1:1: unknown key 'a\\x1bb' in the policy; known are planner, precisions, lists, nodes, force, "
      "dialect, passes, verify_passes, lists_variant, op_list, keep_first, keep_last, bf16_math_mode, target_runtime, "
@@ -186,17 +186,17 @@ TEST(Policy, EveryKeyOfThePlannersIsRead) {
       "nodes:\n  - {op: 'Conv(', name: 'a(b', floor: bf16, ceiling: fp32}\n",
       "p.yaml");
   ASSERT_TRUE(policy.ok()) << policy.status();
-  EXPECT_EQ(policy->planner(), v1::PLACEMENT);
-  EXPECT_EQ(policy->lists_variant(), "paddle-2.x");
-  EXPECT_EQ(policy->op_list_size(), 2);
+  EXPECT_EQ(policy->planner(), v1::PLANNER_PLACEMENT);
+  EXPECT_EQ(policy->lists_version(), "paddle-2.x");
+  EXPECT_EQ(policy->op_types_size(), 2);
   EXPECT_TRUE(policy->keep_first() && policy->keep_last() && policy->bf16_math_mode());
-  EXPECT_EQ(policy->target_runtime(), v1::Policy::ONNXRUNTIME);
+  EXPECT_EQ(policy->target_runtime(), v1::Policy::TARGET_RUNTIME_ONNXRUNTIME);
   EXPECT_EQ(policy->lists_level(), "UNSAFE_FORCE_ALL");
-  EXPECT_EQ(policy->precisions(1), v1::FP16);
+  EXPECT_EQ(policy->precisions(1), v1::PRECISION_FP16);
   EXPECT_EQ(policy->nodes(0).op(), "Conv(") << "only match is a regular expression";
   EXPECT_EQ(policy->nodes(0).name(), "a(b");
-  EXPECT_EQ(policy->nodes(0).floor(), v1::BF16);
-  EXPECT_EQ(policy->nodes(0).ceiling(), v1::FP32);
+  EXPECT_EQ(policy->nodes(0).min_precision(), v1::PRECISION_BF16);
+  EXPECT_EQ(policy->nodes(0).max_precision(), v1::PRECISION_FP32);
 }
 
 TEST(Policy, BadRegularExpressionHasItsPlace) {
@@ -249,15 +249,15 @@ int8:
   no_config_search: true
 )",
                R"pb(
-                 precisions: INT8
-                 nodes { op: "Softmax" floor: BF16 }
-                 nodes { op: "Conv" ceiling: INT8 }
+                 precisions: PRECISION_INT8
+                 nodes { op: "Softmax" min_precision: PRECISION_BF16 }
+                 nodes { op: "Conv" max_precision: PRECISION_INT8 }
                  int8 {
-                   calibrator: "percentile"
+                   calibration_method: "percentile"
                    percentile: 99.9
                    activations: "s8"
-                   rest: BF16
-                   form: OPERATORS
+                   fallback_precision: PRECISION_BF16
+                   quant_format: OPERATORS
                    smooth: true
                    clip_weights: true
                    reduce_range: true
@@ -288,8 +288,8 @@ nodes:
   const std::string message(policy.status().message());
   for (const char* part :
        {"p.yaml:3:15: calibrator: no such word 'entrpy'; did you mean 'entropy'?",
-        "p.yaml:4:15: percentile: goes with calibrator percentile", "p.yaml:6:9: rest: fp32 or bf16 is wanted",
-        "p.yaml:7:9: no form 'qqd'; did you mean 'qdq'?", "p.yaml:8:15: min_cosine: a number is wanted, this is 'high'",
+        "p.yaml:4:15: percentile: goes with calibrator percentile", "p.yaml:6:9: rest: fp32 or bf16 is expected",
+        "p.yaml:7:9: no form 'qqd'; did you mean 'qdq'?", "p.yaml:8:15: min_cosine: a number is expected, found 'high'",
         "p.yaml:9:19: budget_seconds: goes with a goal",
         "p.yaml:11:5: a rule of 'nodes': the floor is above the ceiling"}) {
     EXPECT_THAT(message, ::testing::HasSubstr(part));

@@ -16,7 +16,7 @@ class WatchTest : public WithFakeServer {
   void SetUp() override {
     WithFakeServer::SetUp();
     jobs_.job.set_name("jobs/1");
-    jobs_.job.set_state(v1::SUCCEEDED);
+    jobs_.job.set_state(v1::JOB_STATE_SUCCEEDED);
     for (int seq = 1; seq <= 6; ++seq) {
       v1::JobEvent event;
       event.set_seq(seq);
@@ -35,7 +35,7 @@ class WatchTest : public WithFakeServer {
 TEST_F(WatchTest, EveryEventOnceAndTheFinishedJob) {
   const absl::StatusOr<v1::Job> job = Watch();
   ASSERT_TRUE(job.ok()) << job.status();
-  EXPECT_EQ(job->state(), v1::SUCCEEDED);
+  EXPECT_EQ(job->state(), v1::JOB_STATE_SUCCEEDED);
   EXPECT_THAT(seen_, ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
@@ -64,7 +64,7 @@ TEST_F(WatchTest, UnknownJobIsNotTriedAgain) {
 }
 
 TEST_F(WatchTest, CancellationEndsTheStream) {
-  jobs_.job.set_state(v1::RUNNING);
+  jobs_.job.set_state(v1::JOB_STATE_RUNNING);
   std::thread stopper([&] {
     absl::SleepFor(absl::Milliseconds(50));
     cancellation_.Cancel();
@@ -134,7 +134,7 @@ TEST(Connect, NobodyThereIsUnavailableSoon) {
   const absl::Time start = absl::Now();
   const absl::Status status = Client::Connect({.address = "unix:/nonexistent/socket"}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("no server answers at unix:/nonexistent/socket"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("server unreachable at unix:/nonexistent/socket"));
   EXPECT_LT(absl::Now() - start, absl::Seconds(8));
 }
 

@@ -11,7 +11,7 @@ namespace halftone {
 namespace {
 
 constexpr std::string_view kCalibratorNames[] = {"min-max", "moving-average",     "percentile",
-                                                 "entropy", "mean-squared-error", "log"};
+                                                 "entropy", "mse", "log"};
 static_assert(std::size(kCalibratorNames) == static_cast<size_t>(Calibrator::kLog) + 1);
 
 // TensorFlow's FakeQuant says a scale by both ends of its range, in f32: it is their difference divided by 255. About

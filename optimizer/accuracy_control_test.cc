@@ -142,7 +142,7 @@ TEST_F(MeetGoalTest, AnotherCalibratorComesBeforeNodesAreRaised) {
   EXPECT_TRUE(result.goal_met);
   EXPECT_TRUE(result.search.excluded.empty());
   EXPECT_TRUE(result.search.sqnr_alone.empty()) << "nobody asks any more";
-  EXPECT_THAT(Names(result), ElementsAre("min-max", "mean-squared-error"));
+  EXPECT_THAT(Names(result), ElementsAre("min-max", "mse"));
   EXPECT_EQ(result.tried, 2);
   EXPECT_FALSE(result.configs[0].met);
   EXPECT_TRUE(result.configs[1].met);
@@ -152,7 +152,7 @@ TEST_F(MeetGoalTest, AnotherCalibratorComesBeforeNodesAreRaised) {
 
   EXPECT_EQ(ranges_, result.candidate.ranges) << "the source has the ranges of the config";
   EXPECT_EQ(ranges_.values.at("r").calibrator, Calibrator::kMeanSquaredError);
-  EXPECT_EQ(source_.calibrated.summary.calibrator, "mean-squared-error");
+  EXPECT_EQ(source_.calibrated.summary.calibrator, "mse");
   const std::string path = source_.calibrated.summary.path;
   const absl::StatusOr<RangesFile> file = ReadRanges(*ReadFile(path), path);
   ASSERT_TRUE(file.ok()) << file.status();
@@ -220,7 +220,7 @@ TEST_F(MeetGoalTest, OutliersAreSmoothed) {
   options_.int8.goal.min_sqnr_db = 25;
   const AccuracyControlResult result = Meet();
   EXPECT_TRUE(result.goal_met);
-  EXPECT_THAT(Names(result), ElementsAre("min-max", "min-max, smooth"));
+  EXPECT_THAT(Names(result), ElementsAre("min-max", "min-max, smooth-quant"));
   EXPECT_LT(result.configs[0].sqnr_db, 15);
   EXPECT_TRUE(result.candidate.options.int8.smooth);
   EXPECT_LT(result.candidate.ranges.values.at("x").max, before.values.at("x").max / 4);

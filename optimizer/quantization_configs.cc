@@ -23,7 +23,7 @@ absl::StatusOr<Int8Candidate> CandidateOf(const QuantizationConfig& config, cons
 }  // namespace
 
 std::string DescribeConfig(const QuantizationConfig& config) {
-  return Concat(CalibratorName(config.calibrator), config.smooth ? ", smooth" : "",
+  return Concat(CalibratorName(config.calibrator), config.smooth ? ", smooth-quant" : "",
                 config.clip_weights ? ", clip-weights" : "");
 }
 

@@ -40,12 +40,12 @@ TEST(Changed, OneThingAtATime) {
   QuantizationConfig config;
   EXPECT_EQ(DescribeConfig(config), "min-max");
   config = Changed(config, ConfigChange::kSmooth);
-  EXPECT_EQ(DescribeConfig(config), "min-max, smooth");
+  EXPECT_EQ(DescribeConfig(config), "min-max, smooth-quant");
   config = Changed(config, ConfigChange::kMeanSquaredError);
-  EXPECT_EQ(DescribeConfig(config), "mean-squared-error, smooth");
+  EXPECT_EQ(DescribeConfig(config), "mse, smooth-quant");
   config = Changed(config, ConfigChange::kPercentile);
   config = Changed(config, ConfigChange::kClipWeights);
-  EXPECT_EQ(DescribeConfig(config), "percentile, smooth, clip-weights");
+  EXPECT_EQ(DescribeConfig(config), "percentile, smooth-quant, clip-weights");
   EXPECT_EQ(Changed(config, ConfigChange::kEntropy), (QuantizationConfig{Calibrator::kEntropy, true, true}));
 }
 

@@ -8,11 +8,9 @@
 namespace halftone::report {
 namespace {
 
-// "50 samples": what the ranges came from.
+// "50 samples": the source of the ranges.
 std::string SourceText(const v1::Calibration& calibration) {
-  if (calibration.synthetic()) {
-    return "SYNTHETIC: random numbers, not samples; ranges of real data differ: give --calibration";
-  }
+  if (calibration.synthetic()) return "RANDOM DATA, ranges and accuracy of real data differ: give --calibration";
   std::string text = calibration.source() == "ranges" ? "ranges of a file" : "";
   if (calibration.samples() > 0) {
     absl::StrAppend(&text, text.empty() ? "" : ", ", calibration.samples(),
@@ -24,26 +22,31 @@ std::string SourceText(const v1::Calibration& calibration) {
 
 }  // namespace
 
-std::vector<std::string> CalibrationNotes(const v1::Calibration& calibration) {
-  if (calibration.source().empty()) return {};
-  std::string first = absl::StrCat("calibration: ", SourceText(calibration));
-  if (!calibration.calibrator().empty()) absl::StrAppend(&first, "; ", Printable(calibration.calibrator()));
-  if (!calibration.file().path().empty()) absl::StrAppend(&first, "; ", Printable(calibration.file().path()));
-  std::vector<std::string> notes = {std::move(first)};
-  if (!calibration.silent_channels().empty()) {
-    google::protobuf::RepeatedPtrField<std::string> values;
-    for (const v1::SilentChannels& silent : calibration.silent_channels()) {
-      *values.Add() = absl::StrCat(silent.value(), " (", silent.channels(), ")");
+std::string CalibrationNote(const v1::Calibration& calibration) {
+  if (calibration.source().empty()) return "";
+  std::string note = absl::StrCat("calibration: ", SourceText(calibration));
+  const std::string& method = calibration.calibration_method();
+  if (!method.empty()) absl::StrAppend(&note, "; ", Printable(method));
+  if (!calibration.file().path().empty()) absl::StrAppend(&note, "; ", Printable(calibration.file().path()));
+  return note;
+}
+
+std::vector<std::string> CalibrationDetails(const v1::Calibration& calibration) {
+  std::vector<std::string> details;
+  if (!calibration.always_zero_channels().empty()) {
+    google::protobuf::RepeatedPtrField<std::string> tensors;
+    for (const v1::AlwaysZeroChannels& row : calibration.always_zero_channels()) {
+      *tensors.Add() = absl::StrCat(row.tensor(), " (", row.channels(), ")");
     }
-    notes.push_back(absl::StrCat("calibration: channels that no sample reached, of ", values.size(),
-                                 values.size() == 1 ? " value: " : " values: ", Printable(FirstFew(values))));
+    details.push_back(absl::StrCat("calibration: always-zero channels in ", tensors.size(),
+                                   tensors.size() == 1 ? " tensor: " : " tensors: ", Printable(FirstFew(tensors))));
   }
-  if (const auto& widening = calibration.still_widening(); !widening.empty()) {
-    notes.push_back(absl::StrCat("calibration: the last sample still widened ", widening.size(),
-                                 widening.size() == 1 ? " range" : " ranges",
-                                 ", give more: ", Printable(FirstFew(widening))));
+  if (const auto& tensors = calibration.not_converged(); !tensors.empty()) {
+    details.push_back(absl::StrCat("calibration: not converged, ", tensors.size(),
+                                   tensors.size() == 1 ? " range" : " ranges",
+                                   " still grew at the last sample, give more: ", Printable(FirstFew(tensors))));
   }
-  return notes;
+  return details;
 }
 
 }  // namespace halftone::report

@@ -1,4 +1,4 @@
-// Where the ranges of int8 came from, for people.
+// Where the activation ranges of int8 come from, as text.
 #ifndef HALFTONE_REPORT_CALIBRATION_H_
 #define HALFTONE_REPORT_CALIBRATION_H_
 
@@ -9,9 +9,11 @@
 
 namespace halftone::report {
 
-// "calibration: 50 samples; min-max; m.ranges.json", and a line for each thing in the ranges that is doubtful. Nothing
-// where nothing was calibrated.
-std::vector<std::string> CalibrationNotes(const v1::Calibration& calibration);
+// "calibration: 50 samples; min-max; m.ranges.json"; "" where nothing was calibrated.
+std::string CalibrationNote(const v1::Calibration& calibration);
+
+// A line for each sign of too little calibration data.
+std::vector<std::string> CalibrationDetails(const v1::Calibration& calibration);
 
 }  // namespace halftone::report
 

@@ -140,7 +140,7 @@ absl::StatusOr<v1::Comparison> Compare(const v1::Report& a, const v1::Report& b)
     for (const std::string& reason : of_b->benchmark().invalid_reasons()) {
       variant.add_invalid_reasons(absl::StrCat("B: ", reason));
     }
-    if (of_a.precision() == v1::ORIGINAL) continue;
+    if (of_a.precision() == v1::PRECISION_ORIGINAL) continue;
     log_sum += std::log(variant.speedup().median());
     ++counted;
   }

@@ -37,9 +37,9 @@ v1::Report Measured(double fp32_ms, double bf16_ms, uint32_t noise) {
   report.mutable_environment()->set_cpu("EPYC");
   report.mutable_environment()->set_isa("avx512_core");
   report.set_seed(7);
-  report.mutable_benchmark_run()->set_profile(v1::STANDARD);
+  report.mutable_benchmark_run()->set_preset(v1::BENCHMARK_PRESET_STANDARD);
   report.mutable_benchmark_run()->set_rounds(10);
-  for (const auto& [precision, ms] : {std::pair{v1::FP32, fp32_ms}, {v1::BF16, bf16_ms}}) {
+  for (const auto& [precision, ms] : {std::pair{v1::PRECISION_FP32, fp32_ms}, {v1::PRECISION_BF16, bf16_ms}}) {
     v1::Variant* variant = report.add_variants();
     variant->set_precision(precision);
     variant->mutable_benchmark()->set_valid(true);
@@ -55,10 +55,10 @@ TEST(Recompute, FiguresAreThoseOfTheSamplesToTheLastBit) {
   const v1::Report report = Measured(10, 5, 1);
   EXPECT_EQ(report.variants(0).benchmark().samples(), 700);
   EXPECT_NEAR(report.variants(1).benchmark().speedup().median(), 2, 0.01);
-  EXPECT_EQ(report.variants(1).benchmark().speedup().verdict(), v1::FASTER);
+  EXPECT_EQ(report.variants(1).benchmark().speedup().verdict(), v1::VERDICT_FASTER);
   EXPECT_GT(report.variants(1).benchmark().p99_ms(), 0);
   EXPECT_EQ(report.variants(1).benchmark().p999_ms(), 0) << "that needs 6636 samples";
-  EXPECT_EQ(report.benchmark_run().self_check().speedup().verdict(), v1::SAME);
+  EXPECT_EQ(report.benchmark_run().self_check().speedup().verdict(), v1::VERDICT_SAME);
 
   // Through the file and back.
   const absl::StatusOr<v1::Report> read = ReportFromJson(ReportToJson(report));
@@ -99,8 +99,8 @@ TEST(Compare, SaysWhichIsFasterByTheInterval) {
   const absl::StatusOr<v1::Comparison> comparison = Compare(Measured(10, 5, 1), Measured(10, 5.5, 2));
   ASSERT_TRUE(comparison.ok()) << comparison.status();
   ASSERT_EQ(comparison->variants_size(), 2);
-  EXPECT_EQ(comparison->variants(0).speedup().verdict(), v1::SAME);
-  EXPECT_EQ(comparison->variants(1).speedup().verdict(), v1::SLOWER);
+  EXPECT_EQ(comparison->variants(0).speedup().verdict(), v1::VERDICT_SAME);
+  EXPECT_EQ(comparison->variants(1).speedup().verdict(), v1::VERDICT_SLOWER);
   EXPECT_NEAR(comparison->variants(1).speedup().median(), 5 / 5.5, 0.005);
   EXPECT_TRUE(comparison->variants(1).valid());
   EXPECT_THAT(comparison->warnings(), IsEmpty());
@@ -149,7 +149,7 @@ TEST(Compare, WhatWasOnlyWrittenIsLeftOut) {
   v1::Report a = Measured(10, 5, 1), b = Measured(10, 5, 2);
   for (v1::Report* report : {&a, &b}) {
     v1::Variant* fp16 = report->add_variants();
-    fp16->set_precision(v1::FP16);
+    fp16->set_precision(v1::PRECISION_FP16);
     fp16->set_not_measured("not measured: this CPU has no float16 arithmetic");
   }
   const absl::StatusOr<v1::Comparison> comparison = Compare(a, b);
@@ -162,16 +162,16 @@ TEST(ComparisonTable, Golden) {
   comparison.set_a("old.json");
   comparison.set_b("new.json");
   v1::ComparedVariant* variant = comparison.add_variants();
-  variant->set_precision(v1::FP32);
+  variant->set_precision(v1::PRECISION_FP32);
   variant->set_a_ms(10);
   variant->set_b_ms(12.5);
   variant->set_valid(true);
   variant->mutable_speedup()->set_median(0.8);
   variant->mutable_speedup()->set_low(0.79);
   variant->mutable_speedup()->set_high(0.81);
-  variant->mutable_speedup()->set_verdict(v1::SLOWER);
+  variant->mutable_speedup()->set_verdict(v1::VERDICT_SLOWER);
   *comparison.add_variants() = *variant;
-  comparison.mutable_variants(1)->set_precision(v1::BF16);
+  comparison.mutable_variants(1)->set_precision(v1::PRECISION_BF16);
   comparison.mutable_variants(1)->set_valid(false);
   EXPECT_EQ(ComparisonTable(comparison), R"(A  old.json
 B  new.json

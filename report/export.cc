@@ -66,13 +66,13 @@ const std::vector<Column>& CsvColumns() {
       {"model", [](const v1::Report& r, const v1::Variant&) { return CsvCell(r.model()); }},
       {"variant", [](const v1::Report&, const v1::Variant& v) { return PrecisionName(v.precision()); }},
       {"valid", [](const v1::Report&, const v1::Variant& v) { return v.benchmark().valid() ? "true" : "false"; }},
-      {"profile",
-       [](const v1::Report& r, const v1::Variant&) { return BenchmarkProfileName(r.benchmark_run().profile()); }},
+      {"preset",
+       [](const v1::Report& r, const v1::Variant&) { return BenchmarkPresetName(r.benchmark_run().preset()); }},
       RunNumber("threads", &R::threads),
       RunNumber("instances", &R::instances),
       {"batch", [](const v1::Report&, const v1::Variant& v) { return absl::StrCat(v.benchmark().batch()); }},
-      {"cold",
-       [](const v1::Report& r, const v1::Variant&) { return r.benchmark_run().cold_weights() ? "true" : "false"; }},
+      {"cold_cache",
+       [](const v1::Report& r, const v1::Variant&) { return r.benchmark_run().cold_cache() ? "true" : "false"; }},
       {"rounds", [](const v1::Report&, const v1::Variant& v) { return absl::StrCat(v.benchmark().rounds()); }},
       {"samples", [](const v1::Report&, const v1::Variant& v) { return absl::StrCat(v.benchmark().samples()); }},
       BenchmarkNumber("median_ms", &B::median_ms),
@@ -82,7 +82,7 @@ const std::vector<Column>& CsvColumns() {
       BenchmarkNumberOrEmpty("p95_ms", &B::p95_ms),
       BenchmarkNumberOrEmpty("p99_ms", &B::p99_ms),
       BenchmarkNumberOrEmpty("p999_ms", &B::p999_ms),
-      BenchmarkNumber("inferences_per_second", &B::inferences_per_second),
+      BenchmarkNumber("samples_per_second", &B::samples_per_second),
       {"speedup", [](const v1::Report&, const v1::Variant& v) { return OrEmpty(v.benchmark().speedup().median()); }},
       {"speedup_low", [](const v1::Report&, const v1::Variant& v) { return OrEmpty(v.benchmark().speedup().low()); }},
       {"speedup_high", [](const v1::Report&, const v1::Variant& v) { return OrEmpty(v.benchmark().speedup().high()); }},
@@ -92,7 +92,7 @@ const std::vector<Column>& CsvColumns() {
          return verdict == v1::VERDICT_UNSPECIFIED ? std::string() : VerdictName(verdict);
        }},
       BenchmarkNumber("load_ms", &B::load_ms),
-      BenchmarkNumber("plan_ms", &B::plan_ms),
+      BenchmarkNumber("compile_ms", &B::compile_ms),
       {"peak_rss_bytes",
        [](const v1::Report&, const v1::Variant& v) { return absl::StrCat(v.benchmark().peak_rss_bytes()); }},
       {"arena_bytes",
@@ -193,15 +193,15 @@ std::string Text(const v1::Report& report) {
       absl::StrCat("=== Model ===\nFile: ", Printable(report.model()), "\nFormat: ", report.format(),
                    "\n\n=== Device ===\nCPU: ", Printable(report.environment().cpu()),
                    "\nISA: ", report.environment().isa(), "\noneDNN: ", report.environment().onednn_version(),
-                   "\n\n=== Benchmark ===\nProfile: ", BenchmarkProfileName(run.profile()), "\nRounds: ", run.rounds(),
+                   "\n\n=== Benchmark ===\nPreset: ", BenchmarkPresetName(run.preset()), "\nRounds: ", run.rounds(),
                    "\nThreads: ", run.threads(), "\nInstances: ", run.instances(), "\nBatch: ", run.batch(),
-                   "\nWeights: ", run.cold_weights() ? "cold" : "warm", "\n");
+                   "\nWeights: ", run.cold_cache() ? "cold" : "warm", "\n");
   for (const v1::Variant* variant : Measured(report)) {
     const v1::Benchmark& b = variant->benchmark();
     absl::StrAppend(&text, "\n=== Performance summary: ", PrecisionName(variant->precision()), " ===\n");
     absl::StrAppend(&text, "Status: ", b.valid() ? "VALID" : "INVALID", "\n");
     for (const std::string& reason : b.invalid_reasons()) absl::StrAppend(&text, "  ", Printable(reason), "\n");
-    absl::StrAppendFormat(&text, "Throughput: %.2f qps\n", b.inferences_per_second());
+    absl::StrAppendFormat(&text, "Throughput: %.2f qps\n", b.samples_per_second());
     absl::StrAppend(&text, "Latency: min = ", Ms(b.min_ms()), ", median = ", Ms(b.median_ms()),
                     ", percentile(90%) = ", Ms(b.p90_ms()), ", percentile(95%) = ", Ms(b.p95_ms()),
                     ", percentile(99%) = ", Ms(b.p99_ms()), ", percentile(99.9%) = ", Ms(b.p999_ms()), "\n");
@@ -209,7 +209,7 @@ std::string Text(const v1::Report& report) {
       absl::StrAppendFormat(&text, "Speed-up over fp32: %.3f (95 %% interval %.3f .. %.3f): %s\n", b.speedup().median(),
                             b.speedup().low(), b.speedup().high(), VerdictName(b.speedup().verdict()));
     }
-    absl::StrAppendFormat(&text, "Preparation: load %.1f ms, plan %.1f ms\n", b.load_ms(), b.plan_ms());
+    absl::StrAppendFormat(&text, "Setup: load %.1f ms, compile %.1f ms\n", b.load_ms(), b.compile_ms());
     absl::StrAppend(&text, "Memory: peak resident ", b.peak_rss_bytes(), " B, arena ", b.arena_bytes(), " B, file ",
                     variant->artifact().size_bytes(), " B\n");
   }
@@ -241,8 +241,8 @@ constexpr Metric kMetrics[] = {
      [](const v1::Variant& v) { return IfPositive(v.benchmark().p90_ms(), kSecondsInMs); }},
     {"latency_p99_seconds", "99th percentile of the time of one inference.",
      [](const v1::Variant& v) { return IfPositive(v.benchmark().p99_ms(), kSecondsInMs); }},
-    {"inferences_per_second", "Inferences of all instances together in a second.",
-     [](const v1::Variant& v) { return IfPositive(v.benchmark().inferences_per_second(), 1); }},
+    {"samples_per_second", "Throughput of all instances together: inferences x batch per second.",
+     [](const v1::Variant& v) { return IfPositive(v.benchmark().samples_per_second(), 1); }},
     {"speedup_ratio", "Time of fp32 over time of this variant.",
      [](const v1::Variant& v) { return IfPositive(v.benchmark().speedup().median(), 1); }},
     {"speedup_low_ratio", "Low end of the 95 % interval of the speed-up.",

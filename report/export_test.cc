@@ -22,23 +22,23 @@ constexpr char kReport[] = R"pb(
     halftone_version: "0.1"
     governor: "powersave"
   }
-  variants { precision: ORIGINAL }
+  variants { precision: PRECISION_ORIGINAL }
   variants {
-    precision: FP32
+    precision: PRECISION_FP32
     artifact { size_bytes: 9000 }
     benchmark {
       median_ms: 10.5
       min_ms: 10
       mad_ms: 0.25
-      speedup { median: 1 low: 1 high: 1 verdict: SAME }
+      speedup { median: 1 low: 1 high: 1 verdict: VERDICT_SAME }
       valid: true
       rounds: 2
       samples: 8
       batch: 4
       round_medians_ms: [ 10, 11 ]
-      inferences_per_second: 95.5
+      samples_per_second: 95.5
       load_ms: 3.5
-      plan_ms: 40
+      compile_ms: 40
       peak_rss_bytes: 50000000
       arena_bytes: 1024
       round_data {
@@ -56,7 +56,7 @@ constexpr char kReport[] = R"pb(
     }
   }
   variants {
-    precision: BF16
+    precision: PRECISION_BF16
     artifact { size_bytes: 4500 }
     benchmark {
       median_ms: 5
@@ -65,17 +65,17 @@ constexpr char kReport[] = R"pb(
       p99_ms: 8
       min_ms: 4.5
       mad_ms: 0.125
-      speedup { median: 2.1 low: 2 high: 2.25 verdict: FASTER }
+      speedup { median: 2.1 low: 2 high: 2.25 verdict: VERDICT_FASTER }
       valid: false
       invalid_reasons: "stolen"
       rounds: 2
       samples: 700
       batch: 4
       round_medians_ms: [ 5, 5 ]
-      inferences_per_second: 200
+      samples_per_second: 200
     }
   }
-  benchmark_run { profile: STANDARD rounds: 2 round_seconds: 0.6 threads: 2 instances: 1 batch: 4 }
+  benchmark_run { preset: BENCHMARK_PRESET_STANDARD rounds: 2 round_seconds: 0.6 threads: 2 instances: 1 batch: 4 }
 )pb";
 
 v1::Report Parsed() {
@@ -95,7 +95,7 @@ TEST(Export, JsonIsReportJson) { EXPECT_EQ(Export(Parsed(), ExportFormat::kJson)
 TEST(Export, CsvGolden) {
   EXPECT_EQ(
       Export(Parsed(), ExportFormat::kCsv),
-      R"csv(model,variant,valid,profile,threads,instances,batch,cold,rounds,samples,median_ms,mad_ms,min_ms,p90_ms,p95_ms,p99_ms,p999_ms,inferences_per_second,speedup,speedup_low,speedup_high,verdict,load_ms,plan_ms,peak_rss_bytes,arena_bytes,model_bytes
+      R"csv(model,variant,valid,preset,threads,instances,batch,cold_cache,rounds,samples,median_ms,mad_ms,min_ms,p90_ms,p95_ms,p99_ms,p999_ms,samples_per_second,speedup,speedup_low,speedup_high,verdict,load_ms,compile_ms,peak_rss_bytes,arena_bytes,model_bytes
 "a ""net"", small.onnx",fp32,true,standard,2,1,4,false,2,8,10.5,0.25,10.0,,,,,95.5,1.0,1.0,1.0,same,3.5,40.0,50000000,1024,9000
 "a ""net"", small.onnx",bf16,false,standard,2,1,4,false,2,700,5.0,0.125,4.5,6.0,7.0,8.0,,200.0,2.1,2.0,2.25,faster,0.0,0.0,0,0,4500
 )csv");
@@ -112,7 +112,7 @@ ISA: avx512_core_bf16
 oneDNN: 3.7.2
 
 === Benchmark ===
-Profile: standard
+Preset: standard
 Rounds: 2
 Threads: 2
 Instances: 1
@@ -124,7 +124,7 @@ Status: VALID
 Throughput: 95.50 qps
 Latency: min = 10.0000 ms, median = 10.5000 ms, percentile(90%) = n/a, percentile(95%) = n/a, percentile(99%) = n/a, percentile(99.9%) = n/a
 Speed-up over fp32: 1.000 (95 % interval 1.000 .. 1.000): same
-Preparation: load 3.5 ms, plan 40.0 ms
+Setup: load 3.5 ms, compile 40.0 ms
 Memory: peak resident 50000000 B, arena 1024 B, file 9000 B
 
 === Performance summary: bf16 ===
@@ -133,7 +133,7 @@ Status: INVALID
 Throughput: 200.00 qps
 Latency: min = 4.5000 ms, median = 5.0000 ms, percentile(90%) = 6.0000 ms, percentile(95%) = 7.0000 ms, percentile(99%) = 8.0000 ms, percentile(99.9%) = n/a
 Speed-up over fp32: 2.100 (95 % interval 2.000 .. 2.250): faster
-Preparation: load 0.0 ms, plan 0.0 ms
+Setup: load 0.0 ms, compile 0.0 ms
 Memory: peak resident 0 B, arena 0 B, file 4500 B
 )text");
 }
@@ -150,10 +150,10 @@ halftone_bench_latency_p90_seconds{model="a \"net\", small.onnx",variant="bf16",
 # HELP halftone_bench_latency_p99_seconds 99th percentile of the time of one inference.
 # TYPE halftone_bench_latency_p99_seconds gauge
 halftone_bench_latency_p99_seconds{model="a \"net\", small.onnx",variant="bf16",batch="4",threads="2",instances="1"} 0.008
-# HELP halftone_bench_inferences_per_second Inferences of all instances together in a second.
-# TYPE halftone_bench_inferences_per_second gauge
-halftone_bench_inferences_per_second{model="a \"net\", small.onnx",variant="fp32",batch="4",threads="2",instances="1"} 95.5
-halftone_bench_inferences_per_second{model="a \"net\", small.onnx",variant="bf16",batch="4",threads="2",instances="1"} 200.0
+# HELP halftone_bench_samples_per_second Throughput of all instances together: inferences x batch per second.
+# TYPE halftone_bench_samples_per_second gauge
+halftone_bench_samples_per_second{model="a \"net\", small.onnx",variant="fp32",batch="4",threads="2",instances="1"} 95.5
+halftone_bench_samples_per_second{model="a \"net\", small.onnx",variant="bf16",batch="4",threads="2",instances="1"} 200.0
 # HELP halftone_bench_speedup_ratio Time of fp32 over time of this variant.
 # TYPE halftone_bench_speedup_ratio gauge
 halftone_bench_speedup_ratio{model="a \"net\", small.onnx",variant="fp32",batch="4",threads="2",instances="1"} 1.0
@@ -269,7 +269,7 @@ TEST(Export, GoogleBenchmarkGolden) {
 
 TEST(Export, NothingMeasured) {
   v1::Report report;
-  report.add_variants()->set_precision(v1::FP32);
+  report.add_variants()->set_precision(v1::PRECISION_FP32);
   EXPECT_EQ(Export(report, ExportFormat::kPrometheus), "");
   EXPECT_TRUE(nlohmann::json::parse(Export(report, ExportFormat::kGoogleBenchmark))["benchmarks"].empty());
 }

@@ -12,13 +12,13 @@ namespace halftone::report {
 v1::Verdict ToProto(Verdict verdict) {
   switch (verdict) {
     case Verdict::kFaster:
-      return v1::FASTER;
+      return v1::VERDICT_FASTER;
     case Verdict::kSlower:
-      return v1::SLOWER;
+      return v1::VERDICT_SLOWER;
     case Verdict::kSame:
-      return v1::SAME;
+      return v1::VERDICT_SAME;
     case Verdict::kUndecided:
-      return v1::UNDECIDED;
+      return v1::VERDICT_UNDECIDED;
   }
   return v1::VERDICT_UNSPECIFIED;
 }
@@ -51,7 +51,7 @@ void SetFigures(const SampleSummary& summary, v1::Benchmark& benchmark) {
   benchmark.set_p95_ms(summary.p95_ms.value_or(0));
   benchmark.set_p99_ms(summary.p99_ms.value_or(0));
   benchmark.set_p999_ms(summary.p999_ms.value_or(0));
-  benchmark.set_inferences_per_second(summary.inferences_per_second);
+  benchmark.set_samples_per_second(summary.inferences_per_second);
   benchmark.set_samples(static_cast<int>(summary.samples));
   benchmark.set_rounds(static_cast<int>(summary.round_ms.size()));
   benchmark.mutable_round_medians_ms()->Assign(summary.round_ms.begin(), summary.round_ms.end());
@@ -125,7 +125,7 @@ absl::StatusOr<v1::Report> Recompute(const v1::Report& report) {
   if (report.benchmark_run().rounds() == 0) return absl::InvalidArgumentError("nothing was measured");
   v1::Report computed = report;
   v1::BenchmarkRun& run = *computed.mutable_benchmark_run();
-  const bool percentiles = run.profile() != v1::QUICK;
+  const bool percentiles = run.preset() != v1::BENCHMARK_PRESET_QUICK;
   std::vector<double> baseline_ms;
   for (v1::Variant& variant : *computed.mutable_variants()) {
     if (!variant.not_measured().empty()) continue;
@@ -134,7 +134,7 @@ absl::StatusOr<v1::Report> Recompute(const v1::Report& report) {
     if (!status.ok()) return status;
     const SampleSummary summary = Summarize(SamplesOf(benchmark.round_data()), percentiles);
     SetFigures(summary, benchmark);
-    if (variant.precision() == v1::FP32) baseline_ms = summary.round_ms;
+    if (variant.precision() == v1::PRECISION_FP32) baseline_ms = summary.round_ms;
   }
   for (v1::Variant& variant : *computed.mutable_variants()) {
     if (!variant.not_measured().empty()) continue;

@@ -1,5 +1,6 @@
-// Gates: limits that a report has to keep, for CI. A gate that cannot be judged (variant missing, benchmark invalid,
-// nothing compared) has failed.
+// Gates: limits that a report has to keep, for CI. A gate that cannot be checked (variant missing, nothing measured or
+// compared) has failed. Noise fails no gate: it passes or fails where the confidence interval, widened by the noise of the
+// A/A test, is clear of the limit, and is undecided else.
 #ifndef HALFTONE_REPORT_GATES_H_
 #define HALFTONE_REPORT_GATES_H_
 
@@ -15,10 +16,10 @@
 namespace halftone::report {
 
 enum class GateKind {
-  kMinSpeedup,        // the low end of the speed-up's interval is at least the limit
-  kMinTop1Agreement,  // of the worst output, 0..1
+  kMinSpeedup,        // the lower confidence bound of the speed-up is at least the limit
+  kMinTop1Agreement,  // of the worst output, a share
   kMinSqnr,           // dB, of the worst output
-  kMaxTop1Drop,       // top-1 accuracy of fp32 minus that of the variant is at most the limit; needs labels
+  kMaxTop1Drop,       // top-1 accuracy of fp32 minus that of the variant is at most the limit, a share; needs labels
 };
 
 struct Gate {
@@ -27,10 +28,12 @@ struct Gate {
   double limit;
 };
 
+enum class GateOutcome { kPassed, kFailed, kNoisy };
+
 struct GateResult {
   Gate gate;
-  bool passed;
-  std::string line;  // "PASS min-speedup bf16: low end 1.31 >= 1.2 (median 1.35, 95 % interval 1.31 .. 1.38)"
+  GateOutcome outcome;
+  std::string line;  // "PASS min-speedup bf16: lower bound 1.31 >= 1.2 (median 1.35, 95 % interval 1.31 .. 1.38)"
 };
 
 // "min-speedup", as on the command line.
@@ -39,10 +42,8 @@ absl::string_view GateName(GateKind kind);
 // "bf16=1.2". INVALID_ARGUMENT says what is wrong with it.
 absl::StatusOr<Gate> ParseGate(GateKind kind, absl::string_view text);
 
-// One result a gate, in order.
-std::vector<GateResult> CheckGates(const v1::Report& report, std::span<const Gate> gates);
-
-bool AllPassed(std::span<const GateResult> results);
+// One result per gate, in order. `allow_noisy`: noise is ignored.
+std::vector<GateResult> CheckGates(const v1::Report& report, std::span<const Gate> gates, bool allow_noisy = false);
 
 // A Markdown list of the lines, empty without gates.
 std::string GatesMarkdown(std::span<const GateResult> results);

@@ -1,4 +1,4 @@
-// What is known of an int8 variant beside its answers: saturation certificates, configs, and what each node costs alone.
+// Evidence about an int8 variant as text: int16 saturation, quantization configurations, per-layer sensitivity.
 #ifndef HALFTONE_REPORT_INT8_EVIDENCE_H_
 #define HALFTONE_REPORT_INT8_EVIDENCE_H_
 
@@ -8,19 +8,19 @@
 
 namespace halftone::report {
 
-// "saturation: 52 layers proved, 1 with 7 bits; ...", and what that means on this CPU. "" without certificates.
+// "int16 saturation: 52 safe, 1 may saturate; on CPUs without VNNI 1 run in fp32". "" without checks.
 std::string SaturationNote(const v1::Variant& variant, const v1::Environment& environment);
 
-// A line for each certificate: its name, the node, the smallest and the largest sum. "" without certificates.
-std::string SaturationText(const v1::Variant& variant);
+// One line per check: its result, the node, the smallest and the largest sum. "" without checks.
+std::string SaturationTable(const v1::Variant& variant);
 
-// What each config of the search after an accuracy goal came to. "" where it tried none but the user's own.
+// The accuracy of each configuration that the search for the accuracy goal tried. "" where it tried only the user's own.
 std::string ConfigTable(const v1::Report& report);
 
 // "40.2 dB", "exact".
 std::string Decibels(double sqnr_db);
 
-// The SQNR of the `top` nodes that cost most alone, worst first. "" where it was not measured.
+// The `top` most sensitive nodes, worst first. "" where sensitivity was not measured.
 std::string SensitivityTable(const v1::Report& report, int top);
 
 }  // namespace halftone::report

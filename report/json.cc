@@ -14,6 +14,7 @@
 #include "google/protobuf/util/json_util.h"
 #include "google/protobuf/util/time_util.h"
 #include "nlohmann/json.hpp"
+#include "report/names.h"
 
 namespace halftone::report {
 namespace {
@@ -36,7 +37,7 @@ Json Number(double value) {
 Json EnumValue(const FieldDescriptor& field, int number) {
   const auto* value = field.enum_type()->FindValueByNumber(number);
   if (value == nullptr) return number;  // of a newer contract
-  return value->name();
+  return ShortName(*value);
 }
 
 Json StringValue(const FieldDescriptor& field, const std::string& value) {
@@ -97,6 +98,19 @@ Json ElementValue(const Message& message, const FieldDescriptor& field, int i) {
   return nullptr;
 }
 
+// Of a map with string keys: an object, as in protobuf's JSON.
+Json MapValue(const Message& message, const FieldDescriptor& field) {
+  Json object = Json::object();
+  const Reflection& reflection = *message.GetReflection();
+  for (int i = 0; i < reflection.FieldSize(message, &field); ++i) {
+    const Message& entry = reflection.GetRepeatedMessage(message, &field, i);
+    const Descriptor& type = *entry.GetDescriptor();
+    const std::string key = entry.GetReflection()->GetString(entry, type.map_key());
+    object[key] = SingularValue(entry, *type.map_value());
+  }
+  return object;
+}
+
 Json MessageValue(const Message& message) {
   const Descriptor& type = *message.GetDescriptor();
   const Reflection& reflection = *message.GetReflection();
@@ -109,7 +123,9 @@ Json MessageValue(const Message& message) {
   Json object = Json::object();
   for (int f = 0; f < type.field_count(); ++f) {
     const FieldDescriptor& field = *type.field(f);
-    if (field.is_repeated()) {
+    if (field.is_map()) {
+      object[field.name()] = MapValue(message, field);
+    } else if (field.is_repeated()) {
       Json array = Json::array();
       const int size = reflection.FieldSize(message, &field);
       for (int i = 0; i < size; ++i) array.push_back(ElementValue(message, field, i));
@@ -148,6 +164,44 @@ void AppendText(const Json& value, const std::string& indent, std::string* text)
   absl::StrAppend(text, value.is_array() ? "]" : "}");
 }
 
+void UseProtoNames(const Descriptor& type, Json* object);
+
+// Protobuf's parser wants the full names of enum values; 0 is accepted for UNSPECIFIED.
+void UseProtoName(const FieldDescriptor& field, Json* value) {
+  if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+    if (value->is_object()) UseProtoNames(*field.message_type(), value);
+  } else if (field.cpp_type() == FieldDescriptor::CPPTYPE_ENUM && value->is_string()) {
+    const std::string& name = value->get_ref<const std::string&>();
+    const auto* found = FindEnumValue(*field.enum_type(), name);
+    if (found == nullptr && name == ShortName(*field.enum_type()->value(0))) found = field.enum_type()->value(0);
+    if (found != nullptr) *value = found->name();
+  }
+}
+
+// In all of `object`, which stands for a message of this type.
+void UseProtoNames(const Descriptor& type, Json* object) {
+  for (auto& [key, value] : object->items()) {
+    const FieldDescriptor* field = type.FindFieldByName(key);
+    if (field == nullptr || field->is_map()) continue;
+    if (!field->is_repeated()) {
+      UseProtoName(*field, &value);
+    } else if (value.is_array()) {
+      for (Json& element : value) UseProtoName(*field, &element);
+    }
+  }
+}
+
+absl::Status Parse(absl::string_view text, absl::string_view what, Message* message) {
+  const auto error = [&](const std::string& why) {
+    return absl::InvalidArgumentError(absl::StrCat("not a ", what, ": ", why));
+  };
+  Json json = Json::parse(text.begin(), text.end(), /*cb=*/nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded() || !json.is_object()) return error("no JSON object");
+  UseProtoNames(*message->GetDescriptor(), &json);
+  const auto status = google::protobuf::util::JsonStringToMessage(json.dump(), message);
+  return status.ok() ? absl::OkStatus() : error(status.message().as_string());
+}
+
 }  // namespace
 
 std::string MessageToJson(const Message& message) {
@@ -159,15 +213,13 @@ std::string MessageToJson(const Message& message) {
 
 absl::StatusOr<v1::Report> ReportFromJson(absl::string_view json) {
   v1::Report report;
-  const auto status = google::protobuf::util::JsonStringToMessage(std::string(json), &report);
-  if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat("not a report: ", status.message().as_string()));
+  if (absl::Status status = Parse(json, "report", &report); !status.ok()) return status;
   return report;
 }
 
 absl::StatusOr<v1::Profile> ProfileFromJson(absl::string_view json) {
   v1::Profile profile;
-  const auto status = google::protobuf::util::JsonStringToMessage(std::string(json), &profile);
-  if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat("not a profile: ", status.message().as_string()));
+  if (absl::Status status = Parse(json, "profile", &profile); !status.ok()) return status;
   return profile;
 }
 

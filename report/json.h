@@ -3,7 +3,7 @@
 // The JSON has the proto's field names in the proto's order and every field, also unset ones and unset sub-messages
 // (with their defaults), so that a script never asks whether a key is there. Numbers are JSON numbers, 64-bit integers
 // too (protobuf's own JSON prints those as strings); NaN and infinities, which JSON cannot say, are the strings "NaN",
-// "Infinity" and "-Infinity". Enum values are names, timestamps and durations strings as in protobuf's JSON, bytes
+// "Infinity" and "-Infinity". Enum values are short names (report/names.h), timestamps and durations strings as in protobuf's JSON, bytes
 // base64. Of a oneof only the member that is set is printed.
 #ifndef HALFTONE_REPORT_JSON_H_
 #define HALFTONE_REPORT_JSON_H_

@@ -50,14 +50,14 @@ constexpr char kFull[] = R"pb(
   }
   warnings: "careful"
   variants {
-    precision: BF16
+    precision: PRECISION_BF16
     artifact { path: "net.bf16.onnx" sha256: "cd" size_bytes: 77 }
     benchmark {
       median_ms: 1.5
       p90_ms: 2.25
       p99_ms: 3
       min_ms: 1
-      speedup { median: 1.7 low: 1.6 high: 1.8 verdict: FASTER }
+      speedup { median: 1.7 low: 1.6 high: 1.8 verdict: VERDICT_FASTER }
       valid: true
       invalid_reasons: "stolen"
       rounds: 5
@@ -67,9 +67,9 @@ constexpr char kFull[] = R"pb(
       p95_ms: 2.5
       p999_ms: 4
       mad_ms: 0.125
-      inferences_per_second: 640
+      samples_per_second: 640
       load_ms: 3
-      plan_ms: 4
+      compile_ms: 4
       peak_rss_bytes: 5
       arena_bytes: 6
       round_data {
@@ -79,7 +79,7 @@ constexpr char kFull[] = R"pb(
           warmup_inferences: 50
           warm: true
           load_ms: 3
-          plan_ms: 4
+          compile_ms: 4
           peak_rss_bytes: 5
           arena_bytes: 6
           output_hash: "ab"
@@ -104,7 +104,7 @@ constexpr char kFull[] = R"pb(
     nodes {
       name: "conv1"
       op: "conv+bias"
-      precision: BF16
+      precision: PRECISION_BF16
       reason: "allow"
       kernel: "brgconv"
       src_type: "bf16"
@@ -131,7 +131,7 @@ constexpr char kFull[] = R"pb(
     decisions {
       node: "conv1"
       op: "conv"
-      precision: BF16
+      precision: PRECISION_BF16
       rule: "lists.allow"
       reason: "allow list: Conv2D"
       sqnr_alone_db: 31.5
@@ -142,8 +142,8 @@ constexpr char kFull[] = R"pb(
     int8_share: 0.75
     goal {
       met: true
-      raised: 2
-      tried: 3
+      fallback_nodes: 2
+      trials: 3
       seconds: 4.5
       text: "SQNR 20 dB (at least 18)"
       config: "percentile"
@@ -154,7 +154,7 @@ constexpr char kFull[] = R"pb(
   evaluation_samples: 100
   seed: 18446744073709551615
   benchmark_run {
-    profile: CUSTOM
+    preset: BENCHMARK_PRESET_CUSTOM
     valid: true
     invalid_reasons: "drift"
     rounds: 5
@@ -163,12 +163,12 @@ constexpr char kFull[] = R"pb(
     threads: 2
     instances: 2
     batch: 1
-    cold_weights: true
+    cold_cache: true
     cores: [ 0, 1, 2, 3 ]
     variables: "OMP_NUM_THREADS=2"
     order: "fp32 again bf16"
     self_check {
-      speedup { median: 1 low: 0.99 high: 1.01 verdict: SAME }
+      speedup { median: 1 low: 0.99 high: 1.01 verdict: VERDICT_SAME }
       round_medians_ms: 1.5
       round_data {
         processes {
@@ -177,7 +177,7 @@ constexpr char kFull[] = R"pb(
           warmup_inferences: 50
           warm: true
           load_ms: 3
-          plan_ms: 4
+          compile_ms: 4
           peak_rss_bytes: 5
           arena_bytes: 6
           output_hash: "ab"
@@ -203,15 +203,15 @@ constexpr char kFull[] = R"pb(
   }
   policy_sha256: "ef"
   samples { sha256: "12" size_bytes: 3 }
-  dialect: ITEX
+  dialect: DIALECT_ITEX
   calibration {
     samples: 50
     synthetic: true
-    calibrator: "percentile"
+    calibration_method: "percentile"
     source: "cache"
     file { path: "net.ranges.json" sha256: "34" size_bytes: 5 }
-    silent_channels { value: "conv1" channels: 2 }
-    still_widening: "conv2"
+    always_zero_channels { value: "conv1" channels: 2 }
+    not_converged: "conv2"
     seconds: 1.5
     inputs { sha256: "56" size_bytes: 7 }
   }
@@ -258,7 +258,7 @@ constexpr char kFullJson[] = R"json({
   ],
   "variants": [
     {
-      "precision": "BF16",
+      "precision": "bf16",
       "artifact": {
         "path": "net.bf16.onnx",
         "sha256": "cd",
@@ -273,7 +273,7 @@ constexpr char kFullJson[] = R"json({
           "median": 1.7,
           "low": 1.6,
           "high": 1.8,
-          "verdict": "FASTER"
+          "verdict": "faster"
         },
         "valid": true,
         "invalid_reasons": [
@@ -286,9 +286,9 @@ constexpr char kFullJson[] = R"json({
         "p95_ms": 2.5,
         "p999_ms": 4.0,
         "mad_ms": 0.125,
-        "inferences_per_second": 640.0,
+        "samples_per_second": 640.0,
         "load_ms": 3.0,
-        "plan_ms": 4.0,
+        "compile_ms": 4.0,
         "peak_rss_bytes": 5,
         "arena_bytes": 6,
         "round_data": [
@@ -300,7 +300,7 @@ constexpr char kFullJson[] = R"json({
                 "warmup_inferences": 50,
                 "warm": true,
                 "load_ms": 3.0,
-                "plan_ms": 4.0,
+                "compile_ms": 4.0,
                 "peak_rss_bytes": 5,
                 "arena_bytes": 6,
                 "output_hash": "ab",
@@ -337,7 +337,7 @@ constexpr char kFullJson[] = R"json({
         {
           "name": "conv1",
           "op": "conv+bias",
-          "precision": "BF16",
+          "precision": "bf16",
           "reason": "allow",
           "kernel": "brgconv",
           "src_type": "bf16",
@@ -388,7 +388,7 @@ constexpr char kFullJson[] = R"json({
         {
           "node": "conv1",
           "op": "conv",
-          "precision": "BF16",
+          "precision": "bf16",
           "rule": "lists.allow",
           "reason": "allow list: Conv2D",
           "sqnr_alone_db": 31.5,
@@ -400,8 +400,8 @@ constexpr char kFullJson[] = R"json({
       "int8_share": 0.75,
       "goal": {
         "met": true,
-        "raised": 2,
-        "tried": 3,
+        "fallback_nodes": 2,
+        "trials": 3,
         "seconds": 4.5,
         "text": "SQNR 20 dB (at least 18)",
         "config": "percentile",
@@ -428,7 +428,7 @@ constexpr char kFullJson[] = R"json({
   "evaluation_samples": 100,
   "seed": 18446744073709551615,
   "benchmark_run": {
-    "profile": "CUSTOM",
+    "preset": "custom",
     "valid": true,
     "invalid_reasons": [
       "drift"
@@ -439,7 +439,7 @@ constexpr char kFullJson[] = R"json({
     "threads": 2,
     "instances": 2,
     "batch": 1,
-    "cold_weights": true,
+    "cold_cache": true,
     "cores": [0, 1, 2, 3],
     "variables": [
       "OMP_NUM_THREADS=2"
@@ -452,7 +452,7 @@ constexpr char kFullJson[] = R"json({
         "median": 1.0,
         "low": 0.99,
         "high": 1.01,
-        "verdict": "SAME"
+        "verdict": "same"
       },
       "round_medians_ms": [1.5],
       "round_data": [
@@ -464,7 +464,7 @@ constexpr char kFullJson[] = R"json({
               "warmup_inferences": 50,
               "warm": true,
               "load_ms": 3.0,
-              "plan_ms": 4.0,
+              "compile_ms": 4.0,
               "peak_rss_bytes": 5,
               "arena_bytes": 6,
               "output_hash": "ab",
@@ -501,20 +501,20 @@ constexpr char kFullJson[] = R"json({
   "calibration": {
     "samples": 50,
     "synthetic": true,
-    "calibrator": "percentile",
+    "calibration_method": "percentile",
     "source": "cache",
     "file": {
       "path": "net.ranges.json",
       "sha256": "34",
       "size_bytes": 5
     },
-    "silent_channels": [
+    "always_zero_channels": [
       {
         "value": "conv1",
         "channels": 2
       }
     ],
-    "still_widening": [
+    "not_converged": [
       "conv2"
     ],
     "seconds": 1.5,
@@ -564,13 +564,13 @@ TEST(ReportJson, ThereAndBackIsTheSame) {
 
 TEST(ReportJson, EveryKeyIsThereAlsoWhenNothingIsSet) {
   v1::Report report;
-  report.add_variants()->set_precision(v1::FP32);
+  report.add_variants()->set_precision(v1::PRECISION_FP32);
   const auto json = nlohmann::json::parse(ReportToJson(report));
   EXPECT_EQ(json["model_digest"]["size_bytes"], 0);
   EXPECT_EQ(json["environment"]["native_bf16"], false);
   EXPECT_EQ(json["warnings"], nlohmann::json::array());
   const auto& variant = json["variants"][0];
-  EXPECT_EQ(variant["precision"], "FP32");
+  EXPECT_EQ(variant["precision"], "fp32");
   EXPECT_EQ(variant["artifact"]["path"], "");
   EXPECT_EQ(variant["benchmark"]["speedup"]["low"], 0.0);
   EXPECT_EQ(variant["benchmark"]["valid"], false);
@@ -601,12 +601,12 @@ TEST(ReportJson, RejectsWhatIsNotAReport) {
 TEST(MessageJson, OfAOneofOnlyTheMemberThatIsSet) {
   v1::Job job;
   job.set_name("jobs/1");
-  job.set_state(v1::RUNNING);
+  job.set_state(v1::JOB_STATE_RUNNING);
   job.mutable_create_time()->set_seconds(1700000000);
   job.mutable_spec()->mutable_inspect()->set_text(true);
   job.mutable_spec()->mutable_timeout()->set_seconds(90);
   const auto json = nlohmann::json::parse(MessageToJson(job));
-  EXPECT_EQ(json["state"], "RUNNING");
+  EXPECT_EQ(json["state"], "running");
   EXPECT_EQ(json["create_time"], "2023-11-14T22:13:20Z");
   EXPECT_EQ(json["spec"]["timeout"], "90s");
   EXPECT_TRUE(json["spec"].contains("inspect"));

@@ -6,6 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
 
 namespace halftone::report {
 namespace {
@@ -13,23 +15,30 @@ namespace {
 using google::protobuf::EnumDescriptor;
 using google::protobuf::EnumValueDescriptor;
 
-// The first value of a proto enum is the one that stands for "not said".
+// The first value of each proto enum is TYPE_UNSPECIFIED.
 bool IsUnspecified(const EnumValueDescriptor& value) { return value.number() == 0; }
 
 std::string NameOf(const EnumDescriptor& descriptor, int number) {
   const EnumValueDescriptor* value = descriptor.FindValueByNumber(number);
-  return value == nullptr ? absl::StrCat(number) : absl::AsciiStrToLower(value->name());
+  return value == nullptr ? absl::StrCat(number) : ShortName(*value);
 }
 
 }  // namespace
 
+std::string ShortName(const EnumValueDescriptor& value) {
+  constexpr absl::string_view kUnspecified = "UNSPECIFIED";
+  const absl::string_view prefix = absl::StripSuffix(value.type()->value(0)->name(), kUnspecified);
+  return absl::StrReplaceAll(absl::AsciiStrToLower(absl::StripPrefix(value.name(), prefix)), {{"_", "-"}});
+}
+
 std::string PrecisionName(v1::Precision precision) { return NameOf(*v1::Precision_descriptor(), precision); }
 std::string PlannerName(v1::Planner planner) { return NameOf(*v1::Planner_descriptor(), planner); }
 std::string DialectName(v1::Dialect dialect) { return NameOf(*v1::Dialect_descriptor(), dialect); }
+std::string Int8ModeName(v1::Int8Mode mode) { return NameOf(*v1::Int8Mode_descriptor(), mode); }
 std::string JobStateName(v1::JobState state) { return NameOf(*v1::JobState_descriptor(), state); }
 std::string VerdictName(v1::Verdict verdict) { return NameOf(*v1::Verdict_descriptor(), verdict); }
-std::string BenchmarkProfileName(v1::BenchmarkProfile profile) {
-  return NameOf(*v1::BenchmarkProfile_descriptor(), profile);
+std::string BenchmarkPresetName(v1::BenchmarkPreset profile) {
+  return NameOf(*v1::BenchmarkPreset_descriptor(), profile);
 }
 
 std::optional<v1::Precision> ParsePrecision(absl::string_view name) {
@@ -48,7 +57,7 @@ std::vector<std::string> EnumNames(const EnumDescriptor& descriptor) {
   std::vector<std::string> names;
   for (int i = 0; i < descriptor.value_count(); ++i) {
     const EnumValueDescriptor& value = *descriptor.value(i);
-    if (!IsUnspecified(value)) names.push_back(absl::AsciiStrToLower(value.name()));
+    if (!IsUnspecified(value)) names.push_back(ShortName(value));
   }
   return names;
 }
@@ -56,7 +65,7 @@ std::vector<std::string> EnumNames(const EnumDescriptor& descriptor) {
 const EnumValueDescriptor* FindEnumValue(const EnumDescriptor& descriptor, absl::string_view name) {
   for (int i = 0; i < descriptor.value_count(); ++i) {
     const EnumValueDescriptor& value = *descriptor.value(i);
-    if (!IsUnspecified(value) && absl::AsciiStrToLower(value.name()) == name) return &value;
+    if (!IsUnspecified(value) && ShortName(value) == name) return &value;
   }
   return nullptr;
 }

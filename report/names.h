@@ -1,4 +1,4 @@
-// Words that people read and write for the enum values of the public contract: "bf16", "lists", "running".
+// Names that people read and write for the enum values of the public contract: "bf16", "weight-only", "running".
 #ifndef HALFTONE_REPORT_NAMES_H_
 #define HALFTONE_REPORT_NAMES_H_
 
@@ -15,22 +15,26 @@
 
 namespace halftone::report {
 
+// In lower case without the prefix of its type: INT8_MODE_WEIGHT_ONLY is "weight-only".
+std::string ShortName(const google::protobuf::EnumValueDescriptor& value);
+
 // "fp32"; a value that this build does not know prints as its number.
 std::string PrecisionName(v1::Precision precision);
 std::string PlannerName(v1::Planner planner);
 std::string DialectName(v1::Dialect dialect);
+std::string Int8ModeName(v1::Int8Mode mode);
 std::string JobStateName(v1::JobState state);
 std::string VerdictName(v1::Verdict verdict);
-std::string BenchmarkProfileName(v1::BenchmarkProfile profile);
+std::string BenchmarkPresetName(v1::BenchmarkPreset profile);
 
-// By the lower-case name; nothing for unknown names and for "..._unspecified".
+// By the short name; nothing for unknown names and for UNSPECIFIED.
 std::optional<v1::Precision> ParsePrecision(absl::string_view name);
 std::optional<v1::Planner> ParsePlanner(absl::string_view name);
 
-// The lower-case names of an enum's values in the order of the proto, without the unspecified one.
+// The short names of an enum's values in the order of the proto, without the unspecified one.
 std::vector<std::string> EnumNames(const google::protobuf::EnumDescriptor& descriptor);
 
-// The value of a lower-case name, or nullptr.
+// The value with this short name, or nullptr.
 const google::protobuf::EnumValueDescriptor* FindEnumValue(const google::protobuf::EnumDescriptor& descriptor,
                                                            absl::string_view name);
 

@@ -72,21 +72,21 @@ void CompleteProfile(v1::ProfiledVariant& variant) {
   for (v1::ProfiledStep& step : *variant.mutable_steps()) {
     if (variant.whole_us() > 0) step.set_share(step.median_us() / variant.whole_us());
     if (step.conversion()) {
-      step.set_gain_us(step.median_us());
+      step.set_saving_us(step.median_us());
       continue;
     }
     computing += step.median_us();
-    alone += step.alone_us() > 0 ? step.alone_us() : step.median_us();
-    cold += step.cold_us() > 0 ? step.cold_us() : step.median_us();
-    if (step.alone_us() > 0) step.set_gain_us(std::max(0.0, step.median_us() - step.alone_us()));
+    alone += step.isolated_us() > 0 ? step.isolated_us() : step.median_us();
+    cold += step.cold_cache_us() > 0 ? step.cold_cache_us() : step.median_us();
+    if (step.isolated_us() > 0) step.set_saving_us(std::max(0.0, step.median_us() - step.isolated_us()));
   }
-  variant.set_alone_us(alone);
-  variant.set_cold_us(cold);
+  variant.set_isolated_us(alone);
+  variant.set_cold_cache_us(cold);
   variant.set_outside_us(variant.whole_us() - computing);
   std::stable_sort(variant.mutable_steps()->begin(), variant.mutable_steps()->end(),
                    [](const v1::ProfiledStep& a, const v1::ProfiledStep& b) {
                      if (a.conversion() != b.conversion()) return b.conversion();
-                     return a.gain_us() > b.gain_us();
+                     return a.saving_us() > b.saving_us();
                    });
   variant.clear_checks();
   AddChecks(variant);

@@ -1,4 +1,4 @@
-// Where the time of a variant is lost, in one sentence; the largest loss first.
+// One sentence: where the time of a variant is lost, the largest loss first.
 #include <algorithm>
 #include <vector>
 
@@ -18,27 +18,26 @@ struct Loss {
 
 std::string Milliseconds(double us) { return absl::StrFormat("%.3f ms", us * 1e-3); }
 
-// Steps that take longer within the run than alone; the one that loses most is named.
-Loss SlowerThanAlone(const v1::ProfiledVariant& variant) {
+// Steps that take longer within the run than isolated; names the one that loses most.
+Loss SlowerThanIsolated(const v1::ProfiledVariant& variant) {
   constexpr double kNoise = 0.02;  // of a step's own time
   Loss loss;
   int count = 0;
   double fetched = 0;
   const v1::ProfiledStep* worst = nullptr;
   for (const v1::ProfiledStep& step : variant.steps()) {
-    if (step.conversion() || step.gain_us() <= 0) continue;
-    loss.us += step.gain_us();
-    fetched += std::clamp(step.cold_us() - step.alone_us(), 0.0, step.gain_us());
-    if (step.gain_us() > kNoise * step.median_us()) ++count;
-    if (worst == nullptr || step.gain_us() > worst->gain_us()) worst = &step;
+    if (step.conversion() || step.saving_us() <= 0) continue;
+    loss.us += step.saving_us();
+    fetched += std::clamp(step.cold_cache_us() - step.isolated_us(), 0.0, step.saving_us());
+    if (step.saving_us() > kNoise * step.median_us()) ++count;
+    if (worst == nullptr || step.saving_us() > worst->saving_us()) worst = &step;
   }
   if (worst == nullptr) return loss;
   loss.where = absl::StrFormat(
-      "in %d of %d steps that are slower here than alone (%s of it since weights are fetched anew in each run; most in "
-      "%s "
-      "'%s' by %s: %s)",
+      "in %d of %d steps that are slower within the run than isolated (%s of it because weights are not in the cache; "
+      "most in %s '%s' by %s: %s)",
       count, variant.steps_size(), Milliseconds(fetched), worst->op(), Printable(worst->name()), worst->kernel(),
-      Milliseconds(worst->gain_us()));
+      Milliseconds(worst->saving_us()));
   return loss;
 }
 
@@ -57,24 +56,24 @@ Loss Conversions(const v1::ProfiledVariant& variant) {
   return loss;
 }
 
-// Steps that multiply, as they are alone, against the measured peak.
+// Isolated steps with MACs against the measured peak.
 std::string OfPeak(const v1::ProfiledVariant& variant) {
   double ideal = 0, alone = 0;
   for (const v1::ProfiledStep& step : variant.steps()) {
-    if (step.peak_share() <= 0 || step.alone_us() <= 0) continue;
+    if (step.peak_share() <= 0 || step.isolated_us() <= 0) continue;
     ideal += step.peak_share() * step.median_us();
-    alone += step.alone_us();
+    alone += step.isolated_us();
   }
   if (alone <= 0) return "";
-  return absl::StrFormat("; alone, the steps that multiply reach %.0f %% of the peak", 100 * ideal / alone);
+  return absl::StrFormat("; isolated, the steps with MACs reach %.0f %% of the peak", 100 * ideal / alone);
 }
 
 }  // namespace
 
 std::string LossSentence(const v1::ProfiledVariant& variant) {
-  std::vector<Loss> losses = {SlowerThanAlone(variant),
+  std::vector<Loss> losses = {SlowerThanIsolated(variant),
                               Conversions(variant),
-                              {variant.whole_us() - variant.steps_us(), "between the steps and at the boundary"}};
+                              {variant.whole_us() - variant.steps_us(), "between the steps and at inputs and outputs"}};
   std::sort(losses.begin(), losses.end(), [](const Loss& a, const Loss& b) { return a.us > b.us; });
   double total = 0;
   std::vector<std::string> parts;
@@ -85,7 +84,7 @@ std::string LossSentence(const v1::ProfiledVariant& variant) {
   }
   const double share = variant.whole_us() > 0 ? 100 * total / variant.whole_us() : 0;
   if (!variant.disturbances().empty()) {
-    return absl::StrFormat("The machine was not quiet (%s): profile again.", absl::StrJoin(variant.disturbances(), ", "));
+    return absl::StrFormat("The times are not reliable (%s): profile again on an idle machine.", absl::StrJoin(variant.disturbances(), ", "));
   }
   if (parts.empty()) return absl::StrCat("Nothing is lost of ", Milliseconds(variant.whole_us()), OfPeak(variant), ".");
   return absl::StrFormat("Of %s, %s (%.1f %%) are lost: %s%s.", Milliseconds(variant.whole_us()), Milliseconds(total),

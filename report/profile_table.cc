@@ -61,10 +61,10 @@ std::string Steps(const v1::ProfiledVariant& variant, int top) {
   for (int i = 0; i < count; ++i) {
     const v1::ProfiledStep& step = variant.steps(i);
     const std::string cells[] = {
-        absl::StrFormat("%.1f", step.gain_us()),
+        absl::StrFormat("%.1f", step.saving_us()),
         absl::StrFormat("%.1f", step.median_us()),
-        step.alone_us() > 0 ? absl::StrFormat("%.1f", step.alone_us()) : "-",
-        step.cold_us() > 0 ? absl::StrFormat("%.1f", step.cold_us()) : "-",
+        step.isolated_us() > 0 ? absl::StrFormat("%.1f", step.isolated_us()) : "-",
+        step.cold_cache_us() > 0 ? absl::StrFormat("%.1f", step.cold_cache_us()) : "-",
         absl::StrFormat("%.1f %%", 100 * step.share()),
         step.gflops() > 0 ? absl::StrFormat("%.1f", step.gflops()) : "-",
         step.peak_share() > 0 ? absl::StrFormat("%.0f %%", 100 * step.peak_share()) : "-",
@@ -80,7 +80,7 @@ std::string Steps(const v1::ProfiledVariant& variant, int top) {
   return Aligned(columns);
 }
 
-// Of all steps by op: where the time goes at all.
+// Time by op.
 std::string ByOp(const v1::ProfiledVariant& variant) {
   struct Sum {
     std::string op;
@@ -93,11 +93,11 @@ std::string ByOp(const v1::ProfiledVariant& variant) {
     if (it == sums.end()) it = sums.insert(sums.end(), Sum{step.op()});
     ++it->count;
     it->median += step.median_us();
-    it->alone += step.alone_us();
-    it->cold += step.cold_us();
+    it->alone += step.isolated_us();
+    it->cold += step.cold_cache_us();
   }
   std::sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) { return a.median > b.median; });
-  std::vector<Column> columns = {{"steps"}, {"sum us"}, {"alone us"}, {"cold us"}, {"share"}, {"op", false}};
+  std::vector<Column> columns = {{"steps"}, {"sum us"}, {"isolated us"}, {"cold-cache us"}, {"share"}, {"op", false}};
   for (const Sum& sum : sums) {
     columns[0].cells.push_back(absl::StrCat(sum.count));
     columns[1].cells.push_back(absl::StrFormat("%.1f", sum.median));
@@ -114,17 +114,21 @@ std::string Facts(const v1::Profile& profile, const v1::ProfiledVariant& variant
   constexpr double kMega = 1e-6;
   std::string text;
   for (const v1::ProfileCheck& check : variant.checks())
-    absl::StrAppend(&text, check.ok() ? "ok    " : "MISS  ", check.text(), "\n");
-  absl::StrAppendFormat(&text, "      weights: %.2f MB in the file, %.2f MB packed, %.2f MB kept beside\n",
+    absl::StrAppend(&text, check.ok() ? "ok    " : "FAIL  ", check.text(), "\n");
+  absl::StrAppendFormat(&text, "      weights: %.2f MB in the file, %.2f MB prepacked, %.2f MB kept unpacked\n",
                         variant.weight_bytes() * kMega, variant.packed_bytes() * kMega,
                         variant.constant_bytes() * kMega);
-  absl::StrAppendFormat(&text, "      made ready: load %.0f ms, optimize %.0f ms, plan %.0f ms\n", variant.load_ms(),
-                        variant.optimize_ms(), variant.planning_ms());
+  absl::StrAppendFormat(&text, "      setup: load %.0f ms, optimize %.0f ms, compile %.0f ms\n", variant.load_ms(),
+                        variant.optimize_ms(), variant.compile_ms());
   for (const v1::PeakSpeed& peak : variant.peaks())
     absl::StrAppendFormat(&text, "      measured peak: %s %.1f GFLOP/s\n", peak.type(), peak.gflops());
-  if (variant.precision() == v1::INT8) {
-    for (const std::string& note : CalibrationNotes(profile.calibration()))
+  if (variant.precision() == v1::PRECISION_INT8) {
+    if (const std::string note = CalibrationNote(profile.calibration()); !note.empty()) {
       absl::StrAppend(&text, "      ", note, "\n");
+    }
+    for (const std::string& detail : CalibrationDetails(profile.calibration())) {
+      absl::StrAppend(&text, "      ", detail, "\n");
+    }
   }
   return text;
 }
@@ -137,10 +141,10 @@ std::string ProfileTable(const v1::Profile& profile, int top) {
     if (!text.empty()) absl::StrAppend(&text, "\n");
     absl::StrAppendFormat(
         &text,
-        "%s %s, batch %d, %d thread%s: %.3f ms (best %.3f ms, %d runs), sum of steps alone %.3f ms, cold %.3f ms\n",
+        "%s %s, batch %d, %d thread%s: %.3f ms (best %.3f ms, %d runs), sum of isolated steps %.3f ms, with a cold cache %.3f ms\n",
         Printable(profile.model()), PrecisionName(variant.precision()), profile.batch(), profile.threads(),
         profile.threads() == 1 ? "" : "s", variant.whole_us() * 1e-3, variant.whole_min_us() * 1e-3, variant.runs(),
-        variant.alone_us() * 1e-3, variant.cold_us() * 1e-3);
+        variant.isolated_us() * 1e-3, variant.cold_cache_us() * 1e-3);
     absl::StrAppend(&text, Steps(variant, top));
     if (top > 0 && variant.steps_size() > top)
       absl::StrAppend(&text, "and ", variant.steps_size() - top, " more steps\n");

@@ -1,30 +1,35 @@
-// The one table: what the variants of a model weigh, how fast they are and how true to fp32.
+// The table of variants: size, speed and accuracy. Marks like [1] refer to footnotes below it.
 #ifndef HALFTONE_REPORT_TABLE_H_
 #define HALFTONE_REPORT_TABLE_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "halftone/v1/report.pb.h"
 
 namespace halftone::report {
 
-// Columns aligned by blanks, one line a variant, a heading line that names model and environment. Ends with a newline.
+// Columns aligned by blanks, one line per variant, a heading line that names model and environment, footnotes. Ends with a
+// newline.
 std::string TerminalTable(const v1::Report& report);
 
 // The same rows for GitHub-flavoured Markdown.
 std::string MarkdownTable(const v1::Report& report);
 
-// What the table has no room for, one line each without a newline: why a benchmark is invalid, what was converted,
-// emulation, ops that nobody may change. What the report's warnings say is not among them.
-std::vector<std::string> Notes(const v1::Report& report);
+inline constexpr double kExactSqnr = 999;  // the contract's value for bit-identical outputs
+
+// "1.25 MB"
+std::string SizeText(int64_t bytes);
+// "0.2703"
+std::string MillisecondsText(double ms);
 
 // The worst of a variant's outputs.
 struct WorstFidelity {
   bool known = false;  // false: nothing was compared
   double sqnr_db = 0;
   double max_abs_error = 0;
-  double top1_agreement = 0;
+  std::optional<double> top1_agreement;  // nothing: every output has one element per row
 };
 WorstFidelity Worst(const v1::Variant& variant);
 

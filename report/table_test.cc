@@ -5,13 +5,12 @@
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
-#include "report/explain.h"
-#include "report/why.h"
+#include "report/explain_fusion.h"
+#include "report/explain_precision.h"
 
 namespace halftone::report {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -19,10 +18,11 @@ constexpr char kReport[] = R"pb(
   model: "net.onnx"
   environment { cpu: "EPYC 9R14" isa: "avx512_core_bf16" threads: 2 }
   variants {
-    precision: ORIGINAL
+    precision: PRECISION_ORIGINAL
     artifact { size_bytes: 14012345 }
     benchmark {
       median_ms: 12.3456
+      samples_per_second: 324.002
       speedup { median: 0.9 low: 0.88 high: 0.92 }
       valid: true
       samples: 80
@@ -33,7 +33,7 @@ constexpr char kReport[] = R"pb(
     labelled_samples: 100
   }
   variants {
-    precision: FP32
+    precision: PRECISION_FP32
     artifact { size_bytes: 999 }
     benchmark {
       median_ms: 0.98765
@@ -46,11 +46,12 @@ constexpr char kReport[] = R"pb(
     labelled_samples: 100
   }
   variants {
-    precision: BF16
+    precision: PRECISION_BF16
     artifact { size_bytes: 70123 }
     benchmark {
       median_ms: 123.45
-      speedup { median: 1.75 low: 1.7123 high: 1.8 verdict: FASTER }
+      samples_per_second: 32.4018
+      speedup { median: 1.75 low: 1.7123 high: 1.8 verdict: VERDICT_FASTER }
       valid: false
       invalid_reasons: "cpu was throttled"
       invalid_reasons: "steal 3 %"
@@ -69,7 +70,7 @@ constexpr char kReport[] = R"pb(
   }
   evaluation_samples: 100
   benchmark_run {
-    profile: QUICK
+    preset: BENCHMARK_PRESET_QUICK
     rounds: 5
     round_seconds: 1
     instances: 1
@@ -87,10 +88,14 @@ v1::Report Parse(const char* text) {
 TEST(TerminalTable, Golden) {
   EXPECT_EQ(TerminalTable(Parse(kReport)),
             R"(net.onnx  on EPYC 9R14, avx512_core_bf16, 2 threads, batch 4
-variant              size  median ms        speed-up (95 % interval)  SQNR dB  max error  top-1 agreement  top-1 accuracy
-original         14.01 MB     12.346          0.900 (0.880 .. 0.920)    exact          0         100.00 %         79.00 %
-fp32                999 B     0.9877          1.000 (1.000 .. 1.000)        -          -                -         79.00 %
-bf16 (emulated)   70.1 kB      123.5  1.750 (1.712 .. 1.800) INVALID     25.8     0.0123          98.00 %               -
+variant             size  median ms  samples/s    speed-up (95 % interval)  SQNR dB  max error  top-1 agreement  top-1 accuracy
+original        14.01 MB     12.346        324      0.900 (0.880 .. 0.920)    exact          0         100.00 %         79.00 %
+fp32               999 B     0.9877          -      1.000 (1.000 .. 1.000)        -          -                -         79.00 %
+bf16 [1][2][3]   70.1 kB      123.5       32.4  1.750 (1.712 .. 1.800) [4]     25.8     0.0123          98.00 %               -
+[1] emulated: this CPU has no native instructions for it
+[2] unsupported ops are passed through unchanged, the model cannot run here: MyOp (2)
+[3] reference kernels take 25.6 % of the time: lrn1 (lrn), b (non_zero)
+[4] INVALID: cpu was throttled; steal 3 %; the clock drifted
 )");
 }
 
@@ -98,25 +103,30 @@ TEST(MarkdownTable, Golden) {
   EXPECT_EQ(MarkdownTable(Parse(kReport)),
             R"(**net.onnx  on EPYC 9R14, avx512\_core\_bf16, 2 threads, batch 4**
 
-| variant | size | median ms | speed-up (95 % interval) | SQNR dB | max error | top-1 agreement | top-1 accuracy |
-|---|---:|---:|---:|---:|---:|---:|---:|
-| original | 14.01 MB | 12.346 | 0.900 (0.880 .. 0.920) | exact | 0 | 100.00 % | 79.00 % |
-| fp32 | 999 B | 0.9877 | 1.000 (1.000 .. 1.000) | - | - | - | 79.00 % |
-| bf16 (emulated) | 70.1 kB | 123.5 | 1.750 (1.712 .. 1.800) INVALID | 25.8 | 0.0123 | 98.00 % | - |
+| variant | size | median ms | samples/s | speed-up (95 % interval) | SQNR dB | max error | top-1 agreement | top-1 accuracy |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|
+| original | 14.01 MB | 12.346 | 324 | 0.900 (0.880 .. 0.920) | exact | 0 | 100.00 % | 79.00 % |
+| fp32 | 999 B | 0.9877 | - | 1.000 (1.000 .. 1.000) | - | - | - | 79.00 % |
+| bf16 \[1]\[2]\[3] | 70.1 kB | 123.5 | 32.4 | 1.750 (1.712 .. 1.800) \[4] | 25.8 | 0.0123 | 98.00 % | - |
+
+\[1] emulated: this CPU has no native instructions for it  
+\[2] unsupported ops are passed through unchanged, the model cannot run here: MyOp (2)  
+\[3] reference kernels take 25.6 % of the time: lrn1 (lrn), b (non\_zero)  
+\[4] INVALID: cpu was throttled; steal 3 %; the clock drifted  
 )");
 }
 
 TEST(TerminalTable, NothingMeasuredIsNotZero) {
   v1::Report report;
   report.set_model("m.pb");
-  report.add_variants()->set_precision(v1::FP32);
+  report.add_variants()->set_precision(v1::PRECISION_FP32);
   EXPECT_THAT(TerminalTable(report), Not(HasSubstr("0.00")));
 }
 
 TEST(TerminalTable, NoSpeedupFromTooFewRounds) {
   v1::Report report = Parse(kReport);
   report.mutable_variants(2)->mutable_benchmark()->clear_speedup();
-  EXPECT_THAT(TerminalTable(report), HasSubstr("- INVALID"));
+  EXPECT_THAT(TerminalTable(report), HasSubstr("- [4]"));
 }
 
 TEST(TerminalTable, AModelsNameCannotSteerTheTerminal) {
@@ -131,97 +141,42 @@ TEST(MarkdownTable, AModelsNameCannotMakeMarkup) {
   EXPECT_THAT(MarkdownTable(report), HasSubstr("&lt;img src=x>\\|\\`\\*\\["));
 }
 
-TEST(Notes, SayWhatTheTableHasNoRoomFor) {
-  EXPECT_THAT(Notes(Parse(kReport)),
-              ElementsAre("bf16: converted 35 of 60 nodes to bfloat16 with 3 casts",
-                          "bf16: emulated: this CPU has no native instructions for it",
-                          "bf16: benchmark INVALID: cpu was throttled; steal 3 %", "bf16: faster than fp32",
-                          "bf16: left as they are, and the model cannot be run: MyOp (2)",
-                          "bf16: reference functions take 25.6 % of the time: lrn1 (lrn), "
-                          "b (non_zero)",
-                          "benchmark: quick (indicative), 5 rounds of 1 s, fp32 against itself "
-                          "1.001 (0.995 .. 1.008): INVALID: the clock drifted"));
-}
-
-TEST(Notes, PercentilesAndPreparation) {
-  v1::Report report;
-  v1::Variant* variant = report.add_variants();
-  variant->set_precision(v1::FP32);
-  v1::Benchmark* benchmark = variant->mutable_benchmark();
-  benchmark->set_p90_ms(12.5);
-  benchmark->set_load_ms(3.25);
-  benchmark->set_plan_ms(0.5);
-  benchmark->set_peak_rss_bytes(40'220'000);
-  benchmark->set_arena_bytes(204'864);
-  report.mutable_benchmark_run()->set_profile(v1::STANDARD);
-  EXPECT_THAT(Notes(report),
-              ElementsAre("fp32: P90 12.500 ms, P95 n/a, P99 n/a, P99.9 n/a; load 3.250 ms, plan 0.5000 ms; "
-                          "40.22 MB resident, 204.9 kB of it for values"));
-  report.mutable_benchmark_run()->set_profile(v1::QUICK);
-  EXPECT_THAT(Notes(report),
-              ElementsAre("fp32: load 3.250 ms, plan 0.5000 ms; 40.22 MB resident, 204.9 kB of it for values"));
-}
-
-TEST(Notes, DialectAndFusionsByKind) {
-  const v1::Report report = Parse(R"pb(
-    dialect: ONNXRUNTIME
-    variants {
-      precision: FP32
-      fusions { pass: "fuse-activation" count: 12 }
-      fusions { pass: "fold-offset" count: 1 }
-      passes_verified: 9
-    }
-  )pb");
-  EXPECT_THAT(Notes(report), ElementsAre("fp32: 12 x fuse-activation, 1 x fold-offset",
-                                         "fp32: answers before and after 9 runs of passes that changed something agree",
-                                         "dialect: onnxruntime"));
-}
-
-TEST(WhyText, ALineANodeAndNothingTwice) {
-  EXPECT_THAT(WhyText(v1::Report()), HasSubstr("no node of a pattern"));
+TEST(ExplainFusion, OneLinePerNodeAndNothingTwice) {
+  EXPECT_THAT(ExplainFusion(v1::Report()), HasSubstr("not applied: none"));
   const v1::Report report = Parse(R"pb(
     variants {
-      precision: FP32
+      precision: PRECISION_FP32
       unfused { pass: "fuse-activation" node: "relu_3" reason: "'conv_3' has another user" }
       unfused { pass: "fold-scale" node: "m\n" reason: "the factor is no constant" }
     }
     variants {
-      precision: BF16
+      precision: PRECISION_BF16
       unfused { pass: "fuse-activation" node: "relu_3" reason: "'conv_3' has another user" }
     }
   )pb");
-  EXPECT_EQ(WhyText(report), R"(not fused in fp32:
+  EXPECT_EQ(ExplainFusion(report), R"(not applied in fp32 (rule, node, failed condition):
   fuse-activation  relu_3  'conv_3' has another user
   fold-scale       m\x0a   the factor is no constant
 )");
 }
 
-TEST(Notes, CastsAndWhatWasNotRun) {
-  const v1::Report report = Parse(R"pb(
-    variants { precision: BF16 casts_planned: 12 casts_in_file: 11 casts_run: 3 }
-    variants { precision: FP16 casts_in_file: 4 casts_run: -1 not_measured: "not measured: no float16" }
-    variants { precision: FP32 }
-  )pb");
-  EXPECT_THAT(Notes(report), ElementsAre("bf16: casts: 12 planned, 11 in the file, 3 steps of their own when it runs",
-                                         "fp16: not measured: no float16", "fp16: casts: 0 planned, 4 in the file"));
-}
-
-TEST(ExplainText, ALineANodeOfEveryLoweredVariant) {
-  EXPECT_THAT(ExplainText(v1::Report()), HasSubstr("no variant was lowered"));
+TEST(ExplainPrecision, OneLinePerNodeOfEveryConvertedVariant) {
+  EXPECT_THAT(ExplainPrecision(v1::Report()), HasSubstr("no variant was converted"));
   const v1::Report report = Parse(R"pb(
     variants {
-      precision: FP32
-      decisions { node: "c" op: "conv" precision: FP32 rule: "baseline.fp32" reason: "fp32: the baseline" }
+      precision: PRECISION_FP32
+      decisions { node: "c" op: "conv" precision: PRECISION_FP32 rule: "baseline.fp32" reason: "fp32: the baseline" }
     }
     variants {
-      precision: BF16
-      decisions { node: "conv_1" op: "conv" precision: BF16 rule: "lists.allow" reason: "allow list: Conv2D" }
-      decisions { node: "e\n" op: "exp" precision: FP32 rule: "lists.deny-propagation" reason: "deny list: Exp" }
+      precision: PRECISION_BF16
+      decisions { node: "conv_1" op: "conv" precision: PRECISION_BF16 rule: "lists.allow" reason: "allow list: Conv2D" }
+      decisions { node: "e\n" op: "exp" precision: PRECISION_FP32 rule: "lists.deny-propagation" reason: "deny list: Exp" }
     }
   )pb");
-  EXPECT_EQ(ExplainText(report), R"(why each node of bf16 is what it is:
-  bf16  conv_1  conv  lists.allow             allow list: Conv2D
-  fp32  e\x0a   exp   lists.deny-propagation  deny list: Exp
+  EXPECT_EQ(ExplainPrecision(report), R"(precision of each node of bf16:
+  precision  node    op    rule                    reason
+  bf16       conv_1  conv  lists.allow             allow list: Conv2D
+  fp32       e\x0a   exp   lists.deny-propagation  deny list: Exp
 )");
 }
 
@@ -234,48 +189,29 @@ TEST(Worst, NotANumberIsWorst) {
   EXPECT_FALSE(Worst(v1::Variant()).known);
 }
 
-TEST(Notes, SayWhereTheRangesOfInt8CameFrom) {
-  v1::Report report;
-  v1::Variant& int8 = *report.add_variants();
-  int8.set_precision(v1::INT8);
-  int8.set_int8_share(0.9512);
-  v1::Calibration& calibration = *report.mutable_calibration();
-  EXPECT_THAT(Notes(report), ElementsAre("int8: 95.12 % of the multiply-adds are in int8"));
-  calibration.set_source("samples");
-  calibration.set_samples(50);
-  calibration.set_calibrator("percentile");
-  calibration.mutable_file()->set_path("out/net.ranges.json");
-  for (const char* value : {"a", "b\n"}) {
-    v1::SilentChannels& silent = *calibration.add_silent_channels();
-    silent.set_value(value);
-    silent.set_channels(3);
-    calibration.add_still_widening(value);
-  }
-  EXPECT_THAT(Notes(report), ElementsAre("int8: 95.12 % of the multiply-adds are in int8",
-                                         "calibration: 50 samples; percentile; out/net.ranges.json",
-                                         "calibration: channels that no sample reached, of 2 values: a (3), b\\x0a (3)",
-                                         "calibration: the last sample still widened 2 ranges, give more: a, b\\x0a"));
+TEST(Worst, Top1DoesNotApplyToRowsOfOneElement) {
+  v1::Variant variant;
+  variant.add_fidelity()->set_sqnr_db(30);
+  EXPECT_FALSE(Worst(variant).top1_agreement.has_value());
+  variant.add_fidelity()->set_top1_agreement(0.9);
+  EXPECT_EQ(Worst(variant).top1_agreement, 0.9);
 }
 
-TEST(Notes, SayWhatAnAccuracyGoalCameTo) {
-  v1::Report report;
-  v1::Variant& int8 = *report.add_variants();
-  int8.set_precision(v1::INT8);
-  int8.set_int8_share(-1);
-  int8.mutable_goal()->set_text("cosine 0.98 (at least 0.99)");
-  int8.mutable_goal()->set_raised(3);
-  EXPECT_THAT(Notes(report), ElementsAre("int8: goal MISSED: cosine 0.98 (at least 0.99); 3 nodes kept out of int8"));
-  int8.mutable_goal()->set_met(true);
-  int8.mutable_goal()->set_raised(0);
-  EXPECT_THAT(Notes(report), ElementsAre("int8: goal reached: cosine 0.98 (at least 0.99)"));
-}
-
-TEST(Notes, SyntheticCalibrationIsLoud) {
-  v1::Report report;
-  report.mutable_calibration()->set_source("synthetic");
-  report.mutable_calibration()->set_synthetic(true);
-  report.mutable_calibration()->set_samples(8);
-  EXPECT_THAT(Notes(report), ElementsAre(HasSubstr("SYNTHETIC: random numbers, not samples")));
+TEST(Footnotes, AFileThatTheRuntimeRefusesIsMarked) {
+  const v1::Report report = Parse(R"pb(
+    variants { precision: PRECISION_FP32 }
+    variants {
+      precision: PRECISION_BF16
+      refused_by: "onnxruntime (no bf16 kernel for Conv)"
+      benchmark { samples: 9 valid: true noise: "load 3.0" }
+    }
+    variants { precision: PRECISION_FP16 not_measured: "not measured: no float16" }
+  )pb");
+  const std::string table = TerminalTable(report);
+  EXPECT_THAT(table, HasSubstr("\nbf16 [1] "));
+  EXPECT_THAT(table, HasSubstr("\n[1] cannot be loaded by onnxruntime (no bf16 kernel for Conv)\n"
+                               "[2] noisy, but the interval decides: load 3.0\n[3] not measured: no float16\n"));
+  EXPECT_THAT(MarkdownTable(report), HasSubstr("\n\\[1] cannot be loaded by"));
 }
 
 }  // namespace

@@ -146,7 +146,7 @@ TEST_F(HalftonedTest, AcknowledgedJobSurvivesAKill) {
   const std::vector<v1::JobEvent> events = Watch(name, /*until_progress=*/false);
   ASSERT_FALSE(events.empty());
   for (size_t i = 0; i < events.size(); ++i) EXPECT_EQ(events[i].seq(), static_cast<int64_t>(i) + 1);
-  EXPECT_EQ(events.back().state(), v1::SUCCEEDED);
+  EXPECT_EQ(events.back().state(), v1::JOB_STATE_SUCCEEDED);
 }
 
 TEST_F(HalftonedTest, SecondServerHasItsOwnExitCode) {

@@ -1,4 +1,4 @@
-// halftone bench MODEL...: how fast models are as they came, fused, and lowered.
+// halftone bench MODEL...: how fast models are unmodified, fused, and in other precisions.
 
 #include <cmath>
 #include <filesystem>
@@ -26,9 +26,9 @@ namespace halftone::cli {
 namespace {
 
 constexpr char kExample[] = R"(Example:
-  halftone bench model.onnx --precision bf16 --threads 2 --profile standard --out before
-measures the model as it came, fused, and fused in bf16, and writes before/report.json for `halftone compare`. The exit
-code is 9 when the machine was not quiet enough to believe the times.)";
+  halftone bench model.onnx --precision bf16 --threads 2 --preset standard --out before
+measures the unmodified model, fp32 and bf16, and writes before/report.json for `halftone compare`. The exit code is 9
+when the machine is too noisy for a reliable result.)";
 
 struct Flags {
   ServerFlags server;
@@ -86,7 +86,7 @@ absl::StatusOr<v1::Report> BenchOne(const Flags& flags, const std::string& model
   }
   HALFTONE_RETURN_IF_ERROR(SetInt8(flags.int8, bench.mutable_policy()));
   HALFTONE_RETURN_IF_ERROR(ResolveCalibration(flags.int8, &bench, &blobs));
-  *bench.mutable_benchmark() = ToBenchmarkSpec(flags.benchmark);
+  HALFTONE_ASSIGN_OR_RETURN(*bench.mutable_benchmark(), ToBenchmarkSpec(flags.benchmark));
   for (const std::string& output : flags.model.outputs) bench.add_outputs(output);
   spec.set_no_ranges_cache(flags.int8.no_ranges_cache);
   SetTimeout(flags.timeout, &spec);
@@ -104,7 +104,7 @@ std::string GeometricMeans(const std::vector<v1::Report>& reports) {
   for (const v1::Report& report : reports) {
     for (const v1::Variant& variant : report.variants()) {
       const double median = variant.benchmark().speedup().median();
-      if (median <= 0 || variant.precision() == v1::FP32) continue;
+      if (median <= 0 || variant.precision() == v1::PRECISION_FP32) continue;
       logs[variant.precision()].first += std::log(median);
       ++logs[variant.precision()].second;
     }
@@ -145,39 +145,35 @@ absl::Status Bench(const Flags& flags, Interrupts& interrupts) {
 
 void AddBench(CLI::App& app, Action* action) {
   const auto flags = std::make_shared<Flags>();
-  CLI::App& command = *app.add_subcommand("bench", "measure models as they are, fused, and in other precisions");
+  CLI::App& command = *app.add_subcommand("bench", "measure models: unmodified, fused, and in other precisions");
   command.footer(kExample);
+  command.option_defaults()->group(kModelGroup);
   command.add_option("MODEL", flags->models, "models: .onnx, or .pb or .pbtxt of a TensorFlow GraphDef")
       ->required()
       ->type_name("");
+  command
+      .add_option("--out", flags->out, "folder for report.json; of several models for one folder each (default: none)")
+      ->type_name("DIR");
   AddModelFormatFlags(command, &flags->model);
-  command.add_option("--policy", flags->policy.file, "YAML or JSON of halftone.v1.Policy")->type_name("FILE");
-  command.add_option("--precision", flags->policy.precisions, "variants to measure beside fp32 (default: none)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("bf16,fp16,int8");
-  command.add_flag("--force", flags->policy.force, "lower the precision also where the CPU only emulates it");
-  AddPlannerFlags(command, &flags->policy);
-  AddRewriteFlags(command, &flags->policy);
+  AddPrecisionFlags(command, "variants to measure besides fp32 (default: none)", &flags->policy);
   AddInt8Flags(command, &flags->int8);
-  command.add_option("--eval", flags->samples, "samples to run on: an .npz or a folder of them (default: random)")
+  command.option_defaults()->group(kEvaluationGroup);
+  command.add_option("--eval", flags->samples, "samples to run on: an .npz file or a folder of them (default: random)")
       ->type_name("PATH");
   AddBenchmarkFlags(command, &flags->benchmark);
-  command.add_flag("--allow-noisy", flags->allow_noisy, "no error when the benchmark is INVALID");
-  AddTimeoutFlag(command, &flags->timeout);
-  command
-      .add_option("--out", flags->out, "folder for report.json, of several models for a folder each (default: none)")
-      ->type_name("DIR");
+  command.add_flag("--allow-noisy", flags->allow_noisy, "no error when noise makes the benchmark INVALID");
+  command.option_defaults()->group(kDisplayGroup);
   command
       .add_option("--export", flags->exports,
                   "print as json, csv, google-benchmark, text or prometheus, or with =FILE write it; may be repeated")
       ->allow_extra_args(false)
       ->type_name("FORMAT[=FILE]");
-  command.add_flag("--json", flags->outcome.json, "print exactly report.json on stdout, no table");
-  command.add_flag("--quiet", flags->outcome.quiet, "no progress and no notes");
-  command.add_option("--summary", flags->outcome.summary_file, "append a Markdown summary to this file")
-      ->type_name("FILE.md");
+  AddDisplayFlags(command, &flags->outcome);
+  AddTimeoutFlag(command, &flags->timeout);
   AddServerFlags(command, &flags->server);
+  AddPlannerFlags(command, &flags->policy);
+  AddRewriteFlags(command, &flags->policy);
+  AddAdvancedInt8Flags(command, &flags->int8);
   command.callback(
       [flags, action] { *action = [flags](Interrupts& interrupts) { return Bench(*flags, interrupts); }; });
 }

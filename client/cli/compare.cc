@@ -1,13 +1,11 @@
-// halftone compare A.json B.json: what two measurements say of each other, computed from their samples. No server.
+// halftone compare A.json B.json: two measurements against each other, computed from their timings. No server.
 
-#include <cmath>
 #include <memory>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/strip.h"
 #include "base/files.h"
 #include "base/status.h"
 #include "client/cli/commands.h"
@@ -22,8 +20,10 @@ namespace halftone::cli {
 namespace {
 
 constexpr char kExample[] = R"(Example:
-  halftone compare before/report.json after/report.json --max-slowdown 5%
-exits with 4 unless the intervals show that nothing became more than 5 % slower.)";
+  halftone compare before/report.json after/report.json --max-slowdown 0.05
+exits with 4 unless the confidence intervals show that nothing became more than 5 % slower.)";
+
+constexpr double kMaxSlowdown = 1;
 
 struct Flags {
   std::string a, b;
@@ -32,15 +32,11 @@ struct Flags {
   bool json = false;
 };
 
-// "5%" -> 0.05.
 absl::StatusOr<double> ParseShare(const std::string& text) {
-  absl::string_view number = text;
-  double percent = 0;
-  if (!absl::ConsumeSuffix(&number, "%") || !absl::SimpleAtod(number, &percent) || !std::isfinite(percent) ||
-      percent < 0) {
-    return UsageError(absl::StrCat("--max-slowdown ", text, ": a percentage is wanted, for example 5%"));
-  }
-  return percent / 100;
+  double share = 0;
+  if (absl::SimpleAtod(text, &share) && share >= 0 && share <= kMaxSlowdown) return share;
+  return UsageError(
+      absl::StrCat("--max-slowdown ", text, ": a share from 0 to ", kMaxSlowdown, " is expected; 5 % is 0.05"));
 }
 
 absl::StatusOr<v1::Report> ReadReport(const std::string& path) {
@@ -51,12 +47,12 @@ absl::StatusOr<v1::Report> ReadReport(const std::string& path) {
   return report;
 }
 
-// One line a variant that could be slower than allowed; the original is nobody's work.
+// One line per variant that could be slower than allowed; the unmodified model is not ours.
 std::vector<std::string> TooSlow(const v1::Comparison& comparison, double share) {
   std::vector<std::string> lines;
   for (const v1::ComparedVariant& variant : comparison.variants()) {
     const double worst = 1 / variant.speedup().low();  // time(B) / time(A), the high end
-    if (variant.precision() == v1::ORIGINAL || worst <= 1 + share) continue;
+    if (variant.precision() == v1::PRECISION_ORIGINAL || worst <= 1 + share) continue;
     lines.push_back(absl::StrFormat("FAIL max-slowdown %s: B takes up to %.4g times the time of A, more than %.4g",
                                     report::PrecisionName(variant.precision()), worst, 1 + share));
   }
@@ -69,7 +65,7 @@ absl::Status CheckValid(const v1::Comparison& comparison) {
     return client::WithReason(
         absl::FailedPreconditionError(absl::StrCat(
             "a benchmark is INVALID (", report::PrecisionName(variant.precision()), ": ",
-            report::Printable(absl::StrJoin(variant.invalid_reasons(), "; ")), "); take it as it is by --allow-noisy")),
+            report::Printable(absl::StrJoin(variant.invalid_reasons(), "; ")), "); --allow-noisy ignores it")),
         kReasonBenchmarkInvalid);
   }
   return absl::OkStatus();
@@ -88,7 +84,7 @@ absl::Status Compare(const Flags& flags) {
   comparison->set_b(flags.b);
 
   std::vector<std::string> warnings;
-  for (const std::string& warning : comparison->warnings()) warnings.push_back(absl::StrCat("not alike: ", warning));
+  for (const std::string& warning : comparison->warnings()) warnings.push_back(absl::StrCat("not comparable: ", warning));
   PrintWarnings(warnings);
   HALFTONE_RETURN_IF_ERROR(
       PrintResult(flags.json ? report::MessageToJson(*comparison) : report::ComparisonTable(*comparison)));
@@ -101,7 +97,7 @@ absl::Status Compare(const Flags& flags) {
     return absl::OkStatus();
   }
   return client::WithReason(
-      absl::FailedPreconditionError(absl::StrCat("--max-slowdown ", flags.max_slowdown, " is not kept")),
+      absl::FailedPreconditionError(absl::StrCat("--max-slowdown ", flags.max_slowdown, " failed")),
       kReasonGateFailed);
 }
 
@@ -109,13 +105,13 @@ absl::Status Compare(const Flags& flags) {
 
 void AddCompare(CLI::App& app, Action* action) {
   const auto flags = std::make_shared<Flags>();
-  CLI::App& command = *app.add_subcommand("compare", "say which of two measurements is faster, from their samples");
+  CLI::App& command = *app.add_subcommand("compare", "compare two measurements: which is faster, by their timings");
   command.footer(kExample);
-  command.add_option("A", flags->a, "a report.json")->required()->type_name("");
-  command.add_option("B", flags->b, "another one")->required()->type_name("");
+  command.add_option("A", flags->a, "report.json of the baseline")->required()->type_name("");
+  command.add_option("B", flags->b, "report.json to compare with it")->required()->type_name("");
   command
-      .add_option("--max-slowdown", flags->max_slowdown, "exit with 4 where B could be slower than A by more, e.g. 5%")
-      ->type_name("PERCENT");
+      .add_option("--max-slowdown", flags->max_slowdown, "exit with 4 where B could be slower than A by more; a share, e.g. 0.05")
+      ->type_name("SHARE");
   command.add_flag("--allow-noisy", flags->allow_noisy, "no error (exit code 9) when a benchmark is INVALID");
   command.add_flag("--json", flags->json, "print a halftone.v1.Comparison");
   command.callback([flags, action] { *action = [flags](Interrupts&) { return Compare(*flags); }; });

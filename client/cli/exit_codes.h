@@ -1,4 +1,4 @@
-// What the exit code of `halftone` says, and the one table from errors to exit codes.
+// The exit codes of `halftone`, and the one table from errors to exit codes.
 #ifndef HALFTONE_CLIENT_CLI_EXIT_CODES_H_
 #define HALFTONE_CLIENT_CLI_EXIT_CODES_H_
 
@@ -14,9 +14,9 @@ enum ExitCode : int {
   kUsage = 2,        // flags, policy, an output folder that cannot be written
   kModel = 3,        // the model is bad or missing, or its job failed
   kGate = 4,         // a gate failed
-  kTimeout = 5,      // the job's time was up
-  kUnreachable = 6,  // no server answers
-  kNoisy = 9,        // a benchmark is INVALID, and --allow-noisy was not given
+  kTimeout = 5,      // the job timed out
+  kUnreachable = 6,  // the server is unreachable
+  kNoisy = 9,        // noise leaves a gate undecided or a benchmark INVALID, and --allow-noisy was not given
   kInterrupted = 130,
 };
 

@@ -5,11 +5,13 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "base/status.h"
 #include "client/cli/exit_codes.h"
 #include "client/cli/job.h"
+#include "client/cli/key_values.h"
 #include "client/policy.h"
 #include "client/policy_env.h"
 #include "client/status.h"
@@ -23,7 +25,7 @@ constexpr double kMaxTimeoutSeconds = 86'400;
 
 const CLI::Validator kAtLeastOne = CLI::Range(1, 1'000'000);
 
-// The number of the value that "--FLAG TEXT" names.
+// The enum value with the name TEXT of "--FLAG TEXT".
 absl::StatusOr<int> EnumFlag(const char* flag, const std::string& text,
                              const google::protobuf::EnumDescriptor& descriptor) {
   const auto* value = report::FindEnumValue(descriptor, text);
@@ -35,21 +37,22 @@ absl::StatusOr<int> EnumFlag(const char* flag, const std::string& text,
 }  // namespace
 
 void AddServerFlags(CLI::App& app, ServerFlags* flags) {
+  app.option_defaults()->group(kServerGroup);
   app.add_option("--server", flags->server,
-                 "HOST:PORT or unix:PATH of a running halftoned; without it a private one does the work and is stopped "
-                 "at the end")
+                 "HOST:PORT or unix:PATH of a running halftoned (default: a private server, stopped at the end)")
       ->envname("HALFTONE_SERVER")
       ->type_name("ADDR");
   app.add_option("--halftoned", flags->halftoned,
-                 "the program of the private server (default: beside this program, else on PATH)")
+                 "program of the private server (default: beside this program, else on PATH)")
       ->envname("HALFTONE_HALFTONED")
       ->type_name("PATH");
-  app.add_option("--worker", flags->worker, "the program that the private server runs jobs with")
+  app.add_option("--worker", flags->worker, "program with which the private server runs jobs")
       ->envname("HALFTONE_WORKER")
       ->type_name("PATH");
 }
 
 void AddModelFlags(CLI::App& app, ModelFlags* flags) {
+  app.option_defaults()->group(kModelGroup);
   app.add_option("MODEL", flags->path,
                  "the model: .onnx, .pb or .pbtxt of a TensorFlow GraphDef, or the folder of a SavedModel")
       ->required()
@@ -58,23 +61,34 @@ void AddModelFlags(CLI::App& app, ModelFlags* flags) {
 }
 
 void AddModelFormatFlags(CLI::App& app, ModelFlags* flags) {
-  app.add_option("--format", flags->format, "what the file is (default: by its ending)")
+  app.option_defaults()->group(kModelGroup);
+  app.add_option("--format", flags->format, "format of the file (default: by its ending)")
       ->check(CLI::IsMember({"onnx", "graphdef", "savedmodel"}));
   app.add_option("--signature", flags->signature,
-                 "what of a SavedModel is computed (default: serving_default, or the only one)")
+                 "signature of a SavedModel to compute (default: serving_default, or the only one)")
       ->type_name("NAME");
   app.add_option("--output-name", flags->outputs,
-                 "a wanted output of a GraphDef (default: every node that nobody reads); may be repeated")
+                 "output of a GraphDef to compute (default: every node without consumers); may be repeated")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAME");
 }
 
-void AddRunFlags(CLI::App& app, BenchmarkFlags* flags) {
-  app.add_option("--threads", flags->threads, "threads of one inference (default: 1)")
+void AddShapeFlags(CLI::App& app, int* batch, std::vector<std::string>* dims) {
+  app.option_defaults()->group(kModelGroup);
+  app.add_option("--batch", *batch, "size of a dynamic batch dimension (default: 1)")
       ->check(kAtLeastOne)
       ->type_name("N");
-  app.add_option("--batch", flags->batch, "value of a free batch dimension (default: 1)")
+  app.add_option("--dim", *dims, "size of the dynamic dimension NAME, e.g. seq_len=128; may be repeated")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME=N");
+}
+
+void AddRunFlags(CLI::App& app, BenchmarkFlags* flags) {
+  AddShapeFlags(app, &flags->batch, &flags->dims);
+  app.option_defaults()->group(kMeasuringGroup);
+  app.add_option("--threads", flags->threads, "threads of one inference (default: 1)")
       ->check(kAtLeastOne)
       ->type_name("N");
 }
@@ -82,104 +96,150 @@ void AddRunFlags(CLI::App& app, BenchmarkFlags* flags) {
 void AddBenchmarkFlags(CLI::App& app, BenchmarkFlags* flags) {
   AddRunFlags(app, flags);
   app.add_option(
-         "--profile", flags->profile,
-         "quick: 5 rounds of 1 s, medians only (default); standard: 10 rounds, up to P99; strict: 10 rounds of a "
-         "minute, up to P99.9")
+         "--preset", flags->preset,
+         "how long to measure. quick (default): 5 rounds of 1 s, medians only; standard: 10 rounds, up to P99; strict: "
+         "10 rounds of a minute, up to P99.9")
       ->check(CLI::IsMember({"quick", "standard", "strict"}));
-  app.add_option("--rounds", flags->rounds, "processes that measure each variant, in turns (default: by the profile)")
+  app.add_option("--rounds", flags->rounds,
+                 "repetitions of each variant, interleaved with the others, each in a fresh process (default: by the "
+                 "preset)")
       ->check(kAtLeastOne)
       ->type_name("N");
-  app.add_option("--round-seconds", flags->round_seconds, "timed inference in one round (default: by the profile)")
+  app.add_option("--round-seconds", flags->round_seconds, "timed inference in one round (default: by the preset)")
       ->check(CLI::Range(0.001, 600.0))
       ->type_name("S");
-  app.add_option(
-         "--instances", flags->instances,
-         "processes side by side, each with cores of its own: measures inferences a second together (default: 1)")
+  app.add_option("--instances", flags->instances,
+                 "processes side by side, each with its own cores: measures their throughput (default: 1)")
       ->check(kAtLeastOne)
       ->type_name("N");
-  app.add_flag("--cold-weights", flags->cold_weights, "empty the caches before each inference");
-  app.add_option("--cores", flags->cores, "cores to pin to, instance by instance (default: chosen)")
+  app.add_option("--cores", flags->cores, "CPU affinity: cores, instance by instance (default: chosen)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::Range(0, 1'000'000))
       ->type_name("N,N");
+  app.add_flag("--cold-cache", flags->cold_cache, "flush the CPU caches before each inference");
   app.add_option("--wait-policy", flags->wait_policy, "OMP_WAIT_POLICY (default: active with more than one thread)")
       ->check(CLI::IsMember({"active", "passive"}));
-  app.add_option("--seed", flags->seed, "of the order of rounds, the intervals and random inputs (default: 1)")
+  app.add_option("--noise-limit", flags->noise_limits,
+                 "a round beyond it is noisy: context-switches (default: 10 per second and thread), steal (0.01), load "
+                 "(1 task per core), frequency (0.05); may be repeated")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+  app.add_option("--seed", flags->seed, "of round order, confidence intervals and random inputs (default: 1)")
       ->type_name("N");
 }
 
+void AddKeepFlags(CLI::App& app, PolicyFlags* flags) {
+  app.option_defaults()->group(kPrecisionGroup);
+  app.add_flag("--keep-first", flags->keep_first, "keep layers without a preceding layer in fp32");
+  app.add_flag("--keep-last", flags->keep_last, "keep layers without a following layer in fp32");
+}
+
+void AddPrecisionFlags(CLI::App& app, const std::string& what, PolicyFlags* flags) {
+  app.option_defaults()->group(kPrecisionGroup);
+  app.add_option("--precision", flags->precisions, what)
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("fp32,bf16,fp16,int8");
+  app.add_option("--policy", flags->file, "YAML or JSON file with all precision settings; flags override it")
+      ->type_name("FILE");
+  app.add_option("--target-runtime", flags->target_runtime,
+                 "runtime that will load the files: any (default), or onnxruntime: nodes without a kernel there stay "
+                 "fp32")
+      ->type_name("RUNTIME");
+  AddKeepFlags(app, flags);
+  app.add_flag("--allow-emulation", flags->allow_emulation,
+               "convert to bf16 or fp16 also on a CPU without instructions for it (slow)");
+}
+
+void AddPlanFlags(CLI::App& app, PolicyFlags* flags) {
+  app.option_defaults()->group(kAdvancedGroup);
+  app.add_option("--lists-version", flags->lists_version,
+                 "version of the op lists: tensorflow (default), tensorflow-2.4, itex; of placement: paddle (default), "
+                 "paddle-2.x")
+      ->type_name("NAME");
+  app.add_option("--op-types", flags->op_types, "of placement: the only op types to convert, by Paddle's names")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("OP,OP");
+}
+
+void AddPlannerFlags(CLI::App& app, PolicyFlags* flags) {
+  app.option_defaults()->group(kAdvancedGroup);
+  app.add_option("--planner", flags->planner,
+                 "how nodes are chosen: lists (default), the allow and deny lists of TensorFlow's auto mixed precision; "
+                 "placement, as Paddle does")
+      ->type_name("PLANNER");
+  AddPlanFlags(app, flags);
+  app.add_flag("--bf16-math-mode", flags->bf16_math_mode, "fp32 MatMul and convolution may compute in bf16");
+}
+
 void AddPassFlags(CLI::App& app, PolicyFlags* flags) {
+  app.option_defaults()->group(kAdvancedGroup);
   app.add_option("--pass", flags->passes,
-                 "a pass over the model before it is fused, e.g. 'round_weights(num_steps=64)'; may be repeated, runs "
-                 "in this order")
+                 "graph transform to run before fusion, e.g. 'round_weights(num_steps=64)'; may be repeated, in order")
       ->allow_extra_args(false)
       ->type_name("PASS");
   app.add_flag("--verify-passes", flags->verify_passes,
-               "run every pass before and after on seeded inputs; one that moves an answer fails the job (slow)");
+               "check every pass: the job fails if the outputs before and after it differ (slow)");
 }
 
 void AddRewriteFlags(CLI::App& app, PolicyFlags* flags) {
+  app.option_defaults()->group(kAdvancedGroup);
   app.add_option("--dialect", flags->dialect,
-                 "how the files say fused nodes: portable (default) by standard ops; onnxruntime, or of a GraphDef "
-                 "tensorflow or itex, by that framework's own")
+                 "ops of the written files: portable (default), standard ops only; onnxruntime (contrib ops), or for a "
+                 "GraphDef tensorflow or itex: fused ops of that framework")
       ->type_name("DIALECT");
   AddPassFlags(app, flags);
 }
 
-void AddPlanFlags(CLI::App& app, PolicyFlags* flags) {
-  app.add_option("--lists", flags->lists_variant,
-                 "edition of the planner's lists: tensorflow, tensorflow-2.4, itex; paddle, paddle-2.x (default: the "
-                 "newest of its own)")
-      ->type_name("NAME");
-  app.add_option("--op-list", flags->op_list, "placement: the only ops to lower, by Paddle's names")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("OP,OP");
-  app.add_flag("--keep-first", flags->keep_first, "layers with no other one in front of them stay fp32");
-  app.add_flag("--keep-last", flags->keep_last, "layers with no other one behind them stay fp32");
-}
-
-void AddPlannerFlags(CLI::App& app, PolicyFlags* flags) {
-  app.add_option("--planner", flags->planner,
-                 "how nodes are chosen: lists (default), as TensorFlow does; placement, as Paddle does")
-      ->type_name("PLANNER");
-  AddPlanFlags(app, flags);
-  app.add_flag("--bf16-math-mode", flags->bf16_math_mode,
-               "products that stay fp32 may round what they read to bfloat16");
-  app.add_option("--target-runtime", flags->target_runtime,
-                 "who will load the files: any (default), or onnxruntime, whose CPU provider lacks kernels")
-      ->type_name("RUNTIME");
-}
-
 void AddTimeoutFlag(CLI::App& app, double* timeout) {
-  app.add_option("--timeout", *timeout, "seconds that the job may run, not counting its wait (default: the server's)")
+  app.option_defaults()->group(kServerGroup);
+  app.add_option("--timeout", *timeout, "seconds that the job may run, not counting the queue (default: the server's)")
       ->check(CLI::Range(0.001, kMaxTimeoutSeconds))
       ->type_name("S");
 }
 
-v1::BenchmarkSpec ToBenchmarkSpec(const BenchmarkFlags& flags) {
+absl::Status SetDims(const std::vector<std::string>& texts, google::protobuf::Map<std::string, int64_t>* dims) {
+  for (const std::string& text : texts) {
+    const size_t equals = text.rfind('=');
+    int64_t size = 0;
+    if (equals == std::string::npos || equals == 0 || !absl::SimpleAtoi(text.substr(equals + 1), &size) || size < 1) {
+      return UsageError(absl::StrCat("--dim ", text, ": NAME=N is expected, for example seq_len=128"));
+    }
+    if (!dims->insert({text.substr(0, equals), size}).second) {
+      return UsageError(absl::StrCat("--dim ", text, ": ", text.substr(0, equals), " is given twice"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::BenchmarkSpec> ToBenchmarkSpec(const BenchmarkFlags& flags) {
   v1::BenchmarkSpec spec;
   spec.set_rounds(flags.rounds);
   if (flags.round_seconds > 0) *spec.mutable_round_time() = ToDuration(flags.round_seconds);
   spec.set_threads(flags.threads);
   spec.set_batch(flags.batch);
+  HALFTONE_RETURN_IF_ERROR(SetDims(flags.dims, spec.mutable_dims()));
   spec.set_skip(flags.skip);
   spec.set_seed(flags.seed);
-  if (!flags.profile.empty()) {
-    const auto* profile = report::FindEnumValue(*v1::BenchmarkProfile_descriptor(), flags.profile);
-    if (profile != nullptr) spec.set_profile(static_cast<v1::BenchmarkProfile>(profile->number()));
+  if (const auto* preset = report::FindEnumValue(*v1::BenchmarkPreset_descriptor(), flags.preset); preset != nullptr) {
+    spec.set_preset(static_cast<v1::BenchmarkPreset>(preset->number()));
   }
   spec.set_instances(flags.instances);
-  spec.set_cold_weights(flags.cold_weights);
+  spec.set_cold_cache(flags.cold_cache);
   spec.mutable_cores()->Assign(flags.cores.begin(), flags.cores.end());
   spec.set_wait_policy(flags.wait_policy);
+  for (const std::string& text : flags.noise_limits) {
+    HALFTONE_RETURN_IF_ERROR(SetKeyValue("noise-limit", text, spec.mutable_noise_limits()));
+  }
   return spec;
 }
 
 bool SaysAnything(const PolicyFlags& flags) {
-  return !flags.file.empty() || !flags.precisions.empty() || flags.force || !flags.planner.empty() ||
-         !flags.lists_variant.empty() || !flags.op_list.empty() || flags.keep_first || flags.keep_last ||
+  return !flags.file.empty() || !flags.precisions.empty() || flags.allow_emulation || !flags.planner.empty() ||
+         !flags.lists_version.empty() || !flags.op_types.empty() || flags.keep_first || flags.keep_last ||
          flags.bf16_math_mode || !flags.target_runtime.empty() || !flags.dialect.empty() || !flags.passes.empty() ||
          flags.verify_passes;
 }
@@ -195,22 +255,22 @@ absl::StatusOr<v1::Policy> ToPolicy(const PolicyFlags& flags) {
     HALFTONE_ASSIGN_OR_RETURN(const int planner, EnumFlag("planner", flags.planner, *v1::Planner_descriptor()));
     policy.set_planner(static_cast<v1::Planner>(planner));
   }
-  if (!flags.lists_variant.empty()) policy.set_lists_variant(flags.lists_variant);
+  if (!flags.lists_version.empty()) policy.set_lists_version(flags.lists_version);
   client::MergeEnvironment([](const std::string& name) { return std::getenv(name.c_str()); }, &policy);
   if (!flags.precisions.empty()) policy.clear_precisions();
   for (const std::string& name : flags.precisions) {
     const std::optional<v1::Precision> precision = report::ParsePrecision(name);
-    if (!precision || *precision == v1::ORIGINAL) {
+    if (!precision || *precision == v1::PRECISION_ORIGINAL) {
       return UsageError(
           absl::StrCat("--precision ", name, ": no such precision",
-                       client::DidYouMean(name, {report::PrecisionName(v1::FP32), report::PrecisionName(v1::BF16),
-                                                 report::PrecisionName(v1::FP16), report::PrecisionName(v1::INT8)})));
+                       client::DidYouMean(name, {report::PrecisionName(v1::PRECISION_FP32), report::PrecisionName(v1::PRECISION_BF16),
+                                                 report::PrecisionName(v1::PRECISION_FP16), report::PrecisionName(v1::PRECISION_INT8)})));
     }
     const auto& wanted = policy.precisions();
     if (std::find(wanted.begin(), wanted.end(), *precision) == wanted.end()) policy.add_precisions(*precision);
   }
-  if (flags.force) policy.set_force(true);
-  if (!flags.op_list.empty()) policy.mutable_op_list()->Assign(flags.op_list.begin(), flags.op_list.end());
+  if (flags.allow_emulation) policy.set_allow_emulation(true);
+  if (!flags.op_types.empty()) policy.mutable_op_types()->Assign(flags.op_types.begin(), flags.op_types.end());
   if (flags.keep_first) policy.set_keep_first(true);
   if (flags.keep_last) policy.set_keep_last(true);
   if (flags.bf16_math_mode) policy.set_bf16_math_mode(true);

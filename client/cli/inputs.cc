@@ -33,11 +33,11 @@ absl::StatusOr<v1::File> Describe(const std::string& path, const std::string& na
 }
 
 absl::StatusOr<v1::Format> FindFormat(const std::string& path, const std::string& format) {
-  if (format == "onnx") return v1::ONNX;
-  if (format == "graphdef") return v1::GRAPHDEF;
+  if (format == "onnx") return v1::FORMAT_ONNX;
+  if (format == "graphdef") return v1::FORMAT_GRAPHDEF;
   if (format == "savedmodel") return ModelFileError(absl::StrCat(path, ": is a file; a SavedModel is a folder"));
-  if (absl::EndsWith(path, ".onnx")) return v1::ONNX;
-  if (absl::EndsWith(path, ".pb") || absl::EndsWith(path, ".pbtxt")) return v1::GRAPHDEF;
+  if (absl::EndsWith(path, ".onnx")) return v1::FORMAT_ONNX;
+  if (absl::EndsWith(path, ".pb") || absl::EndsWith(path, ".pbtxt")) return v1::FORMAT_GRAPHDEF;
   return ModelFileError(absl::StrCat(path,
                                      ": cannot tell the format of the model by its name: end it in .onnx, .pb or "
                                      ".pbtxt, or give --format onnx or --format graphdef"));
@@ -66,7 +66,7 @@ absl::StatusOr<v1::Model> ResolveSavedModel(const std::string& path, const std::
   const fs::path folder = FindSavedModel(path);
   if (folder.empty()) {
     return ModelFileError(absl::StrCat(path, ": is a folder without ", kSavedModelFile,
-                                       "; a SavedModel or one model file is wanted (.onnx, .pb or .pbtxt)"));
+                                       "; a SavedModel or one model file is expected (.onnx, .pb or .pbtxt)"));
   }
   std::vector<std::string> names = {kSavedModelFile};
   for (fs::directory_iterator it(folder / "variables", error), end; !error && it != end; it.increment(error)) {
@@ -85,7 +85,7 @@ absl::StatusOr<v1::Model> ResolveSavedModel(const std::string& path, const std::
     *model.add_files() = *std::move(file);
   }
   model.set_root_file(absl::StrCat(called, "/", kSavedModelFile));
-  model.set_format(v1::SAVED_MODEL);
+  model.set_format(v1::FORMAT_SAVED_MODEL);
   model.set_signature(signature);
   return model;
 }
@@ -106,7 +106,7 @@ absl::Status FindSamples(const std::string& flag, const std::string& path, std::
   }
   if (!fs::exists(path, error)) return UsageError(absl::StrCat(flag, " ", path, ": no such file or folder"));
   if (!absl::EndsWith(path, ".npz")) {
-    return UsageError(absl::StrCat(flag, " ", path, ": an .npz file or a folder of them is wanted"));
+    return UsageError(absl::StrCat(flag, " ", path, ": an .npz file or a folder of them is expected"));
   }
   found->push_back(path);
   return absl::OkStatus();
@@ -179,7 +179,7 @@ absl::StatusOr<v1::Samples> ResolveSamples(const std::string& flag, const std::v
 absl::StatusOr<v1::File> ResolveRanges(const std::string& path, Blobs* blobs) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
-    return UsageError(absl::StrCat("--ranges ", path, ": is a folder; a ranges.json or a log is wanted"));
+    return UsageError(absl::StrCat("--ranges ", path, ": is a folder; a ranges.json or a log is expected"));
   }
   if (!fs::exists(path, error)) return UsageError(absl::StrCat("--ranges ", path, ": no such file"));
   absl::StatusOr<v1::File> file = Describe(path, SafeName(fs::path(path).filename().string()), blobs);
@@ -191,7 +191,7 @@ absl::StatusOr<v1::File> ResolveRanges(const std::string& path, Blobs* blobs) {
 absl::StatusOr<v1::NamedFile> ResolveInput(const std::string& text, int index, Blobs* blobs) {
   const size_t first = text.find('=');
   if (first == std::string::npos || first == 0) {
-    return UsageError(absl::StrCat("--input ", text, ": NAME=FILE.npy is wanted"));
+    return UsageError(absl::StrCat("--input ", text, ": NAME=FILE.npy is expected"));
   }
   size_t equals = first;  // names and paths may hold '=': the first place that leaves a file decides
   std::error_code error;
@@ -199,7 +199,7 @@ absl::StatusOr<v1::NamedFile> ResolveInput(const std::string& text, int index, B
     equals = text.find('=', equals + 1);
   if (equals == std::string::npos) equals = first;
   const std::string path = text.substr(equals + 1);
-  if (!absl::EndsWith(path, ".npy")) return UsageError(absl::StrCat("--input ", text, ": an .npy file is wanted"));
+  if (!absl::EndsWith(path, ".npy")) return UsageError(absl::StrCat("--input ", text, ": an .npy file is expected"));
   absl::StatusOr<v1::File> file = Describe(path, absl::StrCat("inputs/", index, ".npy"), blobs);
   if (!file.ok()) return client::WithReason(Annotate(file.status(), "--input " + text), kReasonUsage);
   v1::NamedFile named;

@@ -31,11 +31,11 @@ class InputsTest : public ::testing::Test {
 };
 
 TEST_F(InputsTest, ModelByItsEnding) {
-  EXPECT_EQ(ResolveModel(Write("a.onnx"), "", &blobs_)->format(), v1::ONNX);
-  EXPECT_EQ(ResolveModel(Write("a.pb"), "", &blobs_)->format(), v1::GRAPHDEF);
-  EXPECT_EQ(ResolveModel(Write("a.pbtxt"), "", &blobs_)->format(), v1::GRAPHDEF);
-  EXPECT_EQ(ResolveModel(Write("a.bin"), "onnx", &blobs_)->format(), v1::ONNX);
-  EXPECT_EQ(ResolveModel(Write("b.onnx"), "graphdef", &blobs_)->format(), v1::GRAPHDEF);
+  EXPECT_EQ(ResolveModel(Write("a.onnx"), "", &blobs_)->format(), v1::FORMAT_ONNX);
+  EXPECT_EQ(ResolveModel(Write("a.pb"), "", &blobs_)->format(), v1::FORMAT_GRAPHDEF);
+  EXPECT_EQ(ResolveModel(Write("a.pbtxt"), "", &blobs_)->format(), v1::FORMAT_GRAPHDEF);
+  EXPECT_EQ(ResolveModel(Write("a.bin"), "onnx", &blobs_)->format(), v1::FORMAT_ONNX);
+  EXPECT_EQ(ResolveModel(Write("b.onnx"), "graphdef", &blobs_)->format(), v1::FORMAT_GRAPHDEF);
   EXPECT_EQ(blobs_.size(), 5u);
 }
 
@@ -56,7 +56,7 @@ TEST_F(InputsTest, SavedModels) {
   for (const std::string& path : {folder, folder + "/", folder + "/saved_model.pb"}) {
     const absl::StatusOr<v1::Model> model = ResolveModel(path, "", &blobs_, "other");
     ASSERT_TRUE(model.ok()) << model.status();
-    EXPECT_EQ(model->format(), v1::SAVED_MODEL);
+    EXPECT_EQ(model->format(), v1::FORMAT_SAVED_MODEL);
     EXPECT_EQ(model->root_file(), "net_v1/saved_model.pb");
     EXPECT_EQ(model->signature(), "other");
     ASSERT_EQ(model->files_size(), 3);
@@ -140,10 +140,10 @@ TEST_F(InputsTest, InputOfARun) {
   ASSERT_TRUE(input.ok()) << input.status();
   EXPECT_EQ(input->name(), "in=put:0");
   EXPECT_EQ(input->file().path(), "inputs/0.npy");
-  ExpectError(ResolveInput("x", 0, &blobs_).status(), 2, "NAME=FILE.npy is wanted");
-  ExpectError(ResolveInput("=x.npy", 0, &blobs_).status(), 2, "NAME=FILE.npy is wanted");
+  ExpectError(ResolveInput("x", 0, &blobs_).status(), 2, "NAME=FILE.npy is expected");
+  ExpectError(ResolveInput("=x.npy", 0, &blobs_).status(), 2, "NAME=FILE.npy is expected");
   ExpectError(ResolveInput("x=/none.npy", 0, &blobs_).status(), 2, "--input x=/none.npy");
-  ExpectError(ResolveInput("x=" + Write("y.txt"), 0, &blobs_).status(), 2, "an .npy file is wanted");
+  ExpectError(ResolveInput("x=" + Write("y.txt"), 0, &blobs_).status(), 2, "an .npy file is expected");
 }
 
 TEST(IsSafeRelativePath, StaysBelowItsFolder) {

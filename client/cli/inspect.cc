@@ -22,30 +22,31 @@ namespace {
 constexpr char kExample[] = R"(Examples:
   halftone inspect model.onnx                          inputs, outputs, ops, what is not supported
   halftone inspect model.onnx --text > model.graph     the whole graph as text
-  halftone inspect model.pb --precision-plan lists     which node gets which precision, and why
-  halftone inspect model.pb --precision-plan lists --lists tensorflow-2.4 --json
-  halftone inspect model.onnx --precision-plan placement --keep-first --op-list conv2d,fc)";
+  halftone inspect model.pb --precision-plan lists     the precision of each node, and why
+  halftone inspect model.pb --precision-plan lists --lists-version tensorflow-2.4 --json
+  halftone inspect model.onnx --precision-plan placement --keep-first --op-types conv2d,fc)";
 
 constexpr char kPlanGroup[] = "With --precision-plan";
 
 struct Flags {
   ServerFlags server;
   ModelFlags model;
-  PolicyFlags policy;  // its planner: of --precision-plan; empty: no plan is wanted
+  PolicyFlags policy;  // its planner is that of --precision-plan; empty: no plan
   std::vector<const CLI::Option*> of_plan;
   bool text = false;
   bool weights = false;
   bool json = false;
   bool quiet = false;
   int batch = 0;
+  std::vector<std::string> dims;
   double timeout = 0;
 };
 
 absl::Status Inspect(const Flags& flags, Interrupts& interrupts) {
-  if (flags.weights && !flags.text) return UsageError("--weights goes with --text");
+  if (flags.weights && !flags.text) return UsageError("--weights needs --text");
   if (flags.policy.planner.empty()) {
     for (const CLI::Option* option : flags.of_plan) {
-      if (option->count() > 0) return UsageError(absl::StrCat(option->get_name(), " goes with --precision-plan"));
+      if (option->count() > 0) return UsageError(absl::StrCat(option->get_name(), " needs --precision-plan"));
     }
   }
   Blobs blobs;
@@ -58,6 +59,7 @@ absl::Status Inspect(const Flags& flags, Interrupts& interrupts) {
   inspect.set_weights(flags.weights);
   inspect.set_json(flags.json);
   inspect.set_batch(flags.batch);
+  HALFTONE_RETURN_IF_ERROR(SetDims(flags.dims, inspect.mutable_dims()));
   if (!flags.policy.planner.empty()) inspect.set_precision_plan(inspect.policy().planner());
   for (const std::string& output : flags.model.outputs) inspect.add_outputs(output);
   SetTimeout(flags.timeout, &spec);
@@ -70,14 +72,15 @@ absl::Status Inspect(const Flags& flags, Interrupts& interrupts) {
   return PrintResult(text);
 }
 
-// What changes a plan, as `optimize` has it, in a group of its own.
+// The flags of `optimize` that change a plan, in a group of their own.
 void AddFlagsOfPlan(CLI::App& command, Flags* flags) {
   const size_t others = command.get_options().size();
-  command.add_option("--policy", flags->policy.file, "YAML or JSON of halftone.v1.Policy")->type_name("FILE");
+  command.add_option("--policy", flags->policy.file, "YAML or JSON file with all precision settings; flags override it")->type_name("FILE");
   command.add_option("--precision", flags->policy.precisions, "plan for this type (default: bf16)")
       ->expected(1)
       ->check(CLI::IsMember({"bf16", "fp16"}))
       ->type_name("NAME");
+  AddKeepFlags(command, &flags->policy);
   AddPlanFlags(command, &flags->policy);
   AddPassFlags(command, &flags->policy);
   const std::vector<CLI::Option*> all = command.get_options();
@@ -91,20 +94,20 @@ void AddFlagsOfPlan(CLI::App& command, Flags* flags) {
 
 void AddInspect(CLI::App& app, Action* action) {
   const auto flags = std::make_shared<Flags>();
-  CLI::App& command = *app.add_subcommand("inspect", "say what a model is");
+  CLI::App& command = *app.add_subcommand("inspect", "describe a model: inputs, outputs, ops; or its precision plan");
   command.footer(kExample);
   AddModelFlags(command, &flags->model);
+  command.option_defaults()->group(kDisplayGroup);
   CLI::Option* text = command.add_flag("--text", flags->text, "the graph's text form instead of the summary");
   command.add_flag("--weights", flags->weights, "with --text: all constants");
-  command.add_option("--precision-plan", flags->policy.planner, "what this planner would do, node by node")
+  command.add_option("--precision-plan", flags->policy.planner, "the decision of this planner for every node")
       ->check(CLI::IsMember(report::EnumNames(*v1::Planner_descriptor())))
       ->excludes(text);
   AddFlagsOfPlan(command, flags.get());
+  command.option_defaults()->group(kDisplayGroup);
   command.add_flag("--json", flags->json, "the summary, or the plan, as JSON")->excludes(text);
   command.add_flag("--quiet", flags->quiet, "no progress");
-  command.add_option("--batch", flags->batch, "value of a free batch dimension (default: 1)")
-      ->check(CLI::Range(1, 1'000'000))
-      ->type_name("N");
+  AddShapeFlags(command, &flags->batch, &flags->dims);
   AddTimeoutFlag(command, &flags->timeout);
   AddServerFlags(command, &flags->server);
   command.callback(

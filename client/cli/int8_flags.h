@@ -1,4 +1,4 @@
-// Flags of the variant int8: where its ranges come from, how it is made, what it has to reach.
+// Flags of the variant int8: calibration, quantization, accuracy goal.
 #ifndef HALFTONE_CLIENT_CLI_INT8_FLAGS_H_
 #define HALFTONE_CLIENT_CLI_INT8_FLAGS_H_
 
@@ -17,35 +17,33 @@ namespace halftone::cli {
 struct Int8Flags {
   std::vector<std::string> calibration;
   std::string ranges;
-  std::string calibrator;
+  std::string calibration_method;
   double percentile = 0;
   std::string activations;
   bool symmetric = false;
   bool per_tensor_weights = false;
-  std::string rest;
-  std::string form;
+  std::string fallback_precision;
+  std::string quant_format;
   std::string mode;
   bool no_bias_correction = false;
   bool no_equalization = false;
-  bool smooth = false;
+  bool smooth_quant = false;
   bool clip_weights = false;
   bool reduce_range = false;
-  std::string trim_ranges;  // as text: empty is not asked for
+  std::string trim_ranges;  // as text: empty is not given
   bool no_ranges_cache = false;
-  // Of the accuracy to be reached; as text: empty is not asked for.
-  std::string max_top1_drop;
-  std::string min_sqnr;
-  std::string min_cosine;
+  std::vector<std::string> accuracy_goal;  // "KEY=VALUE"
   bool no_config_search = false;
   bool sensitivity = false;
   double budget = 0;
 };
 
-void AddInt8Flags(CLI::App& app, Int8Flags* flags);  // all but those of the accuracy
-// --min-cosine, --no-config-search, --sensitivity and --budget. The other two are gates too, and those of the command.
+void AddInt8Flags(CLI::App& app, Int8Flags* flags);          // calibration, mode and file
+void AddAdvancedInt8Flags(CLI::App& app, Int8Flags* flags);  // algorithms
+// --accuracy-goal, --no-config-search, --budget, --sensitivity
 void AddInt8GoalFlags(CLI::App& app, Int8Flags* flags);
 
-// Puts the flags over the policy. Usage errors: a flag without int8 among the policy's precisions, an unknown word, a
+// Overrides the policy by the flags. Usage errors: a flag without int8 among the policy's precisions, an unknown value, a
 // number out of its limits, flags that contradict each other.
 absl::Status SetInt8(const Int8Flags& flags, v1::Policy* policy);
 

@@ -59,11 +59,11 @@ google::protobuf::Duration ToDuration(double seconds) {
 }
 
 absl::Status StatusOfJob(const v1::Job& job) {
-  if (job.state() == v1::SUCCEEDED) return absl::OkStatus();
-  if (job.state() == v1::CANCELLED) {
+  if (job.state() == v1::JOB_STATE_SUCCEEDED) return absl::OkStatus();
+  if (job.state() == v1::JOB_STATE_CANCELLED) {
     return client::WithReason(absl::CancelledError(absl::StrCat(job.name(), " was cancelled")), kReasonJobCancelled);
   }
-  if (job.state() != v1::FAILED) {
+  if (job.state() != v1::JOB_STATE_FAILED) {
     return absl::InternalError(absl::StrCat(job.name(), " is ", report::JobStateName(job.state()), ", not finished"));
   }
   absl::Status status = client::FromJobError(job.error());

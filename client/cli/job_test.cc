@@ -35,7 +35,7 @@ class JobTest : public WithInterrupts, public client::WithFakeServer {
   void SetUp() override {
     WithFakeServer::SetUp();
     jobs_.job.set_name("jobs/1");
-    jobs_.job.set_state(v1::SUCCEEDED);
+    jobs_.job.set_state(v1::JOB_STATE_SUCCEEDED);
     v1::JobEvent event;
     event.set_seq(1);
     event.set_warning("hot CPU");
@@ -57,7 +57,7 @@ class JobTest : public WithInterrupts, public client::WithFakeServer {
     v1::Report report;
     report.set_model("net.onnx");
     const std::pair<v1::Precision, const char*> artifacts[] = {
-        {v1::ORIGINAL, "net.onnx"}, {v1::FP32, "net.fp32.onnx"}, {v1::BF16, "net.bf16.onnx"}};
+        {v1::PRECISION_ORIGINAL, "net.onnx"}, {v1::PRECISION_FP32, "net.fp32.onnx"}, {v1::PRECISION_BF16, "net.bf16.onnx"}};
     for (const auto& [precision, path] : artifacts) {
       v1::Variant& variant = *report.add_variants();
       variant.set_precision(precision);
@@ -138,7 +138,7 @@ TEST_F(JobTest, AnOutputFolderThatIsAFileIsAUsageError) {
 }
 
 TEST_F(JobTest, AFailedJobSaysWhy) {
-  jobs_.job.set_state(v1::FAILED);
+  jobs_.job.set_state(v1::JOB_STATE_FAILED);
   jobs_.job.mutable_error()->set_code(3);
   jobs_.job.mutable_error()->set_reason("MODEL_INVALID");
   jobs_.job.mutable_error()->set_message("node 'conv1' has no weights");
@@ -153,7 +153,7 @@ TEST_F(JobTest, WhatAFailureLeftIsWritten) {
   AddResult("failure.graph", "graph () {}");
   *jobs_.job.mutable_error()->mutable_files() = jobs_.job.result().files();
   jobs_.job.clear_result();
-  jobs_.job.set_state(v1::FAILED);
+  jobs_.job.set_state(v1::JOB_STATE_FAILED);
   jobs_.job.mutable_error()->set_code(13);
   jobs_.job.mutable_error()->set_message("pass 'fuse-x' changed an output");
   CaptureStderr();
@@ -166,12 +166,12 @@ TEST_F(JobTest, WhatAFailureLeftIsWritten) {
 }
 
 TEST_F(JobTest, ACancelledJobIsNotDone) {
-  jobs_.job.set_state(v1::CANCELLED);
+  jobs_.job.set_state(v1::JOB_STATE_CANCELLED);
   EXPECT_EQ(ExitCodeFor(Run().status()), 130);
 }
 
 TEST_F(JobTest, CtrlCLeavesTheJobAndSaysHowToResume) {
-  jobs_.job.set_state(v1::RUNNING);
+  jobs_.job.set_state(v1::JOB_STATE_RUNNING);
   std::thread user([] {
     absl::SleepFor(absl::Milliseconds(100));
     kill(getpid(), SIGINT);
@@ -185,7 +185,7 @@ TEST_F(JobTest, CtrlCLeavesTheJobAndSaysHowToResume) {
 }
 
 TEST_F(JobTest, ASecondCtrlCCancelsTheJob) {
-  jobs_.job.set_state(v1::RUNNING);
+  jobs_.job.set_state(v1::JOB_STATE_RUNNING);
   std::thread user([] {
     for (int i = 0; i < 2; ++i) {
       absl::SleepFor(absl::Milliseconds(200));

@@ -2,7 +2,6 @@
 
 #include <memory>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/status.h"
@@ -34,7 +33,7 @@ struct Flags {
 };
 
 absl::StatusOr<std::unique_ptr<Session>> Open(const Flags& flags, Interrupts& interrupts) {
-  if (flags.server.server.empty()) return UsageError("jobs live at a server: give --server or set HALFTONE_SERVER");
+  if (flags.server.server.empty()) return UsageError("jobs belong to a server: give --server or set HALFTONE_SERVER");
   return Session::Open(flags.server, interrupts);
 }
 
@@ -54,7 +53,9 @@ std::string Line(const v1::Job& job) {
 
 absl::Status List(const Flags& flags, Interrupts& interrupts) {
   v1::JobState state = v1::JOB_STATE_UNSPECIFIED;
-  if (!flags.state.empty()) v1::JobState_Parse(absl::AsciiStrToUpper(flags.state), &state);
+  if (const auto* value = report::FindEnumValue(*v1::JobState_descriptor(), flags.state); value != nullptr) {
+    state = static_cast<v1::JobState>(value->number());
+  }
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Open(flags, interrupts));
   HALFTONE_ASSIGN_OR_RETURN(const std::vector<v1::Job> jobs, session->client().ListJobs(state, flags.limit));
   if (flags.outcome.json) {
@@ -130,7 +131,7 @@ CLI::App& AddOne(CLI::App& jobs, const std::string& name, const std::string& hel
 }
 
 void AddName(CLI::App& command, const std::shared_ptr<Flags>& flags) {
-  command.add_option("NAME", flags->name, "the job, as `optimize` printed it: jobs/...")->required()->type_name("");
+  command.add_option("NAME", flags->name, "name of the job: jobs/...")->required()->type_name("");
 }
 
 }  // namespace
@@ -150,17 +151,16 @@ void AddJobs(CLI::App& app, Action* action) {
   list.add_flag("--json", flags->outcome.json, "as JSON");
 
   CLI::App& watch =
-      AddOne(jobs, "watch", "follow a job to its end and print what it found",
+      AddOne(jobs, "watch", "follow a job to its end and print its result; never cancels it",
              "halftone jobs watch jobs/0123456789abcdef0123456789abcdef --out build", Watch, flags, action);
   AddName(watch, flags);
   watch.add_option("--out", flags->out, "folder for the job's files (default: not fetched)")->type_name("DIR");
-  watch.add_flag("--json", flags->outcome.json, "print exactly report.json on stdout, no table");
-  watch.add_flag("--quiet", flags->outcome.quiet, "no progress and no notes");
+  AddDisplayFlags(watch, &flags->outcome);
 
   AddName(AddOne(jobs, "show", "a job as JSON", "halftone jobs show jobs/0123456789abcdef0123456789abcdef", Show, flags,
                  action),
           flags);
-  AddName(AddOne(jobs, "cancel", "end a job", "halftone jobs cancel jobs/0123456789abcdef0123456789abcdef", Cancel,
+  AddName(AddOne(jobs, "cancel", "cancel a job", "halftone jobs cancel jobs/0123456789abcdef0123456789abcdef", Cancel,
                  flags, action),
           flags);
 }

@@ -1,4 +1,4 @@
-// The command `halftone`: reads the command line, does one thing, says how it went by its exit code.
+// The command `halftone`: parses the command line, runs one subcommand, returns its exit code.
 
 #include <exception>
 #include <string>
@@ -15,10 +15,11 @@ namespace halftone::cli {
 namespace {
 
 constexpr char kFooter[] = R"(Exit codes:
-  0 done                      4 a gate failed
-  1 a bug of Halftone         5 the job's time was up
-  2 wrong flags or policy     6 no server answers
-  3 bad model, failed job     130 interrupted
+  0 done                          5 the job timed out
+  1 a bug of Halftone             6 the server is unreachable
+  2 wrong flags, policy, samples  9 too noisy: a gate is undecided, or a benchmark INVALID
+  3 bad model, failed job         130 interrupted or cancelled
+  4 a gate failed
 
 Example:
   halftone optimize resnet50.onnx --eval samples/ --out build)";
@@ -35,7 +36,7 @@ std::string UnknownCommand(const CLI::App& app, int argc, char** argv) {
 }
 
 ExitCode Main(int argc, char** argv) {
-  CLI::App app("Halftone makes models for CPUs smaller and faster, and measures what that costs.", "halftone");
+  CLI::App app("Halftone converts ONNX and TensorFlow models to bf16, fp16 and int8 for CPUs, and measures speed and accuracy.", "halftone");
   app.require_subcommand(1);
   app.footer(kFooter);
   app.get_formatter()->column_width(36);

@@ -1,4 +1,4 @@
-// halftone optimize MODEL: lowers the precision of a model, measures what it brought, and judges it by gates.
+// halftone optimize MODEL: converts a model to other precisions, evaluates and measures them, and checks gates.
 
 #include <algorithm>
 #include <filesystem>
@@ -23,6 +23,7 @@ namespace {
 
 constexpr char kExample[] = R"(Examples:
   halftone optimize resnet50.onnx --precision int8 --calibration samples/ --eval labelled.npz --out build
+  halftone optimize resnet50.onnx --precision int8 --calibration samples/ --accuracy-goal top1-drop=0.01
   halftone optimize resnet50.onnx --eval samples/ --out build --min-speedup bf16=1.2
 The last one writes build/resnet50.fp32.onnx, build/resnet50.bf16.onnx and build/report.json, prints the table, and exits
 with 4 when bf16 is not at least 1.2 times as fast as fp32.)";
@@ -61,7 +62,7 @@ absl::StatusOr<std::vector<report::Gate>> ToGates(const Flags& flags) {
   return gates;
 }
 
-// Gates that this command line can never pass are its mistakes: better said now than after the work.
+// Gates that this command line can never pass are errors before the job starts.
 absl::Status CheckGates(const Flags& flags, const v1::Policy& policy, const std::vector<report::Gate>& gates) {
   for (const report::Gate& gate : gates) {
     const std::string name = absl::StrCat("--", std::string(report::GateName(gate.kind)));
@@ -72,8 +73,8 @@ absl::Status CheckGates(const Flags& flags, const v1::Policy& policy, const std:
       return UsageError(absl::StrCat(name, " needs labelled samples: give --eval"));
     }
     const auto& wanted = policy.precisions();
-    const bool made = gate.precision == v1::ORIGINAL || gate.precision == v1::FP32 ||
-                      (wanted.empty() && gate.precision == v1::BF16) ||
+    const bool made = gate.precision == v1::PRECISION_ORIGINAL || gate.precision == v1::PRECISION_FP32 ||
+                      (wanted.empty() && gate.precision == v1::PRECISION_BF16) ||
                       std::find(wanted.begin(), wanted.end(), gate.precision) != wanted.end();
     if (!made) {
       return UsageError(absl::StrCat(name, ": no ", report::PrecisionName(gate.precision), " variant is asked for"));
@@ -82,23 +83,9 @@ absl::Status CheckGates(const Flags& flags, const v1::Policy& policy, const std:
   return absl::OkStatus();
 }
 
-// A number without a precision is no gate but the goal of int8: takes it out of `texts`.
-absl::Status TakeGoal(const char* flag, std::vector<std::string>* texts, std::string* goal) {
-  const auto is_goal = [](const std::string& text) { return text.find('=') == std::string::npos; };
-  for (const std::string& text : *texts) {
-    if (!is_goal(text)) continue;
-    if (!goal->empty()) return UsageError(absl::StrCat(flag, ": both ", *goal, " and ", text, " for int8"));
-    *goal = text;
-  }
-  std::erase_if(*texts, is_goal);
-  return absl::OkStatus();
-}
-
 absl::Status Optimize(Flags flags, Interrupts& interrupts) {
   OutcomeFlags outcome = flags.outcome;
-  HALFTONE_RETURN_IF_ERROR(TakeGoal("--max-top1-drop", &flags.max_top1_drop, &flags.int8.max_top1_drop));
-  HALFTONE_RETURN_IF_ERROR(TakeGoal("--min-sqnr", &flags.min_sqnr, &flags.int8.min_sqnr));
-  if (outcome.explain && flags.int8.budget != 0) flags.int8.sensitivity = true;  // the budget is for that
+  if (outcome.explain_precision && flags.int8.budget != 0) flags.int8.sensitivity = true;  // the budget is for that
   HALFTONE_ASSIGN_OR_RETURN(outcome.gates, ToGates(flags));
   v1::JobSpec spec;
   v1::OptimizeSpec& optimize = *spec.mutable_optimize();
@@ -112,9 +99,9 @@ absl::Status Optimize(Flags flags, Interrupts& interrupts) {
   if (!flags.evaluation.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(*optimize.mutable_evaluation(), ResolveSamples("--eval", {flags.evaluation}, &blobs));
   }
-  *optimize.mutable_benchmark() = ToBenchmarkSpec(flags.benchmark);
+  HALFTONE_ASSIGN_OR_RETURN(*optimize.mutable_benchmark(), ToBenchmarkSpec(flags.benchmark));
   for (const std::string& output : flags.model.outputs) optimize.add_outputs(output);
-  optimize.set_explain(outcome.explain);
+  optimize.set_explain_precision(outcome.explain_precision);
   spec.set_no_ranges_cache(flags.int8.no_ranges_cache);
   SetTimeout(flags.timeout, &spec);
 
@@ -130,55 +117,64 @@ absl::Status Optimize(Flags flags, Interrupts& interrupts) {
 
 void AddGateFlag(CLI::App& command, const std::string& name, std::vector<std::string>* values,
                  const std::string& help) {
-  command.add_option(name, *values, help)
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("PRECISION=NUMBER")
-      ->group("Gates (exit code 4 when one fails)");
+  command.add_option(name, *values, help)->delimiter(',')->allow_extra_args(false)->type_name("PRECISION=NUMBER");
+}
+
+void AddGateFlags(CLI::App& command, Flags* flags) {
+  command.option_defaults()->group(kGateGroup);
+  AddGateFlag(command, "--min-speedup", &flags->min_speedup,
+              "at least, by the lower confidence bound of the speed-up over fp32, e.g. bf16=1.2");
+  AddGateFlag(command, "--max-top1-drop", &flags->max_top1_drop,
+              "at most, of the top-1 accuracy on labelled samples against fp32; a share, e.g. int8=0.01");
+  AddGateFlag(command, "--min-top1-agreement", &flags->min_top1_agreement,
+              "at least, of the worst output with fp32; a share, e.g. bf16=0.98");
+  AddGateFlag(command, "--min-sqnr", &flags->min_sqnr, "at least, of the worst output against fp32; dB, e.g. bf16=30");
+  command.add_flag("--allow-noisy", flags->outcome.allow_noisy, "check gates as if the machine had been quiet");
+}
+
+void AddOutputFlags(CLI::App& command, Flags* flags) {
+  AddModelFlags(command, &flags->model);
+  command.add_option("--out", flags->out, "folder for the variants and report.json (default: .)")->type_name("DIR");
+}
+
+void AddEvaluationFlags(CLI::App& command, Flags* flags) {
+  command.option_defaults()->group(kEvaluationGroup);
+  command
+      .add_option("--eval", flags->evaluation,
+                  "evaluation samples: an .npz file or a folder of them; class labels in the array \"labels\"")
+      ->type_name("PATH");
+  command.add_flag("--no-bench", flags->benchmark.skip, "convert and evaluate only, measure nothing");
+}
+
+void AddReportFlags(CLI::App& command, Flags* flags) {
+  AddDisplayFlags(command, &flags->outcome);
+  command.add_flag("--explain-precision", flags->outcome.explain_precision,
+                   "print the precision of every node with the rule and the fact that decided; of int8 also range and "
+                   "per-layer sensitivity, measured for up to a minute");
+  command.add_flag("--explain-fusion", flags->outcome.explain_fusion,
+                   "print which nodes were almost fused, and the condition that failed");
 }
 
 }  // namespace
 
 void AddOptimize(CLI::App& app, Action* action) {
   const auto flags = std::make_shared<Flags>();
-  CLI::App& command = *app.add_subcommand("optimize", "lower a model's precision, measure it, and write the variants");
+  CLI::App& command =
+      *app.add_subcommand("optimize", "convert a model to bf16, fp16 or int8, evaluate, measure and write the variants");
   command.footer(kExample);
-  AddModelFlags(command, &flags->model);
-  command.add_option("--policy", flags->policy.file, "YAML or JSON of halftone.v1.Policy")->type_name("FILE");
-  command.add_option("--precision", flags->policy.precisions, "variants to make, over the policy file (default: bf16)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("fp32,bf16,fp16,int8");
-  command.add_flag("--force", flags->policy.force, "lower the precision also where the CPU only emulates it");
-  AddPlannerFlags(command, &flags->policy);
-  AddRewriteFlags(command, &flags->policy);
+  AddOutputFlags(command, flags.get());
+  AddPrecisionFlags(command, "variants besides fp32, overrides the policy file (default: bf16)", &flags->policy);
   AddInt8Flags(command, &flags->int8);
   AddInt8GoalFlags(command, &flags->int8);
-  command
-      .add_option("--eval", flags->evaluation,
-                  "samples for judging: an .npz or a folder of them; array \"labels\" if known")
-      ->type_name("PATH");
+  AddEvaluationFlags(command, flags.get());
+  AddGateFlags(command, flags.get());
   AddBenchmarkFlags(command, &flags->benchmark);
-  command.add_flag("--no-bench", flags->benchmark.skip, "rewrite and compare answers only");
+  AddReportFlags(command, flags.get());
   AddTimeoutFlag(command, &flags->timeout);
-  command.add_option("--out", flags->out, "folder for the variants and report.json (default: .)")->type_name("DIR");
-  command.add_flag("--why", flags->outcome.why, "print what did not fuse, and the fact that stopped it");
-  command.add_flag("--explain", flags->outcome.explain,
-                   "print for every node its precision, the rule that decided and the fact with its values; of int8 also "
-                 "its result's range and its SQNR alone, for which up to a minute is spent");
-  command.add_flag("--json", flags->outcome.json, "print exactly report.json on stdout, no table");
-  command.add_flag("--quiet", flags->outcome.quiet, "no progress and no notes");
-  command
-      .add_option("--summary", flags->outcome.summary_file,
-                  "append a Markdown summary to this file, e.g. $GITHUB_STEP_SUMMARY")
-      ->type_name("FILE.md");
-  AddGateFlag(command, "--min-speedup", &flags->min_speedup, "low end of the speed-up's interval, e.g. bf16=1.2");
-  AddGateFlag(command, "--min-top1-agreement", &flags->min_top1_agreement, "0..1, of the worst output, e.g. bf16=0.98");
-  AddGateFlag(command, "--min-sqnr", &flags->min_sqnr,
-              "dB, of the worst output, e.g. bf16=30; DB alone: the goal of int8");
-  AddGateFlag(command, "--max-top1-drop", &flags->max_top1_drop,
-              "of the accuracy on labelled samples, e.g. bf16=0.01; POINTS alone, e.g. 1: the goal of int8");
   AddServerFlags(command, &flags->server);
+  AddPlannerFlags(command, &flags->policy);
+  AddRewriteFlags(command, &flags->policy);
+  AddAdvancedInt8Flags(command, &flags->int8);
   command.callback(
       [flags, action] { *action = [flags](Interrupts& interrupts) { return Optimize(*flags, interrupts); }; });
 }

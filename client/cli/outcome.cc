@@ -8,14 +8,16 @@
 #include "base/status.h"
 #include "client/cli/console.h"
 #include "client/cli/exit_codes.h"
+#include "client/cli/flags.h"
 #include "client/status.h"
-#include "report/explain.h"
+#include "report/explain_precision.h"
 #include "report/export.h"
 #include "report/int8_evidence.h"
 #include "report/json.h"
 #include "report/names.h"
+#include "report/notes.h"
 #include "report/table.h"
-#include "report/why.h"
+#include "report/explain_fusion.h"
 
 namespace halftone::cli {
 namespace {
@@ -45,12 +47,45 @@ std::vector<std::string> AllWarnings(const v1::Report& report, const std::vector
   return all;
 }
 
+absl::Status Noisy(const std::string& what) {
+  return client::WithReason(
+      absl::FailedPreconditionError(absl::StrCat(
+          what, ": the machine is too noisy; measure on an idle machine, longer (--preset standard), or --allow-noisy")),
+      kReasonBenchmarkInvalid);
+}
+
 absl::Status CheckValid(const v1::Report& report) {
   const v1::BenchmarkRun& run = report.benchmark_run();
-  if (run.rounds() == 0 || run.valid()) return absl::OkStatus();
-  return client::WithReason(absl::FailedPreconditionError(
-                                "the benchmark is INVALID; quieten the machine, or take it as it is by --allow-noisy"),
-                            kReasonBenchmarkInvalid);
+  return run.rounds() == 0 || run.valid() ? absl::OkStatus() : Noisy("the benchmark is INVALID");
+}
+
+absl::Status CheckPassed(const std::vector<report::GateResult>& gates) {
+  const auto count = [&](report::GateOutcome outcome) {
+    return std::count_if(gates.begin(), gates.end(),
+                         [&](const report::GateResult& gate) { return gate.outcome == outcome; });
+  };
+  const std::string of_all = absl::StrCat(" of ", gates.size(), gates.size() == 1 ? " gate" : " gates");
+  if (const auto failed = count(report::GateOutcome::kFailed); failed > 0) {
+    return client::WithReason(absl::FailedPreconditionError(absl::StrCat(failed, of_all, " failed")),
+                              kReasonGateFailed);
+  }
+  const auto noisy = count(report::GateOutcome::kNoisy);
+  return noisy > 0 ? Noisy(absl::StrCat(noisy, of_all, " undecided")) : absl::OkStatus();
+}
+
+std::string Text(const v1::Report& report, const std::vector<report::GateResult>& gates, const OutcomeFlags& flags) {
+  std::string text = report::TerminalTable(report);
+  if (!flags.quiet) {
+    for (const std::string& note : report::Notes(report)) absl::StrAppend(&text, note, "\n");
+    absl::StrAppend(&text, report::ConfigTable(report), report::SensitivityTable(report, kWorstNodes));
+  }
+  if (flags.details) {
+    for (const std::string& detail : report::Details(report)) absl::StrAppend(&text, detail, "\n");
+  }
+  if (flags.explain_fusion) absl::StrAppend(&text, report::ExplainFusion(report));
+  if (flags.explain_precision) absl::StrAppend(&text, report::ExplainPrecision(report));
+  for (const report::GateResult& gate : gates) absl::StrAppend(&text, gate.line, "\n");
+  return text;
 }
 
 }  // namespace
@@ -67,35 +102,32 @@ std::string SummaryMarkdown(const v1::Report& report, const std::vector<std::str
   return text;
 }
 
+void AddDisplayFlags(CLI::App& app, OutcomeFlags* flags) {
+  app.option_defaults()->group(kDisplayGroup);
+  app.add_flag("--details", flags->details, "also print fused ops, latency percentiles, memory and INT8 saturation");
+  app.add_flag("--quiet", flags->quiet, "print no progress and no notes");
+  app.add_flag("--json", flags->json, "print exactly report.json on stdout, no table");
+  app.add_option("--summary", flags->summary_file,
+                 "append a Markdown summary to this file, e.g. $GITHUB_STEP_SUMMARY")
+      ->type_name("FILE.md");
+}
+
 absl::Status ShowOutcome(const v1::Report& report, const std::vector<std::string>& warnings,
                          const OutcomeFlags& flags) {
   PrintWarnings(AllWarnings(report, warnings));
-  const std::vector<report::GateResult> gates = report::CheckGates(report, flags.gates);
+  const std::vector<report::GateResult> gates = report::CheckGates(report, flags.gates, flags.allow_noisy);
   if (!flags.summary_file.empty()) {
     HALFTONE_RETURN_IF_ERROR(AppendToFile(flags.summary_file, SummaryMarkdown(report, warnings, gates)));
   }
-  if (flags.json) {
-    HALFTONE_RETURN_IF_ERROR(PrintResult(report::ReportToJson(report)));
-    for (const report::GateResult& gate : gates) Say(gate.line);
-  } else if (const auto format = report::ParseExportFormat(flags.printed_export); format.has_value()) {
-    HALFTONE_RETURN_IF_ERROR(PrintResult(report::Export(report, *format)));
+  const auto format = report::ParseExportFormat(flags.printed_export);
+  if (flags.json || format.has_value()) {
+    HALFTONE_RETURN_IF_ERROR(PrintResult(flags.json ? report::ReportToJson(report) : report::Export(report, *format)));
     for (const report::GateResult& gate : gates) Say(gate.line);
   } else {
-    std::string text = report::TerminalTable(report);
-    if (!flags.quiet) {
-      for (const std::string& note : report::Notes(report)) absl::StrAppend(&text, note, "\n");
-      absl::StrAppend(&text, report::ConfigTable(report), report::SensitivityTable(report, kWorstNodes));
-    }
-    if (flags.why) absl::StrAppend(&text, report::WhyText(report));
-    if (flags.explain) absl::StrAppend(&text, report::ExplainText(report));
-    for (const report::GateResult& gate : gates) absl::StrAppend(&text, gate.line, "\n");
-    HALFTONE_RETURN_IF_ERROR(PrintResult(text));
+    HALFTONE_RETURN_IF_ERROR(PrintResult(Text(report, gates, flags)));
   }
-  if (report::AllPassed(gates)) return flags.must_be_valid ? CheckValid(report) : absl::OkStatus();
-  const auto failed = std::count_if(gates.begin(), gates.end(), [](const report::GateResult& g) { return !g.passed; });
-  return client::WithReason(absl::FailedPreconditionError(absl::StrCat(
-                                failed, " of ", gates.size(), gates.size() == 1 ? " gate" : " gates", " failed")),
-                            kReasonGateFailed);
+  HALFTONE_RETURN_IF_ERROR(CheckPassed(gates));
+  return flags.must_be_valid ? CheckValid(report) : absl::OkStatus();
 }
 
 }  // namespace halftone::cli

@@ -1,10 +1,11 @@
-// What optimize, bench and `jobs watch` print about a finished job: warnings, table, gates, notes.
+// What optimize, bench and `jobs watch` print about a finished job: warnings, table, notes, gates.
 #ifndef HALFTONE_CLIENT_CLI_OUTCOME_H_
 #define HALFTONE_CLIENT_CLI_OUTCOME_H_
 
 #include <string>
 #include <vector>
 
+#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "halftone/v1/report.pb.h"
 #include "report/gates.h"
@@ -14,15 +15,21 @@ namespace halftone::cli {
 struct OutcomeFlags {
   bool json = false;     // stdout has exactly report.json
   bool quiet = false;    // no notes
-  bool why = false;      // and what did not fuse
-  bool explain = false;  // and why each node has its precision
+  bool details = false;  // also what was fused, percentiles, memory, saturation, ...
+  bool explain_fusion = false;
+  bool explain_precision = false;
   std::string summary_file;
   std::vector<report::Gate> gates;
+  bool allow_noisy = false;    // gates are checked as if the machine had been quiet
   bool must_be_valid = false;  // an INVALID benchmark is an error
   std::string printed_export;  // a format of report/export.h: printed instead of the table
 };
 
-// GATE_FAILED when a gate has failed, BENCHMARK_INVALID as the flags say. `warnings` are those said while the job ran.
+// --details, --json, --quiet and --summary.
+void AddDisplayFlags(CLI::App& app, OutcomeFlags* flags);
+
+// GATE_FAILED when a gate has failed; BENCHMARK_INVALID when noise leaves a gate undecided, and as must_be_valid says.
+// `warnings` are those of the running job.
 absl::Status ShowOutcome(const v1::Report& report, const std::vector<std::string>& warnings, const OutcomeFlags& flags);
 
 // What the summary file gets, in Markdown.

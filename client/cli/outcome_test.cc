@@ -19,7 +19,7 @@ v1::Report MakeReport() {
   v1::Report report;
   report.set_model("net.onnx");
   report.add_warnings("inputs are random");
-  for (const v1::Precision precision : {v1::FP32, v1::BF16}) {
+  for (const v1::Precision precision : {v1::PRECISION_FP32, v1::PRECISION_BF16}) {
     v1::Variant& variant = *report.add_variants();
     variant.set_precision(precision);
     variant.mutable_benchmark()->set_samples(9);
@@ -30,7 +30,7 @@ v1::Report MakeReport() {
   return report;
 }
 
-report::Gate Speedup(double limit) { return {report::GateKind::kMinSpeedup, v1::BF16, limit}; }
+report::Gate Speedup(double limit) { return {report::GateKind::kMinSpeedup, v1::PRECISION_BF16, limit}; }
 
 TEST(ShowOutcome, TableNotesAndGatesOnStdoutWarningsOnStderr) {
   CaptureStdout();
@@ -40,7 +40,7 @@ TEST(ShowOutcome, TableNotesAndGatesOnStdoutWarningsOnStderr) {
   EXPECT_TRUE(status.ok());
   EXPECT_EQ(GetCapturedStderr(), "WARNING: inputs are random\nWARNING: slow disk\n");
   EXPECT_THAT(out, HasSubstr("bf16: converted 3 of 4 nodes\n"));
-  EXPECT_THAT(out, HasSubstr("PASS min-speedup bf16: low end 1.5 >= 1.2"));
+  EXPECT_THAT(out, HasSubstr("PASS min-speedup bf16: lower bound 1.5 >= 1.2"));
 }
 
 TEST(ShowOutcome, JsonIsExactlyTheReport) {
@@ -60,6 +60,38 @@ TEST(ShowOutcome, AFailedGateIsExitCodeFour) {
   GetCapturedStderr();
   EXPECT_EQ(ExitCodeFor(status), 4);
   EXPECT_EQ(std::string(status.message()), "1 of 2 gates failed");
+}
+
+TEST(ShowOutcome, AGateThatNoiseLeavesUndecidedIsExitCodeNine) {
+  v1::Report report = MakeReport();
+  report.mutable_variants(1)->mutable_benchmark()->add_noise("steal 3 %");
+  report.mutable_variants(1)->mutable_benchmark()->mutable_speedup()->set_high(2.5);
+  const auto code = [&](double limit, bool allow_noisy) {
+    CaptureStdout();
+    CaptureStderr();
+    const absl::Status status = ShowOutcome(report, {}, {.gates = {Speedup(limit)}, .allow_noisy = allow_noisy});
+    GetCapturedStdout();
+    GetCapturedStderr();
+    return ExitCodeFor(status);
+  };
+  EXPECT_EQ(code(1.2, false), 0) << "clear of the limit";
+  EXPECT_EQ(code(2, false), 9);
+  EXPECT_EQ(code(3, false), 4) << "too slow, noisy or not";
+  EXPECT_EQ(code(2, true), 4);
+}
+
+TEST(ShowOutcome, DetailsOnlyWhenAskedFor) {
+  v1::Report report = MakeReport();
+  report.mutable_variants(1)->add_fusions()->set_pass("fuse-activation");
+  const auto text = [&](bool details) {
+    CaptureStdout();
+    CaptureStderr();
+    EXPECT_TRUE(ShowOutcome(report, {}, {.details = details}).ok());
+    GetCapturedStderr();
+    return GetCapturedStdout();
+  };
+  EXPECT_THAT(text(false), ::testing::Not(HasSubstr("fuse-activation")));
+  EXPECT_THAT(text(true), HasSubstr("fuse-activation"));
 }
 
 TEST(ShowOutcome, SummaryIsAppendedAlsoWhenAGateFails) {

@@ -20,10 +20,10 @@ namespace halftone::cli {
 namespace {
 
 constexpr char kExample[] = R"(Examples:
-  halftone profile model.onnx                                   the 20 steps with most to gain, fp32 and bf16
+  halftone profile model.onnx                                   the 20 steps with the largest potential saving
   halftone profile model.onnx --precision bf16 --threads 2 --top 0
   halftone profile model.onnx --precision fp32,int8 --calibration samples/
-  halftone profile model.onnx --onednn-verbose lines.txt        and oneDNN's lines, with commands that repeat them)";
+  halftone profile model.onnx --onednn-verbose lines.txt        and oneDNN's verbose lines, with commands that repeat them)";
 
 constexpr char kJsonName[] = "profile.json";
 constexpr char kVerboseName[] = "onednn-verbose.txt";
@@ -54,7 +54,7 @@ absl::Status Profile(const Flags& flags, Interrupts& interrupts) {
   if (!flags.samples.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(*profile.mutable_samples(), ResolveSamples("--eval", {flags.samples}, &blobs));
   }
-  *profile.mutable_benchmark() = ToBenchmarkSpec(flags.benchmark);
+  HALFTONE_ASSIGN_OR_RETURN(*profile.mutable_benchmark(), ToBenchmarkSpec(flags.benchmark));
   for (const std::string& output : flags.model.outputs) profile.add_outputs(output);
   profile.set_onednn_verbose(!flags.verbose.empty());
   spec.set_no_ranges_cache(flags.int8.no_ranges_cache);
@@ -81,32 +81,28 @@ absl::Status PrintProfile(client::Client& client, const FinishedJob& finished, b
 
 void AddProfile(CLI::App& app, Action* action) {
   const auto flags = std::make_shared<Flags>();
-  CLI::App& command = *app.add_subcommand("profile", "say where the time of a model goes, and what could be gained");
+  CLI::App& command = *app.add_subcommand("profile", "show where the time of a model goes, step by step, and what could be saved");
   command.footer(kExample);
   AddModelFlags(command, &flags->model);
-  command
-      .add_option("--precision", flags->policy.precisions,
-                  "fp32, bf16, fp16, int8 (default: the first two), separated by commas")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("NAME");
-  command.add_option("--policy", flags->policy.file, "YAML or JSON of halftone.v1.Policy")->type_name("FILE");
-  command.add_flag("--force", flags->policy.force, "bf16 also where the CPU only emulates it");
-  AddPlannerFlags(command, &flags->policy);
+  AddPrecisionFlags(command, "variants to profile (default: fp32,bf16)", &flags->policy);
   AddInt8Flags(command, &flags->int8);
-  command.add_option("--eval", flags->samples, "samples, of which the first is run: an .npz or a folder of them")
+  command.option_defaults()->group(kEvaluationGroup);
+  command.add_option("--eval", flags->samples, "samples, of which the first is run: an .npz file or a folder of them")
       ->type_name("PATH");
   AddRunFlags(command, &flags->benchmark);
   command.add_option("--seed", flags->benchmark.seed, "of random inputs (default: 1)")->type_name("N");
+  command.option_defaults()->group(kDisplayGroup);
   command.add_option("--top", flags->top, "steps in the table, 0 for all (default: 20)")
       ->check(CLI::Range(0, 1'000'000))
       ->type_name("N");
-  command.add_option("--onednn-verbose", flags->verbose, "write oneDNN's own lines of one inference into this file")
+  command.add_option("--onednn-verbose", flags->verbose, "write oneDNN's verbose lines of one inference to this file")
       ->type_name("FILE");
   command.add_flag("--json", flags->json, "print exactly profile.json: halftone.v1.Profile, all steps");
   command.add_flag("--quiet", flags->quiet, "no progress");
   AddTimeoutFlag(command, &flags->timeout);
   AddServerFlags(command, &flags->server);
+  AddPlannerFlags(command, &flags->policy);
+  AddAdvancedInt8Flags(command, &flags->int8);
   command.callback(
       [flags, action] { *action = [flags](Interrupts& interrupts) { return Profile(*flags, interrupts); }; });
 }

@@ -71,7 +71,7 @@ void ProgressDisplay::Update(absl::string_view raw_stage, int64_t done, int64_t 
 void ProgressDisplay::Update(const v1::JobEvent& event) {
   switch (event.event_case()) {
     case v1::JobEvent::kState:
-      if (event.state() == v1::QUEUED || event.state() == v1::RUNNING) {
+      if (event.state() == v1::JOB_STATE_QUEUED || event.state() == v1::JOB_STATE_RUNNING) {
         Update(report::JobStateName(event.state()), 0, 0);
       }
       break;

@@ -57,13 +57,13 @@ TEST_F(ProgressTest, QuietSaysNothing) {
 TEST_F(ProgressTest, EventsOfAJob) {
   ProgressDisplay progress = Make(ProgressStyle::kLines);
   v1::JobEvent event;
-  event.set_state(v1::QUEUED);
+  event.set_state(v1::JOB_STATE_QUEUED);
   progress.Update(event);
   event.mutable_progress()->set_stage("lower\x1b[2J");
   progress.Update(event);
   event.set_log("noise");
   progress.Update(event);
-  event.set_state(v1::SUCCEEDED);
+  event.set_state(v1::JOB_STATE_SUCCEEDED);
   progress.Update(event);
   EXPECT_THAT(written_, ElementsAre("queued\n", "lower\\x1b[2J\n"));
 }

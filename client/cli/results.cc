@@ -67,7 +67,7 @@ const v1::File* FindFile(const v1::Job& job, const std::string& name) {
 void SetWrittenPaths(const std::map<std::string, std::string>& written, const std::string& input_path,
                      v1::Report* report) {
   for (v1::Variant& variant : *report->mutable_variants()) {
-    if (variant.precision() == v1::ORIGINAL) {
+    if (variant.precision() == v1::PRECISION_ORIGINAL) {
       variant.mutable_artifact()->set_path(input_path);
       continue;
     }

@@ -16,8 +16,8 @@ namespace halftone::cli {
 namespace {
 
 constexpr char kExample[] = R"(Example:
-  halftone run mnist.onnx --input Input3=digit.npy --out answers
-writes one .npy file an output into answers/ and prints their paths.)";
+  halftone run mnist.onnx --input Input3=digit.npy --out outputs
+writes one .npy file per output into outputs/ and prints their paths.)";
 
 struct Flags {
   ServerFlags server;
@@ -40,7 +40,7 @@ absl::Status Run(const Flags& flags, Interrupts& interrupts) {
     HALFTONE_ASSIGN_OR_RETURN(*run.add_inputs(), ResolveInput(input, run.inputs_size(), &blobs));
   }
   run.set_fuse(flags.fuse);
-  *run.mutable_benchmark() = ToBenchmarkSpec(flags.benchmark);
+  HALFTONE_ASSIGN_OR_RETURN(*run.mutable_benchmark(), ToBenchmarkSpec(flags.benchmark));
   for (const std::string& output : flags.model.outputs) run.add_outputs(output);
   SetTimeout(flags.timeout, &spec);
 
@@ -62,14 +62,14 @@ void AddRun(CLI::App& app, Action* action) {
   CLI::App& command = *app.add_subcommand("run", "run a model once on given inputs");
   command.footer(kExample);
   AddModelFlags(command, &flags->model);
-  command.add_option("--input", flags->inputs, "an input of the model and the .npy file for it; may be repeated")
+  command.add_option("--input", flags->inputs, "input of the model and its .npy file; may be repeated")
       ->allow_extra_args(false)
       ->type_name("NAME=FILE.npy");
   command.add_option("--out", flags->out, "folder for the outputs (default: .)")->type_name("DIR");
-  command.add_flag(
-      "--fuse", flags->fuse,
-      "through the optimizer's ordinary pipeline, not as it came: an int8 file computes in integers only so");
+  command.add_flag("--fuse", flags->fuse,
+                   "optimize the graph first; without it the unmodified model runs, an int8 file in fp32");
   AddRunFlags(command, &flags->benchmark);
+  command.option_defaults()->group(kDisplayGroup);
   command.add_flag("--quiet", flags->quiet, "no progress");
   AddTimeoutFlag(command, &flags->timeout);
   AddServerFlags(command, &flags->server);

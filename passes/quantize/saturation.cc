@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kSevenBitLimit = 63;
 
-constexpr std::string_view kNames[] = {"proved", "7 bits", "16 bits", "may saturate", "s8 activations"};
+constexpr std::string_view kNames[] = {"safe", "7 bits", "16 bits", "may saturate", "s8 activations"};
 
 // What a dequantize_linear in front of this input reads; kNoValue if there is none.
 ValueId Integers(const Graph& graph, NodeId id, int input) {

@@ -8,7 +8,7 @@
 //   entropy             clips magnitudes at the edge of the bin where the distribution of the integers loses the least
 //                       information: Kullback-Leibler divergence, as in S. Migacz's "8-bit inference with TensorRT"
 //                       (GTC 2017); bins are shared among the integers as evenly as they go
-//   mean-squared-error  clips at the edge of the bin where the sum of squared errors is least, every number counted at
+//   mse                 clips at the edge of the bin where the sum of squared errors is least, every number counted at
 //   the
 //                       middle of its bin; for ranges that are not symmetric one end after the other, until none moves
 //

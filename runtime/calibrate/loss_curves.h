@@ -1,5 +1,5 @@
 // What clipping at the edge of a bin costs, for every edge: the searches behind the calibrators entropy and
-// mean-squared-error. Private to runtime/calibrate.
+// mse. Private to runtime/calibrate.
 #ifndef HALFTONE_RUNTIME_CALIBRATE_LOSS_CURVES_H_
 #define HALFTONE_RUNTIME_CALIBRATE_LOSS_CURVES_H_
 

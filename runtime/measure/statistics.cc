@@ -147,4 +147,11 @@ Verdict Judge(const Interval& ratio) {
   return within ? Verdict::kSame : Verdict::kUndecided;
 }
 
+double NoiseFactor(const Interval& self_check) { return std::max({1.0, self_check.high, 1 / self_check.low}); }
+
+Interval WidenedByNoise(const Interval& ratio, const Interval& self_check) {
+  const double factor = NoiseFactor(self_check);
+  return {ratio.low / factor, ratio.high * factor};
+}
+
 }  // namespace halftone

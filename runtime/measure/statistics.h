@@ -65,6 +65,11 @@ enum class Verdict {
 inline constexpr double kSameWithin = 1.02;
 Verdict Judge(const Interval& ratio);
 
+// How far two equal things came apart in an A/A test, as a factor of at least 1. On a noisy machine, intervals count as
+// wider by it at both ends.
+double NoiseFactor(const Interval& self_check);
+Interval WidenedByNoise(const Interval& ratio, const Interval& self_check);
+
 }  // namespace halftone
 
 #endif  // HALFTONE_RUNTIME_MEASURE_STATISTICS_H_

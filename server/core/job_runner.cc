@@ -324,7 +324,7 @@ JobOutcome JobRunner::ToOutcome(const v1::Job& job, const std::string& work_dir,
 }
 
 void JobRunner::Finish(const v1::Job& job, const JobOutcome& outcome) {
-  const v1::JobState state = outcome.result.has_value() ? v1::SUCCEEDED : v1::FAILED;
+  const v1::JobState state = outcome.result.has_value() ? v1::JOB_STATE_SUCCEEDED : v1::JOB_STATE_FAILED;
   while (true) {
     const absl::StatusOr<bool> finished = jobs_.Finish(job.name(), job.attempt(), outcome);
     if (finished.ok()) {

@@ -100,7 +100,7 @@ class JobRunnerTest : public testing::Test {
 
   v1::JobError ErrorOf(const std::string& model, int timeout_ms = 0) {
     const v1::Job job = Result(Submit(model, timeout_ms));
-    EXPECT_EQ(job.state(), v1::FAILED);
+    EXPECT_EQ(job.state(), v1::JOB_STATE_FAILED);
     EXPECT_FALSE(job.has_result());
     EXPECT_FALSE(absl::StrContains(job.error().message(), dir_.path())) << job.error().message();
     return job.error();
@@ -116,7 +116,7 @@ class JobRunnerTest : public testing::Test {
 
 TEST_F(JobRunnerTest, SuccessStoresTheFilesAndTheReport) {
   const v1::Job job = Result(Submit("ok.onnx"));
-  EXPECT_EQ(job.state(), v1::SUCCEEDED);
+  EXPECT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED);
   ASSERT_EQ(job.result().files_size(), 1);
   EXPECT_EQ(job.result().files(0).path(), "out.onnx");
   EXPECT_EQ(ReadBlob(*blobs_, job.result().files(0).digest()).value(), "model optimized");
@@ -164,7 +164,7 @@ TEST_F(JobRunnerTest, CrashTellsSignalAndLastWords) {
   EXPECT_EQ(error.reason(), "CHILD_CRASHED");
   EXPECT_TRUE(absl::StrContains(error.message(), "signal 11")) << error.message();
   EXPECT_TRUE(absl::StrContains(error.message(), "reading crash.onnx\nlast words")) << error.message();
-  EXPECT_EQ(Result(Submit("ok.onnx")).state(), v1::SUCCEEDED) << "the next job is not harmed";
+  EXPECT_EQ(Result(Submit("ok.onnx")).state(), v1::JOB_STATE_SUCCEEDED) << "the next job is not harmed";
 }
 
 TEST_F(JobRunnerTest, ExitWithoutAnswer) {
@@ -190,21 +190,21 @@ TEST_F(JobRunnerTest, Timeout) {
 TEST_F(JobRunnerTest, CancelKillsEvenAStubbornGroup) {
   const std::string name = Submit("stubborn.onnx");
   ASSERT_TRUE(Await(name, [](const v1::JobEvent& event) { return event.log() == "hanging"; }));
-  EXPECT_EQ(jobs_->Cancel(name)->state(), v1::CANCELLED);
+  EXPECT_EQ(jobs_->Cancel(name)->state(), v1::JOB_STATE_CANCELLED);
   const absl::Time start = absl::Now();
-  EXPECT_EQ(Result(Submit("ok.onnx")).state(), v1::SUCCEEDED) << "the slot is free again";
+  EXPECT_EQ(Result(Submit("ok.onnx")).state(), v1::JOB_STATE_SUCCEEDED) << "the slot is free again";
   EXPECT_LT(absl::Now() - start, absl::Seconds(5));
-  EXPECT_EQ(jobs_->Get(name)->state(), v1::CANCELLED);
+  EXPECT_EQ(jobs_->Get(name)->state(), v1::JOB_STATE_CANCELLED);
   EXPECT_FALSE(jobs_->Get(name)->has_result());
-  EXPECT_EQ(jobs_->Cancel(name)->state(), v1::CANCELLED) << "a second time is no error";
+  EXPECT_EQ(jobs_->Cancel(name)->state(), v1::JOB_STATE_CANCELLED) << "a second time is no error";
 }
 
 TEST_F(JobRunnerTest, CancelOfAQueuedJob) {
   const std::string running = Submit("hang.onnx");
   const std::string queued = Submit("ok.onnx");
-  EXPECT_EQ(jobs_->Cancel(queued)->state(), v1::CANCELLED);
-  EXPECT_EQ(jobs_->Cancel(running)->state(), v1::CANCELLED);
-  EXPECT_EQ(Result(Submit("ok.onnx")).state(), v1::SUCCEEDED);
+  EXPECT_EQ(jobs_->Cancel(queued)->state(), v1::JOB_STATE_CANCELLED);
+  EXPECT_EQ(jobs_->Cancel(running)->state(), v1::JOB_STATE_CANCELLED);
+  EXPECT_EQ(Result(Submit("ok.onnx")).state(), v1::JOB_STATE_SUCCEEDED);
   EXPECT_EQ(Result(queued).attempt(), 0);
 }
 
@@ -213,7 +213,7 @@ TEST_F(JobRunnerTest, ShutdownPutsTheRunningJobBackAndTheNextServerRunsIt) {
   ASSERT_TRUE(Await(name, [](const v1::JobEvent& event) { return event.has_progress(); }));
   StartServer();
   const v1::Job job = Result(name);
-  EXPECT_EQ(job.state(), v1::SUCCEEDED);
+  EXPECT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED);
   EXPECT_EQ(job.attempt(), 2);
   int64_t next = 1;
   const JobStore::Events read = store_->ReadEvents(name, 0, 1000).value();
@@ -231,7 +231,7 @@ TEST_F(JobRunnerTest, NoNewJobsAtShutdown) {
 TEST_F(JobRunnerTest, ProgressIsCoalesced) {
   const std::string name = Submit("flood.onnx");
   const absl::Time start = absl::Now();
-  ASSERT_EQ(Result(name).state(), v1::SUCCEEDED);
+  ASSERT_EQ(Result(name).state(), v1::JOB_STATE_SUCCEEDED);
   const double seconds = absl::ToDoubleSeconds(absl::Now() - start);
   EXPECT_LE(store_->ReadEvents(name, 0, 100'000)->events.size(), 10 * seconds + 10);
 }
@@ -244,7 +244,7 @@ TEST_F(JobRunnerTest, RangesOfAnEarlierJobAreOffered) {
   *optimize.mutable_calibration()->add_files() = InspectJob("s.npz", "samples").inspect().model().files(0);
   const auto run = [&] {
     const v1::Job job = Result(jobs_->Create(request)->name());
-    EXPECT_EQ(job.state(), v1::SUCCEEDED) << job.error().message();
+    EXPECT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.error().message();
     EXPECT_EQ(job.result().files_size(), 1) << "ranges are kept, but are no result of their own";
     return job.name();
   };
@@ -282,9 +282,9 @@ TEST_F(JobRunnerTest, BlobThatIsGoneWhenTheJobRuns) {
   const std::string name = Submit("ok.onnx");
   ASSERT_TRUE(Await(blocker, [](const v1::JobEvent& event) { return event.has_progress(); }));
   std::filesystem::remove(blobs_->PathOf(DigestOf("model")));
-  EXPECT_EQ(Result(blocker).state(), v1::SUCCEEDED);
+  EXPECT_EQ(Result(blocker).state(), v1::JOB_STATE_SUCCEEDED);
   const v1::Job job = Result(name);
-  EXPECT_EQ(job.state(), v1::FAILED);
+  EXPECT_EQ(job.state(), v1::JOB_STATE_FAILED);
   EXPECT_EQ(job.error().code(), google::rpc::FAILED_PRECONDITION);
   EXPECT_EQ(job.error().reason(), "BLOB_MISSING");
 }

@@ -135,7 +135,7 @@ absl::Status JobStore::Recover() {
     std::vector<std::pair<std::string, int64_t>> lost;  // name, deaths with this one
     {
       HALFTONE_ASSIGN_OR_RETURN(Statement rows, database_.Prepare("SELECT name, deaths + 1 FROM job WHERE state = ?"));
-      rows.Bind(1, v1::RUNNING);
+      rows.Bind(1, v1::JOB_STATE_RUNNING);
       while (true) {
         HALFTONE_ASSIGN_OR_RETURN(const bool more, rows.Step());
         if (!more) break;
@@ -144,7 +144,7 @@ absl::Status JobStore::Recover() {
     }
     for (const auto& [name, deaths] : lost) {
       const bool poison = deaths >= kMaxDeaths;
-      const v1::JobState state = poison ? v1::FAILED : v1::QUEUED;
+      const v1::JobState state = poison ? v1::JOB_STATE_FAILED : v1::JOB_STATE_QUEUED;
       HALFTONE_ASSIGN_OR_RETURN(
           Statement update,
           database_.Prepare("UPDATE job SET state = ?, deaths = ?, error = ?, end_us = ? WHERE name = ?"));
@@ -200,10 +200,10 @@ absl::StatusOr<v1::Job> JobStore::Create(const v1::JobSpec& spec, const std::str
     HALFTONE_ASSIGN_OR_RETURN(
         Statement insert,
         database_.Prepare("INSERT INTO job (name, request_id, spec, state, create_us) VALUES (?, ?, ?, ?, ?)"));
-    insert.BindText(1, name).BindBlob(3, Canonical(spec)).Bind(4, v1::QUEUED).Bind(5, NowMicros());
+    insert.BindText(1, name).BindBlob(3, Canonical(spec)).Bind(4, v1::JOB_STATE_QUEUED).Bind(5, NowMicros());
     if (!request_id.empty()) insert.BindText(2, request_id);
     HALFTONE_RETURN_IF_ERROR(insert.Run());
-    return AddStateEvent(name, v1::QUEUED);
+    return AddStateEvent(name, v1::JOB_STATE_QUEUED);
   }));
   HALFTONE_ASSIGN_OR_RETURN(std::optional<v1::Job> job, Find("name", name));
   return *std::move(job);
@@ -282,7 +282,7 @@ absl::Status JobStore::AddStateEvent(const std::string& name, v1::JobState state
 
 absl::StatusOr<std::map<v1::JobState, int64_t>> JobStore::CountByState() {
   std::map<v1::JobState, int64_t> counts;
-  for (const v1::JobState state : {v1::QUEUED, v1::RUNNING, v1::SUCCEEDED, v1::FAILED, v1::CANCELLED})
+  for (const v1::JobState state : {v1::JOB_STATE_QUEUED, v1::JOB_STATE_RUNNING, v1::JOB_STATE_SUCCEEDED, v1::JOB_STATE_FAILED, v1::JOB_STATE_CANCELLED})
     counts[state] = 0;
   const absl::MutexLock lock(&mutex_);
   HALFTONE_ASSIGN_OR_RETURN(Statement rows, database_.Prepare("SELECT state, count(*) FROM job GROUP BY state"));

@@ -66,7 +66,7 @@ TEST_F(JobStoreTest, WholeLifeSurvivesReopening) {
   EXPECT_TRUE(store_->Finish(name, 1, outcome).value());
   Reopen();
   const v1::Job job = store_->Get(name).value();
-  EXPECT_EQ(job.state(), v1::SUCCEEDED);
+  EXPECT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED);
   EXPECT_EQ(job.result().files(0).path(), "out.onnx");
   EXPECT_EQ(job.request_id(), "id-1");
   EXPECT_EQ(job.spec().inspect().model().files(0).path(), "m.onnx");
@@ -109,12 +109,12 @@ TEST_F(JobStoreTest, DeadServerPutsJobsBackAndGivesUpAfterThreeDeaths) {
   for (int attempt = 1; attempt <= 2; ++attempt) {
     EXPECT_EQ(store_->Claim()->value().attempt(), attempt);
     Reopen();
-    EXPECT_EQ(store_->Get(name)->state(), v1::QUEUED);
+    EXPECT_EQ(store_->Get(name)->state(), v1::JOB_STATE_QUEUED);
   }
   EXPECT_EQ(store_->Claim()->value().attempt(), 3);
   Reopen();
   const v1::Job job = store_->Get(name).value();
-  EXPECT_EQ(job.state(), v1::FAILED);
+  EXPECT_EQ(job.state(), v1::JOB_STATE_FAILED);
   EXPECT_EQ(job.error().reason(), "POISON");
   EXPECT_EQ(EventsOf(name), "1:QUEUED 2:RUNNING 3:QUEUED 4:RUNNING 5:QUEUED 6:RUNNING 7:FAILED");
 }
@@ -126,7 +126,7 @@ TEST_F(JobStoreTest, PoliteShutdownsDoNotCountAsDeaths) {
     EXPECT_TRUE(store_->Requeue(name, attempt).value());
     Reopen();
   }
-  EXPECT_EQ(store_->Get(name)->state(), v1::QUEUED);
+  EXPECT_EQ(store_->Get(name)->state(), v1::JOB_STATE_QUEUED);
 }
 
 TEST_F(JobStoreTest, NothingOfAnOldAttemptOrACancelledJobIsAccepted) {
@@ -139,7 +139,7 @@ TEST_F(JobStoreTest, NothingOfAnOldAttemptOrACancelledJobIsAccepted) {
   EXPECT_FALSE(store_->Append(name, 1, Progress(1)).value());
   EXPECT_FALSE(store_->Finish(name, 1, outcome).value());
   bool cancelled = false;
-  EXPECT_EQ(store_->Cancel(name, &cancelled)->state(), v1::CANCELLED);
+  EXPECT_EQ(store_->Cancel(name, &cancelled)->state(), v1::JOB_STATE_CANCELLED);
   EXPECT_TRUE(cancelled);
   EXPECT_FALSE(store_->Append(name, 2, Progress(1)).value());
   EXPECT_FALSE(store_->Finish(name, 2, outcome).value());
@@ -150,10 +150,10 @@ TEST_F(JobStoreTest, NothingOfAnOldAttemptOrACancelledJobIsAccepted) {
 
 TEST_F(JobStoreTest, CancelOfQueuedAndFinishedJobs) {
   const std::string name = Create().name();
-  EXPECT_EQ(store_->Cancel(name)->state(), v1::CANCELLED);
+  EXPECT_EQ(store_->Cancel(name)->state(), v1::JOB_STATE_CANCELLED);
   EXPECT_FALSE(store_->Claim()->has_value());
   bool cancelled = true;
-  EXPECT_EQ(store_->Cancel(name, &cancelled)->state(), v1::CANCELLED);
+  EXPECT_EQ(store_->Cancel(name, &cancelled)->state(), v1::JOB_STATE_CANCELLED);
   EXPECT_FALSE(cancelled);
   EXPECT_EQ(EventsOf(name), "1:QUEUED 2:CANCELLED");
 }
@@ -180,22 +180,22 @@ TEST_F(JobStoreTest, PagesOfOneState) {
   const std::string queued = Create().name();
   const std::string cancelled = Create().name();
   store_->Cancel(cancelled).IgnoreError();
-  const JobStore::Page page = store_->List(10, "", v1::CANCELLED).value();
+  const JobStore::Page page = store_->List(10, "", v1::JOB_STATE_CANCELLED).value();
   ASSERT_EQ(page.jobs.size(), 1u);
   EXPECT_EQ(page.jobs[0].name(), cancelled);
   EXPECT_TRUE(page.next_token.empty());
-  EXPECT_EQ(store_->List(10, "", v1::QUEUED)->jobs.at(0).name(), queued);
+  EXPECT_EQ(store_->List(10, "", v1::JOB_STATE_QUEUED)->jobs.at(0).name(), queued);
 }
 
 TEST_F(JobStoreTest, ForeignTokensAreRefused) {
   for (int i = 0; i < 3; ++i) Create();
-  const std::string token = store_->List(2, "", v1::QUEUED)->next_token;
+  const std::string token = store_->List(2, "", v1::JOB_STATE_QUEUED)->next_token;
   ASSERT_FALSE(token.empty());
   for (const std::string& bad :
        {std::string("x"), token + "0 ", absl::StrCat(token, "-1"), std::string("1-1-"), std::string("2-1-5")}) {
-    EXPECT_EQ(store_->List(2, bad, v1::QUEUED).status().code(), StatusCode::kInvalidArgument) << bad;
+    EXPECT_EQ(store_->List(2, bad, v1::JOB_STATE_QUEUED).status().code(), StatusCode::kInvalidArgument) << bad;
   }
-  EXPECT_EQ(store_->List(2, token, v1::RUNNING).status().code(), StatusCode::kInvalidArgument) << "of another filter";
+  EXPECT_EQ(store_->List(2, token, v1::JOB_STATE_RUNNING).status().code(), StatusCode::kInvalidArgument) << "of another filter";
 }
 
 TEST_F(JobStoreTest, UnknownJobs) {
@@ -209,9 +209,9 @@ TEST_F(JobStoreTest, CountsByState) {
   Create();
   store_->Cancel(Create().name()).IgnoreError();
   const auto counts = store_->CountByState().value();
-  EXPECT_EQ(counts.at(v1::QUEUED), 1);
-  EXPECT_EQ(counts.at(v1::CANCELLED), 1);
-  EXPECT_EQ(counts.at(v1::RUNNING), 0);
+  EXPECT_EQ(counts.at(v1::JOB_STATE_QUEUED), 1);
+  EXPECT_EQ(counts.at(v1::JOB_STATE_CANCELLED), 1);
+  EXPECT_EQ(counts.at(v1::JOB_STATE_RUNNING), 0);
 }
 
 TEST_F(JobStoreTest, DatabaseOfANewerServerIsRefused) {

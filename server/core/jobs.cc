@@ -95,7 +95,7 @@ absl::StatusOr<v1::Job> Jobs::Cancel(const std::string& name) {
   if (cancelled) {
     LogInfo("job cancelled").With("job", name);
     runner_.Cancel(name);
-    observer_.OnJobFinished(KindOf(job.spec()), v1::CANCELLED);
+    observer_.OnJobFinished(KindOf(job.spec()), v1::JOB_STATE_CANCELLED);
   }
   return job;
 }

@@ -28,6 +28,7 @@ constexpr int kMaxBatch = 1 << 16;
 constexpr int64_t kMaxTimeoutSeconds = 24 * 3600;
 constexpr double kMedian = 50;
 constexpr double kPercent = 100;
+constexpr double kMaxTop1Drop = 0.5;
 constexpr double kMostDecibels = 1000;
 constexpr int kMaxRules = 10'000;
 constexpr size_t kMaxPatternBytes = 1024;
@@ -108,10 +109,10 @@ class Checker {
 
  private:
   void Check(const std::string& path, const v1::Model& model) {
-    if (model.format() == v1::SAVED_MODEL) return CheckSavedModel(path, model);
-    if (!model.signature().empty()) Add(path + ".signature", "is for the format SAVED_MODEL");
+    if (model.format() == v1::FORMAT_SAVED_MODEL) return CheckSavedModel(path, model);
+    if (!model.signature().empty()) Add(path + ".signature", "is for the format saved-model");
     if (model.files_size() != 1) {
-      Add(path + ".files", absl::StrCat("has ", model.files_size(), " files: one is wanted"));
+      Add(path + ".files", absl::StrCat("has ", model.files_size(), " files: one is expected"));
       return;
     }
     const v1::File& file = model.files(0);
@@ -119,7 +120,7 @@ class Checker {
     if (!model.root_file().empty() && model.root_file() != file.path()) {
       Add(path + ".root_file", absl::StrCat("'", model.root_file(), "' is none of the files"));
     }
-    if (!v1::Format_IsValid(model.format())) Add(path + ".format", "is no known format: ONNX, GRAPHDEF or SAVED_MODEL");
+    if (!v1::Format_IsValid(model.format())) Add(path + ".format", "is no known format: onnx, graphdef or saved-model");
     const bool guessable =
         HasEnding(file.path(), ".onnx") || HasEnding(file.path(), ".pb") || HasEnding(file.path(), ".pbtxt");
     if (model.format() == v1::FORMAT_UNSPECIFIED && !guessable) {
@@ -130,7 +131,7 @@ class Checker {
 
   void CheckSavedModel(const std::string& path, const v1::Model& model) {
     if (model.files_size() < 1 || model.files_size() > kMaxModelFiles) {
-      Add(path + ".files", absl::StrCat("has ", model.files_size(), " files: 1 to ", kMaxModelFiles, " are wanted"));
+      Add(path + ".files", absl::StrCat("has ", model.files_size(), " files: 1 to ", kMaxModelFiles, " are expected"));
       return;
     }
     const std::string root = model.root_file().empty() ? model.files(0).path() : model.root_file();
@@ -151,16 +152,16 @@ class Checker {
   }
 
   void Check(const std::string& path, const v1::Policy& policy) {
-    if (!v1::Planner_IsValid(policy.planner())) Add(path + ".planner", "is no known planner: LISTS or PLACEMENT");
+    if (!v1::Planner_IsValid(policy.planner())) Add(path + ".planner", "is no known planner: lists or placement");
     for (int i = 0; i < policy.precisions_size(); ++i) {
       const v1::Precision precision = policy.precisions(i);
       if (!v1::Precision_IsValid(precision) || precision == v1::PRECISION_UNSPECIFIED) {
-        Add(absl::StrCat(path, ".precisions[", i, "]"), "is no known precision: ORIGINAL, FP32, BF16, FP16 or INT8");
+        Add(absl::StrCat(path, ".precisions[", i, "]"), "is no known precision: original, fp32, bf16, fp16 or int8");
       }
     }
     if (policy.has_int8()) Check(path + ".int8", policy.int8());
     if (!v1::Dialect_IsValid(policy.dialect())) {
-      Add(path + ".dialect", "is no known dialect: PORTABLE, TENSORFLOW, ITEX or ONNXRUNTIME");
+      Add(path + ".dialect", "is no known dialect: portable, tensorflow, itex or onnxruntime");
     }
     if (policy.passes_size() > kMaxPasses) Add(path + ".passes", absl::StrCat("has over ", kMaxPasses, " passes"));
     for (int i = 0; i < std::min(policy.passes_size(), kMaxPasses); ++i) {
@@ -174,17 +175,17 @@ class Checker {
       const std::string at = absl::StrCat(path, ".nodes[", i, "]");
       Check(at, rule);
     }
-    if (policy.op_list_size() > kMaxListedOps) {
-      Add(path + ".op_list", absl::StrCat("has over ", kMaxListedOps, " ops"));
+    if (policy.op_types_size() > kMaxListedOps) {
+      Add(path + ".op_types", absl::StrCat("has over ", kMaxListedOps, " ops"));
     }
     for (const auto& [field, text] :
-         {std::pair("lists_variant", &policy.lists_variant()), std::pair("lists_level", &policy.lists_level())}) {
+         {std::pair("lists_version", &policy.lists_version()), std::pair("lists_level", &policy.lists_level())}) {
       if (text->size() > kMaxPatternBytes) {
         Add(absl::StrCat(path, ".", field), absl::StrCat("is over ", kMaxPatternBytes, " bytes"));
       }
     }
     if (!v1::Policy::TargetRuntime_IsValid(policy.target_runtime())) {
-      Add(path + ".target_runtime", "is no known loader: ANY or ONNXRUNTIME");
+      Add(path + ".target_runtime", "is no known target runtime: any or onnxruntime");
     }
   }
 
@@ -198,50 +199,52 @@ class Checker {
         Add(absl::StrCat(path, ".", field), absl::StrCat("is over ", kMaxPatternBytes, " bytes"));
       }
     }
-    const bool bounded = rule.floor() != v1::PRECISION_UNSPECIFIED || rule.ceiling() != v1::PRECISION_UNSPECIFIED;
-    for (const auto& [field, precision] : {std::pair("precision", rule.precision()), std::pair("floor", rule.floor()),
-                                           std::pair("ceiling", rule.ceiling())}) {
+    const bool bounded = rule.min_precision() != v1::PRECISION_UNSPECIFIED || rule.max_precision() != v1::PRECISION_UNSPECIFIED;
+    for (const auto& [field, precision] : {std::pair("precision", rule.precision()), std::pair("min_precision", rule.min_precision()),
+                                           std::pair("max_precision", rule.max_precision())}) {
       const bool needed = !bounded && field == std::string("precision");
       if (precision == v1::PRECISION_UNSPECIFIED && !needed) continue;
-      if (precision != v1::FP32 && precision != v1::BF16 && precision != v1::FP16 && precision != v1::INT8) {
-        Add(absl::StrCat(path, ".", field), "should be FP32, BF16, FP16 or INT8");
+      if (precision != v1::PRECISION_FP32 && precision != v1::PRECISION_BF16 && precision != v1::PRECISION_FP16 && precision != v1::PRECISION_INT8) {
+        Add(absl::StrCat(path, ".", field), "should be fp32, bf16, fp16 or int8");
       }
     }
   }
 
-  // Which words there are the worker knows.
+  // The worker knows the calibration methods.
   void Check(const std::string& path, const v1::Int8Policy& int8) {
     for (const auto& [field, text] :
-         {std::pair("calibrator", &int8.calibrator()), std::pair("activations", &int8.activations())}) {
+         {std::pair("calibration_method", &int8.calibration_method()), std::pair("activations", &int8.activations())}) {
       if (text->size() > kMaxPatternBytes) {
         Add(absl::StrCat(path, ".", field), absl::StrCat("is over ", kMaxPatternBytes, " bytes"));
       }
     }
-    if (int8.percentile() != 0 && int8.calibrator() != "percentile") {
-      Add(path + ".percentile", "goes with calibrator \"percentile\"");
+    if (int8.percentile() != 0 && int8.calibration_method() != "percentile") {
+      Add(path + ".percentile", "needs calibration_method \"percentile\"");
     } else if (int8.percentile() != 0 && !(int8.percentile() > kMedian && int8.percentile() <= kPercent)) {
       Add(path + ".percentile", Concat("is ", int8.percentile(), ": above 50 and up to 100 is allowed"));
     }
-    if (int8.rest() != v1::PRECISION_UNSPECIFIED && int8.rest() != v1::FP32 && int8.rest() != v1::BF16) {
-      Add(path + ".rest", "should be FP32 or BF16");
+    const v1::Precision fallback = int8.fallback_precision();
+    if (fallback != v1::PRECISION_UNSPECIFIED && fallback != v1::PRECISION_FP32 && fallback != v1::PRECISION_BF16) {
+      Add(path + ".fallback_precision", "should be fp32 or bf16");
     }
-    if (!v1::QuantFormat_IsValid(int8.form())) Add(path + ".form", "is no known form: QDQ or OPERATORS");
-    if (!v1::Int8Mode_IsValid(int8.mode())) Add(path + ".mode", "is no known mode: STATIC, DYNAMIC or WEIGHTS");
+    if (!v1::QuantFormat_IsValid(int8.quant_format())) Add(path + ".quant_format", "is no known format: qdq or qoperator");
+    if (!v1::Int8Mode_IsValid(int8.mode())) Add(path + ".mode", "is no known mode: static, dynamic or weight-only");
     if (int8.has_trim_ranges()) {
       CheckNumber(path + ".trim_ranges", int8.trim_ranges(), 0, kMedian, "percent, 0 to 50");
     }
-    if (int8.has_max_top1_drop()) {
-      CheckNumber(path + ".max_top1_drop", int8.max_top1_drop(), 0, kPercent, "percentage points, 0 to 100");
-    }
-    if (int8.has_min_sqnr_db()) {
-      CheckNumber(path + ".min_sqnr_db", int8.min_sqnr_db(), -kMostDecibels, kMostDecibels, "dB, -1000 to 1000");
-    }
-    if (int8.has_min_cosine()) CheckNumber(path + ".min_cosine", int8.min_cosine(), -1, 1, "-1 to 1");
+    if (int8.has_accuracy_goal()) Check(path + ".accuracy_goal", int8.accuracy_goal());
     CheckNumber(path + ".budget_seconds", int8.budget_seconds(), 0, kMaxTimeoutSeconds, "seconds, 0 to 86400");
-    const bool goal = int8.has_max_top1_drop() || int8.has_min_sqnr_db() || int8.has_min_cosine();
-    if (int8.budget_seconds() > 0 && !goal && !int8.sensitivity()) {
-      Add(path + ".budget_seconds", "goes with a goal (max_top1_drop, min_sqnr_db or min_cosine) or with sensitivity");
+    if (int8.budget_seconds() > 0 && !int8.has_accuracy_goal() && !int8.sensitivity()) {
+      Add(path + ".budget_seconds", "needs accuracy_goal or sensitivity");
     }
+  }
+
+  void Check(const std::string& path, const v1::AccuracyGoal& goal) {
+    if (goal.has_top1_drop()) {
+      CheckNumber(path + ".top1_drop", goal.top1_drop(), 0, kMaxTop1Drop, "a share, 0 to 0.5 (0.01: one percentage point),");
+    }
+    if (goal.has_sqnr()) CheckNumber(path + ".sqnr", goal.sqnr(), -kMostDecibels, kMostDecibels, "dB, -1000 to 1000");
+    if (goal.has_cosine()) CheckNumber(path + ".cosine", goal.cosine(), -1, 1, "-1 to 1");
   }
 
   // Spec: OptimizeSpec, BenchSpec, ProfileSpec.
@@ -251,15 +254,15 @@ class Checker {
     if (!spec.has_ranges()) return;
     Check(path + ".ranges", spec.ranges(), "");
     if (spec.calibration().files_size() > 0) {
-      Add(path + ".ranges", "takes the place of calibration: one of the two is wanted");
+      Add(path + ".ranges", "takes the place of calibration: one of the two is expected");
     }
     const auto& wanted = spec.policy().precisions();
-    if (std::find(wanted.begin(), wanted.end(), v1::INT8) == wanted.end()) {
-      Add(path + ".ranges", "goes with INT8 among policy.precisions");
+    if (std::find(wanted.begin(), wanted.end(), v1::PRECISION_INT8) == wanted.end()) {
+      Add(path + ".ranges", "needs int8 among policy.precisions");
     }
     const v1::Int8Mode mode = spec.policy().int8().mode();
-    if (mode == v1::DYNAMIC || mode == v1::WEIGHTS) {
-      Add(path + ".ranges", "goes with mode STATIC of policy.int8: the others need none");
+    if (mode == v1::INT8_MODE_DYNAMIC || mode == v1::INT8_MODE_WEIGHT_ONLY) {
+      Add(path + ".ranges", "needs mode static of policy.int8: the other modes have no calibration");
     }
   }
 
@@ -285,8 +288,8 @@ class Checker {
     CheckRange(path + ".threads", spec.threads(), kMaxThreads);
     CheckRange(path + ".batch", spec.batch(), kMaxBatch);
     CheckRange(path + ".instances", spec.instances(), kMaxThreads);
-    if (!v1::BenchmarkProfile_IsValid(spec.profile()) || spec.profile() == v1::CUSTOM) {
-      Add(path + ".profile", "is no known profile: QUICK, STANDARD or STRICT");
+    if (!v1::BenchmarkPreset_IsValid(spec.preset()) || spec.preset() == v1::BENCHMARK_PRESET_CUSTOM) {
+      Add(path + ".preset", "is no known preset: quick, standard or strict");
     }
     if (spec.cores_size() > kMaxThreads) Add(path + ".cores", absl::StrCat("has over ", kMaxThreads, " cores"));
     const int64_t needed = int64_t{std::max(spec.threads(), 1)} * std::max(spec.instances(), 1);
@@ -442,6 +445,8 @@ std::string NewJobName() {
   return Concat(kJobPrefix, absl::BytesToHexString(absl::string_view(bytes, sizeof(bytes))));
 }
 
-bool IsFinal(v1::JobState state) { return state == v1::SUCCEEDED || state == v1::FAILED || state == v1::CANCELLED; }
+bool IsFinal(v1::JobState state) {
+  return state == v1::JOB_STATE_SUCCEEDED || state == v1::JOB_STATE_FAILED || state == v1::JOB_STATE_CANCELLED;
+}
 
 }  // namespace halftone::server

@@ -23,7 +23,7 @@ TEST(CheckSpec, GoodOnes) {
   EXPECT_EQ(FieldsOf(InspectJob("m.onnx")), Fields{});
   EXPECT_EQ(FieldsOf(InspectJob("folder/m.pb")), Fields{});
   v1::JobSpec spec = InspectJob("model-without-ending");
-  spec.mutable_inspect()->mutable_model()->set_format(v1::ONNX);
+  spec.mutable_inspect()->mutable_model()->set_format(v1::FORMAT_ONNX);
   EXPECT_EQ(FieldsOf(spec), Fields{});
 }
 
@@ -33,7 +33,7 @@ TEST(CheckSpec, SavedModels) {
   const v1::File file = model.files(0);
   model.set_signature("other");
   EXPECT_EQ(FieldsOf(spec), Fields{"spec.inspect.model.signature"}) << "a GraphDef has none";
-  model.set_format(v1::SAVED_MODEL);
+  model.set_format(v1::FORMAT_SAVED_MODEL);
   *model.add_files() = file;
   model.mutable_files(1)->set_path("net/variables/variables.index");
   EXPECT_EQ(FieldsOf(spec), Fields{});
@@ -57,7 +57,7 @@ TEST(CheckSpec, NamesEveryFieldAtOnce) {
   optimize.mutable_model()->set_root_file("other");
   optimize.mutable_model()->mutable_files(0)->mutable_digest()->set_sha256("ABC");
   optimize.mutable_policy()->add_precisions(static_cast<v1::Precision>(77));
-  optimize.mutable_policy()->add_nodes()->set_precision(v1::ORIGINAL);
+  optimize.mutable_policy()->add_nodes()->set_precision(v1::PRECISION_ORIGINAL);
   optimize.mutable_policy()->set_dialect(static_cast<v1::Dialect>(77));
   optimize.mutable_policy()->add_passes("");
   v1::File& samples = *optimize.mutable_evaluation()->add_files();
@@ -79,33 +79,33 @@ TEST(CheckSpec, Int8) {
   v1::JobSpec spec;
   v1::OptimizeSpec& optimize = *spec.mutable_optimize();
   *optimize.mutable_model() = InspectJob("m.onnx").inspect().model();
-  optimize.mutable_policy()->add_precisions(v1::INT8);
+  optimize.mutable_policy()->add_precisions(v1::PRECISION_INT8);
   v1::Int8Policy& int8 = *optimize.mutable_policy()->mutable_int8();
-  int8.set_calibrator("percentile");
+  int8.set_calibration_method("percentile");
   int8.set_percentile(99.9);
-  int8.set_rest(v1::BF16);
+  int8.set_fallback_precision(v1::PRECISION_BF16);
   int8.set_max_top1_drop(0);
   int8.set_budget_seconds(5);
   optimize.mutable_ranges()->set_path("m.ranges.json");
   *optimize.mutable_ranges()->mutable_digest() = DigestOf("x");
   EXPECT_EQ(FieldsOf(spec), Fields{});
   EXPECT_EQ(FilesOf(spec).size(), 2u);
-  int8.set_mode(v1::WEIGHTS);
+  int8.set_mode(v1::INT8_MODE_WEIGHT_ONLY);
   EXPECT_EQ(FieldsOf(spec), Fields{"spec.optimize.ranges"});  // nothing has a range
   int8.clear_mode();
   v1::File& samples = *optimize.mutable_calibration()->add_files();
   samples.set_path("samples.npz");
   *samples.mutable_digest() = DigestOf("y");
   int8.set_percentile(50);
-  int8.set_rest(v1::FP16);
-  int8.set_form(static_cast<v1::QuantFormat>(77));
+  int8.set_fallback_precision(v1::PRECISION_FP16);
+  int8.set_quant_format(static_cast<v1::QuantFormat>(77));
   int8.set_mode(static_cast<v1::Int8Mode>(77));
   int8.set_trim_ranges(51);
   int8.set_max_top1_drop(-1);
   int8.set_min_sqnr_db(std::nan(""));
   int8.set_min_cosine(2);
   int8.set_budget_seconds(-1);
-  optimize.mutable_policy()->set_precisions(0, v1::BF16);
+  optimize.mutable_policy()->set_precisions(0, v1::PRECISION_BF16);
   const std::string at = "spec.optimize.policy.int8.";
   EXPECT_EQ(FieldsOf(spec), (Fields{at + "percentile", at + "rest", at + "form", at + "mode", at + "trim_ranges",
                                     at + "max_top1_drop", at + "min_sqnr_db", at + "min_cosine", at + "budget_seconds",
@@ -117,7 +117,7 @@ TEST(CheckSpec, Int8) {
   EXPECT_EQ(FieldsOf(spec), (Fields{at + "percentile", at + "budget_seconds"}));
   v1::ProfileSpec& profile = *spec.mutable_profile();
   *profile.mutable_model() = InspectJob("m.onnx").inspect().model();
-  profile.mutable_policy()->add_precisions(v1::INT8);
+  profile.mutable_policy()->add_precisions(v1::PRECISION_INT8);
   EXPECT_EQ(FieldsOf(spec), Fields{});
   *profile.mutable_ranges() = InspectJob("r.json").inspect().model().files(0);
   EXPECT_EQ(FieldsOf(spec), Fields{});
@@ -142,17 +142,17 @@ TEST(CheckSpec, HowABenchmarkIsMeasured) {
   v1::BenchSpec& bench = *spec.mutable_bench();
   *bench.mutable_model() = InspectJob("m.onnx").inspect().model();
   v1::BenchmarkSpec& benchmark = *bench.mutable_benchmark();
-  benchmark.set_profile(v1::STRICT);
+  benchmark.set_preset(v1::BENCHMARK_PRESET_STRICT);
   benchmark.set_threads(2);
   benchmark.set_instances(2);
   for (const int core : {0, 1, 2, 3}) benchmark.add_cores(core);
   benchmark.set_wait_policy("passive");
   EXPECT_EQ(FieldsOf(spec), Fields{});
-  benchmark.set_profile(v1::CUSTOM);
+  benchmark.set_preset(v1::BENCHMARK_PRESET_CUSTOM);
   benchmark.set_instances(-1);
   benchmark.set_cores(1, 3);
   benchmark.set_wait_policy("busy");
-  bench.mutable_policy()->add_nodes()->set_precision(v1::BF16);
+  bench.mutable_policy()->add_nodes()->set_precision(v1::PRECISION_BF16);
   EXPECT_EQ(FieldsOf(spec),
             (Fields{"spec.bench.benchmark.instances", "spec.bench.benchmark.profile", "spec.bench.benchmark.cores[1]",
                     "spec.bench.benchmark.wait_policy", "spec.bench.policy.nodes[0].match"}));
@@ -164,14 +164,14 @@ TEST(CheckSpec, RulesForNodes) {
   v1::JobSpec spec;
   *spec.mutable_optimize()->mutable_model() = InspectJob("m.onnx").inspect().model();
   v1::Policy& policy = *spec.mutable_optimize()->mutable_policy();
-  policy.set_planner(v1::PLACEMENT);
-  policy.add_op_list("conv2d");
+  policy.set_planner(v1::PLANNER_PLACEMENT);
+  policy.add_op_types("conv2d");
   policy.add_nodes()->set_op("Conv");
-  policy.mutable_nodes(0)->set_floor(v1::FP32);
+  policy.mutable_nodes(0)->set_floor(v1::PRECISION_FP32);
   policy.add_nodes()->set_name("dense");
-  policy.mutable_nodes(1)->set_ceiling(v1::FP16);
+  policy.mutable_nodes(1)->set_ceiling(v1::PRECISION_FP16);
   EXPECT_EQ(FieldsOf(spec), Fields{});
-  policy.mutable_nodes(1)->set_ceiling(v1::ORIGINAL);
+  policy.mutable_nodes(1)->set_ceiling(v1::PRECISION_ORIGINAL);
   policy.mutable_nodes(0)->clear_floor();
   policy.set_target_runtime(static_cast<v1::Policy::TargetRuntime>(77));
   EXPECT_EQ(FieldsOf(spec), (Fields{"spec.optimize.policy.nodes[0].precision", "spec.optimize.policy.nodes[1].ceiling",

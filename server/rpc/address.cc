@@ -39,7 +39,7 @@ absl::StatusOr<Address> ParseAddress(const std::string& text) {
   const bool bare_v6 = absl::StrContains(address.host, ":") && !absl::StartsWith(address.host, "[");
   if (!has_port || address.host.empty() || bare_v6 || address.port < 0 || address.port > kMaxPort) {
     return absl::InvalidArgumentError(
-        absl::StrCat("address '", text, "': host:port, [v6]:port or unix:/path is wanted"));
+        absl::StrCat("address '", text, "': host:port, [v6]:port or unix:/path is expected"));
   }
   return address;
 }

@@ -42,10 +42,10 @@ TEST_F(JobsTest, CreateWatchGet) {
   ASSERT_TRUE(Watch(name, 0, &events).ok());
   ASSERT_GE(events.size(), 3u);
   for (size_t i = 0; i < events.size(); ++i) EXPECT_EQ(events[i].seq(), static_cast<int64_t>(i) + 1);
-  EXPECT_EQ(events.front().state(), v1::QUEUED);
-  EXPECT_EQ(events.back().state(), v1::SUCCEEDED);
+  EXPECT_EQ(events.front().state(), v1::JOB_STATE_QUEUED);
+  EXPECT_EQ(events.back().state(), v1::JOB_STATE_SUCCEEDED);
   const v1::Job job = Get(name);
-  EXPECT_EQ(job.state(), v1::SUCCEEDED);
+  EXPECT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED);
   EXPECT_EQ(job.result().files(0).path(), "out.onnx");
   std::vector<v1::JobEvent> rest;
   ASSERT_TRUE(Watch(name, 2, &rest).ok());
@@ -149,11 +149,11 @@ TEST_F(JobsTest, CancelOfARunningJobEndsItsWatch) {
   v1::Job job;
   std::vector<v1::JobEvent> events;
   std::thread watcher([&] { EXPECT_TRUE(Watch(name, 0, &events).ok()); });
-  while (Get(name).state() == v1::QUEUED) absl::SleepFor(absl::Milliseconds(5));
+  while (Get(name).state() == v1::JOB_STATE_QUEUED) absl::SleepFor(absl::Milliseconds(5));
   EXPECT_TRUE(Cancel(name, &job).ok());
-  EXPECT_EQ(job.state(), v1::CANCELLED);
+  EXPECT_EQ(job.state(), v1::JOB_STATE_CANCELLED);
   watcher.join();
-  EXPECT_EQ(events.back().state(), v1::CANCELLED);
+  EXPECT_EQ(events.back().state(), v1::JOB_STATE_CANCELLED);
   EXPECT_TRUE(Cancel(name, &job).ok()) << "again: no error";
 }
 
@@ -177,7 +177,7 @@ TEST_F(JobsTest, WatchObservesCancelAndDeadlineOfTheClient) {
 
 TEST_F(JobsTest, ShutdownEndsStreamsAndPutsTheJobBack) {
   const std::string name = Submit("slow.onnx");
-  while (Get(name).state() == v1::QUEUED) absl::SleepFor(absl::Milliseconds(5));
+  while (Get(name).state() == v1::JOB_STATE_QUEUED) absl::SleepFor(absl::Milliseconds(5));
   std::vector<v1::JobEvent> events;
   grpc::Status status;
   std::thread watcher([&] { status = Watch(name, 0, &events); });
@@ -190,14 +190,14 @@ TEST_F(JobsTest, ShutdownEndsStreamsAndPutsTheJobBack) {
   std::vector<v1::JobEvent> rest;
   ASSERT_TRUE(Watch(name, seen, &rest).ok());
   EXPECT_EQ(rest.front().seq(), seen + 1);
-  EXPECT_EQ(rest.back().state(), v1::SUCCEEDED);
+  EXPECT_EQ(rest.back().state(), v1::JOB_STATE_SUCCEEDED);
   EXPECT_EQ(Get(name).attempt(), 2);
 }
 
 TEST_F(JobsTest, FailedJobTellsWhy) {
   const std::string name = Submit("error.onnx");
   ASSERT_TRUE(Watch(name, 0).ok());
-  EXPECT_EQ(Get(name).state(), v1::FAILED);
+  EXPECT_EQ(Get(name).state(), v1::JOB_STATE_FAILED);
   EXPECT_EQ(Get(name).error().reason(), "MODEL_INVALID");
 }
 

@@ -83,7 +83,7 @@ Metrics::Metrics()
   }
   for (const bool from_cache : {false, true}) ranges_.Add({{"source", RangesLabel(from_cache)}});
   for (const std::string_view kind : kKinds) {
-    for (const v1::JobState state : {v1::SUCCEEDED, v1::FAILED, v1::CANCELLED}) {
+    for (const v1::JobState state : {v1::JOB_STATE_SUCCEEDED, v1::JOB_STATE_FAILED, v1::JOB_STATE_CANCELLED}) {
       finished_.Add({{"kind", std::string(kind)}, {"outcome", StateLabel(state)}});
     }
   }
@@ -144,7 +144,7 @@ absl::StatusOr<std::unique_ptr<MetricsServer>> MetricsServer::Start(const std::s
     return std::unique_ptr<MetricsServer>(new MetricsServer(std::move(exposer), std::move(counts)));
   } catch (const std::exception&) {
     return absl::InvalidArgumentError(
-        absl::StrCat("cannot serve metrics on '", address, "': host:port of a free port is wanted"));
+        absl::StrCat("cannot serve metrics on '", address, "': host:port of a free port is expected"));
   }
 }
 

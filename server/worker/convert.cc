@@ -170,7 +170,7 @@ absl::StatusOr<ModelSource> Inputs::Model(const v1::Model& model,
   if (root == nullptr) return absl::InvalidArgumentError("model.root_file names none of model.files");
   ModelSource source;
   source.outputs.assign(outputs.begin(), outputs.end());
-  if (model.format() == v1::SAVED_MODEL) {
+  if (model.format() == v1::FORMAT_SAVED_MODEL) {
     HALFTONE_RETURN_IF_ERROR(Freeze(model, *root, source));
     return source;
   }
@@ -203,15 +203,15 @@ absl::Status Inputs::Freeze(const v1::Model& model, const v1::File& root, ModelS
 v1::Precision ToProto(VariantKind kind) {
   switch (kind) {
     case VariantKind::kOriginal:
-      return v1::ORIGINAL;
+      return v1::PRECISION_ORIGINAL;
     case VariantKind::kFp32:
-      return v1::FP32;
+      return v1::PRECISION_FP32;
     case VariantKind::kBf16:
-      return v1::BF16;
+      return v1::PRECISION_BF16;
     case VariantKind::kFp16:
-      return v1::FP16;
+      return v1::PRECISION_FP16;
     case VariantKind::kInt8:
-      return v1::INT8;
+      return v1::PRECISION_INT8;
   }
   return v1::PRECISION_UNSPECIFIED;
 }

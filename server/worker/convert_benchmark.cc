@@ -12,23 +12,23 @@ double Seconds(const google::protobuf::Duration& duration) {
   return static_cast<double>(duration.seconds()) + static_cast<double>(duration.nanos()) * 1e-9;
 }
 
-v1::BenchmarkProfile ToProto(BenchmarkProfile profile) {
+v1::BenchmarkPreset ToProto(BenchmarkProfile profile) {
   switch (profile) {
     case BenchmarkProfile::kQuick:
-      return v1::QUICK;
+      return v1::BENCHMARK_PRESET_QUICK;
     case BenchmarkProfile::kStandard:
-      return v1::STANDARD;
+      return v1::BENCHMARK_PRESET_STANDARD;
     case BenchmarkProfile::kStrict:
-      return v1::STRICT;
+      return v1::BENCHMARK_PRESET_STRICT;
     case BenchmarkProfile::kCustom:
-      return v1::CUSTOM;
+      return v1::BENCHMARK_PRESET_CUSTOM;
   }
-  return v1::BENCHMARK_PROFILE_UNSPECIFIED;
+  return v1::BENCHMARK_PRESET_UNSPECIFIED;
 }
 
-BenchmarkProfile FromProto(v1::BenchmarkProfile profile) {
-  if (profile == v1::STANDARD) return BenchmarkProfile::kStandard;
-  if (profile == v1::STRICT) return BenchmarkProfile::kStrict;
+BenchmarkProfile FromProto(v1::BenchmarkPreset profile) {
+  if (profile == v1::BENCHMARK_PRESET_STANDARD) return BenchmarkProfile::kStandard;
+  if (profile == v1::BENCHMARK_PRESET_STRICT) return BenchmarkProfile::kStrict;
   return BenchmarkProfile::kQuick;
 }
 
@@ -65,11 +65,11 @@ BenchmarkOptions ToBenchmarkOptions(const v1::BenchmarkSpec& spec) {
   std::optional<double> seconds;
   if (spec.rounds() > 0) rounds = spec.rounds();
   if (spec.has_round_time()) seconds = Seconds(spec.round_time());
-  ApplyProfile(FromProto(spec.profile()), rounds, seconds, options);
+  ApplyProfile(FromProto(spec.preset()), rounds, seconds, options);
   options.threads = std::max(spec.threads(), 1);
   options.instances = std::max(spec.instances(), 1);
   options.batch = std::max(spec.batch(), 1);
-  options.cold_weights = spec.cold_weights();
+  options.cold_weights = spec.cold_cache();
   options.cores = {spec.cores().begin(), spec.cores().end()};
   options.wait_policy = spec.wait_policy();
   options.skip = spec.skip();
@@ -84,7 +84,7 @@ v1::BenchmarkProcess ToProto(const RoundResult& result) {
   proto.set_warmup_inferences(result.warmup_inferences);
   proto.set_warm(result.warm);
   proto.set_load_ms(result.load_ms);
-  proto.set_plan_ms(result.plan_ms);
+  proto.set_compile_ms(result.plan_ms);
   proto.set_peak_rss_bytes(result.peak_resident_bytes);
   proto.set_arena_bytes(result.arena_bytes);
   proto.set_output_hash(result.output_hash);
@@ -110,7 +110,7 @@ RoundResult FromProto(const v1::BenchmarkProcess& proto) {
   result.warmup_inferences = proto.warmup_inferences();
   result.warm = proto.warm();
   result.load_ms = proto.load_ms();
-  result.plan_ms = proto.plan_ms();
+  result.plan_ms = proto.compile_ms();
   result.peak_resident_bytes = proto.peak_rss_bytes();
   result.arena_bytes = proto.arena_bytes();
   result.output_hash = proto.output_hash();
@@ -139,7 +139,7 @@ v1::Benchmark ToProto(const BenchmarkResult& result, const BenchmarkOptions& opt
   proto.set_p95_ms(summary.p95_ms.value_or(0));
   proto.set_p99_ms(summary.p99_ms.value_or(0));
   proto.set_p999_ms(summary.p999_ms.value_or(0));
-  proto.set_inferences_per_second(summary.inferences_per_second);
+  proto.set_samples_per_second(summary.inferences_per_second);
   proto.set_samples(static_cast<int>(summary.samples));
   proto.set_rounds(static_cast<int>(summary.round_ms.size()));
   proto.mutable_round_medians_ms()->Assign(summary.round_ms.begin(), summary.round_ms.end());
@@ -148,7 +148,7 @@ v1::Benchmark ToProto(const BenchmarkResult& result, const BenchmarkOptions& opt
   for (const std::string& reason : result.invalid_reasons) proto.add_invalid_reasons(reason);
   proto.set_batch(static_cast<int>(options.batch));
   proto.set_load_ms(MedianOf(result.rounds, [](const RoundResult& r) { return r.load_ms; }));
-  proto.set_plan_ms(MedianOf(result.rounds, [](const RoundResult& r) { return r.plan_ms; }));
+  proto.set_compile_ms(MedianOf(result.rounds, [](const RoundResult& r) { return r.plan_ms; }));
   for (const RoundData& round : result.rounds) {
     for (const RoundResult& process : round) {
       proto.set_peak_rss_bytes(std::max(proto.peak_rss_bytes(), process.peak_resident_bytes));
@@ -162,7 +162,7 @@ v1::Benchmark ToProto(const BenchmarkResult& result, const BenchmarkOptions& opt
 v1::BenchmarkRun ToProto(const BenchmarkRunResult& run, const std::vector<VariantResult>& variants,
                          const BenchmarkOptions& options) {
   v1::BenchmarkRun proto;
-  proto.set_profile(ToProto(options.profile));
+  proto.set_preset(ToProto(options.profile));
   proto.set_valid(std::all_of(variants.begin(), variants.end(), [](const VariantResult& variant) {
     return !variant.benchmark.has_value() || variant.benchmark->invalid_reasons.empty();
   }));
@@ -173,7 +173,7 @@ v1::BenchmarkRun ToProto(const BenchmarkRunResult& run, const std::vector<Varian
   proto.set_threads(options.threads);
   proto.set_instances(options.instances);
   proto.set_batch(static_cast<int>(options.batch));
-  proto.set_cold_weights(options.cold_weights);
+  proto.set_cold_cache(options.cold_weights);
   proto.mutable_cores()->Assign(run.cores.chosen.begin(), run.cores.chosen.end());
   for (const std::string& variable : run.variables) proto.add_variables(variable);
   for (const std::string& round : run.order) proto.add_order(round);

@@ -10,15 +10,14 @@
 namespace halftone::worker {
 namespace {
 
-constexpr double kPoints = 100;  // of a share of 1
 constexpr double kSecondsToExplain = 60;
 
-absl::Status Bad(std::string_view field, std::string_view value, std::string_view words) {
-  return OptionsError(absl::InvalidArgumentError(Concat("policy.int8.", field, " '", value, "' is none of ", words)));
+absl::Status Bad(std::string_view field, std::string_view value, std::string_view known) {
+  return OptionsError(absl::InvalidArgumentError(Concat("policy.int8.", field, " '", value, "' is none of ", known)));
 }
 
-// Of the calibrators that choose: a log is none.
-std::string CalibratorWords() {
+// A log is no method: it holds ranges already.
+std::string CalibrationMethods() {
   std::string words;
   for (const Calibrator calibrator : {Calibrator::kMinMax, Calibrator::kMovingAverage, Calibrator::kPercentile,
                                       Calibrator::kEntropy, Calibrator::kMeanSquaredError}) {
@@ -28,10 +27,10 @@ std::string CalibratorWords() {
 }
 
 absl::Status SetCalibrator(const v1::Int8Policy& policy, CalibratorOptions& options) {
-  if (!policy.calibrator().empty()) {
-    const std::optional<Calibrator> calibrator = CalibratorFromName(policy.calibrator());
+  if (!policy.calibration_method().empty()) {
+    const std::optional<Calibrator> calibrator = CalibratorFromName(policy.calibration_method());
     if (!calibrator.has_value() || *calibrator == Calibrator::kLog) {
-      return Bad("calibrator", policy.calibrator(), CalibratorWords());
+      return Bad("calibration_method", policy.calibration_method(), CalibrationMethods());
     }
     options.calibrator = *calibrator;
   }
@@ -58,24 +57,25 @@ absl::StatusOr<Int8Options> ToInt8Options(const v1::Int8Policy& policy) {
   Int8Options options;
   if (absl::Status status = SetCalibrator(policy, options.calibrator); !status.ok()) return status;
   if (absl::Status status = SetQuantize(policy, options.quantize); !status.ok()) return status;
-  if (policy.rest() == v1::BF16) options.rest = VariantKind::kBf16;
-  if (policy.form() == v1::QOPERATOR) options.form = QuantFormat::kQOperator;
-  if (policy.mode() == v1::DYNAMIC) options.mode = Int8Mode::kDynamic;
-  if (policy.mode() == v1::WEIGHTS) options.mode = Int8Mode::kWeightOnly;
+  if (policy.fallback_precision() == v1::PRECISION_BF16) options.rest = VariantKind::kBf16;
+  if (policy.quant_format() == v1::QUANT_FORMAT_QOPERATOR) options.form = QuantFormat::kQOperator;
+  if (policy.mode() == v1::INT8_MODE_DYNAMIC) options.mode = Int8Mode::kDynamic;
+  if (policy.mode() == v1::INT8_MODE_WEIGHT_ONLY) options.mode = Int8Mode::kWeightOnly;
   if (policy.no_bias_correction()) options.correct_bias = false;
   if (policy.no_equalization()) options.equalize = false;
-  if (policy.smooth()) options.smooth = true;
+  if (policy.smooth_quant()) options.smooth = true;
   if (policy.clip_weights()) options.quantize.clip_weights = true;
   if (policy.reduce_range()) options.quantize.reduce_range = true;
   if (policy.has_trim_ranges()) {
     const float percent = static_cast<float>(policy.trim_ranges());
     options.trim_ranges = {percent, percent};
   }
-  if (policy.has_max_top1_drop()) options.goal.max_top1_drop = policy.max_top1_drop() / kPoints;
-  if (policy.has_min_sqnr_db()) options.goal.min_sqnr_db = policy.min_sqnr_db();
-  if (policy.has_min_cosine()) options.goal.min_cosine = policy.min_cosine();
+  const v1::AccuracyGoal& goal = policy.accuracy_goal();
+  if (goal.has_top1_drop()) options.goal.max_top1_drop = goal.top1_drop();
+  if (goal.has_sqnr()) options.goal.min_sqnr_db = goal.sqnr();
+  if (goal.has_cosine()) options.goal.min_cosine = goal.cosine();
   options.search_configs = !policy.no_config_search();
-  options.calibrator_is_named = !policy.calibrator().empty();
+  options.calibrator_is_named = !policy.calibration_method().empty();
   options.sensitivity = policy.sensitivity();
   options.budget_seconds = policy.budget_seconds();
   return options;
@@ -92,7 +92,7 @@ v1::Calibration ToProto(const CalibrationSummary& summary) {
   v1::Calibration proto;
   proto.set_samples(summary.samples);
   proto.set_synthetic(summary.synthetic);
-  proto.set_calibrator(summary.calibrator);
+  proto.set_calibration_method(summary.calibrator);
   proto.set_source(summary.source);
   proto.mutable_file()->set_path(summary.file_name);
   proto.mutable_file()->set_sha256(summary.sha256);
@@ -100,11 +100,11 @@ v1::Calibration ToProto(const CalibrationSummary& summary) {
   const uintmax_t size = std::filesystem::file_size(summary.path, error);
   if (!error) proto.mutable_file()->set_size_bytes(static_cast<int64_t>(size));
   for (const auto& [value, channels] : summary.silent_channels) {
-    v1::SilentChannels* row = proto.add_silent_channels();
-    row->set_value(value);
+    v1::AlwaysZeroChannels* row = proto.add_always_zero_channels();
+    row->set_tensor(value);
     row->set_channels(channels);
   }
-  for (const std::string& value : summary.still_widening) proto.add_still_widening(value);
+  for (const std::string& value : summary.still_widening) proto.add_not_converged(value);
   proto.set_seconds(summary.seconds);
   return proto;
 }
@@ -112,8 +112,8 @@ v1::Calibration ToProto(const CalibrationSummary& summary) {
 v1::GoalResult ToProto(const GoalResult& result) {
   v1::GoalResult proto;
   proto.set_met(result.met);
-  proto.set_raised(result.raised);
-  proto.set_tried(result.tried);
+  proto.set_fallback_nodes(result.raised);
+  proto.set_trials(result.tried);
   proto.set_seconds(result.seconds);
   proto.set_text(result.text);
   proto.set_config(result.config);
@@ -128,8 +128,8 @@ v1::GoalResult ToProto(const GoalResult& result) {
   return proto;
 }
 
-v1::SaturationCertificate ToProto(const SaturationCertificate& certificate) {
-  v1::SaturationCertificate proto;
+v1::SaturationCheck ToProto(const SaturationCertificate& certificate) {
+  v1::SaturationCheck proto;
   proto.set_node(certificate.node);
   proto.set_saturation(std::string(SaturationName(certificate.saturation)));
   proto.set_most(certificate.most);

@@ -23,7 +23,7 @@ void AskToExplain(OptimizeOptions& options);
 
 v1::Calibration ToProto(const CalibrationSummary& summary);
 v1::GoalResult ToProto(const GoalResult& result);
-v1::SaturationCertificate ToProto(const SaturationCertificate& certificate);
+v1::SaturationCheck ToProto(const SaturationCertificate& certificate);
 
 // What the server knows of earlier jobs, as OptimizeOptions::known_ranges; and back, what became of it: not set where
 // the calibration has no key.

@@ -27,10 +27,10 @@ ListEdit ToEdit(const v1::ListEdit& proto) {
 
 // nullopt: not said.
 std::optional<DataType> ToType(v1::Precision precision) {
-  if (precision == v1::FP32) return DataType::kFloat32;
-  if (precision == v1::BF16) return DataType::kBFloat16;
-  if (precision == v1::FP16) return DataType::kFloat16;
-  if (precision == v1::INT8) return DataType::kInt8;
+  if (precision == v1::PRECISION_FP32) return DataType::kFloat32;
+  if (precision == v1::PRECISION_BF16) return DataType::kBFloat16;
+  if (precision == v1::PRECISION_FP16) return DataType::kFloat16;
+  if (precision == v1::PRECISION_INT8) return DataType::kInt8;
   return precision == v1::PRECISION_UNSPECIFIED ? std::nullopt : std::optional<DataType>(DataType::kUnknown);
 }
 
@@ -41,8 +41,8 @@ PolicyRules ToRules(const v1::Policy& policy) {
                            .name = rule.name(),
                            .match = rule.match(),
                            .precision = ToType(rule.precision()),
-                           .floor = ToType(rule.floor()),
-                           .ceiling = ToType(rule.ceiling())});
+                           .floor = ToType(rule.min_precision()),
+                           .ceiling = ToType(rule.max_precision())});
   }
   rules.keep_first = policy.keep_first();
   rules.keep_last = policy.keep_last();
@@ -56,18 +56,18 @@ std::string PolicySha256(const v1::Policy& policy) {
 }
 
 absl::Status SetPolicy(const v1::Policy& policy, OptimizeOptions& options) {
-  options.planner_kind = policy.planner() == v1::PLACEMENT ? PlannerKind::kPlacement : PlannerKind::kLists;
+  options.planner_kind = policy.planner() == v1::PLANNER_PLACEMENT ? PlannerKind::kPlacement : PlannerKind::kLists;
   options.planner.edits.push_back({ToEdit(policy.lists().allow()), ToEdit(policy.lists().infer()),
                                    ToEdit(policy.lists().deny()), ToEdit(policy.lists().clear())});
-  options.lists_variant = policy.lists_variant();
+  options.lists_variant = policy.lists_version();
   options.planner.level = policy.lists_level();
-  Append(policy.op_list(), options.op_list);
+  Append(policy.op_types(), options.op_list);
   options.rules = ToRules(policy);
   options.bf16_math_mode = policy.bf16_math_mode();
   options.target_runtime =
-      policy.target_runtime() == v1::Policy::ONNXRUNTIME ? TargetRuntime::kOnnxRuntime : TargetRuntime::kAny;
+      policy.target_runtime() == v1::Policy::TARGET_RUNTIME_ONNXRUNTIME ? TargetRuntime::kOnnxRuntime : TargetRuntime::kAny;
   options.policy_sha256 = PolicySha256(policy);
-  options.force = policy.force();
+  options.force = policy.allow_emulation();
   if (policy.dialect() != v1::DIALECT_UNSPECIFIED) {
     const std::optional<Dialect> dialect = DialectFromName(report::DialectName(policy.dialect()));
     if (!dialect.has_value()) {

@@ -45,8 +45,8 @@ void AddStep(const StepProfile& step, const PlanProfile& plan, int threads, v1::
   proto->set_weights_type(TypeText(step.info.weights_type));
   proto->set_dst_type(TypeText(step.info.dst_type));
   proto->set_median_us(us);
-  proto->set_alone_us(step.alone_us.value_or(0));
-  proto->set_cold_us(step.cold_us.value_or(0));
+  proto->set_isolated_us(step.alone_us.value_or(0));
+  proto->set_cold_cache_us(step.cold_us.value_or(0));
   proto->set_conversion(step.conversion);
   proto->set_reorders(step.reorders);
   AddPrimitives(step.verbose, threads, proto->mutable_primitives());
@@ -89,7 +89,7 @@ v1::ProfiledVariant ProfileToProto(const VariantProfile& profile, int threads) {
   proto.set_weight_bytes(static_cast<int64_t>(plan.weight_bytes));
   proto.set_load_ms(profile.load_ms);
   proto.set_optimize_ms(profile.optimize_ms);
-  proto.set_planning_ms(profile.planning_ms);
+  proto.set_compile_ms(profile.planning_ms);
   proto.set_in_parts(plan.in_parts);
   if (plan.in_parts) AddPrimitives(plan.verbose, threads, proto.mutable_primitives());
   return proto;

@@ -158,7 +158,7 @@ absl::StatusOr<WorkOutcome> Inspect(const WorkerRequest& request) {
   } else if (spec.precision_plan() != v1::PLANNER_UNSPECIFIED) {
     v1::Policy policy = spec.policy();
     policy.set_planner(spec.precision_plan());
-    if (spec.precision_plan() != v1::LISTS) policy.clear_lists_level();  // which came from the environment
+    if (spec.precision_plan() != v1::PLANNER_LISTS) policy.clear_lists_level();  // which came from the environment
     OptimizeOptions options;
     options.model = source;
     HALFTONE_RETURN_IF_ERROR(SetPolicy(policy, options));

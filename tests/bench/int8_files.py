@@ -91,7 +91,7 @@ def several(dims):
 def read_ours(folder, source):
     """{"file", "fp32", "int8_share", "summary", "calibration", "warnings"}"""
     report = json.loads((folder / "report.json").read_text())
-    variant = next((v for v in report["variants"] if v["precision"] == "INT8"), None)
+    variant = next((v for v in report["variants"] if v["precision"] == "int8"), None)
     if variant is None:
         raise BenchError(f"halftone optimize {source.name}: the report has no variant INT8: {report.get('warnings', [])[:3]}")
     share = variant.get("int8_share", -1)

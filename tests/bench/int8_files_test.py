@@ -41,14 +41,14 @@ def _(t):
 @case("our file is named after the model, its share is unknown where the report has none")
 def _(t):
     for share, expected in ((0.97, 0.97), (-1, None)):
-        with folder_with({"variants": [{"precision": "ORIGINAL"}, {"precision": "INT8", "int8_share": share, "summary": "s"}]}) as folder:
+        with folder_with({"variants": [{"precision": "original"}, {"precision": "int8", "int8_share": share, "summary": "s"}]}) as folder:
             ours = read_ours(pathlib.Path(folder), pathlib.Path("/models/net.onnx"))
             t.equal((ours["file"].name, ours["fp32"].name, ours["int8_share"]), ("net.int8.onnx", "net.fp32.onnx", expected))
 
 
 @case("a report without an int8 file is an error with the report's warnings")
 def _(t):
-    with folder_with({"variants": [{"precision": "FP32"}], "warnings": ["no ranges for 'x'"]}) as folder:
+    with folder_with({"variants": [{"precision": "fp32"}], "warnings": ["no ranges for 'x'"]}) as folder:
         try:
             read_ours(pathlib.Path(folder), pathlib.Path("net.onnx"))
         except BenchError as error:

@@ -38,9 +38,9 @@ def node(name, op, types, kernel, us):
 
 
 REPORT = {"environment": {"native_int8": True}, "variants": [
-    {"precision": "FP32", "top1_accuracy": 0.99, "labelled_samples": 400, "benchmark": {"median_ms": 0.2, "valid": True, "speedup": {}},
+    {"precision": "fp32", "top1_accuracy": 0.99, "labelled_samples": 400, "benchmark": {"median_ms": 0.2, "valid": True, "speedup": {}},
      "nodes": [node("c1", "conv+bias+relu", ("f32", "f32"), "brg:avx512_core", 50.0), node("c2", "conv", ("f32", "f32"), "brg:avx512_core", 30.0)]},
-    {"precision": "INT8", "top1_accuracy": 0.9875, "labelled_samples": 400, "int8_share": 0.75,
+    {"precision": "int8", "top1_accuracy": 0.9875, "labelled_samples": 400, "int8_share": 0.75,
      "benchmark": {"median_ms": 0.1, "valid": True, "speedup": {"median": 2.0, "low": 1.9, "high": 2.1}},
      "nodes": [node("q", "quantize_linear", ("f32", ""), "host", 1.0), node("c1", "conv+bias+relu", ("u8", "s8"), "brg:avx512_core_vnni", 20.0),
                node("c2", "conv", ("f32", "f32"), "brg:avx512_core", 30.0)]}]}

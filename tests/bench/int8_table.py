@@ -58,7 +58,7 @@ def base(name):
 
 def rows_of(report):
     """The part's numbers out of report.json. Errors: KeyError, StopIteration if it is not a report with fp32 and int8."""
-    fp32, int8 = (next(v for v in report["variants"] if v["precision"] == precision) for precision in ("FP32", "INT8"))
+    fp32, int8 = (next(v for v in report["variants"] if v["precision"] == precision) for precision in ("fp32", "int8"))
     quantized = [node for node in int8["nodes"] if is_contraction(node) and is_int8(node)]
     before = {base(node["name"]): node for node in fp32["nodes"]}
     layers = [{"name": node["name"], "op": node["op"], "int8_us": node["median_us"], "int8_kernel": node["kernel"],

@@ -86,11 +86,11 @@ def variant(report, precision):
 
 
 def worst_sqnr(report):
-    return min((row["sqnr_db"] for row in variant(report, "ORIGINAL")["fidelity"]), default=None)
+    return min((row["sqnr_db"] for row in variant(report, "original")["fidelity"]), default=None)
 
 
 def times(report):
-    original, fp32 = variant(report, "ORIGINAL")["benchmark"], variant(report, "FP32")["benchmark"]
+    original, fp32 = variant(report, "original")["benchmark"], variant(report, "fp32")["benchmark"]
     if not original or not original["samples"]:
         return ["-", "-", "-"]
     # The report has time(fp32) / time(original); here it is the speed-up by fusion.
@@ -104,7 +104,7 @@ def times(report):
 
 
 def row(name, report):
-    fp32, sqnr = variant(report, "FP32"), worst_sqnr(report)
+    fp32, sqnr = variant(report, "fp32"), worst_sqnr(report)
     accuracy = "-" if sqnr is None else "exact" if sqnr == EXACT else f"{sqnr:.0f} dB"
     return [name, str(fp32["nodes_before"]), str(fp32["nodes_after"]), str(fp32["nodes_written"]), *times(report), accuracy]
 
@@ -120,7 +120,7 @@ def page(reports, failures, options):
     kinds = collections.Counter()
     equations, models_of = {}, collections.defaultdict(set)
     for name, report in reports.items():
-        for fusion in variant(report, "FP32")["fusions"]:
+        for fusion in variant(report, "fp32")["fusions"]:
             kinds[fusion["pass"]] += fusion["count"]
             equations.setdefault(fusion["pass"], fusion["equation"])
             if equations[fusion["pass"]] != fusion["equation"]:
@@ -128,7 +128,7 @@ def page(reports, failures, options):
             models_of[fusion["pass"]].add(name)
     rows = [row(name, report) for name, report in reports.items()]
     by_rule = [[f"`{k}`", str(n), str(len(models_of[k])), f"`{equations[k]}`".replace("|", "\\|") if equations[k] else "several"] for k, n in kinds.most_common()]
-    by_model = [[name, ", ".join(f"{f['count']} x {f['pass']}" for f in variant(report, "FP32")["fusions"]) or "nothing"]
+    by_model = [[name, ", ".join(f"{f['count']} x {f['pass']}" for f in variant(report, "fp32")["fusions"]) or "nothing"]
                 for name, report in reports.items()]
     lines = [
         "# Fusion on real models", "",

@@ -12,7 +12,7 @@ def variant(report, precision):
 def bf16_nodes(variant):
     """(nodes in bf16, nodes that the planner decided)"""
     decisions = variant.get("decisions", [])
-    return sum(d["precision"] == "BF16" for d in decisions), len(decisions)
+    return sum(d["precision"] == "bf16" for d in decisions), len(decisions)
 
 
 def known(count):
@@ -43,7 +43,7 @@ def worst(fidelity):
 
 def row(report, planner):
     """All columns of the tables for one model and planner. Errors: ValueError if it is not a report with fp32 and bf16."""
-    fp32, bf16 = variant(report, "FP32"), variant(report, "BF16")
+    fp32, bf16 = variant(report, "fp32"), variant(report, "bf16")
     if fp32 is None or bf16 is None:
         raise ValueError(f"no fp32 or no bf16 among {[v['precision'] for v in report['variants']]}")
     in_bf16, decided = bf16_nodes(bf16)

@@ -22,11 +22,11 @@ def fidelity(sqnr, agreement=1.0, rows=100, cosine=0.9999):
 
 def report(bf16_fidelity, labelled=100, **more):
     one = {"summary": "", "emulated": False, "labelled_samples": labelled, "artifact": {"size_bytes": 100}, "fidelity": []}
-    decisions = [{"node": f"n{i}", "precision": "BF16" if i < 3 else "FP32"} for i in range(5)]
+    decisions = [{"node": f"n{i}", "precision": "bf16" if i < 3 else "fp32"} for i in range(5)]
     return {"evaluation_samples": 100, "environment": {}, "variants": [
-        {**one, "precision": "ORIGINAL"},
-        {**one, "precision": "FP32", "benchmark": benchmark(10), "top1_accuracy": 0.79},
-        {**one, "precision": "BF16", "benchmark": benchmark(5, {"median": 2, "low": 1.9, "high": 2.1}), "top1_accuracy": 0.78, "fidelity": bf16_fidelity,
+        {**one, "precision": "original"},
+        {**one, "precision": "fp32", "benchmark": benchmark(10), "top1_accuracy": 0.79},
+        {**one, "precision": "bf16", "benchmark": benchmark(5, {"median": 2, "low": 1.9, "high": 2.1}), "top1_accuracy": 0.78, "fidelity": bf16_fidelity,
          "decisions": decisions, "casts_planned": 4, "casts_in_file": 3, "casts_run": -1, **more}]}
 
 
@@ -62,7 +62,7 @@ def _(t):
     try:
         row(broken, "lists")
     except ValueError as error:
-        t.contains(str(error), "ORIGINAL")
+        t.contains(str(error), "original")
         return
     t.check(False, "no error")
 

@@ -18,13 +18,13 @@ PB, PB_EVAL = DEMO / "digits.pb", DEMO / "digits_nhwc.npz"
 
 
 def check_report(t, report, out, extension):
-    t.equal([v["precision"] for v in report["variants"]], ["ORIGINAL", "FP32", "BF16"])
+    t.equal([v["precision"] for v in report["variants"]], ["original", "fp32", "bf16"])
     for v in report["variants"]:
         t.check(v["benchmark"]["median_ms"] > 0, "no time was measured")
         t.check(abs(v["top1_accuracy"] - 0.976) < 0.01, f"accuracy {v['top1_accuracy']}")
         t.equal(v["labelled_samples"], 500)
         t.check(v["nodes"] and all(n["kernel"] and n["reason"] for n in v["nodes"]), "a node without kernel or reason")
-    fp32, bf16 = variant(report, "FP32"), variant(report, "BF16")
+    fp32, bf16 = variant(report, "fp32"), variant(report, "bf16")
     t.check(fp32["fidelity"][0]["top1_agreement"] == 1, "fp32 differs from itself")
     t.check(bf16["fidelity"][0]["sqnr_db"] > 30, f"SQNR {bf16['fidelity']}")
     t.check(bf16["fidelity"][0]["top1_agreement"] >= 0.98, f"{bf16['fidelity']}")
@@ -52,9 +52,9 @@ def _(t):
 @case("a short last batch is padded and the padding is not counted")
 def _(t):
     report, _ = t.optimize(ONNX, "--eval", ONNX_EVAL, "--batch", "48", "--no-bench")
-    t.equal(variant(report, "FP32")["labelled_samples"], 500)
-    t.check(abs(variant(report, "FP32")["top1_accuracy"] - 0.976) < 1e-9, "another accuracy")
-    t.equal(variant(report, "FP32")["fidelity"][0]["rows"], 500)
+    t.equal(variant(report, "fp32")["labelled_samples"], 500)
+    t.check(abs(variant(report, "fp32")["top1_accuracy"] - 0.976) < 1e-9, "another accuracy")
+    t.equal(variant(report, "fp32")["fidelity"][0]["rows"], 500)
 
 
 @case("--json prints exactly the report")

@@ -70,7 +70,7 @@ def without_calibration(t, report, out):
 
 
 def rules(report):
-    return {d["node"]: d["rule"] for d in variant(report, "INT8")["decisions"]}
+    return {d["node"]: d["rule"] for d in variant(report, "int8")["decisions"]}
 
 
 @case("weights alone: a fourth of the bytes, answers of weights that are rounded, here and in ONNX Runtime", needs=PEERS)
@@ -78,7 +78,7 @@ def _(t):
     path, x = gated_layers(t)
     report, out = t.optimize(path, *WEIGHTS)
     without_calibration(t, report, out)
-    int8, file = variant(report, "INT8"), out / "layers.int8.onnx"
+    int8, file = variant(report, "int8"), out / "layers.int8.onnx"
     t.check(file.stat().st_size < 0.3 * path.stat().st_size, f"{file.stat().st_size} bytes of {path.stat().st_size}")
     t.contains(int8["summary"], "mode weights")
     t.equal([rule for rule in rules(report).values() if rule == "int8.weights"], ["int8.weights"] * 3)
@@ -92,7 +92,7 @@ def _(t):
 def _(t):
     path, _ = gated_layers(t)
     report, out = t.optimize(path, *WEIGHTS, "--fallback-precision", "bf16")
-    file, int8 = out / "layers.int8.onnx", variant(report, "INT8")
+    file, int8 = out / "layers.int8.onnx", variant(report, "int8")
     t.check(file.stat().st_size < 0.3 * path.stat().st_size, f"{file.stat().st_size} bytes")
     t.check(int8["fidelity"][0]["sqnr_db"] >= 25, f"{int8['fidelity']}")
 
@@ -102,7 +102,7 @@ def _(t):
     path, x = gated_layers(t)
     report, out = t.optimize(path, *DYNAMIC)
     without_calibration(t, report, out)
-    int8, file = variant(report, "INT8"), out / "layers.int8.onnx"
+    int8, file = variant(report, "int8"), out / "layers.int8.onnx"
     t.check(file.stat().st_size < 0.35 * path.stat().st_size, f"{file.stat().st_size} bytes of {path.stat().st_size}")
     t.contains(int8["summary"], "mode dynamic")
     found = list(rules(report).values())
@@ -123,7 +123,7 @@ def _(t):
     path, _ = gated_layers(t)
     for isa in ("AVX2", "AVX512_CORE"):
         report, _ = t.optimize(path, *DYNAMIC, env={"ONEDNN_MAX_CPU_ISA": isa})
-        int8 = variant(report, "INT8")
+        int8 = variant(report, "int8")
         t.check(int8["fidelity"][0]["sqnr_db"] >= 25, f"{isa}: {int8['fidelity']}")
         t.check(not any(n["kernel"] == "reference" for n in int8["nodes"]), f"{isa}: {int8['nodes']}")
 
@@ -131,8 +131,8 @@ def _(t):
 @case("dynamic: convolutions stay fp32, and it is said why")
 def _(t):
     report, _ = t.optimize(DEMO / "digits.onnx", *DYNAMIC)
-    reasons = [d for d in variant(report, "INT8")["decisions"] if d["op"].startswith("conv")]
-    t.check(reasons and all(d["rule"] == "int8.no-dynamic-form" and d["precision"] == "FP32" for d in reasons), f"{reasons}")
+    reasons = [d for d in variant(report, "int8")["decisions"] if d["op"].startswith("conv")]
+    t.check(reasons and all(d["rule"] == "int8.no-dynamic-form" and d["precision"] == "fp32" for d in reasons), f"{reasons}")
     t.contains(reasons[0]["reason"], "slower")
 
 
@@ -158,7 +158,7 @@ def _(t):
     path, x = gated_graphdef(t)
     report, out = t.optimize(path, *DYNAMIC)
     without_calibration(t, report, out)
-    int8, file = variant(report, "INT8"), out / "layers.int8.pbtxt"
+    int8, file = variant(report, "int8"), out / "layers.int8.pbtxt"
     t.contains(int8["summary"], "mode dynamic")
     t.equal(list(rules(report).values()).count("int8.dynamic"), 3, f"{rules(report)}")
     text = file.read_text()
@@ -185,7 +185,7 @@ def _(t):
     without_calibration(t, report, out)
     file, fp32 = out / "digits.int8.pb", out / "digits.fp32.pb"
     t.check(file.stat().st_size < 0.5 * fp32.stat().st_size, f"{file.stat().st_size} bytes of {fp32.stat().st_size}")
-    t.check(variant(report, "INT8")["fidelity"][0]["sqnr_db"] >= 30, f"{variant(report, 'INT8')['fidelity']}")
+    t.check(variant(report, "int8")["fidelity"][0]["sqnr_db"] >= 30, f"{variant(report, 'int8')['fidelity']}")
 
 
 @case("what needs ranges of samples contradicts the modes that have none")

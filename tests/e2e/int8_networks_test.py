@@ -28,7 +28,7 @@ def _(t):
     calibration = samples(t, "calibration.npz", *digits, "--first", "500")
     judged = samples(t, "judged.npz", *digits, "--skip", "5000", "--first", "5000")
     report, _ = t.optimize(shared("models", "mnist", "mnist_cnn.onnx"), *INT8, "--calibration", calibration, "--eval", judged)
-    fp32, int8 = variant(report, "FP32"), variant(report, "INT8")
+    fp32, int8 = variant(report, "fp32"), variant(report, "int8")
     t.equal((report["calibration"]["samples"], int8["labelled_samples"]), (500, 5000))
     lost = 100 * (fp32["top1_accuracy"] - int8["top1_accuracy"])
     print(f"     {100 * int8['top1_accuracy']:.2f} % right, {lost:.2f} points fewer than fp32", flush=True)
@@ -66,8 +66,8 @@ def _(t):
     judged = samples(t, "judged.npz", *images)
     model = shared("models", "imagenet", "squeezenet_fp32_from_fp16.onnx")
     report, out = t.optimize(model, *INT8, "--calibration", calibration, "--eval", judged)
-    int8 = variant(report, "INT8")
-    lost = variant(report, "FP32")["top1_accuracy"] - int8["top1_accuracy"]
+    int8 = variant(report, "int8")
+    lost = variant(report, "fp32")["top1_accuracy"] - int8["top1_accuracy"]
     t.check(int8["labelled_samples"] == 100 and lost <= 0.01 + 1e-9, f"{lost} lost on {int8['labelled_samples']} images")
     file, pictures = out / "squeezenet_fp32_from_fp16.int8.onnx", numpy.load(judged)["data_0"]
     t.check(file.stat().st_size < 0.3 * model.stat().st_size, f"{file.stat().st_size} bytes")

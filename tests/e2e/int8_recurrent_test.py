@@ -34,9 +34,9 @@ def _(t):
     for batch in (3, "N"):
         path, samples, x = two_layers(t, batch)
         report, out = t.optimize(path, *INT8, "--calibration", samples)
-        int8 = variant(report, "INT8")
+        int8 = variant(report, "int8")
         layers = {d["op"]: d for d in int8["decisions"] if d["op"] in ("lstm", "gru")}
-        t.equal({op: (d["precision"], d["rule"]) for op, d in layers.items()}, dict.fromkeys(("lstm", "gru"), ("INT8", "int8.recurrent")))
+        t.equal({op: (d["precision"], d["rule"]) for op, d in layers.items()}, dict.fromkeys(("lstm", "gru"), ("int8", "int8.recurrent")))
         t.contains(layers["lstm"]["reason"], "weights of the state")
         t.check(int8["int8_share"] > 0.99, f"{int8['int8_share']} of the multiply-adds are int8")
         sqnr = int8["fidelity"][0]["sqnr_db"]
@@ -55,8 +55,8 @@ def _(t):
     consts = {"w": numpy.full((1, 4, 3), 0.1, numpy.float32), "r": numpy.full((1, 4, 4), 0.1, numpy.float32)}
     path = write_model(t, "relu", "(float[5,2,3] x) => (float[5,1,2,4] y)", consts, 'y = RNN<hidden_size=4, activations=["Relu"]>(x, w, r)')
     report, _ = t.optimize(path, *INT8)
-    layer = next(d for d in variant(report, "INT8")["decisions"] if d["op"] == "rnn")
-    t.equal(layer["precision"], "FP32")
+    layer = next(d for d in variant(report, "int8")["decisions"] if d["op"] == "rnn")
+    t.equal(layer["precision"], "fp32")
     t.contains(layer["reason"], "do not bound the state")
 
 

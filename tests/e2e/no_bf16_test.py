@@ -30,27 +30,27 @@ for _isa, _flag in WITHOUT.items():
         def _(t, isa=_isa, planner=_planner):
             for model, samples in ((ONNX, ONNX_EVAL), (PB, PB_EVAL)):
                 report, _ = optimize(t, isa, model, samples, "--planner", planner)
-                bf16 = variant(report, "BF16")
+                bf16 = variant(report, "bf16")
                 t.equal(bf16["emulated"], False)
                 t.check(bf16["summary"].startswith("kept fp32: ") and "bfloat16 instructions" in bf16["summary"], bf16["summary"])
                 t.equal([w for w in report["warnings"] if "bf16" in w], [f"bf16: {bf16['summary']}"])
-                t.equal({n["precision"] for n in bf16["nodes"]}, {"FP32"})
+                t.equal({n["precision"] for n in bf16["nodes"]}, {"fp32"})
                 t.check(all("bf16" not in (n["src_type"], n["weights_type"], n["dst_type"]) for n in bf16["nodes"]), "a step in bf16")
-                t.equal({d["precision"] for d in bf16["decisions"]}, {"FP32"})
+                t.equal({d["precision"] for d in bf16["decisions"]}, {"fp32"})
                 t.equal(bf16["fidelity"][0]["top1_agreement"], 1)
                 t.equal(bf16["fidelity"][0]["sqnr_db"], 999)
-                t.check(bf16["artifact"]["size_bytes"] > 0.9 * variant(report, "FP32")["artifact"]["size_bytes"], "a smaller file")
+                t.check(bf16["artifact"]["size_bytes"] > 0.9 * variant(report, "fp32")["artifact"]["size_bytes"], "a smaller file")
 
         @case(f"{_isa}, {_planner}: forced, it is lowered, answers like bf16 and says that it is emulated")
         def _(t, isa=_isa, planner=_planner):
             for model, samples in ((ONNX, ONNX_EVAL), (PB, PB_EVAL)):
                 report, _ = optimize(t, isa, model, samples, "--planner", planner, "--force")
-                bf16 = variant(report, "BF16")
+                bf16 = variant(report, "bf16")
                 t.equal(bf16["emulated"], True)
                 t.check(any("emulated" in w for w in report["warnings"]), f"{report['warnings']}")
                 t.check(any(n["src_type"] == "bf16" for n in bf16["nodes"]), "no step in bf16")
                 t.check(bf16["fidelity"][0]["top1_agreement"] >= 0.99 and 25 < bf16["fidelity"][0]["sqnr_db"] < 80, f"{bf16['fidelity']}")
-                t.check(bf16["artifact"]["size_bytes"] < 0.55 * variant(report, "FP32")["artifact"]["size_bytes"], "not half as large")
+                t.check(bf16["artifact"]["size_bytes"] < 0.55 * variant(report, "fp32")["artifact"]["size_bytes"], "not half as large")
 
 
 @case("the table marks the emulated variant and says why")
@@ -66,14 +66,14 @@ def _(t):
     policy = t.folder / "policy.yaml"
     policy.write_text("force: true\n")
     report, _ = optimize(t, "AVX2", ONNX, ONNX_EVAL, "--policy", policy)
-    t.equal(variant(report, "BF16")["emulated"], True)
+    t.equal(variant(report, "bf16")["emulated"], True)
 
 
 @case("bfloat16 instructions are used without a word where they are there, and nowhere else")
 def _(t):
     native = "avx512_bf16" in pathlib.Path("/proc/cpuinfo").read_text()
     report, _ = t.optimize(ONNX, "--eval", ONNX_EVAL, "--no-bench", env={"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"})
-    bf16 = variant(report, "BF16")
+    bf16 = variant(report, "bf16")
     t.equal((report["environment"]["native_bf16"], bf16["emulated"]), (native, False))
     t.equal(any("emulated" in w or "kept fp32" in w for w in report["warnings"]), not native, f"{report['warnings']}")
     t.equal(any(n["src_type"] == "bf16" for n in bf16["nodes"]), native, "steps in bf16")

@@ -20,7 +20,7 @@ def worst(row):
 def _(t):
     for model in (ONNX, GRAPHDEF):
         report, _ = t.optimize(model, *QUICK, "--planner", "placement")
-        bf16 = variant(report, "BF16")
+        bf16 = variant(report, "bf16")
         t.contains(bf16["summary"], "operators to bfloat16")
         t.check(worst(bf16) > 20, f"{model.name}: {worst(bf16)} dB")
         t.check(any(d["rule"] == "placement.marked" for d in bf16["decisions"]), f"{bf16['decisions']}")
@@ -39,7 +39,7 @@ def _(t):
     t.contains(run.stdout, "why each node of bf16 is what it is:\n")
     t.contains(run.stdout, "lists.allow")
     report = json.loads((t.folder / "out" / "report.json").read_text())
-    for decision in variant(report, "BF16")["decisions"]:
+    for decision in variant(report, "bf16")["decisions"]:
         t.contains(run.stdout, decision["rule"])
         t.contains(run.stdout, decision["reason"])
 
@@ -58,24 +58,24 @@ def _(t):
 @case("the first and the last layer, a floor and a ceiling")
 def _(t):
     report, _ = t.optimize(ONNX, *QUICK, "--keep-first", "--keep-last")
-    rules = [d["rule"] for d in variant(report, "BF16")["decisions"]]
+    rules = [d["rule"] for d in variant(report, "bf16")["decisions"]]
     t.check("policy.first-layer" in rules and "policy.last-layer" in rules, f"{rules}")
     policy = t.folder / "policy.yaml"
     policy.write_text("nodes:\n  - {op: Conv, floor: fp32}\n  - {op: Shape, ceiling: bf16}\n")
     report, _ = t.optimize(ONNX, *QUICK, "--policy", policy)
-    kept = [d for d in variant(report, "BF16")["decisions"] if d["op"] == "conv"]
-    t.check(kept and all(d["precision"] == "FP32" and d["rule"] == "policy.floor" for d in kept), f"{kept}")
+    kept = [d for d in variant(report, "bf16")["decisions"] if d["op"] == "conv"]
+    t.check(kept and all(d["precision"] == "fp32" and d["rule"] == "policy.floor" for d in kept), f"{kept}")
 
 
 @case("float16 is written everywhere, and run where the CPU has it or by force")
 def _(t):
     for model in (ONNX, GRAPHDEF):
         report, out = t.optimize(model, "--no-bench", "--precision", "fp16")
-        fp16 = variant(report, "FP16")
+        fp16 = variant(report, "fp16")
         t.check((out / fp16["artifact"]["path"].split("/")[-1]).stat().st_size > 0, "no file")
         t.check(bool(fp16["not_measured"]) != bool(fp16["fidelity"]), f"{fp16['not_measured']}, {fp16['fidelity']}")
         report, _ = t.optimize(model, *QUICK, "--precision", "fp16", "--planner", "placement")
-        fp16 = variant(report, "FP16")
+        fp16 = variant(report, "fp16")
         t.equal(fp16["not_measured"], "")
         t.check(worst(fp16) > 45, f"{model.name}: {worst(fp16)} dB of 11 bits")
 

@@ -13,7 +13,7 @@ QUICK = ("--precision", "fp32", "--no-bench")
 
 
 def fused(report):
-    return {f["pass"]: f["count"] for f in variant(report, "FP32")["fusions"]}
+    return {f["pass"]: f["count"] for f in variant(report, "fp32")["fusions"]}
 
 
 @case("a dialect of the other format is a usage error that names those of the model's own")
@@ -34,7 +34,7 @@ def _(t):
         report, _ = t.optimize(model, *QUICK, "--dialect", dialect)
         portable, _ = t.optimize(model, *QUICK)
         t.equal((report["dialect"], portable["dialect"]), (dialect.upper(), "PORTABLE"))
-        mine, plain = variant(report, "FP32"), variant(portable, "FP32")
+        mine, plain = variant(report, "fp32"), variant(portable, "fp32")
         t.equal((mine["nodes_before"], mine["nodes_after"]), (plain["nodes_before"], plain["nodes_after"]))
         t.check(mine["nodes_after"] <= mine["nodes_written"] < plain["nodes_written"],
                 f"{dialect}: {mine['nodes_after']} nodes, {mine['nodes_written']} written, portable {plain['nodes_written']}")
@@ -49,7 +49,7 @@ def _(t):
 def _(t):
     report, _ = t.optimize(ONNX, *QUICK, "--pass", "round_weights(num_steps=4)")
     t.check(fused(report)["round_weights(num_steps=4)"] > 0, f"{fused(report)}")
-    worst = min(row["sqnr_db"] for row in variant(report, "ORIGINAL")["fidelity"])
+    worst = min(row["sqnr_db"] for row in variant(report, "original")["fidelity"])
     t.check(worst < 60, f"the weights are others, but the answers agree: {worst} dB")
 
 
@@ -70,7 +70,7 @@ def _(t):
     report, _ = t.optimize(ONNX, *QUICK, "--policy", policy)
     t.equal(report["dialect"], "ONNXRUNTIME")
     t.check("round_weights(num_steps=8)" in fused(report), f"{fused(report)}")
-    t.check(variant(report, "FP32")["passes_verified"] > 2, f"{variant(report, 'FP32')['passes_verified']}")
+    t.check(variant(report, "fp32")["passes_verified"] > 2, f"{variant(report, 'fp32')['passes_verified']}")
     report, _ = t.optimize(ONNX, *QUICK, "--policy", policy, "--dialect", "portable", "--pass", "merge_duplicate_nodes")
     t.equal(report["dialect"], "PORTABLE")
     t.check("round_weights(num_steps=8)" not in fused(report), f"{fused(report)}")
@@ -89,7 +89,7 @@ def _(t):
     run = t.halftone("optimize", ONNX, *QUICK, "--why", "--out", "out")
     t.equal(run.returncode, 0, run.stderr)
     report = json.loads((t.folder / "out" / "report.json").read_text())
-    rows = variant(report, "FP32")["unfused"]
+    rows = variant(report, "fp32")["unfused"]
     t.contains(run.stdout, "not fused in fp32:" if rows else "not fused: no node of a pattern")
     for row in rows:
         t.check(row["pass"] and row["node"] and row["reason"], f"{row}")

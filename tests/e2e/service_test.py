@@ -20,7 +20,7 @@ def submit(t, server, *flags):
     """Starts an optimize job, leaves it alone once it runs, and gives its name."""
     process = subprocess.Popen([program("halftone"), "optimize", str(MODEL), "--server", server.address, "--out", str(t.folder / "out"), *flags],
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    name = wait_for(t, server, lambda job: job["state"] == "RUNNING")
+    name = wait_for(t, server, lambda job: job["state"] == "running")
     process.kill()
     process.wait()
     return name
@@ -53,10 +53,10 @@ def _(t):
     server = t.server()
     with server:
         name = submit(t, server, "--rounds", "8", "--round-seconds", "0.3")
-        t.equal(show(t, server, name)["state"], "RUNNING")
+        t.equal(show(t, server, name)["state"], "running")
         server.kill(signal.SIGKILL)
         server.start()
-        wait_for(t, server, lambda job: job["state"] == "SUCCEEDED", name, seconds=120)
+        wait_for(t, server, lambda job: job["state"] == "succeeded", name, seconds=120)
         job = show(t, server, name)
         t.equal(job["attempt"], 2)
         run = t.halftone("jobs", "watch", name, "--server", server.address, "--out", t.folder / "late")
@@ -72,7 +72,7 @@ def _(t):
         name = submit(t, server, "--rounds", "8", "--round-seconds", "0.3")
         t.equal(server.kill(signal.SIGTERM), 0)
         server.start()
-        wait_for(t, server, lambda job: job["state"] == "SUCCEEDED", name, seconds=120)
+        wait_for(t, server, lambda job: job["state"] == "succeeded", name, seconds=120)
 
 
 @case("a cancelled job ends at once and its child is gone")
@@ -81,7 +81,7 @@ def _(t):
         name = submit(t, server, "--rounds", "500")
         run = t.halftone("jobs", "cancel", name, "--server", server.address)
         t.equal(run.returncode, 0, run.stderr)
-        wait_for(t, server, lambda job: job["state"] == "CANCELLED", name, seconds=15)
+        wait_for(t, server, lambda job: job["state"] == "cancelled", name, seconds=15)
         deadline = time.monotonic() + 10
         while time.monotonic() < deadline:
             children = subprocess.run(["pgrep", "-P", str(server.process.pid)], capture_output=True, text=True).stdout.split()

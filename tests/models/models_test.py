@@ -222,7 +222,7 @@ for _model, _arguments, _share in EVALUATED:
         samples = t.folder / "samples.npz"
         subprocess.run([sys.executable, shared("make_npz.py"), arguments[0], samples, *arguments[1:]], check=True, capture_output=True)
         report, out = t.optimize(path, "--eval", samples, "--force", "--no-bench", "--threads", "2")
-        fp32, bf16 = variant(report, "FP32"), variant(report, "BF16")
+        fp32, bf16 = variant(report, "fp32"), variant(report, "bf16")
         t.check(bf16["fidelity"][0]["top1_agreement"] >= 1 - share - 1e-9, f"{bf16['fidelity'][0]}")
         t.check(abs(fp32["top1_accuracy"] - TOP1[arguments[0]]) <= 0.011, f"top-1 {fp32['top1_accuracy']}")
         t.check(bf16["artifact"]["size_bytes"] <= 0.55 * fp32["artifact"]["size_bytes"] or "mnist" in model, "not half as large")
@@ -240,7 +240,7 @@ for _name in ("superres/super_resolution.onnx", "detect/yunet_n_320_320.onnx", "
         numpy.savez(t.folder / "x.npz", **feed)
         report, out = t.optimize(path, "--eval", t.folder / "x.npz", "--force", "--no-bench")
         check_bf16_file(t, path, out)
-        for row in variant(report, "BF16")["fidelity"]:
+        for row in variant(report, "bf16")["fidelity"]:
             t.check(row["sqnr_db"] >= 15, f"{row}")
 
 

@@ -61,7 +61,7 @@ def _(t):
     numpy.savez(t.folder / "samples.npz", input_1=numpy.repeat(x, 20, axis=0) * numpy.linspace(0.5, 2, 20, dtype=numpy.float32).reshape(-1, 1, 1, 1))
     report, out = t.optimize(model, "--precision", "fp32", "--precision", "int8", "--calibration", t.folder / "samples.npz",
                              "--eval", t.folder / "samples.npz", "--no-bench")
-    t.check(variant(report, "INT8")["int8_share"] > 0.9, f"{variant(report, 'INT8')['int8_share']}")
+    t.check(variant(report, "int8")["int8_share"] > 0.9, f"{variant(report, 'int8')['int8_share']}")
     for file in ("kws_ref_model.fp32.pb", "kws_ref_model.int8.pb"):
         t.check((out / file).exists(), f"no {file} among {[p.name for p in out.iterdir()]}")
     after = run_model(t, out / "kws_ref_model.fp32.pb", {"input_1": x})["dense"]

@@ -39,7 +39,7 @@ class Run:
         self.code = done.returncode
         self.report = json.loads(done.stdout)
         self.check = self.report["benchmark_run"]["self_check"]["speedup"]
-        fp32 = next(v for v in self.report["variants"] if v["precision"] == "FP32")["benchmark"]
+        fp32 = next(v for v in self.report["variants"] if v["precision"] == "fp32")["benchmark"]
         self.fp32_ms = fp32["median_ms"]
         self.reasons = fp32["invalid_reasons"]
 
@@ -78,7 +78,7 @@ def conclude(name, passed, text):
 def aa(arguments):
     runs = list(quiet_runs(arguments))
     hold = sum(r.check["low"] <= 1 <= r.check["high"] for r in runs)
-    wrong = sum(r.check["verdict"] in ("FASTER", "SLOWER") for r in runs)
+    wrong = sum(r.check["verdict"] in ("faster", "slower") for r in runs)
     n = len(runs)
     return conclude("aa", n == arguments.count and hold >= 0.9 * n and wrong <= 0.05 * n,
                     f"{hold} of {n} intervals contain 1 (at least 90 % should), {wrong} wrong results (at most 5 %)")
@@ -86,7 +86,7 @@ def aa(arguments):
 
 def slowdown(arguments):
     runs = list(quiet_runs(arguments, {SLOW_SWITCH: str(arguments.percent)}))
-    seen = sum(r.check["verdict"] == "SLOWER" for r in runs)
+    seen = sum(r.check["verdict"] == "slower" for r in runs)
     n = len(runs)
     return conclude("slowdown", n == arguments.count and seen >= 0.95 * n,
                     f"{seen} of {n} times {arguments.percent} % were seen (at least 95 % should)")

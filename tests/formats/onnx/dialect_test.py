@@ -77,7 +77,7 @@ def check_model(t, path, wanted, feed=None, tolerance=TOLERANCE, sqnr=SQNR, flag
         report, out = t.optimize(path, "--dialect", dialect, "--precision", "fp32", "--no-bench", "--eval", t.folder / "x.npz", *flags)
         files[dialect] = out / f"{path.stem}.fp32.onnx"
         t.equal(report["dialect"], dialect.upper())
-        for row in variant(report, "ORIGINAL")["fidelity"]:
+        for row in variant(report, "original")["fidelity"]:
             t.check(row["sqnr_db"] >= sqnr, f"{dialect}: read back, {row}")
         compare(t, path, files[dialect], feed, tolerance)
     fused = fused_ops(files["onnxruntime"])
@@ -255,7 +255,7 @@ def _(t):
     path = shared("models", "detect", "version-RFB-320.onnx")
     t.check("BatchNormalization" in {op for _, op in nodes_of(path)}, "the model as it came has none: the wrong file")
     report, out = t.optimize(path, "--precision", "fp32", "--no-bench")
-    fp32 = variant(report, "FP32")
+    fp32 = variant(report, "fp32")
     left = [n["name"] for n in fp32["nodes"] if "batch_norm" in n["op"]]
     t.equal(left, [], "steps of the fused file")
     t.equal([op for _, op in nodes_of(out / "version-RFB-320.fp32.onnx") if op == "BatchNormalization"], [], "nodes of the file")

@@ -249,7 +249,7 @@ def _(t):
         t.contains(str(error), "NOT_IMPLEMENTED")
     else:
         raise Failure("it does: the table is out of date")
-    t.equal(variant(report, "BF16")["precision"], "BF16")
+    t.equal(variant(report, "bf16")["precision"], "bf16")
 
 
 SMALL = """### small

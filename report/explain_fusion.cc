@@ -1,4 +1,4 @@
-#include "report/why.h"
+#include "report/explain_fusion.h"
 
 #include <algorithm>
 #include <set>
@@ -11,7 +11,7 @@
 
 namespace halftone::report {
 
-std::string WhyText(const v1::Report& report) {
+std::string ExplainFusion(const v1::Report& report) {
   std::set<std::tuple<std::string, std::string, std::string>> said;
   std::string text;
   for (const v1::Variant& variant : report.variants()) {
@@ -24,13 +24,13 @@ std::string WhyText(const v1::Report& report) {
       node_width = std::max(node_width, Printable(row.node()).size());
     }
     if (rows.empty()) continue;
-    absl::StrAppend(&text, "not fused in ", PrecisionName(variant.precision()), ":\n");
+    absl::StrAppend(&text, "not applied in ", PrecisionName(variant.precision()), " (rule, node, failed condition):\n");
     for (const v1::Unfused* row : rows) {
       absl::StrAppendFormat(&text, "  %-*s  %-*s  %s\n", static_cast<int>(pass_width), row->pass(),
                             static_cast<int>(node_width), Printable(row->node()), Printable(row->reason()));
     }
   }
-  return text.empty() ? "not fused: no node of a pattern that there is a rule for\n" : text;
+  return text.empty() ? "not applied: none, every node with the pattern of a rule was fused\n" : text;
 }
 
 }  // namespace halftone::report

@@ -1,6 +1,6 @@
 // Why patterns that are fused elsewhere stayed as they were in a model.
-#ifndef HALFTONE_REPORT_WHY_H_
-#define HALFTONE_REPORT_WHY_H_
+#ifndef HALFTONE_REPORT_EXPLAIN_FUSION_H_
+#define HALFTONE_REPORT_EXPLAIN_FUSION_H_
 
 #include <string>
 
@@ -10,8 +10,8 @@ namespace halftone::report {
 
 // For each variant with such nodes a heading, then a line a node: the rule, the node, the fact. What is the same in an
 // earlier variant is not repeated. A report without any says that nothing was left. Ends with a newline.
-std::string WhyText(const v1::Report& report);
+std::string ExplainFusion(const v1::Report& report);
 
 }  // namespace halftone::report
 
-#endif  // HALFTONE_REPORT_WHY_H_
+#endif  // HALFTONE_REPORT_EXPLAIN_FUSION_H_

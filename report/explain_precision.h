@@ -1,6 +1,6 @@
 // Why each node of a model has its precision.
-#ifndef HALFTONE_REPORT_EXPLAIN_H_
-#define HALFTONE_REPORT_EXPLAIN_H_
+#ifndef HALFTONE_REPORT_EXPLAIN_PRECISION_H_
+#define HALFTONE_REPORT_EXPLAIN_PRECISION_H_
 
 #include <string>
 
@@ -11,8 +11,8 @@ namespace halftone::report {
 // For each lowered variant a heading, then a line for every node that is no input or constant: precision, node, op,
 // rule, reason; of int8 the range of its result and its SQNR alone as well, "-" where that is not known, and the
 // saturation certificates. A report without any says so. Ends with a newline.
-std::string ExplainText(const v1::Report& report);
+std::string ExplainPrecision(const v1::Report& report);
 
 }  // namespace halftone::report
 
-#endif  // HALFTONE_REPORT_EXPLAIN_H_
+#endif  // HALFTONE_REPORT_EXPLAIN_PRECISION_H_

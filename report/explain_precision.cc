@@ -1,4 +1,4 @@
-#include "report/explain.h"
+#include "report/explain_precision.h"
 
 #include <algorithm>
 #include <string>
@@ -31,6 +31,13 @@ Row RowOf(const v1::NodeDecision& decision, bool with_numbers) {
   return row;
 }
 
+Row HeaderRow(bool with_numbers) {
+  Row row = {"precision", "node", "op"};
+  if (with_numbers) row.insert(row.end(), {"range", "SQNR if only this is int8"});
+  row.insert(row.end(), {"rule", "reason"});
+  return row;
+}
+
 // Columns but for the last are as wide as their widest cell.
 std::string Aligned(const std::vector<Row>& rows) {
   std::vector<size_t> width(rows.front().size(), 0);
@@ -49,20 +56,18 @@ std::string Aligned(const std::vector<Row>& rows) {
 
 }  // namespace
 
-std::string ExplainText(const v1::Report& report) {
+std::string ExplainPrecision(const v1::Report& report) {
   std::string text;
   for (const v1::Variant& variant : report.variants()) {
-    const bool lowered = variant.precision() != v1::ORIGINAL && variant.precision() != v1::FP32;
-    if (!lowered || variant.decisions().empty()) continue;
-    const bool is_int8 = variant.precision() == v1::INT8;
-    std::vector<Row> rows;
+    const bool converted = variant.precision() != v1::PRECISION_ORIGINAL && variant.precision() != v1::PRECISION_FP32;
+    if (!converted || variant.decisions().empty()) continue;
+    const bool is_int8 = variant.precision() == v1::PRECISION_INT8;
+    std::vector<Row> rows = {HeaderRow(is_int8)};
     for (const v1::NodeDecision& decision : variant.decisions()) rows.push_back(RowOf(decision, is_int8));
-    absl::StrAppend(&text, "why each node of ", PrecisionName(variant.precision()), " is what it is",
-                    is_int8 ? "; with the range of its result, and the SQNR where it alone is int8 (-: not known)" : "",
-                    ":\n", Aligned(rows));
-    absl::StrAppend(&text, SaturationText(variant));
+    absl::StrAppend(&text, "precision of each node of ", PrecisionName(variant.precision()), ":\n", Aligned(rows));
+    absl::StrAppend(&text, SaturationTable(variant));
   }
-  return text.empty() ? "no variant was lowered: nothing to explain\n" : text;
+  return text.empty() ? "no variant was converted: nothing to explain\n" : text;
 }
 
 }  // namespace halftone::report
