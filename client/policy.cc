@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <regex>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "client/int8_policy.h"
 #include "client/suggest.h"
 #include "google/protobuf/descriptor.h"
+#include "re2/re2.h"
 #include "report/names.h"
 #include "yaml-cpp/yaml.h"
 
@@ -52,17 +52,17 @@ std::vector<std::string> FieldNames(const Descriptor& type) {
   return names;
 }
 
-// What an enum is called in a message.
-std::string EnumWord(const FieldDescriptor& field) {
+// The name of an enum in a message.
+std::string EnumName(const FieldDescriptor& field) {
   if (field.enum_type() == v1::Planner_descriptor()) return "planner";
   if (field.enum_type() == v1::Policy::TargetRuntime_descriptor()) return "target runtime";
-  if (field.enum_type() == v1::QuantFormat_descriptor()) return "form";
+  if (field.enum_type() == v1::QuantFormat_descriptor()) return "quantization format";
   if (field.enum_type() == v1::Int8Mode_descriptor()) return "mode";
   return field.enum_type() == v1::Dialect_descriptor() ? "dialect" : "precision";
 }
 
-// Fills a message from YAML by the message's own description, and notes every problem. Depth is that of the message
-// type, whatever the file nests.
+// Fills a message from YAML by its descriptor and collects every problem. The depth is that of the message type, whatever
+// the file nests.
 class Reader {
  public:
   explicit Reader(absl::string_view file) : file_(file) {}
@@ -199,18 +199,18 @@ class Reader {
   // 0: a problem was noted.
   int ReadEnum(const YAML::Node& node, const FieldDescriptor& field) {
     if (!node.IsScalar()) {
-      Problem(node.Mark(), absl::StrCat(field.name(), ": one word is expected, found ", KindOf(node)));
+      Problem(node.Mark(), absl::StrCat(field.name(), ": a single value is expected, found ", KindOf(node)));
       return 0;
     }
     const auto* value = report::FindEnumValue(*field.enum_type(), node.Scalar());
     if (value != nullptr) return value->number();
-    Problem(node.Mark(), absl::StrCat("no ", EnumWord(field), " '", report::Printable(node.Scalar()), "'",
+    Problem(node.Mark(), absl::StrCat("no ", EnumName(field), " '", report::Printable(node.Scalar()), "'",
                                       DidYouMean(node.Scalar(), report::EnumNames(*field.enum_type()))));
     return 0;
   }
 
   void CheckWantedPrecision(const YAML::Node& node, const Message& message, const FieldDescriptor& field, int number) {
-    if (number == v1::PRECISION_ORIGINAL) Problem(node.Mark(), "precisions: original is always measured; it cannot be asked for");
+    if (number == v1::PRECISION_ORIGINAL) Problem(node.Mark(), "precisions: original is always measured, leave it out");
     const Reflection& reflection = *message.GetReflection();
     for (int i = 0; i < reflection.FieldSize(message, &field); ++i) {
       if (reflection.GetRepeatedEnumValue(message, &field, i) == number) {
@@ -224,15 +224,13 @@ class Reader {
       Problem(node.Mark(), absl::StrCat("match: longer than ", kMaxRegexChars, " characters"));
       return;
     }
-    try {
-      const std::regex compiled(text, std::regex::ECMAScript);
-    } catch (const std::regex_error& error) {
-      Problem(node.Mark(),
-              absl::StrCat("match: '", report::Printable(text), "' is not a regular expression: ", error.what()));
-    }
+    const re2::RE2 compiled(text, re2::RE2::Quiet);
+    if (compiled.ok()) return;
+    Problem(node.Mark(), absl::StrCat("match: '", report::Printable(text), "' is not a regular expression (RE2): ",
+                                      report::Printable(compiled.error())));
   }
 
-  // Which passes there are the server knows. A list in brackets cuts an unquoted pass at its commas.
+  // The server knows the passes. A list in brackets cuts an unquoted pass at its commas.
   void CheckPass(const YAML::Node& node, const std::string& text) {
     const size_t open = text.find('(');
     const std::string_view name = std::string_view(text).substr(0, open);
@@ -260,20 +258,22 @@ class Reader {
     if (!node["match"] && !node["op"] && !node["name"]) {
       Problem(node.Mark(), "a rule of 'nodes' needs a key 'match', 'op' or 'name'");
     }
-    if (!node["precision"] && !node["floor"] && !node["ceiling"]) {
-      Problem(node.Mark(), "a rule of 'nodes' needs a key 'precision', 'floor' or 'ceiling'");
+    const bool bounded = node["min_precision"] || node["max_precision"];
+    if (!node["precision"] && !bounded) {
+      Problem(node.Mark(), "a rule of 'nodes' needs a key 'precision', 'min_precision' or 'max_precision'");
     }
-    if (node["precision"] && (node["floor"] || node["ceiling"])) {
-      Problem(node.Mark(), "a rule of 'nodes' has 'precision', or 'floor' and 'ceiling', not both");
+    if (node["precision"] && bounded) {
+      Problem(node.Mark(), "a rule of 'nodes' has 'precision', or 'min_precision' and 'max_precision', not both");
     }
-    for (const char* key : {"precision", "floor", "ceiling"}) {
+    for (const char* key : {"precision", "min_precision", "max_precision"}) {
       const auto* field = v1::NodeRule::descriptor()->FindFieldByName(key);
       if (rule.GetReflection()->GetEnumValue(rule, field) == v1::PRECISION_ORIGINAL) {
         Problem(node[key].Mark(), absl::StrCat(key, ": a node's precision is fp32, bf16, fp16 or int8"));
       }
     }
-    if (rule.max_precision() != v1::PRECISION_UNSPECIFIED && LevelOf(rule.min_precision()) > LevelOf(rule.max_precision())) {
-      Problem(node.Mark(), "a rule of 'nodes': the floor is above the ceiling");
+    const bool has_max = rule.max_precision() != v1::PRECISION_UNSPECIFIED;
+    if (has_max && LevelOf(rule.min_precision()) > LevelOf(rule.max_precision())) {
+      Problem(node.Mark(), "a rule of 'nodes': min_precision is above max_precision");
     }
   }
 

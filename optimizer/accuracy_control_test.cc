@@ -48,7 +48,7 @@ TEST(ReachedBy, TheWorstOutputAndTheLabelsWhereThereAreSome) {
   EXPECT_NEAR(unlabelled.top1_drop, 0.2, 1e-9);
   comparison.top1_accuracy = 0.75;
   EXPECT_NEAR(ReachedBy(comparison, 0.7).top1_drop, -0.05, 1e-9) << "better than fp32";
-  EXPECT_THAT(DescribeReached({.max_top1_drop = 0.01}, unlabelled), HasSubstr("20.00 points (at most 1.00)"));
+  EXPECT_THAT(DescribeReached({.max_top1_drop = 0.01}, unlabelled), HasSubstr("0.2000 (at most 0.0100)"));
 }
 
 constexpr std::string_view kModel = R"(

@@ -5,26 +5,26 @@
 namespace halftone {
 namespace {
 
-struct ProfileRow {
-  BenchmarkProfile profile;
+struct PresetRow {
+  BenchmarkPreset preset;
   int rounds;
   double round_seconds;
   int64_t round_samples;
 };
-constexpr ProfileRow kProfiles[] = {
-    {BenchmarkProfile::kQuick, 5, 1.0, 1},
-    {BenchmarkProfile::kStandard, 10, 0.6, 67},  // 6 s and 662 samples a variant: enough for P99
-    {BenchmarkProfile::kStrict, 10, 60.0, 664},  // 600 s and 6636 samples: enough for P99.9
+constexpr PresetRow kPresets[] = {
+    {BenchmarkPreset::kQuick, 5, 1.0, 1},
+    {BenchmarkPreset::kStandard, 10, 0.6, 67},  // 6 s and 662 samples per variant: enough for P99
+    {BenchmarkPreset::kStrict, 10, 60.0, 664},  // 600 s and 6636 samples: enough for P99.9
 };
 
 }  // namespace
 
-void ApplyProfile(BenchmarkProfile profile, std::optional<int> rounds, std::optional<double> round_seconds,
+void ApplyPreset(BenchmarkPreset preset, std::optional<int> rounds, std::optional<double> round_seconds,
                   BenchmarkOptions& options) {
-  CHECK(profile != BenchmarkProfile::kCustom);
-  const ProfileRow& row = kProfiles[static_cast<int>(profile)];
-  CHECK(row.profile == profile);
-  options.profile = rounds.has_value() || round_seconds.has_value() ? BenchmarkProfile::kCustom : profile;
+  CHECK(preset != BenchmarkPreset::kCustom);
+  const PresetRow& row = kPresets[static_cast<int>(preset)];
+  CHECK(row.preset == preset);
+  options.preset = rounds.has_value() || round_seconds.has_value() ? BenchmarkPreset::kCustom : preset;
   options.rounds = rounds.value_or(row.rounds);
   options.round_seconds = round_seconds.value_or(row.round_seconds);
   options.round_samples = row.round_samples;

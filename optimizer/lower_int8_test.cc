@@ -148,10 +148,10 @@ TEST_F(LowerInt8Test, EveryNodeIsExplained) {
 }
 
 TEST_F(LowerInt8Test, WhatAPolicyKeepsIsFp32OrBf16) {
-  options_.rules.nodes = {{.name = "d", .floor = DataType::kBFloat16}};
+  options_.rules.nodes = {{.name = "d", .min_precision = DataType::kBFloat16}};
   const LoweredGraph fp32 = Lower();
   EXPECT_EQ(Of(fp32, "q").precision, VariantKind::kFp32);
-  EXPECT_EQ(Of(fp32, "q").reason.rule, "policy.floor");
+  EXPECT_EQ(Of(fp32, "q").reason.rule, "policy.min-precision");
   EXPECT_EQ(Of(fp32, "r").precision, VariantKind::kInt8);
   const double share = ShareOf(fp32);
   EXPECT_GT(share, 0.2);
@@ -250,7 +250,7 @@ TEST_F(LowerInt8Test, ProductsOfAGraphDefHaveOneScaleOfWeights) {
 }
 
 TEST_F(LowerInt8Test, WhereNothingCanBeInt8ItStaysFp32) {
-  options_.rules.nodes = {{.match = ".*", .floor = DataType::kFloat32}};
+  options_.rules.nodes = {{.match = ".*", .min_precision = DataType::kFloat32}};
   const LoweredGraph lowered = Lower();
   EXPECT_EQ(lowered.kind, VariantKind::kInt8);
   EXPECT_THAT(lowered.summary, HasSubstr("kept fp32: no node of this model can be computed in int8 here"));

@@ -117,10 +117,10 @@ TEST_F(LowerTest, CastsSayWhatStandsBeside) {
 
 TEST_F(LowerTest, RulesFindFusedNodesByTheNamesOfTheModel) {
   options_.planner_kind = PlannerKind::kPlacement;
-  options_.rules.nodes = {{.name = "c", .floor = DataType::kFloat32}};
+  options_.rules.nodes = {{.name = "c", .min_precision = DataType::kFloat32}};
   const LoweredGraph lowered = Lower(VariantKind::kBf16);
-  EXPECT_EQ(Of(lowered, "r").reason.rule, "policy.floor");
-  EXPECT_THAT(Of(lowered, "r").reason.text, HasSubstr("rule name=c of the policy: floor float32, planned bfloat16"));
+  EXPECT_EQ(Of(lowered, "r").reason.rule, "policy.min-precision");
+  EXPECT_THAT(Of(lowered, "r").reason.text, HasSubstr("rule name=c of the policy: min-precision float32, planned bfloat16"));
   EXPECT_THAT(lowered.summary, HasSubstr("; the policy changed 2 nodes")) << "the pool follows";
 }
 
@@ -174,7 +174,7 @@ TEST_F(LowerTest, NestedGraphsAreExplained) {
 TEST_F(LowerTest, OptionsOfTheWrongPlanner) {
   const auto message = [this] { return std::string(CheckOptions(options_).message()); };
   options_.op_list = {"conv2d"};
-  EXPECT_THAT(message(), HasSubstr("op_list goes with planner placement"));
+  EXPECT_THAT(message(), HasSubstr("op_types needs planner placement"));
   options_.planner_kind = PlannerKind::kPlacement;
   EXPECT_EQ(message(), "");
   options_.op_list = {"conv3d"};
@@ -185,10 +185,10 @@ TEST_F(LowerTest, OptionsOfTheWrongPlanner) {
   options_.planner_kind = PlannerKind::kLists;
   EXPECT_EQ(message(), "");
   options_.lists_variant = "paddle";
-  EXPECT_THAT(message(), HasSubstr("lists_variant 'paddle': planner lists has tensorflow"));
+  EXPECT_THAT(message(), HasSubstr("lists_version 'paddle': planner lists has tensorflow"));
   options_.lists_variant.clear();
   options_.rules.nodes = {{.op = "Conv"}};
-  EXPECT_THAT(message(), HasSubstr("give precision, floor or ceiling"));
+  EXPECT_THAT(message(), HasSubstr("give precision, min_precision or max_precision"));
   options_.rules.nodes.clear();
   options_.model.path = "model.pb";
   options_.target_runtime = TargetRuntime::kOnnxRuntime;

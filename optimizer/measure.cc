@@ -29,7 +29,11 @@ void Shuffle(std::vector<size_t>& order, std::mt19937& random) {
   for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
 }
 
-// The worse of all processes in everything that InvalidReasons looks at.
+void Append(const std::vector<std::string>& from, std::vector<std::string>& to) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+// The worst of all processes, fact by fact.
 RoundFacts WorstOf(const std::vector<RoundData>& rounds) {
   RoundFacts worst = rounds[0][0].facts;
   const auto rate = [](const RoundFacts& f) {
@@ -111,7 +115,7 @@ class Benchmark {
     spec.run = variants_[again ? baseline_ : turn].run;
     spec.seconds = options_.round_seconds;
     spec.min_samples = options_.round_samples;
-    spec.cold = options_.cold_weights;
+    spec.cold = options_.cold_cache;
     spec.slow_down = again ? result_.test_slow_down : 0;
     std::vector<RoundSpec> specs(options_.instances, spec);
     for (int i = 0; i < options_.instances; ++i) specs[i].run.cores = CoresOf(i);
@@ -122,7 +126,7 @@ class Benchmark {
     for (size_t v = 0; v < variants_.size(); ++v) {
       BenchmarkResult& variant = result_.variants.emplace_back();
       variant.summary = SummaryOf(rounds_[v], options_.percentiles());
-      AddOwnReasons(v, variant.invalid_reasons);
+      AddOwnReasons(v, variant);
       variant.rounds = std::move(rounds_[v]);
     }
     const std::vector<double>& baseline_ms = result_.variants[baseline_].summary.round_ms;
@@ -137,27 +141,37 @@ class Benchmark {
     }
     AddReasonsOfTheWhole();
     for (BenchmarkResult& variant : result_.variants) {
-      variant.invalid_reasons.insert(variant.invalid_reasons.end(), result_.invalid_reasons.begin(),
-                                     result_.invalid_reasons.end());
+      Append(result_.invalid_reasons, variant.invalid_reasons);
+      Append(result_.noise, variant.noise);
     }
+    for (BenchmarkResult& variant : result_.variants) variant.valid = IsValid(variant);
   }
 
-  void AddOwnReasons(size_t v, std::vector<std::string>& reasons) const {
+  bool IsValid(const BenchmarkResult& variant) const {
+    if (!variant.invalid_reasons.empty()) return false;
+    if (variant.noise.empty() && result_.variants[baseline_].noise.empty()) return true;
+    if (!variant.speedup.has_value() || !result_.self_check.has_value()) return false;
+    const SpeedupResult& check = result_.self_check->speedup;
+    return Judge(WidenedByNoise({variant.speedup->low, variant.speedup->high}, {check.low, check.high})) !=
+           Verdict::kUndecided;
+  }
+
+  void AddOwnReasons(size_t v, BenchmarkResult& variant) const {
     RoundFacts worst = WorstOf(rounds_[v]);
     worst.cores = cores_.allowed;
-    reasons = InvalidReasons(worst, options_.threads);
-    reasons.insert(reasons.end(), variants_[v].reasons.begin(), variants_[v].reasons.end());
+    variant.invalid_reasons = InvalidReasons(worst, options_.threads);
+    variant.noise = NoiseReasons(worst, options_.threads, options_.noise_limits);
+    Append(variants_[v].reasons, variant.invalid_reasons);
     for (const RoundData& round : rounds_[v]) {
       for (const RoundResult& process : round) {
         if (process.output_hash == variants_[v].expected_hash) continue;
-        reasons.push_back("its answers while it was timed are not those that were compared");
+        variant.invalid_reasons.push_back("its outputs while timed are not those that were compared");
         return;
       }
     }
   }
 
   void AddReasonsOfTheWhole() {
-    std::vector<std::string>& reasons = result_.invalid_reasons;
     std::vector<double> spins;
     const auto add_spins = [&](const std::vector<RoundData>& rounds) {
       for (const RoundData& round : rounds) {
@@ -167,18 +181,20 @@ class Benchmark {
     for (const BenchmarkResult& variant : result_.variants) add_spins(variant.rounds);
     if (result_.self_check.has_value()) add_spins(result_.self_check->rounds);
     result_.spin_drift = SpinDrift(spins);
-    if (result_.spin_drift > kMaxSpinDrift) {
-      reasons.push_back(absl::StrFormat("the clock frequency changed by %.1f %% between rounds (limit %.0f %%)",
-                                        100 * result_.spin_drift, 100 * kMaxSpinDrift));
+    const double limit = options_.noise_limits.frequency;
+    if (result_.spin_drift > limit) {
+      result_.noise.push_back(absl::StrFormat("the clock frequency changed by %.1f %% between rounds (limit %g %%)",
+                                              100 * result_.spin_drift, 100 * limit));
     }
     if (!result_.self_check.has_value()) {
-      reasons.push_back(Concat("fewer than ", kFewestRounds, " rounds: no interval of the speed-up"));
+      result_.invalid_reasons.push_back(
+          Concat("fewer than ", kFewestRounds, " rounds: no confidence interval of the speed-up"));
       return;
     }
     const SpeedupResult& check = result_.self_check->speedup;
     if (check.high < 1 / kSameWithin || check.low > kSameWithin) {
-      reasons.push_back(absl::StrFormat("%s against itself came out as %.3f (%.3f .. %.3f), not 1 (within 2 %%)",
-                                        variants_[baseline_].name, check.median, check.low, check.high));
+      result_.noise.push_back(absl::StrFormat("A/A test: %s against itself is %.3f (%.3f .. %.3f), not 1 (within 2 %%)",
+                                              variants_[baseline_].name, check.median, check.low, check.high));
     }
   }
 

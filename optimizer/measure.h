@@ -34,7 +34,7 @@ struct MeasuredVariant {
   std::string name;
   RunSpec run;
   std::string expected_hash;         // of the answers, from the accuracy run
-  std::vector<std::string> reasons;  // why it would not be valid however quiet the machine is
+  std::vector<std::string> reasons;  // why it is invalid on any machine
 };
 
 // Ratio over the fused fp32 baseline: above 1 is faster.
@@ -51,6 +51,8 @@ struct BenchmarkResult {
   SampleSummary summary;
   std::optional<SpeedupResult> speedup;
   std::vector<std::string> invalid_reasons;  // its own and those of the whole
+  std::vector<std::string> noise;            // the same: what disturbed it
+  bool valid = false;  // nothing in invalid_reasons, and no noise (of it or the baseline) that the interval does not decide
   std::vector<RoundData> rounds;
 };
 
@@ -64,6 +66,7 @@ struct BenchmarkRunResult {
   std::vector<BenchmarkResult> variants;      // in the order they were given
   std::optional<SelfCheckResult> self_check;  // nullopt with fewer than 3 rounds
   std::vector<std::string> invalid_reasons;   // of the whole
+  std::vector<std::string> noise;             // of the whole
   std::vector<std::string> order;             // of each round: names, in the order of their turns
   std::vector<std::string> variables;         // that processes were started with
   BenchmarkCores cores;

@@ -110,12 +110,25 @@ TEST_F(MeasureTest, SlowerAndFasterAreSaidByTheInterval) {
   EXPECT_EQ(Run().variants[1].speedup->verdict, Verdict::kSlower);
 }
 
-TEST_F(MeasureTest, ASpoiltProcessMakesItsVariantInvalid) {
+TEST_F(MeasureTest, ADisturbedProcessMakesItsVariantNoisy) {
   machine_.blank.facts.steal_share = 0.5;
-  EXPECT_THAT(Run().variants[1].invalid_reasons, ElementsAre(HasSubstr("hypervisor")));
+  EXPECT_THAT(Run().variants[1].noise, ElementsAre(HasSubstr("hypervisor")));
   machine_.blank.facts.steal_share = 0;
   machine_.blank.facts.load = 2.5;
-  EXPECT_THAT(Run().variants[1].invalid_reasons, ElementsAre("2.5 tasks wanted to run on 2 cores"));
+  EXPECT_THAT(Run().variants[1].noise, ElementsAre("load: 2.5 running tasks on 2 cores"));
+  options_.noise_limits.load = 1.5;
+  EXPECT_THAT(Run().variants[1].noise, IsEmpty());
+}
+
+TEST_F(MeasureTest, NoiseMakesAVariantInvalidOnlyWhereTheIntervalDoesNotDecide) {
+  machine_.ms["bf16"] = 5;
+  machine_.blank.facts.steal_share = 0.5;
+  const BenchmarkRunResult decided = Run();
+  EXPECT_THAT(decided.variants[1].invalid_reasons, IsEmpty());
+  EXPECT_EQ(decided.variants[1].speedup->verdict, Verdict::kFaster);
+  EXPECT_TRUE(decided.variants[1].valid) << "clear of 1 by more than the A/A test's noise";
+  options_.rounds = 2;
+  EXPECT_FALSE(Run().variants[1].valid) << "no interval";
 }
 
 TEST_F(MeasureTest, OtherAnswersThanThoseThatWereComparedAreInvalid) {
@@ -157,7 +170,7 @@ TEST_F(MeasureTest, TheClockFrequencyIsWatched) {
   const absl::StatusOr<BenchmarkRunResult> result =
       MeasureVariants(variants_, kBaseline, options_, cores_, throttling, [](std::string_view, int64_t, int64_t) {});
   ASSERT_TRUE(result.ok());
-  EXPECT_THAT(result->variants[0].invalid_reasons,
+  EXPECT_THAT(result->variants[0].noise,
               ElementsAre("the clock frequency changed by 15.6 % between rounds (limit 5 %)"));
 }
 
@@ -188,19 +201,19 @@ TEST_F(MeasureTest, InstancesHaveCoresOfTheirOwn) {
 
 TEST(BenchmarkOptionsTest, ProfilesGiveTheSamplesThatTheyPromise) {
   BenchmarkOptions options;
-  ApplyProfile(BenchmarkProfile::kQuick, {}, {}, options);
+  ApplyPreset(BenchmarkPreset::kQuick, {}, {}, options);
   EXPECT_EQ(options.rounds, 5);
   EXPECT_EQ(options.round_seconds, 1);
   EXPECT_FALSE(options.percentiles());
-  ApplyProfile(BenchmarkProfile::kStandard, {}, {}, options);
+  ApplyPreset(BenchmarkPreset::kStandard, {}, {}, options);
   EXPECT_GE(options.rounds * options.round_samples, MinimumSamples(0.99));
   EXPECT_GE(options.rounds * options.round_seconds, 6);
   EXPECT_TRUE(options.percentiles());
-  ApplyProfile(BenchmarkProfile::kStrict, {}, {}, options);
+  ApplyPreset(BenchmarkPreset::kStrict, {}, {}, options);
   EXPECT_GE(options.rounds * options.round_samples, MinimumSamples(0.999));
   EXPECT_GE(options.rounds * options.round_seconds, 600);
-  ApplyProfile(BenchmarkProfile::kStrict, 20, {}, options);
-  EXPECT_EQ(options.profile, BenchmarkProfile::kCustom);
+  ApplyPreset(BenchmarkPreset::kStrict, 20, {}, options);
+  EXPECT_EQ(options.preset, BenchmarkPreset::kCustom);
   EXPECT_EQ(options.rounds, 20);
   EXPECT_EQ(options.round_seconds, 60);
 }

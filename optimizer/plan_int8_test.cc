@@ -119,9 +119,9 @@ TEST_F(PlanInt8Test, RulesOfThePolicy) {
   EXPECT_EQ(RuleOf(Plan(), "d"), "policy.last-layer");
 
   options_.rules.keep_last = false;
-  options_.rules.nodes = {{.op = "Conv", .floor = DataType::kBFloat16}};
+  options_.rules.nodes = {{.op = "Conv", .min_precision = DataType::kBFloat16}};
   plan = Plan();
-  EXPECT_EQ(RuleOf(plan, "c"), "policy.floor");
+  EXPECT_EQ(RuleOf(plan, "c"), "policy.min-precision");
   EXPECT_TRUE(plan.nodes.empty());
 
   options_.rules.nodes = {{.op = "Relu", .precision = DataType::kInt8}, {.op = "Erf", .precision = DataType::kInt8}};

@@ -23,7 +23,7 @@ absl::StatusOr<PlacementOptions> PlacementOptionsOf(const OptimizeOptions& optio
   const std::optional<PlacementLists> lists = PlacementListsFromName(options.lists_variant);
   if (!lists.has_value()) {
     return absl::InvalidArgumentError(
-        Concat("lists_variant '", options.lists_variant, "': planner placement has paddle and paddle-2.x"));
+        Concat("lists_version '", options.lists_variant, "': planner placement has paddle and paddle-2.x"));
   }
   placement.lists = *lists;
   return placement;
@@ -36,7 +36,7 @@ absl::StatusOr<PlannerOptions> ListsOptionsOf(const OptimizeOptions& options, Da
   const std::optional<ListsVariant> variant = ListsVariantFromName(options.lists_variant);
   if (!variant.has_value()) {
     return absl::InvalidArgumentError(
-        Concat("lists_variant '", options.lists_variant, "': planner lists has tensorflow, tensorflow-2.4 and itex"));
+        Concat("lists_version '", options.lists_variant, "': planner lists has tensorflow, tensorflow-2.4 and itex"));
   }
   lists.lists_variant = *variant;
   return lists;
@@ -113,7 +113,7 @@ absl::Status CheckPlannerOptions(const OptimizeOptions& options) {
   } else {
     HALFTONE_RETURN_IF_ERROR(ListsOptionsOf(options, DataType::kBFloat16).status());
     if (!options.op_list.empty()) {
-      return absl::InvalidArgumentError("op_list goes with planner placement; planner lists has lists");
+      return absl::InvalidArgumentError("op_types needs planner placement; planner lists has lists");
     }
   }
   return CheckPolicyRules(options.rules);

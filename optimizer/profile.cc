@@ -103,7 +103,12 @@ absl::StatusOr<VariantProfile> ProfileVariant(const RunSpec& run) {
   facts.threads = run.threads;
   facts.tasks = threads.count;
   facts.pinned = threads.on_cores;
-  if (!profile.plan.in_parts) profile.disturbances = InvalidReasons(facts, run.threads);
+  if (!profile.plan.in_parts) {
+    profile.disturbances = InvalidReasons(facts, run.threads);
+    for (std::string& reason : NoiseReasons(facts, run.threads, NoiseLimits())) {
+      profile.disturbances.push_back(std::move(reason));
+    }
+  }
   profile.load_ms = loaded.load_ms;
   profile.optimize_ms = loaded.optimize_ms;
   profile.planning_ms = loaded.plan_ms;

@@ -33,7 +33,7 @@ absl::StatusOr<ProfileTargets> MakeProfileTargets(const OptimizeOptions& options
 struct VariantProfile {
   PlanProfile plan;
   double load_ms = 0, optimize_ms = 0, planning_ms = 0;
-  std::vector<std::string> disturbances;  // InvalidReasons of runtime/measure/round_facts.h
+  std::vector<std::string> disturbances;  // InvalidReasons and NoiseReasons of runtime/measure/round_facts.h
 };
 absl::StatusOr<VariantProfile> ProfileVariant(const RunSpec& run);
 

@@ -24,7 +24,7 @@ using google::protobuf::Message;
 constexpr const char* kMayDiffer[] = {"halftone_version", "build_id", "compiler", "threads"};
 
 // Fields of BenchmarkRun that must agree.
-constexpr const char* kSettings[] = {"profile", "threads", "instances", "batch", "cold_weights", "round_seconds"};
+constexpr const char* kSettings[] = {"profile", "threads", "instances", "batch", "cold_cache", "round_seconds"};
 
 std::string ValueText(const Message& message, const FieldDescriptor& field) {
   const auto& reflection = *message.GetReflection();

@@ -51,7 +51,7 @@ void SetFigures(const SampleSummary& summary, v1::Benchmark& benchmark) {
   benchmark.set_p95_ms(summary.p95_ms.value_or(0));
   benchmark.set_p99_ms(summary.p99_ms.value_or(0));
   benchmark.set_p999_ms(summary.p999_ms.value_or(0));
-  benchmark.set_samples_per_second(summary.inferences_per_second);
+  benchmark.set_samples_per_second(summary.inferences_per_second * benchmark.batch());
   benchmark.set_samples(static_cast<int>(summary.samples));
   benchmark.set_rounds(static_cast<int>(summary.round_ms.size()));
   benchmark.mutable_round_medians_ms()->Assign(summary.round_ms.begin(), summary.round_ms.end());

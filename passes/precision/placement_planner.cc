@@ -233,7 +233,7 @@ absl::Status CheckPlacementOptions(const PlacementOptions& options) {
   }
   if (unknown.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      Concat("op_list: ", absl::StrJoin(unknown, ", "), unknown.size() == 1 ? " is" : " are", " not on Paddle's list (",
+      Concat("op_types: ", absl::StrJoin(unknown, ", "), unknown.size() == 1 ? " is" : " are", " not on Paddle's list (",
              PlacementListsName(options.lists), "), of which the ops must be: ", absl::StrJoin(supported, ", ")));
 }
 

@@ -173,7 +173,7 @@ TEST(Placement, TheUsersOwnListIsASubset) {
   EXPECT_THAT(p.Of("a").reason, HasSubstr("the policy's part of Paddle's list (paddle) has no conv"));
   const absl::Status wrong = CheckPlacementOptions({.ops = {"relu", "tanh", "matmul_v2"}});
   EXPECT_EQ(wrong.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(wrong.message()), HasSubstr("op_list: tanh, matmul_v2 are not on Paddle's list (paddle)"));
+  EXPECT_THAT(std::string(wrong.message()), HasSubstr("op_types: tanh, matmul_v2 are not on Paddle's list (paddle)"));
   EXPECT_THAT(std::string(wrong.message()), HasSubstr("must be: bilinear_interp, cast, clip"));
   EXPECT_TRUE(CheckPlacementOptions({.lists = PlacementLists::kPaddle2, .ops = {"matmul_v2"}}).ok());
 }

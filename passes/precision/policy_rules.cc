@@ -123,12 +123,12 @@ void PlanEdits::ApplyRule(const PolicyRule& rule, NodeId id) {
   std::string bound = "precision";
   if (rule.precision.has_value()) {
     wanted = BitsOfPrecision(*rule.precision);
-  } else if (rule.floor.has_value() && BitsOfPrecision(*rule.floor) > planned) {
-    wanted = BitsOfPrecision(*rule.floor);
-    bound = "floor";
-  } else if (rule.ceiling.has_value() && BitsOfPrecision(*rule.ceiling) < planned) {
-    wanted = BitsOfPrecision(*rule.ceiling);
-    bound = "ceiling";
+  } else if (rule.min_precision.has_value() && BitsOfPrecision(*rule.min_precision) > planned) {
+    wanted = BitsOfPrecision(*rule.min_precision);
+    bound = "min-precision";
+  } else if (rule.max_precision.has_value() && BitsOfPrecision(*rule.max_precision) < planned) {
+    wanted = BitsOfPrecision(*rule.max_precision);
+    bound = "max-precision";
   }
   wanted = std::max(wanted, 16);  // int8 applies only to int8 variants
   const std::string text = Concat(DescribeRule(rule), " of the policy: ", bound, " ",

@@ -23,8 +23,8 @@ struct PolicyRule {
   std::string name;                   // the whole name; "": any
   std::string match;                  // ECMAScript regular expression for the whole name; "": any
   std::optional<DataType> precision;  // exactly this
-  std::optional<DataType> floor;      // the lowest allowed precision: a lower plan is raised to it
-  std::optional<DataType> ceiling;    // the highest allowed precision: a higher plan is reduced to it
+  std::optional<DataType> min_precision;  // the lowest allowed: a lower plan is raised to it
+  std::optional<DataType> max_precision;  // the highest allowed: a higher plan is reduced to it
 };
 
 struct PolicyRules {
@@ -40,8 +40,8 @@ struct Ancestry {
   std::map<NodeId, NodeId> origins;  // for nodes of the planned graph: the node in `graph`
 };
 
-// INVALID_ARGUMENT names the rule: an invalid regular expression, no condition, no precision, a floor above the
-// ceiling, a type that is not a precision.
+// INVALID_ARGUMENT names the rule: an invalid regular expression, no condition, no precision, a min_precision above the
+// max_precision, a type that is not a precision.
 absl::Status CheckPolicyRules(const PolicyRules& rules);
 
 // Edits `plan` of `graph` for a variant of `type` and returns the number of changed decisions. Applies keep_first and

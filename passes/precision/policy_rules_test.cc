@@ -110,25 +110,25 @@ TEST(PolicyRules, OpsByTheirNamesOfBothFormats) {
 }
 
 TEST(PolicyRules, AFloorComesUpAndACeilingGoesDown) {
-  const PolicyRules floors{.nodes = {{.name = "m1", .floor = kF32}, {.name = "m2", .floor = kBf16}}};
+  const PolicyRules floors{.nodes = {{.name = "m1", .min_precision = kF32}, {.name = "m2", .min_precision = kBf16}}};
   const Ruled up(kNet, kAll, floors);
-  EXPECT_EQ(up.Of("m1").rule, "policy.floor");
+  EXPECT_EQ(up.Of("m1").rule, "policy.min-precision");
   EXPECT_EQ(up.Of("m1").type, kF32);
   EXPECT_EQ(up.Of("m2").type, kBf16) << "bfloat16 is not below the floor";
-  const PolicyRules ceilings{.nodes = {{.name = "y", .ceiling = kBf16}, {.name = "m1", .ceiling = kF32}}};
+  const PolicyRules ceilings{.nodes = {{.name = "y", .max_precision = kBf16}, {.name = "m1", .max_precision = kF32}}};
   const Ruled down(kNet, kAll, ceilings);
-  EXPECT_EQ(down.Of("y").rule, "policy.ceiling");
+  EXPECT_EQ(down.Of("y").rule, "policy.max-precision");
   EXPECT_EQ(down.Of("y").type, kBf16);
   EXPECT_EQ(down.Of("m1").type, kBf16) << "float32 allows everything";
 }
 
 TEST(PolicyRules, SixteenBitsAreTheTypeOfTheVariant) {
-  const Ruled r(kNet, "m1=f16", {.nodes = {{.name = "y", .ceiling = kBf16}}}, kF16);
+  const Ruled r(kNet, "m1=f16", {.nodes = {{.name = "y", .max_precision = kBf16}}}, kF16);
   EXPECT_EQ(r.Print(), "m1=f16, y=f16");
 }
 
 TEST(PolicyRules, WhatCannotBeHadStaysWithAReasonAndAWarning) {
-  const Ruled r("graph (x: s64[2,3]) { a = abs(x)  return a }", "", {.nodes = {{.name = "a", .ceiling = kBf16}}});
+  const Ruled r("graph (x: s64[2,3]) { a = abs(x)  return a }", "", {.nodes = {{.name = "a", .max_precision = kBf16}}});
   EXPECT_EQ(r.Print(), "");
   EXPECT_EQ(r.Of("a").rule, "policy.not-possible");
   EXPECT_THAT(r.Of("a").reason, HasSubstr("not possible: input 'x' is s64, not f32"));
@@ -191,12 +191,12 @@ TEST(PolicyRules, MistakesAreTold) {
     return std::string(CheckPolicyRules({.nodes = {std::move(rule)}}).message());
   };
   EXPECT_THAT(error({.precision = kF32}), HasSubstr("give op, name or match"));
-  EXPECT_THAT(error({.op = "Conv"}), HasSubstr("node rule op=Conv: give precision, floor or ceiling"));
-  EXPECT_THAT(error({.op = "Conv", .precision = kBf16, .floor = kF32}), HasSubstr("not both"));
-  EXPECT_THAT(error({.op = "Conv", .floor = kF32, .ceiling = kBf16}), HasSubstr("the floor is above the ceiling"));
+  EXPECT_THAT(error({.op = "Conv"}), HasSubstr("node rule op=Conv: give precision, min_precision or max_precision"));
+  EXPECT_THAT(error({.op = "Conv", .precision = kBf16, .min_precision = kF32}), HasSubstr("not both"));
+  EXPECT_THAT(error({.op = "Conv", .min_precision = kF32, .max_precision = kBf16}), HasSubstr("min_precision is above max_precision"));
   EXPECT_THAT(error({.op = "Conv", .precision = DataType::kInt64}), HasSubstr("is fp32, bf16, fp16 or int8"));
   EXPECT_THAT(error({.match = "conv(", .precision = kF32}), HasSubstr("is not a valid regular expression"));
-  EXPECT_TRUE(CheckPolicyRules({.nodes = {{.op = "Conv", .floor = kBf16, .ceiling = kF32}}}).ok());
+  EXPECT_TRUE(CheckPolicyRules({.nodes = {{.op = "Conv", .min_precision = kBf16, .max_precision = kF32}}}).ok());
 }
 
 }  // namespace

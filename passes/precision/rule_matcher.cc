@@ -16,20 +16,18 @@ std::string Plain(std::string_view op) {
   return absl::StrReplaceAll(absl::AsciiStrToLower(AbslView(op)), {{"_", ""}, {"normalization", "norm"}});
 }
 
-absl::StatusOr<std::regex> Compile(const std::string& pattern) {
+absl::StatusOr<std::unique_ptr<const re2::RE2>> Compile(const std::string& pattern) {
   constexpr size_t kLongestPattern = 1000;
   if (pattern.size() > kLongestPattern) {
     return absl::InvalidArgumentError(Concat("a node rule is longer than ", kLongestPattern, " characters"));
   }
-  try {  // std::regex reports errors as exceptions; the polynomial matcher limits the time of a match
-    return std::regex(pattern, std::regex::ECMAScript | std::regex_constants::__polynomial);
-  } catch (const std::regex_error& error) {
-    return absl::InvalidArgumentError(
-        Concat("node rule '", pattern, "' is not a valid regular expression: ", error.what()));
-  }
+  auto compiled = std::make_unique<const re2::RE2>(pattern, re2::RE2::Quiet);
+  if (compiled->ok()) return compiled;
+  return absl::InvalidArgumentError(
+      Concat("node rule '", pattern, "' is not a valid regular expression (RE2): ", compiled->error()));
 }
 
-bool Matches(const Graph& g, const PolicyRule& rule, const std::regex& pattern, NodeId id) {
+bool Matches(const Graph& g, const PolicyRule& rule, const re2::RE2& pattern, NodeId id) {
   if (!rule.op.empty()) {
     const std::string op = Plain(rule.op);
     const Node& node = g.node(id);
@@ -37,7 +35,7 @@ bool Matches(const Graph& g, const PolicyRule& rule, const std::regex& pattern, 
   }
   const std::string label = g.Label(id);
   if (!rule.name.empty() && rule.name != label) return false;
-  return rule.match.empty() || std::regex_match(label, pattern);
+  return rule.match.empty() || re2::RE2::FullMatch(label, pattern);
 }
 
 }  // namespace
@@ -46,8 +44,7 @@ absl::StatusOr<RuleMatcher> RuleMatcher::Make(const PolicyRules& rules) {
   HALFTONE_RETURN_IF_ERROR(CheckPolicyRules(rules));
   RuleMatcher matcher(rules);
   for (const PolicyRule& rule : rules.nodes) {
-    HALFTONE_ASSIGN_OR_RETURN(std::regex pattern, Compile(rule.match));
-    matcher.patterns_.push_back(std::move(pattern));
+    HALFTONE_ASSIGN_OR_RETURN(matcher.patterns_.emplace_back(), Compile(rule.match));
   }
   return matcher;
 }
@@ -58,8 +55,8 @@ int RuleMatcher::FirstMatch(const Graph& graph, const Ancestry& ancestry, NodeId
       ancestry.graph != nullptr && origin != ancestry.origins.end() && ancestry.graph->alive(origin->second);
   for (size_t i = 0; i < patterns_.size(); ++i) {
     const PolicyRule& rule = rules_.nodes[i];
-    if (Matches(graph, rule, patterns_[i], id)) return static_cast<int>(i);
-    if (has_origin && Matches(*ancestry.graph, rule, patterns_[i], origin->second)) return static_cast<int>(i);
+    if (Matches(graph, rule, *patterns_[i], id)) return static_cast<int>(i);
+    if (has_origin && Matches(*ancestry.graph, rule, *patterns_[i], origin->second)) return static_cast<int>(i);
   }
   return -1;
 }
@@ -98,13 +95,13 @@ absl::Status CheckPolicyRules(const PolicyRules& rules) {
       return absl::InvalidArgumentError(Concat("node ", DescribeRule(rule), ": ", what));
     };
     if (rule.op.empty() && rule.name.empty() && rule.match.empty()) return error("give op, name or match");
-    if (!rule.precision && !rule.floor && !rule.ceiling) return error("give precision, floor or ceiling");
-    if (rule.precision && (rule.floor || rule.ceiling)) return error("give precision, or floor and ceiling, not both");
-    for (const auto& wanted : {rule.precision, rule.floor, rule.ceiling}) {
+    if (!rule.precision && !rule.min_precision && !rule.max_precision) return error("give precision, min_precision or max_precision");
+    if (rule.precision && (rule.min_precision || rule.max_precision)) return error("give precision, or min_precision and max_precision, not both");
+    for (const auto& wanted : {rule.precision, rule.min_precision, rule.max_precision}) {
       if (wanted && BitsOfPrecision(*wanted) == 0) return error("a node's precision is fp32, bf16, fp16 or int8");
     }
-    if (rule.floor && rule.ceiling && BitsOfPrecision(*rule.floor) > BitsOfPrecision(*rule.ceiling)) {
-      return error("the floor is above the ceiling");
+    if (rule.min_precision && rule.max_precision && BitsOfPrecision(*rule.min_precision) > BitsOfPrecision(*rule.max_precision)) {
+      return error("min_precision is above max_precision");
     }
     HALFTONE_RETURN_IF_ERROR(Compile(rule.match).status());
   }

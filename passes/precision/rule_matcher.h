@@ -2,12 +2,13 @@
 #ifndef HALFTONE_PASSES_PRECISION_RULE_MATCHER_H_
 #define HALFTONE_PASSES_PRECISION_RULE_MATCHER_H_
 
-#include <regex>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "passes/precision/policy_rules.h"
+#include "re2/re2.h"
 
 namespace halftone {
 
@@ -25,7 +26,7 @@ class RuleMatcher {
   explicit RuleMatcher(const PolicyRules& rules) : rules_(rules) {}
 
   const PolicyRules& rules_;
-  std::vector<std::regex> patterns_;
+  std::vector<std::unique_ptr<const re2::RE2>> patterns_;  // of rules_.nodes; RE2 cannot be moved
 };
 
 // "rule 'conv.*'", "rule op=Conv2D".

@@ -147,24 +147,36 @@ TEST(CoresTest, OneThreadOfEachPhysicalCoreAndOneNodeFirst) {
   EXPECT_THAT(ParseCoreList("0-2,5"), ElementsAre(0, 1, 2, 5));
 }
 
-TEST(RoundFactsTest, ReasonsAgainstARound) {
+TEST(RoundFactsTest, InvalidAndNoisyRounds) {
   const RoundFacts good{.seconds = 1, .load = 0.5, .cores = 4, .threads = 2, .tasks = 2, .pinned = true};
   EXPECT_THAT(InvalidReasons(good, 2), IsEmpty());
-  const auto reasons = [&](void (*spoil)(RoundFacts&)) {
+  EXPECT_THAT(NoiseReasons(good, 2, {}), IsEmpty());
+  NoiseLimits limits;
+  const auto noise = [&](void (*disturb)(RoundFacts&)) {
     RoundFacts bad = good;
-    spoil(bad);
-    return InvalidReasons(bad, 2);
+    disturb(bad);
+    EXPECT_THAT(InvalidReasons(bad, 2), IsEmpty()) << "it measured what it should";
+    return NoiseReasons(bad, 2, limits);
   };
-  EXPECT_THAT(reasons([](RoundFacts& f) { f.cgroup_throttled = 3; }), ElementsAre(HasSubstr("quota")));
-  EXPECT_THAT(reasons([](RoundFacts& f) { f.steal_share = 0.02; }),
-              ElementsAre("the hypervisor took 2.0 % of the CPU time (limit 1 %)"));
-  EXPECT_THAT(reasons([](RoundFacts& f) { f.load = 4.5; }), ElementsAre("4.5 tasks wanted to run on 4 cores"));
-  EXPECT_THAT(reasons([](RoundFacts& f) { f.involuntary_switches = 20; }), IsEmpty());
-  EXPECT_THAT(reasons([](RoundFacts& f) { f.involuntary_switches = 21; }), ElementsAre(HasSubstr("context switches")));
-  EXPECT_THAT(reasons([](RoundFacts& f) { f.pinned = false; }), ElementsAre(HasSubstr("pinned")));
-  EXPECT_THAT(reasons([](RoundFacts& f) { f.major_faults = 1; }), ElementsAre(HasSubstr("from disk")));
-  EXPECT_THAT(reasons([](RoundFacts& f) { f.swapped_bytes = 4096; }), ElementsAre(HasSubstr("swapped out")));
-  EXPECT_THAT(reasons([](RoundFacts& f) { f.tasks = 3; }), ElementsAre("the process had 3 threads, not 2"));
+  const auto steal = [](RoundFacts& f) { f.steal_share = 0.02; };
+  const auto load = [](RoundFacts& f) { f.load = 4.5; };
+  const auto switches = [](RoundFacts& f) { f.involuntary_switches = 21; };
+  EXPECT_THAT(noise([](RoundFacts& f) { f.cgroup_throttled = 3; }), ElementsAre(HasSubstr("quota")));
+  EXPECT_THAT(noise(steal), ElementsAre("the hypervisor took 2.0 % of the CPU time (limit 1 %)"));
+  EXPECT_THAT(noise(load), ElementsAre("load: 4.5 running tasks on 4 cores"));
+  EXPECT_THAT(noise([](RoundFacts& f) { f.involuntary_switches = 20; }), IsEmpty());
+  EXPECT_THAT(noise(switches), ElementsAre(HasSubstr("context switches")));
+  EXPECT_THAT(noise([](RoundFacts& f) { f.major_faults = 1; }), ElementsAre(HasSubstr("from disk")));
+  EXPECT_THAT(noise([](RoundFacts& f) { f.swapped_bytes = 4096; }), ElementsAre(HasSubstr("swapped out")));
+  limits = {.context_switches = 11, .steal = 0.05, .load = 2};
+  for (const auto& tolerated : {+steal, +load, +switches}) EXPECT_THAT(noise(tolerated), IsEmpty());
+
+  RoundFacts bad = good;
+  bad.pinned = false;
+  EXPECT_THAT(InvalidReasons(bad, 2), ElementsAre(HasSubstr("pinned")));
+  bad = good;
+  bad.tasks = 3;
+  EXPECT_THAT(InvalidReasons(bad, 2), ElementsAre("the process had 3 threads, not 2"));
   EXPECT_THAT(InvalidReasons(good, 1), ElementsAre("OpenMP uses 2 threads, not 1", "the process had 2 threads, not 1"));
 }
 

@@ -17,9 +17,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kMaxStealShare = 0.01;
-constexpr double kMaxSwitchesPerSecondAndThread = 10;
-
 // First line of /proc/stat: user nice system idle iowait irq softirq steal (the guests' time is in user already).
 struct MachineTime {
   double total = 0;
@@ -52,7 +49,7 @@ int64_t NumberAfter(const std::string& path, const std::string& name, int64_t ot
   return otherwise;
 }
 
-// Tasks that run or wait for a core at this moment, this one included. (The load average would still hold the minute
+// Tasks that run or wait for a core now, this one included. (The load average would still hold the minute
 // before.)
 int64_t ReadRunning() { return NumberAfter("/proc/stat", "procs_running ", 1); }
 
@@ -139,18 +136,29 @@ std::vector<std::string> InvalidReasons(const RoundFacts& facts, int threads) {
   const auto add = [&](bool bad, std::string reason) {
     if (bad) reasons.push_back(std::move(reason));
   };
-  const double switches = static_cast<double>(facts.involuntary_switches) / std::max(facts.seconds, 1e-9) / threads;
-  add(facts.cgroup_throttled > 0,
-      Concat("the container's CPU quota stopped the process ", facts.cgroup_throttled, " times"));
-  add(facts.steal_share > kMaxStealShare,
-      absl::StrFormat("the hypervisor took %.1f %% of the CPU time (limit 1 %%)", facts.steal_share * 100));
-  add(switches > kMaxSwitchesPerSecondAndThread,
-      absl::StrFormat("%.0f involuntary context switches a second and thread (limit 10)", switches));
-  add(facts.load > facts.cores, absl::StrFormat("%.1f tasks wanted to run on %d cores", facts.load, facts.cores));
   add(facts.threads != threads, Concat("OpenMP uses ", facts.threads, " threads, not ", threads));
   add(facts.tasks > threads, Concat("the process had ", facts.tasks, " threads, not ", threads));
   add(threads > facts.cores, Concat(threads, " threads on ", facts.cores, " cores"));
   add(!facts.pinned, "threads could not be pinned to cores");
+  return reasons;
+}
+
+std::vector<std::string> NoiseReasons(const RoundFacts& facts, int threads, const NoiseLimits& limits) {
+  std::vector<std::string> reasons;
+  const auto add = [&](bool bad, std::string reason) {
+    if (bad) reasons.push_back(std::move(reason));
+  };
+  const double switches = static_cast<double>(facts.involuntary_switches) / std::max(facts.seconds, 1e-9) / threads;
+  add(facts.cgroup_throttled > 0,
+      Concat("the container's CPU quota stopped the process ", facts.cgroup_throttled, " times"));
+  add(facts.steal_share > limits.steal,
+      absl::StrFormat("the hypervisor took %.1f %% of the CPU time (limit %g %%)", facts.steal_share * 100,
+                      limits.steal * 100));
+  add(switches > limits.context_switches,
+      absl::StrFormat("%.0f involuntary context switches per second and thread (limit %g)", switches,
+                      limits.context_switches));
+  add(facts.load > limits.load * facts.cores,
+      absl::StrFormat("load: %.1f running tasks on %d cores", facts.load, facts.cores));
   add(facts.major_faults > 0, Concat(facts.major_faults, " pages came from disk while measuring"));
   add(facts.swapped_bytes > 0, Concat(facts.swapped_bytes, " bytes of the process were swapped out"));
   return reasons;

@@ -1,4 +1,4 @@
-// What may have spoilt a round of a benchmark, and the limits beyond which it is not believed.
+// What may have disturbed a round of a benchmark, and the limits beyond which it is noisy.
 #ifndef HALFTONE_RUNTIME_MEASURE_ROUND_FACTS_H_
 #define HALFTONE_RUNTIME_MEASURE_ROUND_FACTS_H_
 
@@ -15,7 +15,7 @@ struct RoundFacts {
   int64_t involuntary_switches = 0;  // of all threads of this process, during the measured part
   double steal_share = 0;            // of the machine's CPU time, taken by the hypervisor
   int64_t cgroup_throttled = 0;      // increase of nr_throttled
-  double load = 0;                   // tasks that wanted to run, mean of the beginning and the end
+  double load = 0;                   // running tasks, mean of the beginning and the end
   int cores = 0;                     // that the benchmark may use
   int threads = 0;                   // that OpenMP would use
   int tasks = 0;                     // threads that this process had
@@ -46,13 +46,22 @@ double TimerNanoseconds();
 // VmHWM, or 0: the most memory that this process ever had, in bytes.
 int64_t PeakResidentBytes();
 
-// Why one process's round must not be believed, one sentence each; empty: it may be. `threads`: those that were asked
-// for.
+// A round beyond one of these is noisy. docs/design/benchmark_method.md has them.
+struct NoiseLimits {
+  double context_switches = 10;  // involuntary ones, per second and thread
+  double steal = 0.01;           // share of the machine's CPU time
+  double load = 1;               // running tasks per core
+  double frequency = 0.05;       // SpinDrift over all rounds
+};
+
+// Why a process did not measure what it should (`threads` pinned threads), one sentence each; empty: it did.
 std::vector<std::string> InvalidReasons(const RoundFacts& facts, int threads);
 
-// The slowest spin over the fastest, minus 1. Above kMaxSpinDrift the clock frequency changed between rounds.
+// What disturbed a round, one sentence each; empty: nothing beyond the limits.
+std::vector<std::string> NoiseReasons(const RoundFacts& facts, int threads, const NoiseLimits& limits);
+
+// The slowest spin over the fastest, minus 1: how much the clock frequency changed between rounds.
 double SpinDrift(std::span<const double> spin_us);
-inline constexpr double kMaxSpinDrift = 0.05;
 
 }  // namespace halftone
 

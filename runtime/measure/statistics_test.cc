@@ -138,5 +138,16 @@ TEST(StatisticsTest, TheIntervalDecides) {
   EXPECT_EQ(Judge({0.7, 1.4}), Verdict::kUndecided);
 }
 
+TEST(WidenedByNoise, ByWhatTheSelfCheckShows) {
+  EXPECT_EQ(NoiseFactor({0.999, 1.001}), 1 / 0.999);
+  EXPECT_EQ(NoiseFactor({0.8, 1.1}), 1.25);
+  EXPECT_EQ(NoiseFactor({1.01, 1.04}), 1.04);
+  const Interval wide = WidenedByNoise({0.5, 0.6}, {0.8, 1.1});
+  EXPECT_DOUBLE_EQ(wide.low, 0.4);
+  EXPECT_DOUBLE_EQ(wide.high, 0.75);
+  EXPECT_EQ(Judge(wide), Verdict::kFaster);
+  EXPECT_EQ(Judge(WidenedByNoise({0.7, 0.9}, {0.8, 1.1})), Verdict::kUndecided);
+}
+
 }  // namespace
 }  // namespace halftone

@@ -84,7 +84,7 @@ TEST(CheckSpec, Int8) {
   int8.set_calibration_method("percentile");
   int8.set_percentile(99.9);
   int8.set_fallback_precision(v1::PRECISION_BF16);
-  int8.set_max_top1_drop(0);
+  int8.mutable_accuracy_goal()->set_top1_drop(0);
   int8.set_budget_seconds(5);
   optimize.mutable_ranges()->set_path("m.ranges.json");
   *optimize.mutable_ranges()->mutable_digest() = DigestOf("x");
@@ -101,15 +101,16 @@ TEST(CheckSpec, Int8) {
   int8.set_quant_format(static_cast<v1::QuantFormat>(77));
   int8.set_mode(static_cast<v1::Int8Mode>(77));
   int8.set_trim_ranges(51);
-  int8.set_max_top1_drop(-1);
-  int8.set_min_sqnr_db(std::nan(""));
-  int8.set_min_cosine(2);
+  int8.mutable_accuracy_goal()->set_top1_drop(1);  // a percentage point is 0.01
+  int8.mutable_accuracy_goal()->set_sqnr(std::nan(""));
+  int8.mutable_accuracy_goal()->set_cosine(2);
   int8.set_budget_seconds(-1);
   optimize.mutable_policy()->set_precisions(0, v1::PRECISION_BF16);
   const std::string at = "spec.optimize.policy.int8.";
-  EXPECT_EQ(FieldsOf(spec), (Fields{at + "percentile", at + "rest", at + "form", at + "mode", at + "trim_ranges",
-                                    at + "max_top1_drop", at + "min_sqnr_db", at + "min_cosine", at + "budget_seconds",
-                                    "spec.optimize.ranges", "spec.optimize.ranges"}));
+  EXPECT_EQ(FieldsOf(spec), (Fields{at + "percentile", at + "fallback_precision", at + "quant_format", at + "mode",
+                                    at + "trim_ranges", at + "accuracy_goal.top1_drop", at + "accuracy_goal.sqnr",
+                                    at + "accuracy_goal.cosine", at + "budget_seconds", "spec.optimize.ranges",
+                                    "spec.optimize.ranges"}));
   int8.Clear();
   int8.set_percentile(99);
   int8.set_budget_seconds(5);
@@ -154,7 +155,7 @@ TEST(CheckSpec, HowABenchmarkIsMeasured) {
   benchmark.set_wait_policy("busy");
   bench.mutable_policy()->add_nodes()->set_precision(v1::PRECISION_BF16);
   EXPECT_EQ(FieldsOf(spec),
-            (Fields{"spec.bench.benchmark.instances", "spec.bench.benchmark.profile", "spec.bench.benchmark.cores[1]",
+            (Fields{"spec.bench.benchmark.instances", "spec.bench.benchmark.preset", "spec.bench.benchmark.cores[1]",
                     "spec.bench.benchmark.wait_policy", "spec.bench.policy.nodes[0].match"}));
   benchmark.mutable_cores()->Truncate(1);
   EXPECT_EQ(FieldsOf(spec)[2], "spec.bench.benchmark.cores");
@@ -167,14 +168,14 @@ TEST(CheckSpec, RulesForNodes) {
   policy.set_planner(v1::PLANNER_PLACEMENT);
   policy.add_op_types("conv2d");
   policy.add_nodes()->set_op("Conv");
-  policy.mutable_nodes(0)->set_floor(v1::PRECISION_FP32);
+  policy.mutable_nodes(0)->set_min_precision(v1::PRECISION_FP32);
   policy.add_nodes()->set_name("dense");
-  policy.mutable_nodes(1)->set_ceiling(v1::PRECISION_FP16);
+  policy.mutable_nodes(1)->set_max_precision(v1::PRECISION_FP16);
   EXPECT_EQ(FieldsOf(spec), Fields{});
-  policy.mutable_nodes(1)->set_ceiling(v1::PRECISION_ORIGINAL);
-  policy.mutable_nodes(0)->clear_floor();
+  policy.mutable_nodes(1)->set_max_precision(v1::PRECISION_ORIGINAL);
+  policy.mutable_nodes(0)->clear_min_precision();
   policy.set_target_runtime(static_cast<v1::Policy::TargetRuntime>(77));
-  EXPECT_EQ(FieldsOf(spec), (Fields{"spec.optimize.policy.nodes[0].precision", "spec.optimize.policy.nodes[1].ceiling",
+  EXPECT_EQ(FieldsOf(spec), (Fields{"spec.optimize.policy.nodes[0].precision", "spec.optimize.policy.nodes[1].max_precision",
                                     "spec.optimize.policy.target_runtime"}));
 }
 

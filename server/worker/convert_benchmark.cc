@@ -12,24 +12,42 @@ double Seconds(const google::protobuf::Duration& duration) {
   return static_cast<double>(duration.seconds()) + static_cast<double>(duration.nanos()) * 1e-9;
 }
 
-v1::BenchmarkPreset ToProto(BenchmarkProfile profile) {
-  switch (profile) {
-    case BenchmarkProfile::kQuick:
+v1::BenchmarkPreset ToProto(BenchmarkPreset preset) {
+  switch (preset) {
+    case BenchmarkPreset::kQuick:
       return v1::BENCHMARK_PRESET_QUICK;
-    case BenchmarkProfile::kStandard:
+    case BenchmarkPreset::kStandard:
       return v1::BENCHMARK_PRESET_STANDARD;
-    case BenchmarkProfile::kStrict:
+    case BenchmarkPreset::kStrict:
       return v1::BENCHMARK_PRESET_STRICT;
-    case BenchmarkProfile::kCustom:
+    case BenchmarkPreset::kCustom:
       return v1::BENCHMARK_PRESET_CUSTOM;
   }
   return v1::BENCHMARK_PRESET_UNSPECIFIED;
 }
 
-BenchmarkProfile FromProto(v1::BenchmarkPreset profile) {
-  if (profile == v1::BENCHMARK_PRESET_STANDARD) return BenchmarkProfile::kStandard;
-  if (profile == v1::BENCHMARK_PRESET_STRICT) return BenchmarkProfile::kStrict;
-  return BenchmarkProfile::kQuick;
+BenchmarkPreset FromProto(v1::BenchmarkPreset preset) {
+  if (preset == v1::BENCHMARK_PRESET_STANDARD) return BenchmarkPreset::kStandard;
+  if (preset == v1::BENCHMARK_PRESET_STRICT) return BenchmarkPreset::kStrict;
+  return BenchmarkPreset::kQuick;
+}
+
+NoiseLimits FromProto(const v1::NoiseLimits& proto) {
+  NoiseLimits limits;
+  if (proto.has_context_switches()) limits.context_switches = proto.context_switches();
+  if (proto.has_steal()) limits.steal = proto.steal();
+  if (proto.has_load()) limits.load = proto.load();
+  if (proto.has_frequency()) limits.frequency = proto.frequency();
+  return limits;
+}
+
+v1::NoiseLimits ToProto(const NoiseLimits& limits) {
+  v1::NoiseLimits proto;
+  proto.set_context_switches(limits.context_switches);
+  proto.set_steal(limits.steal);
+  proto.set_load(limits.load);
+  proto.set_frequency(limits.frequency);
+  return proto;
 }
 
 v1::Speedup ToProto(const SpeedupResult& result) {
@@ -65,13 +83,14 @@ BenchmarkOptions ToBenchmarkOptions(const v1::BenchmarkSpec& spec) {
   std::optional<double> seconds;
   if (spec.rounds() > 0) rounds = spec.rounds();
   if (spec.has_round_time()) seconds = Seconds(spec.round_time());
-  ApplyProfile(FromProto(spec.preset()), rounds, seconds, options);
+  ApplyPreset(FromProto(spec.preset()), rounds, seconds, options);
   options.threads = std::max(spec.threads(), 1);
   options.instances = std::max(spec.instances(), 1);
   options.batch = std::max(spec.batch(), 1);
-  options.cold_weights = spec.cold_cache();
+  options.cold_cache = spec.cold_cache();
   options.cores = {spec.cores().begin(), spec.cores().end()};
   options.wait_policy = spec.wait_policy();
+  options.noise_limits = FromProto(spec.noise_limits());
   options.skip = spec.skip();
   options.seed = spec.seed() != 0 ? spec.seed() : 1;
   return options;
@@ -139,13 +158,14 @@ v1::Benchmark ToProto(const BenchmarkResult& result, const BenchmarkOptions& opt
   proto.set_p95_ms(summary.p95_ms.value_or(0));
   proto.set_p99_ms(summary.p99_ms.value_or(0));
   proto.set_p999_ms(summary.p999_ms.value_or(0));
-  proto.set_samples_per_second(summary.inferences_per_second);
+  proto.set_samples_per_second(summary.inferences_per_second * static_cast<double>(options.batch));
   proto.set_samples(static_cast<int>(summary.samples));
   proto.set_rounds(static_cast<int>(summary.round_ms.size()));
   proto.mutable_round_medians_ms()->Assign(summary.round_ms.begin(), summary.round_ms.end());
   if (result.speedup.has_value()) *proto.mutable_speedup() = ToProto(*result.speedup);
-  proto.set_valid(result.invalid_reasons.empty());
+  proto.set_valid(result.valid);
   for (const std::string& reason : result.invalid_reasons) proto.add_invalid_reasons(reason);
+  for (const std::string& reason : result.noise) proto.add_noise(reason);
   proto.set_batch(static_cast<int>(options.batch));
   proto.set_load_ms(MedianOf(result.rounds, [](const RoundResult& r) { return r.load_ms; }));
   proto.set_compile_ms(MedianOf(result.rounds, [](const RoundResult& r) { return r.plan_ms; }));
@@ -162,18 +182,20 @@ v1::Benchmark ToProto(const BenchmarkResult& result, const BenchmarkOptions& opt
 v1::BenchmarkRun ToProto(const BenchmarkRunResult& run, const std::vector<VariantResult>& variants,
                          const BenchmarkOptions& options) {
   v1::BenchmarkRun proto;
-  proto.set_preset(ToProto(options.profile));
+  proto.set_preset(ToProto(options.preset));
   proto.set_valid(std::all_of(variants.begin(), variants.end(), [](const VariantResult& variant) {
-    return !variant.benchmark.has_value() || variant.benchmark->invalid_reasons.empty();
+    return !variant.benchmark.has_value() || variant.benchmark->valid;
   }));
   for (const std::string& reason : run.invalid_reasons) proto.add_invalid_reasons(reason);
+  for (const std::string& reason : run.noise) proto.add_noise(reason);
+  *proto.mutable_noise_limits() = ToProto(options.noise_limits);
   proto.set_rounds(options.rounds);
   proto.set_round_seconds(options.round_seconds);
   proto.set_round_samples(options.round_samples);
   proto.set_threads(options.threads);
   proto.set_instances(options.instances);
   proto.set_batch(static_cast<int>(options.batch));
-  proto.set_cold_cache(options.cold_weights);
+  proto.set_cold_cache(options.cold_cache);
   proto.mutable_cores()->Assign(run.cores.chosen.begin(), run.cores.chosen.end());
   for (const std::string& variable : run.variables) proto.add_variables(variable);
   for (const std::string& round : run.order) proto.add_order(round);

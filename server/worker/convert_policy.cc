@@ -41,8 +41,8 @@ PolicyRules ToRules(const v1::Policy& policy) {
                            .name = rule.name(),
                            .match = rule.match(),
                            .precision = ToType(rule.precision()),
-                           .floor = ToType(rule.min_precision()),
-                           .ceiling = ToType(rule.max_precision())});
+                           .min_precision = ToType(rule.min_precision()),
+                           .max_precision = ToType(rule.max_precision())});
   }
   rules.keep_first = policy.keep_first();
   rules.keep_last = policy.keep_last();

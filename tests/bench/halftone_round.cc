@@ -69,7 +69,9 @@ int Main(int argc, char** argv) {
   facts.cores = std::atoi(second_start);
   nlohmann::json out;
   out["samples_ms"] = Milliseconds(round->samples);
-  out["noise"] = InvalidReasons(facts, spec.run.threads);
+  std::vector<std::string> noise = InvalidReasons(facts, spec.run.threads);
+  for (std::string& reason : NoiseReasons(facts, spec.run.threads, NoiseLimits())) noise.push_back(std::move(reason));
+  out["noise"] = noise;
   out["plan_ms"] = round->plan_ms;
   std::printf("%s\n", out.dump().c_str());
   return 0;

@@ -8,7 +8,7 @@ import json
 
 from programs import BenchError, program, run
 
-PRECISIONS = {"FP32": "fp32", "BF16": "bf16"}
+PRECISIONS = ("fp32", "bf16")
 MOST_STEPS = 8  # kept
 
 
@@ -19,7 +19,7 @@ def profile(model, samples, scenario):
                                 scenario.threads, "--json", "--quiet"], f"halftone profile {model.name}"))
     except BenchError as error:
         return {"why_not": str(error).splitlines()[-1]}
-    return {PRECISIONS[v["precision"]]: read(v) for v in found["variants"] if v["precision"] in PRECISIONS}
+    return {v["precision"]: read(v) for v in found["variants"] if v["precision"] in PRECISIONS}
 
 
 def read(variant):

@@ -69,7 +69,7 @@ def measure(model, options):
         return json.loads(kept.read_text())
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        how = ["--no-bench"] if options.no_bench else ["--profile", options.profile]
+        how = ["--no-bench"] if options.no_bench else ["--preset", options.profile]
         command = ["halftone", "optimize", model, "--precision", "fp32", "--out", folder / "out", "--quiet", *samples(model, folder), *how]
         run = subprocess.run(command, capture_output=True, text=True)
         if run.returncode != 0:

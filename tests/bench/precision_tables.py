@@ -98,7 +98,7 @@ def classes_of(file, samples, threads):
 
 def measure_once(model, planner, samples, options, folder):
     path = model_path(model)
-    how = ["--no-bench"] if options.no_bench else ["--profile", options.profile]
+    how = ["--no-bench"] if options.no_bench else ["--preset", options.profile]
     if not options.no_bench:
         wait_for_quiet()
     evaluation = ["--eval", samples] if samples else []

@@ -39,13 +39,13 @@ def check_report(t, report, out, extension):
 
 @case("an ONNX file comes back fused and as bf16, with true numbers")
 def _(t):
-    report, out = t.optimize(ONNX, "--eval", ONNX_EVAL, "--force", *QUICK)
+    report, out = t.optimize(ONNX, "--eval", ONNX_EVAL, "--allow-emulation", *QUICK)
     check_report(t, report, out, ".onnx")
 
 
 @case("a GraphDef comes back fused and as bf16, with true numbers")
 def _(t):
-    report, out = t.optimize(PB, "--eval", PB_EVAL, "--force", *QUICK)
+    report, out = t.optimize(PB, "--eval", PB_EVAL, "--allow-emulation", *QUICK)
     check_report(t, report, out, ".pb")
 
 

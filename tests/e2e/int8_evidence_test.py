@@ -24,9 +24,9 @@ def samples(t, first, end):
     return path
 
 
-@case("every layer of bytes has a certificate, in the report, as a note and in --explain", needs=NUMPY)
+@case("every layer of bytes has a certificate, in the report, as a note and in --explain-precision", needs=NUMPY)
 def _(t):
-    run = t.halftone("optimize", ONNX, *INT8, "--calibration", samples(t, 0, 50), "--out", "out", "--explain")
+    run = t.halftone("optimize", ONNX, *INT8, "--calibration", samples(t, 0, 50), "--out", "out", "--explain-precision")
     t.equal(run.returncode, 0, run.stderr)
     int8 = variant(json.loads((t.folder / "out" / "report.json").read_text()), "int8")
     layers = [d for d in int8["decisions"] if d["rule"] == "int8.contraction"]
@@ -38,7 +38,7 @@ def _(t):
         t.check(re.search(rf"{re.escape(layer['saturation'])} +{re.escape(layer['node'])} +{layer['least']} \.\. {layer['most']}", run.stdout),
                 f"{layer} is not in\n{run.stdout}")
     t.contains(run.stdout, "int8: saturation: ")
-    # --explain measures what it shows, where there are samples; nothing else does unasked.
+    # --explain-precision measures what it shows, where there are samples; nothing else does unasked.
     table = run.stdout[run.stdout.index("why each node of int8 is"):].splitlines()
     for layer in layers:
         t.check("sqnr_alone_db" in layer and "result_min" in layer and "result_max" in layer, layer)
@@ -50,14 +50,14 @@ def _(t):
     quiet = variant(report, "int8")
     t.check(not any("sqnr_alone_db" in d for d in quiet["decisions"]), "measured unasked")
     t.equal(quiet["artifact"]["sha256"], int8["artifact"]["sha256"], "explaining changed the file")
-    random = t.halftone("optimize", ONNX, *INT8, "--out", "random", "--explain")
+    random = t.halftone("optimize", ONNX, *INT8, "--out", "random", "--explain-precision")
     t.equal(random.returncode, 0, random.stderr)
     t.check(re.search(r"  -  +int8\.contraction  ", random.stdout), f"measured on random inputs:\n{random.stdout}")
 
 
 @case("--sensitivity measures each node alone, without a goal", needs=NUMPY)
 def _(t):
-    run = t.halftone("optimize", ONNX, *INT8, "--calibration", samples(t, 0, 50), "--out", "out", "--sensitivity", "--explain")
+    run = t.halftone("optimize", ONNX, *INT8, "--calibration", samples(t, 0, 50), "--out", "out", "--sensitivity", "--explain-precision")
     t.equal(run.returncode, 0, run.stderr)
     int8 = variant(json.loads((t.folder / "out" / "report.json").read_text()), "int8")
     alone = {d["node"]: d["sqnr_alone_db"] for d in int8["decisions"] if "sqnr_alone_db" in d}
@@ -94,9 +94,9 @@ def _(t):
         t.equal((first[0], again[0]), ("samples", "cache"))
         t.equal(first[1:] == again[1:], True, "the files differ")
         t.equal(source("--calibration", ours, "--no-ranges-cache")[0], "samples")
-        t.equal(source("--calibration", ours, "--calibrator", "entropy")[0], "samples")
+        t.equal(source("--calibration", ours, "--calibration-method", "entropy")[0], "samples")
         t.equal(source("--calibration", others)[0], "samples")
-        t.equal(source("--calibration", ours, "--min-cosine", "0.1")[0], "cache", "a goal changes no range")
+        t.equal(source("--calibration", ours, "--accuracy-goal", "cosine=0.1")[0], "cache", "a goal changes no range")
         t.equal(counted(server), {"samples": 3, "cache": 2})
         t.contains((server.folder / "server.log").read_text(), "ranges from the cache")
 

@@ -221,8 +221,8 @@ def _(t):
         for number in (0, 3.5, -2, 1e-40, 1e37):
             samples = write_samples(t, array=filled(number))
             for calibrator in CALIBRATORS:
-                sound(t, server, model, "--calibration", samples, "--calibrator", calibrator, what=f"{number} {calibrator}")
-            for flags in (("--quant-format", "qoperator"), ("--activations", "s8", "--symmetric"), ("--smooth",)):
+                sound(t, server, model, "--calibration", samples, "--calibration-method", calibrator, what=f"{number} {calibrator}")
+            for flags in (("--quant-format", "qoperator"), ("--activations", "s8", "--symmetric"), ("--smooth-quant",)):
                 sound(t, server, model, "--calibration", samples, *flags, what=f"{number} {flags}")
         tiny = write_samples(t, array=filled(1e-40))
         sound(t, server, edited_net(t, channel=1e-38, weights=1e-38), "--calibration", tiny, what="1e-40 times 1e-38")
@@ -298,7 +298,7 @@ def _(t):
         path.write_text("")
         refused(t, server, (model, *INT8, "--ranges", path), ("the file is empty",), code=2)
         refused(t, server, (model, *INT8, "--ranges", out / "net.ranges.json", "--calibration", samples), ("give one of the two",), code=2)
-        refused(t, server, (model, "--no-bench", "--ranges", out / "net.ranges.json"), ("--ranges goes with --precision int8",), code=2)
+        refused(t, server, (model, "--no-bench", "--ranges", out / "net.ranges.json"), ("--ranges needs --precision int8",), code=2)
 
 
 @case("ranges made for another file of the same model are taken with a warning", needs=NUMPY)

@@ -10,9 +10,9 @@ from harness import DEMO, case, main, variant  # noqa: E402
 from two_runtimes import agree, ours, theirs, write_model  # noqa: E402
 
 INT8 = ("--precision", "int8", "--no-bench")
-WEIGHTS, DYNAMIC = (*INT8, "--int8-mode", "weights"), (*INT8, "--int8-mode", "dynamic")
+WEIGHTS, DYNAMIC = (*INT8, "--int8-mode", "weight-only"), (*INT8, "--int8-mode", "dynamic")
 NUMPY, PEERS = ("numpy",), ("numpy", "onnxruntime")
-LEAST_DECIBELS = {"weights": 35, "dynamic": 28}
+LEAST_DECIBELS = {"weight-only": 35, "dynamic": 28}
 
 # A gate beside the two layers: two products read x. The last product has computed operands alone.
 BODY = """m = MatMul(x, w1) a = Add(m, b1) h = Relu(a) g = MatMul(x, w3) s = Sigmoid(g) k = Mul(h, s) o = Gemm<transB=1>(k, w2, b2)
@@ -84,7 +84,7 @@ def _(t):
     t.equal([rule for rule in rules(report).values() if rule == "int8.weights"], ["int8.weights"] * 3)
     t.check(all(n["src_type"] in ("f32", "") for n in int8["nodes"] if n["op"].startswith("matmul")), f"{int8['nodes']}")
     sqnr = int8["fidelity"][0]["sqnr_db"]
-    t.check(sqnr >= LEAST_DECIBELS["weights"], f"{sqnr} dB")
+    t.check(sqnr >= LEAST_DECIBELS["weight-only"], f"{sqnr} dB")
     agree(t, file, x, within=1e-5)
 
 
@@ -190,7 +190,7 @@ def _(t):
 
 @case("what needs ranges of samples contradicts the modes that have none")
 def _(t):
-    for flags in (("--int8-mode", "weights", "--smooth"), ("--int8-mode", "dynamic", "--activations", "s8"), ("--int8-mode", "never")):
+    for flags in (("--int8-mode", "weight-only", "--smooth-quant"), ("--int8-mode", "dynamic", "--activations", "s8"), ("--int8-mode", "never")):
         run = t.halftone("optimize", DEMO / "digits.onnx", *INT8, *flags, "--out", "out")
         t.equal(run.returncode, 2, run.stderr)
         t.contains(run.stderr, "--int8-mode")

@@ -89,22 +89,20 @@ def _(t):
 
 # Flags, the field of the policy's int8, and what it must be there.
 FLAGS = [
-    (("--calibrator", "percentile"), "calibrator", "percentile"),
+    (("--calibration-method", "percentile"), "calibration_method", "percentile"),
     (("--percentile", "99.5"), "percentile", 99.5),
     (("--activations", "s8"), "activations", "s8"),
     (("--symmetric",), "symmetric", True),
     (("--per-tensor-weights",), "per_tensor_weights", True),
-    (("--fallback-precision", "bf16"), "rest", "bf16"),
-    (("--quant-format", "qoperator"), "form", "QOPERATOR"),
+    (("--fallback-precision", "bf16"), "fallback_precision", "bf16"),
+    (("--quant-format", "qoperator"), "quant_format", "qoperator"),
     (("--no-bias-correction",), "no_bias_correction", True),
     (("--no-equalization",), "no_equalization", True),
-    (("--smooth",), "smooth", True),
+    (("--smooth-quant",), "smooth_quant", True),
     (("--clip-weights",), "clip_weights", True),
     (("--reduce-range",), "reduce_range", True),
     (("--trim-ranges", "2"), "trim_ranges", 2),
-    (("--max-top1-drop", "50"), "max_top1_drop", 50),
-    (("--min-sqnr", "1"), "min_sqnr_db", 1),
-    (("--min-cosine", "0.1"), "min_cosine", 0.1),
+    (("--accuracy-goal", "top1-drop=0.5,sqnr=1", "--accuracy-goal", "cosine=0.1"), "accuracy_goal", {"top1_drop": 0.5, "sqnr": 1, "cosine": 0.1}),
     (("--budget", "60"), "budget_seconds", 60),
     (("--no-config-search",), "no_config_search", True),
 ]
@@ -117,17 +115,17 @@ def _(t):
     calibration, judge = split_digits(t)
     flags = [word for words, _, _ in FLAGS for word in words]
     with t.server() as server:
-        report, out = t.optimize(ONNX, *INT8, "--calibration", calibration, "--eval", judge, "--force", *flags, "--server", server.address)
+        report, out = t.optimize(ONNX, *INT8, "--calibration", calibration, "--eval", judge, "--allow-emulation", *flags, "--server", server.address)
         (name,) = re.findall(r"jobs/[0-9a-f]{32}", t.halftone("jobs", "list", "--server", server.address).stdout)
         job = json.loads(t.halftone("jobs", "show", name, "--server", server.address).stdout)
     policy = job["spec"]["optimize"]["policy"]["int8"]
     t.equal({field: policy.get(field) for _, field, _ in FLAGS}, {field: value for _, field, value in FLAGS})
-    t.equal(report["calibration"]["calibrator"], "percentile")
+    t.equal(report["calibration"]["calibration_method"], "percentile")
     ranges = json.loads((out / "digits.ranges.json").read_text())
     t.equal([ranges[key] for key in ("calibrator", "percentile", "type", "symmetric")], ["percentile", 99.5, "s8", True])
     goal = variant(report, "int8")["goal"]
     t.equal(goal["met"], True, goal)
-    for part in ("at most 50.00", "at least 1.0)", "at least 0.100000"):
+    for part in ("at most 0.5000", "at least 1.0)", "at least 0.100000"):
         t.contains(goal["text"], part)
     t.check(any(d["precision"] == "int8" for d in variant(report, "int8")["decisions"]), "nothing is int8")
     model = onnx.load(file_of(out, "int8"))
@@ -140,11 +138,11 @@ def _(t):
             t.equal((str(zero_point.dtype), int(zero_point)), ("int8", 0), node.name)
 
 
-@case("what a policy keeps from int8 is bf16 where the rest is", needs=NUMPY)
+@case("what a policy keeps out of int8 is bf16 where that is the fallback precision", needs=NUMPY)
 def _(t):
     calibration, _ = split_digits(t)
     policy = t.folder / "policy.yaml"
-    policy.write_text("precisions: [int8]\nforce: true\nint8: {rest: bf16}\nnodes:\n  - {op: Conv, floor: bf16}\n")
+    policy.write_text("precisions: [int8]\nallow_emulation: true\nint8: {fallback_precision: bf16}\nnodes:\n  - {op: Conv, min_precision: bf16}\n")
     report, _ = t.optimize(ONNX, "--policy", policy, "--no-bench", "--calibration", calibration)
     decisions = variant(report, "int8")["decisions"]
     kept = {d["precision"] for d in decisions if d["op"].startswith("conv")}
@@ -153,31 +151,31 @@ def _(t):
     t.check(0 < variant(report, "int8")["int8_share"] < 0.5, variant(report, "int8")["int8_share"])
 
 
-@case("a goal that int8 misses raises nodes until it holds; the budget ends the search", needs=NUMPY)
+@case("where int8 misses the accuracy goal, nodes fall back until it holds; the budget ends the search", needs=NUMPY)
 def _(t):
     calibration, judge = split_digits(t)
     flags = (ONNX, *INT8, "--calibration", calibration, "--eval", judge)
     free, _ = t.optimize(*flags)
     decibels = variant(free, "int8")["fidelity"][0]["sqnr_db"]
-    report, _ = t.optimize(*flags, "--min-sqnr", f"{decibels + 3:.2f}", "--no-config-search")
+    report, _ = t.optimize(*flags, "--accuracy-goal", f"sqnr={decibels + 3:.2f}", "--no-config-search")
     int8 = variant(report, "int8")
     t.equal(int8["goal"]["met"], True, int8["goal"])
     t.check(int8["goal"]["fallback_nodes"] > 0 and int8["fidelity"][0]["sqnr_db"] >= decibels + 2.99, f"{int8['goal']}, {int8['fidelity']}")
     t.check(any(d["rule"] == "int8.accuracy" for d in int8["decisions"]), f"{int8['decisions']}")
     t.equal([r["config"] for r in int8["goal"]["configs"]], ["min-max"])
-    report, _ = t.optimize(*flags, "--min-sqnr", "200", "--budget", "0.001")
+    report, _ = t.optimize(*flags, "--accuracy-goal", "sqnr=200", "--budget", "0.001")
     t.equal(variant(report, "int8")["goal"]["met"], False)
     for part in ("at its budget of 0.001 s", "NOT met"):
         t.check(any(part in w for w in report["warnings"]), f"no {part!r} in {report['warnings']}")
 
 
-@case("other configs come before nodes are raised: the table has each, ranges and report are of the one that is taken", needs=NUMPY)
+@case("other configurations come before fallback nodes: the table has each, ranges and report are of the chosen one", needs=NUMPY)
 def _(t):
     calibration, judge = split_digits(t)
     samples = ("--calibration", calibration, "--eval", judge)
 
-    # More than int8 can: every config is tried, and nodes are raised from the nearest.
-    run = t.halftone("optimize", ONNX, *INT8, *samples, "--min-sqnr", "200", "--out", "out")
+    # More than int8 can: every configuration is tried, and nodes fall back from the nearest.
+    run = t.halftone("optimize", ONNX, *INT8, *samples, "--accuracy-goal", "sqnr=200", "--out", "out")
     t.equal(run.returncode, 0, run.stderr)
     report = json.loads((t.folder / "out" / "report.json").read_text())
     goal = variant(report, "int8")["goal"]
@@ -187,32 +185,32 @@ def _(t):
     t.equal(tried[goal["config"]], max(tried.values()), f"{goal}")
     for name, sqnr in tried.items():
         star = re.escape("*") if name == goal["config"] else " "
-        t.check(re.search(rf"^  {star} +{sqnr:.1f} dB  top-1 drop .* points  cosine [\d.]+  missed +{re.escape(name)}$", run.stdout, re.M),
+        t.check(re.search(rf"^  {star} +{sqnr:.1f} dB  top-1 drop .*  cosine [\d.]+  missed +{re.escape(name)}$", run.stdout, re.M),
                 f"{name} is not in\n{run.stdout}")
-    t.contains(run.stdout, f"; config {goal['config']}")
-    t.equal(report["calibration"]["calibrator"], goal["config"].split(",")[0])
-    t.equal(json.loads((t.folder / "out" / "digits.ranges.json").read_text())["calibrator"], report["calibration"]["calibrator"])
+    t.contains(run.stdout, f"; configuration {goal['config']}")
+    t.equal(report["calibration"]["calibration_method"], goal["config"].split(",")[0])
+    t.equal(json.loads((t.folder / "out" / "digits.ranges.json").read_text())["calibrator"], report["calibration"]["calibration_method"])
 
     # The first that does it is taken, whole; and a run that is asked for it makes the same.
     own, better = tried["min-max"], next((r["config"] for r in goal["configs"] if r["sqnr_db"] > tried["min-max"] + 0.01), None)
     if better is not None:
         between = f"{(own + tried[better]) / 2:.4f}"
-        report, out = t.optimize(ONNX, *INT8, *samples, "--min-sqnr", between)
+        report, out = t.optimize(ONNX, *INT8, *samples, "--accuracy-goal", f"sqnr={between}")
         goal = variant(report, "int8")["goal"]
         t.equal((goal["met"], goal["config"], goal["fallback_nodes"]), (True, better, 0), f"{goal}")
-        flags = ["--calibrator", better.split(",")[0], *(f"--{word.strip()}" for word in better.split(",")[1:])]
+        flags = ["--calibration-method", better.split(",")[0], *(f"--{word.strip()}" for word in better.split(",")[1:])]
         _, again = t.optimize(ONNX, *INT8, *samples, *flags)
         t.equal((out / "digits.ranges.json").read_bytes() == (again / "digits.ranges.json").read_bytes(), True, "other ranges")
 
     # What the user names stays, and so do ranges of a file.
-    report, _ = t.optimize(ONNX, *INT8, *samples, "--min-sqnr", "200", "--calibrator", "entropy")
+    report, _ = t.optimize(ONNX, *INT8, *samples, "--accuracy-goal", "sqnr=200", "--calibration-method", "entropy")
     t.equal({r["config"].split(",")[0] for r in variant(report, "int8")["goal"]["configs"]}, {"entropy"})
     _, out = t.optimize(ONNX, *INT8, *samples)
     ranges, wide = json.loads((out / "digits.ranges.json").read_text()), t.folder / "wide.json"
     for row in ranges["values"].values():
         row.update(min=row["min"] * 4, max=row["max"] * 4)
     wide.write_text(json.dumps(ranges))
-    report, out = t.optimize(ONNX, *INT8, "--ranges", wide, "--eval", judge, "--min-sqnr", "200")
+    report, out = t.optimize(ONNX, *INT8, "--ranges", wide, "--eval", judge, "--accuracy-goal", "sqnr=200")
     t.equal({r["config"].split(",")[0] for r in variant(report, "int8")["goal"]["configs"]}, {"min-max"})
     ends = lambda path: {n: numpy().float32([v["min"], v["max"]]).tolist() for n, v in json.loads(path.read_text())["values"].items()}
     t.equal(ends(out / "digits.ranges.json"), ends(wide))
@@ -248,7 +246,7 @@ def _(t):
         t.contains(said, f"FAIL {gate[2:]} int8")
 
 
-@case("a gate of speed: a bar that nothing passes fails, a low one passes where the machine was quiet", needs=NUMPY)
+@case("a gate of speed: a limit that nothing reaches fails, a low one passes also on a noisy machine", needs=NUMPY)
 def _(t):
     calibration, _ = split_digits(t)
     quick = ("--calibration", calibration, "--rounds", "3", "--round-seconds", "0.05")
@@ -256,8 +254,7 @@ def _(t):
     t.equal(code, 4, said)
     t.contains(said, "FAIL min-speedup int8")
     code, said = gated(t, *quick, "--min-speedup", "int8=0.001")
-    compared = re.search("(int8|fp32): benchmark INVALID", said)  # of `original` nothing is asked
-    t.equal(code, 4 if compared else 0, said)
+    t.equal(code, 0, said)
     t.contains(said, "FAIL min-speedup int8: the benchmark of" if code else "PASS min-speedup int8")
     run = t.halftone("optimize", ONNX, *INT8, "--min-speedup", "int8=0.001")
     t.equal(run.returncode, 2, run.stderr)

@@ -44,7 +44,7 @@ for _isa, _flag in WITHOUT.items():
         @case(f"{_isa}, {_planner}: forced, it is lowered, answers like bf16 and says that it is emulated")
         def _(t, isa=_isa, planner=_planner):
             for model, samples in ((ONNX, ONNX_EVAL), (PB, PB_EVAL)):
-                report, _ = optimize(t, isa, model, samples, "--planner", planner, "--force")
+                report, _ = optimize(t, isa, model, samples, "--planner", planner, "--allow-emulation")
                 bf16 = variant(report, "bf16")
                 t.equal(bf16["emulated"], True)
                 t.check(any("emulated" in w for w in report["warnings"]), f"{report['warnings']}")
@@ -55,7 +55,7 @@ for _isa, _flag in WITHOUT.items():
 
 @case("the table marks the emulated variant and says why")
 def _(t):
-    run = t.halftone("optimize", ONNX, "--eval", ONNX_EVAL, "--force", "--rounds", "3", "--round-seconds", "0.05", "--out", t.folder / "out", env={"ONEDNN_MAX_CPU_ISA": "AVX2"})
+    run = t.halftone("optimize", ONNX, "--eval", ONNX_EVAL, "--allow-emulation", "--rounds", "3", "--round-seconds", "0.05", "--out", t.folder / "out", env={"ONEDNN_MAX_CPU_ISA": "AVX2"})
     t.equal(run.returncode, 0, run.stderr)
     t.contains(run.stdout, "bf16 (emulated)")
     t.contains(run.stdout + run.stderr, "emulated")

@@ -9,7 +9,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 from harness import DEMO, case, main, variant  # noqa: E402
 
 ONNX, GRAPHDEF = DEMO / "digits.onnx", DEMO / "digits.pb"
-QUICK = ("--no-bench", "--force")
+QUICK = ("--no-bench", "--allow-emulation")
 
 
 def worst(row):
@@ -32,9 +32,9 @@ def _(t):
         t.check(bf16["casts_run"] <= bf16["casts_in_file"] or not absorbs, f"{bf16['casts_run']} casts run, {bf16['casts_in_file']} in the file")
 
 
-@case("--explain prints what the report has")
+@case("--explain-precision prints what the report has")
 def _(t):
-    run = t.halftone("optimize", ONNX, *QUICK, "--explain", "--out", "out")
+    run = t.halftone("optimize", ONNX, *QUICK, "--explain-precision", "--out", "out")
     t.equal(run.returncode, 0, run.stderr)
     t.contains(run.stdout, "why each node of bf16 is what it is:\n")
     t.contains(run.stdout, "lists.allow")
@@ -46,25 +46,25 @@ def _(t):
 
 @case("an op list of one's own must be a part of the planner's")
 def _(t):
-    run = t.halftone("optimize", ONNX, "--planner", "placement", "--op-list", "conv2d,tanh", "--quiet")
+    run = t.halftone("optimize", ONNX, "--planner", "placement", "--op-types", "conv2d,tanh", "--quiet")
     t.equal(run.returncode, 2, run.stderr)
     t.contains(run.stderr, "tanh is not on Paddle's list (paddle)")
     t.contains(run.stderr, "fused_matmul")
-    run = t.halftone("optimize", ONNX, "--lists", "paddle", "--quiet")
+    run = t.halftone("optimize", ONNX, "--lists-version", "paddle", "--quiet")
     t.equal(run.returncode, 2, run.stderr)
-    t.contains(run.stderr, "lists_variant 'paddle': planner lists has tensorflow")
+    t.contains(run.stderr, "lists_version 'paddle': planner lists has tensorflow")
 
 
-@case("the first and the last layer, a floor and a ceiling")
+@case("the first and the last layer, a minimum and a maximum")
 def _(t):
     report, _ = t.optimize(ONNX, *QUICK, "--keep-first", "--keep-last")
     rules = [d["rule"] for d in variant(report, "bf16")["decisions"]]
     t.check("policy.first-layer" in rules and "policy.last-layer" in rules, f"{rules}")
     policy = t.folder / "policy.yaml"
-    policy.write_text("nodes:\n  - {op: Conv, floor: fp32}\n  - {op: Shape, ceiling: bf16}\n")
+    policy.write_text("nodes:\n  - {op: Conv, min_precision: fp32}\n  - {op: Shape, max_precision: bf16}\n")
     report, _ = t.optimize(ONNX, *QUICK, "--policy", policy)
     kept = [d for d in variant(report, "bf16")["decisions"] if d["op"] == "conv"]
-    t.check(kept and all(d["precision"] == "fp32" and d["rule"] == "policy.floor" for d in kept), f"{kept}")
+    t.check(kept and all(d["precision"] == "fp32" and d["rule"] == "policy.min-precision" for d in kept), f"{kept}")
 
 
 @case("float16 is written everywhere, and run where the CPU has it or by force")
@@ -108,10 +108,10 @@ def _(t):
     t.contains(values(plan(*lists, "--keep-last"), "rule"), "policy.last-layer")
     t.check("Relu" in values(plan(*lists), "op"), "no relu to rename")
     t.check("Relu" not in values(plan(*lists, "--pass", "rename_op(old=Relu,new=Elu)"), "op"), "they are still there")
-    t.equal(values(plan(*placement, "--op-list", "fc"), "planned_type"), ["f32"])
-    run = t.halftone("inspect", ONNX, *lists, "--op-list", "fc")
+    t.equal(values(plan(*placement, "--op-types", "fc"), "planned_type"), ["f32"])
+    run = t.halftone("inspect", ONNX, *lists, "--op-types", "fc")
     t.equal(run.returncode, 2, run.stderr)
-    t.contains(run.stderr, "op_list goes with planner placement")
+    t.contains(run.stderr, "op_types needs planner placement")
 
 
 main()

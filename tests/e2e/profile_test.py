@@ -43,7 +43,7 @@ for _model in (ONNX, PB):
 
     @case(f"each step of {_model.name} has its time, the same alone, and what could be gained")
     def _(t, model=_model):
-        report = profile(t, model, "--force")
+        report = profile(t, model, "--allow-emulation")
         t.equal([v["precision"] for v in report["variants"]], ["fp32", "bf16"])
         for v in report["variants"]:
             check_variant(t, v)
@@ -68,8 +68,8 @@ def compare_reorders(t, model, *arguments):
 
 @case("the report has as many reorders as oneDNN's lines of one inference")
 def _(t):
-    compare_reorders(t, ONNX, "--force")
-    compare_reorders(t, PB, "--force", "--batch", "3")
+    compare_reorders(t, ONNX, "--allow-emulation")
+    compare_reorders(t, PB, "--allow-emulation", "--batch", "3")
 
 
 for _name in ("imagenet/squeezenet_fp32_from_fp16.onnx", "imagenet/tiny_darknet_imagenet.onnx",
@@ -86,7 +86,7 @@ def _(t):
     file = t.folder / "lines.txt"
     # Where bf16 is emulated kernels run that are not covered.
     native = "avx512_bf16" in pathlib.Path("/proc/cpuinfo").read_text()
-    profile(t, ONNX, "--precision", "fp32,bf16" if native else "fp32", "--force", "--onednn-verbose", file)
+    profile(t, ONNX, "--precision", "fp32,bf16" if native else "fp32", "--allow-emulation", "--onednn-verbose", file)
     commands = [line[1:].strip() for line in file.read_text().splitlines() if re.match(r"#\s+halftone-worker ", line)]
     t.equal(len(commands), sum(map(len, exec_lines(file.read_text()))), "a line without a command")
     for command in commands:

@@ -95,7 +95,7 @@ def check(t, path, feed, expected=None):
     if len({value.shape[:1] for value in feed.values()}) == 1 and all(value.ndim for value in feed.values()):
         numpy.savez(t.folder / "samples.npz", **feed)
         samples = ["--eval", t.folder / "samples.npz"]
-    _, out = t.optimize(path, "--no-bench", "--force", *samples)
+    _, out = t.optimize(path, "--no-bench", "--allow-emulation", *samples)
     fused = session(out / f"{path.stem}.fp32.onnx")
     t.equal([output.name for output in fused.get_outputs()], names)
     for name, value, before in zip(names, fused.run(None, feed), peer):

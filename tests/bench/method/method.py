@@ -31,7 +31,7 @@ class Run:
     """One `halftone bench`: its report and its exit code."""
 
     def __init__(self, arguments, seed, environment=None, prefix=()):
-        command = [*prefix, "halftone", "bench", arguments.model, "--profile", arguments.profile, "--threads", arguments.threads, "--seed",
+        command = [*prefix, "halftone", "bench", arguments.model, "--preset", arguments.profile, "--threads", arguments.threads, "--seed",
                    seed, "--json", "--quiet"]
         done = subprocess.run([str(c) for c in command], capture_output=True, text=True, env={**os.environ, **(environment or {})})
         if done.returncode not in (0, NOISY):

@@ -179,7 +179,7 @@ def check_files(t, path, feed, precisions, planner, smaller=True, sqnr=20):
     """Of one job: the file of each precision."""
     import numpy
     numpy.savez(t.folder / "x.npz", **feed)
-    flags = ("--precision", ",".join(precisions), "--planner", planner, "--force", "--no-bench", "--eval", t.folder / "x.npz")
+    flags = ("--precision", ",".join(precisions), "--planner", planner, "--allow-emulation", "--no-bench", "--eval", t.folder / "x.npz")
     report, out = t.optimize(path, *flags, "--target-runtime", "onnxruntime")
     text = " ".join(report.get("warnings", []))
     t.check("does not load the file" not in text, text)
@@ -240,7 +240,7 @@ for _name, (_low, _high, _smaller) in (REST if ONLY_REST else REAL).items():
 @case("a file for any loader says that ONNX Runtime does not load it, and it does not", needs_shared=True, needs=PEERS)
 def _(t):
     path = shared("models", "mnist", "mnist_cnn.onnx")
-    report, out = t.optimize(path, "--precision", "bf16", "--force", "--no-bench")
+    report, out = t.optimize(path, "--precision", "bf16", "--allow-emulation", "--no-bench")
     t.contains(" ".join(report["warnings"]), "ONNX Runtime's CPU provider (1.21) does not load the file: it has no bf16 kernel")
     t.contains(" ".join(report["warnings"]), "--target-runtime onnxruntime writes")
     try:

@@ -93,7 +93,7 @@ g = GlobalAveragePool(q)  f = Flatten(g)  wt = Transpose<perm=[1,0]>(v)  m = Mat
 def _(t):
     path = model(t, "legacy", "(float[1,3,8,8] x, float[4,6] v) => (float[1,4] y)", [floats("w", 6, 3, 3, 3)], LEGACY, opset=7, ir_version=4)
     feed = {"x": row(1, 3, 8, 8), "v": row(4, 6)}
-    for flags in ((), ("--int8-mode", "weights")):
+    for flags in ((), ("--int8-mode", "weight-only")):
         _, out = t.optimize(path, "--precision", "fp32,bf16,int8", "--no-bench", *flags)
         for precision in ("fp32", "bf16", "int8"):
             file = out / f"legacy.{precision}.onnx"
