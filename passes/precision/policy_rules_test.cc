@@ -193,7 +193,8 @@ TEST(PolicyRules, MistakesAreTold) {
   EXPECT_THAT(error({.precision = kF32}), HasSubstr("give op, name or match"));
   EXPECT_THAT(error({.op = "Conv"}), HasSubstr("node rule op=Conv: give precision, min_precision or max_precision"));
   EXPECT_THAT(error({.op = "Conv", .precision = kBf16, .min_precision = kF32}), HasSubstr("not both"));
-  EXPECT_THAT(error({.op = "Conv", .min_precision = kF32, .max_precision = kBf16}), HasSubstr("min_precision is above max_precision"));
+  EXPECT_THAT(error({.op = "Conv", .min_precision = kF32, .max_precision = kBf16}),
+              HasSubstr("min_precision is above max_precision"));
   EXPECT_THAT(error({.op = "Conv", .precision = DataType::kInt64}), HasSubstr("is fp32, bf16, fp16 or int8"));
   EXPECT_THAT(error({.match = "conv(", .precision = kF32}), HasSubstr("is not a valid regular expression"));
   EXPECT_TRUE(CheckPolicyRules({.nodes = {{.op = "Conv", .min_precision = kBf16, .max_precision = kF32}}}).ok());

@@ -95,12 +95,15 @@ absl::Status CheckPolicyRules(const PolicyRules& rules) {
       return absl::InvalidArgumentError(Concat("node ", DescribeRule(rule), ": ", what));
     };
     if (rule.op.empty() && rule.name.empty() && rule.match.empty()) return error("give op, name or match");
-    if (!rule.precision && !rule.min_precision && !rule.max_precision) return error("give precision, min_precision or max_precision");
-    if (rule.precision && (rule.min_precision || rule.max_precision)) return error("give precision, or min_precision and max_precision, not both");
+    if (!rule.precision && !rule.min_precision && !rule.max_precision)
+      return error("give precision, min_precision or max_precision");
+    if (rule.precision && (rule.min_precision || rule.max_precision))
+      return error("give precision, or min_precision and max_precision, not both");
     for (const auto& wanted : {rule.precision, rule.min_precision, rule.max_precision}) {
       if (wanted && BitsOfPrecision(*wanted) == 0) return error("a node's precision is fp32, bf16, fp16 or int8");
     }
-    if (rule.min_precision && rule.max_precision && BitsOfPrecision(*rule.min_precision) > BitsOfPrecision(*rule.max_precision)) {
+    if (rule.min_precision && rule.max_precision &&
+        BitsOfPrecision(*rule.min_precision) > BitsOfPrecision(*rule.max_precision)) {
       return error("min_precision is above max_precision");
     }
     HALFTONE_RETURN_IF_ERROR(Compile(rule.match).status());
