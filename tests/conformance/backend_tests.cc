@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFolders[] = {"node", "simple", "pytorch-converted", "pytorch-operator"};
 
-// "rtol" of a data.json such as {"atol": 1e-07, "rtol": 0.001, ...}; `otherwise` where there is none.
+// A number such as "rtol" of a data.json: {"atol": 1e-07, "rtol": 0.001, ...}. `otherwise` if it is missing.
 float NumberIn(const std::string& json, const std::string& field, float otherwise) {
   const size_t at = json.find(Concat("\"", field, "\""));
   if (at == std::string::npos) return otherwise;
@@ -42,8 +42,8 @@ void FindFolders(const fs::path& root, const std::string& category, std::vector<
   }
 }
 
-// light/light_NAME.onnx; its tolerances stand in real/test_NAME/data.json.
-void FindLightNets(const fs::path& root, std::vector<BackendTest>& tests) {
+// light/light_NAME.onnx, with its tolerances in real/test_NAME/data.json.
+void FindLightModels(const fs::path& root, std::vector<BackendTest>& tests) {
   constexpr std::string_view kPrefix = "light_";
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(root / "light", ignored)) {
@@ -66,7 +66,8 @@ absl::StatusOr<Tensor> ReadTensor(const std::string& path) {
   HALFTONE_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
   const std::string file = fs::path(path).filename().string();
   onnx::TensorProto proto;
-  if (!onnx_format::ParseMessage(bytes, proto)) return absl::InvalidArgumentError(Concat(file, " is no tensor"));
+  if (!onnx_format::ParseMessage(bytes, proto))
+    return absl::InvalidArgumentError(Concat(file, " is not a TensorProto"));
   HALFTONE_RETURN_IF_ERROR(onnx_format::ValidateTensor(proto, file));
   if (onnx_format::FromOnnxType(proto.data_type()) == DataType::kUnknown) {
     return absl::UnimplementedError(Concat(file, " is of type ", onnx::TensorProto::DataType_Name(proto.data_type())));
@@ -104,7 +105,7 @@ std::string KindOf(const onnx::TypeProto& type) {
 absl::StatusOr<std::vector<BackendTest>> FindTests(const std::string& root) {
   std::vector<BackendTest> tests;
   for (const char* category : kFolders) FindFolders(root, category, tests);
-  FindLightNets(root, tests);
+  FindLightModels(root, tests);
   if (tests.empty()) return absl::NotFoundError(Concat("no backend tests below '", root, "'"));
   std::sort(tests.begin(), tests.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return tests;
@@ -125,7 +126,7 @@ ModelFacts FactsOf(const std::string& path) {
   for (const onnx::TensorProto& tensor : model.graph().initializer()) initialized.insert(tensor.name());
   for (const onnx::ValueInfoProto& input : model.graph().input()) {
     const std::string kind = KindOf(input.type());
-    if (!kind.empty()) facts.no_tensors = Concat("input '", input.name(), "' is ", kind);
+    if (!kind.empty()) facts.unsupported = Concat("input '", input.name(), "' is ", kind);
     if (initialized.contains(input.name())) continue;
     std::vector<int64_t> dims;
     for (const auto& dim : input.type().tensor_type().shape().dim())
@@ -134,7 +135,7 @@ ModelFacts FactsOf(const std::string& path) {
   }
   for (const onnx::ValueInfoProto& output : model.graph().output()) {
     const std::string kind = KindOf(output.type());
-    if (!kind.empty()) facts.no_tensors = Concat("output '", output.name(), "' is ", kind);
+    if (!kind.empty()) facts.unsupported = Concat("output '", output.name(), "' is ", kind);
   }
   return facts;
 }

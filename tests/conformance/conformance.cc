@@ -1,12 +1,12 @@
-// ONNX's backend tests through halftone: import, engine, reference functions, optimizer, export.
+// Runs ONNX's backend tests through import, engine, reference functions, optimizer and export.
 //
-//   conformance                           # all tests; "PASS name" or "FAIL name: way: reason", a line a test
-//   conformance 'node/test_conv*' relu    # globs of names; without a folder or "test_" is right too
+//   conformance                           # all tests; one line each: "PASS name" or "FAIL name: way: reason"
+//   conformance 'node/test_conv*' relu    # globs of names; folder and "test_" may be left out
 //   conformance --ops                     # appends the operator types of each model: "  [Conv Relu]"
-//   conformance --here node/test_abs      # no child process: for a debugger
+//   conformance --here node/test_abs      # without child processes, for a debugger
 //
-// The tests lie in $HALFTONE_ONNX_TESTDATA, by default where Debian's libonnx-testdata puts them. Exit code 1 if one
-// fails, 2 if there are none.
+// $HALFTONE_ONNX_TESTDATA names the folder of the tests; the default is that of Debian's libonnx-testdata. Exit code 1
+// if a test fails, 2 if there are no tests.
 
 #include <fnmatch.h>
 
@@ -72,19 +72,19 @@ int Run(const Options& options) {
     if (Wanted(test, options.globs)) tests.push_back(test);
   }
   if (tests.empty()) {
-    std::fprintf(stderr, "conformance: no test has such a name\n");
+    std::fprintf(stderr, "conformance: no test matches\n");
     return 2;
   }
   int passed = 0;
   const auto check = [&](int i) { return CheckTest(tests[static_cast<size_t>(i)], options.threads); };
-  const auto report = [&](int i, const std::string& why) {
+  const auto report = [&](int i, const std::string& problem) {
     const BackendTest& test = tests[static_cast<size_t>(i)];
     const std::string ops = options.ops ? OpsOf(test) : "";
-    if (why.empty()) {
+    if (problem.empty()) {
       ++passed;
       std::printf("PASS %s%s\n", test.name.c_str(), ops.c_str());
     } else {
-      std::printf("FAIL %s: %s%s\n", test.name.c_str(), OneLine(why).c_str(), ops.c_str());
+      std::printf("FAIL %s: %s%s\n", test.name.c_str(), OneLine(problem).c_str(), ops.c_str());
     }
     std::fflush(stdout);
   };
@@ -105,14 +105,14 @@ int main(int argc, char** argv) {
   halftone::Options options;
   const char* root = std::getenv("HALFTONE_ONNX_TESTDATA");
   options.root = root != nullptr ? root : halftone::kDefaultRoot;
-  CLI::App app("ONNX's backend tests through halftone");
+  CLI::App app("Runs ONNX's backend tests");
   app.add_option("tests", options.globs, "globs of names");
   app.add_option("--data", options.root, "the folder with node/, simple/, light/, ...");
-  app.add_option("--jobs", options.isolate.jobs, "tests at a time")->check(CLI::PositiveNumber);
-  app.add_option("--seconds", options.isolate.seconds, "limit of one test")->check(CLI::PositiveNumber);
-  app.add_option("--threads", options.threads, "of the engine")->check(CLI::PositiveNumber);
+  app.add_option("--jobs", options.isolate.jobs, "number of parallel tests")->check(CLI::PositiveNumber);
+  app.add_option("--seconds", options.isolate.seconds, "time limit per test")->check(CLI::PositiveNumber);
+  app.add_option("--threads", options.threads, "threads of the engine")->check(CLI::PositiveNumber);
   app.add_flag("--ops", options.ops, "appends the operator types");
-  app.add_flag("--here", options.here, "no child processes");
+  app.add_flag("--here", options.here, "runs without child processes");
   CLI11_PARSE(app, argc, argv);
   return halftone::Run(options);
 }

@@ -17,7 +17,7 @@
 namespace halftone {
 namespace {
 
-constexpr char kAnswer = '\1';  // on the pipe: what was written to stderr, this, the answer
+constexpr char kSeparator = '\1';  // on the pipe, between the child's stderr and the result of the function
 constexpr rlim_t kMemory = rlim_t{6} << 30;
 
 struct Child {
@@ -46,8 +46,8 @@ void WriteAll(int fd, const std::string& text) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
 #endif
-  const std::string answer = run(index);
-  WriteAll(fd, kAnswer + answer);
+  const std::string result = run(index);
+  WriteAll(fd, kSeparator + result);
   _exit(0);
 }
 
@@ -64,8 +64,8 @@ Child Start(int index, int seconds, const std::function<std::string(int)>& run) 
   return {.index = index, .pid = pid, .pipe = ends[0]};
 }
 
-// The failed check or the sanitizer's finding if there is one, else the last line.
-std::string TellingLine(const std::string& text) {
+// The line with a failed CHECK or a sanitizer's error if there is one, else the last line.
+std::string ErrorLine(const std::string& text) {
   std::string last;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -78,13 +78,13 @@ std::string TellingLine(const std::string& text) {
   return last;
 }
 
-// What a child that ended has to say.
-std::string Verdict(const Child& child, int status, int seconds) {
-  const size_t answer = child.text.rfind(kAnswer);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && answer != std::string::npos)
-    return child.text.substr(answer + 1);
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return Concat("no answer within ", seconds, " s");
-  const std::string last = TellingLine(child.text.substr(0, answer));
+// The result of a child that has ended.
+std::string ResultOf(const Child& child, int status, int seconds) {
+  const size_t separator = child.text.rfind(kSeparator);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && separator != std::string::npos)
+    return child.text.substr(separator + 1);
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return Concat("timed out after ", seconds, " s");
+  const std::string last = ErrorLine(child.text.substr(0, separator));
   const std::string how = WIFSIGNALED(status) ? Concat("crashed: signal ", WTERMSIG(status), " (",
                                                        std::string(strsignal(WTERMSIG(status))), ")")
                                               : Concat("crashed: exit code ", WEXITSTATUS(status));
@@ -96,7 +96,7 @@ std::string Verdict(const Child& child, int status, int seconds) {
 void Isolate(int count, const IsolateOptions& options, const std::function<std::string(int)>& run,
              const std::function<void(int, const std::string&)>& done) {
   std::vector<Child> running;
-  std::map<int, std::string> finished;  // those that wait for an earlier one
+  std::map<int, std::string> finished;  // not reported yet, as an earlier one is running
   int next = 0, reported = 0;
   while (reported < count) {
     while (next < count && static_cast<int>(running.size()) < options.jobs)
@@ -115,7 +115,7 @@ void Isolate(int count, const IsolateOptions& options, const std::function<std::
       int status = 0;
       waitpid(running[i].pid, &status, 0);
       close(running[i].pipe);
-      finished[running[i].index] = Verdict(running[i], status, options.seconds);
+      finished[running[i].index] = ResultOf(running[i], status, options.seconds);
       running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
     }
     while (!finished.empty() && finished.begin()->first == reported) {

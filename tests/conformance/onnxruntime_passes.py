@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Which of ONNX's backend tests ONNX Runtime passes: one name a line, sorted, for onnxruntime.txt.
+"""Prints the backend tests of ONNX that ONNX Runtime passes, sorted, one name per line, for onnxruntime.txt.
 
     dev run --tier bench python3 tests/conformance/onnxruntime_passes.py >tests/conformance/onnxruntime.txt
 
-Each test runs in a process of its own. A test passes if every output has the type, the shape and, within ONNX's own tolerance
-(1e-3 relative, 1e-7 absolute), the values. Sequences, optionals, strings and float8 are left out: halftone has no such values.
+Each test runs in its own process. A test passes if every output has the expected type, shape and, within ONNX's tolerance (1e-3
+relative, 1e-7 absolute), values. Sequences, optionals, strings and float8 are left out, because Halftone does not support them.
 """
 
 import multiprocessing
@@ -75,11 +75,11 @@ def passes(folder):
     return True
 
 
-def child(folder, answer):
+def child(folder, result):
     try:
-        answer.send(bool(passes(folder)))
-    except BaseException:  # noqa: BLE001: whatever it is, the test does not pass
-        answer.send(False)
+        result.send(bool(passes(folder)))
+    except BaseException:  # noqa: BLE001: after any error the test does not pass
+        result.send(False)
 
 
 def main():

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Some hundred models of one node, with attributes drawn at random, in the folders of ONNX's backend tests.
+"""Writes some hundred models of one node with random attributes, as backend tests of ONNX.
 
     peer_models.py write FOLDER     # models and inputs; needs onnx and numpy
-    peer_models.py answer FOLDER    # what ONNX Runtime answers; needs onnxruntime and numpy (onnx and it cannot share a process)
-    peer_models.py finish FOLDER    # answers as the files of a backend test; needs onnx and numpy
+    peer_models.py run FOLDER       # outputs of ONNX Runtime; needs onnxruntime and numpy (it cannot share a process with onnx)
+    peer_models.py finish FOLDER    # outputs as files of a backend test; needs onnx and numpy
 
-One family so far: convolutions of other kinds, pools, norms, images, detection. The seed is fixed: the models are always the same.
+The models are transposed convolutions, pools, normalizations, image ops and detection ops. The seed is fixed, so the models are
+always the same.
 """
 
 import pathlib
@@ -47,8 +48,8 @@ def pool(k):
     attrs = dict(kernel_shape=kernel, strides=ints(1, 4, spatial))
     how = chance(["pads", "SAME_UPPER", "SAME_LOWER", "none"])
     if how.startswith("SAME"):
-        # ONNX Runtime pads less than nothing where a stride is longer than the window, and leaves the pads at the end out of
-        # count_include_pad. We and the standard do not.
+        # Unlike the ONNX standard, ONNX Runtime uses negative pads where a stride is longer than the window, and does not count
+        # the pads at the end for count_include_pad.
         attrs.update(auto_pad=how, strides=[min(s, n) for s, n in zip(attrs["strides"], kernel)])
     else:
         attrs["dilations"] = ints(1, 3, spatial)
@@ -78,7 +79,7 @@ def resize(k):
     x, wanted = floats(2, 3, *ints(2, 8, 2)), ints(1, 14, 2)
     if chance([True, False]):
         return 19, "Resize", [("x", x), None, None, ("sizes", np.array([2, 3, *wanted], np.int64))], attrs, {"sizes"}
-    # With align_corners a scale that gives no whole length means two things to two runtimes.
+    # With align_corners, runtimes differ if scale * length is not an integer.
     scales = [n / d for n, d in zip(wanted, x.shape[2:])] if place == "align_corners" else list(RANDOM.uniform(0.4, 2.6, 2))
     return 19, "Resize", [("x", x), None, ("scales", np.array([1, 1, *scales], np.float32))], attrs, {"scales"}
 
@@ -188,7 +189,7 @@ def write(folder):
                 np.save(test / f"input_{i}.npy", value)
 
 
-def answer(folder):
+def run(folder):
     import onnxruntime
     onnxruntime.set_default_logger_severity(4)
     for test in sorted((folder / "node").iterdir()):
@@ -208,9 +209,9 @@ def finish(folder):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3 or sys.argv[1] not in ("write", "answer", "finish"):
+    if len(sys.argv) != 3 or sys.argv[1] not in ("write", "run", "finish"):
         sys.exit(__doc__)
     target = pathlib.Path(sys.argv[2])
     if sys.argv[1] == "write":
         shutil.rmtree(target / "node", ignore_errors=True)
-    {"write": write, "answer": answer, "finish": finish}[sys.argv[1]](target)
+    {"write": write, "run": run, "finish": finish}[sys.argv[1]](target)

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Models of one node with random attributes (peer_models.py), as written and in every way that a model goes through halftone,
-against what ONNX Runtime answers."""
+"""Compares models of one node with random attributes (peer_models.py) with ONNX Runtime, in every way of ways.h."""
 
 import pathlib
 import re
@@ -17,13 +16,13 @@ def has(module):
     return subprocess.run([sys.executable, "-c", f"import {module}"], capture_output=True).returncode == 0
 
 
-@case("every model answers as ONNX Runtime does")
+@case("every model has the outputs of ONNX Runtime")
 def _(t):
     for module in ("numpy", "onnx", "onnxruntime"):
         if not has(module):
             raise Skip(f"no Python module {module}")
     with tempfile.TemporaryDirectory(prefix="halftone-peer-") as folder:
-        for what in ("write", "answer", "finish"):
+        for what in ("write", "run", "finish"):
             step = subprocess.run([sys.executable, HERE / "peer_models.py", what, folder], capture_output=True, text=True)
             if step.returncode != 0:
                 raise Failure(f"peer_models.py {what}: {step.stderr[-1500:]}")

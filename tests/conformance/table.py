@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs ONNX's backend tests and prints what passes: the table by op, and `N of M pass`.
+"""Runs ONNX's backend tests and prints a table per operator and `N of M pass`.
 
-    ./dev conformance              # all of it; exit code 1 where exceptions.txt is not what happened
-    ./dev conformance --update     # also writes docs/reference/conformance.md, and the rows of exceptions.txt that changed
+    ./dev conformance              # exit code 1 if exceptions.txt does not agree with the results
+    ./dev conformance --update     # also updates docs/reference/conformance.md and exceptions.txt
 
-exceptions.txt has a row for each test that does not pass: its name, a class of reasons, and what is to be said beside.
+exceptions.txt has a row for each test that does not pass: its name, the class of the reason, and details.
 """
 
 import collections
@@ -37,16 +37,16 @@ CLASSES = {
     "random": "random numbers: the expected output is only one of many",
     "images": "decoding of image files",
     "ai.onnx.ml": "classic machine learning",
-    "data": "the expected output is doubtful; ONNX Runtime does not give it either",
-    "gap": "ours to close",
+    "data": "the expected output is doubtful, and not that of ONNX Runtime either",
+    "gap": "not supported yet",
 }
 LINE = re.compile(r"^(PASS|FAIL) ([^\s:]+)(?:: (.*?))?  \[(.*)\]$")
 
 
 class Result:
     def __init__(self, line):
-        verdict, self.name, self.why, ops = LINE.match(line).groups()
-        self.passed = verdict == "PASS"
+        outcome, self.name, self.reason, ops = LINE.match(line).groups()
+        self.passed = outcome == "PASS"
         self.ops = ops.split()
         self.folder = self.name.split("/")[0]
 
@@ -74,7 +74,7 @@ def read_exceptions():
         name, kind, *detail = line.split(None, 2)
         where = f"{EXCEPTIONS.name}:{number}"
         if kind not in CLASSES:
-            raise SystemExit(f"{where}: class '{kind}' is none of {', '.join(CLASSES)}")
+            raise SystemExit(f"{where}: class '{kind}' is not one of {', '.join(CLASSES)}")
         if name in rows:
             raise SystemExit(f"{where}: '{name}' is listed twice")
         if kind == "gap" and not detail:
@@ -88,31 +88,31 @@ def read_onnxruntime():
 
 
 def problems(results, exceptions):
-    """Where exceptions.txt is not what happened: a line each."""
+    """The differences between exceptions.txt and the results, one line each."""
     found = []
     names = set()
     for result in results:
         names.add(result.name)
         if result.passed and result.name in exceptions:
-            found.append(f"{result.name} passes: take its row out of exceptions.txt")
+            found.append(f"{result.name} passes: remove its row from exceptions.txt")
         if not result.passed and result.name not in exceptions:
-            found.append(f"{result.name} does not pass and is not in exceptions.txt: {result.why}")
-    found += [f"exceptions.txt lists {name}, which is no test" for name in exceptions if name not in names]
+            found.append(f"{result.name} does not pass and is not in exceptions.txt: {result.reason}")
+    found += [f"exceptions.txt lists {name}, which does not exist" for name in exceptions if name not in names]
     return found
 
 
 def class_of(result, onnxruntime):
-    """A first guess for a new row; a person reads it."""
-    why, name = result.why, result.name.lower()
+    """A guess for a new row, to be reviewed."""
+    reason, name = result.reason, result.name.lower()
     for kind, pattern in (("strings", r"string|regex|tfidf|strnorm"), ("sequences", r"sequence"), ("optionals", r"optional"),
                           ("float8", r"float8"), ("int4", r"int4"), ("training", r"gradient|adagrad|adam|momentum"),
                           ("ai.onnx.ml", r"ai_onnx_ml"), ("images", r"image_decoder"),
                           ("random", r"bernoulli|random|training_dropout")):
-        if re.search(pattern, name) or re.search(pattern, why.lower()):
+        if re.search(pattern, name) or re.search(pattern, reason.lower()):
             return kind, ""
     if result.name not in onnxruntime:
-        return "data", why[:100]
-    return "gap", why[:100]
+        return "data", reason[:100]
+    return "gap", reason[:100]
 
 
 def update_exceptions(results, exceptions, onnxruntime):
@@ -176,9 +176,9 @@ def render(results, exceptions, onnxruntime):
         plain = [name for name in names if not exceptions[name][1]]
         if plain:
             lines += ["", " ".join(f"`{name.replace('/test_', '/')}`" for name in plain)]
-        told = [name for name in names if exceptions[name][1]]
-        if told:
-            lines += ["", *(f"* `{name.replace('/test_', '/')}`: {exceptions[name][1]}" for name in told)]
+        detailed = [name for name in names if exceptions[name][1]]
+        if detailed:
+            lines += ["", *(f"* `{name.replace('/test_', '/')}`: {exceptions[name][1]}" for name in detailed)]
         lines.append("")
     lines += ["## Node tests by operator", "", "| operator | pass | of |", "|---|---:|---:|"]
     lines += [f"| {op} | {good} | {all_} |" for op, (good, all_) in by_op(results).items()]

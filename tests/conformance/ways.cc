@@ -19,37 +19,32 @@ namespace {
 
 constexpr ImportOptions kOnnx{.format = ModelFormat::kOnnx};
 
-struct Judge {
-  float relative;
-  float absolute;
-};
-
-// ONNX's tolerance; more only where an op's own row says so. Integers and bools are exact.
-Judge JudgeOf(const BackendTest& test, const Graph& graph) {
-  Judge judge{test.relative, test.absolute};
+// ONNX's tolerance, or the op's own if that is larger. Integers and bools are exact.
+Tolerance ToleranceOf(const BackendTest& test, const Graph& graph) {
+  Tolerance tolerance{test.relative, test.absolute};
   for (const NodeId node : graph.nodes()) {
     const Tolerance& row = Info(graph.op(node)).tolerance;
-    judge.relative = std::max(judge.relative, row.relative);
-    judge.absolute = std::max(judge.absolute, row.absolute);
+    tolerance.relative = std::max(tolerance.relative, row.relative);
+    tolerance.absolute = std::max(tolerance.absolute, row.absolute);
   }
-  return judge;
+  return tolerance;
 }
 
-// ONNX's files hold bfloat16 as the bits of u16.
+// The files of ONNX's tests hold bfloat16 tensors as uint16.
 Tensor AsBFloat16(const Tensor& tensor) { return Tensor(DataType::kBFloat16, tensor.dims(), tensor.buffer()); }
 
-// The shapes of the tensors, written over those that the model declares.
+// Sets the shapes of the inputs to those of the tensors.
 absl::Status BindInputs(Graph& graph, const std::vector<Tensor>& inputs) {
   if (graph.inputs().size() != inputs.size()) {
     return absl::InvalidArgumentError(
-        Concat("the model has ", graph.inputs().size(), " inputs, the test gives ", inputs.size()));
+        Concat("the model has ", graph.inputs().size(), " inputs, the test has ", inputs.size()));
   }
   GraphEditor edit(graph);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const ValueId value = graph.output(graph.inputs()[i]);
     if (graph.type(value) != inputs[i].type()) {
       return absl::InvalidArgumentError(Concat("input '", graph.Label(graph.inputs()[i]), "' is ",
-                                               DataTypeName(graph.type(value)), ", the test gives ",
+                                               DataTypeName(graph.type(value)), ", in the test it is ",
                                                DataTypeName(inputs[i].type())));
     }
     edit.SetShape(value, inputs[i].shape());
@@ -65,11 +60,11 @@ absl::StatusOr<std::vector<Tensor>> RunGraph(Graph graph, const std::vector<Tens
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Plan> plan, CompilePlan(graph, options));
   HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> first, plan->Run(inputs));
   if (options.reference_only) return first;
-  return plan->Run(inputs);  // sees the first one's memory
+  return plan->Run(inputs);  // with the memory that the first run left
 }
 
-std::string Judged(const absl::StatusOr<std::vector<Tensor>>& actual, const TestData& data, const Graph& graph,
-                   const Judge& judge) {
+std::string CompareOutputs(const absl::StatusOr<std::vector<Tensor>>& actual, const TestData& data, const Graph& graph,
+                           const Tolerance& tolerance) {
   if (!actual.ok()) return std::string(actual.status().message());
   if (actual->size() != data.outputs.size())
     return Concat(actual->size(), " outputs, the test has ", data.outputs.size());
@@ -80,20 +75,21 @@ std::string Judged(const absl::StatusOr<std::vector<Tensor>>& actual, const Test
       return Concat(where, DataTypeName(got.type()), " against ", DataTypeName(wanted.type()));
     const bool exact = !IsFloatingPoint(got.type());
     const std::string difference =
-        reference::Compare(got, wanted, exact ? 0 : judge.relative, exact ? 0 : judge.absolute);
+        reference::Compare(got, wanted, exact ? 0 : tolerance.relative, exact ? 0 : tolerance.absolute);
     if (!difference.empty()) return Concat(where, difference);
   }
   return "";
 }
 
-std::string SameBits(const std::vector<Tensor>& actual, const std::vector<Tensor>& wanted) {
+std::string CompareBits(const std::vector<Tensor>& actual, const std::vector<Tensor>& wanted) {
   for (size_t i = 0; i < actual.size(); ++i) {
-    if (!actual[i].SameBytes(wanted[i])) return Concat("output ", i, " has other bits than before the round trip");
+    if (!actual[i].SameBytes(wanted[i]))
+      return Concat("output ", i, " is not bit-identical to that before the round trip");
   }
   return "";
 }
 
-// What a client gets back.
+// The graph of the file that a client gets.
 absl::StatusOr<Graph> Rewritten(Graph graph, const std::vector<Tensor>& inputs) {
   const std::unique_ptr<Target> target = MakeCpuTarget();
   HALFTONE_RETURN_IF_ERROR(BindInputs(graph, inputs));
@@ -109,7 +105,7 @@ absl::StatusOr<Graph> RoundTrip(const Graph& graph) {
   return ImportModelBytes(bytes, "again.onnx", kOnnx);
 }
 
-// The test's tensors in the types that the model declares.
+// Converts uint16 tensors of the test to bfloat16 where the model declares that type.
 void ReadBFloat16(const Graph& graph, TestData& data) {
   const auto is_bits = [&](ValueId value, const Tensor& tensor) {
     return graph.type(value) == DataType::kBFloat16 && tensor.type() == DataType::kUInt16;
@@ -124,39 +120,39 @@ void ReadBFloat16(const Graph& graph, TestData& data) {
 
 std::string CheckSet(const BackendTest& test, const Graph& graph, TestData data, int threads) {
   ReadBFloat16(graph, data);
-  const Judge judge = JudgeOf(test, graph);
+  const Tolerance tolerance = ToleranceOf(test, graph);
   const CompileOptions fast{.threads = threads};
-  const auto failed = [&](std::string_view way, const std::string& why) {
-    return why.empty() ? why : Concat(way, ": ", why);
+  const auto failed = [&](std::string_view way, const std::string& problem) {
+    return problem.empty() ? problem : Concat(way, ": ", problem);
   };
   const absl::StatusOr<std::vector<Tensor>> engine = RunGraph(graph, data.inputs, false, fast);
-  std::string why = failed("engine", Judged(engine, data, graph, judge));
-  if (!why.empty()) return why;
+  std::string problem = failed("engine", CompareOutputs(engine, data, graph, tolerance));
+  if (!problem.empty()) return problem;
   if (!test.light()) {
     const CompileOptions slow{.threads = threads, .reference_only = true};
-    why = failed("reference", Judged(RunGraph(graph, data.inputs, false, slow), data, graph, judge));
-    if (!why.empty()) return why;
+    problem = failed("reference", CompareOutputs(RunGraph(graph, data.inputs, false, slow), data, graph, tolerance));
+    if (!problem.empty()) return problem;
   }
-  why = failed("optimized", Judged(RunGraph(graph, data.inputs, true, fast), data, graph, judge));
-  if (!why.empty()) return why;
+  problem = failed("optimized", CompareOutputs(RunGraph(graph, data.inputs, true, fast), data, graph, tolerance));
+  if (!problem.empty()) return problem;
 
   const absl::StatusOr<Graph> again = RoundTrip(graph);
   if (!again.ok()) return failed("round trip", std::string(again.status().message()));
   const absl::StatusOr<std::vector<Tensor>> repeated = RunGraph(*again, data.inputs, false, fast);
-  why = failed("round trip", Judged(repeated, data, graph, judge));
-  if (why.empty()) why = failed("round trip", SameBits(*repeated, *engine));
-  if (!why.empty()) return why;
+  problem = failed("round trip", CompareOutputs(repeated, data, graph, tolerance));
+  if (problem.empty()) problem = failed("round trip", CompareBits(*repeated, *engine));
+  if (!problem.empty()) return problem;
 
   const absl::StatusOr<Graph> rewritten = Rewritten(graph, data.inputs);
   if (!rewritten.ok()) return failed("rewritten", std::string(rewritten.status().message()));
-  return failed("rewritten", Judged(RunGraph(*rewritten, data.inputs, true, fast), data, graph, judge));
+  return failed("rewritten", CompareOutputs(RunGraph(*rewritten, data.inputs, true, fast), data, graph, tolerance));
 }
 
 }  // namespace
 
 std::string CheckTest(const BackendTest& test, int threads) {
   const ModelFacts facts = FactsOf(test.model);
-  if (!facts.no_tensors.empty()) return Concat("data: ", facts.no_tensors);
+  if (!facts.unsupported.empty()) return Concat("data: ", facts.unsupported);
   const absl::StatusOr<Graph> graph = ImportModel(test.model, kOnnx);
   if (!graph.ok()) return Concat("import: ", std::string(graph.status().message()));
   if (test.light()) {
@@ -167,8 +163,8 @@ std::string CheckTest(const BackendTest& test, int threads) {
   for (const std::string& set : test.sets) {
     const absl::StatusOr<TestData> data = ReadSet(set);
     if (!data.ok()) return Concat("data: ", std::string(data.status().message()));
-    const std::string why = CheckSet(test, *graph, *data, threads);
-    if (!why.empty()) return why;
+    const std::string problem = CheckSet(test, *graph, *data, threads);
+    if (!problem.empty()) return problem;
   }
   return "";
 }

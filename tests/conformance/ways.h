@@ -1,4 +1,4 @@
-// One backend test, run in every way that a model goes through halftone.
+// Runs one backend test in every way in which Halftone processes a model.
 #ifndef HALFTONE_TESTS_CONFORMANCE_WAYS_H_
 #define HALFTONE_TESTS_CONFORMANCE_WAYS_H_
 
@@ -10,12 +10,13 @@ namespace halftone {
 
 // "" if the test passes in all ways, else the first that fails and why: "optimized: output 0 'y': [0,1]: 3 against 4".
 // The ways, in order:
-//   import      bytes -> graph
-//   engine      the graph as imported
-//   reference   the same, by the reference functions only (not the light nets: hours)
-//   optimized   after the optimize pipeline
-//   round trip  import -> export -> import: the same bits as "engine"
-//   rewritten   what a client gets back: optimized, written, read again, and optimized again
+//
+//   import      Importing the model.
+//   engine      The imported graph.
+//   reference   The same by reference functions only (not for light models, which would take hours).
+//   optimized   After the optimize pipeline.
+//   round trip  After export and import; outputs must be bit-identical to "engine".
+//   rewritten   The file that a client gets: after optimizer, export, import and, to run it, the optimizer again.
 std::string CheckTest(const BackendTest& test, int threads);
 
 }  // namespace halftone

@@ -1,4 +1,5 @@
-// AutoMixedPrecision, step by step, on GraphDefs as spelled: what is marked, and what starts, ends or propagates a path.
+// Each step of the planner "lists" on GraphDefs: which type attributes it marks bf16, and which ops start, end or
+// extend a path.
 
 #include "passes/precision/auto_mixed_precision.h"
 
@@ -17,7 +18,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-// "node.attribute" of everything that is marked, in the file's order; a part of a list is "node.attribute[1]".
+// "node.attribute" of all marked attributes, in the file's order; an element of a list is "node.attribute[1]".
 std::string Marked(const ListsPlan& plan) {
   std::string text;
   for (const TypeAttributeDecision& row : plan.attributes) {
@@ -124,12 +125,12 @@ TEST(AutoMixedPrecision, ClearBothWaysButNotWhatReadsAVariable) {
   EXPECT_EQ(StepOf(plan, "r"), "clear-adjacent");
   EXPECT_EQ(StepOf(plan, "i"), "clear");
   EXPECT_EQ(StepOf(plan, "e"), "clear");
-  // Of the three casts those of the variables do not count: what is left is x.
+  // Of the three casts, the two of variables do not count, only that of x.
   EXPECT_EQ(plan.summary.casts_to_bf16, 1);
 }
 
 TEST(AutoMixedPrecision, DenyNeedsNoProcessing) {
-  // Exp stands on a GPU: not processed, and it denies all the same.
+  // Exp is on a GPU: it is not processed, but it still denies.
   const ListsPlan plan = PlanText(R"(
       x Placeholder - dtype=f32
       m MatMul x,x T=f32
@@ -143,7 +144,7 @@ TEST(AutoMixedPrecision, DenyNeedsNoProcessing) {
 }
 
 TEST(AutoMixedPrecision, StatisticsAreNoPath) {
-  // The scale of the norm is denied, its data is not; nothing flows from one to the other.
+  // The scale of the norm is denied, its data is not: there is no path from one to the other.
   const ListsPlan plan = PlanText(R"(
       x Placeholder - dtype=f32
       m MatMul x,x T=f32
@@ -173,7 +174,7 @@ TEST(AutoMixedPrecision, TheFirstBatchNormIsTheSecondUnlessItIsNotProcessed) {
   EXPECT_EQ(StepOf(elsewhere, "b", "U"), "no row");
 }
 
-TEST(AutoMixedPrecision, AnAllowOpWithoutBFloat16StartsPathsAndIsTakenBack) {
+TEST(AutoMixedPrecision, AnAllowOpWithoutBFloat16StartsPathsAndIsUnmarked) {
   const ListsPlan plan = PlanText(R"(
       x Placeholder - dtype=f32
       p Const - dtype=s32
@@ -185,7 +186,7 @@ TEST(AutoMixedPrecision, AnAllowOpWithoutBFloat16StartsPathsAndIsTakenBack) {
   EXPECT_EQ(plan.summary.casts_to_bf16, 1);  // of a
 }
 
-TEST(AutoMixedPrecision, AnAllowOpWithQuantizedTypesIsTakenBack) {
+TEST(AutoMixedPrecision, AnAllowOpWithQuantizedTypesIsUnmarked) {
   ListEdits edits;
   edits.allow.add = {"Bitcast"};
   const std::string_view text = "x Placeholder - dtype=f32\nb Bitcast x T=f32 type=";
@@ -195,7 +196,7 @@ TEST(AutoMixedPrecision, AnAllowOpWithQuantizedTypesIsTakenBack) {
   EXPECT_EQ(StepOf(plan, "b"), "not-supported");
 }
 
-TEST(AutoMixedPrecision, PartsOfAListAreVerticesOfTheirOwn) {
+TEST(AutoMixedPrecision, ElementsOfAListAreSeparateVertices) {
   const ListsPlan plan = PlanText(R"(
       x Placeholder - dtype=f32
       i Const - dtype=s32
@@ -234,7 +235,7 @@ ListsPlan Loop(std::string_view body) {
 
 TEST(AutoMixedPrecision, ALoopWhoseMergeIsMarkedIsMarkedAtItsEnd) {
   EXPECT_EQ(Marked(Loop("b Relu a T=f32")), "e.T m.T s.T a.T b.T n.T q.T");
-  // The merge is marked from the front; the sigmoid that ends the body is denied, the edge follows the merge.
+  // The merge is marked from its input. The sigmoid that ends the body is denied; the back edge follows the merge.
   const ListsPlan plan = Loop("d Exp a T=f32\n b Sigmoid d T=f32");
   EXPECT_EQ(Marked(plan), "e.T m.T s.T a.T n.T q.T");
 }
@@ -248,7 +249,7 @@ TEST(AutoMixedPrecision, ANextIterationFollowsItsMergesEvenOnAnotherDevice) {
   EXPECT_EQ(StepOf(plan, "n"), "loop-edges");
 }
 
-TEST(AutoMixedPrecision, AMergeThatStaysTakesItsSiblingsAndTheEndBack) {
+TEST(AutoMixedPrecision, AMergeThatIsNotMarkedUnmarksItsSiblingsAndTheBackEdge) {
   std::string text(kLoop);
   text.replace(text.find("BODY"), 4, "b Relu a T=f32\n k Merge x,n T=f32 N=2 outputs=2 device=/device:GPU:0");
   const ListsPlan plan = PlanText(text);
@@ -257,7 +258,7 @@ TEST(AutoMixedPrecision, AMergeThatStaysTakesItsSiblingsAndTheEndBack) {
   EXPECT_EQ(StepOf(plan, "n"), "loop-edges");
 }
 
-TEST(AutoMixedPrecision, ACastAllOfWhoseReadersAreMarkedMakesBFloat16Itself) {
+TEST(AutoMixedPrecision, ACastWithOnlyMarkedConsumersIsMarked) {
   const ListsPlan plan = PlanText(R"(
       i Placeholder - dtype=u8
       c Cast i SrcT=u8 DstT=f32
@@ -270,7 +271,7 @@ TEST(AutoMixedPrecision, ACastAllOfWhoseReadersAreMarkedMakesBFloat16Itself) {
   EXPECT_EQ(plan.summary.casts_to_bf16, 1);  // of d
 }
 
-TEST(AutoMixedPrecision, OneCastAnOutputAndDirection) {
+TEST(AutoMixedPrecision, OneCastPerOutputAndDirection) {
   const ListsPlan plan = PlanText(R"(
       x Placeholder - dtype=f32
       s Split c,x T=f32 num_split=2 outputs=2
@@ -312,7 +313,7 @@ std::string List(std::string_view written, std::string_view handle) {
   return text.replace(text.find("HANDLE"), 6, handle);
 }
 
-TEST(AutoMixedPrecision, WhatSharesAListHasOneType) {
+TEST(AutoMixedPrecision, OpsOfOneTensorListHaveOneType) {
   const ListsPlan plan = PlanText(List("y MatMul x,x T=f32", "Identity w T=variant"));
   EXPECT_EQ(Marked(plan), "r.element_dtype y.T w.element_dtype g.element_dtype n.T");
   EXPECT_EQ(StepOf(plan, "r", "element_dtype"), "tensor-lists");
@@ -321,7 +322,7 @@ TEST(AutoMixedPrecision, WhatSharesAListHasOneType) {
 TEST(AutoMixedPrecision, AListThatIsWrittenByADenyOpIsDenied) {
   const ListsPlan plan = PlanText(List("y Exp x T=f32\n z Tanh g T=f32", "Identity w T=variant"));
   EXPECT_EQ(Marked(plan), "n.T");
-  EXPECT_EQ(StepOf(plan, "g", "element_dtype"), "deny-propagation");  // along the edge that the list makes
+  EXPECT_EQ(StepOf(plan, "g", "element_dtype"), "deny-propagation");  // along the edge of the list
   EXPECT_EQ(StepOf(plan, "r", "element_dtype"), "tensor-lists");
 }
 
@@ -344,7 +345,7 @@ TEST(AutoMixedPrecision, AListWithANodeElsewhereIsDenied) {
 
 // --- Ops and devices.
 
-TEST(AutoMixedPrecision, AnUnknownOpIsAWarningAndStays) {
+TEST(AutoMixedPrecision, AnUnknownOpIsAWarningAndUnchanged) {
   const ListsPlan plan = PlanText(R"(
       x Placeholder - dtype=f32
       m MatMul x,x T=f32

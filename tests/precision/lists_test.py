@@ -1,4 +1,4 @@
-"""Planner lists, type attribute by type attribute, against TensorFlow's algorithm written by the book."""
+"""Compares the planner "lists", for each type attribute, with an independent implementation of TensorFlow's algorithm."""
 import collections
 import json
 import os
@@ -11,14 +11,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from harness import DEMO, case, main, program, shared  # noqa: E402
 import op_facts  # noqa: E402
 import random_graphs  # noqa: E402
-from grappler_by_the_book import Planner, parse_graphdef, parse_registry  # noqa: E402
+from auto_mixed_precision_reference import Planner, parse_graphdef, parse_registry  # noqa: E402
 
 Dumped = collections.namedtuple("Dumped", "rows summary outputs error")
 ENVIRONMENT = "TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_"
 
 
 def dump(models, flags=(), env=None):
-    """{path: Dumped} of what our planner says of [(path, fetches)]."""
+    """{path: Dumped}: the plans of our planner for [(path, fetches)]."""
     text = "".join("\t".join([str(path), *fetches]) + "\n" for path, fetches in models)
     environment = {k: v for k, v in os.environ.items() if not k.startswith("TF_AUTO_MIXED")} | (env or {})
     run = subprocess.run([program("plan_dump"), *flags], input=text, capture_output=True, text=True, timeout=600, env=environment)
@@ -40,13 +40,13 @@ def dump(models, flags=(), env=None):
 
 
 def difference(ours, theirs):
-    """What is not the same, in one text; "" if nothing."""
+    """The differences as text; "" if there are none."""
     mine, others = dict((r[:4], r) for r in ours.rows), dict((r[:4], r) for r in theirs.rows)
-    lines = [f"ours {mine.get(key)}, by the book {others.get(key)}" for key in sorted(set(mine) | set(others)) if mine.get(key) != others.get(key)]
+    lines = [f"ours {mine.get(key)}, reference {others.get(key)}" for key in sorted(set(mine) | set(others)) if mine.get(key) != others.get(key)]
     if not lines and ours.rows != theirs.rows:
         lines.append("the same rows in another order")
     if ours.summary != theirs.summary:
-        lines.append(f"ours '{ours.summary}', by the book '{theirs.summary}'")
+        lines.append(f"ours '{ours.summary}', reference '{theirs.summary}'")
     return "\n".join(lines[:10])
 
 
@@ -55,7 +55,7 @@ def registry(t=None):
 
 
 CONFIGURATIONS = {
-    "as they are": ({}, [], {}),
+    "defaults": ({}, [], {}),
     "2.4": ({"variant": "tensorflow-2.4"}, ["--lists", "tensorflow-2.4"], {}),
     "infer after": ({"infer_after": True}, ["--infer-after"], {}),
     "edited": ({"edits": [("allow", ["Sigmoid", "FusedBatchNormV3", "TensorListSetItem"], ["MatMul"]), ("infer", ["Softmax"], ["Sigmoid", "FusedBatchNormV3"]),
@@ -66,7 +66,7 @@ CONFIGURATIONS = {
 }
 
 
-@case("random GraphDefs: every float attribute and the summary as by the book")
+@case("random GraphDefs: every float attribute and the summary agree with the reference")
 def _(t):
     graphs = []
     for seed in range(480):
@@ -94,28 +94,28 @@ def _(t):
             seen["denied lists"] += any(v[0] < len(theirs.ops) and "TensorList" in theirs.ops[v[0]] for v in theirs.deny)
             seen["nothing"] += theirs.summary.startswith("No ")
     t.check(len(refused) <= 20, f"{len(refused)} graphs are refused: {refused[:5]}")
-    # Else the comparison says little.
+    # The graphs must contain enough of each case.
     for what, least in {"graphs": 700, "bf16": 3000, "infer": 300, "clear": 500, "Merge": 20, "NextIteration": 20, "TensorListGetItem": 10,
                         "TensorListSetItem": 10, "TensorListReserve": 5, "FusedBatchNormV2": 3, "Cast": 5, "IdentityN": 5, "Tanh": 10,
                         "denied lists": 20, "nothing": 10}.items():
         t.check(seen[what] >= least, f"{what}: {seen[what]} seen, {least} wanted")
 
 
-@case("GraphDefs that come with the repository, through the command")
+@case("GraphDefs of the demo, through halftone inspect")
 def _(t):
     for path in sorted(DEMO.glob("*.pb")):
         run = t.halftone("inspect", path, "--precision-plan", "lists", "--json", "--quiet")
         t.equal(run.returncode, 0, run.stderr)
-        told = json.loads(run.stdout)
-        rows = [(r["node"], r["op"], r["type_attr"], r.get("index", 0), r.get("list", ""), r["planned_type"]) for r in told["rows"]]
+        printed = json.loads(run.stdout)
+        rows = [(r["node"], r["op"], r["type_attr"], r.get("index", 0), r.get("list", ""), r["planned_type"]) for r in printed["rows"]]
         dumped = dump([(path, [])])[str(path)]
         t.equal(rows, dumped.rows)
-        t.equal(told["summary"], dumped.summary)
+        t.equal(printed["summary"], dumped.summary)
         theirs = Planner(parse_graphdef(path.read_bytes()), op_facts.REGISTRY, dumped.outputs).run()
         t.equal(difference(dumped, theirs), "", path.name)
 
 
-@case("op facts of this test against TensorFlow's registry", needs_shared=True)
+@case("op facts of this test agree with TensorFlow's registry", needs_shared=True)
 def _(t):
     t.equal(op_facts.differences(registry()), [])
 

@@ -1,13 +1,13 @@
-"""What TensorFlow's documentation of ops says of the types of those that the random graphs are made of. One op a line:
+"""Types of the ops that random_graphs.py uses, from TensorFlow's documentation. One op per line:
 
     Name | inputs | outputs | types | other attributes that the op requires
 
-Ports: T, N*T (as many as the integer N), T[] (one a type of the list), or a fixed type by its letter behind a dot (.i is
-int32). Types: name=letters of the allowed types, * for any, [] behind the name for a list, @x for the default x. Letters: f
+Ports: T, N*T (N times, an integer attribute), T[] (one per type of the list), or a dot and the letter of a fixed type (.i is
+int32). Types: name=letters of the allowed types, * for any, [] after the name for a list, @x for the default x. Letters: f
 float, h half, b bfloat16, d double, i int32, l int64, u uint8, y int8, w int16, o bool, s string, c complex64, C complex128, r
 resource, v variant, q qint8, Q quint8, I qint32, W uint16, U uint32, L uint64.
 """
-from grappler_by_the_book import TYPE_NUMBERS, OpFacts
+from auto_mixed_precision_reference import TYPE_NUMBERS, OpFacts
 
 REAL, WIDE = "hbfd", "hbfdcC"
 NUMBERS = "bhfduywlicCqQIWUL"  # numbertype
@@ -185,12 +185,12 @@ REGISTRY, REQUIRED = _parse()
 
 
 def differences(registry):
-    """Where these facts and a registry's text disagree on ports, defaults, or on what may be float, bfloat16 or half."""
+    """The differences to a registry in ports, defaults, and in which types may be float, bfloat16 or half."""
     found = []
     for name, facts in REGISTRY.items():
         other = registry.get(name)
         if other is None:
-            found.append(f"{name}: the registry does not have it")
+            found.append(f"{name}: not in the registry")
             continue
         for what in ("inputs", "outputs"):
             if getattr(facts, what) != getattr(other, what):
@@ -204,5 +204,5 @@ def differences(registry):
                 found.append(f"{name}.{attribute}: list and default {is_list, default}, the registry says {theirs[:2]}")
             for number in (1, 14, 19):
                 if (allowed is None or number in allowed) != (theirs[2] is None or number in theirs[2]):
-                    found.append(f"{name}.{attribute}: type {number} is allowed by one only")
+                    found.append(f"{name}.{attribute}: only one of the two allows type {number}")
     return found

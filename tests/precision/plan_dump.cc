@@ -1,7 +1,8 @@
-// plan_dump [--lists NAME] [--infer-after] [--level LEVEL] < LIST: what the planner "lists" says of GraphDefs. A line
-// of LIST is a path and the names of the outputs, separated by tabs. For each: "model PATH", then "row NODE OP
-// ATTRIBUTE INDEX LIST TYPE" for each float type attribute and "summary ...", or "error ..."; fields are separated by
-// tabs. Edits of the lists come from the environment.
+// plan_dump [--lists NAME] [--infer-after] [--level LEVEL] < LIST: prints the plans of the planner "lists".
+//
+// Each line of LIST has the path of a GraphDef and the names of its outputs. For each GraphDef prints "model PATH",
+// then "row NODE OP ATTRIBUTE INDEX LIST TYPE" for each float type attribute and "summary TEXT"; or "error TEXT".
+// Fields are separated by tabs. The environment may edit the lists, as in TensorFlow.
 
 #include <iostream>
 #include <string>

@@ -1,7 +1,7 @@
-"""Random GraphDefs over the ops of op_facts.py: layers and what stands between them, loops, tensor lists, devices, variables,
-casts, functions. Their types fit; their shapes are nobody's business.
+"""Random GraphDefs of the ops of op_facts.py: layers with other ops between them, loops, tensor lists, devices, variables, casts and
+functions. Types are consistent, shapes are not.
 
-    data, fetches = random_graph(seed)      bytes of a GraphDef, names of the nodes that somebody fetches
+    data, fetches = random_graph(seed)      bytes of a GraphDef, names of fetched nodes
 """
 import random
 import struct
@@ -46,7 +46,7 @@ class Builder:
         return f"{op.strip('_').lower()}_{self.count}"
 
     def node(self, op, inputs, types=(), ints=(), extra=None, outputs=(), device=None, control=(), name=None):
-        """Adds a node; `types` {attribute: number or list}; gives the names of its outputs, of the types `outputs`."""
+        """Adds a node; `types` {attribute: number or list}; returns the names of its outputs, which have the types `outputs`."""
         name = name or self.name(op)
         text = field(1, name) + field(2, op) + b"".join(field(3, i) for i in inputs) + b"".join(field(3, "^" + c) for c in control)
         device = self.random.choice(DEVICES) if device is None else device
@@ -81,7 +81,7 @@ class Builder:
             elif kind == "i":
                 extra[key] = field(3, int(value))
             elif kind == "func":
-                extra[key] = field(10, field(1, "nobody_has_it"))
+                extra[key] = field(10, field(1, "missing_function"))
             elif kind == "scalar":
                 extra[key] = field(7, b"")
         return extra
@@ -94,7 +94,7 @@ class Builder:
         return self.node("Const", [], {"dtype": kind}, extra={"value": field(8, tensor)}, outputs=[kind])[0]
 
     def value(self, kind):
-        """A tensor of this type: mostly one that is there, and rather a late one."""
+        """A tensor of this type: mostly an existing one, preferably a recent one."""
         there = self.values.get(kind, [])
         if kind == VARIANT and not there:
             return self.list_op("TensorListReserve", FLOAT)[0]
@@ -118,7 +118,7 @@ class Builder:
         return self.random.choice(kinds)
 
     def op(self, op, first=None, types=None):
-        """A node of this op on values that are there; `first`: what its first float port reads."""
+        """A node of this op on existing values; `first`: the input of its first float port."""
         facts = REGISTRY[op]
         types = dict(types or {})
         for attribute, (is_list, default, _) in facts.types.items():
@@ -241,7 +241,7 @@ class Builder:
         elif kind < 0.8:
             self.node("ReadVariableOp", [self.value(RESOURCE)], {"dtype": FLOAT}, outputs=[FLOAT])
         elif kind < 0.9:
-            self.node("NobodyKnowsIt", [self.value(FLOAT), self.value(INT32)], {"T": FLOAT, "Tlist": [FLOAT, INT32]}, outputs=[FLOAT])
+            self.node("UnknownOp", [self.value(FLOAT), self.value(INT32)], {"T": FLOAT, "Tlist": [FLOAT, INT32]}, outputs=[FLOAT])
         else:
             variable = self.fetchable[-1] if self.node("VariableV2", [], {"dtype": FLOAT}, extra=self.required("VariableV2")) == [] else ""
             read = self.node("Identity", [variable], {"T": FLOAT}, outputs=[FLOAT])[0]
@@ -250,7 +250,7 @@ class Builder:
 
 
 def function(name, kind):
-    """A function that gives back what it gets."""
+    """A function that returns its argument."""
     arg = lambda n: field(1, n) + field(3, kind)
     signature = field(1, name) + field(2, arg("x")) + field(3, arg("y"))
     body = field(1, "i") + field(2, "Identity") + field(3, "x") + Builder.attr("T", field(6, kind))
@@ -278,5 +278,5 @@ def random_graph(seed):
     library = function("float_passes", FLOAT) + function("list_passes", VARIANT)
     order = list(builder.nodes)
     if builder.random.random() < 0.3:
-        builder.random.shuffle(order)  # a GraphDef may be in any order
+        builder.random.shuffle(order)  # the nodes of a GraphDef may be in any order
     return b"".join(field(1, node) for node in order) + field(2, library) + field(4, field(1, 440)), fetches

@@ -1,4 +1,4 @@
-// For tests: a GraphDef as imported, from a line a node.
+// For tests: an imported GraphDef from text with one line per node.
 #ifndef HALFTONE_TESTS_PRECISION_SOURCE_TEXT_H_
 #define HALFTONE_TESTS_PRECISION_SOURCE_TEXT_H_
 
@@ -19,10 +19,10 @@
 
 namespace halftone {
 
-// "NAME OP INPUT,INPUT:1 KEY=VALUE ...": a word "-" for no inputs; KEY=f32 a type attribute, KEY=[f32,s32] one of a
-// list, a number an integer attribute; device=DEVICE, outputs=COUNT (1). Nodes that come later may be read. Every node
-// is opaque and makes f32; "!" in front of a name makes its first output one of the graph. `functions`: names and ports
-// of a library.
+// Lines are "NAME OP INPUT,INPUT:1 KEY=VALUE ...". "-" stands for no inputs; inputs may name later nodes. KEY=f32 is a
+// type attribute, KEY=[f32,s32] a list of types, KEY=3 an integer attribute; device=DEVICE sets the device and
+// outputs=COUNT the number of outputs (1). "!NAME" makes the first output one of the graph. Every node becomes an
+// opaque op with f32 outputs. `functions`: names and ports of the function library.
 inline Graph SourceGraphOf(std::string_view text, std::map<std::string, SourceFunction, std::less<>> functions = {}) {
   Graph graph;
   GraphEditor edit(graph);

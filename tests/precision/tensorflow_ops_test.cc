@@ -1,5 +1,5 @@
-// The table of ops' types against TensorFlow's registry, row by row, and against what is written down of the ops that a
-// registry does not list.
+// Compares each row of the op table with TensorFlow's registry, and with internal_ops.h for ops that the registry does
+// not contain.
 
 #include "passes/precision/tensorflow_ops.h"
 
@@ -56,12 +56,12 @@ std::string Types(const tf::OpDef& op) {
   return text;
 }
 
-// A row as it stands in the table.
+// A row as written in the table.
 std::string Text(std::string_view op, std::string_view inputs, std::string_view outputs, std::string_view types) {
   return Concat("{\"", op, "\", \"", inputs, "\", \"", outputs, "\", \"", types, "\"},");
 }
 
-TEST(TensorFlowOps, EveryRowIsTheRegistrys) {
+TEST(TensorFlowOps, EveryRowAgreesWithTheRegistry) {
   const auto path = testing::SharedData("tensorflow_ops.pbtxt");
   if (!path.has_value()) GTEST_SKIP() << "HALFTONE_SHARED does not name a folder with tensorflow_ops.pbtxt";
   const auto registry = testing::ReadRegistry(*path);
@@ -77,7 +77,7 @@ TEST(TensorFlowOps, EveryRowIsTheRegistrys) {
   EXPECT_EQ(found, wanted);
 }
 
-TEST(TensorFlowOps, InternalRowsAreWhatIsWrittenDownOfThem) {
+TEST(TensorFlowOps, InternalRowsAgreeWithInternalOps) {
   int compared = 0;
   for (const auto of : {testing::InternalOpsOf::kTensorFlow, testing::InternalOpsOf::kItex}) {
     const tf::OpList ops = testing::InternalOps(of);
@@ -101,7 +101,7 @@ TEST(TensorFlowOps, InternalRowsAreWhatIsWrittenDownOfThem) {
   EXPECT_GT(compared, 30);
 }
 
-// Without a row nothing of an op can be marked.
+// The planner cannot mark an op without a row.
 TEST(TensorFlowOps, EveryOpOfTensorFlowsListsHasARow) {
   for (const OpListRow& row : OpListRows()) {
     if (row.tensorflow == ListKind::kNone && row.tensorflow_2_4 == ListKind::kNone) continue;

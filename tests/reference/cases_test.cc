@@ -1,5 +1,4 @@
-// Each case of cases.txt (see make_cases.py): what the shape rule says and what the reference function computes,
-// against ONNX Runtime's answer.
+// Compares shape rules and reference functions with the outputs of ONNX Runtime in cases.txt (see make_cases.py).
 
 #include <cmath>
 #include <sstream>
@@ -24,7 +23,7 @@ struct Expected {
 struct Case {
   std::string name;
   std::string graph;
-  std::vector<std::string> fill;  // "signed", "positive" or the bound of integers, one an input
+  std::vector<std::string> fill;  // one per input: "signed", "positive" or the bound of integers
   std::vector<Expected> expected;
 };
 
@@ -44,19 +43,19 @@ std::vector<Case> ReadCases() {
   std::string line;
   while (std::getline(file, line)) {
     const std::string word = line.substr(0, line.find(' '));
-    const std::string rest = line.size() > word.size() ? line.substr(word.size() + 1) : "";
-    if (word == "case") cases.push_back({.name = rest});
+    const std::string value = line.size() > word.size() ? line.substr(word.size() + 1) : "";
+    if (word == "case") cases.push_back({.name = value});
     if (word == "graph") cases.back().graph = line;
     if (word == "fill") {
-      std::istringstream in(rest);
+      std::istringstream in(value);
       for (std::string kind; in >> kind;) cases.back().fill.push_back(kind);
     }
-    if (word == "expect") cases.back().expected.push_back(ParseExpected(rest));
+    if (word == "expect") cases.back().expected.push_back(ParseExpected(value));
   }
   return cases;
 }
 
-// The formula of make_cases.py.
+// The input by the formula of make_cases.py.
 Tensor Input(const Value& value, const std::string& kind, int64_t number) {
   Tensor result(value.type, value.shape.values());
   for (int64_t i = 0; i < result.num_elements(); ++i) {

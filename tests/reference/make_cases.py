@@ -1,9 +1,9 @@
-"""Writes cases.txt: what ONNX Runtime answers for one node at odd sizes, for the tests of shape rules and reference functions.
+"""Writes cases.txt: outputs of ONNX Runtime for single nodes at odd sizes, for tests of shape rules and reference functions.
 
 Run: python3 make_cases.py   (needs onnx, onnxruntime and numpy; the result is checked in)
 
-Each case is a graph in the text form and checksums of its outputs. Inputs follow a formula that cases_test.cc repeats, so no
-tensor is stored. A case in NHWC is computed in NCHW, with transposed inputs and output.
+Each case is a graph in the text form and checksums of its outputs. No tensors are stored: cases_test.cc computes inputs by the same
+formula. ONNX Runtime computes cases in NHWC as NCHW, with transposed inputs and output.
 """
 
 import os
@@ -257,7 +257,7 @@ def recurrent_cases():
 ONNX_TYPES = {"f32": 1, "s64": 7, "s32": 6}
 
 
-def write_models(folder):  # in a process of its own: onnx and onnxruntime do not get on
+def write_models(folder):  # in a separate process: onnx and onnxruntime cannot share one
     from onnx import TensorProto, helper
 
     for number, (name, _, op, attrs, inputs, consts, options) in enumerate(cases()):

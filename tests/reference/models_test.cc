@@ -1,5 +1,5 @@
-// Real models: every shape that data does not decide is inferred, and the reference functions compute what the models'
-// makers (or ONNX Runtime) computed. The models lie in the folder that HALFTONE_SHARED names.
+// Real models: every shape that does not depend on data is inferred, and the reference functions give the outputs that
+// the models' authors (or ONNX Runtime) recorded. HALFTONE_SHARED names the folder with the models.
 
 #include <cstdlib>
 #include <filesystem>
@@ -25,7 +25,7 @@ std::string ModelsFolder() {
   return std::filesystem::exists(folder) ? folder : "";
 }
 
-// What the files leave open, by model and input.
+// Shapes of inputs that the files do not specify, by model and input.
 const std::map<std::string, Shape>& InputShapes() {
   static const auto* const kShapes = new std::map<std::string, Shape>{
       {"superres/ESPCN_x2.pb IteratorGetNext", Shape::Of({1, 96, 96, 1})},
@@ -51,18 +51,18 @@ absl::StatusOr<Graph> Load(const std::string& folder, const std::string& model) 
   return graph;
 }
 
-// Values that depend on something that has no rule.
-std::vector<bool> Undecided(const Graph& graph) {
-  std::vector<bool> undecided(graph.num_values(), false);
+// Values that depend on an op without a shape rule.
+std::vector<bool> UnknownShapes(const Graph& graph) {
+  std::vector<bool> unknown(graph.num_values(), false);
   for (const NodeId id : graph.TopologicalOrder()) {
     const Node& node = graph.node(id);
     bool here = Info(node.op).group == OpGroup::kOpaque || Info(node.op).group == OpGroup::kStructural;
-    for (const ValueId input : node.inputs) here = here || (input.valid() && undecided[input.index]);
+    for (const ValueId input : node.inputs) here = here || (input.valid() && unknown[input.index]);
     for (const ValueId output : node.outputs) {
-      if (output.valid()) undecided[output.index] = here;
+      if (output.valid()) unknown[output.index] = here;
     }
   }
-  return undecided;
+  return unknown;
 }
 
 class Models : public ::testing::Test {
@@ -101,19 +101,19 @@ TEST_F(Models, EveryShapeIsInferred) {
     const absl::StatusOr<Graph> graph = Load(folder_, model);
     EXPECT_TRUE(graph.ok()) << graph.status();
     if (!graph.ok()) continue;
-    const std::vector<bool> undecided = Undecided(*graph);
-    int decided = 0;
+    const std::vector<bool> unknown = UnknownShapes(*graph);
+    int known = 0;
     for (const NodeId id : graph->nodes()) {
       for (const ValueId output : graph->node(id).outputs) {
-        if (!output.valid() || undecided[output.index]) continue;
+        if (!output.valid() || unknown[output.index]) continue;
         if (graph->op(id) == OpKind::kBatchNorm && graph->value(output).port == 5)
-          continue;  // TensorFlow: as the device likes
-        ++decided;
+          continue;  // TensorFlow's reserve_space_3: its shape depends on the device
+        ++known;
         EXPECT_TRUE(graph->shape(output).fully_known())
             << graph->Label(id) << " (" << OpName(graph->op(id)) << ") is " << graph->shape(output).ToString();
       }
     }
-    EXPECT_GT(decided, 5);
+    EXPECT_GT(known, 5);
   }
 }
 
@@ -124,7 +124,7 @@ struct Clip {
   const char* output;
 };
 
-TEST_F(Models, AnswerAsTheirMakersSay) {
+TEST_F(Models, GiveTheRecordedOutputs) {
   const Clip kClips[] = {
       {"superres/ESPCN_x2.pb", "superres/ESPCN_x2.npz", "in_IteratorGetNext", "out_NCHW_output"},
       {"superres/FSRCNN_x2.pb", "superres/FSRCNN_x2.npz", "in_IteratorGetNext", "out_NCHW_output"},

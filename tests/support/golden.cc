@@ -55,14 +55,14 @@ std::string CompareNumbers(const Graph& before, const Graph& after) {
 }
 
 std::string RefusalsOf(const RewriteLog& log) {
-  std::string said;
+  std::string reasons;
   for (const RewriteLogEntry& entry : log.entries()) {
-    if (!entry.applied) said += Concat(said.empty() ? "" : "; ", entry.text);
+    if (!entry.applied) reasons += Concat(reasons.empty() ? "" : "; ", entry.text);
   }
-  return said;
+  return reasons;
 }
 
-// The reason of `why` must be among what the log says.
+// The log must contain the reason of `why`.
 std::string CheckWhy(const GoldenCase& golden, const std::string& refusals) {
   if (absl::StrContains(refusals, golden.why)) return "";
   return Concat("the log says '", refusals, "' and not '", golden.why, "'");
@@ -90,13 +90,13 @@ absl::StatusOr<Graph> RunPipeline(const GoldenCase& golden, const Graph& in, std
   return graph;
 }
 
-// Printing and parsing gives the same graph.
+// Printing and parsing must give the same graph.
 std::string CheckPrinting(const Graph& graph) {
   const std::string text = PrintGraph(graph, {.with_weights = true});
   const absl::StatusOr<Graph> again = ParseGraph(text);
-  if (!again.ok()) return Concat("its print does not parse: ", again.status().message());
+  if (!again.ok()) return Concat("its text does not parse: ", again.status().message());
   const std::string difference = DifferenceOf(*again, graph);
-  return difference.empty() ? "" : Concat("printed and parsed it is another graph: ", difference);
+  return difference.empty() ? "" : Concat("printing and parsing changes it: ", difference);
 }
 
 }  // namespace
@@ -157,7 +157,7 @@ GoldenResult RunGoldenCase(const GoldenCase& golden, std::string_view pipeline, 
   std::string numbers = golden.unrun.empty() ? CompareNumbers(*in, *actual) : "";
   result.numbers_agree = numbers.empty();
   if (!result.numbers_agree) {
-    result.problem = Concat("answers moved: ", numbers);
+    result.problem = Concat("outputs differ: ", numbers);
     return result;
   }
   const absl::StatusOr<Graph> expected = golden.kept() ? *in : ParseGraph(golden.out);
@@ -179,7 +179,8 @@ std::vector<std::string> RunGoldenCases(const std::string& path, bool update) {
   const std::string pipeline = std::filesystem::path(path).stem().string();
   std::vector<std::string> problems;
   std::string rewritten = *text;
-  for (auto golden = cases->rbegin(); golden != cases->rend(); ++golden) {  // from the end: positions before stay right
+  for (auto golden = cases->rbegin(); golden != cases->rend();
+       ++golden) {  // from the end, so that earlier positions stay valid
     const GoldenResult result = RunGoldenCase(*golden, pipeline);
     if (result.problem.empty()) continue;
     if (update && result.numbers_agree && !golden->kept() && !result.actual.empty()) {
@@ -188,7 +189,7 @@ std::vector<std::string> RunGoldenCases(const std::string& path, bool update) {
       continue;
     }
     problems.insert(problems.begin(), Concat(path, ":", golden->line, " \"", golden->name, "\": ", result.problem,
-                                             "\nit became:\n", result.actual));
+                                             "\nactual graph:\n", result.actual));
   }
   if (update && rewritten != *text) {
     if (const absl::Status status = WriteFileAtomically(path, rewritten); !status.ok()) {

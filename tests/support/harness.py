@@ -1,4 +1,4 @@
-"""For tests in Python that run our programs as a user would.
+"""For Python tests that run our programs as a user would.
 
     @case("a gate that fails gives exit code 4")
     def _(t):
@@ -7,8 +7,8 @@
 
     main()
 
-Prints "PASS name", "FAIL name: why" or "SKIP name: why", a line a case. Programs are named by PROGRAMS=halftone:halftoned:worker
-(paths), or found on PATH.
+Prints one line per case: "PASS name", "FAIL name: reason" or "SKIP name: reason". Programs are found by their paths in
+PROGRAMS=halftone:halftoned:worker, or on PATH.
 """
 
 import json
@@ -93,7 +93,7 @@ class Server:
 
 
 class Test:
-    """What a case is given: a folder of its own, our programs, checks."""
+    """The argument of a case: its own folder, our programs, checks."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -164,7 +164,7 @@ def main():
         except Failure as failure:
             failed = True
             print(f"FAIL {name}: " + str(failure).replace("\n", " | "), flush=True)
-        except Exception:  # a bug of the test is a failure too
+        except Exception:  # a bug of the test also fails the case
             failed = True
             print(f"FAIL {name}: " + traceback.format_exc().replace("\n", " | "), flush=True)
     sys.exit(1 if failed else 0)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# python_test.sh SCRIPT PROGRAM...: runs a Python test with our programs named in $PROGRAMS.
+# python_test.sh SCRIPT PROGRAM...: runs a Python test; $PROGRAMS gets the paths of our programs.
 set -euo pipefail
 script=$1
 shift

@@ -49,7 +49,8 @@ class Matcher {
     if (!a.valid()) return "";
     const Value& actual = actual_.value(a);
     const Value& expected = expected_.value(e);
-    if (actual.port != expected.port) return Concat("another output of '", actual_.Label(actual.producer), "' is read");
+    if (actual.port != expected.port)
+      return Concat("a different output of '", actual_.Label(actual.producer), "' is read");
     if (actual.type != expected.type) {
       return Concat("'", expected_.Label(expected.producer), "' has type ", DataTypeName(actual.type), " instead of ",
                     DataTypeName(expected.type));
@@ -74,7 +75,7 @@ class Matcher {
   std::string MatchNodes(NodeId a, NodeId e) {
     const auto [it, is_new] = matched_.emplace(e, a);
     if (!is_new) {
-      return it->second == a ? "" : Concat("'", expected_.Label(e), "' is there more than once");
+      return it->second == a ? "" : Concat("'", expected_.Label(e), "' occurs more than once");
     }
     const Node& actual = actual_.node(a);
     const Node& expected = expected_.node(e);
@@ -87,14 +88,14 @@ class Matcher {
       return Concat(label, "is called '", actual.name, "'");
     }
     if (actual.device != expected.device) return Concat(label, "is on device '", actual.device, "'");
-    if (actual.extra != expected.extra) return Concat(label, "has other extra attributes");
+    if (actual.extra != expected.extra) return Concat(label, "has different extra attributes");
     if (actual.op == OpKind::kConstant) return MatchConstants(a, e, label);
-    if (actual.attributes != expected.attributes) return Concat(label, "has other attributes");
+    if (actual.attributes != expected.attributes) return Concat(label, "has different attributes");
     if (actual.inputs.size() != expected.inputs.size()) {
       return Concat(label, "has ", actual.inputs.size(), " inputs instead of ", expected.inputs.size());
     }
     if (actual.control_inputs.size() != expected.control_inputs.size())
-      return Concat(label, "has other control inputs");
+      return Concat(label, "has different control inputs");
     for (size_t i = 0; i < expected.control_inputs.size(); ++i) {
       work_.push_back({actual.control_inputs[i], expected.control_inputs[i]});
     }
@@ -116,7 +117,7 @@ class Matcher {
                     DataTypeName(expected.type()), expected.shape().ToString());
     }
     if (expected_.value(expected_.output(e)).name.starts_with("any") || actual.SameBytes(expected)) return "";
-    if (!IsFloatingPoint(actual.type())) return Concat(label, "has other elements");
+    if (!IsFloatingPoint(actual.type())) return Concat(label, "has different elements");
     const std::string difference = reference::Compare(actual, expected, kLastBits, kLastBits);
     return difference.empty() ? "" : Concat(label, difference);
   }

@@ -1,4 +1,4 @@
-// Whether two graphs are the same but for the names that one of them leaves out.
+// Compares two graphs, ignoring names that the expected one leaves out.
 #ifndef HALFTONE_TESTS_SUPPORT_SAME_GRAPH_H_
 #define HALFTONE_TESTS_SUPPORT_SAME_GRAPH_H_
 
@@ -8,10 +8,10 @@
 
 namespace halftone {
 
-// "" if `actual` has the nodes of `expected`, joined in the same way, else the first difference. Names count where
-// `expected` has one, except those that begin with "new": these stand for a name that a pass made up. Floats of
-// constants may differ in their last bits; a constant whose name begins with "any" stands for any content of its type
-// and shape, too.
+// "" if `actual` has the nodes of `expected`, connected in the same way, else the first difference. Names are compared
+// only if `expected` has one, and not if it begins with "new", which stands for a name that a pass generates. Float
+// constants may differ in their last bits. A constant whose name begins with "any" stands for any values of its type
+// and shape.
 std::string DifferenceOf(const Graph& actual, const Graph& expected);
 
 }  // namespace halftone

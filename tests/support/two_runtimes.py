@@ -1,4 +1,4 @@
-"""Small ONNX models from text, and one file run by us and by ONNX Runtime."""
+"""Writes small ONNX models from text, and runs a file with Halftone and with ONNX Runtime."""
 
 import pathlib
 import subprocess
@@ -7,7 +7,7 @@ from harness import Failure, program
 
 
 def has_vnni():
-    """Whether the CPU adds products of bytes in 32 bits."""
+    """Whether the CPU has VNNI: int8 dot products that accumulate in int32."""
     return bool({"avx512_vnni", "avx_vnni"} & set(pathlib.Path("/proc/cpuinfo").read_text().split()))
 
 
@@ -26,13 +26,13 @@ def write_model(t, name, signature, consts, body):
 def ours(t, path, x):
     import numpy
     numpy.save(t.folder / "x.npy", x)
-    run = t.halftone("run", path, "--fuse", "--input", f"x={t.folder / 'x.npy'}", "--out", t.folder / "answers", "--quiet")
+    run = t.halftone("run", path, "--fuse", "--input", f"x={t.folder / 'x.npy'}", "--out", t.folder / "outputs", "--quiet")
     t.equal(run.returncode, 0, run.stderr)
     return numpy.load(run.stdout.split()[0])
 
 
 def theirs(path, x):
-    """The answer of ONNX Runtime, and the operators that it ran."""
+    """The output of ONNX Runtime, and the operators that it ran."""
     import json
     import onnxruntime
     options = onnxruntime.SessionOptions()
@@ -40,15 +40,15 @@ def theirs(path, x):
     options.enable_profiling = True
     options.profile_file_prefix = str(path.with_suffix(".profile"))
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    (answer,) = session.run(None, {"x": x})
+    (output,) = session.run(None, {"x": x})
     events = json.loads(pathlib.Path(session.end_profiling()).read_text())
-    return answer, {e["args"]["op_name"] for e in events if e.get("cat") == "Node" and e["name"].endswith("_kernel_time")}
+    return output, {e["args"]["op_name"] for e in events if e.get("cat") == "Node" and e["name"].endswith("_kernel_time")}
 
 
 def agree(t, path, x, within):
-    """ONNX Runtime and we answer alike; the operators that it ran."""
+    """Checks that the outputs of ONNX Runtime and Halftone agree. Returns the operators that ONNX Runtime ran."""
     import numpy
-    answer, ran = theirs(path, x)
-    worst = numpy.abs(answer - ours(t, path, x)).max()
-    t.check(worst < within, f"ONNX Runtime and we differ by {worst}")
+    output, ran = theirs(path, x)
+    worst = numpy.abs(output - ours(t, path, x)).max()
+    t.check(worst < within, f"ONNX Runtime and Halftone differ by {worst}")
     return ran

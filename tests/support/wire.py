@@ -1,4 +1,4 @@
-"""Protobuf's wire format, for tests that must not link what they check."""
+"""Reads protobuf's wire format, for tests that must not share code with what they check."""
 
 
 def fields(data):
@@ -28,7 +28,7 @@ def fields(data):
 
 
 def varints(data):
-    """The numbers, with their signs, of a packed field."""
+    """The signed numbers of a packed field."""
     value = shift = 0
     for byte in data:
         value |= (byte & 127) << shift

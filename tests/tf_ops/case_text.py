@@ -1,4 +1,4 @@
-"""What the makers of cases share: the registry's types, the numbers that tf_ops_test.cc feeds, a case as text."""
+"""Shared code of make_*cases.py: the types in TensorFlow's registry, the inputs of tf_ops_test.cc, a case as text."""
 import itertools
 import math
 import os
@@ -31,7 +31,7 @@ REGISTRY = registry(os.environ["HALFTONE_SHARED"] + "/data/tensorflow_ops.pbtxt"
 
 
 def fill(cls, how, k, dims):
-    """Input k: the same numbers as tf_ops_test.cc makes."""
+    """Input k, with the same numbers as in tf_ops_test.cc."""
     n = int(np.prod(dims)) if dims else 1
     i = (np.arange(n) * 37 + k * 11) % 17
     if cls == "bool":

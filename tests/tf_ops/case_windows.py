@@ -1,4 +1,4 @@
-"""Convolutions and pools by numpy, everything in NHWC; NCHW by transposing."""
+"""Convolutions and pools in numpy. Computes in NHWC; NCHW cases are transposed."""
 import itertools
 import numpy as np
 from case_text import L, S, U, case
@@ -15,7 +15,7 @@ def pads_of(size, window, stride, padding, dilation=1):
 
 
 def windows(x, k, s, padding, d=(1, 1), value=0.0):
-    """[n, oh, ow, kh, kw, c]; padding: a word or ((t, b), (l, r))."""
+    """[n, oh, ow, kh, kw, c]; padding: "SAME", "VALID" or ((top, bottom), (left, right))."""
     n, h, w, c = x.shape
     ph = pads_of(h, k[0], s[0], padding if isinstance(padding, str) else padding[0], d[0])
     pw = pads_of(w, k[1], s[1], padding if isinstance(padding, str) else padding[1], d[1])
@@ -43,7 +43,7 @@ def pool(x, k, s, padding, f):
 
 
 def layouts(op, dims, attrs, fn, note="", spatial=("strides", "ksize", "dilations"), rest=(), **kw):
-    """The case in NHWC and in NCHW; `spatial` attributes have one number a dimension."""
+    """The case in NHWC and in NCHW; `spatial`: attributes with one number per dimension."""
     case(op, [U(*dims)] + list(rest), attrs, lambda c, x, *r: fn(x, *r), note, **kw)
     swapped = dict(attrs, data_format=S("NCHW"))
     for name in spatial:

@@ -1,4 +1,4 @@
-// GraphDefs in few words, for tests. One node a line:
+// GraphDefs from text, for tests. One node per line:
 //
 //   x = Placeholder() dtype=f32 shape=[2,3]
 //   c = Const() value=s32[2]:4,5
@@ -15,7 +15,7 @@
 
 namespace halftone::testing {
 
-// A test failure where the text is wrong.
+// Parses the text. Malformed text is a test failure.
 tensorflow::GraphDef FileFromText(std::string_view text);
 
 }  // namespace halftone::testing

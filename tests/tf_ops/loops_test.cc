@@ -1,5 +1,5 @@
-// Control flow, TensorArrays and functions of TensorFlow: imported, built for running, computed by the reference
-// functions and by the engine, and written again.
+// Control flow, TensorArrays and functions of TensorFlow: import, conversion to structured loops, reference functions,
+// engine and export.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,7 +33,7 @@ Graph Import(std::string_view text, std::vector<std::string> outputs) {
   return graph.ok() ? *std::move(graph) : Graph();
 }
 
-// The file that it is written to holds the same nodes and functions.
+// The exported file must have the same nodes and functions.
 void ExpectRoundTrip(std::string_view text, const Graph& graph) {
   const absl::StatusOr<std::string> bytes = ExportGraphDef(graph, /*as_text=*/false);
   ASSERT_TRUE(bytes.ok()) << bytes.status();
@@ -49,7 +49,7 @@ void ExpectRoundTrip(std::string_view text, const Graph& graph) {
   EXPECT_TRUE(differencer.Compare(FileFromText(text), after)) << report;
 }
 
-// The numbers of the only output, by reference and by the engine.
+// The values of the only output. Reference functions and engine must agree.
 std::vector<float> Answer(Graph graph, const std::vector<Tensor>& inputs) {
   GraphEditor edit(graph);
   absl::Status status = Specialize(edit, {}, 1);
@@ -283,7 +283,7 @@ TEST(Conditionals, InsideALoop) {
   EXPECT_THAT(RunText(kText, "out", {Floats({}, {5})}), ElementsAre(18));  // 10, 9, 18
 }
 
-TEST(Loops, WhatNeedsToBeSaid) {
+TEST(Loops, ErrorsNameTheNode) {
   std::string text(kLoop);
   text.replace(text.find("go = LoopCond(less)"), 19, "go = Identity(less) T=bool");
   Graph graph = Import(text, {"out"});
@@ -301,13 +301,13 @@ TEST(Loops, WhatNeedsToBeSaid) {
               HasSubstr("node 'a' (tensor_array): the shape of its elements"));
 }
 
-// Graphs that no TensorFlow writes: an error or a graph that cannot run, never an endless walk.
-TEST(Loops, WhatIsNoLoop) {
-  std::string no_enter(kLoop), crossed(kLoop), no_way_out(kLoop);
+// Malformed loops, which TensorFlow does not write, give an error or a graph that cannot run, and never hang.
+TEST(Loops, MalformedLoops) {
+  std::string no_enter(kLoop), crossed(kLoop), no_exit(kLoop);
   no_enter.replace(no_enter.find("Merge(x/enter, y/next)"), 22, "Merge(y/next, y/next)");
   crossed.replace(crossed.find("Switch(y, go)"), 13, "Switch(y, less)");
-  no_way_out.replace(no_way_out.find("Exit(y/switch)"), 14, "Exit(y/switch:1)");
-  for (const std::string& text : {no_enter, crossed, no_way_out}) {
+  no_exit.replace(no_exit.find("Exit(y/switch)"), 14, "Exit(y/switch:1)");
+  for (const std::string& text : {no_enter, crossed, no_exit}) {
     absl::StatusOr<Graph> graph =
         ImportGraphDef(FileFromText(text).SerializeAsString(), /*is_text=*/false, {.outputs = {"out"}});
     if (!graph.ok() || !BuildLoops(*graph).ok()) continue;
@@ -361,7 +361,7 @@ TEST(Functions, CallsLoopsAndBranches) {
   EXPECT_THAT(RunText(kFunctions, "out", {x, Bool(false)}), ElementsAre(7, -14));
 }
 
-// Bodies that a pass changed become new functions, which mean the same when they are read again.
+// Bodies that a pass changed become new functions; reading these gives the same graph.
 TEST(Functions, ChangedBodiesBecomeNewFunctions) {
   Graph graph = Import(kFunctions, {"out"});
   GraphEditor edit(graph);
@@ -390,7 +390,7 @@ TEST(Functions, ChangedBodiesBecomeNewFunctions) {
   EXPECT_THAT(Answer(*again, {Floats({2}, {1, -2}), Bool(true)}), ElementsAre(-17, 34));
 }
 
-TEST(Functions, CallsThatDoNotFit) {
+TEST(Functions, CallsThatDoNotMatchTheirFunction) {
   const auto error = [](std::string_view text) {
     return std::string(ImportGraphDef(FileFromText(text).SerializeAsString(), false, {}).status().message());
   };

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes cases.txt: TensorFlow's ops, one node a case, with the numbers that they must give.
+"""Writes cases.txt: TensorFlow's ops, one node per case, with the expected outputs.
 
-The numbers are numpy's, by formulas of TensorFlow's documentation written down here a second time: nothing of Halftone
-takes part. Usage: HALFTONE_SHARED=DIR make_cases.py > cases.txt (the registry of ops there gives the types).
+numpy computes the outputs by the formulas of TensorFlow's documentation, without code of Halftone. The types are those of the op
+registry in DIR. Usage: HALFTONE_SHARED=DIR make_cases.py > cases.txt
 """
 import itertools
 import math
@@ -111,7 +111,7 @@ case("Cast", [X(3, 5, t="f32")], {"SrcT": TY("f32")}, lambda c, x: x if c == "fl
      types=FLOATS + SIGNED)
 case("Cast", [X(3, 5)], {"DstT": TY("f32")}, lambda c, x: x * 1.0, "to f32", attr="SrcT")
 
-# --- Products and reductions.
+# --- Matmuls and reductions.
 case("MatMul", [X(3, 5), X(4, 5)], {"transpose_b": B(1)}, lambda c, a, b: a @ b.T, skip=UNSIGNED)
 case("BatchMatMul", [U(2, 3, 5), U(2, 5, 4)], {}, lambda c, a, b: a @ b, only=["float"])
 case("BatchMatMulV2", [U(2, 1, 5, 3), U(4, 5, 2)], {"adj_x": B(1)}, lambda c, a, b: np.swapaxes(a, 2, 3) @ b, only=["float"])
@@ -151,7 +151,7 @@ case("Softmax", [X(2, 3, 5)], {}, lambda c, x: softmax(x))
 case("LogSoftmax", [X(3, 5)], {}, lambda c, x: np.log(softmax(x)))
 
 
-# --- Convolutions and pools. Everything in NHWC; NCHW by transposing.
+# --- Convolutions and pools. Computed in NHWC; NCHW cases are transposed.
 EXPLICIT = ((1, 0), (2, 1))
 EXPLICIT_ATTR = L(0, 0, 1, 0, 2, 1, 0, 0)
 for padding in ["SAME", "VALID", "EXPLICIT"]:
@@ -385,7 +385,7 @@ case("SpaceToBatch", [X(1, 3, 4, 2), I32([[0, 1], [1, 1]])], {"block_size": I(2)
 case("BatchToSpaceND", [X(6, 2, 2, 2), I32([2, 3]), I32([[0, 1], [1, 1]])], {}, lambda c, x, b, p: batch_to_space(x, b, p))
 case("BatchToSpace", [X(4, 2, 3, 2), I32([[0, 1], [1, 1]])], {"block_size": I(2)}, lambda c, x, p: batch_to_space(x, [2, 2], p))
 
-# --- Moving.
+# --- Data movement.
 case("Reshape", [X(2, 3, 4), I32([4, -1])], {}, lambda c, x, s: x.reshape(4, -1))
 case("Transpose", [X(2, 3, 4), I64([2, 0, 1])], {"Tperm": TY("s64")}, lambda c, x, p: x.transpose(2, 0, 1))
 case("Squeeze", [X(1, 3, 1, 2)], {"squeeze_dims": L(-2)}, lambda c, x: x.reshape(1, 3, 2))
@@ -511,7 +511,7 @@ case("UniqueWithCounts", [("const", "$T", [3, 1, 3, 2, 1])], {}, lambda c, x: [n
 
 
 def spread(y):
-    """Every second place in each spatial dimension."""
+    """Every second element in each spatial dimension."""
     x = np.zeros((1, 4, 5, 6, 2))
     x[:, ::2, ::2, ::2] = y
     return x

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes integer_cases.txt: ops of arithmetic with the integers that TensorFlow's registry allows, and ops of all types
-with those that make_cases.py leaves out. Usage as make_cases.py's.
+"""Writes integer_cases.txt: arithmetic ops with the integer types that TensorFlow's registry allows, and ops of all types with the
+types that make_cases.py leaves out. Usage: as make_cases.py.
 
 Quotients, means and roots of integers are truncated; sums keep the type.
 """
@@ -16,11 +16,11 @@ def trunc(x):
 
 
 def whole(x):
-    """Exact sums that numpy made in f64."""
+    """Sums that numpy computed exactly in f64."""
     return np.rint(x).astype(np.int64)
 
 
-# --- Products.
+# --- Matmuls.
 case("BatchMatMul", [X(2, 3, 5), X(2, 5, 4)], {}, lambda c, a, b: a @ b, only=INTEGERS)
 case("BatchMatMul", [X(2, 5, 3), X(2, 4, 5)], {"adj_x": B(1), "adj_y": B(1)},
      lambda c, a, b: np.swapaxes(b @ a, 1, 2), "adj_x adj_y", only=INTEGERS)
@@ -73,7 +73,7 @@ case("Mean", [X(2, 3, 5), I32(1)], dict(S32, keep_dims=B(1)), lambda c, x, a: tr
 case("Mean", [X(2, 3, 5, 4), I32([1, 2])], dict(S32), lambda c, x, a: trunc(x.sum((1, 2)) / 15), "of images", only=INTEGERS)
 case("EuclideanNorm", [X(2, 3, 5), I32([1])], dict(S32), lambda c, x, a: trunc(np.sqrt((x * x).sum(1))), only=INTEGERS)
 
-# --- Moving.
+# --- Data movement.
 case("IdentityN", [X(2, 3), X(4, how="positive", t="s32")], {"T": ("types", ["$T", "s32"])}, lambda c, a, b: [a, b], attr=None,
      types=["f64", "f16", "bf16"] + SIGNED + UNSIGNED + ["bool"])
 case("ParallelDynamicStitch", [I32([0, 3]), I32([[2, 1, 4]]), X(2, 2), X(1, 3, 2)], {"N": I(2)},

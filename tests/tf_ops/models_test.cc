@@ -1,4 +1,4 @@
-// Real models with loops, by the whole way to a run: PrepareToRun, the engine; against the answers beside them.
+// Runs real models with loops through PrepareToRun and the engine and compares with the recorded outputs.
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -17,7 +17,7 @@ namespace {
 
 class AudioModels : public ::testing::TestWithParam<std::tuple<std::string, bool>> {};
 
-TEST_P(AudioModels, GiveTheAnswersOfTheirMakers) {
+TEST_P(AudioModels, GiveTheRecordedOutputs) {
   const auto& [model, fuse] = GetParam();
   const char* shared = std::getenv("HALFTONE_SHARED");
   const std::string folder = shared == nullptr ? "" : Concat(shared, "/data/models/audio/");

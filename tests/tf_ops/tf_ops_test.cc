@@ -1,15 +1,15 @@
-// TensorFlow's ops, one node a case (cases.txt, integer_cases.txt). Each with each type:
+// TensorFlow's ops, one node per case (cases.txt, integer_cases.txt). For each case and type:
 //
-//   imported     as a canonical node, not an opaque one
-//   computed     by the reference function: the numbers that stand in the case; by the engine: those of the reference
-//   exported     and imported again: the same NodeDef, the same graph
+//   import     must give a canonical node, not an opaque one
+//   run        the reference function must give the outputs of the case, and the engine those of the reference function
+//   export     and import must give the same NodeDef and the same graph
 //
-// A case, see make_cases.py and make_integer_cases.py, which wrote them:
+// The format of a case (written by make_cases.py and make_integer_cases.py):
 //   case NAME                      op OP                       types f32,bf16
-//   in TYPE FILL DIMS              a placeholder; FILL as Fill() below says; TYPE may be $T
+//   in TYPE FILL DIMS              a placeholder with the values of Fill() below; TYPE may be $T
 //   const TYPE DIMS | VALUES       a constant
 //   attr NAME KIND VALUE
-//   expect DIMS | VALUES           one line an output
+//   expect DIMS | VALUES           one line per output
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -134,7 +134,7 @@ Tensor Convert(const std::vector<double>& values, const std::vector<int64_t>& di
   return tensor.ok() ? *tensor : Tensor();
 }
 
-// Small numbers that every type has exactly; those of make_cases.py.
+// Small numbers that every type represents exactly; the same as in make_cases.py.
 Tensor Fill(const Input& input, int k, DataType type) {
   const int64_t count = *CheckedProduct(input.dims);
   const bool is_unsigned = IsInteger(type) && (type == DataType::kUInt8 || type == DataType::kUInt16 ||
@@ -228,7 +228,7 @@ std::vector<std::string> OutputNames(const Case& c) {
   return names;
 }
 
-// One rounding of results below f32; functions in f64 are as good as f32's at least.
+// Types below f32 round their outputs once. Functions in f64 may have the error of f32.
 Tolerance ToleranceOf(const Graph& graph, const Tensor& result) {
   Tolerance tolerance{1e-6f, 1e-6f};
   for (const NodeId node : graph.nodes()) {
@@ -253,7 +253,7 @@ void CheckRoundTrip(const tf::GraphDef& before, const Graph& graph, const GraphD
   };
   tf::NodeDef expected = find(before), actual = find(after);
   EXPECT_EQ(expected.input_size(), actual.input_size());
-  expected.clear_input();  // a constant may have been written anew
+  expected.clear_input();  // a constant may have another name
   actual.clear_input();
   google::protobuf::util::MessageDifferencer differencer;
   std::string report;
@@ -316,7 +316,7 @@ TEST(TensorFlowOps, EveryCaseWithEveryType) {
   EXPECT_GT(count, 1000);
 }
 
-// What no table of numbers can hold: files, control flow and calls (loops_test.cc), chance, quantized types.
+// Ops without cases: placeholders, control flow and calls (loops_test.cc), random numbers, quantized types.
 constexpr std::string_view kElsewhere[] = {"Placeholder",   "PlaceholderV2",        "Const",
                                            "RandomUniform", "RandomStandardNormal", "Dequantize",
                                            "DeepCopy",      "TensorScatterMax",     "TensorScatterMin"};
@@ -334,7 +334,7 @@ TEST(TensorFlowOps, EveryRowHasACase) {
   }
 }
 
-// Weights as the Graph Transform Tool quantizes them: bytes and their range.
+// Weights as the Graph Transform Tool quantizes them: uint8 with a range.
 TEST(TensorFlowOps, DequantizeOfQuantizedWeights) {
   tf::GraphDef def;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(

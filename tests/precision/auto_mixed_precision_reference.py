@@ -1,5 +1,6 @@
-"""TensorFlow's auto_mixed_precision for bfloat16 on CPUs, written again from its description and from nothing of ours:
-own reader of GraphDefs (over wire.py), own op facts (op_facts.py, or a registry's text), own lists. It decides; it changes no graph.
+"""An independent implementation of TensorFlow's auto_mixed_precision for bfloat16 on CPUs, written from its description. It shares
+no code with Halftone: it has its own reader of GraphDefs (wire.py), op facts (op_facts.py, or a registry as text) and lists. It
+plans precisions and does not change graphs.
 
     plan = Planner(parse_graphdef(data), registry, fetches).run()
     plan.rows       [(node, op, attribute, index, list, "bf16" or "f32"), ...]: every float attribute, in the file's order
@@ -45,7 +46,7 @@ def lists_of(variant):
     return ALLOW - LATE, INFER - LATE, DENY | {"Mean", "Sum"}, CLEAR - LATE
 
 
-# --- GraphDefs, as far as the planner needs them.
+# --- Reading GraphDefs: only what the planner needs.
 
 def packed(wire, value):
     return [value] if wire == 0 else list(varints(value))
@@ -301,7 +302,7 @@ class Planner:
                     if name.startswith("_") or name not in facts.types:
                         continue
                     ids |= {(name, k, 0) for k in range(len(value))} if isinstance(value, list) else {(name, -1, 0)}
-            else:  # an op that nobody knows: TensorFlow has its registration, we have its attributes only
+            else:  # an op without facts: TensorFlow knows its registration, we only its attributes
                 ins, outs = [("", -1, -1)] * len(node.inputs), [("", -1, -1)] * 256
                 for name, value in self.types[i].items():
                     if not name.startswith("_"):
@@ -360,7 +361,7 @@ class Planner:
         return self.reads_variable(before)
 
     def walk(self, root, directions, enter, visit):
-        """Depth first; enters what `enter` lets in, the root always; visits in pre-order."""
+        """Depth-first search in pre-order from the root, through vertices for which `enter` is true."""
         stack, done = [root], set()
         while stack:
             v = stack.pop()
@@ -485,7 +486,7 @@ class Planner:
                 if all((r, self.inputs[r][k]) in self.allow for r, k in readers):
                     self.allow.add((i, ("DstT", -1, 0)))
 
-    # What is told.
+    # The result.
 
     def result(self, summary):
         self.rows, changed, casts = [], 0, 0
