@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# tests/build/dev_test.sh: the arrows between the folders hold. Called by `dev test`, inside the environment.
+# tests/build/dev_test.sh: checks of the sources as a whole. Called by `dev test`, inside the environment.
 #
-# 1. Breaks each arrow of arrows.txt in a copy of the workspace (a forest of links) and sees Bazel refuse it.
-# 2. Looks for system headers outside the folders that they belong to (includes.txt), which Bazel cannot see.
-# 3. Looks for types that are defined twice (one_definition.py), which neither compiler nor linker must see; and puts one
-#    into a copy, to see that it would be found.
-# 4. Looks for names of file formats in ir/, passes/ and runtime/ (file_formats.py), which formats/ alone may know; and puts
-#    one into a copy, to see that it would be found.
+# 1. Dependencies between folders: adds each forbidden dependency of dependencies.txt to a copy of the workspace (symbolic
+#    links) and checks that Bazel refuses it.
+# 2. System headers outside of the folders that may include them (includes.txt), which Bazel does not check.
+# 3. Types that are defined twice (one_definition.py), which neither compiler nor linker must report.
+# 4. Names of file formats in ir/, passes/ and runtime/ (file_formats.py), which only formats/ may know.
+# 5. Functions of headers that nothing uses (unused_functions.py).
+# 6. Retired words (retired_words.py).
+#
+# Checks 3 to 6 also run on a small example, to see that they find what they look for.
 
 set -euo pipefail
 
@@ -15,40 +18,25 @@ REPO=$(cd -P "$HERE/../.." && pwd)
 SCRATCH=$(mktemp -d)
 failed=0
 
-check_file_formats() {
-  local found
-  if found=$(python3 "$HERE/file_formats.py" "$REPO" "$HERE/file_formats.txt" ir passes runtime); then
-    pass "ir, passes and runtime name no file format"
-  else
-    fail "file formats are named in: ${found//$'\n'/; }"
-  fi
-  mkdir -p "$SCRATCH/formats/ir"
-  printf '// As ONNX does.\nint one = 0;  // not "onnx"\nbool IsOnnx();\nconst char* name = "a graphdef // ";\n' >"$SCRATCH/formats/ir/one.h"
-  found=$(python3 "$HERE/file_formats.py" "$SCRATCH/formats" /dev/null ir || true)
-  if [[ $found == $'ir/one.h:3: bool IsOnnx();\nir/one.h:4: const char* name = "a graphdef // ";' ]]; then
-    pass "a file format that is named in code is found"
-  else
-    fail "a file format that is named in code is not found: $found"
-  fi
-}
-
 main() {
   copy_workspace
-  break_arrows
+  add_dependencies
   analyze
-  judge_arrows
+  check_dependencies
   check_includes
   check_definitions
   check_file_formats
+  check_functions
+  check_words
   exit "$failed"
 }
 
 pass() { echo "PASS $*"; }
 fail() { echo "FAIL $*"; failed=1; }
 
-# rules: "may|not package target name-of-the-scratch-target", a line each.
+# rules: one line per rule: "may|not package target name-of-the-scratch-target".
 rules() {
-  sed 's/#.*//' "$HERE/arrows.txt" | awk 'NF == 3 { print "may", $2, $3, "scratch_" NR } NF == 2 { print "not", $1, $2, "scratch_" NR }'
+  sed 's/#.*//' "$HERE/dependencies.txt" | awk 'NF == 3 { print "may", $2, $3, "scratch_" NR } NF == 2 { print "not", $1, $2, "scratch_" NR }'
 }
 
 copy_workspace() {
@@ -58,8 +46,8 @@ copy_workspace() {
     done)
 }
 
-# One target for each rule, in the package that the rule is about.
-break_arrows() {
+# Adds one target for each rule to the package of the rule.
+add_dependencies() {
   local kind package target name build
   while read -r kind package target name; do
     build=$SCRATCH/ws/$package/BUILD
@@ -70,7 +58,7 @@ break_arrows() {
   done < <(rules)
 }
 
-# All rules in one analysis; nothing is compiled.
+# Analyzes all these targets at once, without compiling.
 analyze() {
   local -a labels
   mapfile -t labels < <(rules | while read -r _ package _ name; do
@@ -82,27 +70,27 @@ analyze() {
     >"$SCRATCH/log" 2>&1 || true
 }
 
-judge_arrows() {
+check_dependencies() {
   local kind package target name refused
   while read -r kind package target name; do
     if [[ ! -e $SCRATCH/ws/$package/BUILD ]]; then
-      fail "arrow $package -> $target: no such package, correct arrows.txt"
+      fail "dependency $package -> $target: no such package, correct dependencies.txt"
       continue
     fi
     refused=$(grep -cF "is not visible from target '//$package:$name'" "$SCRATCH/log" || true)
     case $kind/$refused in
       may/0)
         if grep -qF "//$package:$name'" "$SCRATCH/log"; then
-          fail "arrow $package -> $target is allowed, but does not analyze"
+          fail "dependency $package -> $target is allowed, but does not analyze"
           grep -F "//$package:$name" "$SCRATCH/log" >&2
         else
-          pass "arrow $package -> $target is allowed"
+          pass "dependency $package -> $target is allowed"
         fi ;;
-      may/*) fail "arrow $package -> $target should be allowed" ;;
+      may/*) fail "dependency $package -> $target should be allowed" ;;
       not/0)
-        fail "arrow $package -> $target is not refused for its visibility"
+        fail "dependency $package -> $target is not refused for its visibility"
         grep -F "//$package:$name" "$SCRATCH/log" >&2 || true ;;
-      not/*) pass "arrow $package -> $target is refused" ;;
+      not/*) pass "dependency $package -> $target is refused" ;;
     esac
   done < <(rules)
 }
@@ -117,39 +105,84 @@ check_includes() {
   done < <(sed 's/#.*//' "$HERE/includes.txt" | grep -v '^ *$')
 }
 
-check_definitions() {
-  local found
-  if found=$(python3 "$HERE/one_definition.py" "$REPO"); then
-    pass "one definition a type: $found"
+# expect_found NAME EXPECTED FOUND: the check NAME found what its example has.
+expect_found() {
+  if [[ $3 == "$2" ]]; then pass "$1 is found"; else fail "$1 is not found, but: ${3//$'\n'/; }"; fi
+}
+
+# check_script TITLE SCRIPT ARG...: passes if the script does; shows its last line, or all of a failure.
+check_script() {
+  local title=$1 script=$2 found
+  shift 2
+  if found=$(python3 -B "$HERE/$script" "$@"); then
+    found=${found##*$'\n'}
+    pass "$title${found:+: $found}"
   else
-    fail "types that are defined twice: ${found//$'\n'/; }"
-  fi
-  mkdir -p "$SCRATCH/twice/a" "$SCRATCH/twice/b"
-  printf 'namespace halftone {\nstruct Twice { int x; };\n}\n' >"$SCRATCH/twice/a/one.h"
-  printf 'namespace halftone {\nnamespace {\nstruct Mine {};\n}\nclass Twice final {\n};\nstruct Mine {};\n}\n' >"$SCRATCH/twice/b/two.cc"
-  found=$(python3 "$HERE/one_definition.py" "$SCRATCH/twice" a b || true)
-  if [[ $found == "halftone::Twice: a/one.h:2, b/two.cc:5" ]]; then
-    pass "a type that is defined twice is found"
-  else
-    fail "a type that is defined twice is not found: $found"
+    fail "$title: ${found//$'\n'/; }"
   fi
 }
 
+check_definitions() {
+  check_script "one definition per type" one_definition.py "$REPO"
+  mkdir -p "$SCRATCH/twice/a" "$SCRATCH/twice/b"
+  printf 'namespace halftone {\nstruct Twice { int x; };\n}\n' >"$SCRATCH/twice/a/one.h"
+  printf 'namespace halftone {\nnamespace {\nstruct Mine {};\n}\nclass Twice final {\n};\nstruct Mine {};\n}\n' >"$SCRATCH/twice/b/two.cc"
+  expect_found "a type that is defined twice" "halftone::Twice: a/one.h:2, b/two.cc:5" \
+    "$(python3 -B "$HERE/one_definition.py" "$SCRATCH/twice" a b || true)"
+}
+
 check_file_formats() {
-  local found
-  if found=$(python3 "$HERE/file_formats.py" "$REPO" "$HERE/file_formats.txt" ir passes runtime); then
-    pass "ir, passes and runtime name no file format"
-  else
-    fail "file formats are named in: ${found//$'\n'/; }"
-  fi
+  check_script "no file format in ir, passes, runtime" file_formats.py "$REPO" "$HERE/file_formats.txt" ir passes runtime
   mkdir -p "$SCRATCH/formats/ir"
   printf '// As ONNX does.\nint one = 0;  // not "onnx"\nbool IsOnnx();\nconst char* name = "a graphdef // ";\n' >"$SCRATCH/formats/ir/one.h"
-  found=$(python3 "$HERE/file_formats.py" "$SCRATCH/formats" /dev/null ir || true)
-  if [[ $found == $'ir/one.h:3: bool IsOnnx();\nir/one.h:4: const char* name = "a graphdef // ";' ]]; then
-    pass "a file format that is named in code is found"
-  else
-    fail "a file format that is named in code is not found: $found"
-  fi
+  expect_found "a file format in code" $'ir/one.h:3: bool IsOnnx();\nir/one.h:4: const char* name = "a graphdef // ";' \
+    "$(python3 -B "$HERE/file_formats.py" "$SCRATCH/formats" /dev/null ir || true)"
+}
+
+check_functions() {
+  check_script "unused functions" unused_functions.py "$REPO" "$HERE/unused_functions.txt"
+  mkdir -p "$SCRATCH/unused/a"
+  cat >"$SCRATCH/unused/a/one.h" <<'END'
+namespace halftone {
+int Used(int x);
+std::vector<int> Unused(std::function<void(int)> f = Used(1));  // not UnusedToo()
+class Box {
+ public:
+  explicit Box(int x);
+  int Local() const;
+  int x() const { return Inner(); }
+  int Kept();
+
+ private:
+  int Inner() const;
+};
+}
+END
+  cat >"$SCRATCH/unused/a/one.cc" <<'END'
+#include "a/one.h"
+namespace halftone {
+int Used(int x) { return x; }
+std::vector<int> Unused(std::function<void(int)> f) { return {}; }
+int Box::Inner() const { return Local(); }
+int Box::Local() const { return 1; }
+}
+END
+  printf '#include "a/one.h"\nint main() { return halftone::Used(halftone::Box(1).x()); }  // Unused()\n' >"$SCRATCH/unused/a/two.cc"
+  printf 'a/one.h Kept by a macro\n' >"$SCRATCH/unused/exceptions.txt"
+  expect_found "an unused function" $'a/one.h:3: Unused: not used\na/one.h:7: Local: used by a/one.cc only' \
+    "$(python3 -B "$HERE/unused_functions.py" "$SCRATCH/unused" "$SCRATCH/unused/exceptions.txt" a || true)"
+}
+
+check_words() {
+  check_script "retired words" retired_words.py "$REPO" "$HERE/retired_words.txt"
+  mkdir -p "$SCRATCH/words"
+  printf 'The gizmo of a model.\nThe big gizmo.\n' >"$SCRATCH/words/text.md"
+  printf 'A gizmo.\n' >"$SCRATCH/words/CHANGELOG.md"
+  printf 'gizmo  gadget\n    find \\bgizmos?\\b\n    except big gizmo  another thing\n' >"$SCRATCH/words/list.txt"
+  git -C "$SCRATCH/words" init -q
+  git -C "$SCRATCH/words" add .
+  expect_found "a retired word" $'text.md:1: "gizmo": gadget\n1 retired words, 1 hits in 1 files, 0 todo' \
+    "$(python3 -B "$HERE/retired_words.py" "$SCRATCH/words" "$SCRATCH/words/list.txt" || true)"
 }
 
 main

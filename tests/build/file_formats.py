@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The graph, the passes and the runtime know no file format: no identifier and no string of theirs names one.
+"""Checks that the graph, the passes and the runtime do not know file formats: no identifier and no string in them names one.
 
     file_formats.py ROOT EXCEPTIONS FOLDER...     folders below ROOT; EXCEPTIONS: see file_formats.txt
 
-What an op means is said by its attributes, what a file can hold by a FileDialect (ir/file_dialect.h), which formats/ implements.
-Comments may cite where something comes from. Prints a line a hit: FILE:LINE: the line. Exit code 1 if there is any, or if an
-exception excepts nothing any more.
+The attributes of an op define its meaning, and a FileDialect (ir/file_dialect.h), which formats/ implements, tells what a file can
+hold. Comments may cite the origin of something. Prints one line per hit: FILE:LINE: the line. Exit code 1 if there is any, or if an
+exception is not needed.
 """
 
 import pathlib
@@ -13,12 +13,12 @@ import re
 import sys
 
 FORMAT = re.compile(r"(?i:onnx|graph_?def|tensor_?flow|GraphFormat|ModelFormat)|ITEX|Itex|\bitex")
-# Comments, but not what looks like one inside of a string or a character.
+# Comments, but not text inside of a string or a character that looks like one.
 COMMENT = re.compile(r"""(?P<kept>\bu?8?R"(?P<end>[^()\s\\]*)\(.*?\)(?P=end)"|"(?:\\.|[^"\\\n])*"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+')|//(?:\\\n|[^\n])*|/\*.*?\*/""", re.S)
 
 
 def code(text):
-    """`text` without its comments; lines stay where they are."""
+    """`text` without its comments. Line numbers do not change."""
     return COMMENT.sub(lambda found: found[0] if found["kept"] else re.sub(r"[^\n]", "", found[0]), text)
 
 
@@ -40,7 +40,7 @@ def main():
             used.update(excepted)
             if not excepted:
                 hits.append(f"{name}:{number}: {line.strip()}")
-    hits += [f"exception without a use: {file} {line}" for file, line in allowed if (file, line) not in used]
+    hits += [f"the exception is not needed: {file} {line}" for file, line in allowed if (file, line) not in used]
     print("\n".join(hits))
     sys.exit(1 if hits else 0)
 

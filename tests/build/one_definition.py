@@ -1,33 +1,26 @@
 #!/usr/bin/env python3
-"""One name, one type: no class, struct, union or enum of a named namespace is defined in two files that may be linked together.
+"""Finds violations of the one definition rule: a class, struct, union or enum of a named namespace that two files define.
 
-    one_definition.py ROOT [FOLDER...]     folders below ROOT; without any those of the product
+    one_definition.py ROOT [FOLDER...]     folders below ROOT; default: those of the product
 
-Two definitions of one name are undefined behaviour that neither compiler nor linker has to notice: mostly the constructors and
-destructors of one are run for the other. What is in an anonymous namespace, or inside another type or a function, is nobody else's.
-A test (*_test.cc) is a program of its own: it is compared with the product, not with other tests. Prints a line a clash:
+Two definitions of one name are undefined behaviour that neither compiler nor linker has to report: usually the constructors and
+destructors of one type run for the other. Types in an anonymous namespace, in another type or in a function do not count. A test
+(*_test.cc) is a program of its own: it is compared with the product, not with other tests. Prints one line per violation:
 NAME: FILE:LINE, FILE:LINE. Exit code 1 if there is any.
 """
 
 import collections
-import pathlib
 import re
 import sys
 
+from cpp_text import blank, sources
+
 FOLDERS = ("base", "ir", "passes", "formats", "runtime", "optimizer", "server", "client", "report")
 
-# What is skipped: comments, raw strings, strings, characters (not the separator in 1'000), lines of the preprocessor.
-SKIPPED = re.compile(r"""//(?:\\\n|[^\n])*|/\*.*?\*/|\bu?8?R"(?P<end>[^()\s\\]*)\(.*?\)(?P=end)"|"(?:\\.|[^"\\\n])*"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+'"""
-                     r"""|^[ \t]*\#(?:\\\n|[^\n])*""", re.S | re.M)
 NAMESPACE = re.compile(r"(?:inline\s+)?namespace\b\s*((?:\w+(?:\s*::\s*\w+)*)?)\s*$")
 # "class Name final : public Base"; not Name<...>, which is a specialization, nor Outer::Name.
 TYPE = re.compile(r"(?:^|[\s>])(?:class|struct|union|enum(?:\s+(?:class|struct))?)\s+(?:(?:alignas\s*\([^()]*\)|\[\[[^\]]*\]\]|ABSL_\w+(?:\([^()]*\))?)\s+)*"
                   r"(\w+)\s*(?:final\s*)?(?::(?!:)[^;()=]*)?$")
-
-
-def blank(text):
-    """`text` with what is skipped in spaces: lines stay where they are."""
-    return SKIPPED.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
 def definitions(text):
@@ -51,7 +44,7 @@ def definitions(text):
         start = found.end()
 
 
-def clashes(files):
+def violations(files):
     """`files`: (path, text) -> lines."""
     places = collections.defaultdict(dict)  # name -> path -> line; a test's own name is kept apart
     for path, text in files:
@@ -64,13 +57,8 @@ def clashes(files):
 
 
 def main():
-    root = pathlib.Path(sys.argv[1])
-    files = []
-    for folder in sys.argv[2:] or FOLDERS:
-        files += [(str(p.relative_to(root)), p.read_text()) for s in ("*.h", "*.cc", "*.inc") for p in sorted((root / folder).rglob(s))]
-    if not files:
-        sys.exit(f"{root}: no sources in {' '.join(sys.argv[2:] or FOLDERS)}")
-    lines = list(clashes(files))
+    files = sources(sys.argv[1], sys.argv[2:] or FOLDERS)
+    lines = list(violations(files))
     print("\n".join(lines) or f"{sum(1 for _, text in files for _ in definitions(text))} types in {len(files)} files")
     sys.exit(1 if lines else 0)
 

@@ -151,14 +151,4 @@ constexpr Generator kTable[] = {
 
 std::span<const Generator> SequenceGenerators() { return kTable; }
 
-const Generator* FindGenerator(OpKind op) {
-  for (const std::span<const Generator> table : {ElementwiseGenerators(), NetworkGenerators(), TensorGenerators(),
-                                                 IndexGenerators(), SequenceGenerators(), FusedGenerators()}) {
-    for (const Generator& row : table) {
-      if (row.op == op) return &row;
-    }
-  }
-  return nullptr;
-}
-
 }  // namespace halftone::fuzz

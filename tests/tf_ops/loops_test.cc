@@ -50,7 +50,7 @@ void ExpectRoundTrip(std::string_view text, const Graph& graph) {
 }
 
 // The values of the only output. Reference functions and engine must agree.
-std::vector<float> Answer(Graph graph, const std::vector<Tensor>& inputs) {
+std::vector<float> RunGraph(Graph graph, const std::vector<Tensor>& inputs) {
   GraphEditor edit(graph);
   absl::Status status = Specialize(edit, {}, 1);
   EXPECT_TRUE(status.ok()) << status;
@@ -74,7 +74,7 @@ std::vector<float> Answer(Graph graph, const std::vector<Tensor>& inputs) {
 std::vector<float> RunText(std::string_view text, const std::string& output, const std::vector<Tensor>& inputs) {
   const Graph graph = Import(text, {output});
   ExpectRoundTrip(text, graph);
-  return Answer(graph, inputs);
+  return RunGraph(graph, inputs);
 }
 
 Tensor Floats(std::vector<int64_t> dims, const std::vector<float>& values) {
@@ -383,11 +383,11 @@ TEST(Functions, ChangedBodiesBecomeNewFunctions) {
   tensorflow::GraphDef after;
   ASSERT_TRUE(after.ParseFromString(*bytes));
   for (const auto& function : after.library().function()) {
-    EXPECT_NE(function.signature().name(), "step") << "nobody calls it any more";
+    EXPECT_NE(function.signature().name(), "step") << "no node calls it";
   }
   const absl::StatusOr<Graph> again = ImportGraphDef(*bytes, /*is_text=*/false, {.outputs = {"out"}});
   ASSERT_TRUE(again.ok()) << again.status();
-  EXPECT_THAT(Answer(*again, {Floats({2}, {1, -2}), Bool(true)}), ElementsAre(-17, 34));
+  EXPECT_THAT(RunGraph(*again, {Floats({2}, {1, -2}), Bool(true)}), ElementsAre(-17, 34));
 }
 
 TEST(Functions, CallsThatDoNotMatchTheirFunction) {

@@ -83,20 +83,20 @@ void ReadCases(const std::string& path, std::vector<Case>& cases) {
     std::istringstream words(line);
     std::string word;
     if (!(words >> word) || word == "#" || line[0] == '#') continue;
-    std::string rest;
-    std::getline(words >> std::ws, rest);
-    const size_t bar = std::min(rest.find('|'), rest.size());
-    const std::string values = bar < rest.size() ? rest.substr(bar + 1) : "";
+    std::string value;
+    std::getline(words >> std::ws, value);
+    const size_t separator = std::min(value.find('|'), value.size());
+    const std::string values = separator < value.size() ? value.substr(separator + 1) : "";
     if (word == "case") {
-      cases.push_back({.file = path, .line = number, .name = rest});
+      cases.push_back({.file = path, .line = number, .name = value});
     } else if (word == "op") {
-      cases.back().op = rest;
+      cases.back().op = value;
     } else if (word == "types") {
-      std::istringstream types(rest);
+      std::istringstream types(value);
       for (std::string type; std::getline(types, type, ',');) cases.back().types.push_back(type);
     } else if (word == "in" || word == "const") {
       Input input{.is_constant = word == "const"};
-      std::istringstream fields(rest.substr(0, bar));
+      std::istringstream fields(value.substr(0, separator));
       fields >> input.type;
       if (!input.is_constant) fields >> input.fill;
       for (int64_t dim; fields >> dim;) input.dims.push_back(dim);
@@ -104,14 +104,14 @@ void ReadCases(const std::string& path, std::vector<Case>& cases) {
       cases.back().inputs.push_back(std::move(input));
     } else if (word == "attr") {
       Attr attr;
-      std::istringstream fields(rest);
+      std::istringstream fields(value);
       fields >> attr.name >> attr.kind;
       std::getline(fields >> std::ws, attr.value);
       cases.back().attrs.push_back(std::move(attr));
     } else if (word == "expect") {
-      cases.back().expected.push_back({Numbers<int64_t>(rest.substr(0, bar)), Numbers<double>(values)});
+      cases.back().expected.push_back({Numbers<int64_t>(value.substr(0, separator)), Numbers<double>(values)});
     } else {
-      ADD_FAILURE() << path << ":" << number << ": unknown word " << word;
+      ADD_FAILURE() << path << ":" << number << ": unknown keyword " << word;
     }
   }
 }
