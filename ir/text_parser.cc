@@ -18,7 +18,8 @@ std::string KeyOf(const Token& token) { return token.kind == TokenKind::kTempora
 
 class Parser {
  public:
-  Parser(Lexer& lexer, int depth) : lexer_(lexer), values_(lexer, depth), depth_(depth) {}
+  Parser(Lexer& lexer, int depth, const std::shared_ptr<const Buffer>& weights)
+      : lexer_(lexer), values_(lexer, depth, weights), depth_(depth) {}
 
   absl::StatusOr<Graph> Parse();
 
@@ -281,13 +282,15 @@ absl::StatusOr<Operand> Parser::ParseOperand(int nesting) {
 
 }  // namespace
 
-absl::StatusOr<Graph> ParseNestedGraph(Lexer& lexer, int depth) { return Parser(lexer, depth).Parse(); }
+absl::StatusOr<Graph> ParseNestedGraph(Lexer& lexer, int depth, const std::shared_ptr<const Buffer>& weights) {
+  return Parser(lexer, depth, weights).Parse();
+}
 
 }  // namespace text_internal
 
-absl::StatusOr<Graph> ParseGraph(std::string_view text) {
+absl::StatusOr<Graph> ParseGraph(std::string_view text, const std::shared_ptr<const Buffer>& weights) {
   text_internal::Lexer lexer(text);
-  absl::StatusOr<Graph> graph = text_internal::ParseNestedGraph(lexer, 0);
+  absl::StatusOr<Graph> graph = text_internal::ParseNestedGraph(lexer, 0, weights);
   if (!lexer.status().ok()) return lexer.status();
   if (graph.ok() && lexer.token().kind != text_internal::TokenKind::kEnd) return lexer.Error("the end of the text");
   return graph;

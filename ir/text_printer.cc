@@ -46,9 +46,9 @@ std::string Quote(std::string_view text) {
 }
 
 bool IsIdentifier(std::string_view text) {
-  static constexpr std::string_view kWords[] = {"graph", "return",   "const",  "opaque", "header",  "extra",
-                                                "name",  "device",   "after",  "true",   "false",   "inf",
-                                                "nan",   "captures", "base64", "hash",   "uniform", "_"};
+  static constexpr std::string_view kWords[] = {"graph",  "return", "const",   "opaque", "header", "extra", "name",
+                                                "device", "after",  "true",    "false",  "inf",    "nan",   "captures",
+                                                "base64", "hash",   "uniform", "at",     "_"};
   if (text.empty() || std::find(std::begin(kWords), std::end(kWords), text) != std::end(kWords)) return false;
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   if (!is_letter(text[0])) return false;
@@ -121,23 +121,26 @@ std::string PrintElements(const Tensor& tensor) {
   return absl::StrJoin(parts, ", ");
 }
 
-bool HasElements(DataType type) {
-  return type == DataType::kString || type == DataType::kBool || IsFloatingPoint(type) || IsInteger(type);
+// Whether its elements, printed as such, read back to the same bytes.
+bool PrintsExactly(const Tensor& tensor) {
+  if (tensor.type() == DataType::kString || IsInteger(tensor.type())) return true;
+  if (IsFloatingPoint(tensor.type())) return !HasOddNan(tensor);
+  return tensor.type() == DataType::kBool &&
+         std::all_of(tensor.raw(), tensor.raw() + tensor.byte_size(),
+                     [](std::byte b) { return b == std::byte{0} || b == std::byte{1}; });
 }
 
-// "f32[3,5] {...}", "f32[3,5] base64 ..." or "f32[3,5] hash=...".
+// "f32[3,5] {...}", "f32[3,5] base64 ...", "f32[3,5] at=..." or "f32[3,5] hash=...".
 std::string PrintTensor(const Tensor& tensor, const PrintOptions& options) {
   const std::string head = Concat(DataTypeName(tensor.type()), PrintShape(tensor.shape()), " ");
-  const bool bools_are_clean = tensor.type() != DataType::kBool ||
-                               std::all_of(tensor.raw(), tensor.raw() + tensor.byte_size(),
-                                           [](std::byte b) { return b == std::byte{0} || b == std::byte{1}; });
-  if (HasElements(tensor.type()) && bools_are_clean && !HasOddNan(tensor) &&
-      (tensor.num_elements() <= options.max_elements || (tensor.type() == DataType::kString && options.with_weights))) {
-    return Concat(head, "{", PrintElements(tensor), "}");
-  }
-  if (options.with_weights || tensor.num_elements() <= options.max_elements) {
+  const bool is_small = tensor.num_elements() <= options.max_elements;
+  const bool whole_strings =
+      tensor.type() == DataType::kString && (options.with_weights || options.store_weights != nullptr);
+  if ((is_small || whole_strings) && PrintsExactly(tensor)) return Concat(head, "{", PrintElements(tensor), "}");
+  if (options.with_weights || is_small) {
     return Concat(head, "base64 \"", Base64(tensor.raw(), tensor.byte_size()), "\"");
   }
+  if (options.store_weights != nullptr) return Concat(head, "at=", options.store_weights(tensor));
   return Concat(head, "hash=", tensor.Hash());
 }
 

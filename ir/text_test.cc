@@ -53,6 +53,41 @@ TEST(Text, RoundTripsEveryKindOfAttribute) {
     } header {opset=[13], library=raw:""})");
 }
 
+TEST(Text, WeightsMayLieBesideTheText) {
+  const absl::StatusOr<Graph> graph = ParseGraph(R"(
+    graph (x: f32[2,40]) {
+      w = const f32[40,3] uniform(-2, 2)
+      v: s8[3,40]{[0.1, 0.00123456789, 3e-08], 0, axis=0} = const s8[3,40]
+      few = const f32[2] {0.1, 7}
+      many = const string[17] {"a","b","c","d","e","f","g","h","i","j","k","l","m","n","o","p","q"}
+      o: f32[?] = opaque "Keeps" (x) {body=graph (a: f32[2]) {
+        n = const f32[17] uniform(0, 1)
+        return n
+      }}
+      "at" = matmul(x, w)
+      return "at", v, few, many, o
+    })");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  std::string bytes;
+  const auto store = [&bytes](const Tensor& tensor) {
+    bytes.resize((bytes.size() + 63) / 64 * 64);
+    const uint64_t offset = bytes.size();
+    bytes.append(reinterpret_cast<const char*>(tensor.raw()), tensor.byte_size());
+    return offset;
+  };
+  const std::string text = PrintGraph(*graph, {.store_weights = store});
+  EXPECT_THAT(text, HasSubstr("w = const f32[40,3] at=0\n"));
+  EXPECT_THAT(text, HasSubstr("n = const f32[17] at="));
+  const absl::StatusOr<Graph> read = ParseGraph(text, Buffer::CopyOf(bytes.data(), bytes.size()));
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(PrintGraph(*read, {.with_weights = true}), PrintGraph(*graph, {.with_weights = true}));
+
+  bytes.pop_back();
+  const absl::StatusOr<Graph> cut = ParseGraph(text, Buffer::CopyOf(bytes.data(), bytes.size()));
+  EXPECT_THAT(std::string(cut.status().message()), HasSubstr("an offset at which the"));
+  EXPECT_EQ(ParseGraph(text).status().code(), absl::StatusCode::kInvalidArgument) << "without the weights";
+}
+
 TEST(Text, ValuesMayBeReadBeforeTheyAreMade) {
   ExpectStable(R"(
     graph layout=channels_last (x: f32[]) {

@@ -138,7 +138,7 @@ absl::StatusOr<std::string> ValueParser::ParseBase64() {
   return bytes;
 }
 
-// type[dims] and then {elements}, base64 "...", hash=..., uniform(low, high) or nothing.
+// type[dims] and then {elements}, base64 "...", at=..., hash=..., uniform(low, high) or nothing.
 absl::StatusOr<Tensor> ValueParser::ParseTensor(std::string_view name) {
   HALFTONE_ASSIGN_OR_RETURN(const DataType type, ParseType());
   HALFTONE_ASSIGN_OR_RETURN(const Shape shape, ParseShape());
@@ -154,6 +154,7 @@ absl::StatusOr<Tensor> ValueParser::ParseTensor(std::string_view name) {
     }
     return Tensor(type, shape.values(), Buffer::CopyOf(bytes.data(), bytes.size()));
   }
+  if (lexer_.TryWord("at")) return ParseStored(type, shape.values());
   if (lexer_.IsWord("hash"))
     return lexer_.Error("the constant's data (printed without weights, so that it cannot be read back)");
   double low = -1;
@@ -169,6 +170,19 @@ absl::StatusOr<Tensor> ValueParser::ParseTensor(std::string_view name) {
     high = 8;
   }
   return MakeRandom(name, type, shape.values(), low, high);
+}
+
+// A view of the weights beside the text.
+absl::StatusOr<Tensor> ValueParser::ParseStored(DataType type, std::vector<int64_t> dims) {
+  HALFTONE_RETURN_IF_ERROR(lexer_.Expect('='));
+  HALFTONE_ASSIGN_OR_RETURN(const int64_t offset, ParseInt());
+  const uint64_t size = static_cast<uint64_t>(*CheckedProduct(dims)) * ElementSize(type);
+  const uint64_t stored = weights_ == nullptr ? 0 : weights_->size();
+  if (ElementSize(type) == 0 || offset < 0 || static_cast<uint64_t>(offset) > stored ||
+      size > stored - static_cast<uint64_t>(offset)) {
+    return lexer_.Error(Concat("an offset at which the ", stored, " bytes of weights hold ", size, " more, before"));
+  }
+  return Tensor(type, std::move(dims), Buffer::View(weights_->data() + offset, size, weights_));
 }
 
 // The same numbers for the same name and shape, on every machine.
@@ -249,7 +263,7 @@ absl::StatusOr<AttributeValue> ValueParser::ParseValue() {
     return AttributeValue(static_cast<float>(number));
   }
   if (lexer_.IsWord("graph")) {
-    HALFTONE_ASSIGN_OR_RETURN(Graph nested, ParseNestedGraph(lexer_, depth_ + 1));
+    HALFTONE_ASSIGN_OR_RETURN(Graph nested, ParseNestedGraph(lexer_, depth_ + 1, weights_));
     return AttributeValue(std::shared_ptr<const Graph>(std::make_shared<Graph>(std::move(nested))));
   }
   if (token.kind != TokenKind::kWord) return lexer_.Error("an attribute's value");

@@ -2,8 +2,10 @@
 #ifndef HALFTONE_IR_TEXT_VALUES_INTERNAL_H_
 #define HALFTONE_IR_TEXT_VALUES_INTERNAL_H_
 
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -16,7 +18,9 @@ namespace halftone::text_internal {
 // Reads values where the lexer stands. `depth` counts the graphs around. The lexer must outlive it. Not thread-safe.
 class ValueParser {
  public:
-  ValueParser(Lexer& lexer, int depth) : lexer_(lexer), depth_(depth) {}
+  // `weights`: the bytes that "at=" refers to; nullptr: there are none.
+  ValueParser(Lexer& lexer, int depth, std::shared_ptr<const Buffer> weights)
+      : lexer_(lexer), depth_(depth), weights_(std::move(weights)) {}
 
   absl::StatusOr<std::string> ParseAnyName();  // a word or a quoted string
   absl::StatusOr<DataType> ParseType();
@@ -32,6 +36,7 @@ class ValueParser {
   absl::StatusOr<double> ParseNumber();
   absl::StatusOr<int64_t> ParseInt();
   absl::StatusOr<std::string> ParseBase64();
+  absl::StatusOr<Tensor> ParseStored(DataType type, std::vector<int64_t> dims);
   absl::StatusOr<Tensor> ParseElements(DataType type, std::vector<int64_t> dims);
   absl::StatusOr<Tensor> MakeRandom(std::string_view name, DataType type, std::vector<int64_t> dims, double low,
                                     double high);
@@ -40,10 +45,11 @@ class ValueParser {
 
   Lexer& lexer_;
   const int depth_;
+  const std::shared_ptr<const Buffer> weights_;
 };
 
 // A graph in an attribute; defined by the graph's parser.
-absl::StatusOr<Graph> ParseNestedGraph(Lexer& lexer, int depth);
+absl::StatusOr<Graph> ParseNestedGraph(Lexer& lexer, int depth, const std::shared_ptr<const Buffer>& weights);
 
 }  // namespace halftone::text_internal
 
