@@ -19,7 +19,7 @@
 #include "passes/quantize/quantize_weights.h"
 #include "passes/quantize/recurrent_state.h"
 #include "passes/simplify/passes.h"
-#include "runtime/cpu/onednn/isa.h"
+#include "runtime/cpu/target.h"
 
 namespace halftone {
 namespace {
@@ -324,7 +324,7 @@ std::string_view Int8ModeName(Int8Mode mode) {
 QuantizeOptions QuantizeOptionsOf(const OptimizeOptions& options, ModelFormat format) {
   QuantizeOptions quantize = options.int8.quantize;
   quantize.correct_bias = options.int8.correct_bias;
-  if (!HasNativeInt8()) quantize.reduce_range = true;
+  if (!DescribeCpu().native_int8) quantize.reduce_range = true;
   return OptionsFor(format, options.target_runtime, options.int8.form, std::move(quantize));
 }
 
