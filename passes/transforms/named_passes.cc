@@ -168,7 +168,7 @@ constexpr NamedPass kPasses[] = {
        if (a.Count("num_steps") < 2) return absl::InvalidArgumentError("num_steps is 1; it must be at least 2");
        return MakeRoundWeights(a.Count("num_steps"), a.Count("minimum_size"));
      }},
-    {"set_device", "sets the device of every node (TensorFlow)", kSetDeviceArguments,
+    {"set_device", "sets the device of every node", kSetDeviceArguments,
      [](const PassArguments& a) -> Made { return MakeSetDevice(a.Text("device"), a.Flag("if_default")); }},
     {"sort_by_execution_order", "does nothing: every file is written in execution order", kNoArguments, MakeSort},
     {"strip_unused_nodes", "removes nodes on which no output depends; named nodes become inputs first", kStripArguments,
