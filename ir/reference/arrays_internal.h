@@ -14,7 +14,8 @@ namespace halftone::reference {
 
 using Dims = std::vector<int64_t>;
 
-// OK if a tensor of these dims may be allocated; RESOURCE_EXHAUSTED above 2^31 elements, INVALID_ARGUMENT for negative dims.
+// OK if a tensor of these dims may be allocated; RESOURCE_EXHAUSTED above 2^31 elements, INVALID_ARGUMENT for negative
+// dims.
 absl::Status CheckDims(const Dims& dims);
 
 // Rounds each number once to `type`: nearest even to floats, towards zero (saturating, NaN is 0) to integers.

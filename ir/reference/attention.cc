@@ -15,7 +15,8 @@ struct Sizes {
   int64_t batch, steps, past, total, heads, head, value_head;
 };
 
-// The addend of the scores: [batch, steps, total]. Positions with 1 in the mask are kept, those with 0 get the filter value.
+// The addend of the scores: [batch, steps, total]. Positions with 1 in the mask are kept, those with 0 get the filter
+// value.
 std::vector<double> MaskOf(const Call& call, const Sizes& s) {
   std::vector<double> mask(s.batch * s.steps * s.total, 0.0);
   const double filter = call.attributes().Float("mask_filter_value", -10000.0f);

@@ -17,7 +17,8 @@ namespace halftone::reference {
 class Budget {
  public:
   explicit Budget(const RunLimits& limits) : limits_(limits) {}
-  // Called before each run of a loop's body: RESOURCE_EXHAUSTED beyond the limit, or the status that interrupts the run.
+  // Called before each run of a loop's body: RESOURCE_EXHAUSTED beyond the limit, or the status that interrupts the
+  // run.
   absl::Status SpendBodyRun();
 
  private:

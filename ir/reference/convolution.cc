@@ -77,7 +77,8 @@ std::vector<Acc> Convolve(const Geometry& g, const std::vector<T>& x, const std:
   return y;
 }
 
-// The permutation of weights to OIHW. HWCM is a grouped convolution with one channel per group: output channel c * M + m.
+// The permutation of weights to OIHW. HWCM is a grouped convolution with one channel per group, whose output channels
+// are c * M + m.
 struct WeightsOrder {
   std::vector<int> perm;
   Dims dims;  // after the permutation, M merged into the output channels

@@ -131,7 +131,8 @@ TEST(L2Loss, HalfTheSquaresOfAllTensors) {
               ElementsAre(7));
 }
 
-// The inputs of the gates are 0, so the update gate is 1/2; the candidate is 0. Half of the state is kept, reduced by the attention.
+// The inputs of the gates are 0, so the update gate is 1/2; the candidate is 0. Half of the state is kept, reduced by
+// the attention.
 TEST(GruWithAttention, ScalesTheUpdateGate) {
   const std::string values =
       "graph () { x = const f32[2,1,1] {0, 0} w = const f32[1,3,1] {0, 0, 1} r = const f32[1,3,1] {0, 0, 0} "

@@ -107,7 +107,8 @@ Outputs Pad(const Call& call) {
   if (call.has(2) && (call.in(2).num_elements() != 1 || call.in(2).type() != x.type()))
     return Error("value must be one element of x's type");
   const Dims strides = RowMajorStrides(x.dims());
-  // For each dimension: the index in x for each index of y. Negative pads crop first; the remaining elements are mirrored.
+  // For each dimension: the index in x for each index of y. Negative pads crop first; the remaining elements are
+  // mirrored.
   std::vector<std::vector<int64_t>> reads(x.rank());
   Dims dims;
   for (int d = 0; d < x.rank(); ++d) {

@@ -266,7 +266,8 @@ Outputs MatMulInteger(const Call& call) {
   return MatMul(Call{call.graph, call.node, operands, call.types});
 }
 
-// Rounds like the ops that it replaces: cast, the multiplication of the scales, their multiplication with the sums, the bias.
+// Rounds like the ops that it replaces: cast, the multiplication of the scales, their multiplication with the sums, the
+// bias.
 Outputs MatMulIntegerToFloat(const Call& call) {
   const auto given = [&call](size_t i) { return call.has(i) ? call.in(i) : Tensor(); };
   const std::vector<Tensor> operands = {call.in(0), call.in(1), given(4), given(5)};

@@ -1,4 +1,5 @@
-// One readable function per op, which defines the op. Used as reference in tests, for constant folding, and as fallback kernel.
+// One readable function per op, which defines the op. Used as reference in tests, for constant folding, and as fallback
+// kernel.
 #ifndef HALFTONE_IR_REFERENCE_REFERENCE_H_
 #define HALFTONE_IR_REFERENCE_REFERENCE_H_
 
@@ -40,7 +41,8 @@ absl::StatusOr<std::vector<Tensor>> EvaluateGraph(const Graph& graph, const std:
 // Seeded inputs for a graph whose input shapes are known: floats uniform in [-1, 1), integers in [0, 8), bools.
 std::vector<Tensor> RandomInputs(const Graph& graph, uint64_t seed);
 
-// Empty if every element is within the tolerance (NaN equals NaN), else where and how far: "output y[3,0]: 1.5 against 1.2".
+// Empty if every element is within the tolerance (NaN equals NaN), else where and how far: "output y[3,0]: 1.5 against
+// 1.2".
 std::string Compare(const Tensor& actual, const Tensor& expected, float relative, float absolute);
 
 }  // namespace halftone::reference

@@ -1,5 +1,5 @@
-// Reference functions by hand: what tests/reference (against ONNX Runtime) does not cover. Types, rounding, fused parts,
-// TensorFlow's conventions, errors.
+// Reference functions by hand: what tests/reference (against ONNX Runtime) does not cover. Types, rounding, fused
+// parts, TensorFlow's conventions, errors.
 
 #include "ir/reference/reference.h"
 

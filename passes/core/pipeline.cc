@@ -118,16 +118,6 @@ absl::Status Pipeline::Run(Graph& graph, PassContext& context) const {
                                     " (HALFTONE_DEBUG=verify=full names the pass)"));
 }
 
-std::vector<std::string> Pipeline::StepNames() const {
-  std::vector<std::string> names;
-  for (const Step& step : steps_) {
-    for (const std::unique_ptr<Pass>& pass : step.passes) {
-      names.push_back(step.repeat ? Concat(step.name, "/", pass->name()) : std::string(pass->name()));
-    }
-  }
-  return names;
-}
-
 std::vector<const RewriteRule*> Pipeline::rules() const {
   std::vector<const RewriteRule*> rules;
   for (const Step& step : steps_) rules.insert(rules.end(), step.rules.begin(), step.rules.end());

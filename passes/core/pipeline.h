@@ -46,8 +46,6 @@ class Pipeline {
   absl::Status Run(Graph& graph, PassContext& context) const;
 
   const std::string& name() const { return name_; }
-  // Names of the steps in order; those of fixed points as "simplify/remove-identity".
-  std::vector<std::string> StepNames() const;
 
   // The rules of all fixed points, in order.
   std::vector<const RewriteRule*> rules() const;

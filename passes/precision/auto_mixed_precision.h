@@ -42,8 +42,6 @@ class AutoMixedPrecision {
 
   // Whether the type is marked, f32 and a type attribute (not a fixed type).
   bool IsMarked(int vertex) const;
-  bool IsAllowed(int vertex) const { return state_[vertex].allowed; }
-  bool IsDenied(int vertex) const { return state_[vertex].denied; }
   ListKind ListOf(int vertex) const { return lists_by_node_[topology_.vertices()[vertex].node]; }
   // The step that marked or denied the type; "" if none did.
   std::string_view StepOf(int vertex) const { return state_[vertex].step; }

@@ -1,5 +1,5 @@
-// Planner "lists": the types that TensorFlow's auto_mixed_precision would convert to bfloat16 on a CPU, one decision per
-// type attribute. It edits nothing; ApplyPrecision (apply_precision.h) does.
+// Planner "lists": the types that TensorFlow's auto_mixed_precision would convert to bfloat16 on a CPU, one decision
+// per type attribute. It edits nothing; ApplyPrecision (apply_precision.h) does.
 //
 // An imported GraphDef is planned node by node as the file spells it (Graph::source), including opaque nodes. Other
 // graphs are planned by their canonical nodes, each of which counts as the corresponding TensorFlow op. The steps are

@@ -2,9 +2,9 @@
 // It plans the fused graph, because Paddle fuses first. It edits nothing; ApplyPrecision (apply_precision.h) does.
 //
 // The steps, in this order:
-//   mark     marks every node whose op is on the list (placement_ops.h) and that can be converted (precision_obstacle.h):
-//            its data is f32 and the target has a kernel. reshape and slice are marked only if their shapes are
-//            constant, a fused scale only if its bias is added before the scale.
+//   mark     marks every node whose op is on the list (placement_ops.h) and that can be converted
+//            (precision_obstacle.h): its data is f32 and the target has a kernel. reshape and slice are marked only if
+//            their shapes are constant, a fused scale only if its bias is added before the scale.
 //   orphans  removes the marks of nodes with an f32 producer and an f32 consumer, considering all producers and
 //            consumers, until there are none. The first node of the graph has an f32 producer (the input), the last one
 //            an f32 consumer (the output). Constants do not count as producers.

@@ -59,7 +59,6 @@ SignatureType ParseType(std::string_view item) {
 }  // namespace
 
 std::span<const TensorFlowOpRow> RegistryOpRows() { return kRegistry; }
-std::span<const TensorFlowOpRow> InternalOpRows() { return kInternal; }
 
 const TensorFlowOpRow* FindTensorFlowOp(std::string_view op) {
   const TensorFlowOpRow* row = Find(kRegistry, op);

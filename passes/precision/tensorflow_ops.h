@@ -23,10 +23,9 @@ struct TensorFlowOpRow {
   std::string_view types;
 };
 
-// The registry in alphabetical order; then the other ops.
+// The rows of the registry, in alphabetical order.
 std::span<const TensorFlowOpRow> RegistryOpRows();
-std::span<const TensorFlowOpRow> InternalOpRows();
-// nullptr: unknown op.
+// A row of the registry or of internal.inc; nullptr: unknown op.
 const TensorFlowOpRow* FindTensorFlowOp(std::string_view op);
 
 // One item of a list of ports.

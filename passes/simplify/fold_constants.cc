@@ -63,7 +63,8 @@ std::optional<int64_t> ResultBytes(const Graph& graph, NodeId id) {
 // bytes.
 bool IsTooMuchWork(const Graph& graph, NodeId id, int64_t result_bytes, const std::vector<Tensor>& inputs) {
   if (Info(graph.op(id)).group != OpGroup::kContraction || inputs.size() < 2) return false;
-  // Multiplications per element of the result: the filter without its output channels; at most the longer side of a matrix.
+  // Multiplications per element of the result: the filter without its output channels; at most the longer side of a
+  // matrix.
   const std::vector<int64_t>& dims = inputs[1].dims();
   int64_t sum = 1;
   if (graph.op(id) == OpKind::kConv) {

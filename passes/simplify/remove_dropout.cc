@@ -1,6 +1,7 @@
 // dropout(x)  =>  x
 //
-// Legal at inference: `training` is absent or a constant false, the mask has no consumers, and no name is lost. Bit-exact.
+// Legal at inference: `training` is absent or a constant false, the mask has no consumers, and no name is lost.
+// Bit-exact.
 
 #include "base/strings.h"
 #include "passes/core/reasons.h"

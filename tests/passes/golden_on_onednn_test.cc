@@ -20,7 +20,7 @@ constexpr char kFaster[] = " is faster on this CPU";
 // Which integers a product takes depends on more than an epilogue: tests/kernels:int8_test asks that.
 constexpr std::string_view kOfIntegers = "fold-quantization";
 // oneDNN rounds sums of bf16 products behind them, but none of f32 products.
-constexpr std::string_view kRoundsF32 = "f32 that is rounded behind the product";
+constexpr std::string_view kRoundsF32 = "f32 that is rounded after the matmul";
 
 // Cases of another target, and those of types that this CPU has no instructions for.
 bool IsOfThisCpu(const GoldenCase& golden, const Target& target) {

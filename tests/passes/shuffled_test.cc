@@ -34,7 +34,7 @@ constexpr char kNet[] = R"(graph format=onnx (x: f32[2,3,6,5]) {
   y = softmax(gemm(g, w4, c) {transpose_b=true})
   return y, e2=tanh(e) })";
 
-// "" if the graph answers as it did, optimized and taken apart again with this order of the rules.
+// "" if the outputs do not change when the graph is optimized with this order of the rules and split again.
 std::string Problem(const Graph& in, uint64_t seed, bool each_pass) {
   const PermissiveTarget target;
   PassContext context{.target = target, .equivalence = {.enabled = each_pass, .seed = kInputs}};

@@ -159,7 +159,7 @@ TEST_F(WrongRule, IsJudgedByWhatItDeclares) {
 }
 
 TEST_F(WrongRule, WeightsThatTheFailureNeedsAreInTheReproducer) {
-  // Only where the weight has its own numbers do the answers differ: filled from its name it is not constant.
+  // The outputs differ only with the original weight: filled from its name it is not constant.
   absl::StatusOr<Graph> graph =
       ParseGraph(R"(graph (x: f32[2,9000]) { w = const f32[9000]  return y=sub(x, mul(w, x)) })");
   ASSERT_TRUE(graph.ok());
