@@ -41,7 +41,7 @@ absl::StatusOr<Tensors> Run(const PreparedGraph& graph, std::string_view name, c
 
 // ---- Slices and stacks along an axis.
 
-// Copies between x and one slice of it. `pick` says which way.
+// Copies between x and one slice of it; `pick` selects the direction.
 struct Cut {
   int64_t outer = 1;   // blocks
   int64_t count = 0;   // slices in a block

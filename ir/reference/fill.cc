@@ -31,7 +31,7 @@ Outputs KeepOfMatrices(const Tensor& x, Keep keep) {
 
 }  // namespace
 
-// Negative indices count from the end unless wrap_negative is false. Those out of range give a line of `off`.
+// Negative indices count from the end unless wrap_negative is false. Indices out of range give a row of `off`.
 Outputs OneHot(const Call& call) {
   const Tensor& indices = call.in(0);
   HALFTONE_ASSIGN_OR_RETURN(const int64_t depth, OneInt(call.in(1), "depth"));

@@ -117,7 +117,7 @@ Statistics BatchStatistics(const std::vector<double>& x, const ByChannel& view) 
   return s;
 }
 
-// What the further outputs hold. The first two are the running statistics, moved towards those of the batch, or with
+// The further outputs. The first two are the running statistics, updated with those of the batch, or with
 // statistics="batch" the mean and the unbiased variance of the batch. The last two are those of the batch, biased.
 std::vector<std::vector<double>> FurtherOutputs(const Call& call, const Statistics& used, bool training) {
   if (!training) return {used.mean, used.variance, used.mean, used.variance};

@@ -15,7 +15,7 @@ absl::StatusOr<std::vector<bool>> ReducedAxes(const Call& call) {
   std::vector<int64_t> axes;
   if (call.has(1)) axes = call.in(1).ToInts();
   if (!axes.empty()) return AxisMarks(axes, rank);
-  // No axes are all axes, unless the attribute says none.
+  // No axes mean all axes, unless noop_with_empty_axes is set.
   return std::vector<bool>(rank, !call.attributes().Bool("noop_with_empty_axes", false));
 }
 

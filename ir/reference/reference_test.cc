@@ -154,7 +154,7 @@ TEST(Reference, OpsWithoutOthersTests) {
 }
 
 TEST(Reference, ConventionsThatAttributesSay) {
-  // 0 in a shape is 0; an empty list of axes reduces nothing; one size of a split is what is left.
+  // 0 in a shape is 0; an empty list of axes reduces nothing; one size of a split is the remainder.
   EXPECT_EQ(
       RunOne("graph (x: f32[0,4]) { return reshape(x, [0, 8]) {allowzero=true} }", {Tensor(DataType::kFloat32, {0, 4})})
           .dims(),

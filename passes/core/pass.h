@@ -85,8 +85,8 @@ struct EquivalenceOptions {
 struct PassContext {
   const Target& target;
   const PrecisionPlan* plan = nullptr;  // where it is set, nothing of different planned precision is fused
-  // Of the file that the graph will be written to, for passes that are run by their names (passes/transforms) before the
-  // export pipeline; nullptr: no file is known, and whatever ops and devices say is kept.
+  // The dialect of the file to which the graph will be written, for passes that run by name (passes/transforms) before
+  // the export pipeline. nullptr: the file is unknown; ops and devices are kept.
   const FileDialect* file = nullptr;
   RewriteLog* log = nullptr;
   DebugOptions debug = {};

@@ -40,13 +40,14 @@ struct PlannerOptions {
   // Applied in order, e.g. those of the environment, then those of the policy. An op that is added to a list is removed
   // from its old list, with a warning (TensorFlow would fail).
   std::vector<ListEdits> edits;
-  // The dialect of the TensorFlow file that the graph was imported from: node.spelling is a TensorFlow op then, inputs
-  // and constants with names are nodes, outputs are known by the names of their nodes. nullptr: it comes from elsewhere.
+  // The dialect of the TensorFlow file from which the graph was imported: then node.spelling is a TensorFlow op, inputs
+  // and constants with names are nodes, and outputs have the names of their nodes. nullptr: the graph was not imported
+  // from TensorFlow.
   const FileDialect* imported_from = nullptr;
-  // A variant that plans the fused graph: the dialect whose fused ops are on its lists.
+  // For a variant that plans the fused graph: the dialect whose fused ops are on its lists.
   const FileDialect* fused_as = nullptr;
-  // Nodes that make outputs of the graph are not processed. Default: where outputs are known by the names of their nodes
-  // (imported_from); else a cast can take over the output's name.
+  // Nodes that produce outputs of the graph are not processed. Default: true if outputs have the names of their nodes
+  // (imported_from); otherwise a cast can take over the name of the output.
   std::optional<bool> keep_output_nodes;
   // Also mark infer ops that follow marked ops, not only those between them: fewer casts, but results of infer ops are
   // rounded. Default: true for Intel's extension, which always does this, else false. (TensorFlow added it in a later

@@ -229,7 +229,7 @@ TEST(ListsPlanner, GraphDefCountsItsConstantsAsTensorFlowDoes) {
   EXPECT_EQ(p.lists.summary.marked, 1);
 }
 
-TEST(ListsPlanner, IntelsListsKnowFusedOpsAndPaintWhatFollows) {
+TEST(ListsPlanner, IntelsListsHaveFusedOpsAndMarkWhatFollows) {
   const char* text = R"(graph layout=channels_last (x: f32[2,5,4,3]) { w = const f32[1,1,3,3]  k = const f32[3]
       a = conv(x, w, k) {layout="NHWC", weights_layout="HWIO", activation="relu"}  b = tanh(a)  return y=exp(b) })";
   const Planned p(text, {.lists_variant = ListsVariant::kItex});

@@ -22,7 +22,7 @@ TEST(NestedContractions, NoneWithoutNestedGraphs) {
   EXPECT_EQ(found.first, "");
 }
 
-// Those of both branches, and of a loop inside one of them.
+// The contractions of both branches, and of a loop inside one of them.
 TEST(NestedContractions, AreCountedInEveryDepth) {
   const NestedContractions found = Count(R"(graph (c: bool[], x: f32[2,3], w: f32[3,3], z: f64[2,3], v: f64[3,3]) {
     a = matmul(x, w)
@@ -35,7 +35,7 @@ TEST(NestedContractions, AreCountedInEveryDepth) {
       else=graph (x: f32[2,3], w: f32[3,3], z: f64[2,3], v: f64[3,3]) {
         e = matmul(x, w)  f = matmul(z, v)  g: f32[2,3] = cast(f)  h = add(e, g)  return h }}
     return y })");
-  EXPECT_EQ(found.nested, 3);  // that of f64 is not lowered anywhere
+  EXPECT_EQ(found.nested, 3);  // the f64 one does not count
   EXPECT_EQ(found.all, 4);
   EXPECT_EQ(found.first, "t");
 }

@@ -48,9 +48,9 @@ class OpLists {
   std::map<std::string, ListKind, std::less<>> list_of_;
 };
 
-// The TensorFlow op that a node means: that of the canonical op, or its spelling where the graph was imported from a
-// TensorFlow file (PlannerOptions::imported_from). "" for opaque nodes of other formats. A fused op of a dialect counts as
-// the op that it begins with.
+// The TensorFlow op of a node: its spelling if the graph was imported from a TensorFlow file
+// (PlannerOptions::imported_from), else the op that corresponds to the canonical op. "" for opaque nodes of other
+// formats. A fused op of a dialect counts as its first op.
 std::string_view TensorFlowOp(const Graph& graph, NodeId node, const FileDialect* imported_from = nullptr);
 
 }  // namespace halftone

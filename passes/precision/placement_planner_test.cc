@@ -27,7 +27,7 @@ struct Planned {
     EXPECT_TRUE(plan.ok()) << plan.status();
     planned = *std::move(plan);
   }
-  std::string Lowered() const {
+  std::string Reduced() const {
     std::string names;
     for (const auto& [key, decision] : planned.plan.decisions) {
       if (decision.IsReduced()) names += (names.empty() ? "" : " ") + graph.Label(key.first);
@@ -51,7 +51,7 @@ constexpr char kOrphan[] = R"(graph (x: f32[2,3,5,4]) {
 
 TEST(Placement, OrphansGoBackToFloat32) {
   const Planned p(kOrphan);
-  EXPECT_EQ(p.Lowered(), "a b f g");
+  EXPECT_EQ(p.Reduced(), "a b f g");
   EXPECT_EQ(p.Of("a").rule, "placement.marked");
   EXPECT_THAT(p.Of("a").reason, HasSubstr("conv2d"));
   EXPECT_EQ(p.Of("c").rule, "placement.not-listed");
@@ -64,10 +64,10 @@ TEST(Placement, OrphansGoBackToFloat32) {
 
 TEST(Placement, TheFirstAndTheLastNodeHaveFloat32Beside) {
   const Planned alone("graph (x: f32[2,3]) { w = const f32[3,5]  m = matmul(x, w)  return m }");
-  EXPECT_EQ(alone.Lowered(), "") << "input and output are f32";
+  EXPECT_EQ(alone.Reduced(), "") << "input and output are f32";
   EXPECT_EQ(alone.Of("m").reason, "between float32 nodes: producer 'x', consumer 'output m' (matmul)");
   const Planned two("graph (x: f32[2,3]) { w = const f32[3,5]  m = matmul(x, w)  r = relu(m)  return r }");
-  EXPECT_EQ(two.Lowered(), "m r") << "each has one bfloat16 neighbour";
+  EXPECT_EQ(two.Reduced(), "m r") << "each has one bfloat16 neighbour";
 }
 
 TEST(Placement, AllProducersAndReadersAreLookedAt) {
@@ -77,18 +77,18 @@ TEST(Placement, AllProducersAndReadersAreLookedAt) {
   EXPECT_EQ(p.Of("s").rule, "placement.orphan");
   EXPECT_THAT(p.Of("s").reason, HasSubstr("producer 't', consumer 'z'"));
   EXPECT_EQ(p.Of("u").rule, "placement.orphan") << "its producer went back to f32, and its consumer is an output";
-  EXPECT_EQ(p.Lowered(), "m r");
+  EXPECT_EQ(p.Reduced(), "m r");
 }
 
 TEST(Placement, ConstantsAreNoProducers) {
   const Planned p("graph (x: f32[3]) { c = const f32[2,3]  a = relu(x)  b = add(a, c)  return b }");
-  EXPECT_EQ(p.Lowered(), "a b") << "b has no producer in f32";
+  EXPECT_EQ(p.Reduced(), "a b") << "b has no producer in f32";
 }
 
 TEST(Placement, ProductsGetFloat32OutputWhereAllReadersWantIt) {
   const Planned p(R"(graph (x: f32[2,3]) { w = const f32[3,5]  b = const f32[5]  v = const f32[5,5]
     m = matmul(x, w, b)  r = relu(m)  n = matmul(r, v)  y = tanh(n)  return y })");
-  EXPECT_EQ(p.Lowered(), "m r n");
+  EXPECT_EQ(p.Reduced(), "m r n");
   EXPECT_FALSE(p.Of("m").f32_output);
   EXPECT_TRUE(p.Of("n").f32_output);
   EXPECT_THAT(p.Of("n").reason, HasSubstr("its result stays float32 for 'y'"));
@@ -132,19 +132,19 @@ TEST(Placement, AScaleWhoseBiasComesAfterIsLeftAlone) {
 TEST(Placement, ACastReadsBfloat16AsItComes) {
   const Planned p("graph (x: f32[2,3]) { r = relu(x)  c: s64[2,3] = cast(r)  return c }");
   EXPECT_EQ(p.Of("c", 'D').rule, "placement.marked");
-  EXPECT_EQ(p.Lowered(), "r") << "what the cast makes stays s64";
+  EXPECT_EQ(p.Reduced(), "r") << "what the cast makes stays s64";
   EXPECT_THAT(p.planned.summary, HasSubstr("marked 2 of 2 operators to bfloat16, 0 orphans back to float32, 0 with "
                                            "float32 output, 1 cast"));
   const Planned q("graph (x: s64[2,3]) { c: f32[2,3] = cast(x)  r = relu(c)  s = relu(r)  return s }");
   EXPECT_EQ(q.Of("c", 'D').reason, "input 'x' is s64, not f32");
-  EXPECT_EQ(q.Lowered(), "r s");
+  EXPECT_EQ(q.Reduced(), "r s");
 }
 
 TEST(Placement, TheVersionsDiffer) {
   constexpr char kText[] = "graph (x: f32[2,3]) { a = sigmoid(x)  b = relu(a)  c = relu(b)  return c }";
-  EXPECT_EQ(Planned(kText).Lowered(), "a b c");
+  EXPECT_EQ(Planned(kText).Reduced(), "a b c");
   const Planned old(kText, {.lists = PlacementLists::kPaddle2});
-  EXPECT_EQ(old.Lowered(), "b c");
+  EXPECT_EQ(old.Reduced(), "b c");
   EXPECT_EQ(old.Of("a").reason, "Paddle's list (paddle-2.x) has no sigmoid");
   EXPECT_THAT(PlacementOpNames(PlacementLists::kPaddle2),
               ElementsAre("concat", "conv2d", "conv2d_transpose", "elementwise_add", "elementwise_mul", "fc",
@@ -169,7 +169,7 @@ TEST(Placement, SumMeansADifferentOpInEachVersion) {
 
 TEST(Placement, TheUsersOwnListIsASubset) {
   const Planned p(kOrphan, {.ops = {"relu"}});
-  EXPECT_EQ(p.Lowered(), "");
+  EXPECT_EQ(p.Reduced(), "");
   EXPECT_THAT(p.Of("a").reason, HasSubstr("the policy's part of Paddle's list (paddle) has no conv"));
   const absl::Status wrong = CheckPlacementOptions({.ops = {"relu", "tanh", "matmul_v2"}});
   EXPECT_EQ(wrong.code(), absl::StatusCode::kInvalidArgument);
@@ -181,7 +181,7 @@ TEST(Placement, TheUsersOwnListIsASubset) {
 TEST(Placement, OpaqueNodesStay) {
   const Planned p(R"(graph (x: f32[2,3]) { r = relu(x)  y: f32[2,3] = opaque "Foo" (r)  s = relu(y)  return s })");
   EXPECT_EQ(p.Of("y").rule, "placement.not-listed");
-  EXPECT_EQ(p.Lowered(), "");
+  EXPECT_EQ(p.Reduced(), "");
 }
 
 TEST(Placement, WorksOnGraphDefs) {
@@ -189,7 +189,7 @@ TEST(Placement, WorksOnGraphDefs) {
     w = const f32[3,3,2,4] name="w"  b = const f32[4] name="b"
     c = conv(x, w, b) {auto_pad="SAME_UPPER", layout="NHWC", weights_layout="HWIO", activation="relu"} name="c"
     p = max_pool "MaxPool" (c) {kernel=[2, 2], layout="NHWC"} name="p"  y = relu "Relu" (p) name="y"  return y })");
-  EXPECT_EQ(p.Lowered(), "c p y");
+  EXPECT_EQ(p.Reduced(), "c p y");
   EXPECT_EQ(p.Of("c").list, "fused_conv2d");
   EXPECT_EQ(p.Of("p").list, "pool2d");
 }

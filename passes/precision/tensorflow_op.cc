@@ -36,7 +36,7 @@ std::string_view TensorFlowOp(const Graph& g, NodeId id, const FileDialect* impo
   const Node& node = g.node(id);
   // Before it plans, TensorFlow replaces FusedBatchNorm with FusedBatchNormV2, which has a type for the statistics.
   if (node.spelling == "FusedBatchNorm") return "FusedBatchNormV2";
-  // A dialect's fused op counts as the op that it begins with: TensorFlow lowers the precision before it fuses.
+  // A fused op of a dialect counts as its first op: TensorFlow converts types before it fuses.
   const bool spelled = imported_from != nullptr && !node.spelling.empty();
   if (spelled && !imported_from->is_fused_op(node.spelling)) return node.spelling;
   const bool volume = InputRank(g, id) == 5;

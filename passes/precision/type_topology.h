@@ -28,8 +28,8 @@ struct TypeId {
 struct TopologyOptions {
   DataType target = DataType::kBFloat16;
   bool keep_outputs = false;                   // nodes that make outputs of the graph are preserved, as inputs are
-  const FileDialect* imported_from = nullptr;  // OfGraph: as PlannerOptions says
-  const FileDialect* fused_as = nullptr;  // OfGraph: a node counts as the fused op of this dialect that says all of it
+  const FileDialect* imported_from = nullptr;  // OfGraph: see PlannerOptions
+  const FileDialect* fused_as = nullptr;       // OfGraph: a fused node counts as the fused op of this dialect
 };
 
 class TypeTopology {
