@@ -1,5 +1,5 @@
-// The golden cases of this folder for the target that the product has: what fuses in a text that asks nobody must fuse
-// on a CPU, too. A case that needs another target says so in its file and is not of these.
+// Runs the golden cases of this folder with the CPU target: a case without a target line must give the same result
+// there. Cases with a target line are skipped.
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -17,9 +17,9 @@ namespace {
 
 // What the target refuses because the parts are faster.
 constexpr char kFaster[] = " is faster on this CPU";
-// Which integers a product takes depends on more than an epilogue: tests/kernels:int8_test asks that.
+// Whether a contraction reads int8 depends on more than its fused ops: tests/kernels:int8_test tests that.
 constexpr std::string_view kOfIntegers = "fold-quantization";
-// oneDNN rounds sums of bf16 products behind them, but none of f32 products.
+// oneDNN writes bf16 from bf16 matmuls, but not from f32 matmuls.
 constexpr std::string_view kRoundsF32 = "f32 that is rounded after the matmul";
 
 // Cases of another target, and those of types that this CPU has no instructions for.

@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(All, Golden, testing::ValuesIn(Files()), [](const auto&
   return name;
 });
 
-// A rule without cases is a rule that nobody knows to be right.
+// Every rule must have cases: otherwise it is untested.
 TEST(GoldenFiles, EveryRuleHasOne) {
   for (const Rules& rules :
        {SimplifyRules(), FusionRules(), LastFusionRules(), ConversionRules(), MergeRules(OnnxRuntimeDialect())}) {
@@ -87,7 +87,7 @@ TEST(GoldenFiles, EverySplitKeepsThree) {
   }
 }
 
-// A name of ONNX Runtime that no case writes is one of which nobody knows that the file is right. (Those of a GraphDef:
+// Every op of ONNX Runtime must be written by a case: otherwise its spelling is untested. (Those of a GraphDef:
 // tests/formats/tensorflow/dialect_cases.h.)
 TEST(GoldenFiles, EveryOpOfOnnxRuntimeIsWritten) {
   const absl::StatusOr<std::string> text = ReadFile(Folder() + "/export-onnxruntime.graph");

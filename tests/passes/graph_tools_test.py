@@ -8,7 +8,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from harness import case, main, program  # noqa: E402
 
-# Without its cast, whose type nobody says, y adds floats to integers.
+# Without its cast, whose target type is not given, y adds floats to integers.
 GRAPH = """graph format=graphdef layout=channels_last (x: f32[2,3]) {
   w = const f32[3,4]
   m = matmul(x, w) name="m"   r = relu "Relu" (m) name="r"   c = cast "Cast" (r) name="c"

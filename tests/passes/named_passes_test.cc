@@ -85,7 +85,7 @@ absl::StatusOr<Graph> After(const std::string& text, const std::string& pass) {
   return graph;
 }
 
-// The largest difference of an answer, as a part of the largest answer.
+// The largest difference of an output, relative to the largest output.
 float Moved(const Graph& a, const Graph& b) {
   const std::vector<Tensor> inputs = reference::RandomInputs(a, /*seed=*/3);
   const std::vector<float> x = (*reference::EvaluateGraph(a, inputs))[0].ToFloats();

@@ -72,7 +72,7 @@ TEST(Shuffled, EveryGraphOfTheGoldenFiles) {
 
 class ShuffledModels : public testing::TestWithParam<const char*> {};
 
-TEST_P(ShuffledModels, KeepTheirAnswers) {
+TEST_P(ShuffledModels, KeepTheirOutputs) {
   const char* shared = std::getenv("HALFTONE_SHARED");
   if (shared == nullptr) GTEST_SKIP() << "HALFTONE_SHARED is not set: no real models";
   absl::StatusOr<Graph> graph = ImportModel(std::string(shared) + "/data/models/" + GetParam());

@@ -120,7 +120,7 @@ TEST(ThroughFiles, EveryGraphOfTheGoldenFiles) {
 
 class ModelsThroughFiles : public testing::TestWithParam<const char*> {};
 
-TEST_P(ModelsThroughFiles, KeepTheirAnswers) {
+TEST_P(ModelsThroughFiles, KeepTheirOutputs) {
   const char* shared = std::getenv("HALFTONE_SHARED");
   if (shared == nullptr) GTEST_SKIP() << "HALFTONE_SHARED is not set: no real models";
   absl::StatusOr<Graph> graph = ImportModel(std::string(shared) + "/data/models/" + GetParam());
