@@ -37,7 +37,7 @@ bool Is(const Graph& g, NodeId id) {
 }
 
 bool IsConv2d(const Graph& g, NodeId id) { return g.op(id) == OpKind::kConv && IsPlane(g, g.input(id, 1)); }
-bool HasMore(const Graph& g, NodeId id) {  // beside its operands
+bool HasMore(const Graph& g, NodeId id) {  // fused parts in addition to its operands
   return g.input(id, 2).valid() || g.input(id, 3).valid() || g.node(id).attributes.has("activation") ||
          g.node(id).attributes.Float("scale", 1) != 1;
 }
