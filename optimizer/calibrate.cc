@@ -73,7 +73,7 @@ std::string Names(const std::vector<std::string>& names) {
 absl::Status NameSamples(absl::Status status, const std::string& label, size_t files) {
   if (label.empty() || StdView(status.message()).find(label) != std::string_view::npos) return status;
   const std::string_view numbering = files > 1 ? " (samples are numbered through all files)" : "";
-  return Annotate(std::move(status), Concat("samples '", label, "'", numbering));
+  return SamplesError(Annotate(std::move(status), Concat("samples '", label, "'", numbering)));
 }
 
 // Runs the samples, or random ones where there are none, through the graph.

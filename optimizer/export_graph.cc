@@ -12,6 +12,7 @@
 #include "ir/provenance.h"
 #include "optimizer/explain.h"
 #include "optimizer/pass_context.h"
+#include "passes/precision/nested_contractions.h"
 #include "passes/pipelines.h"
 
 namespace halftone {
@@ -25,7 +26,18 @@ void WarnOfTargetRuntimes(const OptimizeOptions& options, LoweredGraph& result) 
   const std::string_view advice = options.target_runtime == TargetRuntime::kOnnxRuntime
                                       ? ""
                                       : "; --target-runtime onnxruntime writes the nearest file that it loads";
-  result.warnings.push_back(Concat(VariantName(result.kind), ": ", loads.message(), advice));
+  result.refused_by.push_back(Concat(loads.message(), advice));
+  result.warnings.push_back(Concat(VariantName(result.kind), ": ", result.refused_by.back()));
+}
+
+// Where layers lie in nested graphs, which stay fp32, a variant may be no more than its fp32 one.
+void WarnOfNestedLayers(LoweredGraph& result) {
+  if (result.kind == VariantKind::kFp32 || result.kind == VariantKind::kOriginal) return;
+  const NestedContractions layers = CountNestedContractions(result.graph);
+  if (layers.nested == 0) return;
+  result.warnings.push_back(Concat(VariantName(result.kind), ": ", layers.nested, " of ", layers.all,
+                                   " layers stay fp32, because they are in bodies of If, Loop or Scan (first: '",
+                                   layers.first, "')"));
 }
 
 }  // namespace
@@ -43,6 +55,7 @@ absl::Status ExportGraph(const OptimizeOptions& options, const Reason& otherwise
   result.casts.in_file = CountFloatCasts(result.graph);
   TakeResults(context, result.rewrites, result.warnings);
   WarnOfTargetRuntimes(options, result);
+  WarnOfNestedLayers(result);
   const EnvironmentInfo cpu = DescribeCpu();
   GraphEditor edit(result.graph);
   SetProvenance(edit, {.version = std::string(kVersion),

@@ -203,6 +203,7 @@ class OptimizeJob {
       variant.summary = lowered.summary;
       variant.emulated = lowered.emulated;
       variant.not_measured = lowered.not_measured;
+      variant.refused_by = lowered.refused_by;
       variant.decisions = std::move(lowered.decisions);
       variant.casts = lowered.casts;
       variant.rewrites = std::move(lowered.rewrites);

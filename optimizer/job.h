@@ -138,6 +138,7 @@ struct VariantResult {
   std::string output_hash;  // of the answers to the first batch
   std::optional<BenchmarkResult> benchmark;
   std::vector<std::string> opaque_ops;
+  std::vector<std::string> refused_by;  // why widely used runtimes do not load the file, one sentence each
   // Of the multiply-adds of the graph's contractions, those computed in int8: 0 to 1; -1: not an int8 variant.
   double int8_share = -1;
   std::optional<GoalResult> goal;                 // of an int8 variant, where one was set

@@ -16,6 +16,7 @@ struct PreparedModel {
   Graph graph;
   RewriteSummary rewrites;  // of those passes; nodes_before is of the model as imported
   std::vector<std::string> warnings;
+  std::vector<std::string> refused_by;  // why widely used runtimes do not load the file, one sentence each
 };
 
 struct LoweredGraph {
@@ -29,6 +30,7 @@ struct LoweredGraph {
   CastCounts casts;
   RewriteSummary rewrites;
   std::vector<std::string> warnings;
+  std::vector<std::string> refused_by;  // why widely used runtimes do not load the file, one sentence each
 };
 
 // Runs options.passes. Errors: INVALID_ARGUMENT for a pass that there is none of, or that has nothing to do in such a

@@ -13,6 +13,7 @@ namespace halftone {
 namespace {
 
 constexpr std::string_view kLabels = "labels";
+constexpr char kSamplesPayload[] = "halftone/samples";
 
 // How an input is fed from its array.
 enum class Feed {
@@ -156,7 +157,7 @@ class NpzSamples final : public SampleSource {
       const int index = archive.reader->Find(input.name);
       if (index < 0) return Missing(archive, input.name);
       const NpzArray& array = archive.reader->arrays()[index];
-      if (!IsFloatingPoint(input.type) && IsFloatingPoint(array.type)) {
+      if (IsFloatingPoint(input.type) != IsFloatingPoint(array.type)) {  // integers are data before preprocessing
         return Bad(archive, Concat("array '", array.name, "' is ", DataTypeName(array.type), " where the input is ",
                                    DataTypeName(input.type)));
       }
@@ -168,7 +169,7 @@ class NpzSamples final : public SampleSource {
     if (archive.labels >= 0) {
       const NpzArray& labels = archive.reader->arrays()[archive.labels];
       if (!IsInteger(labels.type) || labels.dims.size() != 1 || labels.dims[0] != archive.samples) {
-        return Bad(archive, Concat("'labels' must be integers of shape [", archive.samples, "], one a sample, not ",
+        return Bad(archive, Concat("'labels' must be integers of shape [", archive.samples, "], one per sample, not ",
                                    DataTypeName(labels.type), Shape::Of(labels.dims).ToString()));
       }
     }
@@ -189,7 +190,7 @@ class NpzSamples final : public SampleSource {
     std::vector<int64_t> wanted = input.dims;
     if (!wanted.empty()) wanted[0] = -1;
     return Bad(archive,
-               Concat("array '", array.name, "' has shape ", Shape::Of(array.dims).ToString(), "; the input wants ",
+               Concat("array '", array.name, "' has shape ", Shape::Of(array.dims).ToString(), "; the input needs ",
                       Shape::Of(wanted).ToString(), wanted.empty() ? "" : " with samples along the first axis"));
   }
 
@@ -234,7 +235,7 @@ class NpzSamples final : public SampleSource {
   }
 
   static absl::Status Bad(const Archive& archive, std::string_view what) {
-    return absl::InvalidArgumentError(Concat("samples '", archive.label, "': ", what));
+    return SamplesError(absl::InvalidArgumentError(Concat("samples '", archive.label, "': ", what)));
   }
 
   static absl::StatusOr<Tensor> ReadInput(Archive& archive, const Column& column, int64_t run) {
@@ -280,13 +281,22 @@ class SeededSamples final : public SampleSource {
 
 }  // namespace
 
+absl::Status SamplesError(absl::Status status) {
+  if (!status.ok()) status.SetPayload(kSamplesPayload, absl::Cord());
+  return status;
+}
+
+bool IsSamplesError(const absl::Status& status) { return status.GetPayload(kSamplesPayload).has_value(); }
+
 absl::StatusOr<std::unique_ptr<SampleSource>> OpenSamples(const std::vector<SampleFile>& files) {
-  if (files.empty()) return absl::InvalidArgumentError("no sample files");
+  if (files.empty()) return SamplesError(absl::InvalidArgumentError("no sample files"));
   std::vector<Archive> archives;
   for (const SampleFile& file : files) {
     Archive archive;
     archive.label = file.label;
-    HALFTONE_ASSIGN_OR_RETURN(archive.reader, NpzReader::Open(file.path, file.label));
+    absl::StatusOr<std::unique_ptr<NpzReader>> reader = NpzReader::Open(file.path, file.label);
+    if (!reader.ok()) return SamplesError(reader.status());
+    archive.reader = *std::move(reader);
     archive.labels = archive.reader->Find(kLabels);
     archives.push_back(std::move(archive));
   }

@@ -54,6 +54,10 @@ class SampleSource {
   virtual std::vector<std::string> unused_arrays() const = 0;
 };
 
+// Marks an error of the samples, not of the model; it survives Annotate. Samples that are read return marked errors.
+absl::Status SamplesError(absl::Status status);
+bool IsSamplesError(const absl::Status& status);
+
 // Labels stand under "labels".
 absl::StatusOr<std::unique_ptr<SampleSource>> OpenSamples(const std::vector<SampleFile>& files);
 

@@ -67,19 +67,25 @@ TEST_F(SamplesTest, ErrorsNameFileArrayAndInput) {
   EXPECT_THAT(BindError({{"image", Ramp({4, 3})}, {"keep", keep}}, kBatchOf2),
               HasSubstr("samples 's.npz': no array for input 'x'; it has 'image', 'keep'"));
   EXPECT_THAT(BindError({{"x", Ramp({4, 4})}, {"keep", keep}}, kBatchOf2),
-              HasSubstr("array 'x' has shape [4,4]; the input wants [?,3]"));
+              HasSubstr("array 'x' has shape [4,4]; the input needs [?,3]"));
   EXPECT_THAT(BindError({{"x", Ramp({4, 3})}, {"keep", keep}, {"labels", Ramp({4})}}, kBatchOf2),
               HasSubstr("'labels' must be integers of shape [4]"));
   EXPECT_THAT(BindError({{"x", Ramp({0, 3})}, {"keep", keep}}, kBatchOf2), HasSubstr("holds no samples"));
 }
 
-TEST_F(SamplesTest, ConvertsBytesToFloats) {
-  Tensor bytes(DataType::kUInt8, {2, 3});
-  bytes.mutable_data<uint8_t>()[4] = 200;
-  const std::unique_ptr<SampleSource> samples =
-      *OpenSamples({{Write("u.npz", {{"x", bytes}, {"keep", Tensor::Scalar(1)}}), "u"}});
-  ASSERT_TRUE(samples->Bind(*ParseGraph(kBatchOf2)).ok());
-  EXPECT_EQ(samples->Read(0)->inputs[0].ToFloats()[4], 200.0f);
+// Pixels before preprocessing are the usual case.
+TEST_F(SamplesTest, IntegersAreNoFloats) {
+  EXPECT_THAT(BindError({{"x", Tensor(DataType::kUInt8, {2, 3})}, {"keep", Tensor::Scalar(1)}}, kBatchOf2),
+              HasSubstr("array 'x' is u8 where the input is f32"));
+}
+
+TEST_F(SamplesTest, ErrorsAreMarkedAsThoseOfSamples) {
+  const std::unique_ptr<SampleSource> samples = *OpenSamples({{Write("m.npz", {{"image", Ramp({4, 3})}}), "m"}});
+  const absl::Status bound = samples->Bind(*ParseGraph(kBatchOf2));
+  EXPECT_FALSE(bound.ok());
+  EXPECT_TRUE(IsSamplesError(Annotate(bound, "fp32 variant")));
+  EXPECT_TRUE(IsSamplesError(OpenSamples({{"/none.npz", "none.npz"}}).status()));
+  EXPECT_FALSE(IsSamplesError(absl::InvalidArgumentError("no model")));
 }
 
 TEST_F(SamplesTest, InputsMayTakeDifferentNumbersOfRows) {

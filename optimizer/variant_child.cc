@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "base/sha256.h"
 #include "base/status.h"
@@ -41,6 +42,14 @@ StepReport ToReport(const StepInfo& step) {
           step.median_us.value_or(0)};
 }
 
+// "label" is the usual mistake.
+std::string_view GuessOf(const std::vector<std::string>& unused) {
+  const bool labels = std::any_of(unused.begin(), unused.end(), [](const std::string& name) {
+    return absl::StartsWithIgnoreCase(name, "label");
+  });
+  return labels ? "; did you mean 'labels', which has the class labels?" : "";
+}
+
 }  // namespace
 
 absl::StatusOr<EvaluateResult> EvaluateVariant(const EvaluateSpec& spec) {
@@ -70,7 +79,7 @@ absl::StatusOr<EvaluateResult> EvaluateVariant(const EvaluateSpec& spec) {
   const std::vector<std::string> unused = loaded.samples->unused_arrays();
   if (!unused.empty()) {
     result.warnings.push_back(
-        Concat("arrays of the samples that no input has the name of are not used: ", absl::StrJoin(unused, ", ")));
+        Concat("unused arrays in the samples, no input has their name: ", absl::StrJoin(unused, ", "), GuessOf(unused)));
   }
   if (!not_finite.empty()) {
     result.warnings.push_back(Concat("the samples hold NaN or infinities, of which kernels make different things: ",

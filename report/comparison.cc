@@ -24,7 +24,7 @@ using google::protobuf::Message;
 constexpr const char* kMayDiffer[] = {"halftone_version", "build_id", "compiler", "threads"};
 
 // Fields of BenchmarkRun that must agree.
-constexpr const char* kSettings[] = {"profile", "threads", "instances", "batch", "cold_cache", "round_seconds"};
+constexpr const char* kSettings[] = {"preset", "threads", "instances", "batch", "cold_cache", "round_seconds"};
 
 std::string ValueText(const Message& message, const FieldDescriptor& field) {
   const auto& reflection = *message.GetReflection();
@@ -85,6 +85,12 @@ std::string VerdictText(const v1::ComparedVariant& variant) {
   return variant.valid() ? verdict : absl::StrCat(verdict, " INVALID");
 }
 
+void AddInvalidReasons(absl::string_view prefix, const v1::Benchmark& benchmark, v1::ComparedVariant& variant) {
+  if (benchmark.valid()) return;
+  for (const std::string& reason : benchmark.invalid_reasons()) variant.add_invalid_reasons(absl::StrCat(prefix, reason));
+  for (const std::string& reason : benchmark.noise()) variant.add_invalid_reasons(absl::StrCat(prefix, reason));
+}
+
 }  // namespace
 
 std::vector<std::string> ClassDifferences(const v1::Report& a, const v1::Report& b) {
@@ -134,12 +140,8 @@ absl::StatusOr<v1::Comparison> Compare(const v1::Report& a, const v1::Report& b)
     variant.set_b_ms(Median(ms_b));
     *variant.mutable_speedup() = ToSpeedup(*ratio);
     variant.set_valid(of_a.benchmark().valid() && of_b->benchmark().valid());
-    for (const std::string& reason : of_a.benchmark().invalid_reasons()) {
-      variant.add_invalid_reasons(absl::StrCat("A: ", reason));
-    }
-    for (const std::string& reason : of_b->benchmark().invalid_reasons()) {
-      variant.add_invalid_reasons(absl::StrCat("B: ", reason));
-    }
+    AddInvalidReasons("A: ", of_a.benchmark(), variant);
+    AddInvalidReasons("B: ", of_b->benchmark(), variant);
     if (of_a.precision() == v1::PRECISION_ORIGINAL) continue;
     log_sum += std::log(variant.speedup().median());
     ++counted;

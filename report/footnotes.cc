@@ -21,9 +21,7 @@ std::string MeasurementText(const v1::Benchmark& benchmark) {
 // What restricts the use of the file or of its numbers.
 std::vector<std::string> VariantTexts(const v1::Variant& variant) {
   std::vector<std::string> texts;
-  if (!variant.refused_by().empty()) {
-    texts.push_back(absl::StrCat("cannot be loaded by ", Printable(absl::StrJoin(variant.refused_by(), "; "))));
-  }
+  for (const std::string& refusal : variant.refused_by()) texts.push_back(Printable(refusal));
   if (!variant.not_measured().empty()) texts.push_back(Printable(variant.not_measured()));
   if (variant.emulated()) texts.emplace_back("emulated: this CPU has no native instructions for it");
   if (variant.opaque_ops_size() > 0) {

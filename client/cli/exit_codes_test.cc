@@ -62,6 +62,7 @@ TEST(ExitCodeFor, ReasonsOfJobs) {
   EXPECT_EQ(ExitCodeFor(Job(Code::kInvalidArgument, "MODEL_INVALID")), 3);
   EXPECT_EQ(ExitCodeFor(Job(Code::kUnimplemented, "OP_UNSUPPORTED")), 3);
   EXPECT_EQ(ExitCodeFor(Job(Code::kInvalidArgument, "OPTIONS_INVALID")), 2);
+  EXPECT_EQ(ExitCodeFor(Job(Code::kInvalidArgument, "SAMPLES_INVALID")), 3);
   EXPECT_EQ(ExitCodeFor(Job(Code::kDeadlineExceeded, "TIMEOUT")), 5);
   EXPECT_EQ(ExitCodeFor(Job(Code::kInternal, "CHILD_CRASHED")), 3);
   EXPECT_EQ(ExitCodeFor(Job(Code::kInternal, "POISON")), 3);

@@ -10,7 +10,7 @@
 namespace halftone::cli {
 namespace {
 
-constexpr int kImpatient = 4;  // so many signals say: now
+constexpr int kImpatient = 4;  // signals of any kind that end the program at once
 
 sigset_t Signals() {
   sigset_t signals;
@@ -49,20 +49,21 @@ void Interrupts::Listen() {
       absl::MutexLock lock(&mutex_);
       if (stop_) return;
       if (number == SIGUSR2) continue;
-      if (++count_ >= kImpatient) _exit(kInterrupted);
+      if (number == SIGINT) ++ctrl_c_count_;
+      if (++signals_ >= kImpatient) _exit(kInterrupted);
     }
     cancellation_.Cancel();
   }
 }
 
-int Interrupts::count() const {
+int Interrupts::ctrl_c_count() const {
   absl::MutexLock lock(&mutex_);
-  return count_;
+  return ctrl_c_count_;
 }
 
-bool Interrupts::WaitForCount(int count, absl::Duration timeout) const {
+bool Interrupts::WaitForCtrlC(int count, absl::Duration timeout) const {
   absl::MutexLock lock(&mutex_);
-  const auto enough = [this, count]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return count_ >= count; };
+  const auto enough = [this, count]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return ctrl_c_count_ >= count; };
   return mutex_.AwaitWithTimeout(absl::Condition(&enough), timeout);
 }
 

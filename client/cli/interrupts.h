@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM as events of a thread of their own, so that work can end in an orderly way.
+// Ctrl-C, SIGTERM and SIGHUP as events of a thread of their own, so that work can end in an orderly way.
 #ifndef HALFTONE_CLIENT_CLI_INTERRUPTS_H_
 #define HALFTONE_CLIENT_CLI_INTERRUPTS_H_
 
@@ -12,7 +12,8 @@
 namespace halftone::cli {
 
 // Make one at the start of main, before any other thread: it blocks SIGINT, SIGTERM and SIGHUP in all threads. The
-// first signal cancels cancellation(); the fourth ends the program at once. Thread-safe.
+// first signal cancels cancellation(); the fourth ends the program at once. Only Ctrl-C (SIGINT) is counted as a wish of
+// the user: `timeout` and service managers send SIGTERM, often twice. Thread-safe.
 class Interrupts {
  public:
   Interrupts();
@@ -22,16 +23,18 @@ class Interrupts {
 
   client::Cancellation& cancellation() { return cancellation_; }
 
-  int count() const;
-  // Waits until there were `count` signals, at most so long. Whether there were.
-  bool WaitForCount(int count, absl::Duration timeout) const;
+  // How often Ctrl-C was pressed.
+  int ctrl_c_count() const;
+  // Waits until it was pressed `count` times, at most so long. Whether it was.
+  bool WaitForCtrlC(int count, absl::Duration timeout) const;
 
  private:
   void Listen();
 
   client::Cancellation cancellation_;
   mutable absl::Mutex mutex_;
-  int count_ ABSL_GUARDED_BY(mutex_) = 0;
+  int signals_ ABSL_GUARDED_BY(mutex_) = 0;
+  int ctrl_c_count_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stop_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };

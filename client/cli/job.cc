@@ -15,37 +15,38 @@
 namespace halftone::cli {
 namespace {
 
-constexpr absl::Duration kSecondThoughts = absl::Seconds(2);  // for a second Ctrl-C
+constexpr absl::Duration kSecondCtrlC = absl::Seconds(2);
 constexpr double kNanosInSecond = 1e9;
 
 absl::Status Interrupted(const std::string& what) {
   return client::WithReason(absl::CancelledError(what), kReasonInterrupted);
 }
 
-// After the first Ctrl-C, with a job at somebody's server.
-absl::Status LeaveJob(Session& session, const std::string& name, const std::string& resume_flags) {
-  Say(
-      absl::StrCat("\nInterrupted. The job keeps running; Ctrl-C once more cancels it. To go on watching it:\n  "
-                   "halftone jobs watch ",
-                   name, " --server ", session.address(), resume_flags));
-  if (!session.interrupts().WaitForCount(2, kSecondThoughts)) return Interrupted(absl::StrCat("left ", name));
+// After an interruption, with a job at a server that is not ours. Only its creator may cancel it, by Ctrl-C alone.
+absl::Status LeaveJob(Session& session, const std::string& name, const FollowOptions& options) {
+  const std::string server = absl::StrCat(" --server ", session.address());
+  const bool may_cancel = options.created_here && session.interrupts().ctrl_c_count() > 0;
+  Say(absl::StrCat("\nInterrupted. The job keeps running", may_cancel ? "; Ctrl-C once more cancels it" : "",
+                   ". To watch it, or to cancel it:\n  halftone jobs watch ", name, server, options.resume_flags,
+                   "\n  halftone jobs cancel ", name, server));
+  if (!may_cancel || !session.interrupts().WaitForCtrlC(2, kSecondCtrlC)) return Interrupted(absl::StrCat("left ", name));
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<client::Client> client, session.ReconnectIgnoringInterrupts());
   HALFTONE_RETURN_IF_ERROR(client->CancelJob(name).status());
   return Interrupted(absl::StrCat("cancelled ", name));
 }
 
-// What a failed job left. That it cannot be written is said, and changes nothing about the failure.
+// Writes the files of a failed job, which reproduce the failure. An error of that is only printed.
 void SaveErrorFiles(Session& session, const v1::Job& job, const std::string& out) {
   for (const v1::File& file : job.error().files()) {
-    if (out.empty()) Say(absl::StrCat(job.name(), " left ", file.path(), " to see the failure again: give --out DIR"));
+    if (out.empty()) Say(absl::StrCat(job.name(), " left ", file.path(), ", which reproduces the failure: give --out DIR"));
   }
   if (job.error().files().empty() || out.empty()) return;
   v1::Job left;
   left.set_name(job.name());
   *left.mutable_result()->mutable_files() = job.error().files();
   const absl::StatusOr<std::vector<std::string>> paths = WriteFiles(session.client(), left, out, /*quiet=*/true);
-  if (!paths.ok()) return Say(absl::StrCat("what the failure left cannot be written: ", paths.status().message()));
-  for (const std::string& path : *paths) Say(absl::StrCat("to see it again: graph_opt --reproduce ", ShellQuote(path)));
+  if (!paths.ok()) return Say(absl::StrCat("the files of the failure cannot be written: ", paths.status().message()));
+  for (const std::string& path : *paths) Say(absl::StrCat("to reproduce it: graph_opt --reproduce ", ShellQuote(path)));
 }
 
 }  // namespace
@@ -71,10 +72,9 @@ absl::Status StatusOfJob(const v1::Job& job) {
   return Annotate(std::move(status), absl::StrCat("the job failed", reason.empty() ? "" : " with ", reason));
 }
 
-absl::StatusOr<FinishedJob> FollowJob(Session& session, const std::string& name, bool quiet,
-                                      const std::string& resume_flags, const std::string& out) {
+absl::StatusOr<FinishedJob> FollowJob(Session& session, const std::string& name, const FollowOptions& options) {
   FinishedJob finished;
-  ProgressDisplay progress(quiet);
+  ProgressDisplay progress(options.quiet);
   absl::StatusOr<v1::Job> job = session.client().WatchJob(name, 0, [&](const v1::JobEvent& event) {
     if (event.event_case() == v1::JobEvent::kWarning) finished.warnings.push_back(event.warning());
     progress.Update(event);
@@ -83,12 +83,12 @@ absl::StatusOr<FinishedJob> FollowJob(Session& session, const std::string& name,
   if (!job.ok()) {
     if (!session.interrupts().cancellation().cancelled()) return job.status();
     if (session.is_private()) return Interrupted("interrupted");
-    return LeaveJob(session, name, resume_flags);
+    return LeaveJob(session, name, options);
   }
   const absl::Status status = StatusOfJob(*job);
   if (!status.ok()) {
     PrintWarnings(finished.warnings);
-    SaveErrorFiles(session, *job, out);
+    SaveErrorFiles(session, *job, options.out);
     if (ExitCodeFor(status) == kBug && session.is_private()) Say(session.ServerLog());
     return status;
   }
@@ -110,7 +110,8 @@ absl::StatusOr<FinishedJob> RunJob(Session& session, const v1::JobSpec& spec, co
   if (absl::IsCancelled(job.status())) return Interrupted("interrupted");
   if (!job.ok()) return job.status();
   if (!quiet && !session.is_private()) Say(job->name());
-  return FollowJob(session, job->name(), quiet, resume_flags, out);
+  return FollowJob(session, job->name(),
+                   {.quiet = quiet, .created_here = true, .resume_flags = resume_flags, .out = out});
 }
 
 }  // namespace halftone::cli

@@ -1,4 +1,4 @@
-// Running a job to its end: upload, create, follow, and what Ctrl-C means on the way.
+// Runs a job to its end: upload, create, follow, interrupt.
 #ifndef HALFTONE_CLIENT_CLI_JOB_H_
 #define HALFTONE_CLIENT_CLI_JOB_H_
 
@@ -14,19 +14,24 @@ namespace halftone::cli {
 
 struct FinishedJob {
   v1::Job job;                        // SUCCEEDED
-  std::vector<std::string> warnings;  // said while it ran
+  std::vector<std::string> warnings;  // of the running job
 };
 
-// A job that failed or was cancelled is an error; what it left to see the failure again is written below `out` (""
-// = said, not fetched). On Ctrl-C: somebody's server keeps the job and the command that
-// resumes it is printed, unless a second Ctrl-C follows, which cancels it; a private server's job ends.
-// `resume_flags` are those of the printed command beside --server, e.g. " --out build".
+struct FollowOptions {
+  bool quiet = false;
+  bool created_here = false;  // by this process: a second Ctrl-C cancels it
+  std::string resume_flags;   // of the printed command beside --server: " --out build"
+  std::string out = ".";      // folder for the files of a failure; "": they are only named
+};
+
+// Uploads, creates a job and follows it as FollowJob does.
 absl::StatusOr<FinishedJob> RunJob(Session& session, const v1::JobSpec& spec, const Blobs& blobs, bool quiet,
                                    const std::string& resume_flags, const std::string& out = ".");
 
-// The same for a job that is there already.
-absl::StatusOr<FinishedJob> FollowJob(Session& session, const std::string& name, bool quiet,
-                                      const std::string& resume_flags, const std::string& out = ".");
+// Waits for the end of a job. A job that failed or was cancelled is an error. When a signal interrupts the wait, the job
+// of a private server ends with it; any other server keeps the job, and the command that resumes it is printed. A second
+// Ctrl-C within two seconds cancels a job that this process created; SIGTERM and watchers never cancel.
+absl::StatusOr<FinishedJob> FollowJob(Session& session, const std::string& name, const FollowOptions& options);
 
 // OK for SUCCEEDED, else why not.
 absl::Status StatusOfJob(const v1::Job& job);

@@ -201,6 +201,39 @@ TEST_F(JobTest, ASecondCtrlCCancelsTheJob) {
   EXPECT_EQ(jobs_.cancelled, 1);
 }
 
+// As GNU timeout does: once to the process, once to its group.
+TEST_F(JobTest, SigtermNeverCancelsTheJob) {
+  jobs_.job.set_state(v1::JOB_STATE_RUNNING);
+  std::thread timeout([] {
+    for (int i = 0; i < 2; ++i) {
+      absl::SleepFor(absl::Milliseconds(100));
+      kill(getpid(), SIGTERM);
+    }
+  });
+  CaptureStderr();
+  const absl::Status status = Run().status();
+  timeout.join();
+  EXPECT_THAT(GetCapturedStderr(), HasSubstr("halftone jobs watch jobs/1 --server " + address_));
+  EXPECT_EQ(ExitCodeFor(status), 130);
+  EXPECT_EQ(jobs_.cancelled, 0);
+}
+
+TEST_F(JobTest, AWatcherNeverCancelsTheJob) {
+  jobs_.job.set_state(v1::JOB_STATE_RUNNING);
+  std::thread user([] {
+    for (int i = 0; i < 2; ++i) {
+      absl::SleepFor(absl::Milliseconds(200));
+      kill(getpid(), SIGINT);
+    }
+  });
+  CaptureStderr();
+  const absl::Status status = FollowJob(*session_, "jobs/1", {.quiet = true}).status();
+  user.join();
+  EXPECT_THAT(GetCapturedStderr(), HasSubstr("halftone jobs cancel jobs/1 --server " + address_));
+  EXPECT_EQ(ExitCodeFor(status), 130);
+  EXPECT_EQ(jobs_.cancelled, 0);
+}
+
 TEST(ToDuration, KeepsFractions) {
   EXPECT_EQ(ToDuration(1.25).seconds(), 1);
   EXPECT_EQ(ToDuration(1.25).nanos(), 250'000'000);

@@ -17,8 +17,8 @@ namespace {
 constexpr char kFooter[] = R"(Exit codes:
   0 done                          5 the job timed out
   1 a bug of Halftone             6 the server is unreachable
-  2 wrong flags, policy, samples  9 too noisy: a gate is undecided, or a benchmark INVALID
-  3 bad model, failed job         130 interrupted or cancelled
+  2 wrong flags or policy         9 too noisy: a gate is undecided, or a benchmark INVALID
+  3 bad model or samples          130 interrupted or cancelled
   4 a gate failed
 
 Example:

@@ -69,6 +69,13 @@ const Node& NodeOf(const Graph& graph, std::string_view name) {
   return graph.node(id);
 }
 
+TEST(ImportGraphDef, TextUnderABinaryName) {
+  const absl::StatusOr<Graph> graph = ImportGraphDef(kInput, /*is_text=*/false, {});
+  EXPECT_TRUE(graph.ok()) << graph.status();
+  const absl::Status wrong = ImportGraphDef("node { nmae: 'x' }", /*is_text=*/false, {}).status();
+  EXPECT_THAT(std::string(wrong.message()), HasSubstr("not a GraphDef in text form: line 1"));
+}
+
 TEST(ImportGraphDef, Conv2D) {
   const Graph graph =
       Import(Concat(kInput, FloatConst("w", "dim { size: 3 } dim { size: 2 } dim { size: 3 } dim { size: 11 }"),

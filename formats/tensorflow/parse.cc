@@ -1,8 +1,10 @@
 #include "formats/tensorflow/parse.h"
 
+#include <algorithm>
 #include <climits>
 #include <string>
 
+#include "absl/strings/ascii.h"
 #include "base/strings.h"
 #include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
@@ -27,6 +29,15 @@ class FirstError final : public google::protobuf::io::ErrorCollector {
   std::string text_;
 };
 
+// Of a file whose name says that it is binary. Binary GraphDefs have zeros and other control characters early on.
+bool LooksLikeText(std::string_view bytes) {
+  constexpr size_t kEnough = 512;
+  const std::string_view start = bytes.substr(0, kEnough);
+  return !start.empty() && std::all_of(start.begin(), start.end(), [](char c) {
+    return absl::ascii_isprint(static_cast<unsigned char>(c)) || absl::ascii_isspace(static_cast<unsigned char>(c));
+  });
+}
+
 }  // namespace
 
 absl::Status ParseGraphDef(std::string_view bytes, bool is_text, tf::GraphDef& graph) {
@@ -38,8 +49,11 @@ absl::Status ParseGraphDef(std::string_view bytes, bool is_text, tf::GraphDef& g
   const int size = static_cast<int>(bytes.size());
   if (!is_text) {
     if (graph.ParseFromArray(bytes.data(), size)) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        "not a GraphDef: the bytes are no such protobuf (damaged, cut off, text, or another format)");
+    if (!LooksLikeText(bytes)) {
+      return absl::InvalidArgumentError(
+          "not a GraphDef: the bytes are no such protobuf (damaged, cut off, or another format)");
+    }
+    graph.Clear();
   }
   FirstError error;
   google::protobuf::TextFormat::Parser parser;

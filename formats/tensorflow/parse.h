@@ -11,6 +11,7 @@ namespace halftone::graphdef {
 
 namespace tf = ::halftone::tensorflow;
 
+// Also reads text where is_text is false, for it is said by the file's name.
 // INVALID_ARGUMENT: no GraphDef, too large for a protobuf, or (text) what is wrong in which line.
 absl::Status ParseGraphDef(std::string_view bytes, bool is_text, tf::GraphDef& graph);
 

@@ -331,7 +331,7 @@ void JobRunner::Finish(const v1::Job& job, const JobOutcome& outcome) {
       if (*finished) observer_.OnJobFinished(KindOf(job.spec()), state);
       LogInfo("job ended")
           .With("job", job.name())
-          .With("state", *finished ? v1::JobState_Name(state) : "CANCELLED")
+          .With("state", StateName(*finished ? state : v1::JOB_STATE_CANCELLED))
           .With("reason", outcome.error.reason())
           .With("error", outcome.error.message());
       return;

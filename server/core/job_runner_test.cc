@@ -26,7 +26,7 @@ class CountingObserver final : public JobObserver {
  public:
   void OnJobFinished(std::string_view kind, v1::JobState outcome) override {
     const absl::MutexLock lock(&mutex_);
-    log_ += std::string(kind) + ":" + v1::JobState_Name(outcome) + " ";
+    log_ += std::string(kind) + ":" + StateName(outcome) + " ";
   }
   void OnStage(std::string_view kind, std::string_view stage, double seconds) override {
     const absl::MutexLock lock(&mutex_);
@@ -127,12 +127,12 @@ TEST_F(JobRunnerTest, SuccessStoresTheFilesAndTheReport) {
     if (event.has_progress()) events += "progress ";
     if (event.event_case() == v1::JobEvent::kWarning) events += event.warning() + " ";
     if (event.event_case() == v1::JobEvent::kLog) events += event.log() + " ";
-    if (event.event_case() == v1::JobEvent::kState) events += v1::JobState_Name(event.state()) + " ";
+    if (event.event_case() == v1::JobEvent::kState) events += StateName(event.state()) + " ";
   }
-  EXPECT_EQ(events, "QUEUED RUNNING progress read ok.onnx done SUCCEEDED ") << "paths of the server are not shown";
+  EXPECT_EQ(events, "queued running progress read ok.onnx done succeeded ") << "paths of the server are not shown";
   EXPECT_TRUE(std::filesystem::is_empty(Path("work"))) << "the work folder is gone";
   runner_->Shutdown();
-  EXPECT_EQ(observer_.log(), "inspect/import=0.25 inspect:SUCCEEDED ");
+  EXPECT_EQ(observer_.log(), "inspect/import=0.25 inspect:succeeded ");
 }
 
 TEST_F(JobRunnerTest, DescriptionIsFetchedAtTheStart) {

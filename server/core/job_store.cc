@@ -158,7 +158,7 @@ absl::Status JobStore::Recover() {
       }
       HALFTONE_RETURN_IF_ERROR(update.Run());
       HALFTONE_RETURN_IF_ERROR(AddStateEvent(name, state));
-      LogWarning("job was running when the server died").With("job", name).With("state", v1::JobState_Name(state));
+      LogWarning("job was running when the server died").With("job", name).With("state", StateName(state));
     }
     return absl::OkStatus();
   });

@@ -31,13 +31,13 @@ class JobStoreTest : public testing::Test {
     return store_->Create(InspectJob("m.onnx"), request_id).value();
   }
 
-  // "1:QUEUED 2:RUNNING ..."; progress as its done count.
+  // "1:queued 2:running ..."; progress as its done count.
   std::string EventsOf(const std::string& name, int64_t after = 0) {
     std::string text;
     const JobStore::Events read = store_->ReadEvents(name, after, 1000).value();
     for (const v1::JobEvent& event : read.events) {
       absl::StrAppend(&text, text.empty() ? "" : " ", event.seq(), ":",
-                      event.has_progress() ? absl::StrCat(event.progress().done()) : v1::JobState_Name(event.state()));
+                      event.has_progress() ? absl::StrCat(event.progress().done()) : StateName(event.state()));
     }
     return text;
   }
@@ -72,8 +72,8 @@ TEST_F(JobStoreTest, WholeLifeSurvivesReopening) {
   EXPECT_EQ(job.spec().inspect().model().files(0).path(), "m.onnx");
   EXPECT_TRUE(job.has_create_time() && job.has_start_time() && job.has_end_time());
   EXPECT_FALSE(job.has_error());
-  EXPECT_EQ(EventsOf(name), "1:QUEUED 2:RUNNING 3:5 4:SUCCEEDED");
-  EXPECT_EQ(EventsOf(name, 2), "3:5 4:SUCCEEDED");
+  EXPECT_EQ(EventsOf(name), "1:queued 2:running 3:5 4:succeeded");
+  EXPECT_EQ(EventsOf(name, 2), "3:5 4:succeeded");
   EXPECT_TRUE(store_->ReadEvents(name, 2, 10)->complete);
   EXPECT_FALSE(store_->ReadEvents(name, 0, 2)->complete) << "there is more than the limit";
 }
@@ -116,7 +116,7 @@ TEST_F(JobStoreTest, DeadServerPutsJobsBackAndGivesUpAfterThreeDeaths) {
   const v1::Job job = store_->Get(name).value();
   EXPECT_EQ(job.state(), v1::JOB_STATE_FAILED);
   EXPECT_EQ(job.error().reason(), "POISON");
-  EXPECT_EQ(EventsOf(name), "1:QUEUED 2:RUNNING 3:QUEUED 4:RUNNING 5:QUEUED 6:RUNNING 7:FAILED");
+  EXPECT_EQ(EventsOf(name), "1:queued 2:running 3:queued 4:running 5:queued 6:running 7:failed");
 }
 
 TEST_F(JobStoreTest, PoliteShutdownsDoNotCountAsDeaths) {
@@ -145,7 +145,7 @@ TEST_F(JobStoreTest, NothingOfAnOldAttemptOrACancelledJobIsAccepted) {
   EXPECT_FALSE(store_->Finish(name, 2, outcome).value());
   EXPECT_FALSE(store_->Requeue(name, 2).value());
   EXPECT_FALSE(store_->Get(name)->has_result());
-  EXPECT_EQ(EventsOf(name), "1:QUEUED 2:RUNNING 3:QUEUED 4:RUNNING 5:CANCELLED");
+  EXPECT_EQ(EventsOf(name), "1:queued 2:running 3:queued 4:running 5:cancelled");
 }
 
 TEST_F(JobStoreTest, CancelOfQueuedAndFinishedJobs) {
@@ -155,7 +155,7 @@ TEST_F(JobStoreTest, CancelOfQueuedAndFinishedJobs) {
   bool cancelled = true;
   EXPECT_EQ(store_->Cancel(name, &cancelled)->state(), v1::JOB_STATE_CANCELLED);
   EXPECT_FALSE(cancelled);
-  EXPECT_EQ(EventsOf(name), "1:QUEUED 2:CANCELLED");
+  EXPECT_EQ(EventsOf(name), "1:queued 2:cancelled");
 }
 
 TEST_F(JobStoreTest, PagesAreNewestFirstAndStable) {

@@ -7,12 +7,15 @@
 #include <utility>
 
 #include "absl/log/check.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "base/sha256.h"
 #include "base/strings.h"
+#include "server/core/policy_checks.h"
 
 namespace halftone::server {
 namespace {
@@ -26,15 +29,9 @@ constexpr int64_t kMaxRoundSeconds = 600;
 constexpr int kMaxThreads = 1024;
 constexpr int kMaxBatch = 1 << 16;
 constexpr int64_t kMaxTimeoutSeconds = 24 * 3600;
-constexpr double kMedian = 50;
-constexpr double kPercent = 100;
-constexpr double kMaxTop1Drop = 0.5;
-constexpr double kMostDecibels = 1000;
-constexpr int kMaxRules = 10'000;
-constexpr size_t kMaxPatternBytes = 1024;
-constexpr int kMaxPasses = 1000;
-constexpr int kMaxListedOps = 1000;
-constexpr size_t kMaxPassBytes = 10'000;
+constexpr size_t kMaxDimNameBytes = 1024;
+constexpr int kMaxDims = 100;
+constexpr int64_t kMaxDim = int64_t{1} << 31;
 constexpr int32_t kNanosInSecond = 1'000'000'000;
 constexpr std::string_view kJobPrefix = "jobs/";
 constexpr size_t kJobDigits = 32;
@@ -43,12 +40,12 @@ bool HasEnding(std::string_view name, std::string_view ending) {
   return name.size() > ending.size() && name.ends_with(ending);
 }
 
-// Collects what is wrong; each Check names the fields below `path`.
-class Checker {
+// Each Check names the fields below `path`.
+class Checker : public Violations {
  public:
   void Check(const std::string& path, const v1::OptimizeSpec& spec) {
     Check(path + ".model", spec.model());
-    Check(path + ".policy", spec.policy());
+    CheckPolicy(path + ".policy", spec.policy(), *this);
     CheckCalibration(path, spec);
     Check(path + ".evaluation", spec.evaluation());
     Check(path + ".benchmark", spec.benchmark());
@@ -57,10 +54,11 @@ class Checker {
 
   void Check(const std::string& path, const v1::InspectSpec& spec) {
     Check(path + ".model", spec.model());
-    Check(path + ".policy", spec.policy());
+    CheckPolicy(path + ".policy", spec.policy(), *this);
     if (!v1::Planner_IsValid(spec.precision_plan())) Add(path + ".precision_plan", "is no known planner");
     if (spec.text() && spec.json()) Add(path + ".text", "text and json exclude each other");
     CheckRange(path + ".batch", spec.batch(), kMaxBatch);
+    CheckDims(path + ".dims", spec.dims());
     CheckNames(path + ".outputs", spec.outputs());
   }
 
@@ -83,13 +81,13 @@ class Checker {
     Check(path + ".benchmark", spec.benchmark());
     Check(path + ".samples", spec.samples());
     CheckNames(path + ".outputs", spec.outputs());
-    Check(path + ".policy", spec.policy());
+    CheckPolicy(path + ".policy", spec.policy(), *this);
     CheckCalibration(path, spec);
   }
 
   void Check(const std::string& path, const v1::ProfileSpec& spec) {
     Check(path + ".model", spec.model());
-    Check(path + ".policy", spec.policy());
+    CheckPolicy(path + ".policy", spec.policy(), *this);
     Check(path + ".benchmark", spec.benchmark());
     Check(path + ".samples", spec.samples());
     CheckNames(path + ".outputs", spec.outputs());
@@ -100,12 +98,6 @@ class Checker {
     CheckDuration(path, timeout, kMaxTimeoutSeconds);
     if (timeout.seconds() == 0 && timeout.nanos() == 0) Add(path, "is 0: leave it out for the default, or give more");
   }
-
-  void Add(std::string field, std::string description) {
-    violations_.push_back({std::move(field), std::move(description)});
-  }
-
-  std::vector<FieldViolation> Take() { return std::move(violations_); }
 
  private:
   void Check(const std::string& path, const v1::Model& model) {
@@ -151,102 +143,6 @@ class Checker {
     if (names.count(root) == 0) Add(path + ".root_file", absl::StrCat("'", root, "' is none of the files"));
   }
 
-  void Check(const std::string& path, const v1::Policy& policy) {
-    if (!v1::Planner_IsValid(policy.planner())) Add(path + ".planner", "is no known planner: lists or placement");
-    for (int i = 0; i < policy.precisions_size(); ++i) {
-      const v1::Precision precision = policy.precisions(i);
-      if (!v1::Precision_IsValid(precision) || precision == v1::PRECISION_UNSPECIFIED) {
-        Add(absl::StrCat(path, ".precisions[", i, "]"), "is no known precision: original, fp32, bf16, fp16 or int8");
-      }
-    }
-    if (policy.has_int8()) Check(path + ".int8", policy.int8());
-    if (!v1::Dialect_IsValid(policy.dialect())) {
-      Add(path + ".dialect", "is no known dialect: portable, tensorflow, itex or onnxruntime");
-    }
-    if (policy.passes_size() > kMaxPasses) Add(path + ".passes", absl::StrCat("has over ", kMaxPasses, " passes"));
-    for (int i = 0; i < std::min(policy.passes_size(), kMaxPasses); ++i) {
-      const std::string at = absl::StrCat(path, ".passes[", i, "]");
-      if (policy.passes(i).empty()) Add(at, "is empty: it should be a pass, as \"fold_batch_norms\"");
-      if (policy.passes(i).size() > kMaxPassBytes) Add(at, absl::StrCat("is over ", kMaxPassBytes, " bytes"));
-    }
-    if (policy.nodes_size() > kMaxRules) Add(path + ".nodes", absl::StrCat("has over ", kMaxRules, " rules"));
-    for (int i = 0; i < std::min(policy.nodes_size(), kMaxRules); ++i) {
-      const v1::NodeRule& rule = policy.nodes(i);
-      const std::string at = absl::StrCat(path, ".nodes[", i, "]");
-      Check(at, rule);
-    }
-    if (policy.op_types_size() > kMaxListedOps) {
-      Add(path + ".op_types", absl::StrCat("has over ", kMaxListedOps, " ops"));
-    }
-    for (const auto& [field, text] :
-         {std::pair("lists_version", &policy.lists_version()), std::pair("lists_level", &policy.lists_level())}) {
-      if (text->size() > kMaxPatternBytes) {
-        Add(absl::StrCat(path, ".", field), absl::StrCat("is over ", kMaxPatternBytes, " bytes"));
-      }
-    }
-    if (!v1::Policy::TargetRuntime_IsValid(policy.target_runtime())) {
-      Add(path + ".target_runtime", "is no known target runtime: any or onnxruntime");
-    }
-  }
-
-  void Check(const std::string& path, const v1::NodeRule& rule) {
-    if (rule.match().empty() && rule.op().empty() && rule.name().empty()) {
-      Add(path + ".match", "is empty, as op and name are: one of them should say which nodes");
-    }
-    for (const auto& [field, text] :
-         {std::pair("match", &rule.match()), std::pair("op", &rule.op()), std::pair("name", &rule.name())}) {
-      if (text->size() > kMaxPatternBytes) {
-        Add(absl::StrCat(path, ".", field), absl::StrCat("is over ", kMaxPatternBytes, " bytes"));
-      }
-    }
-    const bool bounded = rule.min_precision() != v1::PRECISION_UNSPECIFIED || rule.max_precision() != v1::PRECISION_UNSPECIFIED;
-    for (const auto& [field, precision] : {std::pair("precision", rule.precision()), std::pair("min_precision", rule.min_precision()),
-                                           std::pair("max_precision", rule.max_precision())}) {
-      const bool needed = !bounded && field == std::string("precision");
-      if (precision == v1::PRECISION_UNSPECIFIED && !needed) continue;
-      if (precision != v1::PRECISION_FP32 && precision != v1::PRECISION_BF16 && precision != v1::PRECISION_FP16 && precision != v1::PRECISION_INT8) {
-        Add(absl::StrCat(path, ".", field), "should be fp32, bf16, fp16 or int8");
-      }
-    }
-  }
-
-  // The worker knows the calibration methods.
-  void Check(const std::string& path, const v1::Int8Policy& int8) {
-    for (const auto& [field, text] :
-         {std::pair("calibration_method", &int8.calibration_method()), std::pair("activations", &int8.activations())}) {
-      if (text->size() > kMaxPatternBytes) {
-        Add(absl::StrCat(path, ".", field), absl::StrCat("is over ", kMaxPatternBytes, " bytes"));
-      }
-    }
-    if (int8.percentile() != 0 && int8.calibration_method() != "percentile") {
-      Add(path + ".percentile", "needs calibration_method \"percentile\"");
-    } else if (int8.percentile() != 0 && !(int8.percentile() > kMedian && int8.percentile() <= kPercent)) {
-      Add(path + ".percentile", Concat("is ", int8.percentile(), ": above 50 and up to 100 is allowed"));
-    }
-    const v1::Precision fallback = int8.fallback_precision();
-    if (fallback != v1::PRECISION_UNSPECIFIED && fallback != v1::PRECISION_FP32 && fallback != v1::PRECISION_BF16) {
-      Add(path + ".fallback_precision", "should be fp32 or bf16");
-    }
-    if (!v1::QuantFormat_IsValid(int8.quant_format())) Add(path + ".quant_format", "is no known format: qdq or qoperator");
-    if (!v1::Int8Mode_IsValid(int8.mode())) Add(path + ".mode", "is no known mode: static, dynamic or weight-only");
-    if (int8.has_trim_ranges()) {
-      CheckNumber(path + ".trim_ranges", int8.trim_ranges(), 0, kMedian, "percent, 0 to 50");
-    }
-    if (int8.has_accuracy_goal()) Check(path + ".accuracy_goal", int8.accuracy_goal());
-    CheckNumber(path + ".budget_seconds", int8.budget_seconds(), 0, kMaxTimeoutSeconds, "seconds, 0 to 86400");
-    if (int8.budget_seconds() > 0 && !int8.has_accuracy_goal() && !int8.sensitivity()) {
-      Add(path + ".budget_seconds", "needs accuracy_goal or sensitivity");
-    }
-  }
-
-  void Check(const std::string& path, const v1::AccuracyGoal& goal) {
-    if (goal.has_top1_drop()) {
-      CheckNumber(path + ".top1_drop", goal.top1_drop(), 0, kMaxTop1Drop, "a share, 0 to 0.5 (0.01: one percentage point),");
-    }
-    if (goal.has_sqnr()) CheckNumber(path + ".sqnr", goal.sqnr(), -kMostDecibels, kMostDecibels, "dB, -1000 to 1000");
-    if (goal.has_cosine()) CheckNumber(path + ".cosine", goal.cosine(), -1, 1, "-1 to 1");
-  }
-
   // Spec: OptimizeSpec, BenchSpec, ProfileSpec.
   template <typename Spec>
   void CheckCalibration(const std::string& path, const Spec& spec) {
@@ -266,9 +162,21 @@ class Checker {
     }
   }
 
-  // NaN is never in a range.
-  void CheckNumber(std::string field, double value, double low, double high, std::string_view allowed) {
-    if (!(value >= low && value <= high)) Add(std::move(field), Concat("is ", value, ": ", allowed, " is allowed"));
+  void CheckDims(const std::string& path, const google::protobuf::Map<std::string, int64_t>& dims) {
+    if (dims.size() > kMaxDims) Add(path, absl::StrCat("has over ", kMaxDims, " dimensions"));
+    for (const auto& [name, size] : dims) {
+      const std::string at = absl::StrCat(path, "['", name.substr(0, kMaxComponentBytes), "']");
+      if (name.empty() || name.size() > kMaxDimNameBytes) Add(at, "should be the name of a dimension");
+      if (size < 1 || size > kMaxDim) Add(at, absl::StrCat("is ", size, ": 1 to ", kMaxDim, " is allowed"));
+    }
+  }
+
+  void CheckNoiseLimits(const std::string& path, const v1::NoiseLimits& limits) {
+    constexpr double kHighest = 1e12;
+    CheckNumber(path + ".context_switches", limits.context_switches(), 0, kHighest, "0 or more");
+    CheckNumber(path + ".steal", limits.steal(), 0, 1, "a share, 0 to 1,");
+    CheckNumber(path + ".load", limits.load(), 0, kHighest, "0 or more");
+    CheckNumber(path + ".frequency", limits.frequency(), 0, kHighest, "0 or more");
   }
 
   void Check(const std::string& path, const v1::Samples& samples) {
@@ -284,6 +192,8 @@ class Checker {
   }
 
   void Check(const std::string& path, const v1::BenchmarkSpec& spec) {
+    CheckDims(path + ".dims", spec.dims());
+    CheckNoiseLimits(path + ".noise_limits", spec.noise_limits());
     CheckRange(path + ".rounds", spec.rounds(), kMaxRounds);
     CheckRange(path + ".threads", spec.threads(), kMaxThreads);
     CheckRange(path + ".batch", spec.batch(), kMaxBatch);
@@ -338,8 +248,6 @@ class Checker {
       if (names.Get(i).empty()) Add(absl::StrCat(path, "[", i, "]"), "is empty");
     }
   }
-
-  std::vector<FieldViolation> violations_;
 };
 
 }  // namespace
@@ -447,6 +355,10 @@ std::string NewJobName() {
 
 bool IsFinal(v1::JobState state) {
   return state == v1::JOB_STATE_SUCCEEDED || state == v1::JOB_STATE_FAILED || state == v1::JOB_STATE_CANCELLED;
+}
+
+std::string StateName(v1::JobState state) {
+  return absl::AsciiStrToLower(absl::StripPrefix(v1::JobState_Name(state), "JOB_STATE_"));
 }
 
 }  // namespace halftone::server

@@ -1,5 +1,5 @@
-// What a well-formed JobSpec is, and which blobs it names. Only the form: whether a model is a model is the child's
-// business. Thread-safe: functions of their arguments.
+// Checks the form of a JobSpec, and lists the blobs that it names. Whether a file is a model, the child finds out.
+// Thread-safe: functions of their arguments.
 
 #ifndef HALFTONE_SERVER_CORE_SPEC_H_
 #define HALFTONE_SERVER_CORE_SPEC_H_
@@ -33,6 +33,9 @@ bool IsJobName(std::string_view name);
 std::string NewJobName();
 
 bool IsFinal(v1::JobState state);
+
+// "running": for logs and metrics.
+std::string StateName(v1::JobState state);
 
 }  // namespace halftone::server
 

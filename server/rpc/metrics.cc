@@ -9,10 +9,10 @@
 #include <exception>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/logging.h"
 #include "base/version.h"
+#include "server/core/spec.h"
 
 namespace halftone::server {
 namespace {
@@ -36,8 +36,6 @@ Histogram::BucketBoundaries StageBuckets() {
   return {.01, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600};
 }
 
-std::string StateLabel(v1::JobState state) { return absl::AsciiStrToLower(v1::JobState_Name(state)); }
-
 // As Calibration.source in the report.
 std::string RangesLabel(bool from_cache) { return from_cache ? "cache" : "samples"; }
 
@@ -51,7 +49,7 @@ Metrics::Metrics()
                     .Register(*registry_)),
       request_seconds_(BuildHistogram()
                            .Name("halftone_grpc_request_seconds")
-                           .Help("Time from call to answer.")
+                           .Help("Time from call to response.")
                            .Register(*registry_)),
       received_(BuildCounter()
                     .Name("halftone_grpc_received_bytes_total")
@@ -84,7 +82,7 @@ Metrics::Metrics()
   for (const bool from_cache : {false, true}) ranges_.Add({{"source", RangesLabel(from_cache)}});
   for (const std::string_view kind : kKinds) {
     for (const v1::JobState state : {v1::JOB_STATE_SUCCEEDED, v1::JOB_STATE_FAILED, v1::JOB_STATE_CANCELLED}) {
-      finished_.Add({{"kind", std::string(kind)}, {"outcome", StateLabel(state)}});
+      finished_.Add({{"kind", std::string(kind)}, {"outcome", StateName(state)}});
     }
   }
 }
@@ -98,7 +96,7 @@ void Metrics::OnCall(const CallRecord& call) {
 }
 
 void Metrics::OnJobFinished(std::string_view kind, v1::JobState outcome) {
-  finished_.Add({{"kind", std::string(kind)}, {"outcome", StateLabel(outcome)}}).Increment();
+  finished_.Add({{"kind", std::string(kind)}, {"outcome", StateName(outcome)}}).Increment();
 }
 
 void Metrics::OnStage(std::string_view kind, std::string_view stage, double seconds) {
@@ -127,7 +125,7 @@ std::vector<prometheus::MetricFamily> JobCounts::Collect() const {
   }
   for (const auto& [state, count] : *counts) {
     prometheus::ClientMetric metric;
-    metric.label.push_back({"state", StateLabel(state)});
+    metric.label.push_back({"state", StateName(state)});
     metric.gauge.value = static_cast<double>(count);
     family.metric.push_back(std::move(metric));
   }

@@ -74,8 +74,9 @@ absl::StatusOr<ChildReply> NextReply(Child& child) {
   }
   ChildReply reply;
   if (!reply.ParseFromString(**bytes)) return absl::InternalError("the process that ran the model answered nonsense");
-  if (reply.code() != 0) return absl::Status(static_cast<absl::StatusCode>(reply.code()), reply.message());
-  return reply;
+  if (reply.code() == 0) return reply;
+  const absl::Status error(static_cast<absl::StatusCode>(reply.code()), reply.message());
+  return reply.samples_error() ? SamplesError(error) : error;
 }
 
 // After the last reply.
@@ -101,6 +102,7 @@ ChildReply Failure(const absl::Status& status) {
   ChildReply reply;
   reply.set_code(static_cast<int>(status.code()));
   reply.set_message(std::string(status.message()));
+  reply.set_samples_error(IsSamplesError(status));
   return reply;
 }
 

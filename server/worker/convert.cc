@@ -55,7 +55,9 @@ void ToProto(const OutputFidelity& result, v1::Fidelity* proto) {
   proto->set_sqnr_db(result.fidelity.sqnr_db);
   proto->set_cosine(result.fidelity.cosine);
   proto->set_max_abs_error(result.fidelity.max_error);
-  proto->set_top1_agreement(result.fidelity.top1_agreement().value_or(0));
+  if (const auto agreement = result.fidelity.top1_agreement(); agreement.has_value()) {
+    proto->set_top1_agreement(*agreement);
+  }
   proto->set_rows(result.fidelity.rows);
 }
 
@@ -116,6 +118,7 @@ void ToProto(const VariantResult& result, const BenchmarkOptions& options, v1::V
   proto->mutable_artifact()->set_size_bytes(result.size_bytes);
   if (result.benchmark.has_value()) *proto->mutable_benchmark() = worker::ToProto(*result.benchmark, options);
   for (const OutputFidelity& fidelity : result.fidelity) ToProto(fidelity, proto->add_fidelity());
+  for (const std::string& refusal : result.refused_by) proto->add_refused_by(refusal);
   proto->set_top1_accuracy(result.top1_accuracy.value_or(0));
   proto->set_labelled_samples(result.labelled_samples);
   for (const NodeResult& node : result.nodes) ToProto(node, proto->add_nodes());
@@ -295,6 +298,10 @@ v1::JobError ToJobError(const absl::Status& status) {
   error.set_message(std::string(status.message()));
   if (status.GetPayload(kOptionsPayload).has_value()) {
     error.set_reason("OPTIONS_INVALID");
+    return error;
+  }
+  if (IsSamplesError(status)) {
+    error.set_reason("SAMPLES_INVALID");
     return error;
   }
   switch (status.code()) {

@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "report/names.h"
 #include "report/profile.h"
 #include "runtime/cpu/onednn/repeat.h"
 #include "runtime/cpu/onednn/verbose.h"
@@ -136,7 +137,7 @@ std::string VerboseText(const v1::Profile& profile) {
     }
   };
   for (const v1::ProfiledVariant& variant : profile.variants()) {
-    text += Concat("# ", profile.model(), ", ", v1::Precision_Name(variant.precision()), ", batch ", profile.batch(),
+    text += Concat("# ", profile.model(), ", ", report::PrecisionName(variant.precision()), ", batch ", profile.batch(),
                    ", threads ", profile.threads(), ": one inference\n");
     std::vector<const v1::ProfiledStep*> steps;
     for (const v1::ProfiledStep& step : variant.steps()) steps.push_back(&step);

@@ -58,6 +58,19 @@ void AddRangesInputs(const Spec& spec, v1::Calibration& calibration) {
   if (!spec.ranges().path().empty()) *calibration.add_inputs() = spec.ranges().digest();
 }
 
+// Accuracy on the samples that int8 was calibrated on looks better than it is.
+void WarnOfSharedSamples(v1::Report& report) {
+  for (const v1::Digest& calibrated : report.calibration().inputs()) {
+    for (const v1::Digest& evaluated : report.samples()) {
+      if (calibrated.sha256() != evaluated.sha256()) continue;
+      report.add_warnings(
+          "int8 is evaluated on the samples that it was calibrated on: its accuracy on other samples may be lower; give "
+          "different ones to --calibration and --eval");
+      return;
+    }
+  }
+}
+
 // Of what the job was given beside the model, so that two reports can be known to speak of the same.
 void AddInputDigests(const v1::JobSpec& spec, v1::Report& report) {
   const bool bench = spec.has_bench();
@@ -72,6 +85,7 @@ void AddInputDigests(const v1::JobSpec& spec, v1::Report& report) {
   } else {
     AddRangesInputs(spec.optimize(), calibration);
   }
+  WarnOfSharedSamples(report);
 }
 
 absl::StatusOr<WorkOutcome> Report(const OptimizeOptions& options, const v1::Model& model, bool with_files,
@@ -117,7 +131,7 @@ absl::StatusOr<WorkOutcome> Optimize(const WorkerRequest& request, ChildRunner& 
   HALFTONE_RETURN_IF_ERROR(SetPolicy(spec.policy(), options));
   HALFTONE_RETURN_IF_ERROR(SetCalibration(spec, request, inputs, options));
   HALFTONE_ASSIGN_OR_RETURN(options.evaluation, inputs.LocalPaths(spec.evaluation()));
-  if (spec.explain()) AskToExplain(options);
+  if (spec.explain_precision()) AskToExplain(options);
   options.benchmark = ToBenchmarkOptions(spec.benchmark());
   options.out_dir = request.work_dir();
   return Report(options, spec.model(), /*with_files=*/true, request, children, progress);

@@ -37,6 +37,12 @@ def check_report(t, report, out, extension):
     t.check(report["environment"]["onednn_version"] and report["environment"]["isa"], "no environment")
 
 
+GRAPHDEF_TEXT = """node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } }
+  attr { key: "shape" value { shape { dim { size: 2 } } } } }
+node { name: "y" op: "Relu" input: "x" attr { key: "T" value { type: DT_FLOAT } } }
+"""
+
+
 @case("an ONNX file comes back fused and as bf16, with true numbers")
 def _(t):
     report, out = t.optimize(ONNX, "--eval", ONNX_EVAL, "--allow-emulation", *QUICK)
@@ -112,9 +118,29 @@ def _(t):
 def _(t):
     run = t.halftone("optimize", PB, "--eval", ONNX_EVAL, "--out", t.folder / "out", *QUICK)
     t.equal(run.returncode, 3, run.stderr)
-    for part in ("digits_nchw.npz", "'image'", "[500,1,32,32]"):
+    for part in ("failed with SAMPLES_INVALID", "digits_nchw.npz", "'image'", "[500,1,32,32]"):
         t.contains(run.stderr, part)
     t.check(not (t.folder / "out").exists() or not list((t.folder / "out").iterdir()), "files were left behind")
+
+
+@case("samples: integers are no floats, an array that is nearly 'labels' is told of", needs=("numpy",))
+def _(t):
+    import numpy
+    image = numpy.load(ONNX_EVAL)["image"][:4]
+    numpy.savez(t.folder / "pixels.npz", image=(image * 255).astype(numpy.uint8))
+    run = t.halftone("optimize", ONNX, "--eval", t.folder / "pixels.npz", *QUICK)
+    t.equal(run.returncode, 3, run.stderr)
+    t.contains(run.stderr, "array 'image' is u8 where the input is f32")
+    numpy.savez(t.folder / "label.npz", image=image, label=numpy.arange(4))
+    report, _ = t.optimize(ONNX, "--eval", t.folder / "label.npz", "--no-bench")
+    t.contains(" ".join(report["warnings"]), "unused arrays in the samples, no input has their name: label; did you mean 'labels'")
+
+
+@case("a GraphDef as text is read whatever its name says")
+def _(t):
+    (t.folder / "net.pb").write_text(GRAPHDEF_TEXT)
+    run = t.halftone("inspect", t.folder / "net.pb")
+    t.equal(run.returncode, 0, run.stderr)
 
 
 @case("exit code 5: the job's time is up")

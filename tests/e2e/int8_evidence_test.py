@@ -175,4 +175,12 @@ def _(t):
     t.equal(json.loads(fp32.stdout)["calibration"]["source"], "")
 
 
+@case("the same samples for calibration and evaluation are told of", needs=NUMPY)
+def _(t):
+    ours, others = samples(t, 0, 50), samples(t, 50, 100)
+    warned = lambda *flags: any("calibrated on" in w for w in t.optimize(ONNX, *INT8, *flags)[0]["warnings"])
+    t.check(warned("--calibration", ours, "--eval", ours), "no warning")
+    t.check(not warned("--calibration", ours, "--eval", others), "a warning")
+
+
 main()

@@ -92,6 +92,7 @@ def refused(t, server, arguments, parts, code=3):
     t.equal(run.returncode, code, f"{arguments}: {run.stderr}")
     for part in parts:
         t.contains(run.stderr, part)
+    t.check("MODEL_INVALID" not in run.stderr or "samples" not in run.stderr, run.stderr)
     t.check("crash" not in run.stderr and "signal" not in run.stderr, run.stderr)
     t.check(not out.exists() or not any(out.iterdir()), "files were left behind")
 
