@@ -83,7 +83,7 @@ HALFTONE_FOR_AVX2 int FindBinsAvx2(const float* x, int count, float inverse_widt
 
 FindBins FindBinsHere() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("x86-64-v3")) return FindBinsAvx2;
+  if (simd::HasAvx2()) return FindBinsAvx2;
 #endif
   return FindBinsAny;
 }

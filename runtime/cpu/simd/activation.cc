@@ -83,9 +83,6 @@ HALFTONE_INLINE void Body(const typename T::Stored* x, const typename T::Stored*
 }
 
 #if defined(__x86_64__)
-#define HALFTONE_FOR_AVX512_BF16 \
-  __attribute__((                \
-      target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512bf16,avx2,fma,bmi,bmi2,prefer-vector-width=512")))
 
 // Swish in bf16 by the instructions that are made for it: Exp2<true>, a reciprocal within 2^-14, the rounding.
 constexpr int64_t kNativeLanes = 32;
@@ -113,7 +110,7 @@ HALFTONE_FOR_AVX512_BF16 inline void NativeSwishBlock(const uint16_t* x, const u
     low = _mm512_add_ps(low, FromHalves(_mm512_castsi512_si256(addend)));
     high = _mm512_add_ps(high, FromHalves(_mm512_extracti64x4_epi64(addend, 1)));
   }
-  _mm512_storeu_si512(y, std::bit_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low)));
+  _mm512_storeu_si512(y, (__m512i)_mm512_cvtne2ps_pbh(high, low));
 }
 HALFTONE_FOR_AVX512_BF16 void NativeSwishes(const uint16_t* x, const uint16_t* residual, uint16_t* y, int64_t count,
                                             float alpha) {
@@ -148,7 +145,7 @@ struct Loops {
   static Loop Choose() {
 #if defined(__x86_64__)
     if constexpr (std::is_same_v<F, Swish> && std::is_same_v<Stored, uint16_t>) {
-      if (__builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("x86-64-v4")) return NativeSwishes;
+      if (HasAvx512Bf16()) return NativeSwishes;
     }
 #endif
     return ForThisCpu<Loop>(Avx512, Avx2, Any);
@@ -192,7 +189,7 @@ void RunRows(const std::byte* x, const std::byte* residual, std::byte* y, int64_
 
 // In bf16 the numbers from -0 to -infinity are the words from 0x8000 to 0xff80; above are NaN, which stay.
 HALFTONE_SIMD void ReluRow(const uint16_t* x, uint16_t* y, int64_t count) {
-#pragma GCC ivdep
+  HALFTONE_IVDEP
   for (int64_t i = 0; i < count; ++i) {
     const uint16_t below = static_cast<uint16_t>(x[i] - 0x8000u);
     y[i] = below <= 0x7f80u ? uint16_t{0} : x[i];
@@ -226,7 +223,7 @@ constexpr OnAvx2 kOnAvx2[] = {
 };
 
 const OnAvx2* RowOf(Activation activation, DataType type) {
-  if (type != DataType::kFloat32 || __builtin_cpu_supports("x86-64-v4")) return nullptr;
+  if (type != DataType::kFloat32 || HasAvx512()) return nullptr;
   const auto* row = std::ranges::find(kOnAvx2, activation, &OnAvx2::activation);
   return row == std::end(kOnAvx2) ? nullptr : row;
 }
@@ -234,14 +231,14 @@ const OnAvx2* RowOf(Activation activation, DataType type) {
 }  // namespace
 
 Activate ActivationBehind(Activation activation, DataType type) {
-  if (!__builtin_cpu_supports("x86-64-v3")) return nullptr;  // not measured there
+  if (!HasAvx2()) return nullptr;  // not measured there
   if (activation == Activation::kSwish) return SwishOf(type);
   const OnAvx2* row = RowOf(activation, type);
   return row == nullptr ? nullptr : row->behind;
 }
 
 Activate ActivationAlone(Activation activation, DataType type) {
-  if (!__builtin_cpu_supports("x86-64-v3")) return nullptr;  // not measured there
+  if (!HasAvx2()) return nullptr;  // not measured there
   if (activation == Activation::kSwish) return SwishOf(type);
   if (activation == Activation::kRelu) return ReluOf(type);
   const OnAvx2* row = RowOf(activation, type);

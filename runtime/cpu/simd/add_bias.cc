@@ -14,7 +14,7 @@ constexpr int64_t kPiece = 2048;   // that stay in the nearest cache
 
 // y may be x.
 HALFTONE_SIMD void AddRow(const float* x, const float* bias, float* y, int64_t count) {
-#pragma GCC ivdep
+  HALFTONE_IVDEP
   for (int64_t i = 0; i < count; ++i) y[i] = x[i] + bias[i];
 }
 

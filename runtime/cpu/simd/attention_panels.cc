@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "runtime/cpu/simd/simd.h"
 #include "runtime/cpu/simd/vectors.h"
@@ -12,21 +13,19 @@ namespace {
 constexpr int kLanes = 16;
 
 // Rows i and i + W, for all i without bit W: the halves of blocks of 2 W columns change places.
-template <int W>
-HALFTONE_INLINE void SwapHalves(Words (&rows)[kLanes]) {
-  Ints first, second;
-  for (int lane = 0; lane < kLanes; ++lane) {
-    const bool low = (lane & W) == 0;
-    first[lane] = low ? lane : kLanes + lane - W;
-    second[lane] = low ? lane + W : kLanes + lane;
-  }
+template <int W, int... kLane>
+HALFTONE_INLINE void SwapHalvesOf(Words (&rows)[kLanes], std::integer_sequence<int, kLane...>) {
 #pragma GCC unroll 16
   for (int i = 0; i < kLanes; ++i) {
     if ((i & W) != 0) continue;
     const Words a = rows[i], b = rows[i + W];
-    rows[i] = __builtin_shuffle(a, b, first);
-    rows[i + W] = __builtin_shuffle(a, b, second);
+    rows[i] = __builtin_shufflevector(a, b, ((kLane & W) == 0 ? kLane : kLanes + kLane - W)...);
+    rows[i + W] = __builtin_shufflevector(a, b, ((kLane & W) == 0 ? kLane + W : kLanes + kLane)...);
   }
+}
+template <int W>
+HALFTONE_INLINE void SwapHalves(Words (&rows)[kLanes]) {
+  SwapHalvesOf<W>(rows, std::make_integer_sequence<int, kLanes>());
 }
 
 // to [16][64] = the transpose of up to 16 rows of 16 words, and zeros.

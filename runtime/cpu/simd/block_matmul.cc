@@ -44,15 +44,13 @@ void MultiplyAny(const BlockTask& task) { Multiply<Vectors<4>::Floats, 3>(task);
 }  // namespace
 
 BlockMatMul BlockMatMulFor([[maybe_unused]] DataType type) {
-#if defined(__x86_64__) && !defined(__clang__)
-  if (__builtin_cpu_supports("x86-64-v4")) {
-    if (type == DataType::kBFloat16 && __builtin_cpu_supports("avx512bf16"))
-      return {DataType::kBFloat16, 2, MultiplyBf16, 16};
+#if defined(__x86_64__)
+  if (HasAvx512()) {
+    if (type == DataType::kBFloat16 && HasAvx512Bf16()) return {DataType::kBFloat16, 2, MultiplyBf16, 16};
     return {DataType::kFloat32, 1, MultiplyF32, 16};
   }
 #endif
-  return {DataType::kFloat32, 1, ForThisCpu<Function>(MultiplyAvx2, MultiplyAvx2, MultiplyAny),
-          __builtin_cpu_supports("x86-64-v3") ? 8 : 4};
+  return {DataType::kFloat32, 1, ForThisCpu<Function>(MultiplyAvx2, MultiplyAvx2, MultiplyAny), HasAvx2() ? 8 : 4};
 }
 
 }  // namespace halftone::simd

@@ -1,17 +1,15 @@
 // chain.h in bf16 by AVX-512 BF16, which rounds sixteen or 32 numbers at once.
 #include "runtime/cpu/simd/chain_kinds.h"
 
-#if defined(__x86_64__) && !defined(__clang__)
+#if defined(__x86_64__)
 #include <immintrin.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 #include "runtime/cpu/simd/simd.h"
-#include "runtime/cpu/simd/vectors.h"
 
-#pragma GCC target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512bf16,avx2,fma,bmi,bmi2,prefer-vector-width=512")
+HALFTONE_BEGIN_WIDE(HALFTONE_AVX512_BF16_FEATURES)
 #include "runtime/cpu/simd/chain_loops.h"
 
 namespace halftone::simd {
@@ -35,17 +33,18 @@ struct OfNativeBf16 {
     }
     if (v == V) return;
     const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + 16 * v));
-    to[v] = std::bit_cast<Floats>(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
+    to[v] = __builtin_bit_cast(Floats, _mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
   }
   template <int V>
   static HALFTONE_INLINE void StoreAll(uint16_t* y, const Floats (&from)[V]) {
     int v = 0;
     for (; v + 2 <= V; v += 2) {
-      const __m512bh both = _mm512_cvtne2ps_pbh(std::bit_cast<__m512>(from[v + 1]), std::bit_cast<__m512>(from[v]));
-      _mm512_storeu_si512(y + 16 * v, _mm512_permutexvar_epi16(InTurns(), std::bit_cast<__m512i>(both)));
+      const __m512bh both =
+          _mm512_cvtne2ps_pbh(__builtin_bit_cast(__m512, from[v + 1]), __builtin_bit_cast(__m512, from[v]));
+      _mm512_storeu_si512(y + 16 * v, _mm512_permutexvar_epi16(InTurns(), __builtin_bit_cast(__m512i, both)));
     }
     if (v == V) return;
-    const __m256bh last = _mm512_cvtneps_pbh(std::bit_cast<__m512>(from[v]));
+    const __m256bh last = _mm512_cvtneps_pbh(__builtin_bit_cast(__m512, from[v]));
     std::memcpy(y + 16 * v, &last, sizeof(last));
   }
 
@@ -55,7 +54,7 @@ struct OfNativeBf16 {
     using Places [[gnu::vector_size(64)]] = uint16_t;
     Places places;
     for (uint16_t i = 0; i < 32; ++i) places[i] = static_cast<uint16_t>(i / 2 + i % 2 * 16);
-    return std::bit_cast<__m512i>(places);
+    return __builtin_bit_cast(__m512i, places);
   }
 };
 
@@ -63,11 +62,10 @@ void Rows(const ChainCode& chain, const ChainPieces& pieces) { Body<OfNativeBf16
 
 }  // namespace
 
-ChainRows NativeBf16Chain() {
-  return __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512bf16") ? Rows : nullptr;
-}
+ChainRows NativeBf16Chain() { return HasAvx512Bf16() ? Rows : nullptr; }
 
 }  // namespace halftone::simd
+HALFTONE_END_WIDE
 #else
 namespace halftone::simd {
 ChainRows NativeBf16Chain() { return nullptr; }

@@ -36,13 +36,13 @@ HALFTONE_INLINE void Apply(ChainFunction function, const Next& next, Floats (&ac
     case ChainFunction::kMax:  // NaN stays NaN
       for (int v = 0; v < V; ++v) {
         const Floats n = next(v);
-        acc[v] = (acc[v] != acc[v]) | (acc[v] > n) ? acc[v] : n;
+        acc[v] = ((acc[v] != acc[v]) | (acc[v] > n)) ? acc[v] : n;
       }
       break;
     case ChainFunction::kMin:
       for (int v = 0; v < V; ++v) {
         const Floats n = next(v);
-        acc[v] = (acc[v] != acc[v]) | (acc[v] < n) ? acc[v] : n;
+        acc[v] = ((acc[v] != acc[v]) | (acc[v] < n)) ? acc[v] : n;
       }
       break;
   }

@@ -5,7 +5,7 @@
 #include "runtime/cpu/simd/simd.h"
 #include "runtime/cpu/simd/vector_math.h"
 
-#if defined(__x86_64__) && !defined(__clang__)
+#if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
@@ -128,7 +128,7 @@ struct Planes {
   }
 };
 
-#if defined(__x86_64__) && !defined(__clang__)
+#if defined(__x86_64__)
 // Where each byte of 64 pixels of three channels is: in planes 0 and 1, which lie behind each other, or in plane 2.
 struct ThreePlanes {
   alignas(64) uint8_t place[3][64];
@@ -145,8 +145,7 @@ constexpr ThreePlanes MakeThreePlanes() {
 }
 constexpr ThreePlanes kThreePlanes = MakeThreePlanes();
 
-__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,prefer-vector-width=512"))) int64_t
-InterleaveThreeVbmi(const std::byte* x, int64_t pixels, std::byte* y) {
+HALFTONE_FOR_AVX512_VBMI int64_t InterleaveThreeVbmi(const std::byte* x, int64_t pixels, std::byte* y) {
   int64_t pixel = 0;
   for (; pixel + 64 <= pixels; pixel += 64, y += 3 * 64) {
     const __m512i first = _mm512_loadu_si512(x + pixel), second = _mm512_loadu_si512(x + pixels + pixel);
@@ -161,7 +160,7 @@ InterleaveThreeVbmi(const std::byte* x, int64_t pixels, std::byte* y) {
 }
 // How many pixels are done.
 int64_t InterleaveThree(const std::byte* x, int64_t pixels, std::byte* y) {
-  static const bool vbmi = __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vbmi");
+  static const bool vbmi = HasAvx512Vbmi();
   return vbmi ? InterleaveThreeVbmi(x, pixels, y) : 0;
 }
 #else

@@ -1,4 +1,4 @@
-// Which of the instructions that loops are written for this CPU has. What a build has compiled: simd.h.
+// Which of the instructions that loops are compiled for (targets.h) this CPU has.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_CPU_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_CPU_H_
 

@@ -64,7 +64,7 @@ HALFTONE_INLINE bool AreUsual(const GateRows& rows, int tanhs) {
 
 HALFTONE_INLINE void UsualLstmRow(int64_t n, const float* gates, float* c, float* h) {
   const float *i = gates, *o = gates + n, *f = gates + 2 * n, *g = gates + 3 * n;
-#pragma GCC ivdep
+  HALFTONE_IVDEP
   for (int64_t u = 0; u < n; ++u) {
     const float cell = SigmoidByRatioOf(f[u]) * c[u] + SigmoidByRatioOf(i[u]) * TanhOf(g[u]);
     c[u] = cell;
@@ -119,12 +119,12 @@ HALFTONE_INLINE float KeptOf(const GateRows& rows, int64_t b) {
 // z and candidate to the new state.
 HALFTONE_INLINE void MixRow(int64_t n, float kept, const float* gates, float* h) {
   const float *z = gates, *candidate = gates + 2 * n;
-#pragma GCC ivdep
+  HALFTONE_IVDEP
   for (int64_t u = 0; u < n; ++u) h[u] = (1.0f - kept * z[u]) * candidate[u] + kept * z[u] * h[u];
 }
 
 HALFTONE_INLINE void UsualGruLinearRow(int64_t n, float kept, const float* gates, const float* from_h, float* h) {
-#pragma GCC ivdep
+  HALFTONE_IVDEP
   for (int64_t u = 0; u < n; ++u) {
     const float z = kept * SigmoidByRatioOf(gates[u] + from_h[u]);
     const float r = SigmoidByRatioOf(gates[n + u] + from_h[n + u]);

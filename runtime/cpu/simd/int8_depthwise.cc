@@ -53,7 +53,7 @@ bool Fits(const DepthwiseTask& task, const DepthwiseFactors& f) {
   return true;
 }
 
-#if defined(__x86_64__) && !defined(__clang__)
+#if defined(__x86_64__)
 
 // 32 channels, packed.
 struct Block {
@@ -306,11 +306,11 @@ class PlainDepthwise final : public DepthwiseLoop {
 };
 
 size_t FirstCpu() {
-#if defined(__x86_64__) && !defined(__clang__)
-  const bool vnni = __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vnni");
-  if (vnni) return __builtin_cpu_supports("avx512vbmi") ? 0 : 1;
+#if defined(__x86_64__)
+  const bool vnni = HasAvx512Vnni();
+  if (vnni) return HasAvx512Vbmi() ? 0 : 1;
 #endif
-  return __builtin_cpu_supports("x86-64-v3") ? 2 : 3;
+  return HasAvx2() ? 2 : 3;
 }
 
 }  // namespace
@@ -322,7 +322,7 @@ absl::StatusOr<std::unique_ptr<DepthwiseLoop>> MakeDepthwise(const DepthwiseTask
   const std::optional<IntegerBounds> bounds = BoundsOf(task.finish);
   DepthwiseFactors factors = FactorsOf(task, bounds.has_value());
   if (!Fits(task, factors)) return absl::UnimplementedError("results that are not within an int32");
-#if defined(__x86_64__) && !defined(__clang__)
+#if defined(__x86_64__)
   if (cpu.starts_with("avx512")) {
     return std::make_unique<VnniDepthwise>(task, cpu, bounds, factors);
   }

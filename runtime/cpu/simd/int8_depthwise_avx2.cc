@@ -3,7 +3,7 @@
 // row of zero points; what the zero point adds to the sums is a constant, with which they begin.
 #include "runtime/cpu/simd/int8_depthwise_kinds.h"
 
-#if defined(__x86_64__) && !defined(__clang__)
+#if defined(__x86_64__)
 #include <immintrin.h>
 
 #include <algorithm>

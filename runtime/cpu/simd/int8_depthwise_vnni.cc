@@ -1,14 +1,15 @@
 // int8_depthwise.h for AVX-512 VNNI: bytes are widened, put together and unpacked.
 #include "runtime/cpu/simd/int8_depthwise_kinds.h"
+#include "runtime/cpu/simd/targets.h"
 
-#if defined(__x86_64__) && !defined(__clang__)
+#if defined(__x86_64__)
 #include <immintrin.h>
 
 #include <algorithm>
 #include <type_traits>
 #include <utility>
 
-#pragma GCC target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx2,fma,bmi,bmi2,prefer-vector-width=512")
+HALFTONE_BEGIN_WIDE(HALFTONE_AVX512_VNNI_FEATURES)
 #include "runtime/cpu/simd/int8_depthwise_pass.h"
 
 namespace halftone::simd {
@@ -31,4 +32,5 @@ struct Vnni {
 void DepthwiseVnni(const DepthwiseBand& band) { AnyBand<Vnni>(band); }
 
 }  // namespace halftone::simd
+HALFTONE_END_WIDE
 #endif

@@ -9,7 +9,7 @@
 #include "runtime/cpu/simd/parallel.h"
 #include "runtime/cpu/simd/vector_math.h"
 
-#if defined(__x86_64__) && !defined(__clang__)
+#if defined(__x86_64__)
 #include <immintrin.h>
 
 #define HALFTONE_PART HALFTONE_FOR_AVX2 inline __attribute__((always_inline))
@@ -159,7 +159,7 @@ Avx2Int8MatMul::Avx2Int8MatMul(Int8MatMulTask task) : task_(std::move(task)) {
 
 absl::Status Avx2Int8MatMul::Prepare(const std::byte* b) {
   constexpr int64_t kLongestRow = 1 << 15;  // 255 * 255 * 2^15 is within 32 bits
-  if (!__builtin_cpu_supports("x86-64-v3")) return absl::UnimplementedError("a CPU without AVX2");
+  if (!HasAvx2()) return absl::UnimplementedError("a CPU without AVX2");
   if (task_.rows < 1 || task_.depth < 1 || task_.columns < 1 || task_.matrices.empty())
     return absl::UnimplementedError("nothing to multiply");
   if (task_.depth > kLongestRow) return absl::UnimplementedError("sums of so many products may leave 32 bits");

@@ -1,6 +1,6 @@
 #include "runtime/cpu/simd/int8_panels.h"
 
-#if defined(__x86_64__) && !defined(__clang__)
+#if defined(__x86_64__)
 #include <immintrin.h>
 
 #include <algorithm>

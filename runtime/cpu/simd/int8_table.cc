@@ -3,8 +3,9 @@
 #include <cstring>
 
 #include "runtime/cpu/simd/parallel.h"
+#include "runtime/cpu/simd/targets.h"
 
-#if defined(__x86_64__) && !defined(__clang__)
+#if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
@@ -21,10 +22,9 @@ void Plain(const std::byte* table, const std::byte* x, int64_t count, std::byte*
   }
 }
 
-#if defined(__x86_64__) && !defined(__clang__)
+#if defined(__x86_64__)
 // The table in four registers: two permutations of two, and the top bit chooses.
-__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,prefer-vector-width=512"))) void Vbmi(
-    const std::byte* table, const std::byte* x, int64_t count, std::byte* y) {
+HALFTONE_FOR_AVX512_VBMI void Vbmi(const std::byte* table, const std::byte* x, int64_t count, std::byte* y) {
   __m512i quarters[4];
   for (int i = 0; i < 4; ++i) quarters[i] = _mm512_loadu_si512(table + 64 * i);
   for (int64_t i = 0; i < count; i += 64) {
@@ -42,14 +42,14 @@ __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,prefer-vect
   }
 }
 bool HasVbmi() {
-  static const bool has = __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vbmi");
+  static const bool has = HasAvx512Vbmi();
   return has;
 }
 #endif
 
 using Function = void (*)(const std::byte*, const std::byte*, int64_t, std::byte*);
 Function FunctionFor(size_t entry_bytes) {
-#if defined(__x86_64__) && !defined(__clang__)
+#if defined(__x86_64__)
   if (entry_bytes == 1 && HasVbmi()) return Vbmi;
 #endif
   return entry_bytes == 1 ? Plain<uint8_t> : entry_bytes == 2 ? Plain<uint16_t> : Plain<uint32_t>;

@@ -4,7 +4,7 @@
 #include "runtime/cpu/simd/simd.h"
 #include "runtime/cpu/simd/vector_math.h"
 
-#if defined(__x86_64__) && !defined(__clang__)
+#if defined(__x86_64__)
 #define HALFTONE_HAS_X86 1
 #include <immintrin.h>
 #else
@@ -26,10 +26,7 @@ void F16Any(const float* x, uint16_t* y, int64_t count) { F16Rest(x, y, 0, count
 constexpr RoundFunctions kAny = {"any", Bf16Any, F16Any};
 
 #if HALFTONE_HAS_X86
-#define HALFTONE_FOR_AVX512_BF16 \
-  __attribute__((                \
-      target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512bf16,avx2,fma,bmi,bmi2,prefer-vector-width=512")))
-#define HALFTONE_FOR_F16C __attribute__((target("avx2,fma,bmi,bmi2,f16c")))
+#define HALFTONE_FOR_F16C HALFTONE_TARGET(HALFTONE_AVX2_FEATURES ",f16c")
 
 HALFTONE_FOR_AVX2 void Bf16Avx2(const float* x, uint16_t* y, int64_t count) { Bf16Body(x, y, count); }
 HALFTONE_FOR_AVX512 void Bf16Avx512(const float* x, uint16_t* y, int64_t count) { Bf16Body(x, y, count); }
@@ -83,9 +80,9 @@ constexpr RoundFunctions kAll[] = {
     {"avx512_bf16", Bf16Native, F16Avx512}, {"avx512", Bf16Avx512, F16Avx512}, {"avx2", Bf16Avx2, F16Avx2}, kAny};
 
 size_t FirstThatRuns() {
-  if (!__builtin_cpu_supports("x86-64-v3")) return 3;
-  if (!__builtin_cpu_supports("x86-64-v4")) return 2;
-  return __builtin_cpu_supports("avx512bf16") ? 0 : 1;
+  if (!HasAvx2()) return 3;
+  if (!HasAvx512()) return 2;
+  return HasAvx512Bf16() ? 0 : 1;
 }
 #else
 constexpr RoundFunctions kAll[] = {kAny};

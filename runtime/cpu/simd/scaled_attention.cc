@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "runtime/cpu/simd/attention_panels.h"
 #include "runtime/cpu/simd/parallel.h"
@@ -37,9 +38,9 @@ struct Lanes {
   // Each lane with that `distance` beside it.
   template <int kDistance>
   static HALFTONE_INLINE V Beside(V v) {
-    IntsOf<V> lanes;
-    for (int i = 0; i < kCount; ++i) lanes[i] = i ^ kDistance;
-    return __builtin_shuffle(v, lanes);
+    return [v]<int... kLane>(std::integer_sequence<int, kLane...>) HALFTONE_INLINE_LAMBDA {
+      return __builtin_shufflevector(v, v, (kLane ^ kDistance)...);
+    }(std::make_integer_sequence<int, kCount>());
   }
   static HALFTONE_INLINE float LargestOf(V v) {
     if constexpr (kCount > 8) v = Larger(v, Beside<8>(v));

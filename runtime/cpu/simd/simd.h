@@ -5,15 +5,7 @@
 #include <bit>
 #include <cstdint>
 
-// In front of a function that is not a template: compiled for AVX-512, AVX2 and the least CPU, chosen at run time.
-// (The sanitizers' start-up does not bear the loader's choice.)
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
-#define HALFTONE_SIMD __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define HALFTONE_SIMD
-#endif
-// For the templates that such a function calls: they must become part of it.
-#define HALFTONE_INLINE inline __attribute__((always_inline))
+#include "runtime/cpu/simd/targets.h"
 
 namespace halftone::simd {
 

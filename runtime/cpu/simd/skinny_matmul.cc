@@ -1,21 +1,22 @@
 #include "runtime/cpu/simd/skinny_matmul.h"
 
 #include "runtime/cpu/simd/skinny_matmul_kinds.h"
+#include "runtime/cpu/simd/targets.h"
 
 namespace halftone::simd {
 
-#if defined(__x86_64__) && !defined(__clang__)
+#if defined(__x86_64__)
 
 SkinnyMatMulFunction SkinnyMatMulFor(DataType type, DataType result) {
   constexpr DataType kF32 = DataType::kFloat32, kBf16 = DataType::kBFloat16;
-  const bool avx512 = __builtin_cpu_supports("x86-64-v4");
+  const bool avx512 = HasAvx512();
   if (type == kF32 && result == kF32) return avx512 ? SkinnyMatMulF32 : nullptr;
   if (type == DataType::kUInt8 || type == DataType::kInt8) {
     const bool finishes = result == DataType::kUInt8 || result == DataType::kInt8 || result == kF32 || result == kBf16;
-    if (!avx512 || !__builtin_cpu_supports("avx512vnni") || !finishes) return nullptr;
+    if (!avx512 || !HasAvx512Vnni() || !finishes) return nullptr;
     return type == DataType::kUInt8 ? SkinnyMatMulU8 : SkinnyMatMulS8;
   }
-  if (type != kBf16 || !avx512 || !__builtin_cpu_supports("avx512bf16")) return nullptr;
+  if (type != kBf16 || !avx512 || !HasAvx512Bf16()) return nullptr;
   if (result == kF32) return SkinnyMatMulBf16ToF32;
   return result == kBf16 ? SkinnyMatMulBf16 : nullptr;
 }

@@ -1,13 +1,14 @@
 // skinny_matmul.h in bf16: AVX-512 BF16, which multiplies pairs and adds them to sums in f32.
 #include "runtime/cpu/simd/skinny_matmul_kinds.h"
+#include "runtime/cpu/simd/targets.h"
 
-#if defined(__x86_64__) && !defined(__clang__)
+#if defined(__x86_64__)
 #include <immintrin.h>
 
 #include <algorithm>
 #include <cstring>
 
-#pragma GCC target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512bf16,avx2,fma,bmi,bmi2,prefer-vector-width=512")
+HALFTONE_BEGIN_WIDE(HALFTONE_AVX512_BF16_FEATURES)
 #include "runtime/cpu/simd/skinny_matmul_pass.h"
 
 namespace halftone::simd {
@@ -54,4 +55,5 @@ void SkinnyMatMulBf16(const SkinnyMatMulTask& task, int64_t first_panel, int64_t
 void MultiplyBf16(const BlockTask& task) { MultiplyRows<Bf16Sums>(task); }
 
 }  // namespace halftone::simd
+HALFTONE_END_WIDE
 #endif

@@ -1,15 +1,31 @@
 // skinny_matmul.h in f32: AVX-512 F. The activations too, which are f32 for both types.
 #include "runtime/cpu/simd/skinny_matmul_kinds.h"
 
-#if defined(__x86_64__) && !defined(__clang__)
+#if defined(__x86_64__)
 #include <immintrin.h>
 
 #include <algorithm>
 
+#include "runtime/cpu/simd/targets.h"
 #include "runtime/cpu/simd/vector_math.h"
 #include "runtime/cpu/simd/vectors.h"
 
-#pragma GCC target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi,bmi2,prefer-vector-width=512")
+namespace halftone::simd {
+namespace {
+
+// With the tanh written as a sigmoid. `count` is a multiple of 16, as rows of a tile are.
+HALFTONE_INLINE void GeluTanhOfVectors(float* numbers, int64_t count) {
+  constexpr float kFactor = -1.5957691216f * kLog2E;  // -2 sqrt(2 / pi), for a power of 2
+  for (int64_t i = 0; i < count; i += kLanesOf<Floats>) {
+    const Floats x = LoadFloats(numbers + i);
+    StoreFloats(numbers + i, x / (1.0f + Exp2<false>(kFactor * (x + 0.044715f * x * x * x))));
+  }
+}
+
+}  // namespace
+}  // namespace halftone::simd
+
+HALFTONE_BEGIN_WIDE(HALFTONE_AVX512_FEATURES)
 #include "runtime/cpu/simd/skinny_matmul_pass.h"
 
 namespace halftone::simd {
@@ -48,14 +64,8 @@ void TanhOfRow(float* numbers, int64_t count) {
 void SigmoidOfRow(float* numbers, int64_t count) {
   for (int64_t i = 0; i < count; ++i) numbers[i] = SigmoidOf(numbers[i]);
 }
-// With the tanh written as a sigmoid. `count` is a multiple of 16, as rows of a tile are.
-void GeluTanhOfRow(float* numbers, int64_t count) {
-  constexpr float kFactor = -1.5957691216f * kLog2E;  // -2 sqrt(2 / pi), for a power of 2
-  for (int64_t i = 0; i < count; i += kLanes) {
-    const Floats x = LoadFloats(numbers + i);
-    StoreFloats(numbers + i, x / (1.0f + Exp2<false>(kFactor * (x + 0.044715f * x * x * x))));
-  }
-}
+void GeluTanhOfRow(float* numbers, int64_t count) { GeluTanhOfVectors(numbers, count); }
 
 }  // namespace halftone::simd
+HALFTONE_END_WIDE
 #endif

@@ -1,15 +1,16 @@
 // skinny_matmul.h of bytes: AVX-512 VNNI, which multiplies four bytes of u8 and s8 and adds them to sums in s32.
 #include "runtime/cpu/simd/skinny_matmul_kinds.h"
 
-#if defined(__x86_64__) && !defined(__clang__)
+#if defined(__x86_64__)
 #include <immintrin.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "runtime/cpu/simd/int8_finish.h"
+#include "runtime/cpu/simd/targets.h"
 
-#pragma GCC target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx2,fma,bmi,bmi2,prefer-vector-width=512")
+HALFTONE_BEGIN_WIDE(HALFTONE_AVX512_VNNI_FEATURES)
 #include "runtime/cpu/simd/skinny_matmul_pass.h"
 
 namespace halftone::simd {
@@ -105,4 +106,5 @@ void SkinnyMatMulS8(const SkinnyMatMulTask& task, int64_t first_panel, int64_t l
 }
 
 }  // namespace halftone::simd
+HALFTONE_END_WIDE
 #endif

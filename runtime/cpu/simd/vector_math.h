@@ -5,9 +5,9 @@
 #include <bit>
 #include <cstdint>
 
-namespace halftone::simd {
+#include "runtime/cpu/simd/targets.h"
 
-#define HALFTONE_INLINE inline __attribute__((always_inline))
+namespace halftone::simd {
 
 // 2^n for the integer n nearest to x / ln 2, times the polynomial of the rest. Within 2 ulp; NaN stays NaN; below -87.3
 // and above 88.3 as there.
@@ -86,17 +86,6 @@ HALFTONE_INLINE float GeluOf(float x) {
 HALFTONE_INLINE float GeluTanhOf(float x) {
   constexpr float kTwiceRoot = 1.5957691216f;  // 2 sqrt(2 / pi)
   return x * SigmoidOf(kTwiceRoot * (x + 0.044715f * x * x * x));
-}
-
-// The attributes of a function for each kind of CPU that loops are compiled for.
-#define HALFTONE_FOR_AVX512 \
-  __attribute__((target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi,bmi2,prefer-vector-width=512")))
-#define HALFTONE_FOR_AVX2 __attribute__((target("avx2,fma,bmi,bmi2")))
-
-// The choice among three functions for this CPU.
-template <typename T>
-const T& ForThisCpu(const T& avx512, const T& avx2, const T& plain) {
-  return __builtin_cpu_supports("x86-64-v4") ? avx512 : __builtin_cpu_supports("x86-64-v3") ? avx2 : plain;
 }
 
 }  // namespace halftone::simd

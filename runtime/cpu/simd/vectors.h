@@ -3,13 +3,12 @@
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_VECTORS_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_VECTORS_H_
 
-#include <bit>
 #include <cstdint>
 #include <cstring>
 
 #include "runtime/cpu/simd/vector_math.h"
 
-// Vectors are passed between functions that become one.
+// Vectors are passed between functions that become one. (No std::bit_cast: Clang refuses it in code for AVX-512.)
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace halftone::simd {
@@ -53,21 +52,21 @@ template <typename F = Floats>
 HALFTONE_INLINE PairOf<F> LoadPair(const uint16_t* x) {
   WordsOf<F> words;
   std::memcpy(&words, x, sizeof(words));
-  return {std::bit_cast<F>(words << 16), std::bit_cast<F>(words & 0xffff0000u)};
+  return {__builtin_bit_cast(F, words << 16), __builtin_bit_cast(F, words & 0xffff0000u)};
 }
 // Cuts the lower bits off: for numbers that are bf16.
 template <typename F>
 HALFTONE_INLINE void StoreExactPair(uint16_t* x, PairOf<F> pair) {
   const WordsOf<F> words =
-      std::bit_cast<WordsOf<F>>(pair.even) >> 16 | (std::bit_cast<WordsOf<F>>(pair.odd) & 0xffff0000u);
+      __builtin_bit_cast(WordsOf<F>, pair.even) >> 16 | (__builtin_bit_cast(WordsOf<F>, pair.odd) & 0xffff0000u);
   std::memcpy(x, &words, sizeof(words));
 }
 // In the upper 16 bits. To nearest even; NaN stays NaN.
 template <typename F>
 HALFTONE_INLINE F RoundToBf16(F v) {
-  const WordsOf<F> bits = std::bit_cast<WordsOf<F>>(v);
+  const WordsOf<F> bits = __builtin_bit_cast(WordsOf<F>, v);
   const WordsOf<F> rounded = bits + 0x7fffu + (bits >> 16 & 1u);
-  return std::bit_cast<F>(v != v ? bits | 0x400000u : rounded);
+  return __builtin_bit_cast(F, v != v ? bits | 0x400000u : rounded);
 }
 template <typename F>
 HALFTONE_INLINE void StorePair(uint16_t* x, PairOf<F> pair) {
@@ -97,7 +96,7 @@ HALFTONE_INLINE F Exp2(F t) {
     p = p * r + 6.93147182e-1f;
   }
   p = p * r + 1.0f;
-  return std::bit_cast<F>(std::bit_cast<IntsOf<F>>(p) + (std::bit_cast<IntsOf<F>>(shifted) << 23));
+  return __builtin_bit_cast(F, __builtin_bit_cast(IntsOf<F>, p) + (__builtin_bit_cast(IntsOf<F>, shifted) << 23));
 }
 
 }  // namespace halftone::simd
