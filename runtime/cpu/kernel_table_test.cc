@@ -13,10 +13,10 @@ namespace halftone {
 namespace {
 
 TEST(KernelTableTest, TheDocumentIsWhatTheTableSays) {
-  std::ifstream file("docs/kernels.md");
+  std::ifstream file("docs/reference/kernels.md");
   std::stringstream page;
   page << file.rdbuf();
-  EXPECT_EQ(page.str(), KernelsPage()) << "run: bazel run //runtime/cpu:print_kernels > docs/kernels.md";
+  EXPECT_EQ(page.str(), KernelsPage()) << "run: bazel run //runtime/cpu:print_kernels > docs/reference/kernels.md";
 }
 
 TEST(KernelTableTest, RowsOfAnOpStandInTheOrderOfTheTableAndTheReferenceIsLast) {

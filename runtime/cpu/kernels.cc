@@ -6,7 +6,7 @@
 // no row takes is computed in f32 (f16 and bf16), then by the reference function. Chosen when the plan is made; a run
 // executes steps only.
 //
-// docs/kernels.md is printed from here (`bazel run //runtime/cpu:print_kernels`). How the matmul kernels differ:
+// docs/reference/kernels.md is printed from here (`bazel run //runtime/cpu:print_kernels`). How the matmul kernels differ:
 // runtime/cpu/matmul.md.
 #include "runtime/cpu/onednn/kernels.h"
 

@@ -1,4 +1,4 @@
-// Prints docs/kernels.md.
+// Prints docs/reference/kernels.md.
 #include <iostream>
 
 #include "runtime/cpu/kernel_table.h"
