@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """dev bench: Halftone against ONNX Runtime on the same models, cores and threads.
 
-    dev bench [--models resnet50,...] [--batch N] [--threads N] [--profile quick|standard] [--rounds N] [--resume] [--json FILE]
+    dev bench [--models resnet50,...] [--batch N] [--threads N] [--preset quick|standard] [--rounds N] [--resume] [--json FILE]
               [--markdown FILE]
     dev bench --list         scenarios and targets, and the microbenchmarks of --kernels and --fusions
     dev bench --kernels      microbenchmarks of kernels: all kernels that support a node, ours and oneDNN's
@@ -14,7 +14,7 @@
     dev bench --calibration  time and memory of calibration (calibration_cost.py; --calibration --help)
     dev bench --plot         the speed-ups of results/ as results/speedups.svg (plot.py; --plot --help); measures nothing
 
-Without arguments: all scenarios, quick profile. Each round runs every side once, in random order, each in a fresh process: ONNX
+Without arguments: all scenarios, preset quick. Each round runs every side once, in random order, each in a fresh process: ONNX
 Runtime (fp32), Halftone's fused fp32 file, Halftone's bf16 file. The time of a side in a round is the median of its inferences; times are
 compared within rounds, and the 95 % interval of a ratio is bootstrapped over rounds. Outputs are compared too. Exit code 1 when a target is
 missed. Nothing else should run on the machine: disturbed rounds are repeated. Results are saved scenario by scenario, and --resume continues
@@ -51,7 +51,7 @@ from sides import BF16, FP32, ORT, halftone, onnx_runtime
 from state import State
 
 # rounds, seconds of timed inference in one, disturbed rounds that are repeated
-PROFILES = {"quick": (5, 1.0, 3), "standard": (10, 2.0, 10)}
+PRESETS = {"quick": (5, 1.0, 3), "standard": (10, 2.0, 10)}
 
 
 def parse(arguments):
@@ -59,9 +59,9 @@ def parse(arguments):
     parser.add_argument("--models", default="", help=f"comma-separated, of {', '.join(MODELS)} (default: all)")
     parser.add_argument("--batch", type=int, help="only this batch (default: 1, and 16 for two models)")
     parser.add_argument("--threads", type=int, help="only with so many threads (default: 1 and 2)")
-    parser.add_argument("--profile", choices=PROFILES, default="quick", help="quick: 5 rounds of 1 s; standard: 10 of 2 s (default: quick)")
-    parser.add_argument("--rounds", type=int, help="overrides the number of the profile")
-    parser.add_argument("--round-seconds", type=float, help="overrides the profile: seconds of timed inference per side and round")
+    parser.add_argument("--preset", choices=PRESETS, default="quick", help="quick: 5 rounds of 1 s; standard: 10 of 2 s (default: quick)")
+    parser.add_argument("--rounds", type=int, help="overrides the number of the preset")
+    parser.add_argument("--round-seconds", type=float, help="overrides the preset: seconds of timed inference per side and round")
     parser.add_argument("--seed", type=int, default=1, help="of the order of the sides and the intervals (default: 1)")
     parser.add_argument("--resume", action="store_true", help="keep what an interrupted run of the same kind has measured")
     parser.add_argument("--state", type=pathlib.Path, help="the file that --resume reads (default: in the cache)")
@@ -73,7 +73,7 @@ def parse(arguments):
     parser.add_argument("--fusions", nargs="?", const="", metavar="WORDS", help="microbenchmarks of fusions (those whose patterns contain WORDS), no models")
     parser.add_argument("--passes", action="store_true", help="time the passes on large synthetic graphs, no models")
     options = parser.parse_args(arguments)
-    rounds, seconds, options.again = PROFILES[options.profile]
+    rounds, seconds, options.again = PRESETS[options.preset]
     options.rounds = options.rounds or rounds
     options.round_seconds = options.round_seconds or seconds
     options.models = [name for name in options.models.split(",") if name]
@@ -160,12 +160,12 @@ def write(options, results, skipped, facts):
     """Called after every scenario, so that an interrupted run leaves what it measured."""
     arguments = [f"--models {','.join(options.models)}"] if options.models else []
     arguments += [f"--{name} {value}" for name in ("batch", "threads") if (value := getattr(options, name))]
-    arguments += [f"--profile {options.profile}"]
-    if (options.rounds, options.round_seconds) != PROFILES[options.profile][:2]:
+    arguments += [f"--preset {options.preset}"]
+    if (options.rounds, options.round_seconds) != PRESETS[options.preset][:2]:
         arguments += [f"--rounds {options.rounds} --round-seconds {options.round_seconds:g}"]
     page = {"date": datetime.date.today().isoformat(), "command": " ".join(["./dev bench", *arguments]), "cpu": describe_cpu(facts),
             "reference": describe_reference(facts), "versions": versions(results[0]),
-            "profile": options.profile, "rounds": options.rounds, "round_seconds": options.round_seconds, "seed": options.seed,
+            "preset": options.preset, "rounds": options.rounds, "round_seconds": options.round_seconds, "seed": options.seed,
             "skipped": skipped, "results": results}
     save(options, page, markdown)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """INT8 against ONNX Runtime: speed of our int8 files beside ONNX Runtime in fp32 and with the files of its own quantizer.
 
-    dev bench --int8 [--models NAME,...] [--profile quick|standard] [--rounds N] [--round-seconds S] [--resume]
+    dev bench --int8 [--models NAME,...] [--preset quick|standard] [--rounds N] [--round-seconds S] [--resume]
                      [--markdown results/DATE-CPU-int8.md --json results/DATE-CPU-int8.json]
     dev bench --int8 --list          models, targets, the candidate files of ONNX Runtime's quantizer
     dev bench --int8-accuracy ...    accuracy on real samples (int8_accuracy.py; --int8-accuracy --help)
@@ -36,7 +36,7 @@ from sides import FP32, ORT, Side, halftone, onnx_runtime
 from state import State
 
 # rounds, seconds of timed inference in one, disturbed rounds that are repeated
-PROFILES = {"quick": (5, 1.0, 3), "standard": (10, 2.0, 10)}
+PRESETS = {"quick": (5, 1.0, 3), "standard": (10, 2.0, 10)}
 CANDIDATE_ROUNDS, CANDIDATE_SECONDS = 2, 0.3  # per file of ONNX Runtime's quantizer
 TOO_SLOW = 2.0  # times the fastest so far: no second round
 
@@ -44,16 +44,16 @@ TOO_SLOW = 2.0  # times the fastest so far: no second round
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="dev bench --int8", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", default="", help=f"comma-separated, of {', '.join(n.name for n in speed_nets([]))} (default: all)")
-    parser.add_argument("--profile", choices=PROFILES, default="quick", help="quick: 5 rounds of 1 s; standard: 10 of 2 s (default: quick)")
-    parser.add_argument("--rounds", type=int, help="overrides the number of the profile")
-    parser.add_argument("--round-seconds", type=float, help="overrides the profile: seconds of timed inference per side and round")
+    parser.add_argument("--preset", choices=PRESETS, default="quick", help="quick: 5 rounds of 1 s; standard: 10 of 2 s (default: quick)")
+    parser.add_argument("--rounds", type=int, help="overrides the number of the preset")
+    parser.add_argument("--round-seconds", type=float, help="overrides the preset: seconds of timed inference per side and round")
     parser.add_argument("--seed", type=int, default=1, help="of the order of the sides and the intervals (default: 1)")
     parser.add_argument("--resume", action="store_true", help="keep what an interrupted run of the same kind has measured")
     parser.add_argument("--state", type=pathlib.Path, help="the file that --resume reads (default: in the cache)")
     parser.add_argument("--list", action="store_true", help="print models and targets, measure nothing")
     add_files(parser)
     options = parser.parse_args(arguments)
-    rounds, seconds, options.again = PROFILES[options.profile]
+    rounds, seconds, options.again = PRESETS[options.preset]
     options.rounds, options.round_seconds = options.rounds or rounds, options.round_seconds or seconds
     options.models = [name for name in options.models.split(",") if name]
     for name in options.models:

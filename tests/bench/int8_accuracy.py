@@ -122,7 +122,7 @@ def measure(net, files, options):
         result |= {"checks": evaluate_accuracy(net, found), "int8_share": ours["int8_share"], "summary": ours["summary"],
                    "nodes_in_onnxruntime": nodes, "nodes_for_runtime": nodes_for_runtime,
                    "onnxruntime_spread": spread,
-                   "calibration": {key: ours["calibration"].get(key) for key in ("samples", "calibrator", "source")}}
+                   "calibration": {key: ours["calibration"].get(key) for key in ("samples", "calibration_method", "source")}}
     return result
 
 

@@ -2,7 +2,7 @@
 """Fusion on every real model of the folder of shared data: nodes before and after, fusions by rule, time and SQNR of the imported model
 against its fused fp32 file. A page in Markdown:
 
-    dev run --tier bench python3 tests/bench/model_fusions.py [--markdown results/DATE-CPU-model-fusions.md] [--profile standard] [WORD...]
+    dev run --tier bench python3 tests/bench/model_fusions.py [--markdown results/DATE-CPU-model-fusions.md] [--preset standard] [WORD...]
 
 WORD: only models whose path contains one of the words. --no-bench measures no times. --resume DIR saves the report of each model there and
 reuses it. Nothing else should run on the machine. Exit code 1 where a model fails, or where the outputs of its fused file are less than 60 dB
@@ -69,7 +69,7 @@ def measure(model, options):
         return json.loads(kept.read_text())
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        how = ["--no-bench"] if options.no_bench else ["--preset", options.profile]
+        how = ["--no-bench"] if options.no_bench else ["--preset", options.preset]
         command = ["halftone", "optimize", model, "--precision", "fp32", "--out", folder / "out", "--quiet", *samples(model, folder), *how]
         run = subprocess.run(command, capture_output=True, text=True)
         if run.returncode != 0:
@@ -132,7 +132,7 @@ def page(reports, failures, options):
                 for name, report in reports.items()]
     lines = [
         "# Fusion on real models", "",
-        f"Measured on {datetime.date.today()} by `tests/bench/model_fusions.py`" + (", without times." if options.no_bench else f", profile {options.profile}.")
+        f"Measured on {datetime.date.today()} by `tests/bench/model_fusions.py`" + (", without times." if options.no_bench else f", preset {options.preset}.")
         + " Nodes: computing nodes of the imported model, of the fused graph that runs, and of the portable file, which expresses fused nodes "
         "by standard ops. Times: one inference of one sample with one thread, of the imported model (run node by node) and of its fused fp32 "
         "file; speed-up with its 95 % interval. SQNR: outputs of the imported model against the fused file.",
@@ -149,7 +149,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", nargs="*", metavar="WORD")
     parser.add_argument("--markdown", type=pathlib.Path, help="write the page to this file (default: print it)")
-    parser.add_argument("--profile", default="quick", choices=["quick", "standard", "strict"])
+    parser.add_argument("--preset", default="quick", choices=["quick", "standard", "strict"])
     parser.add_argument("--no-bench", action="store_true", help="only nodes, fusions and SQNR")
     parser.add_argument("--resume", type=pathlib.Path, metavar="DIR", help="keep reports here, and take those that are there")
     options = parser.parse_args()

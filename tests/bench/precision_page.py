@@ -87,7 +87,7 @@ def target_lines(results):
 def models_part(part):
     results = part["results"]
     lines = ["## Models with trained weights", "",
-             f"Measured on {part['date']} by `{part['command']}`, profile {part['profile']}, {part['threads']} thread(s), batch 1.", "",
+             f"Measured on {part['date']} by `{part['command']}`, preset {part['preset']}, {part['threads']} thread(s), batch 1.", "",
              "bf16 nodes: of the nodes that the planner decided. Casts: planned, in the file, run as separate steps (primitives absorb the others). "
              "Times: median per inference of the fused fp32 file and of the bf16 file; the speed-up is the median over rounds with its 95 % interval. "
              "SQNR and cosine: bf16 outputs against fp32, the worst output. Changed: samples with another class than fp32.", "",

@@ -20,7 +20,7 @@ ROW = {"planner": "lists", "bf16_nodes": 3, "decided_nodes": 5, "emulated": Fals
        "samples": 100, "top1": {"fp32": 0.79, "bf16": 0.78}, "changed": 3, "scores": {"fp32": SCORES, "bf16": {**SCORES, "f1": 0.7123}}}
 MISSED = [{"what": "changed classes", "value": 3, "target": 2, "met": False}]
 MODEL = "imagenet/mobilenet_v2_fp32_dequantized.onnx"
-PART = {"date": "2026-01-01", "command": "./dev bench --precision", "profile": "quick", "threads": 1, "cpu": "CPU: X", "versions": "halftone 1",
+PART = {"date": "2026-01-01", "command": "./dev bench --precision", "preset": "quick", "threads": 1, "cpu": "CPU: X", "versions": "halftone 1",
         "skipped": ["savedmodel/half_plus_two lists: a SavedModel: no"],
         "results": [{"model": MODEL, "planner": "lists", "row": ROW, "checks": MISSED},
                     {"model": MODEL, "planner": "placement", "row": {**ROW, "planner": "placement", "emulated": True, "changed": 0}, "checks": [{**MISSED[0], "value": 0, "met": True}]},

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """bf16 on every real model of the folder of shared data, with both planners; and on the networks of published tables.
 
-    dev bench --precision [--models WORD,...] [--planners lists,placement] [--profile quick|standard|strict] [--resume]
+    dev bench --precision [--models WORD,...] [--planners lists,placement] [--preset quick|standard|strict] [--resume]
                           [--markdown results/DATE-CPU-bf16-models.md --json results/DATE-CPU-bf16-models.json]
     dev bench --headline  [--nets NAME,...] [--batches 1,128] [--threads 1,2] [--rounds N] [--round-seconds S] [--planner lists] ...
 
@@ -46,7 +46,7 @@ def parse(arguments):
     parser.add_argument("--headline", action="store_true", help="the networks of published tables instead of the models")
     parser.add_argument("--models", type=words, default=[], metavar="WORD,...", help="only models whose paths have one of the words")
     parser.add_argument("--planners", type=words, default=list(PLANNERS), help=f"of {', '.join(PLANNERS)} (default: all)")
-    parser.add_argument("--profile", default="quick", choices=["quick", "standard", "strict"], help="of the models' benchmarks (default: quick)")
+    parser.add_argument("--preset", default="quick", choices=["quick", "standard", "strict"], help="of the models' benchmarks (default: quick)")
     parser.add_argument("--no-bench", action="store_true", help="no times: nodes, casts, SQNR, accuracy")
     parser.add_argument("--nets", type=words, default=list(NETS), help=f"of {', '.join(NETS)} (default: all)")
     parser.add_argument("--batches", type=words, default=list(BATCHES), help="of the headline table (default: 1,128)")
@@ -98,7 +98,7 @@ def classes_of(file, samples, threads):
 
 def measure_once(model, planner, samples, options, folder):
     path = model_path(model)
-    how = ["--no-bench"] if options.no_bench else ["--preset", options.profile]
+    how = ["--no-bench"] if options.no_bench else ["--preset", options.preset]
     if not options.no_bench:
         wait_for_quiet()
     evaluation = ["--eval", samples] if samples else []
@@ -167,7 +167,7 @@ def part(options, arguments, results, skipped, facts):
               "versions": run([program("halftone"), "version"], "halftone version").strip(), "results": results, "seed": options.seed}
     if options.headline:
         return {**common, "rounds": options.rounds, "round_seconds": options.round_seconds, "planner": options.planner}
-    return {**common, "profile": "none (no times)" if options.no_bench else options.profile, "threads": options.threads[0]}
+    return {**common, "preset": "none (no times)" if options.no_bench else options.preset, "threads": options.threads[0]}
 
 
 def write(options, new):
@@ -190,7 +190,7 @@ def main(arguments):
     facts = cpu_facts()
     folder = pathlib.Path(os.environ.get("HALFTONE_CACHE", pathlib.Path.home() / ".cache/halftone")) / "bench"
     key = {"the programs": digest(program("halftone-worker"), program("halftone")), "the CPU": describe_cpu(facts), "seed": options.seed,
-           "threads": 0 if options.headline else options.threads[0], "profile": options.profile, "times": not options.no_bench,
+           "threads": 0 if options.headline else options.threads[0], "preset": options.preset, "times": not options.no_bench,
            "rounds": [options.rounds, options.round_seconds], "planner": options.planner, "samples": digest(*(HERE / source for source in SOURCES))}
     kind = "headline" if options.headline else "precision"
     state = State(options.state or folder / f"{kind}.json", key, options.resume)

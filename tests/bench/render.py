@@ -136,7 +136,7 @@ Measured on {run['date']} by `{run['command']}`, which wrote this page: do not e
 Halftone's fused fp32 and bf16 files against ONNX Runtime fp32 (ORT: CPU execution provider, all graph optimizations, the same cores and threads).
 x ORT: speed-up, the median over {run['rounds']} rounds of the ratio within a round, with its 95 % interval. Limit: the speed-up that oneDNN's
 primitives alone would reach, computed on a Zen 4. "?": the interval contains the target. NOISY: it does, and too many rounds were disturbed. INVALID:
-ONNX Runtime was slower than its reference time. SQNR: our fp32 and bf16 outputs against ORT's. Profile {run['profile']}; {schedulings(results)}.
+ONNX Runtime was slower than its reference time. SQNR: our fp32 and bf16 outputs against ORT's. Preset {run['preset']}; {schedulings(results)}.
 
 * **{count(results)}.**
 * {run['cpu']}; {run['versions']}.

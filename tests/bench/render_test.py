@@ -26,7 +26,7 @@ PROFILE = {"whole_us": 18000, "steps_us": 17900, "isolated_us": 17000, "conversi
            "checks": [{"name": "steps", "ok": True, "text": "steps are 99 %"}, {"name": "memory", "ok": False, "text": "memory is 1.4 x what is alive"}]}
 RESULTS = [result(check("PASS"), check("FAIL?", 1.99, target=2.0, sqnr_db=45.0), {"fp32": {**PROFILE, "checks": []}, "bf16": PROFILE}),
            result(check("PASS?", limit=None), check("WRONG", 3.0, sqnr_db=-999.0), {"why_not": "no such subcommand"}, threads=2)]
-RUN = {"date": "2026-01-01", "command": "./dev bench", "cpu": "CPU: X", "reference": "None.", "versions": "1", "profile": "quick",
+RUN = {"date": "2026-01-01", "command": "./dev bench", "cpu": "CPU: X", "reference": "None.", "versions": "1", "preset": "quick",
        "rounds": 5, "round_seconds": 1, "seed": 1, "skipped": ["squeezenet-b1-t1: no file"], "results": RESULTS}
 
 
@@ -44,7 +44,7 @@ def _(t):
 
 @case("each setting says how it was scheduled, where they differ")
 def _(t):
-    t.contains(markdown(RUN), "Profile quick; scheduling ordinary.")
+    t.contains(markdown(RUN), "Preset quick; scheduling ordinary.")
     alone = result(check("PASS"), check("PASS"), {}, scheduling="real-time")
     t.contains(markdown({**RUN, "results": [alone, RESULTS[1]]}), "scheduling real-time: batch 1, 1 threads, ordinary: batch 1, 2 threads.")
 
