@@ -1,6 +1,11 @@
 #include "formats/formats.h"
 
+#include <set>
+
 #include "base/files.h"
+#include "formats/dialects.h"
+#include "formats/onnx/dialects.h"
+#include "formats/tensorflow/dialects.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ir/text.h"
@@ -57,6 +62,29 @@ TEST(Formats, ExplicitFormatWins) {
   EXPECT_TRUE(ImportModelBytes(OnnxBytes(), "model.pb", {.format = ModelFormat::kOnnx}).ok());
   EXPECT_FALSE(ImportModelBytes(OnnxBytes(), "model.pb").ok());
   EXPECT_FALSE(ImportModelBytes(OnnxBytes(), "model.onnx", {.outputs = {"y"}}).ok());
+}
+
+TEST(Formats, TheGraphRemembersItsFormatInItsHeader) {
+  Graph graph = ParseGraph("graph (x: f32[2]) { y = relu(x) name=\"y\"  return y }").value();
+  EXPECT_EQ(FormatOf(graph), std::nullopt);
+  EXPECT_EQ(WrittenFormat(graph), ModelFormat::kOnnx);
+  SetFormat(graph, ModelFormat::kGraphDef);
+  EXPECT_EQ(FormatOf(graph), ModelFormat::kGraphDef);
+  EXPECT_EQ(ModelFormatOfBytes(ExportModel(graph).value()), ModelFormat::kGraphDef);
+  EXPECT_THAT(PrintGraph(graph), HasSubstr("graph format=graphdef ("));
+}
+
+TEST(Dialects, OfFormats) {
+  EXPECT_EQ(&FileDialectOf(ModelFormat::kOnnx), &OnnxDialect());
+  EXPECT_EQ(&FileDialectOf(ModelFormat::kGraphDefText, Dialect::kItex), &ItexDialect());
+  EXPECT_EQ(CheckDialect(Dialect::kOnnxRuntime, ModelFormat::kOnnx), absl::OkStatus());
+  EXPECT_THAT(std::string(CheckDialect(Dialect::kItex, ModelFormat::kOnnx).message()),
+              HasSubstr("dialect 'itex': the model is ONNX, whose dialects are 'portable', 'onnxruntime'"));
+  std::set<std::string_view> names;
+  for (const FileDialect* file : AllFileDialects()) EXPECT_TRUE(names.insert(file->name).second) << file->name;
+  EXPECT_EQ(names, (std::set<std::string_view>{"onnx", "onnxruntime", "graphdef", "tensorflow", "itex"}));
+  for (int i = 0; i < kNumDialects; ++i)
+    EXPECT_EQ(DialectFromName(DialectName(static_cast<Dialect>(i))), static_cast<Dialect>(i));
 }
 
 TEST(Formats, Files) {
