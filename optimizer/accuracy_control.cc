@@ -96,7 +96,7 @@ class GoalSearch {
   absl::Status OpenEvaluation() {
     HALFTONE_ASSIGN_OR_RETURN(samples_, OpenSamplesOrRandom(options_.judged_by(), options_.benchmark.seed));
     Graph bound = source_.base.graph;
-    HALFTONE_RETURN_IF_ERROR(BindShapes(bound, options_.benchmark.batch, source_.base.samples));
+    HALFTONE_RETURN_IF_ERROR(BindShapes(bound, options_.benchmark.sizes, source_.base.samples));
     HALFTONE_RETURN_IF_ERROR(samples_->Bind(bound));
     batches_ = samples_->num_batches();
     batches_alone_ = std::min(batches_, kBatchesAlone);
@@ -108,7 +108,7 @@ class GoalSearch {
   // The graph with these nodes in int8, planned as its file will be.
   absl::StatusOr<std::unique_ptr<Plan>> MakePlan(const std::set<NodeId>& nodes) const {
     HALFTONE_ASSIGN_OR_RETURN(Graph graph, LowerBase(made_.base, made_.ranges, nodes, target_, made_.options));
-    HALFTONE_RETURN_IF_ERROR(BindShapes(graph, options_.benchmark.batch, made_.base.samples));
+    HALFTONE_RETURN_IF_ERROR(BindShapes(graph, options_.benchmark.sizes, made_.base.samples));
     HALFTONE_RETURN_IF_ERROR(BuildLoops(graph));
     PassContext context{.target = target_};
     Pipeline fold("fold");  // as a file is when it is read
@@ -121,7 +121,7 @@ class GoalSearch {
   absl::StatusOr<OutputRecord> Answer(Plan& plan, int64_t index) const {
     HALFTONE_ASSIGN_OR_RETURN(Batch batch, samples_->Read(index));
     HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, plan.Run(batch.inputs));
-    return OutputRecord{options_.benchmark.batch, batch.rows, std::move(batch.labels), std::move(outputs)};
+    return OutputRecord{batch.capacity, batch.rows, std::move(batch.labels), std::move(outputs)};
   }
 
   // The only run of fp32: all answers, and those to the first batches in a log of their own.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "optimizer/dim_sizes.h"
 #include "runtime/measure/round_facts.h"
 
 namespace halftone {
@@ -20,7 +21,7 @@ struct BenchmarkOptions {
   int64_t round_samples = 1;  // at least
   int threads = 1;            // of one instance
   int instances = 1;          // processes side by side
-  int64_t batch = 1;
+  DimSizes sizes;             // of the inputs
   bool cold_cache = false;
   std::vector<int> cores;   // to pin to, instance by instance; empty: chosen
   std::string wait_policy;  // OMP_WAIT_POLICY; empty: see RoundEnvironment

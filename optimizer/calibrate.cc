@@ -82,7 +82,7 @@ absl::StatusOr<Calibration> SeeSamples(const Graph& fused, const OptimizeOptions
                             OpenSamplesOrRandom(options.calibration, options.benchmark.seed));
   SampleSource& samples = *source_of_samples;
   Graph graph = fused;
-  HALFTONE_RETURN_IF_ERROR(BindShapes(graph, options.benchmark.batch, samples.dims()));
+  HALFTONE_RETURN_IF_ERROR(BindShapes(graph, options.benchmark.sizes, samples.dims()));
   HALFTONE_RETURN_IF_ERROR(BuildLoops(graph));
   HALFTONE_RETURN_IF_ERROR(samples.Bind(graph));
   int64_t next = 0;

@@ -65,7 +65,7 @@ class CalibrateTest : public ::testing::Test {
 };
 
 TEST_F(CalibrateTest, RangesOfSamplesWithoutTheirPadding) {
-  options_.benchmark.batch = 2;  // 3 samples: the second run has one row and a copy of it
+  options_.benchmark.sizes.batch = 2;  // 3 samples: the second run has one row and a copy of it
   GiveSamples({1, 2, 0, -4, 3, 0, 5, -1, 0});
   const absl::StatusOr<CalibratedRanges> result = Run();
   ASSERT_TRUE(result.ok()) << result.status();
@@ -133,7 +133,7 @@ TEST_F(CalibrateTest, EverythingThatRangesDependOnIsInTheKey) {
   std::set<std::string> keys;
   const auto expect_another = [&](const char* what) { EXPECT_TRUE(keys.insert(Run()->summary.key).second) << what; };
   expect_another("the first");
-  options_.benchmark.batch = 3;
+  options_.benchmark.sizes.batch = 3;
   expect_another("batch");
   options_.int8.calibrator.calibrator = Calibrator::kPercentile;
   expect_another("calibrator");

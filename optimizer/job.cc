@@ -237,7 +237,7 @@ class OptimizeJob {
     spec.model.outputs = outputs_;
     spec.fuse = variant.kind != VariantKind::kOriginal;
     spec.threads = options_.benchmark.threads;
-    spec.batch = options_.benchmark.batch;
+    spec.sizes = options_.benchmark.sizes;
     spec.samples = options_.judged_by();
     spec.seed = options_.benchmark.seed;
     if (!cores_.chosen.empty()) {
@@ -267,6 +267,7 @@ class OptimizeJob {
       if (i == 0)
         result_.warnings.insert(result_.warnings.end(), evaluated->warnings.begin(), evaluated->warnings.end());
       variant.output_hash = std::move(evaluated->output_hash);
+      variant.batch = evaluated->batch;
       if (variant.kind == VariantKind::kInt8) {
         HALFTONE_ASSIGN_OR_RETURN(variant.int8_share, Int8ShareOf(SpecOf(variant), *target_));
         HALFTONE_ASSIGN_OR_RETURN(variant.saturation, CertifyFile(SpecOf(variant).model, *target_));

@@ -135,6 +135,7 @@ struct VariantResult {
   std::vector<OutputFidelity> fidelity;
   std::optional<double> top1_accuracy;
   int64_t labelled_samples = 0;
+  int64_t batch = 1;        // samples of one run
   std::string output_hash;  // of the answers to the first batch
   std::optional<BenchmarkResult> benchmark;
   std::vector<std::string> opaque_ops;

@@ -30,7 +30,7 @@ absl::StatusOr<LoadedVariant> LoadVariant(const RunSpec& spec) {
   Stopwatch watch;
   HALFTONE_ASSIGN_OR_RETURN(loaded.graph, LoadModel(spec.model));
   loaded.load_ms = watch.Lap();
-  HALFTONE_RETURN_IF_ERROR(PrepareToRun(loaded.graph, spec.batch, loaded.samples->dims(), spec.fuse, *target));
+  HALFTONE_RETURN_IF_ERROR(PrepareToRun(loaded.graph, spec.sizes, loaded.samples->dims(), spec.fuse, *target));
   loaded.optimize_ms = watch.Lap();
   HALFTONE_RETURN_IF_ERROR(loaded.samples->Bind(loaded.graph));
   watch.Lap();

@@ -88,7 +88,7 @@ double ShareOf(const Graph& graph, const std::set<NodeId>& nodes) {
 absl::StatusOr<std::string> Summarize(const Int8Base& base, const Int8Plan& plan, const ValueRanges& ranges,
                                       const OptimizeOptions& options) {
   Graph bound = base.graph;
-  HALFTONE_RETURN_IF_ERROR(BindShapes(bound, options.benchmark.batch, base.samples));
+  HALFTONE_RETURN_IF_ERROR(BindShapes(bound, options.benchmark.sizes, base.samples));
   int64_t contractions = 0, lowered = 0, others = 0;
   bool recurrent = false;
   for (const NodeId id : bound.nodes()) {
@@ -353,7 +353,7 @@ double Int8ShareOf(const Graph& folded) {
 absl::StatusOr<double> Int8ShareOf(const RunSpec& file, const Target& target) {
   HALFTONE_ASSIGN_OR_RETURN(const InputDims dims, DimsOf(file.samples));
   HALFTONE_ASSIGN_OR_RETURN(Graph graph, LoadModel(file.model));
-  HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, file.batch, dims, /*fuse=*/true, target));
+  HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, file.sizes, dims, /*fuse=*/true, target));
   return Int8ShareOf(graph);
 }
 

@@ -11,6 +11,7 @@
 #include "formats/formats.h"
 #include "ir/graph.h"
 #include "ir/target.h"
+#include "optimizer/dim_sizes.h"
 
 namespace halftone {
 
@@ -37,14 +38,16 @@ absl::Status SaveModel(const Graph& graph, const std::string& path, ExportOption
 // where the array has a dimension more than the input, the number of inputs. -1: not the same in all of them.
 using InputDims = std::map<std::string, std::vector<int64_t>>;
 
-// Binds the free dimensions of the inputs and infers all shapes. A free first dimension becomes `batch`, or, where its
-// array has another length than that of the first such input, that length: it is no batch. Others are those of
-// `samples`; those that differ from sample to sample stay free. Errors: INVALID_ARGUMENT names the inputs and
-// dimensions that are still free and says how to give them.
-absl::Status BindShapes(Graph& graph, int64_t batch, const InputDims& samples);
+// Binds the dynamic dimensions of the inputs and infers all shapes. A dimension that `sizes` names has that size. Another
+// dynamic first dimension becomes the batch, or, where its array has another length than that of the first such input, that
+// length: it is no batch. Others are those of `samples`; those that differ from sample to sample stay dynamic. Errors:
+// INVALID_ARGUMENT names the inputs and dimensions that are still dynamic and says how to give them, a batch other than
+// that of inputs whose first dimension is static, or a name that no input has.
+absl::Status BindShapes(Graph& graph, const DimSizes& sizes, const InputDims& samples);
 
 // BindShapes, and where `fuse` is set the optimize pipeline: what a Plan is made of.
-absl::Status PrepareToRun(Graph& graph, int64_t batch, const InputDims& samples, bool fuse, const Target& target);
+absl::Status PrepareToRun(Graph& graph, const DimSizes& sizes, const InputDims& samples, bool fuse,
+                          const Target& target);
 
 // Whether a node of this op can be run: it is neither opaque nor TensorFlow's control flow as written.
 bool CanRun(const Node& node);

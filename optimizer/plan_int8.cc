@@ -235,7 +235,7 @@ class Int8Planner {
     HALFTONE_RETURN_IF_ERROR(insert.Run(graph, context));
     trial.refused = Refusals(log, "insert-quantization", "int8.no-range", plan_.nodes);
     if (!trial.refused.empty()) return trial;
-    HALFTONE_RETURN_IF_ERROR(BindShapes(graph, options_.benchmark.batch, samples_));
+    HALFTONE_RETURN_IF_ERROR(BindShapes(graph, options_.benchmark.sizes, samples_));
     Pipeline fold("fold");
     fold.Add<FoldConstants>();  // biases, which are stored in s32
     fold.Add<FoldRecurrentQuantization>();

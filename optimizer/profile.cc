@@ -70,7 +70,7 @@ absl::StatusOr<ProfileTargets> MakeTargets(const OptimizeOptions& options, const
       for (const GraphOutput& output : model.graph.outputs()) one.run.model.outputs.push_back(output.name);
     }
     one.run.threads = options.benchmark.threads;
-    one.run.batch = options.benchmark.batch;
+    one.run.sizes = options.benchmark.sizes;
     one.run.seed = options.benchmark.seed;
     one.run.samples = options.evaluation;
     if (cores.ok()) one.run.cores = *cores;  // more threads than cores are not pinned

@@ -47,7 +47,8 @@ std::set<std::string> RangeNames(const Graph& graph) {
 std::string RangesKey(const Graph& fused, const RangesFile& wanted, const BenchmarkOptions& benchmark) {
   Sha256 hash;
   hash.Update(Concat("ranges ", kVersion, " ", DescribeMachine().build_id, " ", DescribeCpu().isa, "\n"));
-  hash.Update(Concat("batch ", benchmark.batch, " threads ", benchmark.threads, "\n"));
+  hash.Update(Concat("batch ", benchmark.sizes.batch_or_one(), " threads ", benchmark.threads, "\n"));
+  for (const auto& [name, size] : benchmark.sizes.named) hash.Update(Concat("dim ", name, " ", size, "\n"));
   hash.Update(Concat(CalibratorName(wanted.calibrator), absl::StrFormat(" %.17g ", wanted.percentile),
                      DataTypeName(wanted.integers.type), wanted.integers.symmetric ? " symmetric" : "",
                      wanted.integers.narrow ? " narrow" : "", "\nsamples ", wanted.samples_sha256, "\n"));

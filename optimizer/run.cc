@@ -72,7 +72,7 @@ absl::StatusOr<RunResult> Run(const ModelSource& model, const std::map<std::stri
                                      "; fused (--fuse) they compute in integers where there are kernels"));
   }
   const std::unique_ptr<Target> target = MakeCpuTarget();
-  HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, /*batch=*/1, {}, fuse, *target));
+  HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, DimSizes(), {}, fuse, *target));
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Plan> plan, CompilePlan(graph, {.threads = threads}));
   HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, plan->Run(feeds));
   for (size_t i = 0; i < outputs.size(); ++i) {

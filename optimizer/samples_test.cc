@@ -115,7 +115,7 @@ TEST_F(SamplesTest, FilesMayHaveOtherLengths) {
   const std::unique_ptr<SampleSource> samples = *OpenSamples({{a, "a"}, {b, "b"}});
   EXPECT_EQ(samples->dims().at("x"), (std::vector<int64_t>{2, -1}));
   Graph graph = *ParseGraph("graph (x: f32[N,T]) { y = relu(x) return y }");
-  const absl::Status bound = BindShapes(graph, 1, samples->dims());
+  const absl::Status bound = BindShapes(graph, DimSizes(), samples->dims());
   ASSERT_TRUE(bound.ok()) << bound;
   EXPECT_EQ(graph.shape(graph.outputs()[0].value).ToString(), "[1,T]");
   ASSERT_TRUE(samples->Bind(graph).ok());
@@ -124,9 +124,38 @@ TEST_F(SamplesTest, FilesMayHaveOtherLengths) {
   EXPECT_EQ(samples->Read(2)->inputs[0].dims(), (std::vector<int64_t>{1, 5}));
 }
 
+TEST(BindShapesTest, NamedDimensions) {
+  constexpr std::string_view kGraph = "graph (x: f32[N,T,3], mask: f32[N,T]) { y = relu(x) z = relu(mask) return y, z }";
+  Graph graph = *ParseGraph(kGraph);
+  EXPECT_THAT(std::string(BindShapes(graph, {.batch = 2}, {}).message()),
+              HasSubstr("the shape of input 'x' [2,T,3], 'mask' [2,T] is dynamic: give samples (--eval) or sizes of the "
+                        "dimensions (--dim NAME=N)"));
+  graph = *ParseGraph(kGraph);
+  const absl::Status bound = BindShapes(graph, {.batch = 2, .named = {{"T", 7}}}, {});
+  ASSERT_TRUE(bound.ok()) << bound;
+  EXPECT_EQ(graph.shape(graph.outputs()[0].value).ToString(), "[2,7,3]");
+  EXPECT_EQ(graph.shape(graph.outputs()[1].value).ToString(), "[2,7]");
+  graph = *ParseGraph(kGraph);
+  EXPECT_EQ(std::string(BindShapes(graph, {.named = {{"L", 7}}}, {}).message()),
+            "no input has a dynamic dimension 'L'; there are N, T");
+}
+
+TEST(BindShapesTest, ABatchThatTheModelDoesNotHaveIsRefused) {
+  constexpr std::string_view kStatic = "graph (x: f32[4,3]) { y = relu(x) return y }";
+  Graph graph = *ParseGraph(kStatic);
+  EXPECT_THAT(std::string(BindShapes(graph, {.batch = 8}, {}).message()),
+              HasSubstr("batch 8: the first dimension of input 'x' [4,3] is static"));
+  graph = *ParseGraph(kStatic);
+  EXPECT_TRUE(BindShapes(graph, {.batch = 4}, {}).ok());
+  graph = *ParseGraph(kStatic);
+  EXPECT_TRUE(BindShapes(graph, DimSizes(), {}).ok()) << "not asked for";
+  graph = *ParseGraph("graph (x: f32[N,3], table: f32[9]) { y = relu(x) z = relu(table) return y, z }");
+  EXPECT_TRUE(BindShapes(graph, {.batch = 8}, {}).ok()) << "one input has it";
+}
+
 TEST_F(SamplesTest, AFirstDimensionOfItsOwnIsNoBatch) {
   Graph graph = *ParseGraph("graph (x: f32[N,3], words: f32[L]) { y = relu(x) z = relu(words) return y, z }");
-  ASSERT_TRUE(BindShapes(graph, 2, {{"x", {10, 3}}, {"words", {7}}}).ok());
+  ASSERT_TRUE(BindShapes(graph, {.batch = 2}, {{"x", {10, 3}}, {"words", {7}}}).ok());
   EXPECT_EQ(graph.shape(graph.outputs()[0].value).ToString(), "[2,3]");
   EXPECT_EQ(graph.shape(graph.outputs()[1].value).ToString(), "[7]");
 }

@@ -68,8 +68,9 @@ absl::StatusOr<EvaluateResult> EvaluateVariant(const EvaluateSpec& spec) {
     }
     HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, loaded.plan->Run(batch.inputs));
     if (i == 0) result.output_hash = HashOf(outputs);
-    HALFTONE_RETURN_IF_ERROR(log.Append({spec.run.batch, batch.rows, batch.labels, std::move(outputs)}));
+    HALFTONE_RETURN_IF_ERROR(log.Append({batch.capacity, batch.rows, batch.labels, std::move(outputs)}));
   }
+  result.batch = batch.capacity;
   HALFTONE_RETURN_IF_ERROR(log.Close());
 
   HALFTONE_ASSIGN_OR_RETURN(const std::vector<StepInfo> steps,

@@ -12,6 +12,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "optimizer/dim_sizes.h"
 #include "optimizer/model.h"
 #include "optimizer/samples.h"
 #include "runtime/measure/benchmark.h"
@@ -22,7 +23,7 @@ struct RunSpec {
   ModelSource model;
   bool fuse = true;  // through the optimize pipeline; false: as the file is
   int threads = 1;
-  int64_t batch = 1;
+  DimSizes sizes;  // of the inputs
   std::vector<SampleFile> samples;  // empty: seeded random inputs
   uint64_t seed = 1;
   std::vector<int> cores = {};   // to pin to, one a thread; empty: not pinned
@@ -47,6 +48,7 @@ struct StepReport {
 struct EvaluateResult {
   std::vector<StepReport> steps;
   int64_t samples = 0;
+  int64_t batch = 1;        // samples of one run, as the inputs are made
   std::string output_hash;  // of the answers to the first batch, which is the one that rounds time
   std::vector<std::string> warnings;
 };

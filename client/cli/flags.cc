@@ -74,19 +74,18 @@ void AddModelFormatFlags(CLI::App& app, ModelFlags* flags) {
       ->type_name("NAME");
 }
 
-void AddShapeFlags(CLI::App& app, int* batch, std::vector<std::string>* dims) {
+void AddShapeFlags(CLI::App& app, BenchmarkFlags* flags) {
   app.option_defaults()->group(kModelGroup);
-  app.add_option("--batch", *batch, "size of a dynamic batch dimension (default: 1)")
+  app.add_option("--batch", flags->batch, "size of a dynamic batch dimension (default: 1)")
       ->check(kAtLeastOne)
       ->type_name("N");
-  app.add_option("--dim", *dims, "size of the dynamic dimension NAME, e.g. seq_len=128; may be repeated")
+  app.add_option("--dim", flags->dims, "size of the dynamic dimension NAME, e.g. seq_len=128; may be repeated")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAME=N");
 }
 
-void AddRunFlags(CLI::App& app, BenchmarkFlags* flags) {
-  AddShapeFlags(app, &flags->batch, &flags->dims);
+void AddThreadsFlag(CLI::App& app, BenchmarkFlags* flags) {
   app.option_defaults()->group(kMeasuringGroup);
   app.add_option("--threads", flags->threads, "threads of one inference (default: 1)")
       ->check(kAtLeastOne)
@@ -94,7 +93,7 @@ void AddRunFlags(CLI::App& app, BenchmarkFlags* flags) {
 }
 
 void AddBenchmarkFlags(CLI::App& app, BenchmarkFlags* flags) {
-  AddRunFlags(app, flags);
+  AddThreadsFlag(app, flags);
   app.add_option(
          "--preset", flags->preset,
          "how long to measure. quick (default): 5 rounds of 1 s, medians only; standard: 10 rounds, up to P99; strict: "

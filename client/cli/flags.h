@@ -68,9 +68,9 @@ struct PolicyFlags {
 void AddServerFlags(CLI::App& app, ServerFlags* flags);
 void AddModelFlags(CLI::App& app, ModelFlags* flags);        // MODEL, and:
 void AddModelFormatFlags(CLI::App& app, ModelFlags* flags);  // --format, --signature, --output-name
-void AddShapeFlags(CLI::App& app, int* batch, std::vector<std::string>* dims);  // --batch, --dim
-void AddRunFlags(CLI::App& app, BenchmarkFlags* flags);        // those and --threads
-void AddBenchmarkFlags(CLI::App& app, BenchmarkFlags* flags);  // those and how it is measured
+void AddShapeFlags(CLI::App& app, BenchmarkFlags* flags);      // --batch, --dim
+void AddThreadsFlag(CLI::App& app, BenchmarkFlags* flags);     // --threads
+void AddBenchmarkFlags(CLI::App& app, BenchmarkFlags* flags);  // that and how it is measured
 // --precision (described by `what`), --policy, --target-runtime, --keep-first, --keep-last, --allow-emulation
 void AddPrecisionFlags(CLI::App& app, const std::string& what, PolicyFlags* flags);
 void AddKeepFlags(CLI::App& app, PolicyFlags* flags);     // --keep-first, --keep-last

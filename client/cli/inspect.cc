@@ -37,8 +37,6 @@ struct Flags {
   bool weights = false;
   bool json = false;
   bool quiet = false;
-  int batch = 0;
-  std::vector<std::string> dims;
   double timeout = 0;
 };
 
@@ -58,8 +56,6 @@ absl::Status Inspect(const Flags& flags, Interrupts& interrupts) {
   inspect.set_text(flags.text);
   inspect.set_weights(flags.weights);
   inspect.set_json(flags.json);
-  inspect.set_batch(flags.batch);
-  HALFTONE_RETURN_IF_ERROR(SetDims(flags.dims, inspect.mutable_dims()));
   if (!flags.policy.planner.empty()) inspect.set_precision_plan(inspect.policy().planner());
   for (const std::string& output : flags.model.outputs) inspect.add_outputs(output);
   SetTimeout(flags.timeout, &spec);
@@ -107,7 +103,6 @@ void AddInspect(CLI::App& app, Action* action) {
   command.option_defaults()->group(kDisplayGroup);
   command.add_flag("--json", flags->json, "the summary, or the plan, as JSON")->excludes(text);
   command.add_flag("--quiet", flags->quiet, "no progress");
-  AddShapeFlags(command, &flags->batch, &flags->dims);
   AddTimeoutFlag(command, &flags->timeout);
   AddServerFlags(command, &flags->server);
   command.callback(

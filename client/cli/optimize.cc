@@ -135,6 +135,7 @@ void AddGateFlags(CLI::App& command, Flags* flags) {
 void AddOutputFlags(CLI::App& command, Flags* flags) {
   AddModelFlags(command, &flags->model);
   command.add_option("--out", flags->out, "folder for the variants and report.json (default: .)")->type_name("DIR");
+  AddShapeFlags(command, &flags->benchmark);
 }
 
 void AddEvaluationFlags(CLI::App& command, Flags* flags) {

@@ -84,12 +84,13 @@ void AddProfile(CLI::App& app, Action* action) {
   CLI::App& command = *app.add_subcommand("profile", "show where the time of a model goes, step by step, and what could be saved");
   command.footer(kExample);
   AddModelFlags(command, &flags->model);
+  AddShapeFlags(command, &flags->benchmark);
   AddPrecisionFlags(command, "variants to profile (default: fp32,bf16)", &flags->policy);
   AddInt8Flags(command, &flags->int8);
   command.option_defaults()->group(kEvaluationGroup);
   command.add_option("--eval", flags->samples, "samples, of which the first is run: an .npz file or a folder of them")
       ->type_name("PATH");
-  AddRunFlags(command, &flags->benchmark);
+  AddThreadsFlag(command, &flags->benchmark);
   command.add_option("--seed", flags->benchmark.seed, "of random inputs (default: 1)")->type_name("N");
   command.option_defaults()->group(kDisplayGroup);
   command.add_option("--top", flags->top, "steps in the table, 0 for all (default: 20)")

@@ -68,7 +68,7 @@ void AddRun(CLI::App& app, Action* action) {
   command.add_option("--out", flags->out, "folder for the outputs (default: .)")->type_name("DIR");
   command.add_flag("--fuse", flags->fuse,
                    "optimize the graph first; without it the unmodified model runs, an int8 file in fp32");
-  AddRunFlags(command, &flags->benchmark);
+  AddThreadsFlag(command, &flags->benchmark);
   command.option_defaults()->group(kDisplayGroup);
   command.add_flag("--quiet", flags->quiet, "no progress");
   AddTimeoutFlag(command, &flags->timeout);

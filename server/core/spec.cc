@@ -57,8 +57,6 @@ class Checker : public Violations {
     CheckPolicy(path + ".policy", spec.policy(), *this);
     if (!v1::Planner_IsValid(spec.precision_plan())) Add(path + ".precision_plan", "is no known planner");
     if (spec.text() && spec.json()) Add(path + ".text", "text and json exclude each other");
-    CheckRange(path + ".batch", spec.batch(), kMaxBatch);
-    CheckDims(path + ".dims", spec.dims());
     CheckNames(path + ".outputs", spec.outputs());
   }
 

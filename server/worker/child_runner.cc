@@ -27,7 +27,8 @@ ChildRequest ToProto(const RunSpec& spec) {
   for (const std::string& output : spec.model.outputs) request.add_outputs(output);
   request.set_fuse(spec.fuse);
   request.set_threads(spec.threads);
-  request.set_batch(spec.batch);
+  request.set_batch(spec.sizes.batch);
+  for (const auto& [name, size] : spec.sizes.named) (*request.mutable_dims())[name] = size;
   for (const SampleFile& file : spec.samples) {
     ChildRequest::Sample* sample = request.add_samples();
     sample->set_path(file.path);
@@ -47,7 +48,7 @@ RunSpec FromProto(const ChildRequest& request) {
                 {request.outputs().begin(), request.outputs().end()}};
   spec.fuse = request.fuse();
   spec.threads = request.threads();
-  spec.batch = request.batch();
+  spec.sizes = {request.batch(), {request.dims().begin(), request.dims().end()}};
   for (const ChildRequest::Sample& sample : request.samples()) spec.samples.push_back({sample.path(), sample.label()});
   spec.seed = request.seed();
   spec.cores = {request.cores().begin(), request.cores().end()};
@@ -163,6 +164,7 @@ ChildReply Work(const ChildRequest& request) {
   evaluate->set_samples(result->samples);
   for (const std::string& warning : result->warnings) evaluate->add_warnings(warning);
   evaluate->set_output_hash(result->output_hash);
+  evaluate->set_batch(result->batch);
   return reply;
 }
 
@@ -180,6 +182,7 @@ absl::StatusOr<EvaluateResult> ProcessChildRunner::Evaluate(const EvaluateSpec& 
   }
   result.samples = reply.evaluate().samples();
   result.output_hash = reply.evaluate().output_hash();
+  result.batch = reply.evaluate().batch();
   result.warnings = {reply.evaluate().warnings().begin(), reply.evaluate().warnings().end()};
   return result;
 }

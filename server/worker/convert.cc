@@ -111,12 +111,12 @@ void ToProto(const RewriteSummary& summary, v1::Variant* proto) {
   proto->set_passes_verified(summary.passes_verified);
 }
 
-void ToProto(const VariantResult& result, const BenchmarkOptions& options, v1::Variant* proto) {
+void ToProto(const VariantResult& result, v1::Variant* proto) {
   proto->set_precision(worker::ToProto(result.kind));
   proto->mutable_artifact()->set_path(result.file_name);
   proto->mutable_artifact()->set_sha256(result.sha256);
   proto->mutable_artifact()->set_size_bytes(result.size_bytes);
-  if (result.benchmark.has_value()) *proto->mutable_benchmark() = worker::ToProto(*result.benchmark, options);
+  if (result.benchmark.has_value()) *proto->mutable_benchmark() = worker::ToProto(*result.benchmark, result.batch);
   for (const OutputFidelity& fidelity : result.fidelity) ToProto(fidelity, proto->add_fidelity());
   for (const std::string& refusal : result.refused_by) proto->add_refused_by(refusal);
   proto->set_top1_accuracy(result.top1_accuracy.value_or(0));
@@ -265,7 +265,7 @@ v1::Report ToReport(const OptimizeResult& result, const v1::Model& model, const 
   report.set_format(std::string(ModelFormatName(result.format)));
   *report.mutable_environment() = DescribeEnvironment(benchmark.threads);
   for (const std::string& warning : result.warnings) report.add_warnings(warning);
-  for (const VariantResult& variant : result.variants) ToProto(variant, benchmark, report.add_variants());
+  for (const VariantResult& variant : result.variants) ToProto(variant, report.add_variants());
   report.set_evaluation_samples(result.evaluation_samples);
   report.set_seed(benchmark.seed);
   if (result.benchmark_run.has_value()) {

@@ -86,7 +86,7 @@ BenchmarkOptions ToBenchmarkOptions(const v1::BenchmarkSpec& spec) {
   ApplyPreset(FromProto(spec.preset()), rounds, seconds, options);
   options.threads = std::max(spec.threads(), 1);
   options.instances = std::max(spec.instances(), 1);
-  options.batch = std::max(spec.batch(), 1);
+  options.sizes = {spec.batch(), {spec.dims().begin(), spec.dims().end()}};
   options.cold_cache = spec.cold_cache();
   options.cores = {spec.cores().begin(), spec.cores().end()};
   options.wait_policy = spec.wait_policy();
@@ -148,7 +148,7 @@ RoundResult FromProto(const v1::BenchmarkProcess& proto) {
   return result;
 }
 
-v1::Benchmark ToProto(const BenchmarkResult& result, const BenchmarkOptions& options) {
+v1::Benchmark ToProto(const BenchmarkResult& result, int64_t batch) {
   v1::Benchmark proto;
   const SampleSummary& summary = result.summary;
   proto.set_median_ms(summary.median_ms);
@@ -158,7 +158,7 @@ v1::Benchmark ToProto(const BenchmarkResult& result, const BenchmarkOptions& opt
   proto.set_p95_ms(summary.p95_ms.value_or(0));
   proto.set_p99_ms(summary.p99_ms.value_or(0));
   proto.set_p999_ms(summary.p999_ms.value_or(0));
-  proto.set_samples_per_second(summary.inferences_per_second * static_cast<double>(options.batch));
+  proto.set_samples_per_second(summary.inferences_per_second * static_cast<double>(batch));
   proto.set_samples(static_cast<int>(summary.samples));
   proto.set_rounds(static_cast<int>(summary.round_ms.size()));
   proto.mutable_round_medians_ms()->Assign(summary.round_ms.begin(), summary.round_ms.end());
@@ -166,7 +166,7 @@ v1::Benchmark ToProto(const BenchmarkResult& result, const BenchmarkOptions& opt
   proto.set_valid(result.valid);
   for (const std::string& reason : result.invalid_reasons) proto.add_invalid_reasons(reason);
   for (const std::string& reason : result.noise) proto.add_noise(reason);
-  proto.set_batch(static_cast<int>(options.batch));
+  proto.set_batch(static_cast<int>(batch));
   proto.set_load_ms(MedianOf(result.rounds, [](const RoundResult& r) { return r.load_ms; }));
   proto.set_compile_ms(MedianOf(result.rounds, [](const RoundResult& r) { return r.plan_ms; }));
   for (const RoundData& round : result.rounds) {
@@ -194,7 +194,7 @@ v1::BenchmarkRun ToProto(const BenchmarkRunResult& run, const std::vector<Varian
   proto.set_round_samples(options.round_samples);
   proto.set_threads(options.threads);
   proto.set_instances(options.instances);
-  proto.set_batch(static_cast<int>(options.batch));
+  if (!variants.empty()) proto.set_batch(static_cast<int>(variants[0].batch));
   proto.set_cold_cache(options.cold_cache);
   proto.mutable_cores()->Assign(run.cores.chosen.begin(), run.cores.chosen.end());
   for (const std::string& variable : run.variables) proto.add_variables(variable);

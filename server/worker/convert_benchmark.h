@@ -13,7 +13,8 @@ BenchmarkOptions ToBenchmarkOptions(const v1::BenchmarkSpec& spec);
 v1::BenchmarkProcess ToProto(const RoundResult& result);
 RoundResult FromProto(const v1::BenchmarkProcess& proto);
 
-v1::Benchmark ToProto(const BenchmarkResult& result, const BenchmarkOptions& options);
+// `batch`: that ran.
+v1::Benchmark ToProto(const BenchmarkResult& result, int64_t batch);
 v1::BenchmarkRun ToProto(const BenchmarkRunResult& run, const std::vector<VariantResult>& variants,
                          const BenchmarkOptions& options);
 

@@ -104,7 +104,7 @@ absl::StatusOr<ProfiledModel> ProfileVariants(const OptimizeOptions& options, co
   ProfiledModel profiled{.profile = {}, .calibration = targets.calibration};
   v1::Profile& profile = profiled.profile;
   profile.set_threads(options.benchmark.threads);
-  profile.set_batch(static_cast<int>(options.benchmark.batch));
+  profile.set_batch(static_cast<int>(options.benchmark.sizes.batch_or_one()));
   for (const std::string& warning : targets.warnings) profile.add_warnings(warning);
   if (targets.calibration.has_value()) {
     *profile.mutable_calibration() = ToProto(*targets.calibration);

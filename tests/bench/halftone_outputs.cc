@@ -38,7 +38,7 @@ absl::StatusOr<nlohmann::json> PredictedClasses(const RunSpec& spec) {
     HALFTONE_ASSIGN_OR_RETURN(const std::vector<Tensor> outputs, loaded.plan->Run(batch.inputs));
     labels.insert(labels.end(), batch.labels.begin(), batch.labels.end());
     for (size_t k = 0; k < outputs.size(); ++k) {
-      const std::vector<int64_t> indices = Argmax(outputs[k], spec.batch, batch.rows);
+      const std::vector<int64_t> indices = Argmax(outputs[k], batch.capacity, batch.rows);
       classes[k].insert(classes[k].end(), indices.begin(), indices.end());
     }
   }
@@ -57,7 +57,7 @@ int Main(int argc, char** argv) {
   CLI::App app("predicted classes of a model file for samples");
   app.add_option("MODEL", spec.model.path)->required();
   app.add_option("SAMPLES", samples)->required();
-  app.add_option("--batch", spec.batch);
+  app.add_option("--batch", spec.sizes.batch);
   app.add_option("--threads", spec.threads);
   CLI11_PARSE(app, argc, argv);
   spec.samples = {{samples, samples}};

@@ -48,7 +48,7 @@ int Main(int argc, char** argv) {
   app.add_option("SAMPLES", samples)->required();
   app.add_option("--seconds", spec.seconds);
   app.add_option("--samples", spec.min_samples, "measured even when the time is up");
-  app.add_option("--batch", spec.run.batch);
+  app.add_option("--batch", spec.run.sizes.batch);
   app.add_option("--cores", spec.run.cores)->delimiter(',')->required();
   CLI11_PARSE(app, argc, argv);
   spec.run.threads = static_cast<int>(spec.run.cores.size());

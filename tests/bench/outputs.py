@@ -42,7 +42,7 @@ def of_halftone(model, samples, scenario, folder):
         numpy.save(path, array)
         inputs += ["--input", f"{name}={path}"]
     out = folder / model.stem
-    run([program("halftone"), "run", model, *inputs, "--fuse", "--batch", scenario.batch, "--threads", scenario.threads, "--out", out,
+    run([program("halftone"), "run", model, *inputs, "--fuse", "--threads", scenario.threads, "--out", out,
          "--quiet"], f"outputs of {model.name}, {scenario.name}")
     return {path.stem: numpy.load(path) for path in out.glob("*.npy")}
 

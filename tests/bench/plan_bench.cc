@@ -147,7 +147,7 @@ bool MeasureFile(RunSpec spec) {
     return false;
   }
   std::printf("%s batch %lld: read in %.0f ms, optimized in %.0f ms, planned in %.0f ms", spec.model.path.c_str(),
-              static_cast<long long>(spec.batch), loaded->load_ms, loaded->optimize_ms, loaded->plan_ms);
+              static_cast<long long>(spec.sizes.batch_or_one()), loaded->load_ms, loaded->optimize_ms, loaded->plan_ms);
   Print(*loaded->plan);
   return true;
 }
@@ -161,7 +161,7 @@ int Main(int argc, char** argv) {
   app.add_option("KIND", only, "chain, transformer or branches; default: all");
   app.add_option("--nodes", sizes, "default: 10000 50000 100000");
   app.add_option("--model", files, "files instead");
-  app.add_option("--batch", spec.batch);
+  app.add_option("--batch", spec.sizes.batch);
   app.add_option("--threads", spec.threads);
   CLI11_PARSE(app, argc, argv);
   bool ok = true;

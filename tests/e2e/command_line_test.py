@@ -136,6 +136,33 @@ def _(t):
     t.contains(" ".join(report["warnings"]), "unused arrays in the samples, no input has their name: label; did you mean 'labels'")
 
 
+@case("a batch that the model does not have is refused; the report has the batch that ran; --dim binds by name", needs=("onnx",))
+def _(t):
+    import onnx
+    from onnx import TensorProto, helper
+    def write(name, dims):
+        graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], name, [helper.make_tensor_value_info("x", TensorProto.FLOAT, dims)],
+                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, dims)])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), t.folder / f"{name}.onnx")
+        return t.folder / f"{name}.onnx"
+    fixed, dynamic = write("fixed", [4, 3]), write("dynamic", ["N", "T", 3])
+    flags = ("--precision", "fp32", *QUICK, "--allow-noisy")
+    run = t.halftone("optimize", fixed, "--batch", "8", *flags)
+    t.equal(run.returncode, 3, run.stderr)
+    for part in ("batch 8", "'x' [4,3]", "static"):
+        t.contains(run.stderr, part)
+    b = variant(t.optimize(fixed, *flags)[0], "fp32")["benchmark"]
+    t.equal(b["batch"], 4)
+    t.check(abs(b["samples_per_second"] * b["median_ms"] / 4000 - 1) < 0.5, b["samples_per_second"])
+    run = t.halftone("optimize", dynamic, *flags)
+    t.equal(run.returncode, 3, run.stderr)
+    for part in ("'x' [1,T,3]", "--eval", "--dim"):
+        t.contains(run.stderr, part)
+    report, _ = t.optimize(dynamic, "--dim", "T=5", "--batch", "2", *flags)
+    t.equal(variant(report, "fp32")["benchmark"]["batch"], 2)
+    t.contains(t.halftone("optimize", dynamic, "--dim", "L=5", *flags).stderr, "no input has a dynamic dimension 'L'; there are N, T")
+
+
 @case("a GraphDef as text is read whatever its name says")
 def _(t):
     (t.folder / "net.pb").write_text(GRAPHDEF_TEXT)

@@ -104,7 +104,7 @@ def noise(arguments):
             found = any(v["benchmark"]["noise"] for v in run.report["variants"])
             seen[kind][0] += found
             seen[kind][1] += 1
-            print(f"  {kind}: {'noisy' if run.disturbed else 'not noticed'}: {run.disturbed[:2]}", flush=True)
+            print(f"  {kind}: {'noisy' if found else 'not noticed'}: {run.disturbed[:2]}", flush=True)
     tried = {kind: counts for kind, counts in seen.items() if counts[1]}
     return conclude("noise", bool(tried) and all(a == b for a, b in tried.values()),
                     ", ".join(f"{kind}: {a} of {b} were detected" for kind, (a, b) in tried.items()))
