@@ -23,15 +23,15 @@ std::string Bar(int64_t done, int64_t total) {
   return absl::StrCat("[", std::string(filled, '#'), std::string(kBarWidth - filled, '.'), "] ");
 }
 
-// "upload 3.1 of 14.0 MB", "measure 3 of 15", "import".
-std::string Words(absl::string_view stage, int64_t done, int64_t total) {
-  if (total <= 0) return std::string(stage);
+// "upload 3.1 of 14.0 MB", "measure 3/15", "import".
+std::string StageText(absl::string_view stage, int64_t done, int64_t total) {
+  if (total <= 1) return std::string(stage);
   if (stage == "upload" || stage == "download") {
     const bool small = total < 1'000'000;
     const double unit = small ? 1e3 : 1e6;
     return absl::StrFormat("%s %.1f of %.1f %s", stage, done / unit, total / unit, small ? "kB" : "MB");
   }
-  return absl::StrCat(stage, " ", done, " of ", total);
+  return absl::StrCat(stage, " ", done, "/", total);
 }
 
 void WriteToStderr(absl::string_view text) {
@@ -61,10 +61,10 @@ void ProgressDisplay::Update(absl::string_view raw_stage, int64_t done, int64_t 
   stage_ = stage;
   last_ = now;
   if (bar) {
-    write_(absl::StrCat(kEraseLine, Bar(done, total), Words(stage, done, total)));
+    write_(absl::StrCat(kEraseLine, Bar(done, total), StageText(stage, done, total)));
     bar_on_screen_ = true;
   } else {
-    write_(absl::StrCat(Words(stage, done, total), "\n"));
+    write_(absl::StrCat(StageText(stage, done, total), "\n"));
   }
 }
 

@@ -23,22 +23,22 @@ class ProgressTest : public ::testing::Test {
 
 TEST_F(ProgressTest, LinesAtStageChangesAndElseEveryTenSeconds) {
   ProgressDisplay progress = Make(ProgressStyle::kLines);
-  progress.Update("import", 0, 0);
+  progress.Update("import", 0, 1);
   progress.Update("measure", 1, 40);
   for (int i = 2; i <= 40; ++i) {
     now_ += absl::Seconds(1);
     progress.Update("measure", i, 40);
   }
   progress.Finish();
-  EXPECT_THAT(written_, ElementsAre("import\n", "measure 1 of 40\n", "measure 11 of 40\n", "measure 21 of 40\n",
-                                    "measure 31 of 40\n"));
+  EXPECT_THAT(written_, ElementsAre("import\n", "measure 1/40\n", "measure 11/40\n", "measure 21/40\n",
+                                    "measure 31/40\n"));
 }
 
 TEST_F(ProgressTest, BarIsDrawnOverItselfAndRemoved) {
   ProgressDisplay progress = Make(ProgressStyle::kBar);
   progress.Update("measure", 3, 6);
   progress.Finish();
-  EXPECT_THAT(written_, ElementsAre("\r\x1b[K[###############...............] measure 3 of 6", "\r\x1b[K"));
+  EXPECT_THAT(written_, ElementsAre("\r\x1b[K[###############...............] measure 3/6", "\r\x1b[K"));
 }
 
 TEST_F(ProgressTest, BytesAreMegabytes) {
@@ -59,13 +59,13 @@ TEST_F(ProgressTest, EventsOfAJob) {
   v1::JobEvent event;
   event.set_state(v1::JOB_STATE_QUEUED);
   progress.Update(event);
-  event.mutable_progress()->set_stage("lower\x1b[2J");
+  event.mutable_progress()->set_stage("convert\x1b[2J");
   progress.Update(event);
   event.set_log("noise");
   progress.Update(event);
   event.set_state(v1::JOB_STATE_SUCCEEDED);
   progress.Update(event);
-  EXPECT_THAT(written_, ElementsAre("queued\n", "lower\\x1b[2J\n"));
+  EXPECT_THAT(written_, ElementsAre("queued\n", "convert\\x1b[2J\n"));
 }
 
 TEST_F(ProgressTest, MoreThanAllIsAFullBar) {

@@ -98,7 +98,7 @@ v1::ProfiledVariant ProfileToProto(const VariantProfile& profile, int threads) {
 
 absl::StatusOr<ProfiledModel> ProfileVariants(const OptimizeOptions& options, const std::vector<VariantKind>& kinds,
                                               ProcessChildRunner& children, const ProgressCallback& progress) {
-  progress("lower", 0, 1);
+  progress("convert", 0, 1);
   HALFTONE_ASSIGN_OR_RETURN(const ProfileTargets targets, MakeProfileTargets(options, kinds, progress));
   const int64_t total = static_cast<int64_t>(targets.targets.size());  // without those that cannot run here
   ProfiledModel profiled{.profile = {}, .calibration = targets.calibration};
