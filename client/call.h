@@ -23,8 +23,8 @@ absl::StatusOr<Response> Client::Call(Stub& stub,
       raw = (stub.*method)(&context, request, &response);
     }
     if (raw.ok()) return response;
-    const absl::Status status = Judge(FromGrpc(raw));
-    if (!IsTransient(status) || !backoff.Wait()) return Judge(status);
+    const absl::Status status = WithContext(FromGrpc(raw));
+    if (!IsTransient(status) || !backoff.Wait()) return WithContext(status);
   }
 }
 

@@ -135,7 +135,7 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const ClientOptions& opt
   return std::unique_ptr<Client>(new Client(options, std::move(channel)));
 }
 
-absl::Status Client::Judge(absl::Status status) const {
+absl::Status Client::WithContext(absl::Status status) const {
   if (!status.ok() && cancelled()) return absl::CancelledError("interrupted");
   return status;
 }
@@ -154,14 +154,14 @@ absl::Status Client::CheckHealth(absl::Duration timeout) {
   grpc::CompletionQueue queue;
   auto rpc = stub.PrepareUnaryCall(&context, "/grpc.health.v1.Health/Check", {}, &queue);
   rpc->StartCall();
-  google::protobuf::Int32Value answer;
+  google::protobuf::Int32Value response;
   grpc::Status status;
-  rpc->Finish(&answer, &status, nullptr);
+  rpc->Finish(&response, &status, nullptr);
   void* tag = nullptr;
   bool ok = false;
   queue.Next(&tag, &ok);
-  if (!status.ok()) return Judge(FromGrpc(status));
-  if (answer.value() == kServing) return absl::OkStatus();
+  if (!status.ok()) return WithContext(FromGrpc(status));
+  if (response.value() == kServing) return absl::OkStatus();
   return absl::UnavailableError(absl::StrCat("the server at ", address(), " is up but not serving"));
 }
 

@@ -58,7 +58,7 @@ bool IsFinal(v1::JobState state);
 // while the server is UNAVAILABLE, with back-off, until RetryPolicy::give_up_after; cancelled calls return CANCELLED.
 class Client {
  public:
-  // INVALID_ARGUMENT: not an address. UNAVAILABLE: no server answers there.
+  // INVALID_ARGUMENT: not an address. UNAVAILABLE: the server is unreachable.
   static absl::StatusOr<std::unique_ptr<Client>> Connect(const ClientOptions& options);
 
   const std::string& address() const { return options_.address; }
@@ -67,7 +67,7 @@ class Client {
   // OK when the whole server is serving, by grpc.health.v1.Health; UNAVAILABLE when it says that it is not.
   absl::Status CheckHealth(absl::Duration timeout);
 
-  // The same id and spec give the same job, also when the first answer was lost.
+  // The same id and spec give the same job, also when the first response was lost.
   absl::StatusOr<v1::Job> CreateJob(const v1::JobSpec& spec, const std::string& request_id);
   absl::StatusOr<v1::Job> GetJob(const std::string& name);
   absl::StatusOr<v1::Job> CancelJob(const std::string& name);
@@ -97,7 +97,7 @@ class Client {
 
   bool cancelled() const { return options_.cancellation != nullptr && options_.cancellation->cancelled(); }
   // CANCELLED when this side has cancelled, else the status.
-  absl::Status Judge(absl::Status status) const;
+  absl::Status WithContext(absl::Status status) const;
 
   // One call that is not a stream, repeated while the server is UNAVAILABLE.
   template <typename Stub, typename Request, typename Response>

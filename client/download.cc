@@ -40,10 +40,10 @@ absl::Status Client::ReadAll(const v1::Digest& digest, const std::function<absl:
     const grpc::Status raw = reader->Finish();
     HALFTONE_RETURN_IF_ERROR(local);
     if (received == digest.size_bytes()) break;
-    absl::Status status = Judge(FromGrpc(raw));
+    absl::Status status = WithContext(FromGrpc(raw));
     if (status.ok()) status = absl::UnavailableError("the stream ended too early");
-    if (cancelled()) return Judge(status);
-    if (!CanResume(status) || !backoff.Wait()) return Judge(status);
+    if (cancelled()) return WithContext(status);
+    if (!CanResume(status) || !backoff.Wait()) return WithContext(status);
   }
   if (hash.Hex() == digest.sha256()) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat("the bytes received do not have the digest ", digest.sha256()));

@@ -96,14 +96,14 @@ absl::Status Client::UploadOne(const LocalBlob& blob, const std::function<void(i
     absl::Status status =
         committed.ok()
             ? absl::UnavailableError(absl::StrCat("the server took only ", *committed, " bytes of ", blob.path))
-            : Judge(committed.status());
+            : WithContext(committed.status());
     if (cancelled()) return status;
     if (absl::IsInvalidArgument(status) && ++refusals < kMaxRefusals && blob.digest.size_bytes() > 0) {
       absl::StatusOr<v1::QueryWriteResponse> now = Call(*blobs_, &v1::Blobs::StubInterface::QueryWrite, query);
       if (now.ok() && (now->complete() || now->committed_size() > offset)) continue;
       return Annotate(std::move(status), blob.path);
     }
-    if (!CanResume(status) || !backoff.Wait()) return Annotate(Judge(std::move(status)), blob.path);
+    if (!CanResume(status) || !backoff.Wait()) return Annotate(WithContext(std::move(status)), blob.path);
   }
 }
 

@@ -34,9 +34,9 @@ absl::StatusOr<v1::Job> Client::WatchJob(const std::string& name, int64_t after_
         backoff.Progress();
         if (on_event) on_event(event);
       }
-      status = Judge(FromGrpc(reader->Finish()));
+      status = WithContext(FromGrpc(reader->Finish()));
     }
-    if (cancelled()) return Judge(absl::CancelledError());
+    if (cancelled()) return WithContext(absl::CancelledError());
     if (status.ok()) {  // the server ends the stream only after the final state
       HALFTONE_ASSIGN_OR_RETURN(v1::Job job, GetJob(name));
       if (IsFinal(job.state())) return job;
@@ -44,7 +44,7 @@ absl::StatusOr<v1::Job> Client::WatchJob(const std::string& name, int64_t after_
     if (!CanReattach(status)) return status;
     if (backoff.Wait()) continue;
     if (status.ok()) status = absl::UnavailableError(absl::StrCat("the stream of ", name, " ends before the job does"));
-    return Judge(status);
+    return WithContext(status);
   }
 }
 

@@ -1,4 +1,4 @@
-// Why each node of a model has its precision.
+// The reason for the precision of each node.
 #ifndef HALFTONE_REPORT_EXPLAIN_PRECISION_H_
 #define HALFTONE_REPORT_EXPLAIN_PRECISION_H_
 
@@ -8,9 +8,8 @@
 
 namespace halftone::report {
 
-// For each lowered variant a heading, then a line for every node that is no input or constant: precision, node, op,
-// rule, reason; of int8 the range of its result and its SQNR alone as well, "-" where that is not known, and the
-// saturation certificates. A report without any says so. Ends with a newline.
+// For each converted variant a table of its nodes but inputs and constants: precision, node, op, rule, reason; of int8 also
+// the range of its output and its sensitivity ("-" where not known), and the saturation checks. Ends with a newline.
 std::string ExplainPrecision(const v1::Report& report);
 
 }  // namespace halftone::report

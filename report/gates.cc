@@ -114,7 +114,7 @@ Finding Check(const v1::Report& report, const Gate& gate, bool allow_noisy) {
 // How lines begin, and their mark in Markdown.
 struct OutcomeText {
   GateOutcome outcome;
-  absl::string_view word;
+  absl::string_view text;
   absl::string_view mark;
 };
 constexpr OutcomeText kOutcomeTexts[] = {
@@ -182,7 +182,7 @@ std::vector<GateResult> CheckGates(const v1::Report& report, std::span<const Gat
   for (const Gate& gate : gates) {
     const Finding finding = Check(report, gate, allow_noisy);
     results.push_back({gate, finding.outcome,
-                       absl::StrCat(TextOf(finding.outcome).word, " ", GateName(gate.kind), " ",
+                       absl::StrCat(TextOf(finding.outcome).text, " ", GateName(gate.kind), " ",
                                     PrecisionName(gate.precision), ": ", finding.why)});
   }
   return results;

@@ -1,5 +1,5 @@
-// Lines below the table. Notes are a few that every reader needs; Details are the rest. What the report's warnings and the
-// table's footnotes say is in neither.
+// Lines below the table. Notes are few; Details are for readers who ask for them. Neither repeats the report's warnings or
+// the table's footnotes.
 #ifndef HALFTONE_REPORT_NOTES_H_
 #define HALFTONE_REPORT_NOTES_H_
 

@@ -29,10 +29,10 @@ double Megabytes(int64_t bytes) { return static_cast<double>(bytes) * 1e-6; }
 void AddChecks(v1::ProfiledVariant& variant) {
   const double whole = variant.whole_us();
   if (whole <= 0) return;
-  const bool quiet = variant.disturbances().empty();
-  AddCheck("quiet machine", variant.disturbances_size(), 0,
-           quiet ? "the machine was quiet"
-                 : absl::StrCat("the times are not to be believed: ", absl::StrJoin(variant.disturbances(), ", ")),
+  const bool reliable = variant.disturbances().empty();
+  AddCheck("noise", variant.disturbances_size(), 0,
+           reliable ? "the times are reliable: no noise"
+                    : absl::StrCat("the times are not reliable: ", absl::StrJoin(variant.disturbances(), ", ")),
            variant);
   const double sum = variant.steps_us() / whole;
   AddCheck("sum of steps", std::abs(sum - 1), kMostSumError,
@@ -48,7 +48,7 @@ void AddChecks(v1::ProfiledVariant& variant) {
            variant);
   const int missing = std::abs(variant.reorders() - variant.verbose_reorders());
   AddCheck("reorders", missing, 0,
-           absl::StrFormat("reorders: %d by oneDNN (its own lines say %d), %d conversions by loops of ours",
+           absl::StrFormat("reorders: %d by oneDNN (%d in its verbose lines), %d conversions by native kernels",
                            variant.reorders(), variant.verbose_reorders(), variant.other_conversions()),
            variant);
   if (variant.live_bytes() <= 0) return;
@@ -57,8 +57,8 @@ void AddChecks(v1::ProfiledVariant& variant) {
   };
   AddCheck("memory", times(variant.live_bytes()), kMostMemory,
            absl::StrFormat(
-               "arena with scratch memory %.2f MB, live values at most %.2f MB: %.2f x; a step wants at most %.2f "
-               "MB of scratch, and with it %.2f MB are alive: %.2f x",
+               "arena with scratch memory %.2f MB, live tensors at most %.2f MB: %.2f x; a step needs at most %.2f "
+               "MB of scratch memory, with it %.2f MB are live: %.2f x",
                Megabytes(variant.arena_bytes()), Megabytes(variant.live_bytes()), times(variant.live_bytes()),
                Megabytes(variant.scratch_bytes()), Megabytes(variant.live_with_scratch_bytes()),
                times(variant.live_with_scratch_bytes())),
@@ -68,7 +68,7 @@ void AddChecks(v1::ProfiledVariant& variant) {
 }  // namespace
 
 void CompleteProfile(v1::ProfiledVariant& variant) {
-  double computing = 0, alone = 0, cold = 0;
+  double computing = 0, isolated = 0, cold = 0;
   for (v1::ProfiledStep& step : *variant.mutable_steps()) {
     if (variant.whole_us() > 0) step.set_share(step.median_us() / variant.whole_us());
     if (step.conversion()) {
@@ -76,11 +76,11 @@ void CompleteProfile(v1::ProfiledVariant& variant) {
       continue;
     }
     computing += step.median_us();
-    alone += step.isolated_us() > 0 ? step.isolated_us() : step.median_us();
+    isolated += step.isolated_us() > 0 ? step.isolated_us() : step.median_us();
     cold += step.cold_cache_us() > 0 ? step.cold_cache_us() : step.median_us();
     if (step.isolated_us() > 0) step.set_saving_us(std::max(0.0, step.median_us() - step.isolated_us()));
   }
-  variant.set_isolated_us(alone);
+  variant.set_isolated_us(isolated);
   variant.set_cold_cache_us(cold);
   variant.set_outside_us(variant.whole_us() - computing);
   std::stable_sort(variant.mutable_steps()->begin(), variant.mutable_steps()->end(),

@@ -1,4 +1,4 @@
-// A Profile (proto/halftone/v1/profile.proto) made complete, and for people.
+// Completes a Profile (proto/halftone/v1/profile.proto), and prints it.
 #ifndef HALFTONE_REPORT_PROFILE_H_
 #define HALFTONE_REPORT_PROFILE_H_
 
@@ -8,14 +8,13 @@
 
 namespace halftone::report {
 
-// From what was measured: shares, gains, the order of the steps, the checks, and the sentence that says where the time
-// is lost.
+// Computes from the measurements: shares, savings, the order of the steps, checks, and where time is lost.
 void CompleteProfile(v1::ProfiledVariant& variant);
 
-// The sentence alone (profile_loss.cc).
+// One sentence: where time is lost.
 std::string LossSentence(const v1::ProfiledVariant& variant);
 
-// One table a variant, of its first `top` steps (0: all), and the facts about the whole. Ends with a newline.
+// One table per variant, of its first `top` steps (0: all), and facts about the whole. Ends with a newline.
 std::string ProfileTable(const v1::Profile& profile, int top);
 
 }  // namespace halftone::report

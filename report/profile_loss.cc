@@ -58,14 +58,14 @@ Loss Conversions(const v1::ProfiledVariant& variant) {
 
 // Isolated steps with MACs against the measured peak.
 std::string OfPeak(const v1::ProfiledVariant& variant) {
-  double ideal = 0, alone = 0;
+  double ideal = 0, isolated = 0;
   for (const v1::ProfiledStep& step : variant.steps()) {
     if (step.peak_share() <= 0 || step.isolated_us() <= 0) continue;
     ideal += step.peak_share() * step.median_us();
-    alone += step.isolated_us();
+    isolated += step.isolated_us();
   }
-  if (alone <= 0) return "";
-  return absl::StrFormat("; isolated, the steps with MACs reach %.0f %% of the peak", 100 * ideal / alone);
+  if (isolated <= 0) return "";
+  return absl::StrFormat("; isolated, the steps with MACs reach %.0f %% of the peak", 100 * ideal / isolated);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ std::string Aligned(const std::vector<Column>& columns) {
 }
 
 std::string Steps(const v1::ProfiledVariant& variant, int top) {
-  std::vector<Column> columns = {{"gain us"},      {"median us"},     {"alone us"},   {"cold us"}, {"share"},
+  std::vector<Column> columns = {{"saving us"},    {"median us"},     {"isolated us"}, {"cold us"}, {"share"},
                                  {"GFLOP/s"},      {"peak"},          {"GB/s"},       {"step"},    {"op", false},
                                  {"types", false}, {"kernel", false}, {"name", false}};
   const int count = top > 0 ? std::min(top, variant.steps_size()) : variant.steps_size();
@@ -85,7 +85,7 @@ std::string ByOp(const v1::ProfiledVariant& variant) {
   struct Sum {
     std::string op;
     int count = 0;
-    double median = 0, alone = 0, cold = 0;
+    double median = 0, isolated = 0, cold = 0;
   };
   std::vector<Sum> sums;
   for (const v1::ProfiledStep& step : variant.steps()) {
@@ -93,15 +93,15 @@ std::string ByOp(const v1::ProfiledVariant& variant) {
     if (it == sums.end()) it = sums.insert(sums.end(), Sum{step.op()});
     ++it->count;
     it->median += step.median_us();
-    it->alone += step.isolated_us();
+    it->isolated += step.isolated_us();
     it->cold += step.cold_cache_us();
   }
   std::sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) { return a.median > b.median; });
-  std::vector<Column> columns = {{"steps"}, {"sum us"}, {"isolated us"}, {"cold-cache us"}, {"share"}, {"op", false}};
+  std::vector<Column> columns = {{"steps"}, {"sum us"}, {"isolated us"}, {"cold us"}, {"share"}, {"op", false}};
   for (const Sum& sum : sums) {
     columns[0].cells.push_back(absl::StrCat(sum.count));
     columns[1].cells.push_back(absl::StrFormat("%.1f", sum.median));
-    columns[2].cells.push_back(sum.alone > 0 ? absl::StrFormat("%.1f", sum.alone) : "-");
+    columns[2].cells.push_back(sum.isolated > 0 ? absl::StrFormat("%.1f", sum.isolated) : "-");
     columns[3].cells.push_back(sum.cold > 0 ? absl::StrFormat("%.1f", sum.cold) : "-");
     columns[4].cells.push_back(
         absl::StrFormat("%.1f %%", variant.whole_us() > 0 ? 100 * sum.median / variant.whole_us() : 0));

@@ -25,7 +25,7 @@ constexpr ReasonRow kByReason[] = {
     {kReasonServerStart, kUnreachable},
     {kReasonInterrupted, kInterrupted},
     {kReasonJobCancelled, kInterrupted},
-    // Of a server's jobs and calls, where the code alone would say something else.
+    // Of a server's jobs and calls, where the code would map to another exit code.
     {"OPTIONS_INVALID", kUsage},
     {"TIMEOUT", kTimeout},
     {"CHILD_CRASHED", kModel},  // the model did it: others run on

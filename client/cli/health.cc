@@ -31,7 +31,7 @@ absl::Status Health(const Flags& flags, Interrupts& interrupts) {
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<client::Client> client, client::Client::Connect(options));
   absl::Status status = client->CheckHealth(deadline - absl::Now());
   if (absl::IsDeadlineExceeded(status)) {
-    status = absl::UnavailableError(absl::StrCat("no answer from ", flags.server, " in ", flags.timeout, " s"));
+    status = absl::UnavailableError(absl::StrCat("no response from ", flags.server, " in ", flags.timeout, " s"));
   }
   HALFTONE_RETURN_IF_ERROR(status);
   return PrintResult("serving\n");

@@ -90,7 +90,7 @@ absl::StatusOr<v1::Model> ResolveSavedModel(const std::string& path, const std::
   return model;
 }
 
-// The file itself, or those of the folder, behind what `found` holds.
+// Appends the file itself, or those of the folder.
 absl::Status FindSamples(const std::string& flag, const std::string& path, std::vector<std::string>* found) {
   std::error_code error;
   if (fs::is_directory(path, error)) {

@@ -1,4 +1,4 @@
-// Session: the server that a command works with, somebody's or a private one.
+// Session: the server of a command, a running or a private one.
 #ifndef HALFTONE_CLIENT_CLI_SESSION_H_
 #define HALFTONE_CLIENT_CLI_SESSION_H_
 
@@ -33,7 +33,7 @@ class Session {
   // Another client of the same server, which does not obey interrupts any more.
   absl::StatusOr<std::unique_ptr<client::Client>> ReconnectIgnoringInterrupts() const;
 
-  // What the private server said last, for a report of a bug; "" of somebody's server.
+  // The end of the private server's log, for bug reports; "" of other servers.
   std::string ServerLog() const;
 
  private:

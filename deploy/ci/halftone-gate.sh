@@ -7,7 +7,7 @@
 # MIN_TOP1_AGREEMENT, MIN_SQNR, MAX_TOP1_DROP, each PRECISION=NUMBER[,PRECISION=NUMBER]; EXTRA: more flags of
 # `halftone optimize`, split at blanks. HALFTONE names the program (default: halftone). Further arguments are passed on.
 #
-# Exit code: that of halftone: 0 passed, 4 a gate failed, 3 bad model, 2 wrong flags, ...
+# Exit code: that of halftone: 0 passed, 4 a gate failed, 9 too noisy to decide, 3 bad model, 2 wrong flags, ...
 # On GitHub the table goes to the step's summary, and the report's path and the exit code become outputs.
 
 set -uo pipefail
@@ -37,6 +37,7 @@ if [[ -n ${GITHUB_OUTPUT:-} ]]; then
 fi
 if [[ -n ${GITHUB_ACTIONS:-} && $code != 0 ]]; then
   case $code in
+    9) echo "::error title=Halftone::the machine is too noisy to decide a gate for $MODEL" ;;
     4) echo "::error title=Halftone::a gate failed for $MODEL, see the step's summary" ;;
     *) echo "::error title=Halftone::halftone ended with exit code $code for $MODEL" ;;
   esac
