@@ -92,7 +92,9 @@ absl::Status WaitUntilConnected(grpc::Channel& channel, const ClientOptions& opt
 
 }  // namespace
 
-bool IsFinal(v1::JobState state) { return state == v1::JOB_STATE_SUCCEEDED || state == v1::JOB_STATE_FAILED || state == v1::JOB_STATE_CANCELLED; }
+bool IsFinal(v1::JobState state) {
+  return state == v1::JOB_STATE_SUCCEEDED || state == v1::JOB_STATE_FAILED || state == v1::JOB_STATE_CANCELLED;
+}
 
 std::string NewRequestId() {
   absl::BitGen random;

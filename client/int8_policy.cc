@@ -52,8 +52,7 @@ std::string FallbackProblem(v1::Precision fallback) {
 
 std::string GoalProblem(const v1::AccuracyGoal& goal) {
   if (goal.has_top1_drop() && !(goal.top1_drop() >= 0 && goal.top1_drop() <= kMaxTop1Drop)) {
-    return absl::StrCat("top1-drop is a share from 0 to 0.5, is ", goal.top1_drop(),
-                        "; one percentage point is 0.01");
+    return absl::StrCat("top1-drop is a share from 0 to 0.5, is ", goal.top1_drop(), "; one percentage point is 0.01");
   }
   if (!std::isfinite(goal.sqnr())) return "sqnr should be a finite number of dB";
   const std::string cosine = OutOf(goal.cosine(), -1, 1, "");

@@ -226,8 +226,8 @@ class Reader {
     }
     const re2::RE2 compiled(text, re2::RE2::Quiet);
     if (compiled.ok()) return;
-    Problem(node.Mark(), absl::StrCat("match: '", report::Printable(text), "' is not a regular expression (RE2): ",
-                                      report::Printable(compiled.error())));
+    Problem(node.Mark(), absl::StrCat("match: '", report::Printable(text),
+                                      "' is not a regular expression (RE2): ", report::Printable(compiled.error())));
   }
 
   // The server knows the passes. A list in brackets cuts an unquoted pass at its commas.

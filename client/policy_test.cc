@@ -99,7 +99,8 @@ const Wrong kWrong[] = {
      "p.yaml:2:1: unknown key 'precision' in the policy; did you mean 'precisions'?"},
     {"KeyFarFromAny", "zzz: 1",
      "p.yaml:1:1: unknown key 'zzz' in the policy; known are planner, precisions, lists, nodes, "
-     "allow_emulation, dialect, passes, verify_passes, lists_version, op_types, keep_first, keep_last, bf16_math_mode, target_runtime, "
+     "allow_emulation, dialect, passes, verify_passes, lists_version, op_types, keep_first, keep_last, bf16_math_mode, "
+     "target_runtime, "
      "lists_level, int8"},
     {"KeyOfAList", "lists:\n  alow: {add: [Foo]}", "p.yaml:2:3: unknown key 'alow' in 'lists'; did you mean 'allow'?"},
     {"KeyOfAnEdit", "lists: {allow: {ad: [Foo]}}", "p.yaml:1:17: unknown key 'ad' in 'allow'; did you mean 'add'?"},
@@ -161,7 +162,8 @@ const Wrong kWrong[] = {
     {"JustAWord", "bf16", "p.yaml:1:1: the policy: a map of keys is expected, found a single value"},
     {"ControlCharacters", "\"a\\eb\": 1",
      "p.yaml:1:1: unknown key 'a\\x1bb' in the policy; known are planner, precisions, lists, nodes, "
-     "allow_emulation, dialect, passes, verify_passes, lists_version, op_types, keep_first, keep_last, bf16_math_mode, target_runtime, "
+     "allow_emulation, dialect, passes, verify_passes, lists_version, op_types, keep_first, keep_last, bf16_math_mode, "
+     "target_runtime, "
      "lists_level, int8"},
 };
 
@@ -207,7 +209,8 @@ TEST(Policy, BadRegularExpressionHasItsPlace) {
 }
 
 TEST(Policy, BadSyntaxHasItsPlace) {
-  EXPECT_THAT(Message("keep_last: true\nlists: {allow: [}"), ::testing::StartsWith("p.yaml:2:17: neither YAML nor JSON: "));
+  EXPECT_THAT(Message("keep_last: true\nlists: {allow: [}"),
+              ::testing::StartsWith("p.yaml:2:17: neither YAML nor JSON: "));
   EXPECT_THAT(Message("{\"allow_emulation\": true"), ::testing::HasSubstr("neither YAML nor JSON: "));
   EXPECT_THAT(Message("a: b: c"), ::testing::StartsWith("p.yaml:1:5: neither YAML nor JSON: "));
   EXPECT_THAT(Message("lists: *nowhere"), ::testing::HasSubstr("neither YAML nor JSON: "));

@@ -12,8 +12,8 @@
 #include "ir/provenance.h"
 #include "optimizer/explain.h"
 #include "optimizer/pass_context.h"
-#include "passes/precision/nested_contractions.h"
 #include "passes/pipelines.h"
+#include "passes/precision/nested_contractions.h"
 
 namespace halftone {
 namespace {

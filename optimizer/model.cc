@@ -104,9 +104,9 @@ absl::Status CheckNames(const Graph& graph, const DimSizes& sizes) {
   }
   for (const auto& [name, size] : sizes.named) {
     if (known.contains(name)) continue;
-    return absl::InvalidArgumentError(Concat("no input has a dynamic dimension '", name, "'; ",
-                                             known.empty() ? "there are none with a name"
-                                                           : Concat("there are ", absl::StrJoin(known, ", "))));
+    return absl::InvalidArgumentError(
+        Concat("no input has a dynamic dimension '", name, "'; ",
+               known.empty() ? "there are none with a name" : Concat("there are ", absl::StrJoin(known, ", "))));
   }
   return absl::OkStatus();
 }
@@ -122,7 +122,8 @@ absl::Status CheckBatch(const Graph& graph, int64_t batch) {
   }
   if (others.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(Concat("batch ", batch, ": the first dimension of input ",
-                                           absl::StrJoin(others, ", "), " is static; leave out --batch, or export the model with "
+                                           absl::StrJoin(others, ", "),
+                                           " is static; leave out --batch, or export the model with "
                                            "a dynamic batch dimension"));
 }
 

@@ -125,11 +125,13 @@ TEST_F(SamplesTest, FilesMayHaveOtherLengths) {
 }
 
 TEST(BindShapesTest, NamedDimensions) {
-  constexpr std::string_view kGraph = "graph (x: f32[N,T,3], mask: f32[N,T]) { y = relu(x) z = relu(mask) return y, z }";
+  constexpr std::string_view kGraph =
+      "graph (x: f32[N,T,3], mask: f32[N,T]) { y = relu(x) z = relu(mask) return y, z }";
   Graph graph = *ParseGraph(kGraph);
-  EXPECT_THAT(std::string(BindShapes(graph, {.batch = 2}, {}).message()),
-              HasSubstr("the shape of input 'x' [2,T,3], 'mask' [2,T] is dynamic: give samples (--eval) or sizes of the "
-                        "dimensions (--dim NAME=N)"));
+  EXPECT_THAT(
+      std::string(BindShapes(graph, {.batch = 2}, {}).message()),
+      HasSubstr("the shape of input 'x' [2,T,3], 'mask' [2,T] is dynamic: give samples (--eval) or sizes of the "
+                "dimensions (--dim NAME=N)"));
   graph = *ParseGraph(kGraph);
   const absl::Status bound = BindShapes(graph, {.batch = 2, .named = {{"T", 7}}}, {});
   ASSERT_TRUE(bound.ok()) << bound;

@@ -44,9 +44,8 @@ StepReport ToReport(const StepInfo& step) {
 
 // "label" is the usual mistake.
 std::string_view GuessOf(const std::vector<std::string>& unused) {
-  const bool labels = std::any_of(unused.begin(), unused.end(), [](const std::string& name) {
-    return absl::StartsWithIgnoreCase(name, "label");
-  });
+  const bool labels = std::any_of(unused.begin(), unused.end(),
+                                  [](const std::string& name) { return absl::StartsWithIgnoreCase(name, "label"); });
   return labels ? "; did you mean 'labels', which has the class labels?" : "";
 }
 
@@ -79,8 +78,8 @@ absl::StatusOr<EvaluateResult> EvaluateVariant(const EvaluateSpec& spec) {
   result.samples = spec.run.samples.empty() ? 0 : loaded.samples->num_samples();
   const std::vector<std::string> unused = loaded.samples->unused_arrays();
   if (!unused.empty()) {
-    result.warnings.push_back(
-        Concat("unused arrays in the samples, no input has their name: ", absl::StrJoin(unused, ", "), GuessOf(unused)));
+    result.warnings.push_back(Concat(
+        "unused arrays in the samples, no input has their name: ", absl::StrJoin(unused, ", "), GuessOf(unused)));
   }
   if (!not_finite.empty()) {
     result.warnings.push_back(Concat("the samples hold NaN or infinities, of which kernels make different things: ",

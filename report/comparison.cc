@@ -87,7 +87,8 @@ std::string VerdictText(const v1::ComparedVariant& variant) {
 
 void AddInvalidReasons(absl::string_view prefix, const v1::Benchmark& benchmark, v1::ComparedVariant& variant) {
   if (benchmark.valid()) return;
-  for (const std::string& reason : benchmark.invalid_reasons()) variant.add_invalid_reasons(absl::StrCat(prefix, reason));
+  for (const std::string& reason : benchmark.invalid_reasons())
+    variant.add_invalid_reasons(absl::StrCat(prefix, reason));
   for (const std::string& reason : benchmark.noise()) variant.add_invalid_reasons(absl::StrCat(prefix, reason));
 }
 

@@ -251,7 +251,7 @@ constexpr Metric kMetrics[] = {
      [](const v1::Variant& v) { return IfPositive(v.benchmark().speedup().high(), 1); }},
     {"peak_resident_bytes", "Most memory that a measuring process had.",
      [](const v1::Variant& v) { return IfPositive(static_cast<double>(v.benchmark().peak_rss_bytes()), 1); }},
-    {"valid", "1 if the machine was quiet enough to believe the times, else 0.",
+    {"valid", "1 if the measurement is valid, else 0.",
      [](const v1::Variant& v) -> std::optional<double> { return v.benchmark().valid() ? 1 : 0; }},
 };
 

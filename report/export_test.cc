@@ -169,7 +169,7 @@ halftone_bench_speedup_high_ratio{model="a \"net\", small.onnx",variant="bf16",b
 # HELP halftone_bench_peak_resident_bytes Most memory that a measuring process had.
 # TYPE halftone_bench_peak_resident_bytes gauge
 halftone_bench_peak_resident_bytes{model="a \"net\", small.onnx",variant="fp32",batch="4",threads="2",instances="1"} 50000000.0
-# HELP halftone_bench_valid 1 if the machine was quiet enough to believe the times, else 0.
+# HELP halftone_bench_valid 1 if the measurement is valid, else 0.
 # TYPE halftone_bench_valid gauge
 halftone_bench_valid{model="a \"net\", small.onnx",variant="fp32",batch="4",threads="2",instances="1"} 1.0
 halftone_bench_valid{model="a \"net\", small.onnx",variant="bf16",batch="4",threads="2",instances="1"} 0.0

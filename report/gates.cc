@@ -63,8 +63,8 @@ Finding CheckSpeedup(const v1::Report& report, const v1::Variant& variant, doubl
   const bool noisy = !noise.empty() && !allow_noisy;
   const v1::Speedup& self_check = report.benchmark_run().self_check().speedup();
   const double factor = noisy && self_check.low() > 0 ? NoiseFactor({self_check.low(), self_check.high()}) : 1;
-  const std::string text = absl::StrFormat("lower bound %.4g %s %.4g %s", s.low(), s.low() >= limit ? ">=" : "<",
-                                           limit, interval);
+  const std::string text =
+      absl::StrFormat("lower bound %.4g %s %.4g %s", s.low(), s.low() >= limit ? ">=" : "<", limit, interval);
   if (!noisy) return {PassedIf(s.low() >= limit), text};
   const std::string why = absl::StrCat("noisy: ", Printable(absl::StrJoin(noise, "; ")));
   if (s.low() / factor >= limit) return {GateOutcome::kPassed, absl::StrCat(text, "; ", why)};
@@ -91,10 +91,10 @@ Finding CheckDrop(const v1::Report& report, const v1::Variant& variant, double l
   }
   const double drop = baseline->top1_accuracy() - variant.top1_accuracy();
   const bool passed = drop <= limit + kRounding;
-  return {PassedIf(passed), absl::StrFormat("drop %.5g %s %.5g (fp32 %.5g, %s %.5g, %d samples)", drop,
-                                            passed ? "<=" : ">", limit, baseline->top1_accuracy(),
-                                            PrecisionName(variant.precision()), variant.top1_accuracy(),
-                                            variant.labelled_samples())};
+  return {PassedIf(passed),
+          absl::StrFormat("drop %.5g %s %.5g (fp32 %.5g, %s %.5g, %d samples)", drop, passed ? "<=" : ">", limit,
+                          baseline->top1_accuracy(), PrecisionName(variant.precision()), variant.top1_accuracy(),
+                          variant.labelled_samples())};
 }
 
 Finding Check(const v1::Report& report, const Gate& gate, bool allow_noisy) {

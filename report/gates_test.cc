@@ -109,7 +109,8 @@ TEST(Gates, Top1DoesNotApplyToRowsOfOneElement) {
   v1::Variant* bf16 = report.mutable_variants(1);
   bf16->clear_fidelity();
   bf16->add_fidelity()->set_sqnr_db(999);
-  EXPECT_THAT(One(report, GateKind::kMinTop1Agreement, 1).line, HasSubstr("PASS min-top1-agreement bf16: every output"));
+  EXPECT_THAT(One(report, GateKind::kMinTop1Agreement, 1).line,
+              HasSubstr("PASS min-top1-agreement bf16: every output"));
   bf16->mutable_fidelity(0)->set_sqnr_db(40);
   EXPECT_THAT(One(report, GateKind::kMinTop1Agreement, 1).line, HasSubstr("FAIL"));
   EXPECT_THAT(One(report, GateKind::kMinTop1Agreement, 1).line, HasSubstr("top-1 does not apply"));
@@ -137,7 +138,8 @@ TEST(Gates, NotANumberFails) {
 }
 
 TEST(Gates, AccuracyDropIsNotMissedByTheLastBit) {
-  EXPECT_EQ(One(Parse(), GateKind::kMaxTop1Drop, 0.01).outcome, GateOutcome::kPassed);  // 0.79 - 0.78 is a little more in binary
+  EXPECT_EQ(One(Parse(), GateKind::kMaxTop1Drop, 0.01).outcome,
+            GateOutcome::kPassed);  // 0.79 - 0.78 is a little more in binary
   EXPECT_EQ(One(Parse(), GateKind::kMaxTop1Drop, 0.009).outcome, GateOutcome::kFailed);
 }
 
@@ -165,14 +167,16 @@ TEST(Gates, ParseSaysWhatIsWrong) {
   EXPECT_FALSE(ParseGate(GateKind::kMinSpeedup, "bf16=0").ok());
   EXPECT_FALSE(ParseGate(GateKind::kMinTop1Agreement, "bf16=98").ok());
   EXPECT_TRUE(ParseGate(GateKind::kMaxTop1Drop, "bf16=0.5").ok());
-  EXPECT_THAT(ParseGate(GateKind::kMaxTop1Drop, "int8=1").status().message(), HasSubstr("one percentage point is 0.01"));
+  EXPECT_THAT(ParseGate(GateKind::kMaxTop1Drop, "int8=1").status().message(),
+              HasSubstr("one percentage point is 0.01"));
   EXPECT_THAT(ParseGate(GateKind::kMaxTop1Drop, "1").status().message(), HasSubstr("bf16=0.01; an accuracy"));
   EXPECT_THAT(ParseGate(GateKind::kMinSqnr, "22").status().message(), HasSubstr("--accuracy-goal"));
   EXPECT_TRUE(ParseGate(GateKind::kMinSqnr, "bf16=30").ok());
 }
 
 TEST(Gates, MarkdownMarksEach) {
-  const Gate gates[] = {{GateKind::kMinSpeedup, v1::PRECISION_BF16, 1.0}, {GateKind::kMinSpeedup, v1::PRECISION_BF16, 2.0}};
+  const Gate gates[] = {{GateKind::kMinSpeedup, v1::PRECISION_BF16, 1.0},
+                        {GateKind::kMinSpeedup, v1::PRECISION_BF16, 2.0}};
   const std::vector<GateResult> results = CheckGates(Parse(), gates);
   EXPECT_EQ(results[0].outcome, GateOutcome::kPassed);
   EXPECT_EQ(results[1].outcome, GateOutcome::kFailed);

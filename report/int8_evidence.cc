@@ -46,9 +46,8 @@ std::string ConfigTable(const v1::Report& report) {
     absl::StrAppend(&text, "quantization configurations tried for the accuracy goal (*: chosen):\n");
     for (const v1::TriedConfig& tried : goal.configs()) {
       absl::StrAppendFormat(&text, "  %s %9s  top-1 drop %7.4f  cosine %.6f  %-6s  %s\n",
-                            tried.config() == goal.config() ? "*" : " ", Decibels(tried.sqnr_db()),
-                            tried.top1_drop(), tried.cosine(), tried.met() ? "met" : "missed",
-                            Printable(tried.config()));
+                            tried.config() == goal.config() ? "*" : " ", Decibels(tried.sqnr_db()), tried.top1_drop(),
+                            tried.cosine(), tried.met() ? "met" : "missed", Printable(tried.config()));
     }
   }
   return text;

@@ -26,10 +26,31 @@ constexpr char kReport[] = R"pb(
   variants {
     precision: PRECISION_INT8
     int8_share: 1
-    decisions { node: "conv_1" op: "conv" precision: PRECISION_INT8 rule: "int8.contraction" reason: "conv" sqnr_alone_db: 40.25 }
+    decisions {
+      node: "conv_1"
+      op: "conv"
+      precision: PRECISION_INT8
+      rule: "int8.contraction"
+      reason: "conv"
+      sqnr_alone_db: 40.25
+    }
     decisions { node: "pool" op: "max_pool" precision: PRECISION_INT8 rule: "int8.between" reason: "max_pool" }
-    decisions { node: "fc\n" op: "matmul" precision: PRECISION_FP32 rule: "int8.accuracy" reason: "raised" sqnr_alone_db: 12.5 }
-    decisions { node: "d" op: "conv" precision: PRECISION_INT8 rule: "int8.contraction" reason: "conv" sqnr_alone_db: 999 }
+    decisions {
+      node: "fc\n"
+      op: "matmul"
+      precision: PRECISION_FP32
+      rule: "int8.accuracy"
+      reason: "raised"
+      sqnr_alone_db: 12.5
+    }
+    decisions {
+      node: "d"
+      op: "conv"
+      precision: PRECISION_INT8
+      rule: "int8.contraction"
+      reason: "conv"
+      sqnr_alone_db: 999
+    }
     saturation { node: "conv_1" saturation: "safe" most: 30000 least: -1200 }
     saturation { node: "d" saturation: "safe" }
     saturation { node: "e" saturation: "7 bits" most: 31000 least: -31500 }
@@ -40,17 +61,16 @@ TEST(SaturationNote, CountsAndSaysWhatItMeansHere) {
   v1::Report report = Parse(kReport);
   v1::Variant& int8 = *report.mutable_variants(1);
   EXPECT_EQ(SaturationNote(report.variants(0), report.environment()), "");
-  EXPECT_EQ(
-      SaturationNote(int8, report.environment()),
-      "int16 saturation: 2 safe, 1 safe with 7-bit weights; on CPUs without VNNI all run in int8");
+  EXPECT_EQ(SaturationNote(int8, report.environment()),
+            "int16 saturation: 2 safe, 1 safe with 7-bit weights; on CPUs without VNNI all run in int8");
   EXPECT_THAT(Details(report), Contains(HasSubstr("int8: int16 saturation: 2 safe")));
   int8.mutable_saturation(0)->set_saturation("may saturate");
   int8.mutable_saturation(1)->set_saturation("s8 activations");
   report.mutable_environment()->set_native_int8(false);
-  EXPECT_EQ(
-      SaturationNote(int8, report.environment()),
-      "int16 saturation: 1 safe with 7-bit weights, 1 may saturate, 1 with s8 activations; on this CPU, without VNNI, 2 "
-      "run in fp32");
+  EXPECT_EQ(SaturationNote(int8, report.environment()),
+            "int16 saturation: 1 safe with 7-bit weights, 1 may saturate, 1 with s8 activations; on this CPU, without "
+            "VNNI, 2 "
+            "run in fp32");
 }
 
 TEST(SaturationTable, OneLinePerLayer) {
@@ -70,9 +90,8 @@ TEST(ExplainPrecision, OfInt8WithRangesAndSqnr) {
   report.mutable_variants(1)->mutable_decisions(0)->set_result_min(-1.25);
   report.mutable_variants(1)->mutable_decisions(0)->set_result_max(6);
   report.mutable_variants(1)->clear_saturation();
-  EXPECT_EQ(
-      ExplainPrecision(report),
-      R"(precision of each node of int8:
+  EXPECT_EQ(ExplainPrecision(report),
+            R"(precision of each node of int8:
   precision  node    op        range       SQNR if only this is int8  rule              reason
   int8       conv_1  conv      [-1.25, 6]  40.2 dB                    int8.contraction  conv
   int8       pool    max_pool  -           -                          int8.between      max_pool
@@ -101,7 +120,8 @@ TEST(ConfigTable, OneLinePerConfigInTheOrderOfTheSearch) {
       12.5 dB  top-1 drop  0.2500  cosine 0.750000  missed  min-max
   *   20.5 dB  top-1 drop  0.0000  cosine 0.999500  met     percentile, smooth-quant
 )");
-  EXPECT_THAT(Notes(report), Contains("int8: accuracy goal reached: 20.5 dB (at least 20.0); configuration percentile, smooth-quant"));
+  EXPECT_THAT(Notes(report),
+              Contains("int8: accuracy goal reached: 20.5 dB (at least 20.0); configuration percentile, smooth-quant"));
   report.mutable_variants(0)->mutable_goal()->mutable_configs()->DeleteSubrange(1, 1);
   EXPECT_EQ(ConfigTable(report), "") << "the user's own alone";
   EXPECT_THAT(Notes(report), Contains("int8: accuracy goal reached: 20.5 dB (at least 20.0)"));
@@ -110,8 +130,9 @@ TEST(ConfigTable, OneLinePerConfigInTheOrderOfTheSearch) {
 TEST(SensitivityTable, TheWorstFirst) {
   EXPECT_EQ(SensitivityTable(v1::Report(), 10), "") << "not measured";
   v1::Report report = Parse(kReport);
-  EXPECT_EQ(SensitivityTable(report, 10),
-            R"(per-layer sensitivity: SQNR of the model when only this node is int8, worst first (3 of 3); precision in the file:
+  EXPECT_EQ(
+      SensitivityTable(report, 10),
+      R"(per-layer sensitivity: SQNR of the model when only this node is int8, worst first (3 of 3); precision in the file:
     12.5 dB  fp32  fc\x0a  matmul
     40.2 dB  int8  conv_1  conv
       exact  int8  d       conv

@@ -28,7 +28,11 @@ TEST(Notes, AreFewHoweverMuchIsKnown) {
       opaque_ops: "MyOp (2)"
       emulated: true
       int8_share: -1
-      benchmark { samples: 9 peak_rss_bytes: 4000 speedup { verdict: VERDICT_FASTER } }
+      benchmark {
+        samples: 9
+        peak_rss_bytes: 4000
+        speedup { verdict: VERDICT_FASTER }
+      }
     }
     benchmark_run {
       preset: BENCHMARK_PRESET_QUICK
@@ -38,10 +42,10 @@ TEST(Notes, AreFewHoweverMuchIsKnown) {
       self_check { speedup { median: 1.001 low: 0.995 high: 1.008 } }
     }
   )pb");
-  EXPECT_THAT(Notes(report), ElementsAre("bf16: converted 35 of 60 nodes to bfloat16 with 3 casts",
-                                         "dialect: onnxruntime",
-                                         "benchmark: quick (indicative), 5 rounds of 1 s, A/A test (fp32 against itself) "
-                                         "1.001 (0.995 .. 1.008)"));
+  EXPECT_THAT(Notes(report),
+              ElementsAre("bf16: converted 35 of 60 nodes to bfloat16 with 3 casts", "dialect: onnxruntime",
+                          "benchmark: quick (indicative), 5 rounds of 1 s, A/A test (fp32 against itself) "
+                          "1.001 (0.995 .. 1.008)"));
 }
 
 TEST(Details, LatencyAndSetup) {
@@ -74,11 +78,10 @@ TEST(Details, FusionsByKindAndCasts) {
     variants { precision: PRECISION_BF16 casts_planned: 12 casts_in_file: 11 casts_run: 3 }
     variants { precision: PRECISION_FP16 casts_in_file: 4 casts_run: -1 }
   )pb");
-  EXPECT_THAT(Details(report),
-              ElementsAre("fp32: fused: 12 x fuse-activation, 1 x fold-offset",
-                          "fp32: outputs before and after 9 runs of passes agree",
-                          "bf16: casts: 12 planned, 11 in the file, 3 run as steps of their own",
-                          "fp16: casts: 0 planned, 4 in the file"));
+  EXPECT_THAT(Details(report), ElementsAre("fp32: fused: 12 x fuse-activation, 1 x fold-offset",
+                                           "fp32: outputs before and after 9 runs of passes agree",
+                                           "bf16: casts: 12 planned, 11 in the file, 3 run as steps of their own",
+                                           "fp16: casts: 0 planned, 4 in the file"));
   EXPECT_THAT(Notes(report), IsEmpty());
 }
 
@@ -99,8 +102,8 @@ TEST(Notes, CalibrationDataOfInt8) {
     row.set_channels(3);
     calibration.add_not_converged(tensor);
   }
-  EXPECT_THAT(Notes(report), ElementsAre("int8: 95.1 % of MACs in int8",
-                                         "calibration: 50 samples; percentile; out/net.ranges.json"));
+  EXPECT_THAT(Notes(report),
+              ElementsAre("int8: 95.1 % of MACs in int8", "calibration: 50 samples; percentile; out/net.ranges.json"));
   EXPECT_THAT(Details(report),
               ElementsAre("calibration: always-zero channels in 2 tensors: a (3), b\\x0a (3)",
                           "calibration: not converged, 2 ranges still grew at the last sample, give more: a, b\\x0a"));

@@ -84,7 +84,8 @@ std::string LossSentence(const v1::ProfiledVariant& variant) {
   }
   const double share = variant.whole_us() > 0 ? 100 * total / variant.whole_us() : 0;
   if (!variant.disturbances().empty()) {
-    return absl::StrFormat("The times are not reliable (%s): profile again on an idle machine.", absl::StrJoin(variant.disturbances(), ", "));
+    return absl::StrFormat("The times are not reliable (%s): profile again on an idle machine.",
+                           absl::StrJoin(variant.disturbances(), ", "));
   }
   if (parts.empty()) return absl::StrCat("Nothing is lost of ", Milliseconds(variant.whole_us()), OfPeak(variant), ".");
   return absl::StrFormat("Of %s, %s (%.1f %%) are lost: %s%s.", Milliseconds(variant.whole_us()), Milliseconds(total),

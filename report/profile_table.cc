@@ -55,7 +55,7 @@ std::string Aligned(const std::vector<Column>& columns) {
 
 std::string Steps(const v1::ProfiledVariant& variant, int top) {
   std::vector<Column> columns = {{"saving us"},    {"median us"},     {"isolated us"}, {"cold us"}, {"share"},
-                                 {"GFLOP/s"},      {"peak"},          {"GB/s"},       {"step"},    {"op", false},
+                                 {"GFLOP/s"},      {"peak"},          {"GB/s"},        {"step"},    {"op", false},
                                  {"types", false}, {"kernel", false}, {"name", false}};
   const int count = top > 0 ? std::min(top, variant.steps_size()) : variant.steps_size();
   for (int i = 0; i < count; ++i) {
@@ -139,12 +139,13 @@ std::string ProfileTable(const v1::Profile& profile, int top) {
   std::string text;
   for (const v1::ProfiledVariant& variant : profile.variants()) {
     if (!text.empty()) absl::StrAppend(&text, "\n");
-    absl::StrAppendFormat(
-        &text,
-        "%s %s, batch %d, %d thread%s: %.3f ms (best %.3f ms, %d runs), sum of isolated steps %.3f ms, with a cold cache %.3f ms\n",
-        Printable(profile.model()), PrecisionName(variant.precision()), profile.batch(), profile.threads(),
-        profile.threads() == 1 ? "" : "s", variant.whole_us() * 1e-3, variant.whole_min_us() * 1e-3, variant.runs(),
-        variant.isolated_us() * 1e-3, variant.cold_cache_us() * 1e-3);
+    absl::StrAppendFormat(&text,
+                          "%s %s, batch %d, %d thread%s: %.3f ms (best %.3f ms, %d runs), sum of isolated steps %.3f "
+                          "ms, with a cold cache %.3f ms\n",
+                          Printable(profile.model()), PrecisionName(variant.precision()), profile.batch(),
+                          profile.threads(), profile.threads() == 1 ? "" : "s", variant.whole_us() * 1e-3,
+                          variant.whole_min_us() * 1e-3, variant.runs(), variant.isolated_us() * 1e-3,
+                          variant.cold_cache_us() * 1e-3);
     absl::StrAppend(&text, Steps(variant, top));
     if (top > 0 && variant.steps_size() > top)
       absl::StrAppend(&text, "and ", variant.steps_size() - top, " more steps\n");

@@ -14,7 +14,16 @@ using ::testing::Not;
 
 constexpr char kVariant[] = R"pb(
   precision: PRECISION_FP32
-  steps { index: 0 name: "in" op: "reorder" kernel: "jit:uni" median_us: 10 isolated_us: 4 conversion: true reorders: 1 }
+  steps {
+    index: 0
+    name: "in"
+    op: "reorder"
+    kernel: "jit:uni"
+    median_us: 10
+    isolated_us: 4
+    conversion: true
+    reorders: 1
+  }
   steps { index: 1 name: "a" op: "conv" kernel: "brgconv" median_us: 50 isolated_us: 48 gflops: 80 peak_share: 0.8 }
   steps {
     index: 2
@@ -72,7 +81,8 @@ TEST(ProfileTest, ChecksSayWhatIsKept) {
   variant.set_live_bytes(800'000);
   CompleteProfile(variant);
   EXPECT_FALSE(variant.checks(0).ok());
-  EXPECT_EQ(variant.loss(), "The times are not reliable (2.0 running tasks on 1 cores): profile again on an idle machine.");
+  EXPECT_EQ(variant.loss(),
+            "The times are not reliable (2.0 running tasks on 1 cores): profile again on an idle machine.");
   EXPECT_FALSE(variant.checks(3).ok());
   EXPECT_FALSE(variant.checks(4).ok());
   EXPECT_THAT(variant.checks(4).text(), HasSubstr("1.38 x"));
@@ -81,7 +91,8 @@ TEST(ProfileTest, ChecksSayWhatIsKept) {
 TEST(ProfileTest, TheSentenceNamesTheLargestLossFirst) {
   EXPECT_EQ(Variant().loss(),
             "Of 0.100 ms, 0.026 ms (26.0 %) are lost: 0.012 ms in 2 of 4 steps that are slower within the run "
-            "than isolated (0.007 ms of it because weights are not in the cache; most in conv 'b' by brgconv: 0.010 ms), 0.010 ms in 1 "
+            "than isolated (0.007 ms of it because weights are not in the cache; most in conv 'b' by brgconv: 0.010 "
+            "ms), 0.010 ms in 1 "
             "conversions of layout or type (most for 'in': 0.010 ms), 0.004 ms "
             "between the steps and at inputs and outputs; isolated, the steps with MACs reach 85 % of the peak.");
 }

@@ -170,7 +170,13 @@ TEST(ExplainPrecision, OneLinePerNodeOfEveryConvertedVariant) {
     variants {
       precision: PRECISION_BF16
       decisions { node: "conv_1" op: "conv" precision: PRECISION_BF16 rule: "lists.allow" reason: "allow list: Conv2D" }
-      decisions { node: "e\n" op: "exp" precision: PRECISION_FP32 rule: "lists.deny-propagation" reason: "deny list: Exp" }
+      decisions {
+        node: "e\n"
+        op: "exp"
+        precision: PRECISION_FP32
+        rule: "lists.deny-propagation"
+        reason: "deny list: Exp"
+      }
     }
   )pb");
   EXPECT_EQ(ExplainPrecision(report), R"(precision of each node of bf16:

@@ -179,8 +179,8 @@ TEST_F(CommandsTest, WrongFlagsAreUsageErrors) {
 
 TEST_F(CommandsTest, WhatChangesAPlanNeedsOne) {
   const std::vector<std::vector<std::string>> flags = {
-      {"--policy", "p.yaml"}, {"--precision", "fp16"}, {"--lists-version", "itex"},  {"--op-types", "fc"},
-      {"--keep-first"},       {"--keep-last"},         {"--pass", "f(a=1)"}, {"--verify-passes"}};
+      {"--policy", "p.yaml"}, {"--precision", "fp16"}, {"--lists-version", "itex"}, {"--op-types", "fc"},
+      {"--keep-first"},       {"--keep-last"},         {"--pass", "f(a=1)"},        {"--verify-passes"}};
   for (const std::vector<std::string>& flag : flags) {
     std::vector<std::string> words = {"inspect", "m.onnx"};
     words.insert(words.end(), flag.begin(), flag.end());

@@ -84,7 +84,8 @@ absl::Status Compare(const Flags& flags) {
   comparison->set_b(flags.b);
 
   std::vector<std::string> warnings;
-  for (const std::string& warning : comparison->warnings()) warnings.push_back(absl::StrCat("not comparable: ", warning));
+  for (const std::string& warning : comparison->warnings())
+    warnings.push_back(absl::StrCat("not comparable: ", warning));
   PrintWarnings(warnings);
   HALFTONE_RETURN_IF_ERROR(
       PrintResult(flags.json ? report::MessageToJson(*comparison) : report::ComparisonTable(*comparison)));
@@ -97,8 +98,7 @@ absl::Status Compare(const Flags& flags) {
     return absl::OkStatus();
   }
   return client::WithReason(
-      absl::FailedPreconditionError(absl::StrCat("--max-slowdown ", flags.max_slowdown, " failed")),
-      kReasonGateFailed);
+      absl::FailedPreconditionError(absl::StrCat("--max-slowdown ", flags.max_slowdown, " failed")), kReasonGateFailed);
 }
 
 }  // namespace
@@ -110,7 +110,8 @@ void AddCompare(CLI::App& app, Action* action) {
   command.add_option("A", flags->a, "report.json of the baseline")->required()->type_name("");
   command.add_option("B", flags->b, "report.json to compare with it")->required()->type_name("");
   command
-      .add_option("--max-slowdown", flags->max_slowdown, "exit with 4 where B could be slower than A by more; a share, e.g. 0.05")
+      .add_option("--max-slowdown", flags->max_slowdown,
+                  "exit with 4 where B could be slower than A by more; a share, e.g. 0.05")
       ->type_name("SHARE");
   command.add_flag("--allow-noisy", flags->allow_noisy, "no error (exit code 9) when a benchmark is INVALID");
   command.add_flag("--json", flags->json, "print a halftone.v1.Comparison");

@@ -166,9 +166,10 @@ void AddPlanFlags(CLI::App& app, PolicyFlags* flags) {
 
 void AddPlannerFlags(CLI::App& app, PolicyFlags* flags) {
   app.option_defaults()->group(kAdvancedGroup);
-  app.add_option("--planner", flags->planner,
-                 "how nodes are chosen: lists (default), the allow and deny lists of TensorFlow's auto mixed precision; "
-                 "placement, as Paddle does")
+  app.add_option(
+         "--planner", flags->planner,
+         "how nodes are chosen: lists (default), the allow and deny lists of TensorFlow's auto mixed precision; "
+         "placement, as Paddle does")
       ->type_name("PLANNER");
   AddPlanFlags(app, flags);
   app.add_flag("--bf16-math-mode", flags->bf16_math_mode, "fp32 MatMul and convolution may compute in bf16");
@@ -260,10 +261,11 @@ absl::StatusOr<v1::Policy> ToPolicy(const PolicyFlags& flags) {
   for (const std::string& name : flags.precisions) {
     const std::optional<v1::Precision> precision = report::ParsePrecision(name);
     if (!precision || *precision == v1::PRECISION_ORIGINAL) {
-      return UsageError(
-          absl::StrCat("--precision ", name, ": no such precision",
-                       client::DidYouMean(name, {report::PrecisionName(v1::PRECISION_FP32), report::PrecisionName(v1::PRECISION_BF16),
-                                                 report::PrecisionName(v1::PRECISION_FP16), report::PrecisionName(v1::PRECISION_INT8)})));
+      return UsageError(absl::StrCat(
+          "--precision ", name, ": no such precision",
+          client::DidYouMean(name,
+                             {report::PrecisionName(v1::PRECISION_FP32), report::PrecisionName(v1::PRECISION_BF16),
+                              report::PrecisionName(v1::PRECISION_FP16), report::PrecisionName(v1::PRECISION_INT8)})));
     }
     const auto& wanted = policy.precisions();
     if (std::find(wanted.begin(), wanted.end(), *precision) == wanted.end()) policy.add_precisions(*precision);

@@ -71,7 +71,9 @@ absl::Status Inspect(const Flags& flags, Interrupts& interrupts) {
 // The flags of `optimize` that change a plan, in a group of their own.
 void AddFlagsOfPlan(CLI::App& command, Flags* flags) {
   const size_t others = command.get_options().size();
-  command.add_option("--policy", flags->policy.file, "YAML or JSON file with all precision settings; flags override it")->type_name("FILE");
+  command
+      .add_option("--policy", flags->policy.file, "YAML or JSON file with all precision settings; flags override it")
+      ->type_name("FILE");
   command.add_option("--precision", flags->policy.precisions, "plan for this type (default: bf16)")
       ->expected(1)
       ->check(CLI::IsMember({"bf16", "fp16"}))

@@ -84,13 +84,13 @@ absl::Status SetEnums(const Int8Flags& flags, v1::Int8Policy* policy) {
     policy->set_fallback_precision(*precision);
   }
   if (!flags.quant_format.empty()) {
-    HALFTONE_ASSIGN_OR_RETURN(const int format, EnumNumber("--quant-format", flags.quant_format, "format",
-                                                           *v1::QuantFormat_descriptor()));
+    HALFTONE_ASSIGN_OR_RETURN(
+        const int format, EnumNumber("--quant-format", flags.quant_format, "format", *v1::QuantFormat_descriptor()));
     policy->set_quant_format(static_cast<v1::QuantFormat>(format));
   }
   if (!flags.mode.empty()) {
-    HALFTONE_ASSIGN_OR_RETURN(const int mode, EnumNumber("--int8-mode", flags.mode, "mode",
-                                                         *v1::Int8Mode_descriptor()));
+    HALFTONE_ASSIGN_OR_RETURN(const int mode,
+                              EnumNumber("--int8-mode", flags.mode, "mode", *v1::Int8Mode_descriptor()));
     policy->set_mode(static_cast<v1::Int8Mode>(mode));
   }
   return absl::OkStatus();
@@ -108,9 +108,10 @@ absl::Status SetTrimRanges(const std::string& text, v1::Int8Policy* policy) {
 
 void AddQuantizationFlags(CLI::App& app, Int8Flags* flags) {
   app.option_defaults()->group(kInt8Group);
-  app.add_option("--int8-mode", flags->mode,
-                 "static (default): weights and activations, with --calibration; dynamic: MatMul with constant weights, "
-                 "each run finds the activation ranges; weight-only: weights, dequantized to fp32 for computing")
+  app.add_option(
+         "--int8-mode", flags->mode,
+         "static (default): weights and activations, with --calibration; dynamic: MatMul with constant weights, "
+         "each run finds the activation ranges; weight-only: weights, dequantized to fp32 for computing")
       ->type_name("MODE");
   app.add_option("--quant-format", flags->quant_format,
                  "qdq (default): QuantizeLinear and DequantizeLinear around standard ops, or FakeQuant; qoperator: "
@@ -135,8 +136,9 @@ void AddAdvancedInt8Flags(CLI::App& app, Int8Flags* flags) {
   app.add_flag("--clip-weights", flags->clip_weights, "MSE-optimal weight clipping");
   app.add_flag("--no-bias-correction", flags->no_bias_correction, "no correction of biases for rounded weights");
   app.add_flag("--no-equalization", flags->no_equalization, "no cross-layer equalization");
-  app.add_option("--trim-ranges", flags->trim_ranges,
-                 "of --ranges that are a TensorFlow log: percentage of outlier records dropped at each end (default: 5)")
+  app.add_option(
+         "--trim-ranges", flags->trim_ranges,
+         "of --ranges that are a TensorFlow log: percentage of outlier records dropped at each end (default: 5)")
       ->type_name("PERCENT");
   app.add_flag("--no-ranges-cache", flags->no_ranges_cache,
                "calibrate again: do not reuse the ranges of an earlier job with the same model and samples");
@@ -154,9 +156,10 @@ void AddInt8Flags(CLI::App& app, Int8Flags* flags) {
   app.add_option("--percentile", flags->percentile, "of calibration method percentile (default: 99.99)")
       ->check(CLI::Range(50.0, 100.0))
       ->type_name("P");
-  app.add_option("--ranges", flags->ranges,
-                 "activation ranges instead of --calibration: NAME.ranges.json of another run, or a log of TensorFlow's "
-                 "insert_logging")
+  app.add_option(
+         "--ranges", flags->ranges,
+         "activation ranges instead of --calibration: NAME.ranges.json of another run, or a log of TensorFlow's "
+         "insert_logging")
       ->type_name("FILE");
   AddQuantizationFlags(app, flags);
 }

@@ -29,7 +29,8 @@ absl::Status LeaveJob(Session& session, const std::string& name, const FollowOpt
   Say(absl::StrCat("\nInterrupted. The job keeps running", may_cancel ? "; Ctrl-C once more cancels it" : "",
                    ". To watch it, or to cancel it:\n  halftone jobs watch ", name, server, options.resume_flags,
                    "\n  halftone jobs cancel ", name, server));
-  if (!may_cancel || !session.interrupts().WaitForCtrlC(2, kSecondCtrlC)) return Interrupted(absl::StrCat("left ", name));
+  if (!may_cancel || !session.interrupts().WaitForCtrlC(2, kSecondCtrlC))
+    return Interrupted(absl::StrCat("left ", name));
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<client::Client> client, session.ReconnectIgnoringInterrupts());
   HALFTONE_RETURN_IF_ERROR(client->CancelJob(name).status());
   return Interrupted(absl::StrCat("cancelled ", name));
@@ -38,7 +39,8 @@ absl::Status LeaveJob(Session& session, const std::string& name, const FollowOpt
 // Writes the files of a failed job, which reproduce the failure. An error of that is only printed.
 void SaveErrorFiles(Session& session, const v1::Job& job, const std::string& out) {
   for (const v1::File& file : job.error().files()) {
-    if (out.empty()) Say(absl::StrCat(job.name(), " left ", file.path(), ", which reproduces the failure: give --out DIR"));
+    if (out.empty())
+      Say(absl::StrCat(job.name(), " left ", file.path(), ", which reproduces the failure: give --out DIR"));
   }
   if (job.error().files().empty() || out.empty()) return;
   v1::Job left;

@@ -56,8 +56,9 @@ class JobTest : public WithInterrupts, public client::WithFakeServer {
   void AddResultsOfOptimize() {
     v1::Report report;
     report.set_model("net.onnx");
-    const std::pair<v1::Precision, const char*> artifacts[] = {
-        {v1::PRECISION_ORIGINAL, "net.onnx"}, {v1::PRECISION_FP32, "net.fp32.onnx"}, {v1::PRECISION_BF16, "net.bf16.onnx"}};
+    const std::pair<v1::Precision, const char*> artifacts[] = {{v1::PRECISION_ORIGINAL, "net.onnx"},
+                                                               {v1::PRECISION_FP32, "net.fp32.onnx"},
+                                                               {v1::PRECISION_BF16, "net.bf16.onnx"}};
     for (const auto& [precision, path] : artifacts) {
       v1::Variant& variant = *report.add_variants();
       variant.set_precision(precision);

@@ -91,7 +91,9 @@ absl::Status Watch(const Flags& flags, Interrupts& interrupts) {
   const bool quiet = flags.outcome.quiet;
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Open(flags, interrupts));
   const std::string resume_flags = flags.out.empty() ? "" : absl::StrCat(" --out ", ShellQuote(flags.out));
-  HALFTONE_ASSIGN_OR_RETURN(const FinishedJob finished, FollowJob(*session, flags.name, {.quiet = quiet, .resume_flags = resume_flags, .out = flags.out}));
+  HALFTONE_ASSIGN_OR_RETURN(
+      const FinishedJob finished,
+      FollowJob(*session, flags.name, {.quiet = quiet, .resume_flags = resume_flags, .out = flags.out}));
   client::Client& client = session->client();
   const v1::Job& job = finished.job;
   if (job.spec().has_inspect()) {

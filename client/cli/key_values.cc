@@ -25,9 +25,7 @@ std::vector<std::string> KeysOf(const google::protobuf::Descriptor& type) {
 }  // namespace
 
 absl::Status SetKeyValue(const std::string& flag, const std::string& text, google::protobuf::Message* message) {
-  const auto error = [&](const std::string& why) {
-    return UsageError(absl::StrCat("--", flag, " ", text, ": ", why));
-  };
+  const auto error = [&](const std::string& why) { return UsageError(absl::StrCat("--", flag, " ", text, ": ", why)); };
   const google::protobuf::Descriptor& type = *message->GetDescriptor();
   const std::vector<std::string> keys = KeysOf(type);
   const size_t equals = text.find('=');

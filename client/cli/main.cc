@@ -36,7 +36,9 @@ std::string UnknownCommand(const CLI::App& app, int argc, char** argv) {
 }
 
 ExitCode Main(int argc, char** argv) {
-  CLI::App app("Halftone converts ONNX and TensorFlow models to bf16, fp16 and int8 for CPUs, and measures speed and accuracy.", "halftone");
+  CLI::App app(
+      "Halftone converts ONNX and TensorFlow models to bf16, fp16 and int8 for CPUs, and measures speed and accuracy.",
+      "halftone");
   app.require_subcommand(1);
   app.footer(kFooter);
   app.get_formatter()->column_width(36);

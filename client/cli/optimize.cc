@@ -160,8 +160,8 @@ void AddReportFlags(CLI::App& command, Flags* flags) {
 
 void AddOptimize(CLI::App& app, Action* action) {
   const auto flags = std::make_shared<Flags>();
-  CLI::App& command =
-      *app.add_subcommand("optimize", "convert a model to bf16, fp16 or int8, evaluate, measure and write the variants");
+  CLI::App& command = *app.add_subcommand(
+      "optimize", "convert a model to bf16, fp16 or int8, evaluate, measure and write the variants");
   command.footer(kExample);
   AddOutputFlags(command, flags.get());
   AddPrecisionFlags(command, "variants besides fp32, overrides the policy file (default: bf16)", &flags->policy);

@@ -10,6 +10,7 @@
 #include "client/cli/exit_codes.h"
 #include "client/cli/flags.h"
 #include "client/status.h"
+#include "report/explain_fusion.h"
 #include "report/explain_precision.h"
 #include "report/export.h"
 #include "report/int8_evidence.h"
@@ -17,7 +18,6 @@
 #include "report/names.h"
 #include "report/notes.h"
 #include "report/table.h"
-#include "report/explain_fusion.h"
 
 namespace halftone::cli {
 namespace {
@@ -50,7 +50,8 @@ std::vector<std::string> AllWarnings(const v1::Report& report, const std::vector
 absl::Status Noisy(const std::string& what) {
   return client::WithReason(
       absl::FailedPreconditionError(absl::StrCat(
-          what, ": the machine is too noisy; measure on an idle machine, longer (--preset standard), or --allow-noisy")),
+          what,
+          ": the machine is too noisy; measure on an idle machine, longer (--preset standard), or --allow-noisy")),
       kReasonBenchmarkInvalid);
 }
 
@@ -107,8 +108,7 @@ void AddDisplayFlags(CLI::App& app, OutcomeFlags* flags) {
   app.add_flag("--details", flags->details, "also print fused ops, latency percentiles, memory and INT8 saturation");
   app.add_flag("--quiet", flags->quiet, "print no progress and no notes");
   app.add_flag("--json", flags->json, "print exactly report.json on stdout, no table");
-  app.add_option("--summary", flags->summary_file,
-                 "append a Markdown summary to this file, e.g. $GITHUB_STEP_SUMMARY")
+  app.add_option("--summary", flags->summary_file, "append a Markdown summary to this file, e.g. $GITHUB_STEP_SUMMARY")
       ->type_name("FILE.md");
 }
 

@@ -81,7 +81,8 @@ absl::Status PrintProfile(client::Client& client, const FinishedJob& finished, b
 
 void AddProfile(CLI::App& app, Action* action) {
   const auto flags = std::make_shared<Flags>();
-  CLI::App& command = *app.add_subcommand("profile", "show where the time of a model goes, step by step, and what could be saved");
+  CLI::App& command =
+      *app.add_subcommand("profile", "show where the time of a model goes, step by step, and what could be saved");
   command.footer(kExample);
   AddModelFlags(command, &flags->model);
   AddShapeFlags(command, &flags->benchmark);

@@ -30,8 +30,8 @@ TEST_F(ProgressTest, LinesAtStageChangesAndElseEveryTenSeconds) {
     progress.Update("measure", i, 40);
   }
   progress.Finish();
-  EXPECT_THAT(written_, ElementsAre("import\n", "measure 1/40\n", "measure 11/40\n", "measure 21/40\n",
-                                    "measure 31/40\n"));
+  EXPECT_THAT(written_,
+              ElementsAre("import\n", "measure 1/40\n", "measure 11/40\n", "measure 21/40\n", "measure 31/40\n"));
 }
 
 TEST_F(ProgressTest, BarIsDrawnOverItselfAndRemoved) {

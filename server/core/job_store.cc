@@ -282,7 +282,8 @@ absl::Status JobStore::AddStateEvent(const std::string& name, v1::JobState state
 
 absl::StatusOr<std::map<v1::JobState, int64_t>> JobStore::CountByState() {
   std::map<v1::JobState, int64_t> counts;
-  for (const v1::JobState state : {v1::JOB_STATE_QUEUED, v1::JOB_STATE_RUNNING, v1::JOB_STATE_SUCCEEDED, v1::JOB_STATE_FAILED, v1::JOB_STATE_CANCELLED})
+  for (const v1::JobState state : {v1::JOB_STATE_QUEUED, v1::JOB_STATE_RUNNING, v1::JOB_STATE_SUCCEEDED,
+                                   v1::JOB_STATE_FAILED, v1::JOB_STATE_CANCELLED})
     counts[state] = 0;
   const absl::MutexLock lock(&mutex_);
   HALFTONE_ASSIGN_OR_RETURN(Statement rows, database_.Prepare("SELECT state, count(*) FROM job GROUP BY state"));

@@ -97,7 +97,11 @@ absl::StatusOr<v1::Job> JobStore::Cancel(const std::string& name, bool* cancelle
       HALFTONE_ASSIGN_OR_RETURN(
           Statement update,
           database_.Prepare("UPDATE job SET state = ?, end_us = ? WHERE name = ? AND state IN (?, ?)"));
-      update.Bind(1, v1::JOB_STATE_CANCELLED).Bind(2, NowMicros()).BindText(3, name).Bind(4, v1::JOB_STATE_QUEUED).Bind(5, v1::JOB_STATE_RUNNING);
+      update.Bind(1, v1::JOB_STATE_CANCELLED)
+          .Bind(2, NowMicros())
+          .BindText(3, name)
+          .Bind(4, v1::JOB_STATE_QUEUED)
+          .Bind(5, v1::JOB_STATE_RUNNING);
       HALFTONE_RETURN_IF_ERROR(update.Run());
       changed = database_.changes() > 0;
       if (changed) HALFTONE_RETURN_IF_ERROR(AddStateEvent(name, v1::JOB_STATE_CANCELLED));

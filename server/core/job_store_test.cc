@@ -195,7 +195,8 @@ TEST_F(JobStoreTest, ForeignTokensAreRefused) {
        {std::string("x"), token + "0 ", absl::StrCat(token, "-1"), std::string("1-1-"), std::string("2-1-5")}) {
     EXPECT_EQ(store_->List(2, bad, v1::JOB_STATE_QUEUED).status().code(), StatusCode::kInvalidArgument) << bad;
   }
-  EXPECT_EQ(store_->List(2, token, v1::JOB_STATE_RUNNING).status().code(), StatusCode::kInvalidArgument) << "of another filter";
+  EXPECT_EQ(store_->List(2, token, v1::JOB_STATE_RUNNING).status().code(), StatusCode::kInvalidArgument)
+      << "of another filter";
 }
 
 TEST_F(JobStoreTest, UnknownJobs) {

@@ -29,12 +29,15 @@ void CheckRule(const std::string& path, const v1::NodeRule& rule, Violations& vi
       violations.Add(absl::StrCat(path, ".", field), absl::StrCat("is over ", kMaxPatternBytes, " bytes"));
     }
   }
-  const bool bounded = rule.min_precision() != v1::PRECISION_UNSPECIFIED || rule.max_precision() != v1::PRECISION_UNSPECIFIED;
-  for (const auto& [field, precision] : {std::pair("precision", rule.precision()), std::pair("min_precision", rule.min_precision()),
-                                         std::pair("max_precision", rule.max_precision())}) {
+  const bool bounded =
+      rule.min_precision() != v1::PRECISION_UNSPECIFIED || rule.max_precision() != v1::PRECISION_UNSPECIFIED;
+  for (const auto& [field, precision] :
+       {std::pair("precision", rule.precision()), std::pair("min_precision", rule.min_precision()),
+        std::pair("max_precision", rule.max_precision())}) {
     const bool needed = !bounded && field == std::string("precision");
     if (precision == v1::PRECISION_UNSPECIFIED && !needed) continue;
-    if (precision != v1::PRECISION_FP32 && precision != v1::PRECISION_BF16 && precision != v1::PRECISION_FP16 && precision != v1::PRECISION_INT8) {
+    if (precision != v1::PRECISION_FP32 && precision != v1::PRECISION_BF16 && precision != v1::PRECISION_FP16 &&
+        precision != v1::PRECISION_INT8) {
       violations.Add(absl::StrCat(path, ".", field), "should be fp32, bf16, fp16 or int8");
     }
   }
@@ -42,9 +45,11 @@ void CheckRule(const std::string& path, const v1::NodeRule& rule, Violations& vi
 
 void CheckGoal(const std::string& path, const v1::AccuracyGoal& goal, Violations& violations) {
   if (goal.has_top1_drop()) {
-    violations.CheckNumber(path + ".top1_drop", goal.top1_drop(), 0, kMaxTop1Drop, "a share, 0 to 0.5 (0.01: one percentage point),");
+    violations.CheckNumber(path + ".top1_drop", goal.top1_drop(), 0, kMaxTop1Drop,
+                           "a share, 0 to 0.5 (0.01: one percentage point),");
   }
-  if (goal.has_sqnr()) violations.CheckNumber(path + ".sqnr", goal.sqnr(), -kMostDecibels, kMostDecibels, "dB, -1000 to 1000");
+  if (goal.has_sqnr())
+    violations.CheckNumber(path + ".sqnr", goal.sqnr(), -kMostDecibels, kMostDecibels, "dB, -1000 to 1000");
   if (goal.has_cosine()) violations.CheckNumber(path + ".cosine", goal.cosine(), -1, 1, "-1 to 1");
 }
 
@@ -65,8 +70,10 @@ void CheckInt8(const std::string& path, const v1::Int8Policy& int8, Violations& 
   if (fallback != v1::PRECISION_UNSPECIFIED && fallback != v1::PRECISION_FP32 && fallback != v1::PRECISION_BF16) {
     violations.Add(path + ".fallback_precision", "should be fp32 or bf16");
   }
-  if (!v1::QuantFormat_IsValid(int8.quant_format())) violations.Add(path + ".quant_format", "is no known format: qdq or qoperator");
-  if (!v1::Int8Mode_IsValid(int8.mode())) violations.Add(path + ".mode", "is no known mode: static, dynamic or weight-only");
+  if (!v1::QuantFormat_IsValid(int8.quant_format()))
+    violations.Add(path + ".quant_format", "is no known format: qdq or qoperator");
+  if (!v1::Int8Mode_IsValid(int8.mode()))
+    violations.Add(path + ".mode", "is no known mode: static, dynamic or weight-only");
   if (int8.has_trim_ranges()) {
     violations.CheckNumber(path + ".trim_ranges", int8.trim_ranges(), 0, kMedian, "percent, 0 to 50");
   }
@@ -80,18 +87,21 @@ void CheckInt8(const std::string& path, const v1::Int8Policy& int8, Violations& 
 }  // namespace
 
 void CheckPolicy(const std::string& path, const v1::Policy& policy, Violations& violations) {
-  if (!v1::Planner_IsValid(policy.planner())) violations.Add(path + ".planner", "is no known planner: lists or placement");
+  if (!v1::Planner_IsValid(policy.planner()))
+    violations.Add(path + ".planner", "is no known planner: lists or placement");
   for (int i = 0; i < policy.precisions_size(); ++i) {
     const v1::Precision precision = policy.precisions(i);
     if (!v1::Precision_IsValid(precision) || precision == v1::PRECISION_UNSPECIFIED) {
-      violations.Add(absl::StrCat(path, ".precisions[", i, "]"), "is no known precision: original, fp32, bf16, fp16 or int8");
+      violations.Add(absl::StrCat(path, ".precisions[", i, "]"),
+                     "is no known precision: original, fp32, bf16, fp16 or int8");
     }
   }
   if (policy.has_int8()) CheckInt8(path + ".int8", policy.int8(), violations);
   if (!v1::Dialect_IsValid(policy.dialect())) {
     violations.Add(path + ".dialect", "is no known dialect: portable, tensorflow, itex or onnxruntime");
   }
-  if (policy.passes_size() > kMaxPasses) violations.Add(path + ".passes", absl::StrCat("has over ", kMaxPasses, " passes"));
+  if (policy.passes_size() > kMaxPasses)
+    violations.Add(path + ".passes", absl::StrCat("has over ", kMaxPasses, " passes"));
   for (int i = 0; i < std::min(policy.passes_size(), kMaxPasses); ++i) {
     const std::string at = absl::StrCat(path, ".passes[", i, "]");
     if (policy.passes(i).empty()) violations.Add(at, "is empty: it should be a pass, as \"fold_batch_norms\"");

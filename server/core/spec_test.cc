@@ -107,10 +107,10 @@ TEST(CheckSpec, Int8) {
   int8.set_budget_seconds(-1);
   optimize.mutable_policy()->set_precisions(0, v1::PRECISION_BF16);
   const std::string at = "spec.optimize.policy.int8.";
-  EXPECT_EQ(FieldsOf(spec), (Fields{at + "percentile", at + "fallback_precision", at + "quant_format", at + "mode",
-                                    at + "trim_ranges", at + "accuracy_goal.top1_drop", at + "accuracy_goal.sqnr",
-                                    at + "accuracy_goal.cosine", at + "budget_seconds", "spec.optimize.ranges",
-                                    "spec.optimize.ranges"}));
+  EXPECT_EQ(FieldsOf(spec),
+            (Fields{at + "percentile", at + "fallback_precision", at + "quant_format", at + "mode", at + "trim_ranges",
+                    at + "accuracy_goal.top1_drop", at + "accuracy_goal.sqnr", at + "accuracy_goal.cosine",
+                    at + "budget_seconds", "spec.optimize.ranges", "spec.optimize.ranges"}));
   int8.Clear();
   int8.set_percentile(99);
   int8.set_budget_seconds(5);
@@ -175,8 +175,9 @@ TEST(CheckSpec, RulesForNodes) {
   policy.mutable_nodes(1)->set_max_precision(v1::PRECISION_ORIGINAL);
   policy.mutable_nodes(0)->clear_min_precision();
   policy.set_target_runtime(static_cast<v1::Policy::TargetRuntime>(77));
-  EXPECT_EQ(FieldsOf(spec), (Fields{"spec.optimize.policy.nodes[0].precision", "spec.optimize.policy.nodes[1].max_precision",
-                                    "spec.optimize.policy.target_runtime"}));
+  EXPECT_EQ(FieldsOf(spec),
+            (Fields{"spec.optimize.policy.nodes[0].precision", "spec.optimize.policy.nodes[1].max_precision",
+                    "spec.optimize.policy.target_runtime"}));
 }
 
 TEST(FileNameProblem, Table) {

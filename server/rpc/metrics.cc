@@ -60,10 +60,8 @@ Metrics::Metrics()
                     .Name("halftone_jobs_finished_total")
                     .Help("Jobs that reached a final state.")
                     .Register(*registry_)),
-      stage_seconds_(BuildHistogram()
-                         .Name("halftone_job_stage_seconds")
-                         .Help("Time of one stage of a job.")
-                         .Register(*registry_)),
+      stage_seconds_(
+          BuildHistogram().Name("halftone_job_stage_seconds").Help("Time of one stage of a job.").Register(*registry_)),
       ranges_(BuildCounter()
                   .Name("halftone_int8_ranges_total")
                   .Help("Ranges of int8 for calibration samples: made of them, or by an earlier job.")

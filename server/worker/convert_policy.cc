@@ -64,8 +64,9 @@ absl::Status SetPolicy(const v1::Policy& policy, OptimizeOptions& options) {
   Append(policy.op_types(), options.op_list);
   options.rules = ToRules(policy);
   options.bf16_math_mode = policy.bf16_math_mode();
-  options.target_runtime =
-      policy.target_runtime() == v1::Policy::TARGET_RUNTIME_ONNXRUNTIME ? TargetRuntime::kOnnxRuntime : TargetRuntime::kAny;
+  options.target_runtime = policy.target_runtime() == v1::Policy::TARGET_RUNTIME_ONNXRUNTIME
+                               ? TargetRuntime::kOnnxRuntime
+                               : TargetRuntime::kAny;
   options.policy_sha256 = PolicySha256(policy);
   options.force = policy.allow_emulation();
   if (policy.dialect() != v1::DIALECT_UNSPECIFIED) {

@@ -64,7 +64,8 @@ void WarnOfSharedSamples(v1::Report& report) {
     for (const v1::Digest& evaluated : report.samples()) {
       if (calibrated.sha256() != evaluated.sha256()) continue;
       report.add_warnings(
-          "int8 is evaluated on the samples that it was calibrated on: its accuracy on other samples may be lower; give "
+          "int8 is evaluated on the samples that it was calibrated on: its accuracy on other samples may be lower; "
+          "give "
           "different ones to --calibration and --eval");
       return;
     }
