@@ -277,7 +277,7 @@ class CalibrationRun {
     }
     for (const StepInfo& info : stage.plan->steps()) {
       // Steps of nested graphs bear the outer node and a longer label.
-      if (info.kernel != "view" || info.label != graph.Label(info.node)) continue;
+      if (info.kind != StepKind::kView || info.label != graph.Label(info.node)) continue;
       const ValueId view = graph.output(info.node), source = graph.input(info.node, 0);
       if (!IsSeen(graph, view) || !source.valid() || !IsSeen(graph, source)) continue;
       if (graph.shape(view).num_elements() != graph.shape(source).num_elements()) continue;

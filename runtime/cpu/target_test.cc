@@ -72,7 +72,7 @@ TEST(TargetTest, WhatItAcceptsRunsAsOneKernel) {
             for (const StepInfo& step : (*plan)->steps()) {
               if (step.op == "reorder") continue;
               ++kernels;
-              EXPECT_NE(step.kernel, "reference");
+              EXPECT_NE(step.kind, StepKind::kReference);
             }
             EXPECT_EQ(kernels, 1);
           }

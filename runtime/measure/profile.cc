@@ -76,7 +76,7 @@ class Profiler {
       }
       const StepFacts facts = bound.step->facts();
       step.reorders = facts.reorders;
-      for (const auto& [address, bytes] : facts.fixed) {
+      for (const auto& [address, bytes] : facts.constants) {
         step.bytes += static_cast<double>(bytes);
         if (packed.insert(address).second) profile_.packed_bytes += bytes;
       }
@@ -166,7 +166,7 @@ class Profiler {
       const bool known = next < profile_.steps.size() && profile_.steps[next].info.label == info.label &&
                          profile_.steps[next].info.op == info.op;
       all.push_back(known ? std::move(profile_.steps[next++]) : StepProfile{});
-      if (!known || info.kernel == "nested") all.back().info = info;
+      if (!known || info.kind == StepKind::kNested) all.back().info = info;
     }
     profile_.steps = std::move(all);
     return absl::OkStatus();

@@ -51,13 +51,13 @@ class NestedPlans;  // nested_plans.h
 // What a profile may know of a step, beside its time.
 struct StepFacts {
   int reorders = 0;  // of oneDNN, that one run of it executes
-  // Memory of its own that does not change, above all packed weights: where it begins, and bytes.
-  std::vector<std::pair<const void*, size_t>> fixed;
+  // Memory of its own that does not change, above all prepacked weights: where it begins, and bytes.
+  std::vector<std::pair<const void*, size_t>> constants;
 
   // What a part of the step says of itself.
   void Add(const StepFacts& part) {
     reorders += part.reorders;
-    fixed.insert(fixed.end(), part.fixed.begin(), part.fixed.end());
+    constants.insert(constants.end(), part.constants.begin(), part.constants.end());
   }
 };
 
@@ -81,6 +81,31 @@ struct InputNeed {
   Placement placement;
 };
 
+// What a kernel executes, as people read it.
+struct Implementation {
+  Implementation() = default;
+  Implementation(const char* name) : name(name) {}             // a loop of ours: "copy"
+  Implementation(std::string name) : name(std::move(name)) {}  // the same, with a part that is computed
+  Implementation(std::string name, bool slow) : name(std::move(name)), slow(slow) {}
+
+  std::string name;   // "jit:avx512_core_bf16"
+  bool slow = false;  // a reference loop, of ours or of oneDNN
+};
+
+// What a step of a plan does.
+enum class StepKind {
+  kKernel,
+  kReference,   // a kernel that is a reference loop: slow
+  kConversion,  // of a value's type or layout, between two nodes
+  kView,        // nothing: another description of the same memory
+  kConstant,    // nothing: computed when the plan was made
+  kEmpty,       // nothing: a result of no elements
+  kNested,      // control flow; the nested graph's steps follow
+};
+inline bool DoesWork(StepKind kind) {
+  return kind != StepKind::kView && kind != StepKind::kConstant && kind != StepKind::kEmpty;
+}
+
 // A kernel's answer for one node.
 struct Prepared {
   std::unique_ptr<Step> step;      // null: a view; the only output has the memory of inputs[0]
@@ -89,7 +114,7 @@ struct Prepared {
   size_t scratch_bytes = 0;
   int overwrites = -1;  // index in `inputs`: output 0 is written over it; the plan gives memory that nobody else reads
   int may_overwrite = -1;  // the same as an offer: taken where the input dies here
-  std::string kernel;      // implementation, for people: "jit:avx512_core_bf16"
+  Implementation kernel;
   // Of a contraction: the type in which it reads its weights, for people.
   DataType weights_type = DataType::kUnknown;
 };

@@ -40,8 +40,8 @@ absl::StatusOr<std::vector<StepInfo>> Plan::Profile(std::span<const Tensor> inpu
     }
   }
   for (size_t i = 0; i < result.size(); ++i) {
-    const bool runs = result[i].kernel != "constant" && result[i].kernel != "view" && result[i].kernel != "empty";
-    result[i].median_us = runs && !times[i].empty() ? std::optional<double>(Median(times[i])) : std::nullopt;
+    result[i].median_us =
+        DoesWork(result[i].kind) && !times[i].empty() ? std::optional<double>(Median(times[i])) : std::nullopt;
   }
   return result;
 }
@@ -58,9 +58,8 @@ void AppendNested(const std::vector<StepInfo>& nested, size_t outer, std::vector
 
 int CountConversions(std::span<const StepInfo> steps) {
   return static_cast<int>(std::ranges::count_if(steps, [](const StepInfo& step) {
-    const bool converts = step.op == "reorder" || step.op == OpName(OpKind::kCast);
-    const bool runs = step.kernel != "constant" && step.kernel != "view" && step.kernel != "empty";
-    return converts && runs && step.src_type != step.dst_type;
+    const bool converts = step.kind == StepKind::kConversion || step.op == OpName(OpKind::kCast);
+    return converts && DoesWork(step.kind) && step.src_type != step.dst_type;
   }));
 }
 

@@ -35,8 +35,9 @@ struct StepInfo {
   // Graph::Label; for a reorder, of the node that asked for it; for a step of a nested graph, "loop/label"
   std::string label;
   std::string op;  // "conv+bias+relu", "reorder"
-  // oneDNN's implementation ("brgconv:avx512_core_bf16"), the name of a loop of ours ("copy"), "reference", "view",
-  // "constant", "empty" (a result of no elements), "nested" (control flow; the nested graph's steps follow)
+  StepKind kind = StepKind::kKernel;
+  // oneDNN's implementation ("brgconv:avx512_core_bf16"), the name of a SIMD loop ("copy"), or of a kind that does no
+  // such work: "reference", "view", "constant", "empty", "nested"
   std::string kernel;
   // As the kernel reads and writes them, which may be others than the node's.
   DataType src_type = DataType::kUnknown;

@@ -174,17 +174,24 @@ absl::Status PlanBuilder::PlanNode(NodeId node) {
 
 // Results of no elements: there is nothing to compute.
 void PlanBuilder::PlanEmpty(NodeId node) {
-  PlannedStep planned{.info = Describe(node, "empty")};
+  PlannedStep planned{.info = Describe(node, {StepKind::kEmpty, "empty"})};
   for (const ValueId value : graph_.node(node).outputs) {
     if (IsRead(value)) PutOn(value, Placement{graph_.type(value)}, AddBlock(Block{}));
   }
   plan_.steps.push_back(std::move(planned));
 }
 
+PlanBuilder::Work PlanBuilder::WorkOf(const Prepared& prepared) {
+  StepKind kind = prepared.kernel.slow ? StepKind::kReference : StepKind::kKernel;
+  if (prepared.step == nullptr) kind = StepKind::kView;
+  if (prepared.step != nullptr && prepared.step->nested() != nullptr) kind = StepKind::kNested;
+  return {kind, prepared.kernel.name};
+}
+
 // Gives the step its memory and adds it.
 absl::Status PlanBuilder::Accept(NodeId node, Prepared prepared) {
   const std::string label = graph_.Label(node);
-  PlannedStep planned{.info = Describe(node, prepared.kernel), .placements = prepared.outputs};
+  PlannedStep planned{.info = Describe(node, WorkOf(prepared)), .placements = prepared.outputs};
   SetTypesAsRun(prepared, planned.info);
   planned.scratch = AddScratch(prepared.scratch_bytes);
   for (size_t i = 0; i < prepared.inputs.size(); ++i) {
@@ -258,9 +265,12 @@ void PlanBuilder::SetLifetimes() {
   for (const int block : plan_.outputs) plan_.blocks[block].last_step = static_cast<int>(plan_.steps.size());
 }
 
-StepInfo PlanBuilder::Describe(NodeId node, std::string kernel) const {
-  StepInfo info{
-      .node = node, .label = graph_.Label(node), .op = Plan::OpText(graph_, node), .kernel = std::move(kernel)};
+StepInfo PlanBuilder::Describe(NodeId node, Work work) const {
+  StepInfo info{.node = node,
+                .label = graph_.Label(node),
+                .op = Plan::OpText(graph_, node),
+                .kind = work.kind,
+                .kernel = std::move(work.kernel)};
   const auto type_of = [&](ValueId value) { return value.valid() ? graph_.type(value) : DataType::kUnknown; };
   info.src_type = type_of(graph_.input(node, 0));
   if (Info(graph_.op(node)).group == OpGroup::kContraction) info.weights_type = type_of(graph_.input(node, 1));

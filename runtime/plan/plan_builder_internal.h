@@ -70,7 +70,12 @@ class PlanBuilder final {
   void PlanEmpty(NodeId node);
   absl::StatusOr<std::optional<Prepared>> Prepare(NodeId node, std::vector<std::string>& reasons);
   absl::Status Accept(NodeId node, Prepared prepared);
-  StepInfo Describe(NodeId node, std::string kernel) const;
+  struct Work {
+    StepKind kind;
+    std::string kernel;
+  };
+  static Work WorkOf(const Prepared& prepared);
+  StepInfo Describe(NodeId node, Work work) const;
   static void SetTypesAsRun(const Prepared& prepared, StepInfo& info);
   void SetLifetimes();
 

@@ -108,7 +108,7 @@ absl::Status PlanBuilder::FoldNode(NodeId id) {
              !IsQuantized(graph_, id)) {
     At(node.outputs[0]).constant = known_.Known(node.outputs[0]);
   }
-  if (IsFolded(id)) plan_.steps.push_back(PlannedStep{.info = Describe(id, "constant")});
+  if (IsFolded(id)) plan_.steps.push_back(PlannedStep{.info = Describe(id, {StepKind::kConstant, "constant"})});
   return absl::OkStatus();
 }
 

@@ -126,7 +126,11 @@ absl::StatusOr<int> PlanBuilder::Convert(ValueId value, const Variant& from, con
     return AddBlock(Block{.kind = Block::Kind::kConstant, .bytes = bytes, .constant = result});
   }
   const int block = AddBlock(Block{.bytes = bytes});
-  StepInfo info{.node = graph_.producer(value), .label = asker, .op = "reorder", .kernel = prepared->kernel};
+  StepInfo info{.node = graph_.producer(value),
+                .label = asker,
+                .op = "reorder",
+                .kind = StepKind::kConversion,
+                .kernel = prepared->kernel.name};
   info.src_type = from.placement.type;
   info.dst_type = to.type;
   plan_.steps.push_back(PlannedStep{.info = std::move(info),

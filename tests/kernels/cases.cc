@@ -18,7 +18,7 @@ namespace {
 
 bool IsSlow(const StepInfo& step) {
   const bool concat = step.op == "concat" && step.kernel == "ref:any";  // reorders into place, no loop
-  return step.kernel.starts_with("ref") && !concat;
+  return step.kind == StepKind::kReference && !concat;
 }
 
 std::string Line(const StepInfo& step) { return Concat("  ", step.label, " ", step.op, " ", step.kernel, "\n"); }

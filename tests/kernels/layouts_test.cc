@@ -132,7 +132,7 @@ TEST(LayoutsTest, ForcedLayouts) {
       absl::StatusOr<std::unique_ptr<Plan>> plan =
           Plan::Compile(WithIdentities(expected.graph), {.threads = 1}, *backend);
       if (plan.ok()) {
-        for (const StepInfo& step : (*plan)->steps()) laid_out += step.op == "identity" && step.kernel != "view";
+        for (const StepInfo& step : (*plan)->steps()) laid_out += step.op == "identity" && step.kind != StepKind::kView;
       }
       Check(expected, std::move(plan));
     });

@@ -144,7 +144,7 @@ class AttentionKernel final : public Kernel {
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     if (context.InputType(0) == DataType::kBFloat16) {
       absl::StatusOr<Prepared> prepared = Build(context, DataType::kBFloat16);
-      if (prepared.ok() && !IsSlow(prepared->kernel)) return prepared;
+      if (prepared.ok() && !prepared->kernel.slow) return prepared;
     }
     return Build(context, DataType::kFloat32);
   }
@@ -185,11 +185,11 @@ class AttentionKernel final : public Kernel {
   // One matrix product of `step`; the arguments are attached by the caller.
   static absl::StatusOr<dnnl::matmul::primitive_desc> AddMatMul(PrimitiveStep& step, const Desc& src,
                                                                 const Desc& weights, const Desc& bias, const Desc& dst,
-                                                                size_t& scratch, std::string& name) {
+                                                                size_t& scratch, Implementation& slowest) {
     const dnnl::matmul::primitive_desc primitive(CpuEngine(), src, weights, bias, dst, UserScratch(),
                                                  /*allow_empty=*/true);
     if (!primitive) return absl::UnimplementedError("oneDNN has no such matmul");
-    if (name.empty() || IsSlow(ImplementationName(primitive))) name = ImplementationName(primitive);
+    if (slowest.name.empty() || IsSlow(primitive)) slowest = ImplementationOf(primitive);
     HALFTONE_RETURN_IF_ERROR(Guard([&] { step.AddCall(dnnl::matmul(primitive)); }));
     step.AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), scratch);
     scratch += (primitive.scratchpad_desc().get_size() + 63) / 64 * 64;

@@ -72,7 +72,7 @@ class BinaryKernel final : public Kernel {
       const Placement kept = computed == type ? there : Placement{computed};
       for (const Placement& placement : {kept, Placement{computed}}) {
         absl::StatusOr<Prepared> prepared = Build(context, *function, out, small, first, placement);
-        if (prepared.ok() && !IsSlow(prepared->kernel)) return prepared;
+        if (prepared.ok() && !prepared->kernel.slow) return prepared;
       }
     }
     return absl::UnimplementedError("oneDNN has no fast kernel for this broadcast");
@@ -97,7 +97,7 @@ class BinaryKernel final : public Kernel {
     Prepared prepared{.inputs = {{first, placement}, {1 - first, same_shape ? placement : Placement{type}}},
                       .outputs = {placement},
                       .may_overwrite = 0,
-                      .kernel = ImplementationName(primitive)};
+                      .kernel = ImplementationOf(primitive)};
     prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
     auto step = std::make_unique<PrimitiveStep>();
     HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::binary(primitive)); }));

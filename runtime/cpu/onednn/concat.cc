@@ -28,7 +28,7 @@ class ConcatKernel final : public Kernel {
     const dnnl::concat::primitive_desc primitive(CpuEngine(), axis, sources, UserScratch(), /*allow_empty=*/true);
     if (!primitive) return absl::UnimplementedError("oneDNN has no such concatenation");
     prepared.outputs.push_back(PlacementOf(primitive.dst_desc(), type));
-    prepared.kernel = ImplementationName(primitive);
+    prepared.kernel = ImplementationOf(primitive);
     prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
     auto step = std::make_unique<PrimitiveStep>();
     HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::concat(primitive)); }));

@@ -44,8 +44,8 @@ absl::Status CanFollow(const Graph& graph, NodeId id, const Epilogue& epilogue, 
 }
 
 // The implementation for a conv, matmul or gemm of these types with whatever shapes; UNIMPLEMENTED if there is none.
-absl::StatusOr<std::string> ContractionRuns(const Graph& graph, NodeId id, const OperandTypes& types, Epilogue epilogue,
-                                            bool broadcast_residual) {
+absl::StatusOr<Implementation> ContractionRuns(const Graph& graph, NodeId id, const OperandTypes& types,
+                                               Epilogue epilogue, bool broadcast_residual) {
   const Node& node = graph.node(id);
   const std::optional<Dims> src = DimsOf(graph, graph.input(id, 0)), weights = DimsOf(graph, graph.input(id, 1));
   if (!src.has_value() || !weights.has_value()) return absl::UnimplementedError("the rank of an operand is not known");
@@ -67,7 +67,7 @@ absl::StatusOr<std::string> ContractionRuns(const Graph& graph, NodeId id, const
     const auto primitive =
         MakeConv(*problem, types, epilogue, {AnyDesc(problem->src, types.src), AnyDesc(problem->dst, types.dst)});
     if (!primitive) return absl::UnimplementedError("oneDNN has no such convolution");
-    return ImplementationName(primitive);
+    return ImplementationOf(primitive);
   }
   // matmul: any ranks, folded to batches of matrices; post-ops do not depend on sizes.
   if (src->empty() || weights->empty()) return absl::UnimplementedError("no kernel for scalars");
@@ -87,14 +87,14 @@ absl::StatusOr<std::string> ContractionRuns(const Graph& graph, NodeId id, const
                                     {PlainDesc(problem.src, types.src), PlainDesc(problem.weights, types.weights),
                                      PlainDesc(problem.dst, types.dst)});
   if (!primitive) return absl::UnimplementedError("oneDNN has no such matmul");
-  return ImplementationName(primitive);
+  return ImplementationOf(primitive);
 }
 
 // OK if the kernel is not slower with these parts, `activation` among them, than with a loop behind it. Without AVX-512
 // oneDNN multiplies by its gemm, which is (`dev bench --fusions`: 0.7 to 0.9 times as fast).
-absl::Status NotSlowerFused(const Graph& graph, NodeId id, std::string_view kernel, const Epilogue& epilogue,
+absl::Status NotSlowerFused(const Graph& graph, NodeId id, const Implementation& kernel, const Epilogue& epilogue,
                             Activation activation) {
-  if (graph.op(id) != OpKind::kMatMul || !kernel.starts_with("gemm:")) return absl::OkStatus();
+  if (graph.op(id) != OpKind::kMatMul || !IsGemm(kernel)) return absl::OkStatus();
   if (activation == Activation::kGelu || activation == Activation::kGeluTanh)
     return absl::UnimplementedError(Concat(ActivationName(activation), " after the matmul is faster on this CPU"));
   const bool packed = graph.IsConstant(graph.input(id, 1));  // then it is another kernel
@@ -126,15 +126,16 @@ absl::Status SupportsFusedContraction(const Graph& graph, NodeId id, const Fused
   // choice.
   OperandTypes types;
   if (has_bias || parts.bias) types.bias = DataType::kFloat32;
-  HALFTONE_ASSIGN_OR_RETURN(const std::string kernel,
+  HALFTONE_ASSIGN_OR_RETURN(const Implementation kernel,
                             ContractionRuns(graph, id, types, *epilogue, parts.broadcast_residual));
   return NotSlowerFused(graph, id, kernel, *epilogue, parts.activation);
 }
 
 bool ContractionWritesType(const Graph& graph, NodeId id, DataType operand, DataType result) {
   const OperandTypes types{.src = operand, .weights = operand, .dst = result};
-  const absl::StatusOr<std::string> name = ContractionRuns(graph, id, types, Epilogue(), false);
-  return name.ok() && !IsSlow(*name);
+  const absl::StatusOr<Implementation> kernel =
+      ContractionRuns(graph, id, types, Epilogue(), /*broadcast_residual=*/false);
+  return kernel.ok() && !kernel->slow;
 }
 
 }  // namespace halftone::onednn

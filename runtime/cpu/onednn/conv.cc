@@ -58,7 +58,7 @@ std::optional<Choice> ConvKernel::Choose(const NodeContext& context, const ConvP
   Primitive best;
   if (const std::optional<ImageLayout> layout = context.chosen_layout(); layout.has_value())
     best = MakeConv(problem, types, epilogue, ChosenLayouts(problem, types, *layout));
-  const bool chosen = best && !IsSlow(ImplementationName(best));
+  const bool chosen = best && !IsSlow(best);
   if (!chosen) best = MakeConv(problem, types, epilogue, {any_src, any_dst});
   if (!best) return std::nullopt;
   const std::string name = ImplementationName(best);
@@ -89,7 +89,7 @@ std::optional<Choice> ConvKernel::Choose(const NodeContext& context, const ConvP
   // ours. Behind an activation some implementations add no memory of their own.
   const bool shared =
       residual.has_value() && same_type && SameLayout(dst_there, best.dst_desc()) && !context.DiesHere(kResidual);
-  if (shared || (residual.has_value() && IsSlow(ImplementationName(best)))) {
+  if (shared || (residual.has_value() && IsSlow(best))) {
     epilogue.residual = ResidualMode::kBinary;
     best = MakeConv(problem, types, epilogue, {best.src_desc(), best.dst_desc()});
     if (!best) return std::nullopt;
@@ -126,13 +126,13 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
     std::optional<Choice> slow;
     for (const OperandTypes& attempt : TypesToTry(context, types)) {
       std::optional<Choice> choice = Choose(context, problem, epilogue, attempt, src, residual);
-      if (choice.has_value() && !IsSlow(ImplementationName(choice->primitive))) return choice;
+      if (choice.has_value() && !IsSlow(choice->primitive)) return choice;
       if (!slow.has_value()) slow = std::move(choice);
     }
     return slow;
   };
   std::optional<Choice> choice = choose();
-  if (behind && !own_residual && (!choice.has_value() || IsSlow(ImplementationName(choice->primitive)))) {
+  if (behind && !own_residual && (!choice.has_value() || IsSlow(choice->primitive))) {
     own_residual = true;
     choice = choose();
   }
@@ -143,7 +143,7 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
   const int rank = static_cast<int>(problem.src.size());
   const std::vector<int> back = ValueOrder(rank, problem.channels_last);
   Prepared prepared;
-  prepared.kernel = ImplementationName(primitive);
+  prepared.kernel = ImplementationOf(primitive);
   prepared.weights_type = choice->types.weights;
   const auto need = [&](int index, Placement placement) {
     prepared.inputs.push_back(InputNeed{index, std::move(placement)});
@@ -215,10 +215,10 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
     if (own_activation_) {
       const simd::Activate activate = simd::ActivationBehind(activation, type);
       finish = simd::MakeActivateStep(activate, count, epilogue.alpha, epilogue.beta);
-      prepared.kernel += Concat(" + ", ActivationName(activation));
+      prepared.kernel.name += Concat(" + ", ActivationName(activation));
     } else {
       finish = simd::MakeChainStep({.type = type, .steps = {{OpKind::kAdd}}, .dims = {count}, .strides = {{1}, {1}}});
-      prepared.kernel += " + add";
+      prepared.kernel.name += " + add";
     }
     prepared.step = std::make_unique<FinishedStep>(std::move(prepared.step), std::move(finish), index);
   }

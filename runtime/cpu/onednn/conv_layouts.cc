@@ -75,7 +75,7 @@ class PartialConv final {
       part.src[0] = part.dst[0] = kImages;
     }
     conv.desc_ = MakeConv(part, types, epilogue, ChosenLayouts(part, types, layout));
-    if (!conv.desc_ || IsSlow(ImplementationName(conv.desc_))) return absl::UnimplementedError("no fast kernel");
+    if (!conv.desc_ || IsSlow(conv.desc_)) return absl::UnimplementedError("no fast kernel");
     HALFTONE_RETURN_IF_ERROR(Guard([&] { conv.primitive_ = dnnl::convolution_forward(conv.desc_); }));
     return conv;
   }

@@ -164,7 +164,7 @@ absl::StatusOr<Prepared> MakeConversion(std::span<const int64_t> dims, const Pla
   const dnnl::reorder::primitive_desc primitive(CpuEngine(), source, CpuEngine(), target, UserScratch(),
                                                 /*allow_empty=*/true);
   if (!primitive) return absl::UnimplementedError("oneDNN has no such reorder");
-  prepared.kernel = ImplementationName(primitive);
+  prepared.kernel = ImplementationOf(primitive);
   prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
   auto step = std::make_unique<PrimitiveStep>();
   HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::reorder(primitive)); }));

@@ -89,7 +89,7 @@ Primitive Make(const Problem& p, const OperandTypes& types, const Desc& src, con
 // Also where a convolution does the work: "conv:any+ref:any".
 bool IsSlowDeconvolution(const Primitive& primitive) {
   const std::string name = ImplementationName(primitive);
-  return IsSlow(name) || name.find("+ref") != std::string::npos;
+  return IsSlow(primitive) || name.find("+ref") != std::string::npos;
 }
 
 // oneDNN's convolution backward adds the bias number by number where channels lie last (3x3 with stride 2, 128 channels
@@ -193,7 +193,7 @@ class DeconvKernel final : public Kernel {
   static absl::StatusOr<Prepared> Build(const NodeContext& context, const Problem& p, const OperandTypes& types,
                                         const Primitive& primitive) {
     const std::vector<int> back = ValueOrder(static_cast<int>(p.src.size()), p.channels_last);
-    Prepared prepared{.kernel = ImplementationName(primitive)};
+    Prepared prepared{.kernel = ImplementationOf(primitive)};
     prepared.weights_type = types.weights;
     prepared.inputs.push_back({0, PlacementOf(Reordered(primitive.src_desc(), back), types.src)});
     const bool bias_behind = types.bias != DataType::kUnknown && IsEmpty(primitive.bias_desc());
@@ -245,7 +245,7 @@ class DeconvKernel final : public Kernel {
       std::optional<std::vector<float>> numbers = RealNumbers(context, kBias);
       prepared.step = std::make_unique<BiasedStep>(std::move(step), std::move(numbers).value_or(std::vector<float>()),
                                                    bias_input, p.dst, types.dst, sums);
-      prepared.kernel += " + bias";
+      prepared.kernel.name += " + bias";
       return prepared;
     }
     const Desc desc = primitive.bias_desc();
@@ -308,7 +308,7 @@ class Int8DeconvKernel final : public Kernel {
     Prepared prepared{.inputs = {{0, ChannelsLast(p.src, given.type, p.channels_last)}},
                       .outputs = {ChannelsLast(p.dst, int8.dst.type, p.channels_last)},
                       .scratch_bytes = primitive.scratchpad_desc().get_size(),
-                      .kernel = ImplementationName(primitive),
+                      .kernel = ImplementationOf(primitive),
                       .weights_type = DataType::kInt8};
     if (context.only_asks()) return prepared;
     auto step = std::make_unique<PrimitiveStep>();

@@ -65,7 +65,7 @@ class Builder {
 
   Prepared Finish() {
     Prepared prepared;
-    prepared.kernel = names_.empty() ? "copy" : names_;
+    prepared.kernel = slowest_.name.empty() ? "copy" : slowest_;
     prepared.scratch_bytes = scratch_;
     prepared.outputs.push_back(Placement{type_});
     prepared.step = std::move(step_);
@@ -273,7 +273,7 @@ class Builder {
     const dnnl::binary::primitive_desc primitive(CpuEngine(), dnnl::algorithm::binary_mul, left, right, to,
                                                  UserScratch(), /*allow_empty=*/true);
     if (!primitive) return absl::UnimplementedError("oneDNN does not multiply these elements");
-    AddName(ImplementationName(primitive));
+    AddImplementation(ImplementationOf(primitive));
     HALFTONE_RETURN_IF_ERROR(Guard([&] { step_->AddCall(dnnl::binary(primitive)); }));
     AddScratchpad(primitive.scratchpad_desc());
     HALFTONE_RETURN_IF_ERROR(Attach(DNNL_ARG_SRC_0, left, a));
@@ -291,7 +291,7 @@ class Builder {
     const Desc dst = MatrixDesc(target, batch, m, n, *AsMatrix(target, rows, columns));
     const dnnl::matmul::primitive_desc primitive(CpuEngine(), src, weights, dst, UserScratch(), /*allow_empty=*/true);
     if (!primitive) return absl::UnimplementedError("oneDNN has no such matmul");
-    AddName(ImplementationName(primitive));
+    AddImplementation(ImplementationOf(primitive));
     HALFTONE_RETURN_IF_ERROR(Guard([&] { step_->AddCall(dnnl::matmul(primitive)); }));
     AddScratchpad(primitive.scratchpad_desc());
     HALFTONE_RETURN_IF_ERROR(Attach(DNNL_ARG_SRC, src, left.first));
@@ -302,8 +302,8 @@ class Builder {
   void AddScratchpad(const Desc& desc) { step_->AddScratch(DNNL_ARG_SCRATCHPAD, desc, Reserve(desc.get_size())); }
 
   // The slowest implementation names the step.
-  void AddName(const std::string& name) {
-    if (names_.empty() || IsSlow(name)) names_ = name;
+  void AddImplementation(const Implementation& implementation) {
+    if (slowest_.name.empty() || implementation.slow) slowest_ = implementation;
   }
 
   const Dims sizes_;
@@ -311,7 +311,7 @@ class Builder {
   std::unique_ptr<PrimitiveStep> step_ = std::make_unique<PrimitiveStep>();
   size_t scratch_ = 0;
   int matmuls_ = 0;
-  std::string names_;
+  Implementation slowest_;
 };
 
 class EinsumKernel final : public Kernel {
@@ -320,7 +320,7 @@ class EinsumKernel final : public Kernel {
     const DataType type = context.InputType(0);
     if (type == DataType::kBFloat16) {
       absl::StatusOr<Prepared> prepared = Build(context, type);
-      if (prepared.ok() && !IsSlow(prepared->kernel)) return prepared;
+      if (prepared.ok() && !prepared->kernel.slow) return prepared;
     }
     return Build(context, DataType::kFloat32);
   }

@@ -109,16 +109,16 @@ absl::StatusOr<Prepared> Int8ConvKernel::Prepare(const NodeContext& context) con
       int8.epilogue.residual_desc = ChannelsLastDesc(problem.dst, int8.residual->type);
       attributes = AttributesOf(int8);
       primitive = MakePrimitive(conv, attributes, src, dst);
-      if (primitive && !IsSlow(ImplementationName(primitive))) break;
+      if (primitive && !IsSlow(primitive)) break;
     }
   } else {
     attributes = AttributesOf(int8);
     primitive = MakePrimitive(conv, attributes, src, dst);
   }
-  if (!primitive || IsSlow(ImplementationName(primitive)))
+  if (!primitive || IsSlow(primitive))
     return absl::UnimplementedError("oneDNN has no fast int8 convolution of these shapes");
 
-  Prepared prepared{.kernel = ImplementationName(primitive), .weights_type = DataType::kInt8};
+  Prepared prepared{.kernel = ImplementationOf(primitive), .weights_type = DataType::kInt8};
   prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
   prepared.outputs.push_back(ChannelsLast(problem.dst, int8.dst.type, problem.channels_last));
   prepared.inputs.push_back({0, ChannelsLast(problem.src, given.type, problem.channels_last)});

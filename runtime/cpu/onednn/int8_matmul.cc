@@ -75,13 +75,13 @@ absl::StatusOr<Prepared> Int8MatMulKernel::Prepare(const NodeContext& context) c
   const Primitive primitive =
       bias.empty() ? Primitive(CpuEngine(), src, right, dst, attributes.attributes, /*allow_empty=*/true)
                    : Primitive(CpuEngine(), src, right, bias_desc, dst, attributes.attributes, /*allow_empty=*/true);
-  if (!primitive || IsSlow(ImplementationName(primitive)))
+  if (!primitive || IsSlow(primitive))
     return absl::UnimplementedError("oneDNN has no fast int8 matmul of these shapes");
 
   Prepared prepared{.inputs = {{0, Placement{given.type}}},
                     .outputs = {Placement{int8.dst.type}},
                     .scratch_bytes = primitive.scratchpad_desc().get_size(),
-                    .kernel = ImplementationName(primitive),
+                    .kernel = ImplementationOf(primitive),
                     .weights_type = weights_type};
   if (context.only_asks()) return prepared;
   auto step = std::make_unique<PrimitiveStep>();

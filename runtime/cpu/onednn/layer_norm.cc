@@ -32,7 +32,7 @@ class LayerNormKernel final : public Kernel {
         CpuEngine(), dnnl::prop_kind::forward_inference, PlainDesc(dims, src), PlainDesc(dims, dst), 1e-5f,
         dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift, UserScratch(),
         /*allow_empty=*/true);
-    return primitive && !IsSlow(ImplementationName(primitive));
+    return primitive && !IsSlow(primitive);
   }
 
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
@@ -58,7 +58,7 @@ class LayerNormKernel final : public Kernel {
     for (const DataType computed : {type, DataType::kFloat32}) {
       const DataType made = computed == type ? result : computed;
       const Primitive primitive = Make(context, PlainDesc(matrix, computed), PlainDesc(matrix, made));
-      if (!primitive || IsSlow(ImplementationName(primitive))) continue;
+      if (!primitive || IsSlow(primitive)) continue;
       absl::StatusOr<Prepared> prepared = Build(context, primitive, Placement{computed}, matrix[1]);
       if (prepared.ok() && made != computed) SetResult(Placement{made}, *prepared);
       return prepared;
@@ -76,7 +76,7 @@ class LayerNormKernel final : public Kernel {
 
   static absl::StatusOr<Prepared> Build(const NodeContext& context, const Primitive& primitive,
                                         const Placement& placement, int64_t size) {
-    Prepared prepared{.inputs = {{0, placement}}, .may_overwrite = 0, .kernel = ImplementationName(primitive)};
+    Prepared prepared{.inputs = {{0, placement}}, .may_overwrite = 0, .kernel = ImplementationOf(primitive)};
     prepared.outputs.assign(context.node().outputs.size(), Placement{});
     prepared.outputs[0] = placement;
     prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
@@ -126,7 +126,7 @@ class LrnKernel final : public Kernel {
         const Primitive primitive(CpuEngine(), dnnl::prop_kind::forward_inference, dnnl::algorithm::lrn_across_channels,
                                   desc, desc, size, attributes.Float("alpha", 1e-4f), attributes.Float("beta", 0.75f),
                                   attributes.Float("bias", 1.0f), UserScratch(), /*allow_empty=*/true);
-        if (!primitive || IsSlow(ImplementationName(primitive))) continue;
+        if (!primitive || IsSlow(primitive)) continue;
         absl::StatusOr<Prepared> prepared = PrepareInPlace<dnnl::lrn_forward>(primitive, desc, placement);
         if (prepared.ok()) prepared->may_overwrite = -1;  // it reads neighbours after it has written
         return prepared;

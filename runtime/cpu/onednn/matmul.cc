@@ -134,7 +134,7 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const M
     primitive = Primitive(CpuEngine(), layouts.src, layouts.weights, layouts.dst, attributes, /*allow_empty=*/true);
   } else {
     primitive = MakeMatMul(problem, types, epilogue, layouts);
-    if (residual && residual_type != types.dst && (!primitive || IsSlow(ImplementationName(primitive)))) {
+    if (residual && residual_type != types.dst && (!primitive || IsSlow(primitive))) {
       residual_type = types.dst;
       attach_residual();
       primitive = MakeMatMul(problem, types, epilogue, layouts);
@@ -146,7 +146,7 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const M
   }
 
   Prepared prepared;
-  prepared.kernel = ImplementationName(primitive);
+  prepared.kernel = ImplementationOf(primitive);
   prepared.weights_type = types.weights;
   prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
   prepared.outputs.push_back(lie.dst);
@@ -203,10 +203,10 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const M
 
 // oneDNN 3.7's AMX kernels add a residual with a number for each row from the wrong batch where it is broadcast along some
 // of the batch dimensions and not along others: [1, 3, M, 1] to [2, 3, M, N]. Shown by tests/kernels/post_ops_test.cc.
-bool AddsFromWrongBatch(const NodeContext& context, std::string_view kernel) {
+bool AddsFromWrongBatch(const NodeContext& context, const Implementation& kernel) {
   const Dims out = context.OutputDims();
   Dims residual = context.InputDims(kResidual);
-  if (kernel.find("amx") == std::string_view::npos || out.size() < 4) return false;
+  if (!UsesTiles(kernel) || out.size() < 4) return false;
   residual.insert(residual.begin(), out.size() - residual.size(), 1);
   if (residual.back() != 1) return false;
   bool some = false, others = false;
@@ -218,8 +218,8 @@ bool AddsFromWrongBatch(const NodeContext& context, std::string_view kernel) {
 
 // oneDNN's AVX2 kernel takes longer for a residual that it may not overwrite than a loop behind it: 0.95 to 0.98 times as
 // fast, with relu behind the sum (`dev bench --fusions "matmul + bias + residual"`).
-bool AddsSlowly(const NodeContext& context, std::string_view kernel) {
-  return kernel.ends_with(":avx2") && !context.DiesHere(kResidual);
+bool AddsSlowly(const NodeContext& context, const Implementation& kernel) {
+  return UsesAvx2(kernel) && !context.DiesHere(kResidual);
 }
 
 // Whether a pass of our own behind the product is faster than the activation in oneDNN's kernel, which of tanh is so
@@ -245,10 +245,10 @@ absl::StatusOr<Prepared> MatMulKernel::Prepare(const NodeContext& context) const
   const bool broadcast = context.InputDims(kResidual) != context.OutputDims();
   const bool wrong = broadcast && fused.ok() && AddsFromWrongBatch(context, fused->kernel);
   const bool slower = !broadcast && fused.ok() && AddsSlowly(context, fused->kernel);
-  if (!slower && (!broadcast || (fused.ok() && !wrong && !IsSlow(fused->kernel)))) return fused;
+  if (!slower && (!broadcast || (fused.ok() && !wrong && !fused->kernel.slow))) return fused;
   absl::StatusOr<Prepared> own = WithOwnResidual(context, epilogue, types);
   if (wrong) return own;
-  return own.ok() && !IsSlow(own->kernel) ? std::move(own) : std::move(fused);
+  return own.ok() && !own->kernel.slow ? std::move(own) : std::move(fused);
 }
 
 // Strides of `dims` over a result of these dimensions: 0 where it is broadcast.
@@ -276,7 +276,7 @@ absl::StatusOr<Prepared> MatMulKernel::WithOwnResidual(const NodeContext& contex
   const int residual = static_cast<int>(prepared.inputs.size()) - 1;
   prepared.step =
       std::make_unique<FinishedStep>(std::move(prepared.step), simd::MakeChainStep(std::move(task)), residual);
-  prepared.kernel += " + add";
+  prepared.kernel.name += " + add";
   return prepared;
 }
 
@@ -296,7 +296,7 @@ absl::StatusOr<Prepared> MatMulKernel::WithOwnActivation(const NodeContext& cont
   for (const int64_t dim : context.OutputDims()) count *= dim;
   std::unique_ptr<Step> finish = simd::MakeActivateStep(activate, count, epilogue.alpha, epilogue.beta);
   prepared.step = std::make_unique<FinishedStep>(std::move(prepared.step), std::move(finish), residual);
-  prepared.kernel += Concat(" + ", ActivationName(activation));
+  prepared.kernel.name += Concat(" + ", ActivationName(activation));
   return prepared;
 }
 
@@ -310,11 +310,11 @@ absl::StatusOr<Prepared> MatMulKernel::Fastest(const NodeContext& context, const
   for (size_t i = 0; i < attempts.size(); ++i) {
     if (i + 1 < attempts.size()) {
       absl::StatusOr<Prepared> strided = AsItLies(context, epilogue, attempts[i], plain, with_residual);
-      if (strided.ok() && !IsSlow(strided->kernel)) return strided;
+      if (strided.ok() && !strided->kernel.slow) return strided;
     }
     HALFTONE_ASSIGN_OR_RETURN(const MatMulOperands operands, DescribeMatMul(context, plain, with_residual));
     absl::StatusOr<Prepared> prepared = Build(context, operands, epilogue, attempts[i], Layouts());
-    if (prepared.ok() && !IsSlow(prepared->kernel)) return prepared;
+    if (prepared.ok() && !prepared->kernel.slow) return prepared;
     if (!slow.has_value() || !slow->ok()) slow = std::move(prepared);
   }
   return *std::move(slow);

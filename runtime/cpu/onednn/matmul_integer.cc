@@ -104,7 +104,7 @@ class MatMulIntegerKernel final : public Kernel {
     const Desc dst = PlainDesc(dst_dims, DataType::kInt32);
     const dnnl::matmul::primitive_desc primitive(CpuEngine(), src, AnyDesc(weights.tensor.dims(), DataType::kInt8), dst,
                                                  UserScratch(), /*allow_empty=*/true);
-    if (!primitive || IsSlow(ImplementationName(primitive))) {
+    if (!primitive || IsSlow(primitive)) {
       return absl::UnimplementedError("oneDNN has no fast matmul of these integers");
     }
     auto matmul = std::make_unique<PrimitiveStep>();
@@ -120,7 +120,7 @@ class MatMulIntegerKernel final : public Kernel {
     Prepared prepared{.inputs = {{0, Placement{type}}},
                       .outputs = {Placement{DataType::kInt32}},
                       .scratch_bytes = primitive.scratchpad_desc().get_size(),
-                      .kernel = ImplementationName(primitive)};
+                      .kernel = ImplementationOf(primitive)};
     if (a_zeros > 0) prepared.inputs.push_back({2, Placement{context.InputType(2)}});
     prepared.step = std::make_unique<CorrectedMatMul>(std::move(matmul), weights, rows, type, a_zeros);
     return prepared;

@@ -200,7 +200,7 @@ class MatMulIntegerToFloatKernel final : public Kernel {
     const Primitive primitive =
         bias ? Primitive(CpuEngine(), src, weights, ColumnsDesc(problem), dst, attributes, /*allow_empty=*/true)
              : Primitive(CpuEngine(), src, weights, dst, attributes, /*allow_empty=*/true);
-    if (!primitive || IsSlow(ImplementationName(primitive))) {
+    if (!primitive || IsSlow(primitive)) {
       return absl::UnimplementedError("oneDNN has no fast matmul of these integers");
     }
     return primitive;
@@ -230,7 +230,7 @@ class MatMulIntegerToFloatKernel final : public Kernel {
     if (problem.has_zero_point) attributes.set_zero_points_mask(DNNL_ARG_SRC, 0);
     HALFTONE_ASSIGN_OR_RETURN(const Primitive primitive,
                               Choose(problem, problem.a_type, DataType::kInt8, problem.has_bias, attributes));
-    prepared.kernel = ImplementationName(primitive);
+    prepared.kernel = ImplementationOf(primitive);
     prepared.scratch_bytes = kLine + primitive.scratchpad_desc().get_size();
     if (only_asks) return absl::OkStatus();
     HALFTONE_ASSIGN_OR_RETURN(std::unique_ptr<PrimitiveStep> step, MakeStep(primitive, problem.weights.tensor, kLine));
@@ -260,7 +260,7 @@ class MatMulIntegerToFloatKernel final : public Kernel {
     HALFTONE_ASSIGN_OR_RETURN(const Primitive primitive,
                               Choose(problem, DataType::kFloat32, DataType::kFloat32, /*bias=*/false, attributes));
     const size_t steps = Lines(problem.rows * problem.k()), scratchpad = steps + Lines(problem.n());
-    prepared.kernel = ImplementationName(primitive);
+    prepared.kernel = ImplementationOf(primitive);
     prepared.scratch_bytes = scratchpad + primitive.scratchpad_desc().get_size();
     if (only_asks) return absl::OkStatus();
     HALFTONE_ASSIGN_OR_RETURN(std::unique_ptr<PrimitiveStep> step,

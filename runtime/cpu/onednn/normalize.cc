@@ -36,7 +36,7 @@ class BatchNormKernel final : public Kernel {
       for (const Placement& placement : {there, Placement{computed}}) {
         absl::StatusOr<Prepared> prepared = Build(context, placement);
         if (!prepared.ok() && !absl::IsUnimplemented(prepared.status())) return prepared;
-        if (prepared.ok() && !IsSlow(prepared->kernel)) return prepared;
+        if (prepared.ok() && !prepared->kernel.slow) return prepared;
       }
     }
     return absl::UnimplementedError("oneDNN has no fast batch norm for this layout");
@@ -55,7 +55,7 @@ class BatchNormKernel final : public Kernel {
     const Primitive primitive(CpuEngine(), dnnl::prop_kind::forward_inference, src, src,
                               attributes.Float("epsilon", 1e-5f), flags, UserScratch(), /*allow_empty=*/true);
     if (!primitive) return absl::UnimplementedError("no such kernel");
-    Prepared prepared{.inputs = {{0, placement}}, .may_overwrite = 0, .kernel = ImplementationName(primitive)};
+    Prepared prepared{.inputs = {{0, placement}}, .may_overwrite = 0, .kernel = ImplementationOf(primitive)};
     prepared.outputs.assign(context.node().outputs.size(), Placement{});
     prepared.outputs[0] = placement;
     prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
@@ -94,7 +94,7 @@ class SoftmaxKernel final : public Kernel {
     const dnnl::softmax_forward::primitive_desc primitive(
         CpuEngine(), dnnl::prop_kind::forward_inference, dnnl::algorithm::softmax_accurate, PlainDesc(dims, src),
         PlainDesc(dims, dst), /*axis=*/1, UserScratch(), /*allow_empty=*/true);
-    return primitive && !IsSlow(ImplementationName(primitive));
+    return primitive && !IsSlow(primitive);
   }
 
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
@@ -129,7 +129,7 @@ class SoftmaxKernel final : public Kernel {
         if (IsEmpty(dst)) continue;
         const Primitive primitive(CpuEngine(), dnnl::prop_kind::forward_inference, algorithm, desc, dst, along,
                                   UserScratch(), /*allow_empty=*/true);
-        if (!primitive || IsSlow(ImplementationName(primitive))) continue;
+        if (!primitive || IsSlow(primitive)) continue;
         absl::StatusOr<Prepared> prepared = PrepareInPlace<dnnl::softmax_forward>(primitive, desc, placement);
         if (prepared.ok() && dst != desc) SetResult(WithType(dims, placement, result), *prepared);
         return prepared;

@@ -56,7 +56,7 @@ double BestMatMul(DataType type, int threads) {
   const Primitive primitive(CpuEngine(), onednn::PlainDesc(Dims{m, k}, SourceType(type)), AnyDesc(Dims{k, n}, type),
                             onednn::PlainDesc(Dims{m, n}, ResultType(type)), dnnl::primitive_attr(),
                             /*allow_empty=*/true);
-  if (!primitive || onednn::IsSlow(onednn::ImplementationName(primitive))) return 0;
+  if (!primitive || onednn::IsSlow(primitive)) return 0;
   return Best(dnnl::matmul(primitive),
               {{DNNL_ARG_SRC, primitive.src_desc()},
                {DNNL_ARG_WEIGHTS, primitive.weights_desc()},
@@ -71,7 +71,7 @@ double BestConv(DataType type, int threads) {
                             AnyDesc(Dims{batch, c, hw, hw}, SourceType(type)), AnyDesc(Dims{o, c, 3, 3}, type),
                             AnyDesc(Dims{batch, o, hw, hw}, ResultType(type)), Dims{1, 1}, Dims{1, 1}, Dims{1, 1},
                             dnnl::primitive_attr(), /*allow_empty=*/true);
-  if (!primitive || onednn::IsSlow(onednn::ImplementationName(primitive))) return 0;
+  if (!primitive || onednn::IsSlow(primitive)) return 0;
   return Best(dnnl::convolution_forward(primitive),
               {{DNNL_ARG_SRC, primitive.src_desc()},
                {DNNL_ARG_WEIGHTS, primitive.weights_desc()},

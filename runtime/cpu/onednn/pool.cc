@@ -167,7 +167,7 @@ class PoolKernel final : public Kernel {
     for (const DataType computed : {type, DataType::kFloat32}) {
       for (const Placement& placement : {computed == type ? there : Placement{computed}, Placement{computed}}) {
         absl::StatusOr<Prepared> prepared = Build(context, problem, placement);
-        if (prepared.ok() && !IsSlow(prepared->kernel)) return prepared;
+        if (prepared.ok() && !prepared->kernel.slow) return prepared;
         if (prepared.ok() && !slow.has_value()) slow = std::move(prepared);
       }
     }
@@ -196,7 +196,7 @@ class PoolKernel final : public Kernel {
     if (dst.get_dims() != out) dst = dst.reshape(out, /*allow_empty=*/true);
     if (IsEmpty(dst)) return absl::UnimplementedError("no view of the result");
 
-    Prepared prepared{.inputs = {{0, placement}}, .kernel = ImplementationName(primitive)};
+    Prepared prepared{.inputs = {{0, placement}}, .kernel = ImplementationOf(primitive)};
     prepared.outputs.assign(context.node().outputs.size(), Placement{});
     prepared.outputs[0] = PlacementOf(dst, placement.type);
     prepared.scratch_bytes = primitive.scratchpad_desc().get_size();

@@ -37,11 +37,11 @@ class PReluKernel final : public Kernel {
       const Desc weights = PlainDesc(slope, type);
       const Primitive primitive(CpuEngine(), dnnl::prop_kind::forward_inference, src, weights, src, UserScratch(),
                                 /*allow_empty=*/true);
-      if (!primitive || IsSlow(ImplementationName(primitive))) continue;
+      if (!primitive || IsSlow(primitive)) continue;
       Prepared prepared{.inputs = {{0, placement}, {1, Placement{type}}},
                         .outputs = {placement},
                         .may_overwrite = 0,
-                        .kernel = ImplementationName(primitive)};
+                        .kernel = ImplementationOf(primitive)};
       prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
       auto step = std::make_unique<PrimitiveStep>();
       HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::prelu_forward(primitive)); }));

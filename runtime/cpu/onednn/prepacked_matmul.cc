@@ -40,8 +40,8 @@ void PrepackedMatMul::ChooseSkinnyMatMul() {
   const simd::SkinnyMatMulFunction function = simd::SkinnyMatMulFor(form_.type, DataType::kFloat32);
   simd::SkinnyMatMulTask task{.x_stride = form_.k, .rows = form_.m, .depth = form_.k, .columns = form_.n};
   const bool dense = form_.m == 1 || form_.row_stride == form_.n;
-  const bool bytes = form_.type == DataType::kUInt8;  // have scales, which stay oneDNN's
-  if (function == nullptr || bytes || form_.m > kMostSkinnyRows || !dense) return;
+  const bool int8 = form_.type == DataType::kUInt8;  // with scales, which oneDNN applies
+  if (function == nullptr || int8 || form_.m > kMostSkinnyRows || !dense) return;
   if (!IsWorthIt(task, form_.type).ok()) return;
   if (const Desc panels = PanelsOf(form_.type, task); IsEmpty(panels) || panels != weights_->memory.get_desc()) return;
   task.weights = weights_->pages->data();
@@ -49,11 +49,11 @@ void PrepackedMatMul::ChooseSkinnyMatMul() {
   task.residual_stride = form_.n;
   task_ = task;
   skinny_ = function;
-  name_ = "skinny matmul";
+  implementation_ = "skinny matmul";
 }
 
 absl::Status PrepackedMatMul::Finish(const MatMulDesc& chosen) {
-  name_ = ImplementationName(chosen);
+  implementation_ = ImplementationOf(chosen);
   scratch_bytes_ = chosen.scratchpad_desc().get_size();
   ChooseSkinnyMatMul();
   return Guard([&] {
@@ -77,7 +77,7 @@ absl::StatusOr<PrepackedMatMul> PrepackedMatMul::Make(const Form& form, const Te
   matmul.form_ = form;
   absl::StatusOr<MatMulDesc> shared = absl::NotFoundError("nothing to share");
   if (like != nullptr) shared = matmul.Choose(like->weights_->memory.get_desc(), bias != nullptr);
-  if (shared.ok() && !IsSlow(ImplementationName(*shared))) {
+  if (shared.ok() && !IsSlow(*shared)) {
     matmul.weights_ = like->weights_;
     matmul.bias_ = like->bias_;
     matmul.scales_ = like->scales_;
@@ -115,7 +115,7 @@ absl::StatusOr<PrepackedMatMul> PrepackedMatMul::Make(const Form& form, const Te
 StepFacts PrepackedMatMul::facts() const {
   StepFacts facts;
   for (const PrepackedMemory* fixed : {weights_.get(), bias_.get(), scales_.get()}) {
-    if (fixed != nullptr) facts.fixed.emplace_back(fixed->pages->data(), fixed->pages->size());
+    if (fixed != nullptr) facts.constants.emplace_back(fixed->pages->data(), fixed->pages->size());
   }
   return facts;
 }

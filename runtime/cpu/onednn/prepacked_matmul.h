@@ -29,7 +29,7 @@ class PrepackedMatMul {
                                               const Tensor* bias, const PrepackedMatMul* like = nullptr);
 
   PrepackedMatMul() = default;  // REQUIRES: never run
-  const std::string& name() const { return name_; }
+  const Implementation& implementation() const { return implementation_; }
   size_t scratch_bytes() const { return scratch_bytes_; }
   StepFacts facts() const;
 
@@ -43,7 +43,7 @@ class PrepackedMatMul {
   void ChooseSkinnyMatMul();
 
   Form form_;
-  std::string name_;
+  Implementation implementation_;
   size_t scratch_bytes_ = 0;
   dnnl::matmul primitive_;
   dnnl::stream stream_;

@@ -214,7 +214,7 @@ dnnl::matmul::primitive_desc MakeMatMul(const MatMulProblem& problem, const Oper
 }
 
 dnnl::matmul::primitive_desc WithPackedWeights(dnnl::matmul::primitive_desc desc) {
-  if (!desc || !ImplementationName(desc).starts_with("gemm:")) return desc;
+  if (!desc || !IsGemm(ImplementationOf(desc))) return desc;
   constexpr int64_t kLeastRows = 2, kLeastColumns = 16;
   const Dims dst = desc.dst_desc().get_dims();
   if (dst[dst.size() - 2] < kLeastRows || dst.back() < kLeastColumns) return desc;

@@ -189,8 +189,8 @@ absl::StatusOr<Prepared> Build(const NodeContext& context, RecurrentProblem prob
   }
   prepared.outputs.assign(context.node().outputs.size(), Placement{problem.state_type});
   prepared.outputs[0] = Placement{problem.y_type};
-  const std::string& matmul = directions[0].from_h.name();
-  prepared.kernel = IsSlow(matmul) ? matmul : Concat("steps+", matmul);
+  prepared.kernel = directions[0].from_h.implementation();
+  if (!prepared.kernel.slow) prepared.kernel.name = Concat("steps+", prepared.kernel.name);
   if (weights.quantized()) prepared.weights_type = DataType::kInt8;
   SetRecurrentStep(std::move(problem), std::move(directions), needs, prepared);
   return prepared;
@@ -205,7 +205,7 @@ class RecurrentKernel final : public Kernel {
     }
     if (type == DataType::kBFloat16) {
       absl::StatusOr<Prepared> prepared = InType(context, type);
-      if (prepared.ok() && !IsSlow(prepared->kernel)) return prepared;
+      if (prepared.ok() && !prepared->kernel.slow) return prepared;
     }
     return InType(context, DataType::kFloat32);
   }
@@ -238,7 +238,7 @@ class Int8RecurrentKernel final : public Kernel {
     HALFTONE_RETURN_IF_ERROR(ReadWeights(context, kRecurrentW, x, weights.w, weights.w_factors));
     HALFTONE_RETURN_IF_ERROR(ReadWeights(context, kRecurrentR, h, weights.r, weights.r_factors));
     absl::StatusOr<Prepared> prepared = Build(context, std::move(problem), weights);
-    if (prepared.ok() && IsSlow(prepared->kernel))
+    if (prepared.ok() && prepared->kernel.slow)
       return absl::UnimplementedError("oneDNN has no fast int8 matmul of these shapes");
     return prepared;
   }

@@ -60,8 +60,7 @@ class ReduceKernel final : public Kernel {
     const Desc dst = PlainDesc(Dims{matrix[0], 1}, type);
     const Primitive primitive(CpuEngine(), algorithm, src, dst, 0.0f, 0.0f, UserScratch(), /*allow_empty=*/true);
     if (!primitive) return absl::UnimplementedError("oneDNN has no such reduction");
-    Prepared prepared{
-        .inputs = {{0, placement}}, .outputs = {Placement{type}}, .kernel = ImplementationName(primitive)};
+    Prepared prepared{.inputs = {{0, placement}}, .outputs = {Placement{type}}, .kernel = ImplementationOf(primitive)};
     prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
     auto step = std::make_unique<PrimitiveStep>();
     HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::reduction(primitive)); }));

@@ -73,7 +73,7 @@ class ReferenceKernel final : public Kernel {
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     if (!reference::HasReference(context.node().op)) return absl::UnimplementedError("no reference function");
     Prepared prepared;
-    prepared.kernel = "reference";
+    prepared.kernel = {"reference", /*slow=*/true};
     prepared.step = std::make_unique<ReferenceStep>(context);
     for (int i = 0; i < context.num_inputs(); ++i) {
       if (!context.HasInput(i) || context.Constant(i) != nullptr) continue;

@@ -163,7 +163,7 @@ absl::StatusOr<Prepared> Linear(const NodeContext& context, const std::vector<Ta
     const Desc dst = Reordered(primitive.dst_desc(), ValueOrder(rank, last));
     Prepared prepared{.inputs = {{0, placement}},
                       .outputs = {PlacementOf(dst, placement.type)},
-                      .kernel = ImplementationName(primitive)};
+                      .kernel = ImplementationOf(primitive)};
     prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
     auto step = std::make_unique<PrimitiveStep>();
     HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::resampling_forward(primitive)); }));
@@ -230,7 +230,7 @@ class ResizeKernel final : public Kernel {
     const bool smooth = mode == "linear" && !crop && attributes.Int("antialias", 0) == 0;
     if (smooth && !by_columns && type != DataType::kFloat16) {
       absl::StatusOr<Prepared> linear = Linear(context, TablesOf(plan));
-      if (linear.ok() && !IsSlow(linear->kernel)) return linear;
+      if (linear.ok() && !linear->kernel.slow) return linear;
       if (!linear.ok() && !absl::IsUnimplemented(linear.status())) return linear;
     }
     return Separable(context, std::move(plan));

@@ -264,8 +264,7 @@ class WholeKernel final : public Kernel {
                                 Prepared& prepared, size_t& scratch) {
     const dnnl::matmul::primitive_desc primitive(CpuEngine(), src, weights, dst, UserScratch(), /*allow_empty=*/true);
     if (!primitive) return absl::UnimplementedError("oneDNN has no such matmul");
-    const std::string name = ImplementationName(primitive);
-    if (prepared.kernel.empty() || IsSlow(name)) prepared.kernel = name;
+    if (prepared.kernel.name.empty() || IsSlow(primitive)) prepared.kernel = ImplementationOf(primitive);
     HALFTONE_RETURN_IF_ERROR(Guard([&] { step.AddCall(dnnl::matmul(primitive)); }));
     step.AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), scratch);
     scratch += Round(primitive.scratchpad_desc().get_size());

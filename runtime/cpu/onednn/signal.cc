@@ -52,7 +52,7 @@ struct Transform {
 struct MatMul {
   Desc src, dst;
   size_t scratch_bytes = 0;
-  std::string name;
+  Implementation implementation;
 };
 absl::StatusOr<MatMul> AddMatMul(PrimitiveStep& step, const Transform& transform, int64_t rows, int64_t row_stride,
                                  size_t scratch_offset) {
@@ -66,7 +66,7 @@ absl::StatusOr<MatMul> AddMatMul(PrimitiveStep& step, const Transform& transform
   const dnnl::matmul::primitive_desc primitive(CpuEngine(), matmul.src, AnyDesc(Dims{k, n}, DataType::kFloat32),
                                                matmul.dst, UserScratch(), /*allow_empty=*/true);
   if (!primitive) return absl::UnimplementedError("oneDNN has no such matmul");
-  matmul.name = ImplementationName(primitive);
+  matmul.implementation = ImplementationOf(primitive);
   matmul.scratch_bytes = primitive.scratchpad_desc().get_size();
   HALFTONE_RETURN_IF_ERROR(Guard([&] { step.AddCall(dnnl::matmul(primitive)); }));
   step.AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), scratch_offset);
@@ -109,7 +109,7 @@ class DftKernel final : public Kernel {
     step->AddInput(DNNL_ARG_SRC, matmul.src, 0);
     step->AddOutput(DNNL_ARG_DST, matmul.dst);
     Prepared prepared{.inputs = {{0, Placement{DataType::kFloat32}}}, .outputs = {Placement{DataType::kFloat32}}};
-    prepared.kernel = matmul.name;
+    prepared.kernel = matmul.implementation;
     prepared.scratch_bytes = matmul.scratch_bytes;
     prepared.step = std::move(step);
     return prepared;
@@ -179,7 +179,7 @@ class StftKernel final : public Kernel {
     step->matmul().AddScratch(DNNL_ARG_SRC, matmul.src, 0);
     step->matmul().AddOutput(DNNL_ARG_DST, matmul.dst);
     Prepared prepared{.inputs = {{0, Placement{DataType::kFloat32}}}, .outputs = {Placement{DataType::kFloat32}}};
-    prepared.kernel = matmul.name;
+    prepared.kernel = matmul.implementation;
     prepared.scratch_bytes = rows_bytes + matmul.scratch_bytes;
     prepared.step = std::move(step);
     return prepared;

@@ -50,8 +50,8 @@ class SkinnyMatMulStep final : public Step {
   }
   StepFacts facts() const override {
     StepFacts facts;
-    facts.fixed = {{weights_.pages->data(), weights_.pages->size()}};
-    const auto add = [&](const auto& numbers) { facts.fixed.push_back({numbers.data(), numbers.size() * 4}); };
+    facts.constants = {{weights_.pages->data(), weights_.pages->size()}};
+    const auto add = [&](const auto& numbers) { facts.constants.push_back({numbers.data(), numbers.size() * 4}); };
     add(extras_.bias);
     if (!extras_.requantization.has_value()) return facts;
     add(extras_.requantization->starts);

@@ -215,7 +215,17 @@ bool IsFloat(DataType type) {
   return type == DataType::kFloat32 || type == DataType::kBFloat16 || type == DataType::kFloat16;
 }
 
-bool IsSlow(std::string_view implementation) { return implementation.starts_with("ref"); }
+Implementation ImplementationOf(const dnnl::primitive_desc_base& desc) {
+  return {ImplementationName(desc), IsSlow(desc)};
+}
+
+bool IsSlow(const dnnl::primitive_desc_base& desc) { return ImplementationName(desc).starts_with("ref"); }
+
+bool IsGemm(const Implementation& implementation) { return implementation.name.starts_with("gemm:"); }
+
+bool UsesTiles(const Implementation& implementation) { return implementation.name.find("amx") != std::string::npos; }
+
+bool UsesAvx2(const Implementation& implementation) { return implementation.name.ends_with(":avx2"); }
 
 void PrimitiveStep::AddCall(dnnl::primitive primitive) { calls_.push_back(Call{std::move(primitive), {}}); }
 
@@ -272,7 +282,7 @@ absl::Status PrimitiveStep::Run() {
 StepFacts PrimitiveStep::facts() const {
   StepFacts facts;
   for (const Call& call : calls_) facts.reorders += call.primitive.get_kind() == dnnl::primitive::kind::reorder ? 1 : 0;
-  for (const PrepackedMemory& fixed : fixed_) facts.fixed.emplace_back(fixed.pages->data(), fixed.pages->size());
+  for (const PrepackedMemory& fixed : fixed_) facts.constants.emplace_back(fixed.pages->data(), fixed.pages->size());
   return facts;
 }
 

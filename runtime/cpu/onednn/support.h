@@ -68,10 +68,15 @@ std::vector<int> ValueOrder(int rank, bool channels_last);
 // Dense, the channels of an image next to each other in memory; `channels_last`: so they are in its dimensions, too.
 Placement ChannelsLast(std::span<const int64_t> dims, bool channels_last, DataType type);
 
-// "jit:avx512_core" and the like; whether it is one of oneDNN's reference loops.
-std::string ImplementationName(const dnnl::primitive_desc_base& desc);
 bool IsFloat(DataType type);  // f32, bf16, f16
-bool IsSlow(std::string_view implementation);
+
+// What oneDNN has chosen for a primitive, by the name of the implementation: only these functions take it apart.
+std::string ImplementationName(const dnnl::primitive_desc_base& desc);  // "jit:avx512_core"
+Implementation ImplementationOf(const dnnl::primitive_desc_base& desc);
+bool IsSlow(const dnnl::primitive_desc_base& desc);    // one of oneDNN's reference loops
+bool IsGemm(const Implementation& implementation);     // gemm:jit, which packs the weights in each run
+bool UsesTiles(const Implementation& implementation);  // of AMX
+bool UsesAvx2(const Implementation& implementation);   // and no wider vectors
 
 // Memory that never changes, with its descriptor.
 struct PrepackedMemory {
@@ -152,7 +157,7 @@ template <typename Primitive>
 absl::StatusOr<Prepared> PrepareInPlace(const typename Primitive::primitive_desc& primitive, const Desc& desc,
                                         const Placement& placement) {
   Prepared prepared{
-      .inputs = {{0, placement}}, .outputs = {placement}, .may_overwrite = 0, .kernel = ImplementationName(primitive)};
+      .inputs = {{0, placement}}, .outputs = {placement}, .may_overwrite = 0, .kernel = ImplementationOf(primitive)};
   prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
   auto step = std::make_unique<PrimitiveStep>();
   if (absl::Status made = Guard([&] { step->AddCall(Primitive(primitive)); }); !made.ok()) return made;

@@ -97,7 +97,7 @@ class UnaryKernel final : public Kernel {
         const Desc desc = DescOf(dims, placement);
         const Primitive primitive(CpuEngine(), dnnl::prop_kind::forward_inference, function->algorithm, desc, desc,
                                   function->alpha, function->beta, UserScratch(), /*allow_empty=*/true);
-        if (!primitive || IsSlow(ImplementationName(primitive))) continue;
+        if (!primitive || IsSlow(primitive)) continue;
         return PrepareInPlace<dnnl::eltwise_forward>(primitive, desc, placement);
       }
     }
