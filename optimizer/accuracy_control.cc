@@ -16,18 +16,16 @@
 #include "base/strings.h"
 #include "optimizer/output_log.h"
 #include "optimizer/plan_int8.h"
-#include "passes/export/build_loops.h"
-#include "passes/pipelines.h"
+#include "optimizer/prepare.h"
 #include "passes/quantize/quantizable_ops.h"
-#include "passes/simplify/passes.h"
 #include "runtime/engine.h"
 
 namespace halftone {
 namespace {
 
-constexpr int64_t kBatchesAlone = 4;    // with which a node is lowered alone
+constexpr int64_t kBatchesAlone = 4;    // with which a node is quantized alone
 constexpr double kShareConfigs = 0.25;  // of the budget, after which no config is begun
-constexpr double kShareAlone = 0.5;     // after which no node is lowered alone, where a search follows
+constexpr double kShareAlone = 0.5;     // after which no node is quantized alone, where a search follows
 constexpr double kDecibelsOfABit = 6.02;
 constexpr double kCosineStep = 0.01;
 constexpr double kPoint = 0.01;
@@ -59,7 +57,7 @@ class GoalSearch {
   absl::StatusOr<AccuracyControlResult> Run() {
     HALFTONE_ASSIGN_OR_RETURN(made_, OwnCandidate(source_, target_, options_));
     HALFTONE_RETURN_IF_ERROR(OpenEvaluation());
-    HALFTONE_RETURN_IF_ERROR(AnswerInFp32());
+    HALFTONE_RETURN_IF_ERROR(RunInFp32());
     if (goal_.empty()) {
       HALFTONE_ASSIGN_OR_RETURN(best_.nodes, PlanNodes({}));
     } else {
@@ -67,9 +65,9 @@ class GoalSearch {
       HALFTONE_RETURN_IF_ERROR(ChangeConfig());
     }
     const bool missed = best_.distance > 0;
-    if (options_.int8.sensitivity || missed) HALFTONE_RETURN_IF_ERROR(LowerEachAlone(missed ? kShareAlone : 1));
-    if (missed) HALFTONE_RETURN_IF_ERROR(RaiseTheWorst());
-    // Of nodes and configs that nobody looked at, some might have been the ones to take.
+    if (options_.int8.sensitivity || missed) HALFTONE_RETURN_IF_ERROR(QuantizeEachAlone(missed ? kShareAlone : 1));
+    if (missed) HALFTONE_RETURN_IF_ERROR(LetTheWorstFallBack());
+    // Some of the nodes and configs that were not tried might have been the ones to take.
     const bool still_missed = best_.distance > 0;
     if (!all_alone_ && (still_missed || options_.int8.sensitivity)) result_.in_time = false;
     if (!all_configs_ && still_missed) result_.in_time = false;
@@ -78,7 +76,7 @@ class GoalSearch {
     result_.search.excluded = std::move(best_.excluded);
     result_.goal_met = best_.distance == 0;
     result_.reached = best_.reached;
-    result_.raised = static_cast<int64_t>(result_.search.excluded.size());
+    result_.fallbacks = static_cast<int64_t>(result_.search.excluded.size());
     return std::move(result_);
   }
 
@@ -94,45 +92,40 @@ class GoalSearch {
   }
 
   absl::Status OpenEvaluation() {
-    HALFTONE_ASSIGN_OR_RETURN(samples_, OpenSamplesOrRandom(options_.judged_by(), options_.benchmark.seed));
+    HALFTONE_ASSIGN_OR_RETURN(samples_, OpenSamplesOrRandom(options_.evaluation_samples(), options_.benchmark.seed));
     Graph bound = source_.base.graph;
     HALFTONE_RETURN_IF_ERROR(BindShapes(bound, options_.benchmark.sizes, source_.base.samples));
     HALFTONE_RETURN_IF_ERROR(samples_->Bind(bound));
     batches_ = samples_->num_batches();
     batches_alone_ = std::min(batches_, kBatchesAlone);
-    if (goal_.empty()) batches_ = batches_alone_;  // nothing is judged by the others
+    if (goal_.empty()) batches_ = batches_alone_;  // the others would decide nothing
     for (const GraphOutput& output : bound.outputs()) output_names_.push_back(output.name);
     return absl::OkStatus();
   }
 
   // The graph with these nodes in int8, planned as its file will be.
   absl::StatusOr<std::unique_ptr<Plan>> MakePlan(const std::set<NodeId>& nodes) const {
-    HALFTONE_ASSIGN_OR_RETURN(Graph graph, LowerBase(made_.base, made_.ranges, nodes, target_, made_.options));
-    HALFTONE_RETURN_IF_ERROR(BindShapes(graph, options_.benchmark.sizes, made_.base.samples));
-    HALFTONE_RETURN_IF_ERROR(BuildLoops(graph));
-    PassContext context{.target = target_};
-    Pipeline fold("fold");  // as a file is when it is read
-    fold.Add<FoldConstants>();
-    HALFTONE_RETURN_IF_ERROR(fold.Run(graph, context));
-    HALFTONE_RETURN_IF_ERROR(MakeRunPipeline().Run(graph, context));
+    HALFTONE_ASSIGN_OR_RETURN(Graph graph, QuantizeNodes(made_.base, made_.ranges, nodes, target_, made_.options));
+    HALFTONE_RETURN_IF_ERROR(
+        PrepareToRun(graph, options_.benchmark.sizes, made_.base.samples, Preparation::kFold, target_));
     return CompilePlan(graph, {.threads = options_.benchmark.threads});
   }
 
-  absl::StatusOr<OutputRecord> Answer(Plan& plan, int64_t index) const {
+  absl::StatusOr<OutputRecord> RunBatch(Plan& plan, int64_t index) const {
     HALFTONE_ASSIGN_OR_RETURN(Batch batch, samples_->Read(index));
     HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, plan.Run(batch.inputs));
     return OutputRecord{batch.capacity, batch.rows, std::move(batch.labels), std::move(outputs)};
   }
 
-  // The only run of fp32: all answers, and those to the first batches in a log of their own.
-  absl::Status AnswerInFp32() {
+  // The only run of fp32: all outputs, and those of the first batches in a log of their own.
+  absl::Status RunInFp32() {
     HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Plan> plan, MakePlan({}));
     HALFTONE_ASSIGN_OR_RETURN(OutputLogWriter all, OutputLogWriter::Create(reference_log_, output_names_));
     HALFTONE_ASSIGN_OR_RETURN(OutputLogWriter first, OutputLogWriter::Create(first_log_, output_names_));
     for (int64_t i = 0; i < batches_; ++i) {
-      HALFTONE_ASSIGN_OR_RETURN(const OutputRecord answers, Answer(*plan, i));
-      HALFTONE_RETURN_IF_ERROR(all.Append(answers));
-      if (i < batches_alone_) HALFTONE_RETURN_IF_ERROR(first.Append(answers));
+      HALFTONE_ASSIGN_OR_RETURN(const OutputRecord outputs, RunBatch(*plan, i));
+      HALFTONE_RETURN_IF_ERROR(all.Append(outputs));
+      if (i < batches_alone_) HALFTONE_RETURN_IF_ERROR(first.Append(outputs));
     }
     HALFTONE_RETURN_IF_ERROR(first.Close());
     HALFTONE_RETURN_IF_ERROR(all.Close());
@@ -141,13 +134,13 @@ class GoalSearch {
     return absl::OkStatus();
   }
 
-  // The answers with these nodes in int8 to the first batches against those of a log of fp32.
+  // The outputs of the first batches with these nodes in int8, against those of a log of fp32.
   absl::StatusOr<Comparison> Compare(const std::set<NodeId>& nodes, const std::string& fp32_log, int64_t batches) {
     HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Plan> plan, MakePlan(nodes));
     HALFTONE_ASSIGN_OR_RETURN(OutputLogWriter log, OutputLogWriter::Create(trial_log_, output_names_));
     for (int64_t i = 0; i < batches; ++i) {
-      HALFTONE_ASSIGN_OR_RETURN(const OutputRecord answers, Answer(*plan, i));
-      HALFTONE_RETURN_IF_ERROR(log.Append(answers));
+      HALFTONE_ASSIGN_OR_RETURN(const OutputRecord outputs, RunBatch(*plan, i));
+      HALFTONE_RETURN_IF_ERROR(log.Append(outputs));
     }
     HALFTONE_RETURN_IF_ERROR(log.Close());
     return CompareLogs(fp32_log, trial_log_);
@@ -212,7 +205,7 @@ class GoalSearch {
     return role != QuantizedRole::kNone && role != QuantizedRole::kMove;
   }
 
-  absl::Status LowerEachAlone(double share) {
+  absl::Status QuantizeEachAlone(double share) {
     std::vector<NodeId> nodes;
     for (const NodeId id : made_.base.graph.TopologicalOrder()) {
       if (best_.nodes.contains(id) && Rounds(id)) nodes.push_back(id);
@@ -228,13 +221,14 @@ class GoalSearch {
   }
 
   Reason ReasonFor(NodeId node, double sqnr_db, size_t place) const {
-    return {"int8.accuracy", absl::StrFormat("%s: raised for the accuracy goal, %d. of the worst: lowered alone it "
-                                             "leaves %.1f dB",
-                                             std::string(OpName(made_.base.graph.op(node))), place + 1, sqnr_db)};
+    return {"int8.accuracy",
+            absl::StrFormat("%s: falls back for the accuracy goal, %d. of the worst: quantized alone it "
+                            "leaves %.1f dB",
+                            std::string(OpName(made_.base.graph.op(node))), place + 1, sqnr_db)};
   }
 
   // The fewest of the worst with which the goal holds.
-  absl::Status RaiseTheWorst() {
+  absl::Status LetTheWorstFallBack() {
     std::vector<std::pair<double, NodeId>> worst;
     for (const auto& [node, sqnr_db] : result_.search.sqnr_alone) worst.emplace_back(sqnr_db, node);
     std::stable_sort(worst.begin(), worst.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -266,7 +260,7 @@ class GoalSearch {
   std::vector<std::string> output_names_;
   std::optional<double> baseline_top1_;
   bool all_configs_ = true;  // each change was tried, if any was to be
-  bool all_alone_ = true;    // each node was lowered alone, if any was to be
+  bool all_alone_ = true;    // each node was quantized alone, if any was to be
   Int8Candidate made_;       // by the best config so far, or the one that is tried
   Attempt best_;
   AccuracyControlResult result_;
@@ -291,7 +285,7 @@ Reached ReachedBy(const Comparison& variant, std::optional<double> baseline_top1
 double DistanceTo(const AccuracyGoal& goal, const Reached& reached) {
   constexpr double kSlack = 1e-9;  // of differences of shares
   const auto off = [](double missing, double step) {
-    if (std::isnan(missing)) return std::numeric_limits<double>::infinity();  // answers that are no numbers
+    if (std::isnan(missing)) return std::numeric_limits<double>::infinity();  // outputs that are no numbers
     return missing > kSlack ? missing / step : 0;
   };
   double distance = 0;

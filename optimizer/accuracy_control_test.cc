@@ -71,7 +71,7 @@ class MeetGoalTest : public ::testing::Test {
     options_.out_dir = dir_.path();
     const Graph graph = *ParseGraph(kModel);
     ASSERT_TRUE(SaveModel(graph, options_.model.path).ok());
-    model_ = *PrepareModel(graph, *target_, options_);
+    model_ = *OptimizeModel(graph, *target_, options_);
     source_ = *MakeInt8Source(model_, *target_, options_);
     ValueRange& bad = ranges_.values.at("r");  // so wide that hardly an integer is left for its numbers
     bad.max *= 500;
@@ -90,7 +90,7 @@ class MeetGoalTest : public ::testing::Test {
   const std::unique_ptr<Target> target_ = MakeCpuTarget();
   const TempDir dir_ = *TempDir::Create();
   OptimizeOptions options_;
-  PreparedModel model_;
+  OptimizedModel model_;
   Int8Source source_;
   const Int8Base& base_ = source_.base;
   ValueRanges& ranges_ = source_.calibrated.ranges;
@@ -108,7 +108,7 @@ TEST_F(MeetGoalTest, TheWorstLayerIsRaisedAndNoOther) {
   EXPECT_EQ(result.search.sqnr_alone.size(), 3u);
   EXPECT_LT(result.search.sqnr_alone.at(node), 20);
 
-  const absl::StatusOr<LoweredGraph> lowered = MakeInt8(base_, ranges_, model_, *target_, options_, result.search);
+  const absl::StatusOr<ConvertedGraph> lowered = MakeInt8(base_, ranges_, model_, *target_, options_, result.search);
   ASSERT_TRUE(lowered.ok()) << lowered.status();
   int alone = 0;
   for (const NodeDecision& decision : lowered->decisions) {
@@ -165,7 +165,7 @@ TEST_F(MeetGoalTest, TheNearestConfigIsWhereNodesAreRaised) {
   options_.int8.goal.min_sqnr_db = 150;
   const AccuracyControlResult result = Meet();
   EXPECT_TRUE(result.goal_met);
-  EXPECT_EQ(result.raised, 3) << "no config gives 150 dB";
+  EXPECT_EQ(result.fallbacks, 3) << "no config gives 150 dB";
   ASSERT_EQ(result.configs.size(), 5u) << "there is nothing to smooth";
   EXPECT_EQ(result.configs[0].config, "min-max");
   const auto nearest = std::max_element(result.configs.begin(), result.configs.end(),
@@ -214,7 +214,7 @@ TEST_F(MeetGoalTest, OutliersAreSmoothed) {
       y = matmul(x, w)
       return y
     } header {ir_version=8, opset=[17], opset_domains=[""]})");
-  model_ = *PrepareModel(graph, *target_, options_);
+  model_ = *OptimizeModel(graph, *target_, options_);
   source_ = *MakeInt8Source(model_, *target_, options_);
   const ValueRanges before = ranges_;
   options_.int8.goal.min_sqnr_db = 25;
@@ -225,7 +225,7 @@ TEST_F(MeetGoalTest, OutliersAreSmoothed) {
   EXPECT_TRUE(result.candidate.options.int8.smooth);
   EXPECT_LT(result.candidate.ranges.values.at("x").max, before.values.at("x").max / 4);
   EXPECT_EQ(ranges_, before) << "of the graph that was calibrated";
-  const absl::StatusOr<LoweredGraph> lowered =
+  const absl::StatusOr<ConvertedGraph> lowered =
       MakeInt8(result.candidate.base, result.candidate.ranges, model_, *target_, result.candidate.options);
   ASSERT_TRUE(lowered.ok()) << lowered.status();
 }
@@ -242,7 +242,7 @@ TEST_F(MeetGoalTest, SensitivityMeasuresEachNodeWithoutAGoal) {
   EXPECT_GT(alone.at("r"), 20);
   EXPECT_GT(alone.at("y"), 20);
 
-  const absl::StatusOr<LoweredGraph> lowered = MakeInt8(base_, ranges_, model_, *target_, options_, result.search);
+  const absl::StatusOr<ConvertedGraph> lowered = MakeInt8(base_, ranges_, model_, *target_, options_, result.search);
   ASSERT_TRUE(lowered.ok()) << lowered.status();
   int told = 0;
   for (const NodeDecision& decision : lowered->decisions) {
@@ -285,7 +285,7 @@ TEST_F(MeetGoalTest, AGoalBeyondInt8RaisesEverything) {
   options_.int8.goal.min_sqnr_db = 150;
   const AccuracyControlResult result = Meet();
   EXPECT_TRUE(result.goal_met) << "fp32 is what is left";
-  EXPECT_EQ(result.raised, 3);
+  EXPECT_EQ(result.fallbacks, 3);
 }
 
 TEST_F(MeetGoalTest, TheBudgetEndsTheSearchWithTheBestSoFar) {

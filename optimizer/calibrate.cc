@@ -18,9 +18,10 @@
 #include "base/version.h"
 #include "formats/ranges/min_max_log.h"
 #include "formats/ranges/ranges_json.h"
+#include "optimizer/prepare.h"
 #include "optimizer/ranges_cache.h"
 #include "optimizer/samples.h"
-#include "passes/export/build_loops.h"
+#include "runtime/cpu/target.h"
 
 namespace halftone {
 namespace {
@@ -82,8 +83,8 @@ absl::StatusOr<Calibration> SeeSamples(const Graph& fused, const OptimizeOptions
                             OpenSamplesOrRandom(options.calibration, options.benchmark.seed));
   SampleSource& samples = *source_of_samples;
   Graph graph = fused;
-  HALFTONE_RETURN_IF_ERROR(BindShapes(graph, options.benchmark.sizes, samples.dims()));
-  HALFTONE_RETURN_IF_ERROR(BuildLoops(graph));
+  HALFTONE_RETURN_IF_ERROR(
+      PrepareToRun(graph, options.benchmark.sizes, samples.dims(), Preparation::kPlain, *MakeCpuTarget()));
   HALFTONE_RETURN_IF_ERROR(samples.Bind(graph));
   int64_t next = 0;
   const CalibrationSource source = [&]() -> absl::StatusOr<std::optional<CalibrationBatch>> {

@@ -1,8 +1,10 @@
-// Between which numbers the values of a model lie: from samples, from a file that says it, or from random numbers where
-// there is neither.
+// A step of a job: the ranges of the values of a model, from calibration samples, from a file of ranges, or from random
+// inputs where there is neither.
 #ifndef HALFTONE_OPTIMIZER_CALIBRATE_H_
 #define HALFTONE_OPTIMIZER_CALIBRATE_H_
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,18 +13,33 @@
 #include "formats/ranges/ranges_json.h"
 #include "ir/graph.h"
 #include "ir/value_ranges.h"
-#include "optimizer/job.h"
+#include "optimizer/options.h"
 #include "runtime/calibrate/calibration.h"
 
 namespace halftone {
+
+// Where the ranges of the int8 variant came from.
+struct CalibrationSummary {
+  int64_t samples = 0;
+  bool synthetic = false;  // random numbers: ranges of real data differ
+  std::string calibrator;  // "min-max", ... (ir/value_ranges.h)
+  std::string source;      // "samples", "ranges", "synthetic", "cache"
+  std::string file_name;   // "resnet50.ranges.json"
+  std::string path;        // local file
+  std::string sha256;
+  std::string key;                                 // RangesKey, of samples where OptimizeOptions::known_ranges is set
+  std::map<std::string, int64_t> silent_channels;  // by value: how many channels were 0 in every sample
+  std::vector<std::string> still_widening;         // values whose range grew notably at the last sample
+  double seconds = 0;
+};
 
 struct CalibratedRanges {
   ValueRanges ranges;
   CalibrationSummary summary;
   std::vector<std::string> warnings;
   RangesFile origin;  // what the file says beside the ranges; its own are empty
-  // What the samples showed, where options.int8.goal is set: other calibrators choose from it. nullptr: not kept, or the
-  // ranges came from a file or an earlier job.
+  // Statistics of the samples, where options.int8.goal is set: other calibrators choose from them. nullptr: not kept, or
+  // the ranges came from a file or an earlier job.
   std::shared_ptr<const Calibration> seen;
 };
 

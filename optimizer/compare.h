@@ -1,15 +1,21 @@
-// Answers of a variant against those of the fp32 baseline and against labels, from their output logs.
+// Outputs of a variant against those of the fp32 baseline and against labels, from their output logs.
 #ifndef HALFTONE_OPTIMIZER_COMPARE_H_
 #define HALFTONE_OPTIMIZER_COMPARE_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "optimizer/job.h"
+#include "runtime/measure/fidelity.h"
 
 namespace halftone {
+
+struct OutputFidelity {
+  std::string output;
+  Fidelity fidelity;
+};
 
 struct Comparison {
   std::vector<OutputFidelity> outputs;

@@ -2,17 +2,12 @@
 
 #include <algorithm>
 
-#include "base/status.h"
 #include "base/strings.h"
 #include "ir/nested.h"
-#include "passes/core/pipeline.h"
 #include "passes/precision/type_variables.h"
-#include "passes/simplify/passes.h"
 
 namespace halftone {
 namespace {
-
-constexpr std::string_view kReorder = "reorder";  // StepInfo::op of what the plan itself puts in
 
 bool IsSource(OpKind op) { return op == OpKind::kInput || op == OpKind::kConstant; }
 
@@ -36,14 +31,14 @@ VariantKind PrecisionOf(const Graph& g, NodeId id) {
 // What stands on both sides of a cast that was put in.
 Reason OfCast(const Graph& g, NodeId cast) {
   const ValueId from = g.input(cast, 0), to = g.output(cast);
-  std::string reader;
+  std::string consumer;
   for (const GraphOutput& output : g.outputs()) {
-    if (output.value == to) reader = Concat("output ", output.name);
+    if (output.value == to) consumer = Concat("output ", output.name);
   }
-  if (!g.uses(to).empty()) reader = g.Label(g.uses(to)[0].node);
+  if (!g.uses(to).empty()) consumer = g.Label(g.uses(to)[0].node);
   const size_t more = g.uses(to).size() > 1 ? g.uses(to).size() - 1 : 0;
-  return {"lowering.cast",
-          Concat("cast: '", g.Label(g.producer(from)), "' is ", DataTypeName(g.type(from)), ", '", reader,
+  return {"conversion.cast",
+          Concat("cast: '", g.Label(g.producer(from)), "' is ", DataTypeName(g.type(from)), ", '", consumer,
                  more > 0 ? Concat("' and ", more, " more read ") : "' reads ", DataTypeName(g.type(to)))};
 }
 
@@ -120,33 +115,14 @@ Reason ReasonOf(std::string_view name, const std::map<std::string, Reason>& reas
     const auto reason = reasons.find(std::string(name));
     if (reason != reasons.end()) return reason->second;
     const size_t slash = name.rfind('/');
-    if (slash == std::string_view::npos) return {"lowering.made", "made by the lowering"};
+    if (slash == std::string_view::npos) return {"conversion.made", "made by the conversion"};
     name = name.substr(0, slash);
   }
-}
-
-absl::StatusOr<std::vector<SaturationCertificate>> CertifyFile(const ModelSource& file, const Target& target) {
-  HALFTONE_ASSIGN_OR_RETURN(Graph graph, LoadModel(file));
-  PassContext context{.target = target};
-  Pipeline fold("fold");  // weights of FakeQuant are numbers in the file
-  fold.Add<FoldConstants>();
-  HALFTONE_RETURN_IF_ERROR(fold.Run(graph, context));
-  return CertifySaturation(graph);
 }
 
 int64_t CountFloatCasts(const Graph& graph) {
   const std::vector<NodeId> nodes = graph.nodes();
   return std::count_if(nodes.begin(), nodes.end(), [&](NodeId id) { return IsFloatCast(graph, id); });
-}
-
-int64_t CountConversionSteps(const std::vector<NodeResult>& nodes) {
-  const auto is_float = [](const std::string& type) { return type == "f32" || type == "bf16" || type == "f16"; };
-  return std::count_if(nodes.begin(), nodes.end(), [&](const NodeResult& node) {
-    const StepReport& step = node.step;
-    const bool converts = step.op == "cast" || step.op == kReorder;
-    const bool runs = step.kernel != "constant" && step.kernel != "view" && step.kernel != "empty";
-    return converts && runs && step.src_type != step.dst_type && is_float(step.src_type) && is_float(step.dst_type);
-  });
 }
 
 }  // namespace halftone

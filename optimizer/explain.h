@@ -1,19 +1,43 @@
-// Why each node of a lowered graph has its precision.
+// Why each node of a variant has its precision.
 #ifndef HALFTONE_OPTIMIZER_EXPLAIN_H_
 #define HALFTONE_OPTIMIZER_EXPLAIN_H_
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "ir/graph.h"
 #include "ir/precision_plan.h"
-#include "optimizer/job.h"
+#include "optimizer/variant_kind.h"
 #include "passes/core/pass.h"
 
 namespace halftone {
+
+// The rule's stable name (ir/precision_plan.h) and the fact, for people.
+struct Reason {
+  std::string rule;
+  std::string text;
+  bool operator==(const Reason&) const = default;
+};
+
+// The range of the first output of a node, as it was calibrated.
+struct ResultRange {
+  double min = 0;
+  double max = 0;
+};
+
+// Of a node of a variant's graph. Nodes of nested graphs are named "loop/body/node".
+struct NodeDecision {
+  std::string node;
+  std::string op;
+  VariantKind precision = VariantKind::kFp32;
+  Reason reason;
+  // In dB, of the worst output where this node alone is int8 (accuracy_control.h); where that was measured.
+  std::optional<double> sqnr_alone_db = {};
+  std::optional<ResultRange> result = {};  // of an int8 variant, where the range is known
+};
 
 // One decision for each node but inputs and constants, those of nested graphs included, in the order of the graph.
 // `otherwise` is for nodes that `plan` (nullptr: there is none) says nothing of.
@@ -29,15 +53,8 @@ Reason ReasonOf(std::string_view name, const std::map<std::string, Reason>& reas
 // By the nodes' names.
 std::map<std::string, Reason> ByName(const std::vector<NodeDecision>& decisions);
 
-// The saturation certificate of a written file, from its graph as it is read back.
-absl::StatusOr<std::vector<SaturationCertificate>> CertifyFile(const ModelSource& file, const Target& target);
-
 // Casts between floating types of the outermost graph.
 int64_t CountFloatCasts(const Graph& graph);
-
-// Steps of a run that convert between floating types and nothing else: casts of the file and conversions that the plan
-// put in.
-int64_t CountConversionSteps(const std::vector<NodeResult>& nodes);
 
 }  // namespace halftone
 

@@ -14,12 +14,13 @@
 #include "optimizer/pass_context.h"
 #include "passes/pipelines.h"
 #include "passes/precision/nested_contractions.h"
+#include "runtime/cpu/target.h"
 
 namespace halftone {
 namespace {
 
-// A runtime that many load ONNX files with, and which is known not to load this one.
-void WarnOfTargetRuntimes(const OptimizeOptions& options, LoweredGraph& result) {
+// Where ONNX Runtime, which is widely used, is known not to load the file.
+void WarnOfTargetRuntimes(const OptimizeOptions& options, ConvertedGraph& result) {
   if (FormatOf(result.graph) == ModelFormat::kGraphDef) return;
   const absl::Status loads = LoadsIn(result.graph, TargetRuntime::kOnnxRuntime);
   if (loads.ok()) return;
@@ -31,7 +32,7 @@ void WarnOfTargetRuntimes(const OptimizeOptions& options, LoweredGraph& result) 
 }
 
 // Where layers lie in nested graphs, which stay fp32, a variant may be no more than its fp32 one.
-void WarnOfNestedLayers(LoweredGraph& result) {
+void WarnOfNestedLayers(ConvertedGraph& result) {
   if (result.kind == VariantKind::kFp32 || result.kind == VariantKind::kOriginal) return;
   const NestedContractions layers = CountNestedContractions(result.graph);
   if (layers.nested == 0) return;
@@ -43,7 +44,7 @@ void WarnOfNestedLayers(LoweredGraph& result) {
 }  // namespace
 
 absl::Status ExportGraph(const OptimizeOptions& options, const Reason& otherwise, PassContext& context,
-                         LoweredGraph& result) {
+                         ConvertedGraph& result) {
   result.decisions = ExplainGraph(result.graph, context.plan, otherwise);
   result.rewrites.nodes_after = CountComputing(result.graph);
   const ModelFormat format = WrittenFormat(result.graph);
@@ -54,6 +55,7 @@ absl::Status ExportGraph(const OptimizeOptions& options, const Reason& otherwise
   result.rewrites.nodes_written = CountComputing(result.graph);
   result.casts.in_file = CountFloatCasts(result.graph);
   TakeResults(context, result.rewrites, result.warnings);
+  SortFusions(result.rewrites);
   WarnOfTargetRuntimes(options, result);
   WarnOfNestedLayers(result);
   const EnvironmentInfo cpu = DescribeCpu();

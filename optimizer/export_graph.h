@@ -1,10 +1,10 @@
-// The last step of every variant: from a fused graph of set precision to what its file's dialect can say.
+// The last passes of every variant: from a fused graph of set precision to the ops of its file's dialect.
 #ifndef HALFTONE_OPTIMIZER_EXPORT_GRAPH_H_
 #define HALFTONE_OPTIMIZER_EXPORT_GRAPH_H_
 
 #include "absl/status/status.h"
-#include "optimizer/job.h"
-#include "optimizer/lower.h"
+#include "optimizer/converted_graph.h"
+#include "optimizer/options.h"
 #include "passes/core/pass.h"
 
 namespace halftone {
@@ -13,7 +13,7 @@ namespace halftone {
 // rewrites. `otherwise` is the reason of nodes that context.plan (nullptr: there is none) says nothing of. context.log
 // must be set.
 absl::Status ExportGraph(const OptimizeOptions& options, const Reason& otherwise, PassContext& context,
-                         LoweredGraph& result);
+                         ConvertedGraph& result);
 
 }  // namespace halftone
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "optimizer/model.h"
+#include "optimizer/import.h"
 #include "passes/precision/planned_precision.h"
 
 namespace halftone {

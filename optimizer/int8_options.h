@@ -14,17 +14,17 @@
 
 namespace halftone {
 
-// What the file says int8 with.
+// How the file expresses int8.
 enum class QuantFormat : uint8_t {
   kQdq,        // ONNX: QuantizeLinear and DequantizeLinear around standard ops; TensorFlow: FakeQuant
   kQOperator,  // ONNX: QLinearConv and its like; TensorFlow: QuantizedConv2D... and its like
 };
 
-// What becomes integers, and where the ranges of activations come from.
+// What is quantized, and where the ranges of activations come from.
 enum class Int8Mode : uint8_t {
   kStatic,      // weights and activations, with ranges of calibration samples
-  kDynamic,     // products with constant matrices, with ranges that each run finds
-  kWeightOnly,  // weights alone, which have no ranges: everything is computed as before
+  kDynamic,     // matmuls with constant weights, with ranges that each run finds
+  kWeightOnly,  // weights alone, which need no ranges: the computation stays as it was
 };
 std::string_view Int8ModeName(Int8Mode mode);  // "static", "dynamic", "weights"; plan_int8.cc
 
@@ -43,22 +43,23 @@ struct AccuracyGoal {
 
 struct Int8Options {
   Int8Mode mode = Int8Mode::kStatic;
-  // Of mode kStatic alone: the calibrator, ranges, and of what follows all but the scales of weights, rest and goal.
+  // Of mode kStatic alone: the calibrator, ranges, and all of the following but the scales of weights, the fallback
+  // precision and the goal.
   CalibratorOptions calibrator;      // `integers` of it follow from `quantize`
   bool calibrator_is_named = false;  // by the user: the search after a goal tries no other
   std::optional<SampleFile> ranges;  // a ranges.json or a log of TensorFlow's, in the place of calibration samples
   LogTrimming trim_ranges;           // of such a log
   QuantizeOptions quantize;          // its sets of nodes are the job's own to fill
-  // What is not int8: kFp32, or kBf16 by the planner and rules of the job.
-  VariantKind rest = VariantKind::kFp32;
-  bool correct_bias = true;  // biases take up the mean error of the rounded weights
-  bool equalize = true;      // ranges of channels are evened out between layers
-  bool smooth = false;       // outliers of activations move into the weights of matmuls
+  // Of nodes that are not int8: kFp32, or kBf16 by the planner and rules of the job.
+  VariantKind fallback_precision = VariantKind::kFp32;
+  bool correct_bias = true;  // bias correction: biases compensate the mean error of the rounded weights
+  bool equalize = true;      // cross-layer equalization
+  bool smooth = false;       // SmoothQuant: outliers of activations move into the weights of matmuls
   QuantFormat form = QuantFormat::kQdq;
   AccuracyGoal goal;
   bool search_configs =
-      true;  // where the goal is missed: other configs (quantization_configs.h), before nodes are raised
-  bool sensitivity = false;   // the SQNR of each node alone is measured, with or without a goal
+      true;                  // where the goal is missed: other configs (quantization_configs.h), before nodes fall back
+  bool sensitivity = false;  // the SQNR of each node alone is measured, with or without a goal
   double budget_seconds = 0;  // for that and the search after the goal; 0: no limit
 };
 

@@ -4,7 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "optimizer/calibrate.h"
-#include "optimizer/lower_int8.h"
+#include "optimizer/quantize.h"
 
 namespace halftone {
 
@@ -15,7 +15,7 @@ struct Int8Source {
 };
 
 // Makes the base and calibrates it; nothing is smoothed yet. `model` must outlive the result.
-absl::StatusOr<Int8Source> MakeInt8Source(const PreparedModel& model, const Target& target,
+absl::StatusOr<Int8Source> MakeInt8Source(const OptimizedModel& model, const Target& target,
                                           const OptimizeOptions& options);
 
 }  // namespace halftone

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -13,14 +14,16 @@
 #include "formats/formats.h"
 #include "optimizer/accuracy_control.h"
 #include "optimizer/compare.h"
-#include "optimizer/explain.h"
+#include "optimizer/convert.h"
+#include "optimizer/export.h"
+#include "optimizer/import.h"
 #include "optimizer/int8_source.h"
-#include "optimizer/lower.h"
-#include "optimizer/lower_int8.h"
 #include "optimizer/measure.h"
+#include "optimizer/optimize.h"
 #include "optimizer/quantization_configs.h"
-#include "optimizer/quantize_for_runtime.h"
+#include "optimizer/quantize.h"
 #include "optimizer/suspect_steps.h"
+#include "runtime/cpu/target.h"
 
 namespace halftone {
 namespace {
@@ -34,27 +37,6 @@ std::string VariantFileName(const ModelSource& model, VariantKind kind) {
   return Concat(path.stem().string(), ".", VariantName(kind), path.extension().string());
 }
 
-// Which steps run by reference functions, and how much of the time they take.
-void AddReferenceShare(VariantResult& variant) {
-  double total = 0, by_reference = 0;
-  std::vector<const StepReport*> slow;
-  for (const NodeResult& node : variant.nodes) {
-    total += node.step.median_us;
-    if (!IsReference(node.step.kernel)) continue;
-    by_reference += node.step.median_us;
-    slow.push_back(&node.step);
-  }
-  std::stable_sort(slow.begin(), slow.end(),
-                   [](const StepReport* a, const StepReport* b) { return a->median_us > b->median_us; });
-  variant.reference_share = total > 0 ? by_reference / total : 0;
-  for (const StepReport* step : slow) variant.reference_nodes.push_back(Concat(step->name, " (", step->op, ")"));
-}
-
-// Of a step's op: it reads integers only to make numbers of them, or the other way round.
-bool Converts(std::string_view op) {
-  return op == "cast" || op == "reorder" || op == "quantize_linear" || op == "dequantize_linear";
-}
-
 // One job from beginning to end; the steps are its methods, in order.
 class OptimizeJob {
  public:
@@ -62,8 +44,18 @@ class OptimizeJob {
       : options_(options), children_(children), progress_(progress), target_(MakeCpuTarget()) {}
 
   absl::StatusOr<OptimizeResult> Run() {
+    const WorkCounts before = WorkOfThisProcess(), before_children = children_.work();
+    HALFTONE_RETURN_IF_ERROR(RunSteps());
+    result_.work = WorkOfThisProcess() - before;
+    result_.work += children_.work() - before_children;
+    return std::move(result_);
+  }
+
+ private:
+  absl::Status RunSteps() {
     HALFTONE_ASSIGN_OR_RETURN(cores_, CoresFor(options_.benchmark));
     HALFTONE_RETURN_IF_ERROR(Timed("import", [this] { return Import(); }));
+    HALFTONE_RETURN_IF_ERROR(Timed("optimize", [this] { return Optimize(); }));
     if (Wants(VariantKind::kInt8)) {
       const bool calibrates = options_.int8.mode == Int8Mode::kStatic;
       HALFTONE_RETURN_IF_ERROR(Timed(calibrates ? "calibrate" : "fuse", [this] { return Calibrate(); }));
@@ -71,53 +63,56 @@ class OptimizeJob {
     if (Wants(VariantKind::kInt8) && (options_.int8.sensitivity || !options_.int8.goal.empty())) {
       HALFTONE_RETURN_IF_ERROR(Timed("accuracy", [this] { return ControlAccuracy(); }));
     }
-    HALFTONE_RETURN_IF_ERROR(Timed("lower", [this] { return Lower(); }));
+    HALFTONE_RETURN_IF_ERROR(Timed("convert", [this] { return Convert(); }));
     HALFTONE_RETURN_IF_ERROR(Timed("export", [this] { return Export(); }));
     for (VariantResult& variant : result_.variants) variant.opaque_ops = cannot_run_;
     if (!cannot_run_.empty()) {
       result_.warnings.push_back(
           Concat("the model was rewritten but cannot be run here, so that nothing was measured; ops without a kernel: ",
                  absl::StrJoin(cannot_run_, ", ")));
-      return std::move(result_);
+      return absl::OkStatus();
     }
     HALFTONE_RETURN_IF_ERROR(Timed("evaluate", [this] { return Evaluate(); }));
     HALFTONE_RETURN_IF_ERROR(Timed("compare", [this] { return Compare(); }));
-    if (!options_.benchmark.skip) HALFTONE_RETURN_IF_ERROR(Timed("measure", [this] { return Measure(); }));
-    return std::move(result_);
+    if (options_.benchmark.skip) return absl::OkStatus();
+    return Timed("measure", [this] { return Measure(); });
   }
 
- private:
   template <typename Work>
   absl::Status Timed(const std::string& stage, Work work) {
     progress_(stage, 0, 1);
     const auto start = std::chrono::steady_clock::now();
     absl::Status status = work();
-    result_.stage_seconds[stage] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    result_.stages.push_back({stage, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
     if (status.ok()) progress_(stage, 1, 1);
     return status;
   }
 
   absl::Status Import() {
-    HALFTONE_ASSIGN_OR_RETURN(Graph imported, LoadModel(options_.model));
-    result_.format = WrittenFormat(imported);
+    HALFTONE_ASSIGN_OR_RETURN(imported_, LoadModel(options_.model));
+    result_.format = WrittenFormat(imported_);
     if (result_.format == ModelFormat::kGraphDef) {  // a rewritten file may list its nodes in another order
-      for (const GraphOutput& output : imported.outputs()) outputs_.push_back(output.name);
+      for (const GraphOutput& output : imported_.outputs()) outputs_.push_back(output.name);
     }
-    cannot_run_ = OpsThatCannotRun(imported);
-    HALFTONE_ASSIGN_OR_RETURN(model_, PrepareModel(std::move(imported), *target_, options_));
+    cannot_run_ = OpsThatCannotRun(imported_);
+    return absl::OkStatus();
+  }
+
+  absl::Status Optimize() {
+    HALFTONE_ASSIGN_OR_RETURN(model_, OptimizeModel(std::exchange(imported_, {}), *target_, options_));
     VariantResult original;
     original.kind = VariantKind::kOriginal;
     original.path = options_.model.path;
     original.file_name = std::filesystem::path(options_.model.label()).filename().string();
-    original.summary = "as it came, not fused";
-    original.rewrites.nodes_before = original.rewrites.nodes_after = model_.rewrites.nodes_before;
-    original.casts.planned = original.casts.in_file = CountFloatCasts(model_.graph);
+    original.summary = "unmodified, not fused";
+    original.rewrites.nodes_before = original.rewrites.nodes_after = model_.imported.rewrites.nodes_before;
+    original.casts.planned = original.casts.in_file = CountFloatCasts(model_.imported.graph);
     result_.variants.push_back(std::move(original));
     return absl::OkStatus();
   }
 
   bool Wants(VariantKind kind) const {
-    return std::find(options_.lowered.begin(), options_.lowered.end(), kind) != options_.lowered.end();
+    return std::find(options_.precisions.begin(), options_.precisions.end(), kind) != options_.precisions.end();
   }
 
   // Where nothing can be run, nothing is calibrated; ranges of a file are good all the same, and some modes need none.
@@ -132,8 +127,8 @@ class OptimizeJob {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<LoweredGraph> LowerTo(VariantKind kind) const {
-    if (kind != VariantKind::kInt8) return MakeLowered(kind, model_, *target_, options_);
+  absl::StatusOr<ConvertedGraph> ConvertTo(VariantKind kind) const {
+    if (kind != VariantKind::kInt8) return ConvertPrecision(kind, model_, *target_, options_);
     if (!int8_.has_value()) {
       return KeepFp32(kind, model_, *target_, options_,
                       {"baseline.kept", "the model cannot be run here, so that it was not calibrated; give ranges"});
@@ -152,7 +147,7 @@ class OptimizeJob {
     if (int8_->has_ranges) result_.calibration = int8_->calibrated.summary;
     const bool has_goal = !options_.int8.goal.empty();
     if (has_goal) {
-      goal_ = GoalResult{.met = found.goal_met, .raised = found.raised, .tried = found.tried};
+      goal_ = GoalResult{.met = found.goal_met, .fallbacks = found.fallbacks, .tried = found.tried};
       if (int8_->has_ranges) goal_->config = DescribeConfig(candidate_.config);
       goal_->configs = std::move(found.configs);
       goal_->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -166,7 +161,7 @@ class OptimizeJob {
     return absl::OkStatus();
   }
 
-  // The goal by the answers of the file.
+  // The goal by the outputs of the file.
   void JudgeGoal(VariantResult& variant, const Comparison& comparison) {
     if (variant.kind != VariantKind::kInt8 || !goal_.has_value()) return;
     const Reached reached = ReachedBy(comparison, result_.variants[kBaseline].top1_accuracy);
@@ -176,39 +171,32 @@ class OptimizeJob {
     if (!goal_->met) result_.warnings.push_back(Concat("int8: the accuracy goal is NOT met: ", goal_->text));
   }
 
-  absl::Status Lower() {
-    HALFTONE_ASSIGN_OR_RETURN(LoweredGraph baseline, MakeBaseline(model_, *target_, options_));
-    lowered_.push_back(std::move(baseline));
-    for (const VariantKind kind : options_.lowered) {
-      HALFTONE_ASSIGN_OR_RETURN(LoweredGraph graph, LowerTo(kind));
-      lowered_.push_back(std::move(graph));
+  absl::Status Convert() {
+    HALFTONE_ASSIGN_OR_RETURN(ConvertedGraph baseline, MakeBaseline(model_, *target_, options_));
+    converted_.push_back(std::move(baseline));
+    for (const VariantKind kind : options_.precisions) {
+      HALFTONE_ASSIGN_OR_RETURN(ConvertedGraph graph, ConvertTo(kind));
+      converted_.push_back(std::move(graph));
     }
     return absl::OkStatus();
   }
 
   absl::Status Export() {
-    for (LoweredGraph& lowered : lowered_) {
+    for (ConvertedGraph& converted : converted_) {
       VariantResult variant;
-      variant.kind = lowered.kind;
-      variant.file_name = VariantFileName(options_.model, lowered.kind);
+      variant.kind = converted.kind;
+      variant.file_name = VariantFileName(options_.model, converted.kind);
       variant.path = Concat(options_.out_dir, "/", variant.file_name);
-      absl::Status saved = SaveModel(lowered.graph, variant.path, FileOptionsOf(lowered.kind, options_.int8.form));
-      if (lowered.kind != VariantKind::kFp32 &&
-          absl::IsUnimplemented(saved)) {  // e.g. the format has no such bf16 node
-        const Reason why{"baseline.kept", std::string(saved.message())};
-        HALFTONE_ASSIGN_OR_RETURN(lowered, KeepFp32(lowered.kind, model_, *target_, options_, why));
-        saved = SaveModel(lowered.graph, variant.path, FileOptionsOf(lowered.kind, options_.int8.form));
-      }
-      HALFTONE_RETURN_IF_ERROR(Annotate(saved, Concat(VariantName(lowered.kind), " variant")));
-      variant.summary = lowered.summary;
-      variant.emulated = lowered.emulated;
-      variant.not_measured = lowered.not_measured;
-      variant.refused_by = lowered.refused_by;
-      variant.decisions = std::move(lowered.decisions);
-      variant.casts = lowered.casts;
-      variant.rewrites = std::move(lowered.rewrites);
-      lowered.graph = Graph();  // from here on only the file counts
-      result_.warnings.insert(result_.warnings.end(), lowered.warnings.begin(), lowered.warnings.end());
+      HALFTONE_RETURN_IF_ERROR(WriteVariant(model_, *target_, options_, variant.path, converted));
+      variant.summary = converted.summary;
+      variant.emulated = converted.emulated;
+      variant.not_measured = converted.not_measured;
+      variant.refused_by = converted.refused_by;
+      variant.decisions = std::move(converted.decisions);
+      variant.casts = converted.casts;
+      variant.rewrites = std::move(converted.rewrites);
+      converted.graph = Graph();  // from here on only the file counts
+      result_.warnings.insert(result_.warnings.end(), converted.warnings.begin(), converted.warnings.end());
       result_.variants.push_back(std::move(variant));
     }
     for (VariantResult& variant : result_.variants) {
@@ -235,10 +223,11 @@ class OptimizeJob {
     spec.model = options_.model;
     spec.model.path = variant.path;
     spec.model.outputs = outputs_;
+    spec.model_sha256 = variant.sha256;
     spec.fuse = variant.kind != VariantKind::kOriginal;
     spec.threads = options_.benchmark.threads;
     spec.sizes = options_.benchmark.sizes;
-    spec.samples = options_.judged_by();
+    spec.samples = options_.evaluation_samples();
     spec.seed = options_.benchmark.seed;
     if (!cores_.chosen.empty()) {
       spec.cores.assign(cores_.chosen.begin(), cores_.chosen.begin() + spec.threads);
@@ -251,6 +240,11 @@ class OptimizeJob {
     return Concat(options_.out_dir, "/outputs.", VariantName(variant.kind), ".log");
   }
 
+  // What the evaluation leaves for the rounds.
+  std::string PreparedGraphOf(const VariantResult& variant) const {
+    return Concat(options_.out_dir, "/prepared.", VariantName(variant.kind), ".graph");
+  }
+
   absl::Status Evaluate() {
     if (SpecOf(result_.variants[0]).samples.empty()) {
       result_.warnings.push_back(
@@ -261,38 +255,22 @@ class OptimizeJob {
       progress_("evaluate", i, total);
       VariantResult& variant = result_.variants[i];
       if (!variant.not_measured.empty()) continue;
-      absl::StatusOr<EvaluateResult> evaluated = children_.Evaluate({SpecOf(variant), LogOf(variant)});
+      EvaluateSpec spec{.run = SpecOf(variant), .output_log = LogOf(variant)};
+      spec.examine_int8 = variant.kind == VariantKind::kInt8;
+      if (!options_.benchmark.skip) spec.prepared_graph = PreparedGraphOf(variant);
+      absl::StatusOr<EvaluateResult> evaluated = children_.Evaluate(spec);
       if (!evaluated.ok()) return Annotate(evaluated.status(), Concat(VariantName(variant.kind), " variant"));
       result_.evaluation_samples = evaluated->samples;
       if (i == 0)
         result_.warnings.insert(result_.warnings.end(), evaluated->warnings.begin(), evaluated->warnings.end());
       variant.output_hash = std::move(evaluated->output_hash);
       variant.batch = evaluated->batch;
-      if (variant.kind == VariantKind::kInt8) {
-        HALFTONE_ASSIGN_OR_RETURN(variant.int8_share, Int8ShareOf(SpecOf(variant), *target_));
-        HALFTONE_ASSIGN_OR_RETURN(variant.saturation, CertifyFile(SpecOf(variant).model, *target_));
-      }
-      AddNodes(variant, std::move(evaluated->steps));
+      variant.load_ms = evaluated->load_ms;
+      variant.int8_share = evaluated->int8_share;
+      variant.saturation = std::move(evaluated->saturation);
+      AddNodes(std::move(evaluated->steps), variant);
     }
     return absl::OkStatus();
-  }
-
-  // Joins the steps of the file as it ran with the reasons of the nodes as they were planned, by name.
-  void AddNodes(VariantResult& variant, std::vector<StepReport> steps) {
-    const std::map<std::string, Reason> reasons = ByName(variant.decisions);
-    for (StepReport& step : steps) {
-      NodeResult node;
-      const bool original = variant.kind == VariantKind::kOriginal;
-      node.reason = original ? Reason{"baseline.original", "as the file has it"} : ReasonOf(step.name, reasons);
-      const auto reads = [&step](std::string_view type) { return step.src_type == type || step.weights_type == type; };
-      if (reads("bf16")) node.precision = VariantKind::kBf16;
-      if (reads("f16")) node.precision = VariantKind::kFp16;
-      if (!original && !Converts(step.op) && (reads("u8") || reads("s8"))) node.precision = VariantKind::kInt8;
-      node.step = std::move(step);
-      variant.nodes.push_back(std::move(node));
-    }
-    variant.casts.run = CountConversionSteps(variant.nodes);
-    AddReferenceShare(variant);
   }
 
   absl::Status Compare() {
@@ -318,11 +296,14 @@ class OptimizeJob {
       MeasuredVariant& measured = variants.emplace_back();
       measured.name = VariantName(variant.kind);
       measured.run = SpecOf(variant);
+      measured.run.prepared_graph = PreparedGraphOf(variant);
       measured.expected_hash = variant.output_hash;
-      if (i != kOriginal) measured.reasons = SuspectStepsOf(variant);  // nobody promised anything of the original
+      measured.load_ms = variant.load_ms;
+      if (i != kOriginal) measured.reasons = SuspectStepsOf(variant);  // the original may run by any kernel
     }
     HALFTONE_ASSIGN_OR_RETURN(BenchmarkRunResult run,
                               MeasureVariants(variants, kBaseline, options_.benchmark, cores_, children_, progress_));
+    for (const MeasuredVariant& variant : variants) std::filesystem::remove(variant.run.prepared_graph);
     for (size_t i = 0; i < run.variants.size(); ++i) {
       VariantResult& variant = result_.variants[places[i]];
       if (places[i] != kOriginal && variant.reference_share > kSuspectShare) {
@@ -347,49 +328,19 @@ class OptimizeJob {
   const ProgressCallback& progress_;
   const std::unique_ptr<Target> target_;
   BenchmarkCores cores_;
-  PreparedModel model_;
-  std::vector<std::string> cannot_run_;  // of the model as it came
+  Graph imported_;  // until it is optimized
+  OptimizedModel model_;
+  std::vector<std::string> cannot_run_;  // of the imported model
   std::vector<std::string> outputs_;     // of a GraphDef, which does not say them itself
   std::optional<Int8Source> int8_;       // where an int8 variant is made
   Int8Candidate candidate_;              // of it
   Int8Search search_;
   std::optional<GoalResult> goal_;
-  std::vector<LoweredGraph> lowered_;
+  std::vector<ConvertedGraph> converted_;
   OptimizeResult result_;
 };
 
 }  // namespace
-
-std::string_view VariantName(VariantKind kind) {
-  switch (kind) {
-    case VariantKind::kOriginal:
-      return "original";
-    case VariantKind::kFp32:
-      return "fp32";
-    case VariantKind::kBf16:
-      return "bf16";
-    case VariantKind::kFp16:
-      return "fp16";
-    case VariantKind::kInt8:
-      return "int8";
-  }
-  return "";
-}
-
-DataType TypeOf(VariantKind kind) {
-  switch (kind) {
-    case VariantKind::kBf16:
-      return DataType::kBFloat16;
-    case VariantKind::kFp16:
-      return DataType::kFloat16;
-    case VariantKind::kInt8:
-      return DataType::kInt8;
-    case VariantKind::kOriginal:
-    case VariantKind::kFp32:
-      break;
-  }
-  return DataType::kFloat32;
-}
 
 absl::StatusOr<OptimizeResult> RunOptimizeJob(const OptimizeOptions& options, ChildRunner& children,
                                               const ProgressCallback& progress) {

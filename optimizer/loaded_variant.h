@@ -2,12 +2,14 @@
 #ifndef HALFTONE_OPTIMIZER_LOADED_VARIANT_H_
 #define HALFTONE_OPTIMIZER_LOADED_VARIANT_H_
 
+#include <functional>
 #include <memory>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "ir/graph.h"
+#include "optimizer/run_spec.h"
 #include "optimizer/samples.h"
-#include "optimizer/variant_child.h"
 #include "runtime/engine.h"
 
 namespace halftone {
@@ -21,7 +23,10 @@ struct LoadedVariant {
   double plan_ms = 0;
 };
 
-absl::StatusOr<LoadedVariant> LoadVariant(const RunSpec& spec);
+// Looks at the graph as it was imported; nullptr: there is nothing to look at.
+using ImportedHook = std::function<absl::Status(const Graph& imported)>;
+
+absl::StatusOr<LoadedVariant> LoadVariant(const RunSpec& spec, const ImportedHook& imported = nullptr);
 
 }  // namespace halftone
 

@@ -93,6 +93,9 @@ class Benchmark {
         names.push_back(turn < variants_.size() ? variants_[turn].name : kSelfCheckName);
         progress("measure", done++, total);
         HALFTONE_ASSIGN_OR_RETURN(RoundData data, children_.Round(SpecsOf(turn)));
+        for (RoundResult& process : data) {
+          if (VariantOf(turn).load_ms.has_value()) process.load_ms = *VariantOf(turn).load_ms;
+        }
         rounds_[turn].push_back(std::move(data));
       }
       result_.order.push_back(absl::StrJoin(names, " "));
@@ -109,10 +112,12 @@ class Benchmark {
     return {first, first + options_.threads};
   }
 
+  const MeasuredVariant& VariantOf(size_t turn) const { return variants_[turn == variants_.size() ? baseline_ : turn]; }
+
   std::vector<RoundSpec> SpecsOf(size_t turn) const {
     const bool again = turn == variants_.size();
     RoundSpec spec;
-    spec.run = variants_[again ? baseline_ : turn].run;
+    spec.run = VariantOf(turn).run;
     spec.seconds = options_.round_seconds;
     spec.min_samples = options_.round_samples;
     spec.cold = options_.cold_cache;

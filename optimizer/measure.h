@@ -1,24 +1,21 @@
-// The benchmark of all variants of one job: rounds in random order, each round of each variant fresh processes. The
-// method is docs/design/benchmark_method.md, the arithmetic runtime/measure/summary.h and runtime/measure/statistics.h.
+// A step of a job: the benchmark of all its variants. Rounds in random order, each round of each variant fresh processes.
+// The method is docs/design/benchmark_method.md, the arithmetic runtime/measure/summary.h and
+// runtime/measure/statistics.h.
 #ifndef HALFTONE_OPTIMIZER_MEASURE_H_
 #define HALFTONE_OPTIMIZER_MEASURE_H_
 
-#include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "optimizer/benchmark_options.h"
+#include "optimizer/progress.h"
 #include "optimizer/variant_child.h"
 #include "runtime/measure/statistics.h"
 #include "runtime/measure/summary.h"
 
 namespace halftone {
-
-// Told of progress: stage, steps done, steps in all.
-using ProgressCallback = std::function<void(std::string_view stage, int64_t done, int64_t total)>;
 
 // Cores of a benchmark, instance by instance; empty where there are too few of them.
 struct BenchmarkCores {
@@ -33,8 +30,9 @@ absl::StatusOr<BenchmarkCores> CoresFor(const BenchmarkOptions& options);
 struct MeasuredVariant {
   std::string name;
   RunSpec run;
-  std::string expected_hash;         // of the answers, from the accuracy run
-  std::vector<std::string> reasons;  // why it is invalid on any machine
+  std::string expected_hash;           // of the outputs, from the evaluation
+  std::optional<double> load_ms = {};  // of the process that prepared run.prepared_graph; nullopt: that of each round
+  std::vector<std::string> reasons;    // why it is invalid on any machine
 };
 
 // Ratio over the fused fp32 baseline: above 1 is faster.
@@ -45,7 +43,7 @@ struct SpeedupResult {
   Verdict verdict = Verdict::kUndecided;
 };
 
-using RoundData = std::vector<RoundResult>;  // one entry an instance
+using RoundData = std::vector<RoundResult>;  // one entry per instance
 
 struct BenchmarkResult {
   SampleSummary summary;

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "optimizer/job.h"
+#include "ir/target.h"
+#include "optimizer/options.h"
 #include "optimizer/rewrites.h"
 #include "passes/core/pass.h"
 

@@ -9,16 +9,13 @@
 #include "base/strings.h"
 #include "ir/editor.h"
 #include "ir/quantization.h"
+#include "optimizer/prepare.h"
 #include "optimizer/quantize_for_runtime.h"
-#include "passes/core/pipeline.h"
+#include "passes/pipelines.h"
 #include "passes/precision/rule_matcher.h"
-#include "passes/quantize/fold_quantization.h"
-#include "passes/quantize/insert_quantization.h"
 #include "passes/quantize/quantizable_ops.h"
 #include "passes/quantize/quantize_dynamically.h"
 #include "passes/quantize/quantize_weights.h"
-#include "passes/quantize/recurrent_state.h"
-#include "passes/simplify/passes.h"
 #include "runtime/cpu/target.h"
 
 namespace halftone {
@@ -229,18 +226,12 @@ class Int8Planner {
     GraphEditor(graph).ResetOrigins();
     RewriteLog log;
     PassContext context{.target = target_, .log = &log};
-    Pipeline insert("quantize");
-    insert.Add<InsertQuantization>(ranges_, plan_.nodes, QuantizeOptionsOf(options_, WrittenFormat(g_)));
-    insert.Add<RemoveDeadNodes>();
-    HALFTONE_RETURN_IF_ERROR(insert.Run(graph, context));
+    const QuantizeOptions quantize = QuantizeOptionsOf(options_, WrittenFormat(g_));
+    HALFTONE_RETURN_IF_ERROR(MakeQuantizePipeline(ranges_, plan_.nodes, quantize).Run(graph, context));
     trial.refused = Refusals(log, "insert-quantization", "int8.no-range", plan_.nodes);
     if (!trial.refused.empty()) return trial;
     HALFTONE_RETURN_IF_ERROR(BindShapes(graph, options_.benchmark.sizes, samples_));
-    Pipeline fold("fold");
-    fold.Add<FoldConstants>();  // biases, which are stored in s32
-    fold.Add<FoldRecurrentQuantization>();
-    fold.Add<FoldQuantization>();
-    HALFTONE_RETURN_IF_ERROR(fold.Run(graph, context));
+    HALFTONE_RETURN_IF_ERROR(MakeFoldPipeline().Run(graph, context));
     std::set<NodeId> left = plan_.nodes;
     for (const NodeId id : graph.nodes()) {
       if (ComputesWithIntegers(graph, id)) left.erase(graph.node(id).origin);

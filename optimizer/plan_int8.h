@@ -19,7 +19,8 @@
 #include "ir/graph.h"
 #include "ir/target.h"
 #include "ir/value_ranges.h"
-#include "optimizer/job.h"
+#include "optimizer/explain.h"
+#include "optimizer/options.h"
 #include "passes/precision/policy_rules.h"
 
 namespace halftone {

@@ -7,8 +7,6 @@
 #include "base/strings.h"
 #include "formats/dialects.h"
 #include "ir/editor.h"
-#include "optimizer/pass_context.h"
-#include "passes/pipelines.h"
 #include "passes/precision/lists_planner.h"
 #include "passes/precision/placement_planner.h"
 #include "passes/precision/policy_rules.h"
@@ -42,7 +40,7 @@ absl::StatusOr<PlannerOptions> ListsOptionsOf(const OptimizeOptions& options, Da
   return lists;
 }
 
-// Constants that float16 cannot hold keep their readers in f32.
+// Constants that float16 cannot hold keep their consumers in f32.
 void KeepWhatOverflows(const Graph& graph, PrecisionPlan& plan) {
   for (auto& [key, decision] : plan.decisions) {
     if (decision.type != DataType::kFloat16) continue;
@@ -54,19 +52,6 @@ void KeepWhatOverflows(const Graph& graph, PrecisionPlan& plan) {
   }
 }
 
-// Fuses planned.graph and makes it the one that is planned. Rules find its nodes by the names of the model too.
-absl::StatusOr<Ancestry> FuseFirst(const PreparedModel& model, const Target& target, const OptimizeOptions& options,
-                                   GraphWithPlan& planned) {
-  RewriteLog log;
-  HALFTONE_ASSIGN_OR_RETURN(PassContext context, MakeContext(target, options, log));
-  HALFTONE_RETURN_IF_ERROR(MakeOptimizePipeline().Run(planned.graph, context));
-  TakeResults(context, planned.rewrites, planned.notes);
-  Ancestry ancestry{&model.graph, {}};
-  for (const NodeId id : planned.graph.nodes()) ancestry.origins[id] = planned.graph.node(id).origin;
-  GraphEditor(planned.graph).ResetOrigins();
-  return ancestry;
-}
-
 }  // namespace
 
 bool PlansFusedGraph(const OptimizeOptions& options) {
@@ -74,31 +59,33 @@ bool PlansFusedGraph(const OptimizeOptions& options) {
   return PlansFusedGraph(ListsVariantFromName(options.lists_variant).value_or(options.planner.lists_variant));
 }
 
-absl::StatusOr<GraphWithPlan> PlanModel(const PreparedModel& model, const Target& target,
-                                        const OptimizeOptions& options, DataType type) {
-  GraphWithPlan result;
-  result.graph = model.graph;
-  result.rewrites = model.rewrites;
+absl::StatusOr<PlannedModel> PlanModel(const OptimizedModel& model, const Target& target,
+                                       const OptimizeOptions& options, DataType type) {
+  const bool fused = PlansFusedGraph(options);
+  PlannedModel result{.model = fused ? model.fused : model.imported, .precision = {}};
+  Graph& graph = result.model.graph;
   Ancestry ancestry;
-  if (PlansFusedGraph(options)) {
-    HALFTONE_ASSIGN_OR_RETURN(ancestry, FuseFirst(model, target, options, result));
+  if (fused) {  // rules find its nodes by the names of the imported model, too
+    ancestry.graph = &model.imported.graph;
+    for (const NodeId id : graph.nodes()) ancestry.origins[id] = graph.node(id).origin;
+    GraphEditor(graph).ResetOrigins();
   }
   if (options.planner_kind == PlannerKind::kPlacement) {
     HALFTONE_ASSIGN_OR_RETURN(const PlacementOptions placement, PlacementOptionsOf(options, type));
-    HALFTONE_ASSIGN_OR_RETURN(result.planned, PlanByPlacement(result.graph, target, placement));
+    HALFTONE_ASSIGN_OR_RETURN(result.precision, PlanByPlacement(graph, target, placement));
   } else {
     HALFTONE_ASSIGN_OR_RETURN(PlannerOptions lists, ListsOptionsOf(options, type));
-    lists.imported_from = TensorFlowDialectOf(result.graph);
+    lists.imported_from = TensorFlowDialectOf(graph);
     lists.fused_as = &FileDialectOf(ModelFormat::kGraphDef, Dialect::kItex);
-    HALFTONE_ASSIGN_OR_RETURN(ListsPlan plan, PlanByLists(result.graph, lists));
-    result.planned = {std::move(plan.plan), plan.summary.ToString(), std::move(plan.warnings),
-                      std::move(plan.attributes)};
-    KeepWhatOverflows(result.graph, result.planned.plan);
+    HALFTONE_ASSIGN_OR_RETURN(ListsPlan plan, PlanByLists(graph, lists));
+    result.precision = {std::move(plan.plan), plan.summary.ToString(), std::move(plan.warnings),
+                        std::move(plan.attributes)};
+    KeepWhatOverflows(graph, result.precision.plan);
   }
-  HALFTONE_ASSIGN_OR_RETURN(const int changed, ApplyPolicyRules(result.graph, target, options.rules, type, ancestry,
-                                                                result.planned.plan, result.planned.warnings));
+  HALFTONE_ASSIGN_OR_RETURN(const int changed, ApplyPolicyRules(graph, target, options.rules, type, ancestry,
+                                                                result.precision.plan, result.precision.warnings));
   if (changed > 0) {
-    result.planned.summary += Concat("; the policy changed ", changed, changed == 1 ? " node" : " nodes");
+    result.precision.summary += Concat("; the policy changed ", changed, changed == 1 ? " node" : " nodes");
   }
   return result;
 }

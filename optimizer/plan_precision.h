@@ -1,11 +1,11 @@
-// Which planner plans which graph for a variant: the one place that knows all of them.
+// A step of a job: which planner plans which graph for a variant. The one place that knows all of them.
 #ifndef HALFTONE_OPTIMIZER_PLAN_PRECISION_H_
 #define HALFTONE_OPTIMIZER_PLAN_PRECISION_H_
 
 #include "absl/status/statusor.h"
 #include "ir/target.h"
-#include "optimizer/job.h"
-#include "optimizer/lower.h"
+#include "optimizer/optimize.h"
+#include "optimizer/options.h"
 #include "passes/precision/planned_precision.h"
 
 namespace halftone {
@@ -14,17 +14,16 @@ namespace halftone {
 bool PlansFusedGraph(const OptimizeOptions& options);
 
 // A plan and the graph that it is for.
-struct GraphWithPlan {
-  Graph graph;  // as imported, or fused, every node its own origin
-  PlannedPrecision planned;
-  RewriteSummary rewrites;  // of the fusion, where it came before
-  std::vector<std::string> notes;
+struct PlannedModel {
+  RewrittenModel model;  // as imported, or fused; every node is its own origin
+  PlannedPrecision precision;
 };
 
-// The planner of `options`, then the policy's rules, for a variant of `type` (kBFloat16 or kFloat16).
+// The planner of `options`, then the policy's rules, for a variant of `type` (kBFloat16 or kFloat16). Of model.fused
+// only where PlansFusedGraph(options).
 // Errors: INVALID_ARGUMENT for options that make no sense, with the name of the option.
-absl::StatusOr<GraphWithPlan> PlanModel(const PreparedModel& model, const Target& target, const OptimizeOptions& options,
-                                       DataType type);
+absl::StatusOr<PlannedModel> PlanModel(const OptimizedModel& model, const Target& target,
+                                       const OptimizeOptions& options, DataType type);
 
 // What is wrong with the options of planners and rules, before there is a model. INVALID_ARGUMENT.
 absl::Status CheckPlannerOptions(const OptimizeOptions& options);

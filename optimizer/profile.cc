@@ -7,11 +7,12 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "optimizer/accuracy_control.h"
+#include "optimizer/convert.h"
+#include "optimizer/export.h"
 #include "optimizer/int8_source.h"
 #include "optimizer/loaded_variant.h"
-#include "optimizer/lower.h"
-#include "optimizer/lower_int8.h"
-#include "optimizer/quantize_for_runtime.h"
+#include "optimizer/optimize.h"
+#include "optimizer/quantize.h"
 #include "runtime/cpu/target.h"
 #include "runtime/measure/cores.h"
 #include "runtime/measure/round_facts.h"
@@ -19,9 +20,9 @@
 namespace halftone {
 namespace {
 
-absl::StatusOr<LoweredGraph> LowerToInt8(const PreparedModel& model, const Target& target,
-                                         const OptimizeOptions& options, const ProgressCallback& progress,
-                                         std::optional<CalibrationSummary>& calibration) {
+absl::StatusOr<ConvertedGraph> QuantizeToInt8(const OptimizedModel& model, const Target& target,
+                                              const OptimizeOptions& options, const ProgressCallback& progress,
+                                              std::optional<CalibrationSummary>& calibration) {
   HALFTONE_ASSIGN_OR_RETURN(Int8Source source, MakeInt8Source(model, target, options));
   AccuracyControlResult found;
   if (options.int8.goal.empty()) {
@@ -31,51 +32,45 @@ absl::StatusOr<LoweredGraph> LowerToInt8(const PreparedModel& model, const Targe
   }
   if (source.has_ranges) calibration = source.calibrated.summary;
   const Int8Candidate& made = found.candidate;
-  HALFTONE_ASSIGN_OR_RETURN(LoweredGraph lowered,
+  HALFTONE_ASSIGN_OR_RETURN(ConvertedGraph converted,
                             MakeInt8(made.base, made.ranges, model, target, made.options, found.search));
   const std::vector<std::string>& warnings = source.calibrated.warnings;
-  lowered.warnings.insert(lowered.warnings.end(), warnings.begin(), warnings.end());
-  return lowered;
+  converted.warnings.insert(converted.warnings.end(), warnings.begin(), warnings.end());
+  return converted;
 }
 
 absl::StatusOr<ProfileTargets> MakeTargets(const OptimizeOptions& options, const std::vector<VariantKind>& kinds,
                                            const ProgressCallback& progress) {
   HALFTONE_ASSIGN_OR_RETURN(Graph imported, LoadModel(options.model));
   const std::unique_ptr<Target> target = MakeCpuTarget();
-  HALFTONE_ASSIGN_OR_RETURN(const PreparedModel model, PrepareModel(std::move(imported), *target, options));
+  HALFTONE_ASSIGN_OR_RETURN(const OptimizedModel model, OptimizeModel(std::move(imported), *target, options));
   const absl::StatusOr<std::vector<int>> cores = ChooseCores(AllowedCores(), options.benchmark.threads, /*wanted=*/{});
   const std::string extension = std::filesystem::path(options.model.label()).extension().string();
   ProfileTargets result;
   for (const VariantKind kind : kinds) {
-    HALFTONE_ASSIGN_OR_RETURN(LoweredGraph lowered,
+    HALFTONE_ASSIGN_OR_RETURN(ConvertedGraph converted,
                               kind == VariantKind::kInt8
-                                  ? LowerToInt8(model, *target, options, progress, result.calibration)
-                                  : MakeLowered(kind, model, *target, options));
-    if (!lowered.not_measured.empty()) {  // the last of its warnings
-      result.warnings.insert(result.warnings.end(), lowered.warnings.begin(), lowered.warnings.end());
+                                  ? QuantizeToInt8(model, *target, options, progress, result.calibration)
+                                  : ConvertPrecision(kind, model, *target, options));
+    if (!converted.not_measured.empty()) {  // the last of its warnings
+      result.warnings.insert(result.warnings.end(), converted.warnings.begin(), converted.warnings.end());
       continue;
     }
     ProfileTarget one{.kind = kind};
     one.run.model = options.model;
     one.run.model.path = Concat(options.out_dir, "/", VariantName(kind), extension);
-    absl::Status saved = SaveModel(lowered.graph, one.run.model.path, FileOptionsOf(lowered.kind, options.int8.form));
-    if (absl::IsUnimplemented(saved) && kind != VariantKind::kFp32) {  // the format has no such bf16 node
-      const Reason why{"baseline.kept", std::string(saved.message())};
-      HALFTONE_ASSIGN_OR_RETURN(lowered, KeepFp32(kind, model, *target, options, why));
-      saved = SaveModel(lowered.graph, one.run.model.path, FileOptionsOf(lowered.kind, options.int8.form));
-    }
-    HALFTONE_RETURN_IF_ERROR(Annotate(saved, Concat(VariantName(kind), " variant")));
-    if (FormatOf(model.graph) == ModelFormat::kGraphDef) {  // which does not say its outputs
+    HALFTONE_RETURN_IF_ERROR(WriteVariant(model, *target, options, one.run.model.path, converted));
+    if (FormatOf(model.imported.graph) == ModelFormat::kGraphDef) {  // which does not say its outputs
       one.run.model.outputs.clear();
-      for (const GraphOutput& output : model.graph.outputs()) one.run.model.outputs.push_back(output.name);
+      for (const GraphOutput& output : model.imported.graph.outputs()) one.run.model.outputs.push_back(output.name);
     }
     one.run.threads = options.benchmark.threads;
     one.run.sizes = options.benchmark.sizes;
     one.run.seed = options.benchmark.seed;
     one.run.samples = options.evaluation;
     if (cores.ok()) one.run.cores = *cores;  // more threads than cores are not pinned
-    one.summary = lowered.summary;
-    result.warnings.insert(result.warnings.end(), lowered.warnings.begin(), lowered.warnings.end());
+    one.summary = converted.summary;
+    result.warnings.insert(result.warnings.end(), converted.warnings.begin(), converted.warnings.end());
     result.targets.push_back(std::move(one));
   }
   return result;

@@ -7,7 +7,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "optimizer/job.h"
+#include "optimizer/calibrate.h"
+#include "optimizer/options.h"
+#include "optimizer/progress.h"
+#include "optimizer/run_spec.h"
 #include "runtime/measure/profile.h"
 
 namespace halftone {
@@ -19,7 +22,7 @@ struct ProfileTarget {
   RunSpec run;
 };
 
-// Lowers the model to each of `kinds` (kFp32: the fused baseline) as RunOptimizeJob does, kInt8 with its calibration
+// Converts the model to each of `kinds` (kFp32: the fused baseline) as RunOptimizeJob does, kInt8 with its calibration
 // and search after a goal, and writes the files into options.out_dir. The rounds of options.benchmark are not read.
 struct ProfileTargets {
   std::vector<ProfileTarget> targets;

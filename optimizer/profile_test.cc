@@ -41,7 +41,7 @@ class ProfileTest : public ::testing::Test {
     options_.model.path = dir_.path() + "/model.onnx";
     options_.out_dir = dir_.path();
     options_.benchmark.skip = true;
-    options_.lowered = {VariantKind::kInt8};
+    options_.precisions = {VariantKind::kInt8};
     ASSERT_TRUE(SaveModel(*ParseGraph(kModel), options_.model.path).ok());
     Tensor t(DataType::kFloat32, {6, 4});
     for (int64_t i = 0; i < t.num_elements(); ++i) t.mutable_data<float>()[i] = static_cast<float>((i * 7) % 11) - 5;

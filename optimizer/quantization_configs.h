@@ -11,8 +11,8 @@
 #include "ir/target.h"
 #include "ir/value_ranges.h"
 #include "optimizer/int8_source.h"
-#include "optimizer/job.h"
-#include "optimizer/lower_int8.h"
+#include "optimizer/options.h"
+#include "optimizer/quantize.h"
 
 namespace halftone {
 

@@ -106,9 +106,10 @@ ExportOptions FileOptionsOf(VariantKind kind, QuantFormat form) {
 
 std::unique_ptr<const Target> FusionTargetFor(ModelFormat format, TargetRuntime target_runtime,
                                               const Int8Options& options, const Target& target) {
-  const bool has_pairs = options.mode == Int8Mode::kStatic;
-  return std::make_unique<FusionTarget>(target, has_pairs && WantsPlainOps(format, target_runtime, options.form),
-                                        options.form == QuantFormat::kQOperator, options.mode == Int8Mode::kDynamic);
+  const bool plain = options.mode == Int8Mode::kStatic && WantsPlainOps(format, target_runtime, options.form);
+  const bool dynamic = options.mode == Int8Mode::kDynamic;
+  if (!plain && !dynamic) return nullptr;
+  return std::make_unique<FusionTarget>(target, plain, options.form == QuantFormat::kQOperator, dynamic);
 }
 
 }  // namespace halftone

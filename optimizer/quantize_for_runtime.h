@@ -28,9 +28,10 @@ QuantizeOptions OptionsFor(ModelFormat format, TargetRuntime target_runtime, Qua
 // How a variant's ONNX file is written: the int8 one with operators of integers where the form says so.
 ExportOptions FileOptionsOf(VariantKind kind, QuantFormat form);
 
-// A target for the optimize pipeline of an int8 variant: fuses only what the target runtime fuses into an op of
-// integers (bias, relu, relu6, clip), and nothing but a bias and an activation into the products of mode kDynamic; else
-// says what `target` says, which must outlive it. Thread-safe.
+// A target for the optimize pipeline of an int8 variant, where it must fuse less than for other variants; nullptr: it
+// need not. Fuses only what the target runtime fuses into an op of
+// integers (bias, relu, relu6, clip), and nothing but a bias and an activation into the matmuls of mode kDynamic; else
+// answers what `target` answers, which must outlive it. Thread-safe.
 std::unique_ptr<const Target> FusionTargetFor(ModelFormat format, TargetRuntime target_runtime,
                                               const Int8Options& options, const Target& target);
 

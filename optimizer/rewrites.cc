@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace halftone {
@@ -29,22 +31,31 @@ int64_t CountComputing(const Graph& graph) {
 }
 
 void AddRewrites(const PassContext& context, RewriteSummary& summary) {
-  std::set<std::pair<std::string, std::string>> applied;  // pass and node
+  std::vector<RewriteResult> refused = std::move(summary.refused);
   for (const RewriteLogEntry& entry : context.log->entries()) {
-    if (!entry.applied) continue;
-    applied.emplace(entry.pass, entry.node);
+    if (!entry.applied) {
+      refused.push_back({entry.pass, entry.node, entry.text});
+      continue;
+    }
     summary.applied.push_back({entry.pass, entry.node, entry.text});
     if (!entry.remark) Count(entry.pass, 1, entry.text, summary);
   }
-  for (const RewriteLogEntry& entry : context.log->entries()) {
-    if (entry.applied || applied.contains({entry.pass, entry.node})) continue;
-    summary.refused.push_back({entry.pass, entry.node, entry.text});
+  std::set<std::pair<std::string_view, std::string_view>> applied;  // pass and node
+  for (const RewriteResult& rewrite : summary.applied) applied.emplace(rewrite.pass, rewrite.node);
+  std::set<std::tuple<std::string, std::string, std::string>> known;
+  summary.refused.clear();
+  for (RewriteResult& one : refused) {
+    if (applied.contains({one.pass, one.node}) || !known.emplace(one.pass, one.node, one.reason).second) continue;
+    summary.refused.push_back(std::move(one));
   }
+  if (!context.equivalence.enabled) return;
+  summary.passes_verified +=
+      std::count_if(context.runs.begin(), context.runs.end(), [](const PassRun& run) { return run.edits > 0; });
+}
+
+void SortFusions(RewriteSummary& summary) {
   std::stable_sort(summary.fusions.begin(), summary.fusions.end(),
                    [](const FusionCount& a, const FusionCount& b) { return a.count > b.count; });
-  if (!context.equivalence.enabled) return;
-  summary.passes_verified += std::count_if(context.runs.begin(), context.runs.end(),
-                                           [](const PassRun& run) { return run.edits > 0; });
 }
 
 }  // namespace halftone

@@ -15,7 +15,7 @@ struct RewriteResult {
   std::string pass, node, reason;
 };
 
-// What one rule or pass did, all over the graph.
+// What one rule or pass did in the whole graph.
 struct FusionCount {
   std::string pass;
   int64_t count = 0;
@@ -27,18 +27,21 @@ struct RewriteSummary {
   // Nodes that compute: as imported, and as they are run. Operators of the file, constants and inputs aside.
   int64_t nodes_before = 0, nodes_after = 0, nodes_written = 0;
   std::vector<RewriteResult> applied;
-  std::vector<FusionCount> fusions;    // by pass, most frequent first
+  std::vector<FusionCount> fusions;    // by pass; see SortFusions
   std::vector<RewriteResult> refused;  // patterns that did not fuse, and the fact that stopped them
-  int64_t passes_verified = 0;         // runs of passes whose answers were compared
+  int64_t passes_verified = 0;         // runs of passes whose outputs were compared
 };
 
 // Nodes that compute something: neither inputs, constants, opaque nor control flow as written.
 bool Computes(OpKind op);
 int64_t CountComputing(const Graph& graph);
 
-// Adds what a run of passes left in `context` (whose log must be set). A refusal does not count where the same rule
-// applied to the same node later.
+// Adds what a run of passes left in `context` (whose log must be set). A refusal counts once, and not where the same rule
+// applied to the same node, in this run or another one.
 void AddRewrites(const PassContext& context, RewriteSummary& summary);
+
+// Puts the most frequent fusions first; of equal ones those that were added first.
+void SortFusions(RewriteSummary& summary);
 
 }  // namespace halftone
 

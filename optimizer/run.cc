@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "ir/editor.h"
 #include "ir/nested.h"
+#include "optimizer/prepare.h"
 #include "runtime/cpu/target.h"
 #include "runtime/engine.h"
 
@@ -67,12 +68,13 @@ absl::StatusOr<RunResult> Run(const ModelSource& model, const std::map<std::stri
 
   RunResult result;
   if (const int64_t count = fuse ? 0 : CountQuantizations(graph); count > 0) {
-    result.warnings.push_back(Concat("int8: as the file came, its ops compute in f32 between ", count,
+    result.warnings.push_back(Concat("int8: in the unmodified file, ops compute in f32 between ", count,
                                      count == 1 ? " quantization" : " quantizations",
                                      "; fused (--fuse) they compute in integers where there are kernels"));
   }
   const std::unique_ptr<Target> target = MakeCpuTarget();
-  HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, DimSizes(), {}, fuse, *target));
+  HALFTONE_RETURN_IF_ERROR(
+      PrepareToRun(graph, DimSizes(), {}, fuse ? Preparation::kOptimize : Preparation::kPlain, *target));
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Plan> plan, CompilePlan(graph, {.threads = threads}));
   HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, plan->Run(feeds));
   for (size_t i = 0; i < outputs.size(); ++i) {

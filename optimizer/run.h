@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "ir/tensor.h"
-#include "optimizer/model.h"
+#include "optimizer/import.h"
 
 namespace halftone {
 

@@ -5,6 +5,7 @@
 #define HALFTONE_OPTIMIZER_SAMPLES_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,9 +13,12 @@
 #include "absl/status/statusor.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"
-#include "optimizer/model.h"
 
 namespace halftone {
+
+// Dimensions of arrays for a model's inputs by name, e.g. from samples. The first one is the number of samples, or,
+// where the array has a dimension more than the input, the number of inputs. -1: not the same in all of them.
+using InputDims = std::map<std::string, std::vector<int64_t>>;
 
 // A .npz file.
 struct SampleFile {

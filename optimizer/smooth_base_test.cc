@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 #include "ir/text.h"
-#include "optimizer/lower_int8.h"
+#include "optimizer/quantize.h"
 #include "passes/core/equivalence.h"
 #include "runtime/engine.h"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <set>
 
 #include "absl/strings/match.h"
@@ -9,9 +10,13 @@
 #include "base/sha256.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "optimizer/int8_share.h"
 #include "optimizer/loaded_variant.h"
 #include "optimizer/output_log.h"
+#include "optimizer/prepared_graph.h"
 #include "optimizer/samples.h"
+#include "passes/pipelines.h"
+#include "runtime/cpu/target.h"
 #include "runtime/measure/cores.h"
 
 namespace halftone {
@@ -23,7 +28,7 @@ bool AllFinite(const Tensor& tensor) {
   return std::all_of(numbers.begin(), numbers.end(), [](double x) { return std::isfinite(x); });
 }
 
-// Of all answers together.
+// Of all outputs together.
 std::string HashOf(const std::vector<Tensor>& outputs) {
   std::string hashes;
   for (const Tensor& output : outputs) hashes += output.Hash();
@@ -49,15 +54,32 @@ std::string_view GuessOf(const std::vector<std::string>& unused) {
   return labels ? "; did you mean 'labels', which has the class labels?" : "";
 }
 
+// The saturation certificates of a file.
+absl::Status Certify(const Graph& imported, std::vector<SaturationCertificate>& certificates) {
+  Graph graph = imported;
+  const std::unique_ptr<Target> target = MakeCpuTarget();
+  PassContext context{.target = *target};
+  HALFTONE_RETURN_IF_ERROR(MakeCertifyPipeline().Run(graph, context));
+  certificates = CertifySaturation(graph);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<EvaluateResult> EvaluateVariant(const EvaluateSpec& spec) {
-  HALFTONE_ASSIGN_OR_RETURN(LoadedVariant loaded, LoadVariant(spec.run));
+  EvaluateResult result;
+  const auto certify = [&result](const Graph& imported) { return Certify(imported, result.saturation); };
+  HALFTONE_ASSIGN_OR_RETURN(const LoadedVariant loaded,
+                            LoadVariant(spec.run, spec.examine_int8 ? ImportedHook(certify) : nullptr));
+  result.load_ms = loaded.load_ms + loaded.optimize_ms;
+  if (spec.examine_int8) result.int8_share = Int8ShareOf(loaded.graph);
+  if (!spec.prepared_graph.empty()) {
+    HALFTONE_RETURN_IF_ERROR(WritePreparedGraph(loaded.graph, spec.run.model_sha256, spec.prepared_graph));
+  }
   std::vector<std::string> names;
   for (const GraphOutput& output : loaded.graph.outputs()) names.push_back(output.name);
   HALFTONE_ASSIGN_OR_RETURN(OutputLogWriter log, OutputLogWriter::Create(spec.output_log, names));
 
-  EvaluateResult result;
   Batch batch;
   std::set<std::string> not_finite;  // inputs
   for (int64_t i = 0; i < loaded.samples->num_batches(); ++i) {

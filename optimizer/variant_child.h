@@ -1,4 +1,5 @@
-// What a fresh process does with one exported file: run it over samples, or time one round of it.
+// Steps of a job: what a fresh process does with one exported file. Evaluate: runs it over the samples. Measure: times one
+// round of it.
 //
 // The optimizer only describes the work (plain data) and gets plain data back; ChildRunner starts the process. The
 // functions at the end are what that process calls.
@@ -12,29 +13,20 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
-#include "optimizer/dim_sizes.h"
-#include "optimizer/model.h"
-#include "optimizer/samples.h"
+#include "optimizer/run_spec.h"
+#include "optimizer/work_counts.h"
+#include "passes/quantize/saturation.h"
 #include "runtime/measure/benchmark.h"
 
 namespace halftone {
-
-struct RunSpec {
-  ModelSource model;
-  bool fuse = true;  // through the optimize pipeline; false: as the file is
-  int threads = 1;
-  DimSizes sizes;  // of the inputs
-  std::vector<SampleFile> samples;  // empty: seeded random inputs
-  uint64_t seed = 1;
-  std::vector<int> cores = {};   // to pin to, one a thread; empty: not pinned
-  std::string wait_policy = "";  // OMP_WAIT_POLICY; empty: see RoundEnvironment
-};
 
 // Runs all samples, writes every output into `output_log` (output_log.h) and times the steps.
 struct EvaluateSpec {
   RunSpec run;
   std::string output_log;
   int profile_repetitions = 20;
+  bool examine_int8 = false;        // also int8_share and saturation of the result
+  std::string prepared_graph = "";  // where to leave the graph for rounds (prepared_graph.h); empty: nowhere
 };
 
 struct StepReport {
@@ -49,8 +41,11 @@ struct EvaluateResult {
   std::vector<StepReport> steps;
   int64_t samples = 0;
   int64_t batch = 1;        // samples of one run, as the inputs are made
-  std::string output_hash;  // of the answers to the first batch, which is the one that rounds time
+  std::string output_hash;  // of the outputs of the first batch, which is the one that rounds time
   std::vector<std::string> warnings;
+  double load_ms = 0;                             // the file imported, shapes bound, the graph optimized
+  double int8_share = -1;                         // of the multiply-adds of its contractions; -1: not examined
+  std::vector<SaturationCertificate> saturation;  // of the file
 };
 
 struct RoundSpec {
@@ -61,7 +56,7 @@ struct RoundSpec {
   double slow_down = 0;  // tests only: see RoundOptions
 };
 
-// Runs each piece of work in a process of its own. A process that dies is INTERNAL with its signal and last words.
+// Runs each piece of work in a process of its own. A process that dies is INTERNAL with its signal and the end of stderr.
 class ChildRunner {
  public:
   virtual ~ChildRunner() = default;
@@ -69,6 +64,8 @@ class ChildRunner {
   // One process for each spec. They begin to measure when the last of them is warm, and none ends before all have
   // measured, so that each has the others beside it all the time. Results in the same order.
   virtual absl::StatusOr<std::vector<RoundResult>> Round(const std::vector<RoundSpec>& specs) = 0;
+  // What its processes did so far. Nothing where it starts none.
+  virtual WorkCounts work() const { return {}; }
 };
 
 // --- In the child.

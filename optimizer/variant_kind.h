@@ -9,12 +9,12 @@
 
 namespace halftone {
 
-// kOriginal: the file as it came, not fused. kFp32: fused, the baseline. The others are lowered.
+// kOriginal: the unmodified file, not fused. kFp32: fused, the baseline. The others have reduced precision.
 enum class VariantKind : uint8_t { kOriginal, kFp32, kBf16, kFp16, kInt8 };
 
 // "original", "fp32", "bf16", "fp16", "int8": the word in file names.
 std::string_view VariantName(VariantKind kind);
-DataType TypeOf(VariantKind kind);  // that it is lowered to; kFloat32 of the first two, kInt8 of kInt8
+DataType TypeOf(VariantKind kind);  // to which it is converted; kFloat32 of the first two, kInt8 of kInt8
 
 }  // namespace halftone
 

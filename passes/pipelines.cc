@@ -6,7 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "base/status.h"
 #include "base/strings.h"
+#include "passes/export/build_loops.h"
 #include "passes/export/merges.h"
 #include "passes/export/share_constants.h"
 #include "passes/export/spell_dialect.h"
@@ -15,17 +17,24 @@
 #include "passes/fusion/rules.h"
 #include "passes/precision/apply_precision.h"
 #include "passes/precision/conversions.h"
+#include "passes/precision/use_bf16_math_mode.h"
+#include "passes/quantize/equalize_channels.h"
 #include "passes/quantize/fold_quantization.h"
 #include "passes/quantize/fold_weights.h"
+#include "passes/quantize/insert_quantization.h"
+#include "passes/quantize/quantize_dynamically.h"
+#include "passes/quantize/quantize_weights.h"
 #include "passes/quantize/recurrent_state.h"
+#include "passes/quantize/smooth_activations.h"
 #include "passes/simplify/passes.h"
 #include "passes/simplify/rules.h"
+#include "passes/transforms/named_passes.h"
 
 namespace halftone {
 
 namespace {
 
-// One level of nesting a round.
+// One level of nesting per round.
 void AddSink(Pipeline& p) {
   std::vector<std::unique_ptr<Pass>> passes;
   passes.push_back(std::make_unique<SinkConstants>());
@@ -33,6 +42,13 @@ void AddSink(Pipeline& p) {
 }
 
 }  // namespace
+
+absl::StatusOr<Pipeline> MakeTransformPipeline(std::string_view transform) {
+  HALFTONE_ASSIGN_OR_RETURN(std::unique_ptr<Pass> pass, ParseNamedPass(transform));
+  Pipeline p("policy");
+  p.Add(std::move(pass));
+  return p;
+}
 
 Pipeline MakeOptimizePipeline() {
   Pipeline p("optimize");
@@ -53,13 +69,83 @@ Pipeline MakeOptimizePipeline() {
   return p;
 }
 
-// Runs on the optimized graph, once per variant; the plan came from a planner, which edits nothing.
-Pipeline MakePrecisionPipeline(const PrecisionPlan& plan) {
-  Pipeline p("precision");
+Pipeline MakeApplyPrecisionPipeline(const PrecisionPlan& plan) {
+  Pipeline p("apply-precision");
   p.Add<ApplyPrecision>(plan);
+  return p;
+}
+
+Pipeline MakeCastPipeline(bool bf16_math_mode) {
+  Pipeline p("casts");
   p.AddFixedPoint("conversions", ConversionRules());
   p.Add<MergeDuplicates>();  // two casts of one value
   p.Add<RemoveDeadNodes>();  // f32 constants that are only read as bf16
+  if (bf16_math_mode) p.Add<UseBf16MathMode>();
+  return p;
+}
+
+Pipeline MakePrecisionPipeline(const PrecisionPlan& plan) {
+  Pipeline p("precision");
+  p.Append(MakeApplyPrecisionPipeline(plan));
+  p.Append(MakeCastPipeline());
+  return p;
+}
+
+Pipeline MakeEqualizePipeline() {
+  Pipeline p("equalize");
+  p.Add<EqualizeChannels>();
+  p.Add<RemoveDeadNodes>();
+  return p;
+}
+
+Pipeline MakeSmoothPipeline(ValueRanges& ranges) {
+  Pipeline p("smooth");
+  p.Add<SmoothActivations>(ranges);
+  p.Add<RemoveDeadNodes>();
+  return p;
+}
+
+Pipeline MakeQuantizePipeline(const ValueRanges& ranges, std::set<NodeId> nodes, const QuantizeOptions& options) {
+  Pipeline p("quantize");
+  p.Add<InsertQuantization>(ranges, std::move(nodes), options);  // with correct_bias.h, recurrent_state.h
+  p.Add<RemoveDeadNodes>();
+  return p;
+}
+
+Pipeline MakeDynamicQuantizePipeline(std::set<NodeId> nodes, const QuantizeOptions& options) {
+  Pipeline p("quantize");
+  p.Add<QuantizeDynamically>(std::move(nodes), options);
+  p.Add<RemoveDeadNodes>();
+  return p;
+}
+
+Pipeline MakeWeightOnlyPipeline(std::set<NodeId> nodes, bool per_channel) {
+  Pipeline p("quantize");
+  p.Add<QuantizeWeights>(std::move(nodes), per_channel);
+  p.Add<RemoveDeadNodes>();
+  return p;
+}
+
+Pipeline MakeFoldPipeline() {
+  Pipeline p("fold");
+  p.Add<FoldConstants>();  // biases, which are stored in s32
+  p.Add<FoldRecurrentQuantization>();
+  p.Add<FoldQuantization>();
+  return p;
+}
+
+Pipeline MakeCertifyPipeline() {
+  Pipeline p("certify");
+  p.Add<FoldConstants>();
+  return p;
+}
+
+Pipeline MakePreparePipeline(Preparation preparation) {
+  Pipeline p("prepare");
+  p.Add<BuildLoopsPass>();
+  if (preparation == Preparation::kFold) p.Add<FoldConstants>();  // as the optimize pipeline does with a file
+  if (preparation == Preparation::kOptimize) p.Append(MakeOptimizePipeline());
+  if (preparation != Preparation::kPlain) p.Append(MakeRunPipeline());
   return p;
 }
 
@@ -67,9 +153,9 @@ Pipeline MakeRunPipeline() {
   Pipeline p("run");
   p.Add<FoldRecurrentQuantization>();
   p.Add<FoldQuantization>();  // after fusion: activations and residuals belong to their convolutions
-  p.Add<FoldWeights>();       // after it: who computes with integers reads them by now
+  p.Add<FoldWeights>();       // after it: nodes that compute with integers read them by now
   p.Add<MergeDuplicates>();   // two requantizations of one value
-  p.AddFixedPoint("fuse-integers", IntegerFusionRules());  // no pair stands between these nodes any more
+  p.AddFixedPoint("fuse-integers", IntegerFusionRules());  // quantize and dequantize nodes are gone from between them
   p.Add<RemoveDeadNodes>();
   return p;
 }
@@ -81,7 +167,7 @@ Pipeline MakeExportPipeline(const FileDialect& file, FileTypes types) {
   if (Rules merges = MergeRules(file); !merges.empty()) p.AddFixedPoint("merge", std::move(merges));
   p.Add<SpellDialect>(file);
   if (types != nullptr)
-    p.Add<WidenTypes>(std::move(types));  // after the spelling: which op it is says which types it takes
+    p.Add<WidenTypes>(std::move(types));  // after the spelling, which decides which types an op takes
   p.Add<ShareConstants>(file);
   return p;
 }

@@ -1,6 +1,7 @@
 #include "passes/core/pipeline.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <random>
 
@@ -41,6 +42,10 @@ void Pipeline::AddFixedPoint(std::string name, Rules rules) {
 
 void Pipeline::AddFixedPoint(std::string name, std::vector<std::unique_ptr<Pass>> passes) {
   steps_.push_back({.name = std::move(name), .passes = std::move(passes), .rules = {}, .repeat = true});
+}
+
+void Pipeline::Append(Pipeline other) {
+  std::move(other.steps_.begin(), other.steps_.end(), std::back_inserter(steps_));
 }
 
 // Returns the number of edits; sets `last` to the name of the last pass that edited.

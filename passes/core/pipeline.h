@@ -38,6 +38,8 @@ class Pipeline {
   void AddFixedPoint(std::string name, Rules rules);
   // The same with passes, which visit the whole graph in every round.
   void AddFixedPoint(std::string name, std::vector<std::unique_ptr<Pass>> passes);
+  // The steps of another pipeline.
+  void Append(Pipeline other);
 
   // After an error the graph is in the state that the failed pass left, and must not be used. INTERNAL if a pass made
   // the graph invalid or changed its outputs (then the message names the pass, and debug.dump_dir has failure.graph);

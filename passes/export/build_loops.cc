@@ -237,11 +237,11 @@ bool IsForRunningOnly(const Node& node) {
 
 }  // namespace
 
-absl::Status BuildLoops(Graph& graph) {
+absl::Status BuildLoops(GraphEditor& edit) {
+  const Graph& graph = edit.graph();
   const std::vector<NodeId> nodes = graph.nodes();
   if (std::none_of(nodes.begin(), nodes.end(), [&](NodeId id) { return IsForRunningOnly(graph.node(id)); }))
     return absl::OkStatus();
-  GraphEditor edit(graph);
   edit.RemoveDeadNodes();
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
@@ -256,5 +256,7 @@ absl::Status BuildLoops(Graph& graph) {
   HALFTONE_RETURN_IF_ERROR(lowering::BuildConditionals(edit, /*must_all=*/true));
   return InferShapes(edit);
 }
+
+absl::Status BuildLoopsPass::Run(GraphEditor& edit, PassContext&) const { return BuildLoops(edit); }
 
 }  // namespace halftone

@@ -2,9 +2,12 @@
 #ifndef HALFTONE_PASSES_EXPORT_BUILD_LOOPS_H_
 #define HALFTONE_PASSES_EXPORT_BUILD_LOOPS_H_
 
+#include <string_view>
+
 #include "absl/status/status.h"
 #include "ir/editor.h"
 #include "ir/graph.h"
+#include "passes/core/pass.h"
 
 namespace halftone {
 
@@ -15,7 +18,16 @@ namespace halftone {
 //   PlaceholderWithDefault             its default
 // Nothing happens to a graph without them. Shapes of inputs should be bound: elements of arrays must have known shapes.
 // Errors: UNIMPLEMENTED or INVALID_ARGUMENT name the node that is no part of such a pattern.
-absl::Status BuildLoops(Graph& graph);
+absl::Status BuildLoops(GraphEditor& edit);
+
+// The same as a pass.
+class BuildLoopsPass final : public Pass {
+ public:
+  std::string_view name() const override { return "build-loops"; }
+  float tolerance() const override { return kBitExact; }
+  bool enters_nested() const override { return false; }  // frames are of the outermost graph
+  absl::Status Run(GraphEditor& edit, PassContext& context) const override;
+};
 
 namespace lowering {
 

@@ -35,6 +35,8 @@ ChildRequest ToProto(const RunSpec& spec) {
     sample->set_label(file.label);
   }
   request.set_seed(spec.seed);
+  request.set_model_sha256(spec.model_sha256);
+  request.set_prepared_graph(spec.prepared_graph);
   request.mutable_cores()->Assign(spec.cores.begin(), spec.cores.end());
   request.set_wait_policy(spec.wait_policy);
   return request;
@@ -51,18 +53,11 @@ RunSpec FromProto(const ChildRequest& request) {
   spec.sizes = {request.batch(), {request.dims().begin(), request.dims().end()}};
   for (const ChildRequest::Sample& sample : request.samples()) spec.samples.push_back({sample.path(), sample.label()});
   spec.seed = request.seed();
+  spec.model_sha256 = request.model_sha256();
+  spec.prepared_graph = request.prepared_graph();
   spec.cores = {request.cores().begin(), request.cores().end()};
   spec.wait_policy = request.wait_policy();
   return spec;
-}
-
-absl::StatusOr<std::unique_ptr<Child>> Start(const std::string& program, const ChildRequest& request) {
-  ChildOptions options;
-  options.program = program;
-  options.args = {"--child"};
-  options.extra_env =
-      RoundEnvironment(request.threads(), {request.cores().begin(), request.cores().end()}, request.wait_policy());
-  return Child::Spawn(options);
 }
 
 // The child's next reply. What it does not send, or not in time, its end explains.
@@ -74,7 +69,8 @@ absl::StatusOr<ChildReply> NextReply(Child& child) {
         Concat("the process that ran the model ended with ", end.ToString(), ": ", child.StderrTail()));
   }
   ChildReply reply;
-  if (!reply.ParseFromString(**bytes)) return absl::InternalError("the process that ran the model answered nonsense");
+  if (!reply.ParseFromString(**bytes))
+    return absl::InternalError("the reply of the process that ran the model cannot be read");
   if (reply.code() == 0) return reply;
   const absl::Status error(static_cast<absl::StatusCode>(reply.code()), reply.message());
   return reply.samples_error() ? SamplesError(error) : error;
@@ -89,16 +85,6 @@ absl::Status End(Child& child) {
       Concat("the process that ran the model ended with ", end.ToString(), ": ", child.StderrTail()));
 }
 
-// A request that is answered once.
-absl::StatusOr<ChildReply> Ask(const std::string& program, const ChildRequest& request) {
-  HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Child> child, Start(program, request));
-  (void)WriteFrame(child->stdin_fd(), request.SerializeAsString());  // a child that is gone says why below
-  child->CloseStdin();
-  HALFTONE_ASSIGN_OR_RETURN(ChildReply reply, NextReply(*child));
-  HALFTONE_RETURN_IF_ERROR(End(*child));
-  return reply;
-}
-
 ChildReply Failure(const absl::Status& status) {
   ChildReply reply;
   reply.set_code(static_cast<int>(status.code()));
@@ -107,7 +93,13 @@ ChildReply Failure(const absl::Status& status) {
   return reply;
 }
 
-bool Send(int output, const ChildReply& reply) { return WriteFrame(output, reply.SerializeAsString()).ok(); }
+// With the work of the process so far.
+bool Send(int output, ChildReply reply) {
+  const WorkCounts work = WorkOfThisProcess();
+  reply.set_imports(work.imports);
+  reply.set_optimizations(work.optimizations);
+  return WriteFrame(output, reply.SerializeAsString()).ok();
+}
 
 // The child's part of a round. False: the parent is gone.
 bool MeasureRound(const ChildRequest& request, int input, int output) {
@@ -147,8 +139,9 @@ ChildReply Work(const ChildRequest& request) {
     *reply.mutable_profile() = ProfileToProto(*profile, run.threads);
     return reply;
   }
-  const absl::StatusOr<EvaluateResult> result =
-      EvaluateVariant({run, request.evaluate().output_log(), request.evaluate().profile_repetitions()});
+  const ChildRequest::Evaluate& asked = request.evaluate();
+  const absl::StatusOr<EvaluateResult> result = EvaluateVariant(
+      {run, asked.output_log(), asked.profile_repetitions(), asked.examine_int8(), asked.prepared_graph()});
   if (!result.ok()) return Failure(result.status());
   ChildReply::Evaluate* evaluate = reply.mutable_evaluate();
   for (const halftone::StepReport& step : result->steps) {
@@ -165,26 +158,73 @@ ChildReply Work(const ChildRequest& request) {
   for (const std::string& warning : result->warnings) evaluate->add_warnings(warning);
   evaluate->set_output_hash(result->output_hash);
   evaluate->set_batch(result->batch);
+  evaluate->set_load_ms(result->load_ms);
+  evaluate->set_int8_share(result->int8_share);
+  for (const SaturationCertificate& certificate : result->saturation) {
+    Saturation* proto = evaluate->add_saturation();
+    proto->set_node(certificate.node);
+    proto->set_saturation(static_cast<int>(certificate.saturation));
+    proto->set_most(certificate.most);
+    proto->set_least(certificate.least);
+  }
   return reply;
 }
 
+EvaluateResult FromProto(const ChildReply::Evaluate& proto) {
+  EvaluateResult result;
+  for (const StepReport& step : proto.steps()) {
+    result.steps.push_back({step.name(), step.op(), step.kernel(), step.src_type(), step.weights_type(),
+                            step.dst_type(), step.median_us()});
+  }
+  result.samples = proto.samples();
+  result.output_hash = proto.output_hash();
+  result.warnings = {proto.warnings().begin(), proto.warnings().end()};
+  result.batch = proto.batch();
+  result.load_ms = proto.load_ms();
+  result.int8_share = proto.int8_share();
+  for (const Saturation& certificate : proto.saturation()) {
+    result.saturation.push_back({certificate.node(), static_cast<halftone::Saturation>(certificate.saturation()),
+                                 certificate.most(), certificate.least()});
+  }
+  return result;
+}
+
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<Child>> ProcessChildRunner::Start(const ChildRequest& request) {
+  ChildOptions options;
+  options.program = program_;
+  options.args = {"--child"};
+  options.extra_env =
+      RoundEnvironment(request.threads(), {request.cores().begin(), request.cores().end()}, request.wait_policy());
+  ++work_.processes;
+  return Child::Spawn(options);
+}
+
+// A request with one reply.
+absl::StatusOr<ChildReply> ProcessChildRunner::Ask(const ChildRequest& request) {
+  HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Child> child, Start(request));
+  (void)WriteFrame(child->stdin_fd(), request.SerializeAsString());  // a child that is gone says why below
+  child->CloseStdin();
+  HALFTONE_ASSIGN_OR_RETURN(ChildReply reply, NextReply(*child));
+  HALFTONE_RETURN_IF_ERROR(End(*child));
+  Count(reply);
+  return reply;
+}
+
+void ProcessChildRunner::Count(const ChildReply& last_reply) {
+  work_.imports += last_reply.imports();
+  work_.optimizations += last_reply.optimizations();
+}
 
 absl::StatusOr<EvaluateResult> ProcessChildRunner::Evaluate(const EvaluateSpec& spec) {
   ChildRequest request = ToProto(spec.run);
   request.mutable_evaluate()->set_output_log(spec.output_log);
   request.mutable_evaluate()->set_profile_repetitions(spec.profile_repetitions);
-  HALFTONE_ASSIGN_OR_RETURN(const ChildReply reply, Ask(program_, request));
-  EvaluateResult result;
-  for (const StepReport& step : reply.evaluate().steps()) {
-    result.steps.push_back({step.name(), step.op(), step.kernel(), step.src_type(), step.weights_type(),
-                            step.dst_type(), step.median_us()});
-  }
-  result.samples = reply.evaluate().samples();
-  result.output_hash = reply.evaluate().output_hash();
-  result.batch = reply.evaluate().batch();
-  result.warnings = {reply.evaluate().warnings().begin(), reply.evaluate().warnings().end()};
-  return result;
+  request.mutable_evaluate()->set_examine_int8(spec.examine_int8);
+  request.mutable_evaluate()->set_prepared_graph(spec.prepared_graph);
+  HALFTONE_ASSIGN_OR_RETURN(const ChildReply reply, Ask(request));
+  return FromProto(reply.evaluate());
 }
 
 absl::StatusOr<std::vector<RoundResult>> ProcessChildRunner::Round(const std::vector<RoundSpec>& specs) {
@@ -197,7 +237,7 @@ absl::StatusOr<std::vector<RoundResult>> ProcessChildRunner::Round(const std::ve
     round.set_cold(spec.cold);
     round.set_slow_down(spec.slow_down);
     round.set_beside_others(specs.size() > 1);
-    HALFTONE_ASSIGN_OR_RETURN(children.emplace_back(), Start(program_, request));
+    HALFTONE_ASSIGN_OR_RETURN(children.emplace_back(), Start(request));
     (void)WriteFrame(children.back()->stdin_fd(), request.SerializeAsString());  // a child that is gone says why below
   }
   for (const std::unique_ptr<Child>& child : children) {
@@ -210,6 +250,7 @@ absl::StatusOr<std::vector<RoundResult>> ProcessChildRunner::Round(const std::ve
     HALFTONE_ASSIGN_OR_RETURN(const ChildReply reply, NextReply(*child));
     if (reply.round().samples_ns().empty()) return absl::InternalError("a round of the benchmark has no samples");
     results.push_back(worker::FromProto(reply.round()));
+    Count(reply);
   }
   for (const std::unique_ptr<Child>& child : children) HALFTONE_RETURN_IF_ERROR(End(*child));
   return results;
@@ -218,7 +259,7 @@ absl::StatusOr<std::vector<RoundResult>> ProcessChildRunner::Round(const std::ve
 absl::StatusOr<v1::ProfiledVariant> ProcessChildRunner::Profile(const RunSpec& run) {
   ChildRequest request = ToProto(run);
   request.mutable_profile();
-  HALFTONE_ASSIGN_OR_RETURN(ChildReply reply, Ask(program_, request));
+  HALFTONE_ASSIGN_OR_RETURN(ChildReply reply, Ask(request));
   return std::move(*reply.mutable_profile());
 }
 

@@ -271,6 +271,14 @@ v1::Report ToReport(const OptimizeResult& result, const v1::Model& model, const 
   if (result.benchmark_run.has_value()) {
     *report.mutable_benchmark_run() = ToProto(*result.benchmark_run, result.variants, benchmark);
   }
+  for (const StageTime& time : result.stages) {
+    v1::StageTime* proto = report.add_stages();
+    proto->set_stage(time.stage);
+    proto->set_seconds(time.seconds);
+  }
+  report.mutable_work()->set_imports(result.work.imports);
+  report.mutable_work()->set_optimizations(result.work.optimizations);
+  report.mutable_work()->set_processes(result.work.processes);
   if (result.calibration.has_value()) *report.mutable_calibration() = ToProto(*result.calibration);
   return report;
 }

@@ -4,7 +4,7 @@
 
 #include "halftone/v1/benchmark.pb.h"
 #include "halftone/v1/jobs.pb.h"
-#include "optimizer/job.h"
+#include "optimizer/result.h"
 
 namespace halftone::worker {
 

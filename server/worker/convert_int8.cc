@@ -57,7 +57,7 @@ absl::StatusOr<Int8Options> ToInt8Options(const v1::Int8Policy& policy) {
   Int8Options options;
   if (absl::Status status = SetCalibrator(policy, options.calibrator); !status.ok()) return status;
   if (absl::Status status = SetQuantize(policy, options.quantize); !status.ok()) return status;
-  if (policy.fallback_precision() == v1::PRECISION_BF16) options.rest = VariantKind::kBf16;
+  if (policy.fallback_precision() == v1::PRECISION_BF16) options.fallback_precision = VariantKind::kBf16;
   if (policy.quant_format() == v1::QUANT_FORMAT_QOPERATOR) options.form = QuantFormat::kQOperator;
   if (policy.mode() == v1::INT8_MODE_DYNAMIC) options.mode = Int8Mode::kDynamic;
   if (policy.mode() == v1::INT8_MODE_WEIGHT_ONLY) options.mode = Int8Mode::kWeightOnly;
@@ -83,7 +83,7 @@ absl::StatusOr<Int8Options> ToInt8Options(const v1::Int8Policy& policy) {
 
 void AskToExplain(OptimizeOptions& options) {
   Int8Options& int8 = options.int8;
-  if (int8.sensitivity || options.judged_by().empty()) return;
+  if (int8.sensitivity || options.evaluation_samples().empty()) return;
   int8.sensitivity = true;
   if (int8.goal.empty() && int8.budget_seconds == 0) int8.budget_seconds = kSecondsToExplain;
 }
@@ -112,7 +112,7 @@ v1::Calibration ToProto(const CalibrationSummary& summary) {
 v1::GoalResult ToProto(const GoalResult& result) {
   v1::GoalResult proto;
   proto.set_met(result.met);
-  proto.set_fallback_nodes(result.raised);
+  proto.set_fallback_nodes(result.fallbacks);
   proto.set_trials(result.tried);
   proto.set_seconds(result.seconds);
   proto.set_text(result.text);

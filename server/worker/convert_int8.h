@@ -9,7 +9,8 @@
 #include "absl/status/statusor.h"
 #include "halftone/v1/policy.pb.h"
 #include "halftone/v1/report.pb.h"
-#include "optimizer/job.h"
+#include "optimizer/options.h"
+#include "optimizer/result.h"
 #include "server/worker/worker.pb.h"
 
 namespace halftone::worker {

@@ -6,6 +6,7 @@
 #include "base/sha256.h"
 #include "base/status.h"
 #include "base/strings.h"
+#include "optimizer/check_options.h"
 #include "report/json.h"
 #include "report/names.h"
 #include "server/worker/convert.h"
@@ -83,7 +84,7 @@ absl::Status SetPolicy(const v1::Policy& policy, OptimizeOptions& options) {
   return OptionsError(CheckOptions(options));
 }
 
-std::vector<VariantKind> ToLowered(const v1::Policy& policy) {
+std::vector<VariantKind> ToPrecisions(const v1::Policy& policy) {
   if (policy.precisions().empty()) return {VariantKind::kBf16};
   std::vector<VariantKind> kinds;
   for (const VariantKind kind : {VariantKind::kBf16, VariantKind::kFp16, VariantKind::kInt8}) {

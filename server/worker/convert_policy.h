@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "halftone/v1/policy.pb.h"
-#include "optimizer/job.h"
+#include "optimizer/options.h"
 
 namespace halftone::worker {
 
@@ -15,8 +15,8 @@ namespace halftone::worker {
 // Errors: OptionsError, e.g. for a dialect that the model's format does not have.
 absl::Status SetPolicy(const v1::Policy& policy, OptimizeOptions& options);
 
-// The lowered variants that the policy wants, in the order of Precision; bf16 by default.
-std::vector<VariantKind> ToLowered(const v1::Policy& policy);
+// The precisions beside fp32 that the policy wants, in the order of Precision; bf16 by default.
+std::vector<VariantKind> ToPrecisions(const v1::Policy& policy);
 // In the policy's order; fp32 and bf16 by default.
 std::vector<VariantKind> ToProfiled(const v1::Policy& policy);
 

@@ -1,5 +1,6 @@
 #include "server/worker/work.h"
 
+#include <chrono>
 #include <set>
 
 #include "base/files.h"
@@ -8,7 +9,7 @@
 #include "formats/npz/npy.h"
 #include "ir/text.h"
 #include "optimizer/inspect.h"
-#include "optimizer/lower.h"
+#include "optimizer/optimize.h"
 #include "optimizer/plan_precision.h"
 #include "optimizer/run.h"
 #include "report/json.h"
@@ -93,8 +94,8 @@ absl::StatusOr<WorkOutcome> Report(const OptimizeOptions& options, const v1::Mod
                                    const WorkerRequest& request, ChildRunner& children,
                                    const ProgressCallback& progress) {
   HALFTONE_ASSIGN_OR_RETURN(const OptimizeResult optimized, RunOptimizeJob(options, children, progress));
+  const auto start = std::chrono::steady_clock::now();
   WorkOutcome outcome;
-  outcome.stage_seconds = optimized.stage_seconds;
   for (const VariantResult& variant : optimized.variants) {
     if (with_files && variant.kind != VariantKind::kOriginal) AddFile(variant.file_name, variant.path, outcome.result);
   }
@@ -105,6 +106,10 @@ absl::StatusOr<WorkOutcome> Report(const OptimizeOptions& options, const v1::Mod
   v1::Report report = ToReport(optimized, model, options.benchmark);
   AddInputDigests(request.spec(), report);
   report.set_dialect(ToProto(options.dialect));
+  v1::StageTime& time = *report.add_stages();
+  time.set_stage("report");
+  time.set_seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  for (const v1::StageTime& stage : report.stages()) outcome.stage_seconds[stage.stage()] = stage.seconds();
   HALFTONE_RETURN_IF_ERROR(AddText("report.json", report::ReportToJson(report), request, outcome.result));
   *outcome.result.mutable_report() = WithoutNodes(report);
   return outcome;
@@ -128,7 +133,7 @@ absl::StatusOr<WorkOutcome> Optimize(const WorkerRequest& request, ChildRunner& 
   const Inputs inputs(request);
   OptimizeOptions options;
   HALFTONE_ASSIGN_OR_RETURN(options.model, inputs.Model(spec.model(), spec.outputs()));
-  options.lowered = ToLowered(spec.policy());
+  options.precisions = ToPrecisions(spec.policy());
   HALFTONE_RETURN_IF_ERROR(SetPolicy(spec.policy(), options));
   HALFTONE_RETURN_IF_ERROR(SetCalibration(spec, request, inputs, options));
   HALFTONE_ASSIGN_OR_RETURN(options.evaluation, inputs.LocalPaths(spec.evaluation()));
@@ -144,8 +149,8 @@ absl::StatusOr<WorkOutcome> Bench(const WorkerRequest& request, ChildRunner& chi
   const Inputs inputs(request);
   OptimizeOptions options;
   HALFTONE_ASSIGN_OR_RETURN(options.model, inputs.Model(spec.model(), spec.outputs()));
-  options.lowered.clear();
-  if (spec.policy().precisions_size() > 0) options.lowered = ToLowered(spec.policy());
+  options.precisions.clear();
+  if (spec.policy().precisions_size() > 0) options.precisions = ToPrecisions(spec.policy());
   HALFTONE_RETURN_IF_ERROR(SetPolicy(spec.policy(), options));
   HALFTONE_RETURN_IF_ERROR(SetCalibration(spec, request, inputs, options));
   HALFTONE_ASSIGN_OR_RETURN(options.evaluation, inputs.LocalPaths(spec.samples()));
@@ -154,9 +159,9 @@ absl::StatusOr<WorkOutcome> Bench(const WorkerRequest& request, ChildRunner& chi
   return Report(options, spec.model(), /*with_files=*/false, request, children, progress);
 }
 
-// What a plan is shown for: float16 if the policy wants nothing else. Of int8 planners know only the rest, in bf16.
+// What a plan is shown for: float16 if the policy wants nothing else. Of int8 they plan only the fallback precision, bf16.
 DataType TypeToInspect(const v1::Policy& policy) {
-  const std::vector<VariantKind> kinds = ToLowered(policy);
+  const std::vector<VariantKind> kinds = ToPrecisions(policy);
   return kinds.size() == 1 && kinds[0] == VariantKind::kFp16 ? DataType::kFloat16 : DataType::kBFloat16;
 }
 
@@ -178,10 +183,14 @@ absl::StatusOr<WorkOutcome> Inspect(const WorkerRequest& request) {
     options.model = source;
     HALFTONE_RETURN_IF_ERROR(SetPolicy(policy, options));
     const std::unique_ptr<Target> target = MakeCpuTarget();
-    HALFTONE_ASSIGN_OR_RETURN(const PreparedModel model, PrepareModel(std::move(graph), *target, options));
-    HALFTONE_ASSIGN_OR_RETURN(const GraphWithPlan plan, PlanModel(model, *target, options, TypeToInspect(policy)));
-    const std::vector<PlanRow> rows = PlanRows(plan.graph, plan.planned);
-    text = spec.json() ? PlanJson(rows, plan.planned.summary) : PlanText(rows, plan.planned.summary);
+    OptimizedModel model;
+    HALFTONE_ASSIGN_OR_RETURN(model.imported, TransformModel(std::move(graph), *target, options));
+    if (PlansFusedGraph(options)) {
+      HALFTONE_ASSIGN_OR_RETURN(model.fused, FuseModel(model.imported, *target, options));
+    }
+    HALFTONE_ASSIGN_OR_RETURN(const PlannedModel plan, PlanModel(model, *target, options, TypeToInspect(policy)));
+    const std::vector<PlanRow> rows = PlanRows(plan.model.graph, plan.precision);
+    text = spec.json() ? PlanJson(rows, plan.precision.summary) : PlanText(rows, plan.precision.summary);
   } else {
     const ModelSummary summary = Summarize(graph);
     text = spec.json() ? SummaryJson(summary, source.name) : SummaryText(summary, source.name);

@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "base/status.h"
-#include "optimizer/model.h"
+#include "optimizer/import.h"
+#include "optimizer/prepare.h"
 #include "optimizer/samples.h"
 #include "passes/pipelines.h"
 #include "passes/quantize/equalize_channels.h"
@@ -91,9 +92,7 @@ absl::Status Measure(const std::string& model, const std::string& calibration_fi
     if (equalize) {
       RewriteLog log;
       PassContext logged{.target = *target, .log = &log};
-      Pipeline pipeline("equalize");
-      pipeline.Add<EqualizeChannels>();
-      HALFTONE_RETURN_IF_ERROR(pipeline.Run(graph, logged));
+      HALFTONE_RETURN_IF_ERROR(MakeEqualizePipeline().Run(graph, logged));
       const auto changed = std::ranges::count_if(log.entries(), [](const auto& entry) { return entry.applied; });
       std::printf("equalized: %d contractions\n", static_cast<int>(changed));
       if (changed == 0) continue;
@@ -108,10 +107,8 @@ absl::Status Measure(const std::string& model, const std::string& calibration_fi
         options.reduce_range = mode == 4;
         const std::vector<NodeId> nodes = graph.nodes();
         Graph quantized = graph;
-        Pipeline pipeline("quantize");
-        pipeline.Add<InsertQuantization>(ranges, std::set<NodeId>(nodes.begin(), nodes.end()), options);
-        pipeline.Add<RemoveDeadNodes>();
-        HALFTONE_RETURN_IF_ERROR(pipeline.Run(quantized, context));
+        HALFTONE_RETURN_IF_ERROR(MakeQuantizePipeline(ranges, std::set<NodeId>(nodes.begin(), nodes.end()), options)
+                                     .Run(quantized, context));
         HALFTONE_RETURN_IF_ERROR(MakeRunPipeline().Run(quantized, context));
         HALFTONE_ASSIGN_OR_RETURN(const Outputs outputs, RunAll(quantized, *evaluation));
         std::string what = std::string(CalibratorName(calibrator));

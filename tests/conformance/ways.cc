@@ -10,7 +10,7 @@
 #include "formats/formats.h"
 #include "ir/editor.h"
 #include "ir/reference/reference.h"
-#include "optimizer/model.h"
+#include "optimizer/prepare.h"
 #include "passes/pipelines.h"
 #include "runtime/engine.h"
 
@@ -56,7 +56,9 @@ absl::StatusOr<std::vector<Tensor>> RunGraph(Graph graph, const std::vector<Tens
                                              CompileOptions options) {
   const std::unique_ptr<Target> target = MakeCpuTarget();
   HALFTONE_RETURN_IF_ERROR(BindInputs(graph, inputs));
-  HALFTONE_RETURN_IF_ERROR(Annotate(PrepareToRun(graph, /*batch=*/1, {}, optimize, *target), "preparing"));
+  HALFTONE_RETURN_IF_ERROR(
+      Annotate(PrepareToRun(graph, /*batch=*/1, {}, optimize ? Preparation::kOptimize : Preparation::kPlain, *target),
+               "preparing"));
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Plan> plan, CompilePlan(graph, options));
   HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> first, plan->Run(inputs));
   if (options.reference_only) return first;
@@ -93,7 +95,7 @@ std::string CompareBits(const std::vector<Tensor>& actual, const std::vector<Ten
 absl::StatusOr<Graph> Rewritten(Graph graph, const std::vector<Tensor>& inputs) {
   const std::unique_ptr<Target> target = MakeCpuTarget();
   HALFTONE_RETURN_IF_ERROR(BindInputs(graph, inputs));
-  HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, /*batch=*/1, {}, /*fuse=*/true, *target));
+  HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, /*batch=*/1, {}, Preparation::kOptimize, *target));
   PassContext context{.target = *target};
   HALFTONE_RETURN_IF_ERROR(MakeExportPipeline(FileDialectOf(graph)).Run(graph, context));
   HALFTONE_ASSIGN_OR_RETURN(const std::string bytes, ExportModel(graph));

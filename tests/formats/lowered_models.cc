@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "formats/formats.h"
-#include "optimizer/lower.h"
+#include "optimizer/convert.h"
 #include "passes/core/permissive_target.h"
 
 namespace halftone::testing {
@@ -41,9 +41,9 @@ absl::StatusOr<Graph> Lower(const Graph& imported, const Lowering& lowering) {
   options.dialect = lowering.dialect;
   options.policy_sha256 = std::string(64, 'a');
   options.force = true;
-  HALFTONE_ASSIGN_OR_RETURN(const PreparedModel model, PrepareModel(imported, target, options));
-  HALFTONE_ASSIGN_OR_RETURN(LoweredGraph lowered, MakeLowered(lowering.kind, model, target, options));
-  return std::move(lowered.graph);
+  HALFTONE_ASSIGN_OR_RETURN(const OptimizedModel model, OptimizeModel(imported, target, options));
+  HALFTONE_ASSIGN_OR_RETURN(ConvertedGraph converted, ConvertPrecision(lowering.kind, model, target, options));
+  return std::move(converted.graph);
 }
 
 absl::StatusOr<Written> WriteAndRead(const Graph& graph, const std::vector<GraphOutput>& outputs) {

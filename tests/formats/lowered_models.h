@@ -10,7 +10,7 @@
 #include "formats/dialects.h"
 #include "formats/formats.h"
 #include "ir/graph.h"
-#include "optimizer/job.h"
+#include "optimizer/options.h"
 
 namespace halftone::testing {
 

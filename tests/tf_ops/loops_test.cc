@@ -49,12 +49,17 @@ void ExpectRoundTrip(std::string_view text, const Graph& graph) {
   EXPECT_TRUE(differencer.Compare(FileFromText(text), after)) << report;
 }
 
+absl::Status Build(Graph& graph) {
+  GraphEditor edit(graph);
+  return BuildLoops(edit);
+}
+
 // The values of the only output. Reference functions and engine must agree.
 std::vector<float> RunGraph(Graph graph, const std::vector<Tensor>& inputs) {
   GraphEditor edit(graph);
   absl::Status status = Specialize(edit, {}, 1);
   EXPECT_TRUE(status.ok()) << status;
-  status = BuildLoops(graph);
+  status = BuildLoops(edit);
   EXPECT_TRUE(status.ok()) << status;
   status = VerifyGraph(graph);
   EXPECT_TRUE(status.ok()) << status << "\n" << PrintGraph(graph);
@@ -287,7 +292,7 @@ TEST(Loops, ErrorsNameTheNode) {
   std::string text(kLoop);
   text.replace(text.find("go = LoopCond(less)"), 19, "go = Identity(less) T=bool");
   Graph graph = Import(text, {"out"});
-  EXPECT_THAT(std::string(BuildLoops(graph).message()), HasSubstr("LoopCond"));
+  EXPECT_THAT(std::string(Build(graph).message()), HasSubstr("LoopCond"));
   Graph array = Import(R"(
     n = Placeholder() dtype=s32 shape=[]
     i = Const() value=s32:0
@@ -297,8 +302,7 @@ TEST(Loops, ErrorsNameTheNode) {
     out = TensorArrayReadV3(a, i, w) dtype=f32
   )",
                        {"out"});
-  EXPECT_THAT(std::string(BuildLoops(array).message()),
-              HasSubstr("node 'a' (tensor_array): the shape of its elements"));
+  EXPECT_THAT(std::string(Build(array).message()), HasSubstr("node 'a' (tensor_array): the shape of its elements"));
 }
 
 // Malformed loops, which TensorFlow does not write, give an error or a graph that cannot run, and never hang.
@@ -310,7 +314,7 @@ TEST(Loops, MalformedLoops) {
   for (const std::string& text : {no_enter, crossed, no_exit}) {
     absl::StatusOr<Graph> graph =
         ImportGraphDef(FileFromText(text).SerializeAsString(), /*is_text=*/false, {.outputs = {"out"}});
-    if (!graph.ok() || !BuildLoops(*graph).ok()) continue;
+    if (!graph.ok() || !Build(*graph).ok()) continue;
     EXPECT_FALSE(CompilePlan(*graph).ok()) << PrintGraph(*graph);
   }
 }

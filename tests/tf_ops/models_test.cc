@@ -9,7 +9,8 @@
 #include "formats/npz/npz.h"
 #include "gtest/gtest.h"
 #include "ir/reference/reference.h"
-#include "optimizer/model.h"
+#include "optimizer/import.h"
+#include "optimizer/prepare.h"
 #include "runtime/engine.h"
 
 namespace halftone {
@@ -26,7 +27,8 @@ TEST_P(AudioModels, GiveTheRecordedOutputs) {
   ASSERT_TRUE(graph.ok()) << graph.status();
   EXPECT_TRUE(OpsThatCannotRun(*graph).empty());
   const std::unique_ptr<Target> target = MakeCpuTarget();
-  const absl::Status prepared = PrepareToRun(*graph, 1, {}, fuse, *target);
+  const absl::Status prepared =
+      PrepareToRun(*graph, 1, {}, fuse ? Preparation::kOptimize : Preparation::kPlain, *target);
   ASSERT_TRUE(prepared.ok()) << prepared;
   const absl::StatusOr<std::unique_ptr<Plan>> plan = CompilePlan(*graph);
   ASSERT_TRUE(plan.ok()) << plan.status();

@@ -15,7 +15,8 @@
 #include "base/strings.h"
 #include "formats/dialects.h"
 #include "formats/formats.h"
-#include "optimizer/model.h"
+#include "optimizer/import.h"
+#include "optimizer/prepare.h"
 #include "optimizer/quantize_for_runtime.h"
 #include "optimizer/samples.h"
 #include "passes/core/pass.h"
@@ -80,7 +81,7 @@ absl::Status Quantize(const Arguments& arguments) {
   if (!arguments.samples.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(samples, OpenSamples({SampleFile{arguments.samples, arguments.samples}}));
   }
-  HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, /*batch=*/1, samples->dims(), /*fuse=*/true, *target));
+  HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, /*batch=*/1, samples->dims(), Preparation::kOptimize, *target));
   HALFTONE_RETURN_IF_ERROR(samples->Bind(graph));
   const QuantizeOptions options =
       OptionsFor(WrittenFormat(graph), arguments.target_runtime, arguments.form, arguments.quantize);

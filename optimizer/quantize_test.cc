@@ -1,6 +1,6 @@
 // The int8 variant as a graph: what it answers, what is said about each node, what lies beside it.
 
-#include "optimizer/lower_int8.h"
+#include "optimizer/quantize.h"
 
 #include <memory>
 #include <string>
@@ -64,7 +64,7 @@ class EveryKernel final : public Target {
   const Target& target_;
 };
 
-class LowerInt8Test : public ::testing::Test {
+class QuantizeTest : public ::testing::Test {
  protected:
   void SetUp() override {
     options_.model.path = dir_.path() + "/model.onnx";
@@ -73,20 +73,20 @@ class LowerInt8Test : public ::testing::Test {
     original_ = *ParseGraph(kModel);
     ASSERT_TRUE(SaveModel(original_, options_.model.path).ok());
   }
-  LoweredGraph Lower() { return Lower(*target_); }
-  LoweredGraph Lower(const Target& target) {
-    absl::StatusOr<PreparedModel> model = PrepareModel(original_, target, options_);
+  ConvertedGraph Lower() { return Lower(*target_); }
+  ConvertedGraph Lower(const Target& target) {
+    absl::StatusOr<OptimizedModel> model = OptimizeModel(original_, target, options_);
     EXPECT_TRUE(model.ok()) << model.status();
     const absl::StatusOr<Int8Base> base = MakeInt8Base(*model, target, options_);
     EXPECT_TRUE(base.ok()) << base.status();
     absl::StatusOr<CalibratedRanges> ranges = CalibratedRanges();
     if (options_.int8.mode == Int8Mode::kStatic) ranges = CalibrateModel(model->graph, base->graph, options_);
     EXPECT_TRUE(ranges.ok()) << ranges.status();
-    absl::StatusOr<LoweredGraph> lowered = MakeInt8(*base, ranges->ranges, *model, target, options_);
+    absl::StatusOr<ConvertedGraph> lowered = MakeInt8(*base, ranges->ranges, *model, target, options_);
     EXPECT_TRUE(lowered.ok()) << lowered.status();
-    return lowered.ok() ? *std::move(lowered) : LoweredGraph();
+    return lowered.ok() ? *std::move(lowered) : ConvertedGraph();
   }
-  static const NodeDecision& Of(const LoweredGraph& lowered, std::string_view name) {
+  static const NodeDecision& Of(const ConvertedGraph& lowered, std::string_view name) {
     static const NodeDecision kNothing;
     for (const NodeDecision& decision : lowered.decisions) {
       if (decision.node == name) return decision;
@@ -95,7 +95,7 @@ class LowerInt8Test : public ::testing::Test {
     return kNothing;
   }
   // Of the file that is written of it.
-  double ShareOf(const LoweredGraph& lowered) {
+  double ShareOf(const ConvertedGraph& lowered) {
     RunSpec spec;
     spec.model.path = dir_.path() + "/model.int8.onnx";
     EXPECT_TRUE(SaveModel(lowered.graph, spec.model.path).ok());
@@ -115,8 +115,8 @@ class LowerInt8Test : public ::testing::Test {
   OptimizeOptions options_;
 };
 
-TEST_F(LowerInt8Test, AnswersNearlyAsBefore) {
-  const LoweredGraph lowered = Lower();
+TEST_F(QuantizeTest, AnswersNearlyAsBefore) {
+  const ConvertedGraph lowered = Lower();
   const std::vector<Tensor> inputs = reference::RandomInputs(original_, 77);
   const auto expected = reference::EvaluateGraph(original_, inputs);
   const auto actual = reference::EvaluateGraph(lowered.graph, inputs);
@@ -129,8 +129,8 @@ TEST_F(LowerInt8Test, AnswersNearlyAsBefore) {
   EXPECT_EQ(ShareOf(lowered), 1);
 }
 
-TEST_F(LowerInt8Test, EveryNodeIsExplained) {
-  const LoweredGraph lowered = Lower();
+TEST_F(QuantizeTest, EveryNodeIsExplained) {
+  const ConvertedGraph lowered = Lower();
   EXPECT_THAT(lowered.summary, HasSubstr("3 of 3 convolutions and products"));
   EXPECT_THAT(lowered.summary, HasSubstr("100.0 % of the multiply-adds"));
   EXPECT_EQ(Of(lowered, "r").precision, VariantKind::kInt8);
@@ -147,9 +147,9 @@ TEST_F(LowerInt8Test, EveryNodeIsExplained) {
   EXPECT_GT(Of(lowered, "r").result->max, 0);
 }
 
-TEST_F(LowerInt8Test, WhatAPolicyKeepsIsFp32OrBf16) {
+TEST_F(QuantizeTest, WhatAPolicyKeepsIsFp32OrBf16) {
   options_.rules.nodes = {{.name = "d", .min_precision = DataType::kBFloat16}};
-  const LoweredGraph fp32 = Lower();
+  const ConvertedGraph fp32 = Lower();
   EXPECT_EQ(Of(fp32, "q").precision, VariantKind::kFp32);
   EXPECT_EQ(Of(fp32, "q").reason.rule, "policy.min-precision");
   EXPECT_EQ(Of(fp32, "r").precision, VariantKind::kInt8);
@@ -157,27 +157,27 @@ TEST_F(LowerInt8Test, WhatAPolicyKeepsIsFp32OrBf16) {
   EXPECT_GT(share, 0.2);
   EXPECT_LT(share, 0.9);
 
-  options_.int8.rest = VariantKind::kBf16;
-  const LoweredGraph bf16 = Lower();
+  options_.int8.fallback_precision = VariantKind::kBf16;
+  const ConvertedGraph bf16 = Lower();
   EXPECT_EQ(Of(bf16, "q").precision, VariantKind::kBf16);
   EXPECT_EQ(Of(bf16, "r").precision, VariantKind::kInt8);
   EXPECT_GT(bf16.casts.planned, 0);
   EXPECT_EQ(ShareOf(bf16), share);
 }
 
-TEST_F(LowerInt8Test, OptionsOfQuantization) {
+TEST_F(QuantizeTest, OptionsOfQuantization) {
   options_.int8.quantize.activations = DataType::kInt8;
   options_.int8.quantize.symmetric_activations = true;
   options_.int8.quantize.per_channel_weights = false;
-  const LoweredGraph lowered = Lower(EveryKernel(*target_));  // CPUs without VNNI have none for s8
+  const ConvertedGraph lowered = Lower(EveryKernel(*target_));  // CPUs without VNNI have none for s8
   EXPECT_THAT(Of(lowered, "r").reason.text, HasSubstr("input 0: s8 scale "));
   EXPECT_THAT(Of(lowered, "r").reason.text, HasSubstr(" zero point 0,"));
   EXPECT_THAT(Of(lowered, "r").reason.text, ::testing::Not(HasSubstr("scales")));
 }
 
-TEST_F(LowerInt8Test, OperatorsOfIntegers) {
+TEST_F(QuantizeTest, OperatorsOfIntegers) {
   options_.int8.form = QuantFormat::kQOperator;
-  const LoweredGraph lowered = Lower();
+  const ConvertedGraph lowered = Lower();
   const std::string path = dir_.path() + "/operators.onnx";
   ASSERT_TRUE(SaveModel(lowered.graph, path, FileOptionsOf(VariantKind::kInt8, options_.int8.form)).ok());
   const absl::StatusOr<std::string> bytes = ReadFile(path);
@@ -196,9 +196,9 @@ TEST_F(LowerInt8Test, OperatorsOfIntegers) {
   EXPECT_THAT(*ReadFile(dir_.path() + "/model.onnx"), ::testing::Not(HasSubstr("QLinearConv")));
 }
 
-TEST_F(LowerInt8Test, WeightsAlone) {
+TEST_F(QuantizeTest, WeightsAlone) {
   options_.int8.mode = Int8Mode::kWeightOnly;
-  LoweredGraph lowered = Lower();
+  ConvertedGraph lowered = Lower();
   EXPECT_THAT(lowered.summary, HasSubstr("3 of 3 convolutions and products"));
   EXPECT_THAT(lowered.summary, HasSubstr("mode weights"));
   EXPECT_EQ(ProvenanceOf(lowered.graph).calibration, "") << "it has no ranges";
@@ -208,15 +208,15 @@ TEST_F(LowerInt8Test, WeightsAlone) {
   EXPECT_EQ(Count(lowered.graph, OpKind::kDequantizeLinear), 3);
   EXPECT_EQ(Count(lowered.graph, OpKind::kQuantizeLinear), 0);
   EXPECT_EQ(ShareOf(lowered), 0);
-  options_.int8.rest = VariantKind::kBf16;
+  options_.int8.fallback_precision = VariantKind::kBf16;
   lowered = Lower();
   EXPECT_EQ(Of(lowered, "r").precision, VariantKind::kBf16);
   EXPECT_EQ(Count(lowered.graph, OpKind::kDequantizeLinear), 3);
 }
 
-TEST_F(LowerInt8Test, ProductsThatFindTheirRanges) {
+TEST_F(QuantizeTest, ProductsThatFindTheirRanges) {
   options_.int8.mode = Int8Mode::kDynamic;
-  const LoweredGraph lowered = Lower();
+  const ConvertedGraph lowered = Lower();
   EXPECT_THAT(lowered.summary, HasSubstr("1 of 3 convolutions and products"));
   EXPECT_THAT(lowered.summary, HasSubstr("mode dynamic"));
   EXPECT_EQ(Of(lowered, "y").reason.rule, "int8.dynamic");
@@ -237,10 +237,10 @@ TEST_F(LowerInt8Test, ProductsThatFindTheirRanges) {
   EXPECT_LT(fidelity.Result().sqnr_db, 100);
 }
 
-TEST_F(LowerInt8Test, ProductsOfAGraphDefHaveOneScaleOfWeights) {
+TEST_F(QuantizeTest, ProductsOfAGraphDefHaveOneScaleOfWeights) {
   options_.int8.mode = Int8Mode::kDynamic;
   SetFormat(original_, ModelFormat::kGraphDef);
-  const LoweredGraph lowered = Lower();
+  const ConvertedGraph lowered = Lower();
   EXPECT_EQ(Count(lowered.graph, OpKind::kMatMulIntegerToFloat), 1);  // TensorFlow has it as it is
   EXPECT_EQ(Count(lowered.graph, OpKind::kMatMulInteger), 0);
   for (const NodeId id : lowered.graph.nodes()) {
@@ -249,9 +249,9 @@ TEST_F(LowerInt8Test, ProductsOfAGraphDefHaveOneScaleOfWeights) {
   }
 }
 
-TEST_F(LowerInt8Test, WhereNothingCanBeInt8ItStaysFp32) {
+TEST_F(QuantizeTest, WhereNothingCanBeInt8ItStaysFp32) {
   options_.rules.nodes = {{.match = ".*", .min_precision = DataType::kFloat32}};
-  const LoweredGraph lowered = Lower();
+  const ConvertedGraph lowered = Lower();
   EXPECT_EQ(lowered.kind, VariantKind::kInt8);
   EXPECT_THAT(lowered.summary, HasSubstr("kept fp32: no node of this model can be computed in int8 here"));
   EXPECT_EQ(Count(lowered.graph, OpKind::kQuantizeLinear), 0);

@@ -1,6 +1,6 @@
 // Variants as graphs, before anything is written: which planner plans which graph, and what is said about each node.
 
-#include "optimizer/lower.h"
+#include "optimizer/convert.h"
 
 #include <map>
 #include <set>
@@ -37,23 +37,23 @@ constexpr std::string_view kModel = R"(
     return y
   } header {ir_version=8, opset=[17], opset_domains=[""]})";
 
-class LowerTest : public ::testing::Test {
+class ConvertTest : public ::testing::Test {
  protected:
   void SetUp() override {
     options_.model.path = "model.onnx";
     options_.force = true;  // the same on every CPU
   }
-  LoweredGraph Lower(VariantKind kind, std::string_view text = kModel) {
+  ConvertedGraph Lower(VariantKind kind, std::string_view text = kModel) {
     absl::StatusOr<Graph> graph = ParseGraph(text);
     EXPECT_TRUE(graph.ok()) << graph.status();
     EXPECT_TRUE(CheckOptions(options_).ok()) << CheckOptions(options_);
-    const absl::StatusOr<PreparedModel> model = PrepareModel(*std::move(graph), *target_, options_);
+    const absl::StatusOr<OptimizedModel> model = OptimizeModel(*std::move(graph), *target_, options_);
     EXPECT_TRUE(model.ok()) << model.status();
-    absl::StatusOr<LoweredGraph> lowered = MakeLowered(kind, *model, *target_, options_);
+    absl::StatusOr<ConvertedGraph> lowered = ConvertPrecision(kind, *model, *target_, options_);
     EXPECT_TRUE(lowered.ok()) << lowered.status();
-    return lowered.ok() ? *std::move(lowered) : LoweredGraph();
+    return lowered.ok() ? *std::move(lowered) : ConvertedGraph();
   }
-  static const NodeDecision& Of(const LoweredGraph& lowered, std::string_view name) {
+  static const NodeDecision& Of(const ConvertedGraph& lowered, std::string_view name) {
     static const NodeDecision kNothing;
     for (const NodeDecision& decision : lowered.decisions) {
       if (decision.node == name) return decision;
@@ -66,8 +66,8 @@ class LowerTest : public ::testing::Test {
   OptimizeOptions options_;
 };
 
-TEST_F(LowerTest, ListsPlansTheGraphAsImported) {
-  const LoweredGraph lowered = Lower(VariantKind::kBf16);
+TEST_F(ConvertTest, ListsPlansTheGraphAsImported) {
+  const ConvertedGraph lowered = Lower(VariantKind::kBf16);
   EXPECT_THAT(lowered.summary, HasSubstr("nodes to bfloat16"));
   EXPECT_EQ(Of(lowered, "r").op, "conv");
   EXPECT_EQ(Of(lowered, "r").reason.rule, "lists.allow") << "the fused node has the reason of its contraction";
@@ -75,9 +75,9 @@ TEST_F(LowerTest, ListsPlansTheGraphAsImported) {
   EXPECT_EQ(ProvenanceOf(lowered.graph).planner, "lists");
 }
 
-TEST_F(LowerTest, PlacementPlansTheFusedGraph) {
+TEST_F(ConvertTest, PlacementPlansTheFusedGraph) {
   options_.planner_kind = PlannerKind::kPlacement;
-  const LoweredGraph lowered = Lower(VariantKind::kBf16);
+  const ConvertedGraph lowered = Lower(VariantKind::kBf16);
   EXPECT_THAT(lowered.summary, HasSubstr("marked 2 of 5 operators to bfloat16, 1 orphan back to float32"));
   EXPECT_EQ(Of(lowered, "r").reason.rule, "placement.marked");
   EXPECT_THAT(Of(lowered, "r").reason.text, HasSubstr("fused_conv2d"));
@@ -87,11 +87,11 @@ TEST_F(LowerTest, PlacementPlansTheFusedGraph) {
   EXPECT_EQ(ProvenanceOf(lowered.graph).planner, "placement");
 }
 
-TEST_F(LowerTest, EveryNodeIsExplained) {
+TEST_F(ConvertTest, EveryNodeIsExplained) {
   for (const PlannerKind planner : {PlannerKind::kLists, PlannerKind::kPlacement}) {
     for (const VariantKind kind : {VariantKind::kFp32, VariantKind::kBf16, VariantKind::kFp16}) {
       options_.planner_kind = planner;
-      const LoweredGraph lowered = Lower(kind);
+      const ConvertedGraph lowered = Lower(kind);
       EXPECT_GE(lowered.decisions.size(), 5u);
       for (const NodeDecision& decision : lowered.decisions) {
         EXPECT_THAT(decision.reason.rule, HasSubstr(".")) << decision.node;
@@ -101,11 +101,11 @@ TEST_F(LowerTest, EveryNodeIsExplained) {
   }
 }
 
-TEST_F(LowerTest, CastsSayWhatStandsBeside) {
-  const LoweredGraph lowered = Lower(VariantKind::kBf16);
+TEST_F(ConvertTest, CastsSayWhatStandsBeside) {
+  const ConvertedGraph lowered = Lower(VariantKind::kBf16);
   bool found = false;
   for (const NodeDecision& decision : lowered.decisions) {
-    if (decision.reason.rule != "lowering.cast") continue;
+    if (decision.reason.rule != "conversion.cast") continue;
     found = true;  // down or up, by what the CPU's kernels write
     EXPECT_THAT(decision.reason.text, AnyOf(MatchesRegex("cast: '.+' is f32, '.+' reads bf16"),
                                             MatchesRegex("cast: '.+' is bf16, '.+' reads f32")))
@@ -115,28 +115,28 @@ TEST_F(LowerTest, CastsSayWhatStandsBeside) {
   EXPECT_GT(lowered.casts.planned, 0);
 }
 
-TEST_F(LowerTest, RulesFindFusedNodesByTheNamesOfTheModel) {
+TEST_F(ConvertTest, RulesFindFusedNodesByTheNamesOfTheModel) {
   options_.planner_kind = PlannerKind::kPlacement;
   options_.rules.nodes = {{.name = "c", .min_precision = DataType::kFloat32}};
-  const LoweredGraph lowered = Lower(VariantKind::kBf16);
+  const ConvertedGraph lowered = Lower(VariantKind::kBf16);
   EXPECT_EQ(Of(lowered, "r").reason.rule, "policy.min-precision");
   EXPECT_THAT(Of(lowered, "r").reason.text, HasSubstr("rule name=c of the policy: min-precision float32, planned bfloat16"));
   EXPECT_THAT(lowered.summary, HasSubstr("; the policy changed 2 nodes")) << "the pool follows";
 }
 
-TEST_F(LowerTest, TheFirstLayerIsKeptWithWhatIsFusedIntoIt) {
+TEST_F(ConvertTest, TheFirstLayerIsKeptWithWhatIsFusedIntoIt) {
   options_.rules.keep_first = true;
-  const LoweredGraph lowered = Lower(VariantKind::kBf16);
+  const ConvertedGraph lowered = Lower(VariantKind::kBf16);
   EXPECT_EQ(Of(lowered, "r").op, "conv") << "still fused";
   EXPECT_EQ(Of(lowered, "r").reason.rule, "policy.first-layer");
   EXPECT_EQ(Of(lowered, "r").precision, VariantKind::kFp32);
 }
 
-TEST_F(LowerTest, Float16IsWrittenEverywhere) {
+TEST_F(ConvertTest, Float16IsWrittenEverywhere) {
   options_.force = false;
   for (const PlannerKind planner : {PlannerKind::kLists, PlannerKind::kPlacement}) {
     options_.planner_kind = planner;
-    const LoweredGraph lowered = Lower(VariantKind::kFp16);
+    const ConvertedGraph lowered = Lower(VariantKind::kFp16);
     EXPECT_THAT(lowered.summary, HasSubstr("float16"));
     EXPECT_EQ(lowered.summary.find("bfloat16"), std::string::npos) << lowered.summary;
     bool halves = false;
@@ -155,9 +155,9 @@ TEST_F(LowerTest, Float16IsWrittenEverywhere) {
   }
 }
 
-TEST_F(LowerTest, NestedGraphsAreExplained) {
+TEST_F(ConvertTest, NestedGraphsAreExplained) {
   options_.planner_kind = PlannerKind::kPlacement;
-  const LoweredGraph lowered = Lower(VariantKind::kBf16, R"(
+  const ConvertedGraph lowered = Lower(VariantKind::kBf16, R"(
     graph format=onnx (x: f32[2,3], p: bool[]) {
       a = relu(x)
       y = if(p, a) {then=graph (u: f32[2,3]) { v = relu(u)  return v }, else=graph (u: f32[2,3]) { v = tanh(u)  return v }}
@@ -171,7 +171,7 @@ TEST_F(LowerTest, NestedGraphsAreExplained) {
   EXPECT_EQ(nested, (std::set<std::string>{"y/then/v", "y/else/v"}));
 }
 
-TEST_F(LowerTest, OptionsOfTheWrongPlanner) {
+TEST_F(ConvertTest, OptionsOfTheWrongPlanner) {
   const auto message = [this] { return std::string(CheckOptions(options_).message()); };
   options_.op_list = {"conv2d"};
   EXPECT_THAT(message(), HasSubstr("op_types needs planner placement"));
@@ -199,7 +199,7 @@ TEST(ReasonOf, PartsHaveTheReasonOfTheWhole) {
   const std::map<std::string, Reason> reasons = {{"a/b", {"lists.allow", "because"}}};
   EXPECT_EQ(ReasonOf("a/b", reasons).text, "because");
   EXPECT_EQ(ReasonOf("a/b/conv", reasons).text, "because");
-  EXPECT_EQ(ReasonOf("a", reasons).rule, "lowering.made");
+  EXPECT_EQ(ReasonOf("a", reasons).rule, "conversion.made");
 }
 
 TEST(CountConversionSteps, OnlyWhatConvertsAndRuns) {
