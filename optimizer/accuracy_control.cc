@@ -298,8 +298,7 @@ double DistanceTo(const AccuracyGoal& goal, const Reached& reached) {
 std::string DescribeReached(const AccuracyGoal& goal, const Reached& reached) {
   std::vector<std::string> parts;
   if (goal.max_top1_drop) {
-    parts.push_back(
-        absl::StrFormat("top-1 drop %.4f (at most %.4f)", reached.top1_drop, *goal.max_top1_drop));
+    parts.push_back(absl::StrFormat("top-1 drop %.4f (at most %.4f)", reached.top1_drop, *goal.max_top1_drop));
   }
   if (goal.min_sqnr_db) parts.push_back(absl::StrFormat("%.1f dB (at least %.1f)", reached.sqnr_db, *goal.min_sqnr_db));
   if (goal.min_cosine) {

@@ -20,7 +20,7 @@ constexpr PresetRow kPresets[] = {
 }  // namespace
 
 void ApplyPreset(BenchmarkPreset preset, std::optional<int> rounds, std::optional<double> round_seconds,
-                  BenchmarkOptions& options) {
+                 BenchmarkOptions& options) {
   CHECK(preset != BenchmarkPreset::kCustom);
   const PresetRow& row = kPresets[static_cast<int>(preset)];
   CHECK(row.preset == preset);

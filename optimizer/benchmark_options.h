@@ -35,7 +35,7 @@ struct BenchmarkOptions {
 
 // Sets what the preset says; values of the user override it and make it kCustom. REQUIRES: preset is not kCustom
 void ApplyPreset(BenchmarkPreset preset, std::optional<int> rounds, std::optional<double> round_seconds,
-                  BenchmarkOptions& options);
+                 BenchmarkOptions& options);
 
 }  // namespace halftone
 

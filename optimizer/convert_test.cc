@@ -120,7 +120,8 @@ TEST_F(ConvertTest, RulesFindFusedNodesByTheNamesOfTheModel) {
   options_.rules.nodes = {{.name = "c", .min_precision = DataType::kFloat32}};
   const ConvertedGraph lowered = Lower(VariantKind::kBf16);
   EXPECT_EQ(Of(lowered, "r").reason.rule, "policy.min-precision");
-  EXPECT_THAT(Of(lowered, "r").reason.text, HasSubstr("rule name=c of the policy: min-precision float32, planned bfloat16"));
+  EXPECT_THAT(Of(lowered, "r").reason.text,
+              HasSubstr("rule name=c of the policy: min-precision float32, planned bfloat16"));
   EXPECT_THAT(lowered.summary, HasSubstr("; the policy changed 2 nodes")) << "the pool follows";
 }
 

@@ -50,7 +50,8 @@ struct BenchmarkResult {
   std::optional<SpeedupResult> speedup;
   std::vector<std::string> invalid_reasons;  // its own and those of the whole
   std::vector<std::string> noise;            // the same: what disturbed it
-  bool valid = false;  // nothing in invalid_reasons, and no noise (of it or the baseline) that the interval does not decide
+  bool valid =
+      false;  // nothing in invalid_reasons, and no noise (of it or the baseline) that the interval does not decide
   std::vector<RoundData> rounds;
 };
 

@@ -127,7 +127,8 @@ class Int8Planner {
       const PolicyRule& rule = rules[index];
       const std::optional<DataType> lowest = rule.precision ? rule.precision : rule.min_precision;
       const int floor = lowest ? BitsOfPrecision(*lowest) : 8;
-      const bool wanted = (rule.precision && floor == 8) || (rule.max_precision && BitsOfPrecision(*rule.max_precision) == 8);
+      const bool wanted =
+          (rule.precision && floor == 8) || (rule.max_precision && BitsOfPrecision(*rule.max_precision) == 8);
       const std::string word = rule.precision ? "precision" : floor > 8 ? "min-precision" : "max-precision";
       const std::string text = Concat(DescribeRule(rule), " of the policy: ", word);
       if (floor > 8) {

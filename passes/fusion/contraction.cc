@@ -39,6 +39,18 @@ int64_t InnerSize(WeightsLayout layout, std::span<const int64_t> dims) {
   return inner;
 }
 
+// Calls run(begin, end, channel) for each run of elements of one output channel, until one returns false; whether none
+// did. No division per element: a model has millions of weights.
+template <typename Run>
+bool EveryChannelRun(const Tensor& weights, size_t inner, size_t channels, Run run) {
+  const size_t size = static_cast<size_t>(weights.num_elements());
+  for (size_t begin = 0, channel = 0; begin < size; begin += inner) {
+    if (!run(begin, begin + inner, channel)) return false;
+    channel = channel + 1 == channels ? 0 : channel + 1;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool IsContraction(const Graph& g, NodeId id) { return g.op(id) == OpKind::kConv || g.op(id) == OpKind::kMatMul; }
@@ -109,13 +121,14 @@ Tensor ScaleWeights(const Graph& g, NodeId contraction, std::span<const double> 
   const Tensor& weights = *g.ConstantTensor(g.input(contraction, kWeightsInput));
   const int64_t channels = static_cast<int64_t>(scale.size());
   CHECK_EQ(channels, OutputChannels(g, contraction).value_or(-1));
-  const int64_t inner = InnerSize(LayoutOf(g, contraction), weights.dims());
+  const size_t inner = static_cast<size_t>(InnerSize(LayoutOf(g, contraction), weights.dims()));
   Tensor result(DataType::kFloat32, weights.dims());
   const std::span<const float> from = weights.data<float>();
   const std::span<float> to = result.mutable_data<float>();
-  for (size_t i = 0; i < from.size(); ++i) {
-    to[i] = static_cast<float>(from[i] * scale[(static_cast<int64_t>(i) / inner) % channels]);
-  }
+  EveryChannelRun(weights, inner, scale.size(), [&](size_t begin, size_t end, size_t channel) {
+    for (size_t i = begin; i < end; ++i) to[i] = static_cast<float>(from[i] * scale[channel]);
+    return true;
+  });
   return result;
 }
 
@@ -127,11 +140,11 @@ bool StaysFinite(const Graph& g, NodeId contraction, std::span<const double> sca
     const double number = old * scale[c] + (offset.empty() ? 0 : offset[c]);
     if (!std::isfinite(static_cast<float>(number))) return false;
   }
-  const int64_t inner = InnerSize(LayoutOf(g, contraction), weights.dims());
-  const int64_t channels = static_cast<int64_t>(scale.size());
-  int64_t i = 0;
-  return std::ranges::all_of(weights.data<float>(), [&](float number) {
-    return std::isfinite(static_cast<float>(number * scale[i++ / inner % channels]));
+  const size_t inner = static_cast<size_t>(InnerSize(LayoutOf(g, contraction), weights.dims()));
+  const std::span<const float> numbers = weights.data<float>();
+  return EveryChannelRun(weights, inner, scale.size(), [&](size_t begin, size_t end, size_t channel) {
+    return std::all_of(numbers.begin() + begin, numbers.begin() + end,
+                       [&](float number) { return std::isfinite(static_cast<float>(number * scale[channel])); });
   });
 }
 
