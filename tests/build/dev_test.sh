@@ -8,8 +8,9 @@
 # 4. Names of file formats in ir/, passes/ and runtime/ (file_formats.py), which only formats/ may know.
 # 5. Functions of headers that nothing uses (unused_functions.py).
 # 6. Retired words (retired_words.py).
+# 7. Steps of a job that include a later one (job_steps.py).
 #
-# Checks 3 to 6 also run on a small example, to see that they find what they look for.
+# Checks 3 to 7 also run on a small example, to see that they find what they look for.
 
 set -euo pipefail
 
@@ -28,6 +29,7 @@ main() {
   check_file_formats
   check_functions
   check_words
+  check_steps
   exit "$failed"
 }
 
@@ -183,6 +185,17 @@ check_words() {
   git -C "$SCRATCH/words" add .
   expect_found "a retired word" $'text.md:1: "gizmo": gadget\n1 retired words, 1 hits in 1 files, 0 todo' \
     "$(python3 -B "$HERE/retired_words.py" "$SCRATCH/words" "$SCRATCH/words/list.txt" || true)"
+}
+
+check_steps() {
+  check_script "steps of a job in order" job_steps.py "$REPO/optimizer" "$HERE/job_steps.txt"
+  mkdir -p "$SCRATCH/steps"
+  printf '#include "optimizer/last.h"\n' >"$SCRATCH/steps/first.cc"
+  touch "$SCRATCH/steps/first.h" "$SCRATCH/steps/other.h"
+  printf '#include "optimizer/first.h"\n' >"$SCRATCH/steps/last.h"
+  printf 'first\nlast\n' >"$SCRATCH/steps/order.txt"
+  expect_found "an include of a later step" $'other.h: has no place in '"$SCRATCH/steps/order.txt"$'\nfirst.cc: includes the later last.h' \
+    "$(python3 -B "$HERE/job_steps.py" "$SCRATCH/steps" "$SCRATCH/steps/order.txt" || true)"
 }
 
 main
