@@ -18,7 +18,7 @@ struct RunSpec {
   std::string prepared_graph = "";  // a file (prepared_graph.h) that stands for the model; empty: the model is imported
   bool fuse = true;                 // through the optimize pipeline; false: as the file is
   int threads = 1;
-  DimSizes sizes;  // of the inputs
+  DimSizes sizes;                   // of the inputs
   std::vector<SampleFile> samples;  // empty: seeded random inputs
   uint64_t seed = 1;
   std::vector<int> cores = {};   // to pin to, one per thread; empty: not pinned

@@ -61,7 +61,7 @@ absl::StatusOr<Cost> Measure(const std::string& path, const std::string& npz, in
   HALFTONE_ASSIGN_OR_RETURN(Graph graph, LoadModel({.path = path}));
   const std::vector<SampleFile> files = npz.empty() ? std::vector<SampleFile>{} : std::vector<SampleFile>{{npz, npz}};
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<SampleSource> samples, OpenSamplesOrRandom(files, kSeed));
-  HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, 1, samples->dims(), Preparation::kOptimize, *MakeCpuTarget()));
+  HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, DimSizes(), samples->dims(), Preparation::kOptimize, *MakeCpuTarget()));
   HALFTONE_RETURN_IF_ERROR(samples->Bind(graph));
   HALFTONE_ASSIGN_OR_RETURN(const Inputs inputs, ReadInputs(*samples));
   const CompileOptions options{.threads = threads};

@@ -81,7 +81,7 @@ absl::Status Measure(const std::string& model, const std::string& calibration_fi
   const std::unique_ptr<Target> target = MakeCpuTarget();
   PassContext context{.target = *target};
   Graph fused = loaded;
-  HALFTONE_RETURN_IF_ERROR(BindShapes(fused, 1, calibration->dims()));
+  HALFTONE_RETURN_IF_ERROR(BindShapes(fused, DimSizes(), calibration->dims()));
   HALFTONE_RETURN_IF_ERROR(MakeOptimizePipeline().Run(fused, context));
   HALFTONE_RETURN_IF_ERROR(calibration->Bind(fused));
   HALFTONE_RETURN_IF_ERROR(evaluation->Bind(fused));

@@ -57,7 +57,7 @@ absl::StatusOr<std::vector<Tensor>> RunGraph(Graph graph, const std::vector<Tens
   const std::unique_ptr<Target> target = MakeCpuTarget();
   HALFTONE_RETURN_IF_ERROR(BindInputs(graph, inputs));
   HALFTONE_RETURN_IF_ERROR(
-      Annotate(PrepareToRun(graph, /*batch=*/1, {}, optimize ? Preparation::kOptimize : Preparation::kPlain, *target),
+      Annotate(PrepareToRun(graph, DimSizes(), {}, optimize ? Preparation::kOptimize : Preparation::kPlain, *target),
                "preparing"));
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Plan> plan, CompilePlan(graph, options));
   HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> first, plan->Run(inputs));
@@ -95,7 +95,7 @@ std::string CompareBits(const std::vector<Tensor>& actual, const std::vector<Ten
 absl::StatusOr<Graph> Rewritten(Graph graph, const std::vector<Tensor>& inputs) {
   const std::unique_ptr<Target> target = MakeCpuTarget();
   HALFTONE_RETURN_IF_ERROR(BindInputs(graph, inputs));
-  HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, /*batch=*/1, {}, Preparation::kOptimize, *target));
+  HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, DimSizes(), {}, Preparation::kOptimize, *target));
   PassContext context{.target = *target};
   HALFTONE_RETURN_IF_ERROR(MakeExportPipeline(FileDialectOf(graph)).Run(graph, context));
   HALFTONE_ASSIGN_OR_RETURN(const std::string bytes, ExportModel(graph));

@@ -28,7 +28,7 @@ TEST_P(AudioModels, GiveTheRecordedOutputs) {
   EXPECT_TRUE(OpsThatCannotRun(*graph).empty());
   const std::unique_ptr<Target> target = MakeCpuTarget();
   const absl::Status prepared =
-      PrepareToRun(*graph, 1, {}, fuse ? Preparation::kOptimize : Preparation::kPlain, *target);
+      PrepareToRun(*graph, DimSizes(), {}, fuse ? Preparation::kOptimize : Preparation::kPlain, *target);
   ASSERT_TRUE(prepared.ok()) << prepared;
   const absl::StatusOr<std::unique_ptr<Plan>> plan = CompilePlan(*graph);
   ASSERT_TRUE(plan.ok()) << plan.status();

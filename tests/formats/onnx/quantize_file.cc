@@ -81,7 +81,7 @@ absl::Status Quantize(const Arguments& arguments) {
   if (!arguments.samples.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(samples, OpenSamples({SampleFile{arguments.samples, arguments.samples}}));
   }
-  HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, /*batch=*/1, samples->dims(), Preparation::kOptimize, *target));
+  HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, DimSizes(), samples->dims(), Preparation::kOptimize, *target));
   HALFTONE_RETURN_IF_ERROR(samples->Bind(graph));
   const QuantizeOptions options =
       OptionsFor(WrittenFormat(graph), arguments.target_runtime, arguments.form, arguments.quantize);

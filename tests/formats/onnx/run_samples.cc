@@ -21,7 +21,7 @@ namespace {
 absl::Status RunSamples(const std::string& model, const std::string& npz, const std::string& out) {
   HALFTONE_ASSIGN_OR_RETURN(Graph graph, LoadModel({.path = model}));
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<SampleSource> samples, OpenSamples({SampleFile{npz, npz}}));
-  HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, /*batch=*/1, samples->dims(), Preparation::kOptimize, *MakeCpuTarget()));
+  HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, DimSizes(), samples->dims(), Preparation::kOptimize, *MakeCpuTarget()));
   HALFTONE_RETURN_IF_ERROR(samples->Bind(graph));
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Plan> plan, CompilePlan(graph, {.threads = 2}));
   std::vector<NamedArray> answers;
