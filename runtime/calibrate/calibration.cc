@@ -23,7 +23,7 @@ struct Tap {
   SeenValue* seen = nullptr;
   std::vector<int64_t> dims;
   ChannelLayout layout;
-  std::unique_ptr<PlainCopy> copy;  // where it cannot be read as it lies
+  std::unique_ptr<PlainCopy> copy;  // where its layout cannot be read
 };
 
 // A plan for inputs of certain shapes.
@@ -276,7 +276,7 @@ class CalibrationRun {
       }
     }
     for (const StepInfo& info : stage.plan->steps()) {
-      // Steps of nested graphs bear the outer node and a longer label.
+      // Steps of nested graphs have the outer node and a longer label.
       if (info.kind != StepKind::kView || info.label != graph.Label(info.node)) continue;
       const ValueId view = graph.output(info.node), source = graph.input(info.node, 0);
       if (!IsSeen(graph, view) || !source.valid() || !IsSeen(graph, source)) continue;

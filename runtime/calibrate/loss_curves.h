@@ -1,4 +1,4 @@
-// What clipping at the edge of a bin costs, for every edge: the searches behind the calibrators entropy and
+// What clipping at the edge of a bin costs, for every edge: the searches of the calibrators entropy and
 // mse. Private to runtime/calibrate.
 #ifndef HALFTONE_RUNTIME_CALIBRATE_LOSS_CURVES_H_
 #define HALFTONE_RUNTIME_CALIBRATE_LOSS_CURVES_H_

@@ -105,9 +105,9 @@ HALFTONE_INLINE void AddRest(const float* x, int64_t rows, int64_t stride, int64
   float added[kVector] = {};
   std::copy(largest, largest + lanes, magnitudes);
   std::copy(sums, sums + lanes, added);
-  // A vector reaches into the next rows, which does no harm but behind the last one.
-  const int64_t behind = (rows - 1) * stride + lanes - kVector;
-  const int64_t vectors = behind < 0 ? 0 : behind / stride + 1;
+  // A vector reaches into the next rows, which is harmless except after the last one.
+  const int64_t after = (rows - 1) * stride + lanes - kVector;
+  const int64_t vectors = after < 0 ? 0 : after / stride + 1;
   AddVectors<1>(x, vectors, stride, magnitudes, added, extremes);
   for (int64_t row = vectors; row < rows; ++row) {
     for (int64_t lane = 0; lane < lanes; ++lane) {

@@ -17,7 +17,7 @@ namespace halftone {
 //   (i / (inner * block)) % (channels / block) * block + i % block.
 // Plain images: block 1, inner = height * width. Channels last: block = channels. Blocks of 16: block 16.
 struct ChannelLayout {
-  int64_t channels = 0;  // 0: nobody asks
+  int64_t channels = 0;  // 0: not wanted
   int64_t inner = 1;
   int64_t block = 1;  // divides channels
 

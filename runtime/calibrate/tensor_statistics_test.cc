@@ -32,7 +32,7 @@ TEST(TensorStatistics, CountsAreElementsTimesSamples) {
   EXPECT_TRUE(statistics.ChannelMagnitudes().empty());
 }
 
-// The same histogram whatever the layout; channels as the layout says, also where a value is longer than what is looked
+// The same histogram in any layout; channels as the layout says, also where a value is longer than what is looked
 // at at once.
 TEST(TensorStatistics, ChannelsInEveryLayout) {
   const ChannelLayout layouts[] = {{6, 49, 1},     {32, 5000, 16}, {24, 4000, 8}, {96, 900, 96}, {17, 1, 1},

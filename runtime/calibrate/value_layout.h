@@ -25,7 +25,7 @@ int ChannelAxisOf(const Graph& graph, ValueId value);
 // A dense row-major value. `axis` -1: channels are not told.
 ChannelLayout PlainLayout(std::span<const int64_t> dims, int axis);
 
-// A value of f32 as it lies packed, found by having the backend pack numbers that are known. nullopt: the memory has
+// The packed layout of a value of f32, found by having the backend pack known numbers. nullopt: the memory has
 // padding, or an order that ChannelLayout cannot say, or the first dimension is not the outermost one.
 absl::StatusOr<std::optional<ChannelLayout>> PackedLayoutOf(std::span<const int64_t> dims, int axis,
                                                             const Placement& placement, const Backend& backend);

@@ -17,7 +17,7 @@ Graph Parse(std::string_view text) {
   return *std::move(graph);
 }
 
-// Without AVX-512 some parts behind a matmul are refused, as loops behind it are faster.
+// Without AVX-512 some parts after a matmul are refused, as loops after it are faster.
 bool HasAvx512() {
   const std::string isa = DescribeCpu().isa;
   return isa.starts_with("avx512") || isa.starts_with("avx10");
@@ -37,7 +37,7 @@ TEST(TargetTest, WhatItAcceptsRunsAsOneKernel) {
       "graph (x: $T[2,3,5]) { w = const $T[5,7]  y = matmul(x, w)  return y }",
       "graph (x: $T[2,3,5], w: $T[2,7,5]) { y = matmul(x, w) {transpose_b=true}  return y }",
   };
-  int accepted = 0, behind = 0;
+  int accepted = 0, after = 0;
   for (std::string text : texts) {
     for (const std::string type : {"f32", "bf16"}) {
       std::string typed = text;
@@ -52,7 +52,7 @@ TEST(TargetTest, WhatItAcceptsRunsAsOneKernel) {
             SCOPED_TRACE(typed + " " + std::string(ActivationName(activation)));
             const absl::Status status = target->SupportsFused(graph, node, parts);
             if (IsFasterBehind(status)) {
-              ++behind;
+              ++after;
               EXPECT_EQ(graph.op(node), OpKind::kMatMul);
               continue;
             }
@@ -80,8 +80,8 @@ TEST(TargetTest, WhatItAcceptsRunsAsOneKernel) {
       }
     }
   }
-  EXPECT_EQ(accepted + behind, 5 * 2 * 2 * 2 * kNumActivations);
-  EXPECT_EQ(behind == 0, HasAvx512());
+  EXPECT_EQ(accepted + after, 5 * 2 * 2 * 2 * kNumActivations);
+  EXPECT_EQ(after == 0, HasAvx512());
 }
 
 TEST(TargetTest, Refusals) {

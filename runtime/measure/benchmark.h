@@ -17,7 +17,7 @@
 namespace halftone {
 
 // NAME=VALUE pairs that must be set before the measuring process starts: OpenMP reads them at its first use. `cores`:
-// one a thread, where they are pinned. `wait_policy`: "active" or "passive"; empty: active with more than one thread.
+// one per thread, where they are pinned. `wait_policy`: "active" or "passive"; empty: active with more than one thread.
 std::vector<std::string> RoundEnvironment(int threads, const std::vector<int>& cores = {},
                                           const std::string& wait_policy = "");
 
@@ -27,7 +27,7 @@ struct RoundOptions {
   double warmup_limit_seconds = 2.0;   // warm-up ends when three batches in a row differ by < 2 %, or after this time
   int64_t warmup_min_inferences = 50;  // and at least so many inferences, unless the time is up
   int64_t min_samples = 1;             // measured even when the time is up
-  std::vector<int> cores = {};         // to pin to, one a thread; empty: not pinned
+  std::vector<int> cores = {};         // to pin to, one per thread; empty: not pinned
   int cores_in_all = 0;                // that may be used; 0: as many as `cores`
   bool cold = false;                   // the caches are emptied before each inference, outside of its time
   double slow_down = 0;                // test only: each inference waits, busily, for this share of its time
@@ -44,7 +44,7 @@ struct RoundResult {
   double plan_ms = 0;  // kernels made, weights packed
   int64_t peak_resident_bytes = 0;
   int64_t arena_bytes = 0;
-  std::string output_hash;  // of the answers of the last inference
+  std::string output_hash;  // of the outputs of the last inference
 };
 
 // Times `inference` again and again: everything from the user's tensors to the user's tensors belongs into it.

@@ -136,7 +136,7 @@ TEST(BenchmarkTest, PinsToTheCoreThatItIsGiven) {
 }
 
 TEST(CoresTest, OneThreadOfEachPhysicalCoreAndOneNodeFirst) {
-  // Two nodes of two physical cores of two hardware threads; core 0 is somebody else's.
+  // Two nodes of two physical cores of two hardware threads; core 0 belongs to another process.
   const std::vector<Core> allowed = {{1, 0, 0}, {2, 1, 0}, {3, 1, 0}, {4, 0, 1}, {5, 0, 1}, {6, 1, 1}, {7, 1, 1}};
   EXPECT_THAT(*ChooseCores(allowed, 2, {}), ElementsAre(2, 3));
   EXPECT_THAT(*ChooseCores(allowed, 4, {}), ElementsAre(2, 3, 1, 4));

@@ -118,7 +118,7 @@ absl::Status AccuracyCounter::Add(const Tensor& scores, std::span<const int64_t>
     const size_t label = static_cast<size_t>(labels[row]);
     ++rows_;
     if (std::isnan(line[label])) continue;
-    size_t before = 0;  // classes that a stable descending order puts in front of the label
+    size_t before = 0;  // classes that a stable descending order puts before the label
     for (size_t i = 0; i < classes; ++i) {
       if (line[i] > line[label] || (i < label && line[i] == line[label])) ++before;
     }

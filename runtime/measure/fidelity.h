@@ -1,4 +1,5 @@
-// How near the answers of a lowered model are to those of the reference model, and how often they are right.
+// How near the outputs of a model in reduced precision are to those of the reference model, and how often they are
+// right.
 #ifndef HALFTONE_RUNTIME_MEASURE_FIDELITY_H_
 #define HALFTONE_RUNTIME_MEASURE_FIDELITY_H_
 

@@ -82,7 +82,7 @@ TEST(FidelityTest, DifferentShapesAreAnError) {
 
 TEST(AccuracyTest, TopOneAndFive) {
   AccuracyCounter counter;
-  // Label 0 has the sixth place, label 6 the first, label 2 the second (behind its equal with the smaller index).
+  // Label 0 has the sixth place, label 6 the first, label 2 the second (after its equal with the smaller index).
   const std::vector<float> scores = {1, 2, 3, 4, 5, 6, 0,  //
                                      1, 2, 3, 4, 5, 6, 7,  //
                                      0, 9, 9, 0, 0, 0, 0};

@@ -38,7 +38,7 @@ MachineTime ReadMachineTime() {
   return time;
 }
 
-// The number behind the first line of `path` that begins with `name`; `otherwise` where there is none.
+// The number after the first line of `path` that begins with `name`; `otherwise` where there is none.
 int64_t NumberAfter(const std::string& path, const std::string& name, int64_t otherwise) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -151,9 +151,8 @@ std::vector<std::string> NoiseReasons(const RoundFacts& facts, int threads, cons
   const double switches = static_cast<double>(facts.involuntary_switches) / std::max(facts.seconds, 1e-9) / threads;
   add(facts.cgroup_throttled > 0,
       Concat("the container's CPU quota stopped the process ", facts.cgroup_throttled, " times"));
-  add(facts.steal_share > limits.steal,
-      absl::StrFormat("the hypervisor took %.1f %% of the CPU time (limit %g %%)", facts.steal_share * 100,
-                      limits.steal * 100));
+  add(facts.steal_share > limits.steal, absl::StrFormat("the hypervisor took %.1f %% of the CPU time (limit %g %%)",
+                                                        facts.steal_share * 100, limits.steal * 100));
   add(switches > limits.context_switches,
       absl::StrFormat("%.0f involuntary context switches per second and thread (limit %g)", switches,
                       limits.context_switches));

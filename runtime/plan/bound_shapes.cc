@@ -43,7 +43,7 @@ absl::Status InferFrom(const KnownDims& known, Graph& graph) {
 }
 
 bool AllShapesKnown(const Graph& graph) {
-  const std::vector<NodeId> needed = NeededNodes(graph);  // inputs that nobody reads are given all the same
+  const std::vector<NodeId> needed = NeededNodes(graph);  // inputs that nothing reads are given all the same
   return std::all_of(needed.begin(), needed.end(), [&](NodeId id) {
     const std::vector<ValueId>& outputs = graph.node(id).outputs;
     return std::all_of(outputs.begin(), outputs.end(), [&](ValueId output) {

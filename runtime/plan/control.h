@@ -30,7 +30,7 @@ class ControlFlow : public NestedPlans {
   static absl::StatusOr<std::unique_ptr<ControlFlow>> Make(const Graph& graph, NodeId node, const ConstantOf& constant,
                                                            const PlanRequest& request);
 
-  // One tensor an input of the node (an absent one has type kUnknown), one an output.
+  // One tensor an input of the node (an absent one has type kUnknown), one per output.
   // Errors: RESOURCE_EXHAUSTED: a loop does not end within request.options.loops.
   virtual absl::StatusOr<std::vector<Tensor>> Run(std::span<const Tensor> inputs) = 0;
 

@@ -72,7 +72,7 @@ class ControlStep final : public Step {
   const std::unique_ptr<ControlFlow> control_;
   std::vector<Input> inputs_;
   std::vector<Tensor> tensors_;
-  std::vector<DataType> output_types_;  // kUnknown: nobody wants it
+  std::vector<DataType> output_types_;  // kUnknown: not used
   std::vector<std::vector<int64_t>> output_dims_;
   std::vector<std::byte*> outputs_;
 };

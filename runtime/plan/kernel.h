@@ -84,7 +84,7 @@ struct InputNeed {
 // What a kernel executes, as people read it.
 struct Implementation {
   Implementation() = default;
-  Implementation(const char* name) : name(name) {}             // a loop of ours: "copy"
+  Implementation(const char* name) : name(name) {}             // a SIMD loop: "copy"
   Implementation(std::string name) : name(std::move(name)) {}  // the same, with a part that is computed
   Implementation(std::string name, bool slow) : name(std::move(name)), slow(slow) {}
 
@@ -106,13 +106,13 @@ inline bool DoesWork(StepKind kind) {
   return kind != StepKind::kView && kind != StepKind::kConstant && kind != StepKind::kEmpty;
 }
 
-// A kernel's answer for one node.
+// What a kernel has prepared for one node.
 struct Prepared {
   std::unique_ptr<Step> step;      // null: a view; the only output has the memory of inputs[0]
   std::vector<InputNeed> inputs;   // what the step reads at run time; constants that it has packed are not among them
-  std::vector<Placement> outputs;  // one an output of the node; the type may differ from the value's: the plan converts
+  std::vector<Placement> outputs;  // one per output; the type may differ from the value's: the plan converts
   size_t scratch_bytes = 0;
-  int overwrites = -1;  // index in `inputs`: output 0 is written over it; the plan gives memory that nobody else reads
+  int overwrites = -1;  // index in `inputs`: output 0 is written over it; the plan gives memory that nothing else reads
   int may_overwrite = -1;  // the same as an offer: taken where the input dies here
   Implementation kernel;
   // Of a contraction: the type in which it reads its weights, for people.
@@ -128,7 +128,7 @@ class NodeContext {
   virtual int threads() const = 0;
   // Where input i lies now. REQUIRES: present
   virtual Placement InputPlacement(int i) const = 0;
-  // Whether input i's memory is read by nobody after this node and may be written.
+  // Whether nothing reads input i's memory after this node, so that it may be written.
   virtual bool DiesHere(int i) const = 0;
   // The layout of images that the plan has chosen for this node; a kernel that cannot have it takes what it can.
   virtual std::optional<ImageLayout> chosen_layout() const { return std::nullopt; }
@@ -143,12 +143,12 @@ class NodeContext {
   // REQUIRES: present. The plan knows all shapes before it asks a kernel.
   virtual std::vector<int64_t> InputDims(int i) const = 0;
   virtual std::vector<int64_t> OutputDims(int i = 0) const = 0;
-  // Whether somebody reads output i.
+  // Whether output i has consumers.
   bool OutputUsed(int i) const;
   // A type that holds all numbers of input i: bf16 where a value of f32 was cast from bf16, or is a constant of such
   // numbers; else its own.
   virtual DataType ExactType(int i) const { return InputType(i); }
-  // Nothing will be run: the answer tells whether there is a kernel, and needs no packed weights.
+  // Nothing will be run: only whether there is a kernel is wanted, and no weights need to be packed.
   virtual bool only_asks() const { return false; }
   // The elements of a constant integer input; nullopt where it is absent or not constant.
   std::optional<std::vector<int64_t>> ConstantInts(int i) const;
@@ -190,7 +190,7 @@ class Backend {
   // In order of preference, the reference function last; empty if the op cannot run.
   virtual std::span<const KernelRow> Kernels(OpKind op) const = 0;
   // A step that copies a tensor of these dimensions from one placement to another, in type and layout. inputs and
-  // outputs of the answer are empty but for one need of index 0 and one output.
+  // outputs of the result are empty but for one need of index 0 and one output.
   virtual absl::StatusOr<Prepared> Convert(std::span<const int64_t> dims, const Placement& from,
                                            const Placement& to) const = 0;
   virtual bool Same(std::span<const int64_t> dims, const Placement& a, const Placement& b) const = 0;

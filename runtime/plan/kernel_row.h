@@ -1,5 +1,5 @@
 // A row of a backend's table of kernels: what the selection checks before it asks a kernel about a node, and what a
-// Target answers without asking one.
+// Target knows without asking one.
 #ifndef HALFTONE_RUNTIME_PLAN_KERNEL_ROW_H_
 #define HALFTONE_RUNTIME_PLAN_KERNEL_ROW_H_
 
@@ -32,7 +32,7 @@ struct KernelFacts {
   TypeSet types;          // of input 0
   NodeValuesSet values;   // of the nodes it is asked about
   std::string_view when;  // why it exists, or when it is chosen, for people
-  // Among the kernels of an op, the one that answers for fused parts has them.
+  // At most one row of an op has them: its kernel is asked about fused parts.
   FusableParts fuses = {};
   bool bf16_math = false;       // operands of f32 may be rounded to bf16 ("math_mode"; Signature::bf16_math)
   bool f32_parameters = false;  // other inputs stay f32, whatever the type of input 0

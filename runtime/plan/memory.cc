@@ -119,7 +119,7 @@ std::optional<MemoryLayout> PlaceLargestFirst(std::span<const MemoryRequest> req
   return layout;
 }
 
-// The bytes below `top` that nobody holds at some time.
+// The bytes below `top` that hold no value at some time.
 class Holes final {
  public:
   // The smallest hole of this size, the lowest of them; else on top.

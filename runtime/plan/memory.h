@@ -23,7 +23,7 @@ struct MemoryRequest {
 };
 
 struct MemoryLayout {
-  std::vector<size_t> offsets;  // one a request, each a multiple of kMemoryAlignment
+  std::vector<size_t> offsets;  // one per request, each a multiple of kMemoryAlignment
   size_t total = 0;
 };
 inline constexpr size_t kMemoryAlignment = 64;  // a cache line, and the widest vector

@@ -52,7 +52,7 @@ int CountConversions(std::span<const StepInfo> steps);
 // A step of one run, bound to the memory that it works on: what a profile times (profile.h).
 struct BoundStep {
   struct Memory {
-    std::byte* address = nullptr;  // null: nobody wants this output
+    std::byte* address = nullptr;  // null: nothing reads this output
     size_t bytes = 0;
     bool constant = false;
   };
@@ -71,7 +71,7 @@ struct PlanMemory {
   size_t scratch = 0;            // the largest of one step, in the arena
   size_t live = 0;               // the largest sum of values alive at the same time, in the order that is executed
   size_t live_with_scratch = 0;  // the same of values and the scratch memory of the step that runs
-  size_t constants = 0;          // as they lie in the graph or were converted for steps, without what kernels packed
+  size_t constants = 0;          // of the graph, or converted for steps; without what kernels packed
 };
 
 // Owns its memory and a copy of the graph. Not thread-safe: one run at a time.
@@ -96,13 +96,13 @@ class Plan {
   // steps() with the median of each step's time over `repetitions` runs.
   absl::StatusOr<std::vector<StepInfo>> Profile(std::span<const Tensor> inputs, int repetitions);
 
-  // Memory for intermediate values, shared over their lifetimes; and for constants as they lie in the graph or as
+  // Memory for intermediate values, shared over their lifetimes; and for constants as they are in the graph or as
   // converted for steps (what a kernel packed for itself is not counted).
   virtual size_t arena_bytes() const = 0;
   virtual int threads() const = 0;
 
-  // For profiles. `work` gets the steps of a run on these inputs, in order and without those that do nothing, and carries
-  // each out as often as it likes; it leaves them bound as they were. UNIMPLEMENTED for a plan in parts.
+  // For profiles. `work` gets the steps of a run on these inputs, in order and without those that do nothing, and
+  // carries each out as often as it likes; it leaves them bound as they were. UNIMPLEMENTED for a plan in parts.
   virtual absl::Status WithSteps(std::span<const Tensor> inputs,
                                  absl::FunctionRef<absl::Status(std::span<const BoundStep>)> work) = 0;
   virtual PlanMemory memory() const = 0;

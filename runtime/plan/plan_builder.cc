@@ -213,7 +213,7 @@ absl::Status PlanBuilder::Accept(NodeId node, Prepared prepared) {
   const Node& n = graph_.node(node);
   for (size_t i = 0; i < n.outputs.size(); ++i) {
     const ValueId value = n.outputs[i];
-    // Loops that make several results at once may write those that nobody reads, too.
+    // Loops that make several results at once may write those that nothing reads, too.
     const bool present = value.valid() && graph_.shape(value).fully_known() && i < prepared.outputs.size() &&
                          ElementSize(prepared.outputs[i].type) > 0;
     if (!IsRead(value) && (!present || n.outputs.size() == 1)) {

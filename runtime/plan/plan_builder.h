@@ -36,7 +36,7 @@ struct PlannedStep {
   StepInfo info;
   std::unique_ptr<Step> step;         // null: nothing to do at run time
   std::vector<int> inputs;            // blocks
-  std::vector<int> outputs;           // blocks; -1: nobody wants it
+  std::vector<int> outputs;           // blocks; -1: not used
   std::vector<Placement> placements;  // of a node's outputs; empty for a conversion
   int scratch = -1;                   // block; -1: it wants none
   double spent_us = 0;                // while times are taken

@@ -1,6 +1,6 @@
 // The builder of plans, in five files: plan_builder.cc (the nodes, in order), plan_constants.cc (what is needed, known
-// and runnable), plan_layouts.cc (how images lie), plan_placement.cc (where values lie, conversions), wide_graph.cc (f16
-// in f32). Private to runtime/plan.
+// and runnable), plan_layouts.cc (how images lie), plan_placement.cc (where values lie, conversions), wide_graph.cc
+// (f16 in f32). Private to runtime/plan.
 #ifndef HALFTONE_RUNTIME_PLAN_PLAN_BUILDER_INTERNAL_H_
 #define HALFTONE_RUNTIME_PLAN_PLAN_BUILDER_INTERNAL_H_
 
@@ -17,7 +17,7 @@
 
 namespace halftone {
 
-// A value as it lies in one block.
+// A value in the layout it has in one block.
 struct Variant {
   Placement placement;
   int block = -1;
@@ -28,7 +28,7 @@ struct Located {
   std::vector<int64_t> dims;
   std::optional<Tensor> constant;
   std::vector<Variant> variants;
-  // The first variant holds more than the value's type can: a cast that nobody carried out yet. It may be read through
+  // The first variant holds more than the value's type can: a cast that is not carried out yet. It may be read through
   // a conversion to the value's type only.
   bool unrounded = false;
   int uses_left = 0;  // by needed nodes that were not planned yet, and as outputs of the graph

@@ -87,7 +87,7 @@ absl::Status PlanBuilder::FindConstants() {
 absl::Status PlanBuilder::FoldNode(NodeId id) {
   const Node& node = graph_.node(id);
   std::vector<Tensor> inputs;
-  // What is large is left to a kernel, in each run: nobody wants to hold it.
+  // What is large is left to a kernel, in each run: nothing reads to hold it.
   constexpr int64_t kMostFoldedElements = int64_t{1} << 26;
   bool constant = !node.inputs.empty();
   for (const ValueId output : node.outputs) {

@@ -4,7 +4,7 @@
 // kernels prefer by themselves is taken. Where they do not fit the times are measured, and:
 // Nodes that compute faster in one of the two (convolutions) have a price for each; between two that disagree a
 // conversion is paid. Nodes in between that work on any layout pass on what they read. What wants its operands plain
-// (matrix products, reshapes) reads channels last without a conversion, or with the same one: it counts against blocks.
+// (matmuls, reshapes) reads channels last without a conversion, or with the same one: it counts against blocks.
 #include <algorithm>
 #include <utility>
 #include <vector>

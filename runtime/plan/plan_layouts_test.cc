@@ -80,7 +80,7 @@ TEST(PlanLayoutsTest, ASmallGainIsNotWorthConversions) {
 TEST(PlanLayoutsTest, ALargeGainIs) {
   EXPECT_THAT(Conversions(kChain, PricedBackend({{"a", {1, 9}}, {"b", {9, 1}}, {"c", {1, 9}}})),
               ElementsAre("a", "b", "c", "c"))
-      << "before b, and behind the pool that works in b's layout; the result";
+      << "before b, and after the pool that works in b's layout; the result";
 }
 
 TEST(PlanLayoutsTest, AReshapeCountsAgainstBlocks) {

@@ -1,4 +1,4 @@
-// Where values lie: blocks, who may write over them, conversions between layouts and types.
+// Where values lie: blocks, which of them may be written over, conversions between layouts and types.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -118,8 +118,7 @@ absl::StatusOr<int> PlanBuilder::Convert(ValueId value, const Variant& from, con
   if (!owned && plan_.blocks[from.block].kind == Block::Kind::kConstant) {
     const std::shared_ptr<Buffer> result = Buffer::Allocate(bytes);
     const std::shared_ptr<Buffer> scratch = Buffer::Allocate(prepared->scratch_bytes);
-    std::byte* input =
-        const_cast<std::byte*>(plan_.blocks[from.block].constant->data());  // Bind's promise: not written
+    std::byte* input = const_cast<std::byte*>(plan_.blocks[from.block].constant->data());  // Bind: not written
     std::byte* output = result->mutable_data();
     prepared->step->Bind({&input, 1}, {&output, 1}, scratch->mutable_data());
     HALFTONE_RETURN_IF_ERROR(prepared->step->Run());

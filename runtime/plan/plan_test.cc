@@ -66,8 +66,8 @@ TEST(PlanTest, InputsMustBeAsPlanned) {
   EXPECT_EQ((*plan)->Run(wrong).status().message(), "input 'x' is f32[3,2], the plan was made for f32[2,3]");
 }
 
-// What other optimizers need passes for: unsqueeze or reshape behind an op, squeeze in front of a transpose, and a
-// transpose in front of a matmul that the matmul says itself.
+// What other optimizers need passes for: unsqueeze or reshape after an op, squeeze before a transpose, and a
+// transpose before a matmul that the matmul says itself.
 TEST(PlanTest, ViewsCopyNothing) {
   const Graph graph = Parse(R"(graph (x: f32[2,3,4], z: f32[2,1,6,3]) {
     w = const f32[4,5]

@@ -39,7 +39,7 @@ absl::StatusOr<std::vector<Tensor>> StaticPlan::Run(std::span<const Tensor> inpu
 void StaticPlan::BindTensors(std::span<const Tensor> inputs) {
   std::vector<std::byte*> addresses;
   addresses.reserve(inputs.size());
-  // Never written: an input that nobody gave away is not owned by a step.
+  // Never written: an input that was not donated is not owned by a step.
   for (const Tensor& input : inputs) addresses.push_back(const_cast<std::byte*>(input.raw()));
   BindInputs(addresses);
 }
@@ -108,7 +108,7 @@ absl::Status StaticPlan::LayOutMemory() {
   for (size_t i = 0; i < blocks.size(); ++i) addresses_[blocks[i]] = arena_.data() + layout.offsets[i];
   for (size_t i = 0; i < planned_.blocks.size(); ++i) {
     const Block& block = planned_.blocks[i];
-    // Steps promise not to write to what they do not own, and constants are never owned.
+    // Steps do not write to what they do not own, and constants are never owned.
     if (block.kind == Block::Kind::kConstant && block.constant != nullptr)
       addresses_[i] = const_cast<std::byte*>(block.constant->data());
   }

@@ -34,7 +34,7 @@ class StaticPlan final : public Plan {
   size_t num_outputs() const { return planned_.outputs.size(); }
   const std::vector<int64_t>& output_dims(size_t i) const { return planned_.output_dims[i]; }
   size_t output_bytes(size_t i) const { return output_bytes_[i]; }
-  // Where the inputs lie from now on, each as large as its type and shape say. REQUIRES: one an input of the graph
+  // Where the inputs lie from now on, each as large as its type and shape say. REQUIRES: one per input of the graph
   void BindInputs(std::span<std::byte* const> inputs);
   absl::Status RunSteps();
   // Where RunSteps left output i; it stays until the next run. May be the memory of an input.

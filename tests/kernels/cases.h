@@ -39,23 +39,23 @@ std::vector<Case> ReadCases(const std::string& path);
 // The widest of the graph's ops; f16, bf16 and results of bf16: one rounding more.
 Tolerance ToleranceOf(const Graph& graph, std::string_view type);
 
-// Which steps are slow, and where layouts change, is only promised where oneDNN has all its kernels.
+// Which steps are slow, and where layouts change, is only fixed where oneDNN has all its kernels.
 bool HasAllKernels();
 
-// The steps that run by a reference function or by one of oneDNN's reference loops, one a line. A concat that reorders
-// its parts into place is none.
+// The steps that run by a reference function or by one of oneDNN's reference loops, one per line. A concat that
+// reorders its parts into place is none.
 std::string SlowSteps(const Plan& plan);
 std::string AllSteps(const Plan& plan);
 
 // "" if both have the same tensors within the tolerance, else what differs.
 std::string CompareAll(const std::vector<Tensor>& actual, const std::vector<Tensor>& expected, Tolerance tolerance);
 
-// Whether every product in math mode rounds its operands to bf16. Not on CPUs without bf16 instructions, and not on those
-// with AMX, where oneDNN takes kernels of f32 for small products.
+// Whether every product in math mode rounds its operands to bf16. Not on CPUs without bf16 instructions, and not on
+// those with AMX, where oneDNN takes kernels of f32 for small products.
 bool RoundsInMathMode();
 
-// What the reference functions make of a graph. "math_mode" allows roundings and asks for none: where some kernels leave
-// them out answers without any are right, too.
+// What the reference functions make of a graph. "math_mode" allows roundings and asks for none: where some kernels
+// leave them out outputs without any are right, too.
 using Answers = std::vector<std::vector<Tensor>>;
 absl::StatusOr<Answers> RightAnswers(const Graph& graph, const std::vector<Tensor>& inputs);
 

@@ -8,10 +8,11 @@
 //   $S12     twelve scales
 //
 // An integer may be another one than the reference's by one step, and only where the exact number lies within the
-// rounding of floats of the middle between the two. "loose": behind another node with this freedom, by two steps at one
+// rounding of floats of the middle between the two. "loose": after another node with this freedom, by two steps at one
 // element of a hundred. "near=0.01": where what is rounded decides what is computed next, by so much. "kernel=WORD": a
-// step's kernel has it in its name; "without_vnni=WORD": on a CPU with AVX2 and without VNNI. "slow": elsewhere it may be
-// a reference function. "no_bf16": results are not bf16, where other operands are f32 and must have the result's type.
+// step's kernel has it in its name; "without_vnni=WORD": on a CPU with AVX2 and without VNNI. "slow": elsewhere it may
+// be a reference function. "no_bf16": results are not bf16, where other operands are f32 and must have the result's
+// type.
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -236,7 +237,7 @@ TEST(Int8Test, EveryCaseMatchesTheReference) {
   EXPECT_GT(count, 500);
 }
 
-// Weights that would saturate sums of 16 bits are right on every CPU, by whatever kernel.
+// Weights that would saturate sums of 16 bits are right on every CPU, by any kernel.
 TEST(Int8Test, LargeWeightsDoNotSaturate) {
   for (const std::string_view x : kImages) {
     const std::string text = Concat("graph (x: ", x, "[1,16,3,3]{1, 0}) {\n", R"(

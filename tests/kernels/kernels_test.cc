@@ -83,7 +83,7 @@ TEST(KernelsTest, EveryCaseMatchesTheReference) {
 }
 
 // The same graphs with all other types of elements: what the reference functions compute, the engine computes, too,
-// by whatever step. Not bf16, which every case lists that is meant for it.
+// by any step. Not bf16, which every case lists that is meant for it.
 TEST(KernelsTest, EveryCaseInEveryType) {
   int count = 0;
   for (const std::string& path : Files()) {

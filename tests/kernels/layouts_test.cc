@@ -1,7 +1,7 @@
 // Every case of the kernels again, with values that do not lie row-major: each kernel either takes the layout or asks
 // for another one, and the numbers stay. Which kernel runs does not matter here.
 //
-//   forced   behind each input and each result stands a copy into a layout (runtime/cpu/onednn/forced_layouts.h)
+//   forced   after each input and each result stands a copy into a layout (runtime/cpu/onednn/forced_layouts.h)
 //   chosen   each input comes out of a convolution with a kernel of 1, in the layout that the convolution has chosen
 #include <string>
 #include <vector>

@@ -57,7 +57,7 @@ TEST(MixedTypes, MathModeIsACastInFrontOfBf16) {
   ASSERT_EQ(casts.results.size(), 1u);
   const bool rounds = RoundsInMathMode();
   EXPECT_TRUE(!rounds || mode.results[0].SameBytes(casts.results[0]));
-  EXPECT_FALSE(rounded.results[0].SameBytes(casts.results[0]));  // what the cast behind the product costs
+  EXPECT_FALSE(rounded.results[0].SameBytes(casts.results[0]));  // what the cast after the product costs
   EXPECT_EQ(reference::Compare(rounded.results[0], casts.results[0], 1.0f / 128, 1e-6f), "");
 
   for (const Ran* ran : {&casts, &mode}) {
@@ -76,8 +76,7 @@ TEST(MixedTypes, WhatCastsHaveWidenedIsReadAsItWas) {
   if (!HasAllKernels() || !DescribeCpu().native_bf16) GTEST_SKIP() << "no bf16 instructions";
   const Ran widened = RunText(R"(graph (x: bf16[5,33]) { w = const bf16[33,17]  a: f32[5,33] = cast(x)
       v: f32[33,17] = cast(w)  y = matmul(a, v)  return y })");
-  const Ran narrow =
-      RunText("graph (x: bf16[5,33]) { w = const bf16[33,17]  y: f32[5,17] = matmul(x, w)  return y }");
+  const Ran narrow = RunText("graph (x: bf16[5,33]) { w = const bf16[33,17]  y: f32[5,17] = matmul(x, w)  return y }");
   ASSERT_EQ(widened.results.size(), 1u);
   EXPECT_TRUE(widened.results[0].SameBytes(narrow.results[0]));
   EXPECT_EQ(StepOf(widened, "matmul").src_type, kBf16);

@@ -96,7 +96,7 @@ std::vector<Form> MatMulForms() {
 enum class Bias { kNone, kConstant, kComputed };
 enum class Residual {
   kNone,
-  kInput,  // of the graph: nobody may write over it
+  kInput,  // of the graph: must not be written over
   kConstant,
   kDies,    // a result that lies as this one does: the sum is made in place
   kIsRead,  // the same with another reader
@@ -160,7 +160,7 @@ std::vector<FusedActivation> Activations() {
   return known;
 }
 
-// As the attributes of a node, behind others.
+// As the attributes of a node, after others.
 std::string AttributesText(const FusedActivation& activation) {
   if (activation.name.empty()) return "";
   return Concat(", activation=\"", activation.name, "\"", activation.parameters.empty() ? "" : ", ",
@@ -181,7 +181,7 @@ std::string ResultDims(const Form& form, const std::string& call) {
   return graph.ok() ? absl::StrJoin(graph->shape(graph->outputs()[0].value).values(), ",") : "";
 }
 
-// All activations behind one form with one bias and one residual: a graph with a result each.
+// All activations after one form with one bias and one residual: a graph with a result each.
 std::string GraphOf(const Form& form, bool constant_weights, const Additions& additions) {
   const auto& [bias, residual, activation_first] = additions;
   const std::string plain = Concat(form.op, "(x, w) {", form.attributes, "}"), y = TypeText(ResultDims(form, plain));
@@ -265,7 +265,8 @@ void CheckForm(const Form& form, bool constant_weights, std::span<const Addition
                         kResidualNames[static_cast<int>(residual)], activation_first ? ", behind the activation" : ""));
     const std::string text = GraphOf(form, constant_weights, row);
     const bool computed = residual == Residual::kDies || residual == Residual::kIsRead;
-    for (const std::string_view type : {"f32", "bf16"}) Check(text, type, (computed ? 1 : 0) + (activation_first ? 1 : 0));
+    for (const std::string_view type : {"f32", "bf16"})
+      Check(text, type, (computed ? 1 : 0) + (activation_first ? 1 : 0));
   }
 }
 
@@ -324,7 +325,7 @@ std::vector<std::string> BroadcastDims(const std::string& dims) {
   return all;
 }
 
-// Where oneDNN only has reference loops for the sum, a loop of ours reads a product that was rounded.
+// Where oneDNN only has reference loops for the sum, a SIMD loop reads a product that was rounded.
 TEST(PostOpsTest, MatrixProductsWithABroadcastResidual) {
   std::vector<Form> forms = MatMulForms();
   forms.push_back({"matmul", "2,3,5,7", "2,3,7,17", 17, "transpose_a=false"});

@@ -1,7 +1,7 @@
 // Sums of bf16 numbers are made in f32, whatever the kernel, and by the reference functions. What tells: far more ones
 // than the 256 at which a sum of bf16 ends (257 has no bf16, and the tie goes to even), so that dozens of such sums
-// side by side end, too; and in front of the ones a number that swallows blocks of 256 of them, each added up in f32,
-// where the sum of the blocks is bf16. And a result is rounded once, behind bias and residual: 257 - 256 is 1.
+// side by side end, too; and before the ones a number that swallows blocks of 256 of them, each added up in f32,
+// where the sum of the blocks is bf16. And a result is rounded once, after bias and residual: 257 - 256 is 1.
 #include <cmath>
 #include <memory>
 #include <span>

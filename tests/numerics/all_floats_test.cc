@@ -30,7 +30,7 @@ struct Problems {
   }
 };
 
-// One thread's part: chunks that nobody has taken yet.
+// One thread's part: chunks that no thread has taken yet.
 void Work(const Nearest& bf16, const Nearest& f16, std::atomic<uint64_t>& next, std::atomic<uint64_t>& done,
           Problems& problems) {
   omp_set_num_threads(1);

@@ -19,7 +19,7 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kHuge = 0x1p127f;
 
-// Weights are 16, so that all answers are infinity, of kHuge and of infinity.
+// Weights are 16, so that all outputs are infinity, of kHuge and of infinity.
 struct Row {
   std::string_view name;
   std::string_view text;

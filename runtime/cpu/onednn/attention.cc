@@ -1,4 +1,4 @@
-// com.microsoft's Attention: one product for queries, keys and values of all heads, scores, softmax (a loop of ours,
+// com.microsoft's Attention: one product for queries, keys and values of all heads, scores, softmax (a SIMD loop,
 // with scale and masks in it), values. Heads are strides; only with past or present are keys and values copied.
 #include "ir/attention.h"
 
@@ -182,7 +182,7 @@ class AttentionKernel final : public Kernel {
     return p;
   }
 
-  // One matrix product of `step`; the arguments are attached by the caller.
+  // One matmul of `step`; the arguments are attached by the caller.
   static absl::StatusOr<dnnl::matmul::primitive_desc> AddMatMul(PrimitiveStep& step, const Desc& src,
                                                                 const Desc& weights, const Desc& bias, const Desc& dst,
                                                                 size_t& scratch, Implementation& slowest) {

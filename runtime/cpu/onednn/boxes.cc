@@ -85,7 +85,7 @@ absl::Status BoxStep::Run() {
   simd::ParallelFor(count, std::max<int64_t>(1, kPieceBytes / average), [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
       const Box& box = boxes_[i];
-      if (outputs_[box.output] == nullptr) continue;  // nobody reads it
+      if (outputs_[box.output] == nullptr) continue;  // nothing reads it
       box.copy.Run(inputs_[box.input] + box.from, outputs_[box.output] + box.to);
     }
   });

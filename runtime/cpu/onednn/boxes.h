@@ -16,7 +16,7 @@ struct Strided {
   Placement placement;
   Dims strides;
 };
-// The input as it lies, or plain where its layout has blocks.
+// The input in the layout it has, or plain where its layout has blocks.
 Strided StridedInput(const Dims& dims, const Placement& there);
 // A dense layout for another shape with the dimensions in the same order.
 Strided OutputLike(const Dims& in, const Strided& input, const Dims& out);

@@ -1,5 +1,5 @@
 // concat where the channels of all parts lie next to each other (channels last, or plain along the last dimension), by
-// copies of our own: oneDNN copies pixel by pixel, slowly where parts are small. Two parts that are laid side by side
+// copies: oneDNN copies pixel by pixel, slowly where parts are small. Two parts that are laid side by side
 // along a new innermost dimension take turns (a channel shuffle).
 #include <algorithm>
 
@@ -132,7 +132,7 @@ absl::StatusOr<Prepared> OwnCopy(const NodeContext& context, int count, size_t a
   return prepared;
 }
 
-// Two parts of one shape with one element each along the axis, behind whose dimension before they are to take turns.
+// Two parts of one shape with one element each along the axis: their elements alternate.
 bool TakeTurns(const NodeContext& context, int count, size_t axis) {
   const size_t bytes = ElementSize(context.OutputType());
   return count == 2 && axis > 0 && (bytes == 1 || bytes == 2 || bytes == 4) && context.InputDims(0)[axis] == 1 &&

@@ -24,7 +24,7 @@ std::optional<Dims> DimsOf(const Graph& graph, ValueId value) {
   return dims;
 }
 
-// Whether these parts have a place behind what the contraction has.
+// Whether these parts can follow what is fused into the contraction already.
 absl::Status CanFollow(const Graph& graph, NodeId id, const Epilogue& epilogue, const FusedParts& parts) {
   const bool has_bias = graph.input(id, 2).valid(), has_residual = graph.input(id, 3).valid();
   const bool has_activation = epilogue.activation != Activation::kNone;
@@ -43,7 +43,7 @@ absl::Status CanFollow(const Graph& graph, NodeId id, const Epilogue& epilogue, 
   return absl::OkStatus();
 }
 
-// The implementation for a conv, matmul or gemm of these types with whatever shapes; UNIMPLEMENTED if there is none.
+// The implementation for a conv, matmul or gemm of these types for any shapes; UNIMPLEMENTED if there is none.
 absl::StatusOr<Implementation> ContractionRuns(const Graph& graph, NodeId id, const OperandTypes& types,
                                                Epilogue epilogue, bool broadcast_residual) {
   const Node& node = graph.node(id);
@@ -90,7 +90,7 @@ absl::StatusOr<Implementation> ContractionRuns(const Graph& graph, NodeId id, co
   return ImplementationOf(primitive);
 }
 
-// OK if the kernel is not slower with these parts, `activation` among them, than with a loop behind it. Without AVX-512
+// OK if the kernel is not slower with these parts, `activation` among them, than with a loop after it. Without AVX-512
 // oneDNN multiplies by its gemm, which is (`dev bench --fusions`: 0.7 to 0.9 times as fast).
 absl::Status NotSlowerFused(const Graph& graph, NodeId id, const Implementation& kernel, const Epilogue& epilogue,
                             Activation activation) {

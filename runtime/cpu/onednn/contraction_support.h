@@ -1,5 +1,5 @@
-// What oneDNN's conv, matmul and gemm can do before shapes and layouts are known: the answers of their kernels to a
-// Target. Private to runtime/cpu/onednn.
+// What oneDNN's conv, matmul and gemm can do before shapes and layouts are known: for
+// Kernel::SupportsFused and WritesType. Private to runtime/cpu/onednn.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_CONTRACTION_SUPPORT_H_
 #define HALFTONE_RUNTIME_CPU_ONEDNN_CONTRACTION_SUPPORT_H_
 

@@ -2,8 +2,8 @@
 //
 // The plan chooses the layout of images (conv_layouts.cc). Where it has none that is fast the implementation chooses
 // (`any`), and those that the values already have are taken instead where the same implementation runs on them. bf16
-// that the CPU's instruction set has no kernel for is computed in f32. A residual behind the activation that oneDNN has
-// only reference loops for is added by a loop of ours.
+// that the CPU's instruction set has no kernel for is computed in f32. A residual after the activation that oneDNN has
+// only reference loops for is added by a SIMD loop.
 #include "base/status.h"
 #include "base/strings.h"
 #include "runtime/cpu/onednn/contraction_support.h"
@@ -106,7 +106,7 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
   }
   HALFTONE_ASSIGN_OR_RETURN(Epilogue epilogue, EpilogueOf(node.attributes));
   const Activation activation = epilogue.activation;
-  if (own_activation_ && simd::ActivationBehind(activation, dst_type) == nullptr) {  // there is one for f32 or for none
+  if (own_activation_ && simd::ActivationAfter(activation, dst_type) == nullptr) {  // there is one for f32 or for none
     return absl::UnimplementedError("no faster activation of our own");
   }
   if (own_activation_) epilogue.activation = Activation::kNone;
@@ -116,8 +116,8 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
   const Tensor* constant_bias = has_bias ? context.Constant(kBias) : nullptr;
   OperandTypes types{.src = src_type, .weights = weights_type, .dst = dst_type};
   if (has_bias) types.bias = constant_bias != nullptr ? DataType::kFloat32 : context.InputType(kBias);
-  const bool has_residual = context.HasInput(kResidual), behind = has_residual && epilogue.activation_first;
-  bool own_residual = own_activation_ && behind;  // our activation adds it
+  const bool has_residual = context.HasInput(kResidual), after = has_residual && epilogue.activation_first;
+  bool own_residual = own_activation_ && after;  // our activation adds it
   const Placement src = context.InputPlacement(0);
 
   const auto choose = [&]() -> std::optional<Choice> {
@@ -132,7 +132,7 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
     return slow;
   };
   std::optional<Choice> choice = choose();
-  if (behind && !own_residual && (!choice.has_value() || IsSlow(choice->primitive))) {
+  if (after && !own_residual && (!choice.has_value() || IsSlow(choice->primitive))) {
     own_residual = true;
     choice = choose();
   }
@@ -165,7 +165,7 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
     HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed, Pack(*weights, weights_given, primitive.weights_desc()));
     step->AddPrepacked(DNNL_ARG_WEIGHTS, std::move(packed));
   } else {
-    // Packed in each run, in front of the convolution.
+    // Packed in each run, before the convolution.
     const int index = need(kWeights, Placement{weights_type});
     const size_t offset = (scratch + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
     scratch = offset + primitive.weights_desc().get_size();
@@ -213,7 +213,7 @@ absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
     const int index = own_residual ? need(kResidual, dst) : -1;
     std::unique_ptr<Step> finish;
     if (own_activation_) {
-      const simd::Activate activate = simd::ActivationBehind(activation, type);
+      const simd::Activate activate = simd::ActivationAfter(activation, type);
       finish = simd::MakeActivateStep(activate, count, epilogue.alpha, epilogue.beta);
       prepared.kernel.name += Concat(" + ", ActivationName(activation));
     } else {

@@ -32,7 +32,7 @@ class CopyBytes final : public Step {
   std::byte* to_ = nullptr;
 };
 
-// An image of 2 to 4 channels, from channels first to channels last, of f32 in f32 or bf16, or of bytes: what the first
+// An image of 2 to 4 channels, from channels first to channels last, of f32 in f32 or bf16, or of int8: what the first
 // convolution of most nets asks for, several times as fast as oneDNN's general reorder.
 class Interleave final : public Step {
  public:

@@ -1,4 +1,4 @@
-// slice, pad (constant), depth_to_space, space_to_depth, transpose and concat of any element type: copies of our own,
+// slice, pad (constant), depth_to_space, space_to_depth, transpose and concat of any element type: copies
 // on any layout that is described by strides.
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
-// conv_transpose: dnnl::deconvolution_forward with the bias in the same primitive.
+// conv_transpose: dnnl::deconvolution_forward with the bias in the same primitive, of floats and of int8.
 //
-// The implementation chooses the layouts, and that of the value as it lies is taken where the same implementation runs
-// on it. bf16 that the CPU's instruction set has no kernel for is computed in f32.
+// The implementation chooses the layouts; the layout that the value has is taken where the same implementation runs on
+// it. bf16 for which the CPU's instruction set has no kernel is computed in f32.
 #include <algorithm>
 
 #include "base/status.h"
@@ -106,7 +106,7 @@ bool AddsBiasSlowly(const Primitive& primitive) {
 
 size_t AlignedBytes(size_t bytes) { return (bytes + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment; }
 
-// Sums in f32, and the bias behind them.
+// Sums in f32, and the bias after them.
 class BiasedStep final : public Step {
  public:
   // The sums are where the result is if that is f32, else `sums` bytes into the scratch memory. The bias is input
@@ -148,7 +148,7 @@ class BiasedStep final : public Step {
   const float *sums_ = nullptr, *bias_ = nullptr;
 };
 
-// With the layout of the source as it lies where the implementation stays the same.
+// With the present layout of the source where the implementation stays the same.
 Primitive Choose(const Problem& p, const OperandTypes& types, const Desc& there) {
   const Primitive any = Make(p, types, AnyDesc(p.src, types.src), AnyDesc(p.dst, types.dst));
   if (!any || IsEmpty(there)) return any;
@@ -205,7 +205,7 @@ class DeconvKernel final : public Kernel {
     const Desc given(p.weights, *DnnlType(weights_type), p.places);
     const Tensor* weights = context.Constant(kWeights);
     size_t offset = 0;
-    if (weights == nullptr) {  // packed in each run, in front of the convolution
+    if (weights == nullptr) {  // packed in each run, before the convolution
       offset = AlignedBytes(prepared.scratch_bytes);
       prepared.scratch_bytes = offset + primitive.weights_desc().get_size();
       const dnnl::reorder::primitive_desc reorder(CpuEngine(), given, CpuEngine(), primitive.weights_desc(),
@@ -260,7 +260,7 @@ class DeconvKernel final : public Kernel {
   }
 };
 
-// With whatever shapes.
+// For any shapes.
 bool DeconvKernel::WritesType(const Graph&, NodeId, DataType operand, DataType result) const {
   const OperandTypes types{.src = operand, .weights = operand, .dst = result};
   const Problem problem{.src = {1, 16, 8, 8},

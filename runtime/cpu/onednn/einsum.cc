@@ -1,9 +1,9 @@
-// einsum: a chain of matrix products, from left to right.
+// einsum: a chain of matmuls, from left to right.
 //
 // Of two operands, an index is of the batch (in both, kept), of the rows (only in the left), of the columns (only in
 // the right) or summed (in both, not kept). Transposes, diagonals and broadcasts are strides; an operand is copied only
-// where its indices do not lie as a matrix. An index that only one operand has and nobody keeps is summed first, by a
-// product with ones.
+// where its indices do not lie as a matrix. An index that only one operand has and that is not kept is summed first,
+// by a matmul with ones.
 #include "ir/einsum.h"
 
 #include <algorithm>
@@ -188,7 +188,7 @@ class Builder {
   // The operand, copied if need be, as matrices.
   absl::StatusOr<std::pair<Operand, Matrix>> MakeMatrix(const Operand& operand, const Indices& batch,
                                                         const Indices& rows, const Indices& columns) {
-    if (operand.where == Operand::Where::kOnes) {  // in whatever order
+    if (operand.where == Operand::Where::kOnes) {  // in any order
       Operand ones = operand;
       ones.indices = rows;
       ones.indices.insert(ones.indices.end(), columns.begin(), columns.end());

@@ -1,7 +1,9 @@
-// conv of bytes: dnnl::convolution_forward on images with channels last, weights with a scale for each channel of the
-// result, bias, residual and activation in the same primitive; depthwise ones by a loop of our own, which is more than
-// twice as fast (runtime/cpu/simd/int8_depthwise.h); without VNNI those whose pairs of products do not fit into oneDNN's
-// sums of 16 bits by a product of our own (runtime/cpu/simd/int8_matmul_avx2.h).
+// conv of int8 images, channels last, with constant int8 weights (one scale, or one per output channel). Three kernels:
+//
+//   depthwise 3 x 3 and 5 x 5   SIMD loops, more than twice as fast as oneDNN (runtime/cpu/simd/int8_depthwise.h)
+//   all others                  dnnl::convolution_forward with bias, residual and activation in the same primitive
+//   on AVX2 without VNNI        weights that might saturate oneDNN's sums of 16 bits: im2col and the exact int8 matmul
+//                               (runtime/cpu/simd/int8_matmul_avx2.h)
 #include "base/status.h"
 #include "base/strings.h"
 #include "runtime/cpu/onednn/int8_problem.h"
@@ -97,7 +99,7 @@ absl::StatusOr<Prepared> Int8ConvKernel::Prepare(const NodeContext& context) con
   Int8Attributes attributes;
   Primitive primitive;
   if (int8.residual.has_value()) {
-    // Added where it lies if nobody else reads it; else from there.
+    // Added where it lies if nothing else reads it; else from there.
     const Placement there = context.InputPlacement(kResidual),
                     wanted = ChannelsLast(problem.dst, int8.residual->type, problem.channels_last);
     const bool alike = int8.residual->quantized ? int8.dst.quantized : int8.residual->type == int8.dst.type;

@@ -1,6 +1,6 @@
-// Elementwise functions of bytes: of one operand by a table of 256 results, which the reference function gives; of
-// several by a loop of ours that computes in f32 (runtime/cpu/simd/int8_chain.h). And quantize_linear and
-// dequantize_linear with one scale, on the layout that is there.
+// Elementwise functions of int8 values: of one operand by a table of the 256 results, which the reference function
+// computes; of several by a SIMD loop in f32 (runtime/cpu/simd/int8_chain.h). And quantize_linear and dequantize_linear
+// with one scale, in the layout that the value has.
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -78,7 +78,7 @@ class Int8TableKernel final : public Kernel {
   }
 };
 
-// Operands as they lie: those of the result's shape in one layout, others plain and broadcast.
+// Operands in the layouts they have: those of the result's shape in one layout, others plain and broadcast.
 class Int8ChainKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
@@ -135,7 +135,8 @@ class Int8ChainKernel final : public Kernel {
   }
 };
 
-// quantize_linear and dequantize_linear with one constant scale where the values do not lie plain: as they lie.
+// quantize_linear and dequantize_linear with one constant scale of values in another layout than plain: the result has
+// it too.
 class Int8ConvertKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {

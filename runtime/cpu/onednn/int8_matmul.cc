@@ -1,5 +1,6 @@
-// matmul and gemm of bytes: dnnl::matmul with bias, residual and activation in the same primitive. Weights are
-// constants of s8, with one scale or one for each column, or another image of bytes with one scale.
+// matmul and gemm of int8 by dnnl::matmul, with bias, residual and activation in the same primitive. Weights are
+// constants of s8 with one scale or one per column, or a computed int8 value with one scale. Which kernel serves which
+// case: runtime/cpu/matmul.md.
 #include <cmath>
 
 #include "base/status.h"

@@ -1,5 +1,6 @@
-// matmul and gemm of bytes on CPUs without VNNI by products of our own that cannot saturate (runtime/cpu/simd/int8_matmul_avx2.h):
-// both operands computed, or weights whose pairs of products do not fit into oneDNN's sums of 16 bits.
+// matmul and gemm of int8 on CPUs with AVX2 and without VNNI, where oneDNN adds pairs of products in 16 bits: two
+// computed operands, or weights that might saturate these sums. The loops are exact:
+// runtime/cpu/simd/int8_matmul_avx2.h.
 #include "runtime/cpu/simd/int8_matmul_avx2.h"
 
 #include <algorithm>
@@ -21,10 +22,10 @@ namespace {
 
 constexpr int kWeights = 1, kResidual = 3;
 
-// The right operand: constant weights, or an image of bytes.
+// The right operand: constant weights, or a computed int8 value.
 struct RightOperand {
   simd::Int8Operand operand;
-  std::vector<float> scales;       // one, or one a column
+  std::vector<float> scales;       // one, or one per column
   std::optional<Tensor> constant;  // else it is computed
 };
 

@@ -37,10 +37,10 @@ Activation NeededActivation(const Int8Problem& problem) {
   return same ? Activation::kNone : epilogue.activation;
 }
 
-// Brings its first input into scratch memory, 128 more in each byte, and runs the step that reads it there.
+// Brings its first input into scratch memory, with 128 added to each element, and runs the step that reads it there.
 class ShiftedStep final : public Step {
  public:
-  // The step's own scratch memory begins `bytes` behind.
+  // The step's own scratch memory begins after these `bytes`.
   ShiftedStep(std::unique_ptr<Step> step, int64_t count, size_t bytes)
       : step_(std::move(step)), count_(count), bytes_(bytes) {}
 

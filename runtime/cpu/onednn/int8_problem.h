@@ -1,5 +1,5 @@
-// What conv, matmul and gemm of bytes share: how real numbers are made of sums of bytes, inside oneDNN's primitive.
-// Private to runtime/cpu/onednn.
+// What int8 conv, matmul and gemm by oneDNN share: scales, zero points, bias, residual and activation as attributes of
+// the primitive. Private to runtime/cpu/onednn.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_INT8_PROBLEM_H_
 #define HALFTONE_RUNTIME_CPU_ONEDNN_INT8_PROBLEM_H_
 
@@ -41,22 +41,21 @@ Int8Attributes AttributesOf(const Int8Problem& problem);
 absl::Status AddScales(const Int8Problem& problem, const Int8Attributes& attributes, const std::vector<float>& scales,
                        PrimitiveStep& step);
 
-// As what the primitive reads the bytes of src. On CPUs without VNNI oneDNN halves the weights where src is s8, so there
-// it reads u8: 128 more in each byte and in the zero point are the same numbers.
+// The type in which the primitive reads src. On CPUs without VNNI oneDNN halves the weights where src is s8, so there
+// it reads u8: with 128 added to each element and to the zero point the real numbers are the same.
 Element ReadAs(const Element& src);
-// Where that is another type than src has: the step of `prepared`, whose first input is src as it is given, reads it
-// behind a pass that adds 128.
+// Where that is another type than src has: before the step of `prepared`, whose first input is src, a pass adds 128.
 void AddShift(const Element& src, std::span<const int64_t> dims, Prepared& prepared);
 
-// Of constant weights of matmul and gemm: one scale, or one a column of the problem.
+// Constant weights of matmul and gemm have one scale, or one per column of the result; else UNIMPLEMENTED.
 absl::Status CheckScalesOfColumns(const NodeContext& context, const Int8Weights& weights);
 
-// What loops of our own make of the sums of a column: sum * factor + offset is the real number in front of the residual.
+// For SIMD loops: sum * factor + offset is the real number, before the residual is added.
 struct ColumnNumbers {
   std::vector<float> factors, offsets;
 };
-// `scale`: of the left operand; `scales`: of the right one, one or one a column. UNIMPLEMENTED where gemm adds something
-// else than a constant bias.
+// `scale`: of the left operand; `scales`: of the right one, one or one per column. UNIMPLEMENTED where gemm adds
+// something else than a constant bias.
 absl::StatusOr<ColumnNumbers> ColumnNumbersOf(const NodeContext& context, float scale, const std::vector<float>& scales,
                                               const MatMulOperands& operands);
 

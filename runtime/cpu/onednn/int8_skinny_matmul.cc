@@ -1,5 +1,6 @@
-// matmul and gemm of rows of bytes with large constant weights: simd::SkinnyMatMulFunction, where it beats oneDNN
-// (skinny_matmul_step.h). The packed layout of the weights is not oneDNN's, which adds sums behind them.
+// matmul and gemm of a few int8 rows with large constant weights: simd::SkinnyMatMulFunction, where it is faster than
+// oneDNN (skinny_matmul_step.h). The weights are packed in panels of their own: oneDNN's have sums of columns after
+// them.
 #include <utility>
 #include <vector>
 

@@ -9,7 +9,7 @@ struct Row {
   dnnl::cpu_isa isa;
   Isa facts;
 };
-// What oneDNN 3.7 can answer.
+// Every value that oneDNN 3.7 has.
 constexpr Row kIsas[] = {
     {dnnl::cpu_isa::sse41, {"sse41", false, false}},
     {dnnl::cpu_isa::avx, {"avx", false, false}},

@@ -1,4 +1,4 @@
-// Every kernel of this backend, made by its file. The list of which op tries which, in order, is kernels.cc.
+// Every kernel of this folder, made by its file. Which op is computed by which: runtime/cpu/kernels.cc.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_KERNELS_H_
 #define HALFTONE_RUNTIME_CPU_ONEDNN_KERNELS_H_
 
@@ -9,32 +9,32 @@
 namespace halftone::onednn {
 
 std::unique_ptr<Kernel> MakeConvKernel();            // conv.cc
-std::unique_ptr<Kernel> MakeActivatedConvKernel();   // conv.cc: with an activation of our own
-std::unique_ptr<Kernel> MakeInt8DepthwiseKernel();   // int8_conv.cc: loops of our own
+std::unique_ptr<Kernel> MakeActivatedConvKernel();   // conv.cc: with an activation by a SIMD loop
+std::unique_ptr<Kernel> MakeInt8DepthwiseKernel();   // int8_conv.cc: SIMD loops
 std::unique_ptr<Kernel> MakeInt8ConvKernel();        // int8_conv.cc
-std::unique_ptr<Kernel> MakeInt8MatMulKernel();      // int8_matmul.cc: matmul, gemm of bytes
-std::unique_ptr<Kernel> MakeInt8DeconvKernel();      // deconv.cc: conv_transpose of bytes
-std::unique_ptr<Kernel> MakeInt8TableKernel();       // int8_elementwise.cc: of one operand of bytes
+std::unique_ptr<Kernel> MakeInt8MatMulKernel();      // int8_matmul.cc: matmul, gemm
+std::unique_ptr<Kernel> MakeInt8DeconvKernel();      // deconv.cc: int8 conv_transpose
+std::unique_ptr<Kernel> MakeInt8TableKernel();       // int8_elementwise.cc: of one operand
 std::unique_ptr<Kernel> MakeInt8ChainKernel();       // int8_elementwise.cc: of several
 std::unique_ptr<Kernel> MakeInt8ConvertKernel();     // int8_elementwise.cc: quantize_linear, dequantize_linear
-std::unique_ptr<Kernel> MakeInt8PoolKernel();        // pool.cc: of bytes
-std::unique_ptr<Kernel> MakeInt8ConvAvx2Kernel();    // int8_conv.cc: of bytes without VNNI
-std::unique_ptr<Kernel> MakeInt8MatMulAvx2Kernel();  // int8_matmul_avx2.cc: matmul, gemm of bytes without VNNI
+std::unique_ptr<Kernel> MakeInt8PoolKernel();        // pool.cc: of int8
+std::unique_ptr<Kernel> MakeInt8ConvAvx2Kernel();    // int8_conv.cc: without VNNI
+std::unique_ptr<Kernel> MakeInt8MatMulAvx2Kernel();  // int8_matmul_avx2.cc: matmul, gemm without VNNI
 std::unique_ptr<Kernel>
-MakeInt8SkinnyMatMulKernel();  // int8_skinny_matmul.cc: matmul, gemm of bytes with large constant weights
+MakeInt8SkinnyMatMulKernel();                        // int8_skinny_matmul.cc: matmul, gemm with large constant weights
 std::unique_ptr<Kernel> MakePointwiseConvKernel();   // pointwise_conv.cc: conv of 1 x 1 over few pixels, large weights
 std::unique_ptr<Kernel> MakeSkinnyMatMulKernel();    // skinny_matmul.cc: matmul, gemm with large constant weights
 std::unique_ptr<Kernel> MakeMatMulKernel();          // matmul.cc: matmul, gemm
-std::unique_ptr<Kernel> MakeFastActivationKernel();  // unary.cc: by loops of our own
+std::unique_ptr<Kernel> MakeFastActivationKernel();  // unary.cc: by SIMD loops
 std::unique_ptr<Kernel> MakeUnaryKernel();           // unary.cc: elementwise of one
 std::unique_ptr<Kernel> MakeAffineChannelsKernel();  // affine_channels.cc: batch_norm of channels that lie last
-std::unique_ptr<Kernel> MakeScaleChannelsKernel();   // scale_channels.cc: mul of images by a number a channel
+std::unique_ptr<Kernel> MakeScaleChannelsKernel();   // scale_channels.cc: mul of images by one factor per channel
 std::unique_ptr<Kernel> MakeBinaryKernel();          // binary.cc: elementwise of two, bias_add
 std::unique_ptr<Kernel> MakeBinaryChainKernel();     // binary_chain.cc
 std::unique_ptr<Kernel> MakePReluKernel();           // prelu.cc
 std::unique_ptr<Kernel> MakeMatMulIntegerKernel();   // matmul_integer.cc: matmul_integer
 std::unique_ptr<Kernel> MakeMatMulIntegerToFloatKernel();  // matmul_integer_to_float.cc: matmul_integer_to_float
-std::unique_ptr<Kernel> MakeImagePoolKernel();             // pool.cc: loops of our own
+std::unique_ptr<Kernel> MakeImagePoolKernel();             // pool.cc: SIMD loops
 std::unique_ptr<Kernel> MakePoolKernel();                  // pool.cc: max, average, global average
 std::unique_ptr<Kernel> MakeReduceKernel();                // reduce.cc
 std::unique_ptr<Kernel> MakeBatchNormKernel();             // normalize.cc
@@ -51,7 +51,7 @@ std::unique_ptr<Kernel> MakeDeconvKernel();                // deconv.cc: conv_tr
 std::unique_ptr<Kernel> MakeLayerNormKernel();             // layer_norm.cc
 std::unique_ptr<Kernel> MakeLrnKernel();                   // layer_norm.cc
 std::unique_ptr<Kernel> MakeRecurrentKernel();             // recurrent.cc: lstm, gru, rnn with every option
-std::unique_ptr<Kernel> MakeInt8RecurrentKernel();         // recurrent.cc: the same of bytes
+std::unique_ptr<Kernel> MakeInt8RecurrentKernel();         // recurrent.cc: the same in int8
 std::unique_ptr<Kernel> MakeEinsumKernel();                // einsum.cc
 std::unique_ptr<Kernel> MakeAttentionKernel();             // attention.cc
 // scaled_attention.cc: the scores of some queries at a time; where that is the fastest, or always

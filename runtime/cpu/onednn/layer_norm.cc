@@ -1,4 +1,4 @@
-// layer_norm whose statistics nobody reads: dnnl::layer_normalization_forward over the rows of a matrix; lrn:
+// layer_norm whose statistics are not used: dnnl::layer_normalization_forward over the rows of a matrix; lrn:
 // dnnl::lrn_forward.
 #include <algorithm>
 
@@ -25,7 +25,7 @@ class LayerNormKernel final : public Kernel {
  public:
   using Primitive = dnnl::layer_normalization_forward::primitive_desc;
 
-  // With whatever shapes.
+  // For any shapes.
   bool WritesType(const Graph&, NodeId, DataType src, DataType dst) const override {
     const Dims dims = {16, 64};
     const dnnl::layer_normalization_forward::primitive_desc primitive(

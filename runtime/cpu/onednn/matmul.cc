@@ -1,10 +1,10 @@
 // matmul, gemm: dnnl::matmul with bias, residual and activation in the same primitive.
 //
-// Transposes are strides, also those that other nodes left behind: operands that are no constants are read as they lie
-// (the heads of an attention), and a result that is only read transposed is written that way. Constant weights are
-// packed once; leading dimensions of src are folded into its rows where the weights have none and a residual does not
-// tell them apart. A residual that is broadcast in a way that oneDNN has only reference loops for is added by a loop of
-// ours. gemm(a, b, c) = alpha a b + beta c: c is the bias, or a binary post-op between two factors.
+// Transposes are strides: a computed operand is read in the layout that the previous node wrote (the heads of an
+// attention), and a result that is only read transposed is written transposed. Constant weights are packed once.
+// Leading dimensions of src are folded into its rows where the weights have none and the residual is the same for all
+// of them. A residual with a broadcast for which oneDNN only has reference loops is added by a SIMD loop. gemm(a, b, c)
+// = alpha a b + beta c: c is the bias, or a binary post-op between two factors.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -97,10 +97,10 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const M
                              : context.Constant(kBias) != nullptr || types.src == DataType::kFloat32
                                  ? DataType::kFloat32
                                  : context.InputType(kBias);
-  // A bias that cannot be divided by the factor is added behind it.
-  const bool behind =
+  // A bias that cannot be divided by the factor is added after it.
+  const bool after =
       operands.has_bias && operands.bias_factor != 1 && (bias == nullptr || !std::isfinite(operands.bias_factor));
-  if (behind) {
+  if (after) {
     epilogue.bias = PlainDesc(bias_dims, bias_type);
     bias = nullptr;
   } else {
@@ -173,7 +173,7 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const M
                               Pack(scaled, PlainDesc(bias_dims, scaled.type()), PlainDesc(bias_dims, types.bias)));
     step->AddPrepacked(DNNL_ARG_BIAS, std::move(packed));
   } else if (operands.has_bias) {
-    step->AddInput(behind ? BiasArgument(epilogue) : DNNL_ARG_BIAS, PlainDesc(bias_dims, bias_type),
+    step->AddInput(after ? BiasArgument(epilogue) : DNNL_ARG_BIAS, PlainDesc(bias_dims, bias_type),
                    need(kBias, bias_type));
   }
   if (operands.has_addend) {
@@ -201,8 +201,9 @@ absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const M
   return prepared;
 }
 
-// oneDNN 3.7's AMX kernels add a residual with a number for each row from the wrong batch where it is broadcast along some
-// of the batch dimensions and not along others: [1, 3, M, 1] to [2, 3, M, N]. Shown by tests/kernels/post_ops_test.cc.
+// oneDNN 3.7's AMX kernels add a residual with a number for each row from the wrong batch where it is broadcast along
+// some of the batch dimensions and not along others: [1, 3, M, 1] to [2, 3, M, N]. Shown by
+// tests/kernels/post_ops_test.cc.
 bool AddsFromWrongBatch(const NodeContext& context, const Implementation& kernel) {
   const Dims out = context.OutputDims();
   Dims residual = context.InputDims(kResidual);
@@ -216,17 +217,17 @@ bool AddsFromWrongBatch(const NodeContext& context, const Implementation& kernel
   return some && others;
 }
 
-// oneDNN's AVX2 kernel takes longer for a residual that it may not overwrite than a loop behind it: 0.95 to 0.98 times as
-// fast, with relu behind the sum (`dev bench --fusions "matmul + bias + residual"`).
+// oneDNN's AVX2 kernel takes longer for a residual that it may not overwrite than a loop after it: 0.95 to 0.98 times
+// as fast, with relu after the sum (`dev bench --fusions "matmul + bias + residual"`).
 bool AddsSlowly(const NodeContext& context, const Implementation& kernel) {
   return UsesAvx2(kernel) && !context.DiesHere(kResidual);
 }
 
-// Whether a pass of our own behind the product is faster than the activation in oneDNN's kernel, which of tanh is so
+// Whether a SIMD loop after the matmul is faster than the activation in oneDNN's kernel, which of tanh is so
 // without AVX-512 (runtime/cpu/simd/activation.h), and nothing comes between the two. Swish is as fast there.
 bool HasSlowActivation(const NodeContext& context, const Epilogue& epilogue) {
   if (epilogue.activation == Activation::kSwish) return false;
-  if (simd::ActivationBehind(epilogue.activation, context.OutputType()) == nullptr) return false;
+  if (simd::ActivationAfter(epilogue.activation, context.OutputType()) == nullptr) return false;
   if (!HasResidual(context)) return true;
   return epilogue.activation_first && context.InputDims(kResidual) == context.OutputDims() &&
          context.InputType(kResidual) == context.OutputType();
@@ -285,7 +286,7 @@ absl::StatusOr<Prepared> MatMulKernel::WithOwnActivation(const NodeContext& cont
                                                          const OperandTypes& types) {
   const Activation activation = std::exchange(epilogue.activation, Activation::kNone);
   HALFTONE_ASSIGN_OR_RETURN(Prepared prepared, Fastest(context, epilogue, types, /*with_residual=*/false));
-  const simd::Activate activate = simd::ActivationBehind(activation, prepared.outputs[0].type);
+  const simd::Activate activate = simd::ActivationAfter(activation, prepared.outputs[0].type);
   if (activate == nullptr) return absl::UnimplementedError("no such activation of ours");
   int residual = -1;
   if (HasResidual(context)) {
@@ -320,7 +321,8 @@ absl::StatusOr<Prepared> MatMulKernel::Fastest(const NodeContext& context, const
   return *std::move(slow);
 }
 
-// With strides where somebody left or wants them; UNIMPLEMENTED where all is plain.
+// With the strides that the producers of the operands left, or that the consumer of the result asks for; UNIMPLEMENTED
+// where all is plain.
 absl::StatusOr<Prepared> MatMulKernel::AsItLies(const NodeContext& context, const Epilogue& epilogue,
                                                 const OperandTypes& types, const OperandStrides& plain,
                                                 bool with_residual) {

@@ -76,7 +76,7 @@ class CorrectedMatMul final : public Step {
   const std::vector<int32_t> zero_points_, sums_;  // of the weights' columns
   const int64_t rows_, k_, n_;
   const DataType a_type_;
-  const int64_t a_zeros_;  // 0: no zero point; else 1 or one a row
+  const int64_t a_zeros_;  // 0: no zero point; else 1 or one per row
   const bool corrects_rows_;
   const std::byte* a_ = nullptr;
   const std::byte* zero_ = nullptr;

@@ -1,8 +1,9 @@
-// matmul_integer_to_float with constant weights: dnnl::matmul of bytes whose scale and zero point of a are computed by
-// the run; the weights' scales, the bias and the activation are in the same primitive.
+// matmul_integer_to_float (dynamic quantization) with constant weights: dnnl::matmul of int8. The scale and the zero
+// point of a are computed in each run; the weights' scales, the bias and the activation are in the same primitive.
 //
-// Where bytes cannot be multiplied exactly (no VNNI, and pairs of products may saturate 16 bits; ir/pair_sums.h), or the
-// weights have zero points, the same integers are multiplied as f32, which holds them up to 2^24: as fast as a matmul.
+// Where int8 cannot be multiplied exactly (no VNNI, and pairs of products may saturate sums of 16 bits:
+// ir/pair_sums.h), or the weights have zero points, the same integers are multiplied in f32, which holds them up to
+// 2^24: as fast as a matmul of floats.
 #include <span>
 #include <utility>
 #include <vector>
@@ -32,7 +33,7 @@ struct Problem {
   int64_t rows = 0;
   DataType a_type = DataType::kUnknown;
   IntegerWeights weights;
-  std::vector<float> scales;  // of b: one, or one a column
+  std::vector<float> scales;  // of b: one, or one per column
   Epilogue epilogue;          // its activation
   bool has_zero_point = false, has_bias = false;
 
@@ -88,7 +89,7 @@ int32_t ReadInt8(DataType type, const std::byte* from) {
                                   : static_cast<int32_t>(*reinterpret_cast<const int8_t*>(from));
 }
 
-// The primitive, behind its zero point as 32 bits, which it wants.
+// Converts the zero point to 32 bits, as oneDNN reads it, then runs the primitive.
 class Int8MatMulStep final : public Step {
  public:
   Int8MatMulStep(std::unique_ptr<Step> matmul, DataType type, int zero_point)
@@ -113,8 +114,8 @@ class Int8MatMulStep final : public Step {
   int32_t* to_ = nullptr;
 };
 
-// The primitive of f32, behind a without its zero point and the products of the scales, one a column: both stand in front
-// of its scratch memory.
+// Writes a without its zero point and the products of the scales, one per column, before the primitive's scratch
+// memory, then runs the primitive of f32.
 class F32MatMulStep final : public Step {
  public:
   F32MatMulStep(std::unique_ptr<Step> matmul, const Problem& problem, Needs needs)

@@ -1,5 +1,5 @@
-// A matrix product as matrices of strides: what matmul and gemm nodes compute, whatever the ranks and transposes of
-// their operands. Private to runtime/cpu/onednn.
+// What matmul and gemm nodes compute, as matrices with strides, for all ranks and transposes of their operands. Private
+// to runtime/cpu/onednn.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_MATMUL_OPERANDS_H_
 #define HALFTONE_RUNTIME_CPU_ONEDNN_MATMUL_OPERANDS_H_
 

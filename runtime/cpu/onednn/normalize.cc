@@ -88,7 +88,7 @@ class SoftmaxKernel final : public Kernel {
  public:
   using Primitive = dnnl::softmax_forward::primitive_desc;
 
-  // With whatever shapes.
+  // For any shapes.
   bool WritesType(const Graph&, NodeId, DataType src, DataType dst) const override {
     const Dims dims = {16, 64};
     const dnnl::softmax_forward::primitive_desc primitive(

@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kSeconds = 0.12;  // of one candidate
 
-// Products of bytes are summed in integers, others in f32.
+// Int8 is summed in integers, other types in f32.
 DataType ResultType(DataType type) { return type == DataType::kInt8 ? DataType::kInt32 : type; }
 // oneDNN is fastest with unsigned bytes on the left, which is what activations are.
 DataType SourceType(DataType type) { return type == DataType::kInt8 ? DataType::kUInt8 : type; }

@@ -6,7 +6,7 @@
 
 namespace halftone {
 
-// GFLOP/s of products in this type (f32, bf16, f16, s8), with so many threads: the best of matrix products and
+// GFLOP/s of products in this type (f32, bf16, f16, s8), with so many threads: the best of matmuls and
 // convolutions that fit into the second-level cache. Takes about a third of a second when it is asked for the first
 // time; after that it is known. 0: no such product. Thread-safe.
 double PeakGflops(DataType type, int threads);

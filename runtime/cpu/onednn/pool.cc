@@ -1,6 +1,9 @@
-// max_pool, average_pool, global_average_pool, global_max_pool, and reduce_mean over all spatial dimensions:
-// dnnl::pooling_forward. Windows at every pixel of bf16 images whose channels lie next to each other: loops of
-// our own (runtime/cpu/simd/image_pool.h), which take half the time. Bytes: loops of our own (runtime/cpu/simd/int8_pool.h).
+// max_pool, average_pool, global_average_pool, global_max_pool, and reduce_mean over all spatial dimensions. Three
+// kernels:
+//
+//   int8, channels last                             SIMD loops (runtime/cpu/simd/int8_pool.h)
+//   bf16, channels last, windows at every pixel     SIMD loops (runtime/cpu/simd/image_pool.h): half the time of oneDNN
+//   all other floats                                dnnl::pooling_forward
 #include <algorithm>
 
 #include "base/status.h"
@@ -210,7 +213,7 @@ class PoolKernel final : public Kernel {
   }
 };
 
-// Bytes, by loops of our own on channels that lie next to each other. The largest integer is that of the largest number
+// Int8, channels last. The largest integer is that of the largest number
 // where both have one quantization; an average is one of numbers.
 class Int8PoolKernel final : public Kernel {
  public:

@@ -1,4 +1,4 @@
-// prelu: dnnl::prelu_forward, on whatever layout x has.
+// prelu: dnnl::prelu_forward, in the layout of x.
 #include <algorithm>
 
 #include "base/status.h"

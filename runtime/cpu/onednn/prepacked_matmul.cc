@@ -91,7 +91,7 @@ absl::StatusOr<PrepackedMatMul> PrepackedMatMul::Make(const Form& form, const Te
     HALFTONE_ASSIGN_OR_RETURN(known, weights.ConvertTo(form.type));
   }
   const int64_t rows = known.num_elements() / form.k;
-  Desc from;  // a part of the whole tensor: who asks for the same part gets the same memory
+  Desc from;  // a part of the whole tensor: the same part is packed once
   HALFTONE_RETURN_IF_ERROR(Guard([&] {
     from = Desc(Dims{form.k, rows}, *DnnlType(known.type()), Dims{1, form.k})
                .submemory_desc(Dims{form.k, form.n}, Dims{0, first});

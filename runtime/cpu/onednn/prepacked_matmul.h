@@ -1,4 +1,5 @@
-// A matrix product with constant weights, executed with any memory: the work of recurrent.cc.
+// A matmul with prepacked constant weights that a step runs many times, on any memory: the gates of lstm, gru and rnn
+// (recurrent.cc).
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_PREPACKED_MATMUL_H_
 #define HALFTONE_RUNTIME_CPU_ONEDNN_PREPACKED_MATMUL_H_
 
@@ -19,12 +20,12 @@ class PrepackedMatMul {
     int64_t m, k, n, row_stride;
     DataType type = DataType::kFloat32;  // of x and weights; of x of u8 or s8 the weights are s8
     bool add = false;                    // to what y has
-    std::vector<float> scales = {};      // of bytes: sums of products are multiplied by these, one a column
+    std::vector<float> scales = {};      // of int8: factors of the sums, one per column
   };
 
-  // Rows [first, first + n) of `weights`, plain and seen as a matrix of k columns, of any float type, or s8; packed once
-  // in a process. `bias` [n] or null. `like`: the same product of another number of rows, whose packed weights are read
-  // where oneDNN takes them; may be null.
+  // Rows [first, first + n) of `weights`, plain and seen as a matrix of k columns, of any float type, or s8; packed
+  // once in a process. `bias` [n] or null. `like`: the same product of another number of rows, whose packed weights are
+  // read where oneDNN takes them; may be null.
   static absl::StatusOr<PrepackedMatMul> Make(const Form& form, const Tensor& weights, int64_t first,
                                               const Tensor* bias, const PrepackedMatMul* like = nullptr);
 

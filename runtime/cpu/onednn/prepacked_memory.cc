@@ -36,7 +36,7 @@ class PackedConstants final {
     return *cache;
   }
 
-  // nullptr: nobody holds one.
+  // nullptr: no step holds one.
   std::shared_ptr<const Pages> Find(const Key& key, const std::shared_ptr<const Buffer>& source) {
     const std::lock_guard<std::mutex> lock(mutex_);
     return FindLocked(key, source);
@@ -88,7 +88,7 @@ absl::Status Reorder(const Desc& from, const std::byte* source, const Desc& to, 
   });
 }
 
-// Whether oneDNN has this reorder. Weights of bytes with sums beside them are packed from some orders only.
+// Whether oneDNN has this reorder. Int8 weights with sums beside them are packed from some orders only.
 bool HasReorder(const Desc& from, const Desc& to) {
   return static_cast<bool>(dnnl::reorder::primitive_desc(CpuEngine(), from, CpuEngine(), to, dnnl::primitive_attr(),
                                                          /*allow_empty=*/true));

@@ -4,7 +4,7 @@
 //   src:f32::blocked:acdb::f0 wei:f32:a:blocked:Acdb64a::f0 bia:... dst:...,attr-post-ops:eltwise_relu,
 //   alg:convolution_direct,mb1_ic64oc64_ih56oh56kh3sh1dh0ph1_iw56ow56kw3sw1dw0pw1,1.07
 //
-// (one line there). No word of dnnl.hpp, so that tests can read it without oneDNN.
+// (one line there). Includes no dnnl.hpp, so that tests can read it without oneDNN.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_PRIMITIVE_LINE_H_
 #define HALFTONE_RUNTIME_CPU_ONEDNN_PRIMITIVE_LINE_H_
 

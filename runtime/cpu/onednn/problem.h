@@ -1,4 +1,4 @@
-// A convolution or matrix product in oneDNN's terms, and the choice of an implementation for it. Used by the kernels,
+// A convolution or matmul in oneDNN's terms, and the choice of an implementation for it. Used by the kernels,
 // which know where values lie, and by the Target, which only knows types and shapes.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_PROBLEM_H_
 #define HALFTONE_RUNTIME_CPU_ONEDNN_PROBLEM_H_
@@ -19,7 +19,7 @@ enum class ResidualMode {
   kBinary,  // it lies elsewhere
 };
 
-// What is fused behind the product and its bias: a factor, another bias, then activation(y + residual) or, with
+// What is fused after the sums and their bias: a factor, another bias, then activation(y + residual) or, with
 // activation_first, activation(y) + residual.
 struct Epilogue {
   float scale = 1;
@@ -51,7 +51,7 @@ struct OperandTypes {
 };
 // The types in which a contraction is tried, best first: in bf16 where its "math_mode" allows it or f32 holds nothing
 // more, as written, in f32. Operands of f32 that may be rounded go into oneDNN's bf16 math mode where that is more than
-// f32 (AMX); else they are converted in front of a kernel for bf16, in the one pass that brings them into its layout.
+// f32 (AMX); else they are converted before a kernel for bf16, in the one pass that brings them into its layout.
 std::vector<OperandTypes> TypesToTry(const NodeContext& context, const OperandTypes& written);
 
 // Dimensions in oneDNN's order.
@@ -94,9 +94,9 @@ struct MatMulLayouts {
 dnnl::matmul::primitive_desc MakeMatMul(const MatMulProblem& problem, const OperandTypes& types,
                                         const Epilogue& epilogue, const MatMulLayouts& layouts);
 // For weights of `any` layout: of this description's implementations one that reads them as they were packed once,
-// where that is faster: raced on a Zen 3, up to 2.1 x for 2 rows and more, down to 0.6 x for one row, which is a sum over
+// where that is faster: on a Zen 3, up to 2.1 x for 2 rows and more, down to 0.6 x for one row, which is a sum over
 // weights that nothing has to pack, and 0.85 x for few columns. Without AVX-512 oneDNN 3.7 lists them (brg_matmul:avx2)
-// behind gemm:jit, which packs in each run. Throws what oneDNN throws.
+// after gemm:jit, which packs in each run. Throws what oneDNN throws.
 dnnl::matmul::primitive_desc WithPackedWeights(dnnl::matmul::primitive_desc desc);
 
 }  // namespace halftone::onednn

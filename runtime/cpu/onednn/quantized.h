@@ -1,5 +1,4 @@
-// Values whose integers stand for real numbers (ir/quantization.h), as kernels of bytes read and write them. Private to
-// runtime/cpu/onednn.
+// Quantized values (ir/quantization.h) as int8 kernels read and write them. Private to runtime/cpu/onednn.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_QUANTIZED_H_
 #define HALFTONE_RUNTIME_CPU_ONEDNN_QUANTIZED_H_
 
@@ -25,7 +24,7 @@ struct Element {
 absl::StatusOr<Element> InputElement(const NodeContext& context, int i);
 absl::StatusOr<Element> OutputElement(const NodeContext& context);
 
-// What is behind a loop of ours: the result, f16 as f32, and the activation.
+// What a SIMD loop does with its sums: the activation, and the type and scale of the result (f16 is written as f32).
 simd::Int8Finish FinishOf(const Element& output, const Epilogue& epilogue);
 
 // Constant weights of s8 without zero points. u8 with zero points of 128 becomes that.
@@ -43,7 +42,7 @@ std::optional<std::vector<float>> RealNumbers(const NodeContext& context, int i)
 absl::StatusOr<PrepackedMemory> PrepackedFloats(std::vector<float> numbers, const Desc& desc);
 absl::StatusOr<PrepackedMemory> PrepackedInteger(int32_t number);
 
-// Adds what a primitive is told about the zero point of src.
+// Adds the zero point as an argument of the primitive, where it is not 0.
 absl::Status AddZeroPoint(int argument, int32_t zero_point, PrimitiveStep& step);
 
 // An image, [N, C, spatial] as oneDNN orders it, with channels last.

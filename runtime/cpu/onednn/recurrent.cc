@@ -1,12 +1,12 @@
-// lstm, gru, rnn with every option: matrix products by oneDNN, the rest by loops of ours (runtime/cpu/simd/gates.h).
+// lstm, gru, rnn with every option: matmuls by oneDNN, gates by SIMD loops (runtime/cpu/simd/gates.h).
 //
-// oneDNN's own primitives of whole layers are not used: raced, they are slower but for lstm of few sequences and up to 128
-// units, where they save 5 to 25 %; and their scratch memory holds the gates and states of the whole sequence: 35 and 45
-// MB for gru and lstm of 256 units, 100 steps, batch 50, where all values of the model are 10. In pieces of one step it
+// oneDNN's primitives of whole layers are not used: they are slower but for lstm of few sequences and up to 128 units,
+// where they save 5 to 25 %; and their scratch memory holds the gates and states of the whole sequence: 35 and 45 MB
+// for gru and lstm of 256 units, 100 steps, batch 50, where all values of the model are 10. In pieces of one step it
 // would be 2.5 and 2.2 MB; ours takes 1.1.
 //
-// Of bytes x, both matrices and what the products with r read of the state are bytes, sums of products and everything
-// behind them f32. What zero points add to the sums is a constant of each column, and becomes a part of the bias.
+// Int8: x, both weight matrices and the state that the recurrent matmul reads are int8; sums and gates are f32. What
+// zero points add to the sums is a constant of each column, and becomes a part of the bias.
 #include "ir/recurrent.h"
 
 #include <algorithm>
@@ -25,8 +25,8 @@
 namespace halftone::onednn {
 namespace {
 
-constexpr int64_t kPieceBytes = 1 << 20;  // of products with x that are made at once
-constexpr int64_t kPieceRows = 192;       // enough for a matrix product to be fast
+constexpr int64_t kPieceBytes = 1 << 20;  // of results of the matmul with x that are made at once
+constexpr int64_t kPieceRows = 192;       // enough for a matmul to be fast
 
 // What the products read of the constants.
 struct RecurrentWeights {

@@ -1,4 +1,4 @@
-// From the words of a line to descriptors and attributes.
+// From the fields of a line to descriptors and attributes.
 #include <oneapi/dnnl/dnnl_debug.h>
 
 #include <algorithm>
@@ -80,7 +80,7 @@ absl::Status AddPostOp(const std::string& text, const Dims& dst, dnnl::post_ops&
 }  // namespace
 
 dnnl::algorithm AlgorithmOf(const std::string& name) {
-  constexpr int kMost = 0x40000;  // behind the last of dnnl_alg_kind_t
+  constexpr int kMost = 0x40000;  // after the last of dnnl_alg_kind_t
   static const auto* const algorithms = [] {
     auto* all = new std::map<std::string, dnnl::algorithm>;
     for (int i = 1; i < kMost; ++i)

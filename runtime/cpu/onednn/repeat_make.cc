@@ -74,7 +74,7 @@ Result Softmax(const PrimitiveLine& line) {
       line, std::move(pair.arguments));
 }
 
-// "CH": with scale and shift; "G": statistics are given; "R": relu behind.
+// "CH": with scale and shift; "G": statistics are given; "R": relu after it.
 absl::StatusOr<dnnl::normalization_flags> FlagsOf(const PrimitiveLine& line) {
   auto flags = dnnl::normalization_flags::none;
   for (const char c : line.setting("flags")) {

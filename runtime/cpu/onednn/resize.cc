@@ -1,5 +1,5 @@
 // resize: nearest by tables of our own on any strided layout; linear with half-pixel centres by
-// dnnl::resampling_forward; the rest by loops of our own (runtime/cpu/simd/resize.h).
+// dnnl::resampling_forward; the rest by SIMD loops (runtime/cpu/simd/resize.h).
 #include "runtime/cpu/simd/resize.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace halftone::onednn {
 namespace {
 
-// Positions on the input's axis, one an output position.
+// Positions on the input's axis, one per output position.
 using Table = std::vector<float>;
 
 // One an axis: the centre of what each output position reads.

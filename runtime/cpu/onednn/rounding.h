@@ -9,8 +9,9 @@
 
 namespace halftone::onednn {
 
-// Where the numbers stay in their places they are rounded by a loop of our own (host/round_floats.h): oneDNN's reorders
-// make denormals zeros. nullopt: something else is converted, or the layout changes, which takes a reorder anyway.
+// Where the numbers stay in their places they are rounded by a SIMD loop (runtime/cpu/simd/round_floats.h): oneDNN's
+// reorders make denormals zeros. nullopt: something else is converted, or the layout changes, which takes a reorder
+// anyway.
 std::optional<Prepared> MakeRounding(std::span<const int64_t> dims, const Placement& from, const Placement& to);
 
 }  // namespace halftone::onednn

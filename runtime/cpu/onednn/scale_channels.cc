@@ -1,4 +1,4 @@
-// mul of an image by a number for each of its channels, where the channels lie next to each other: a loop of our own,
+// mul of an image by a number for each of its channels, where the channels lie next to each other: a SIMD loop,
 // in place where the image dies. oneDNN's binary takes twice as long in bf16.
 #include "base/status.h"
 #include "runtime/cpu/onednn/boxes.h"
@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kFewestChannels = 32;
 
 // The only dimension of `scale`, seen with as many dimensions as `image`, along which it is as long as the image, and
-// behind the batch, in which it may be; -1 if there is none.
+// after the batch, in which it may be; -1 if there is none.
 int ChannelOf(const Dims& image, const Dims& scale) {
   if (image.size() != scale.size() || image.size() < 3) return -1;
   int channel = -1;

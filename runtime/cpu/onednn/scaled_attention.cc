@@ -1,6 +1,6 @@
-// scaled_dot_product_attention: simd::ScaledAttention, which never has all scores; and where that is slower, two
-// products of oneDNN with a softmax of ours between them. Heads are strides: q, k and v are read as they lie, y is
-// written as the transpose behind it wants it.
+// scaled_dot_product_attention in two ways: simd::ScaledAttention, which holds the scores of some queries at a time;
+// and, where that is slower, two matmuls of oneDNN with a SIMD softmax between them. Heads are strides: q, k and v are
+// read in the layouts they have, and y is written in the layout that a transpose after it asks for.
 #include "runtime/cpu/simd/scaled_attention.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ struct Problem {
   int64_t queries = 0, keys = 0, depth = 0, width = 0;
 };
 
-// The input as it lies where that can be read, else plain.
+// The input in the layout it has where that can be read, else plain.
 Operand OperandOf(const NodeContext& context, int index, DataType type) {
   const Dims dims = context.InputDims(index);
   Operand operand{dims, PlainStrides(dims), Placement{type}};

@@ -116,7 +116,7 @@ class DftKernel final : public Kernel {
   }
 };
 
-// Copies the frames one behind the other, then multiplies.
+// Copies the frames one after the other, then multiplies.
 class StftStep final : public Step {
  public:
   StftStep(int64_t batch, int64_t length, int64_t frames, int64_t frame, int64_t step, int64_t parts)

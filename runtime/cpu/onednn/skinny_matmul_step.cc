@@ -12,7 +12,7 @@ namespace {
 using Tag = dnnl::memory::format_tag;
 
 constexpr int64_t kMostRows = 256;
-// Beside tiles (AMX), in bf16 and bytes: as many rows as vectors multiply while their weights come from memory.
+// Beside tiles (AMX), in bf16 and int8: as many rows as vectors multiply while their weights come from memory.
 constexpr int64_t kMostRowsBesideTiles = 8;
 constexpr int64_t kFewestBytes = 512 << 10;  // of weights: half of a level 2 cache
 

@@ -8,7 +8,7 @@
 
 namespace halftone::onednn {
 
-// The strides of input `i` as it lies; nullopt where it lies in blocks or has another type than the node reads.
+// The present strides of input `i`; nullopt where it lies in blocks or has another type than the node reads.
 std::optional<Dims> StridesAsItLies(const NodeContext& context, int i);
 
 // Plain strides of the result, in the order of memory that its only reader, a transpose, wants; nullopt if there is no

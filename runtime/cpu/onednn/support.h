@@ -1,4 +1,4 @@
-// Between our words and oneDNN's: types, layouts, errors, and a Step that executes primitives. Private to
+// Our types, layouts and errors in oneDNN's terms, and a Step that executes primitives. Private to
 // runtime/cpu/onednn.
 //
 // A value's memory descriptor is always in the value's own order of dimensions (NHWC data has N, H, W, C). Kernels that
@@ -31,7 +31,7 @@ using Desc = dnnl::memory::desc;
 const dnnl::engine& CpuEngine();
 
 // Runs `body`, which may throw what oneDNN throws, and returns that as a status: UNIMPLEMENTED stays what it is,
-// memory that cannot be had is RESOURCE_EXHAUSTED, the rest is INTERNAL.
+// memory that cannot be had is RESOURCE_EXHAUSTED, all else is INTERNAL.
 template <typename Body>
 absl::Status Guard(Body&& body);
 absl::Status StatusOf(const dnnl::error& error);
@@ -45,7 +45,7 @@ Desc PlainDesc(std::span<const int64_t> dims, DataType type);
 Desc AnyDesc(std::span<const int64_t> dims, DataType type);
 // As `placement` says.
 Desc DescOf(std::span<const int64_t> dims, const Placement& placement);
-// Back again; plain where the bytes are as if it were.
+// The reverse; plain where the elements lie in row-major order.
 Placement PlacementOf(const Desc& desc, DataType type);
 // The same layout for another element type; plain where that cannot be said (layouts with inner blocks).
 Placement WithType(std::span<const int64_t> dims, const Placement& placement, DataType type);
@@ -53,7 +53,7 @@ Placement WithType(std::span<const int64_t> dims, const Placement& placement, Da
 Desc OfType(const Desc& desc, DataType type);
 bool IsEmpty(const Desc& desc);
 bool IsPlain(const Desc& desc);
-// Whether the bytes lie alike: strides of dimensions of size 1 do not matter.
+// Whether the elements have the same places: strides of dimensions of size 1 do not matter.
 bool SameLayout(const Desc& a, const Desc& b);
 // The same, of elements of any two types.
 bool LieAlike(const Desc& a, const Desc& b);
@@ -83,11 +83,11 @@ struct PrepackedMemory {
   std::shared_ptr<const Pages> pages;
   dnnl::memory memory;
 };
-// The tensor, whose bytes lie as `from` says, in the layout and type `to`. Packed once in a process, as long as
-// somebody holds it: who asks again with the same buffer gets the same memory. Thread-safe.
+// The tensor, whose bytes lie as `from` says, in the layout and type `to`. Packed once in a process: as long
+// as a step holds the result, the same buffer gives the same memory. Thread-safe.
 absl::StatusOr<PrepackedMemory> Pack(const Tensor& tensor, const Desc& from, const Desc& to);
 
-// Executes primitives in order. Which memory each argument has is told while it is built. A run allocates nothing.
+// Executes primitives in order. The memory of each argument is given while it is built. A run allocates nothing.
 class PrimitiveStep final : public Step {
  public:
   // Starts a new call; the Add functions speak of the latest.
@@ -121,8 +121,8 @@ class PrimitiveStep final : public Step {
   std::vector<PrepackedMemory> fixed_;
 };
 
-// The description with the implementation that it has now. Copies of a description are one object: next_impl() moves all
-// of them on, and nothing leads back.
+// The description with the implementation that it has now. Copies of a description are one object: next_impl() moves
+// all of them on, and nothing leads back.
 template <typename PrimitiveDesc>
 PrimitiveDesc Frozen(const PrimitiveDesc& desc) {
   dnnl_primitive_desc_t clone = nullptr;

@@ -1,4 +1,4 @@
-// Elementwise ops of one tensor: dnnl::eltwise_forward, on whatever layout the input has, in place where it dies.
+// Elementwise ops of one tensor: dnnl::eltwise_forward, in the layout of the input, in place where it dies.
 //
 // oneDNN does not hand NaN on where it compares or clamps (relu(NaN) is 0, exp(NaN) is infinity), here and in what is
 // fused; the reference functions do. Infinities agree.
@@ -133,7 +133,7 @@ bool KeepsZero(Activation activation, const Function& function) {
   return activation != Activation::kSigmoid && activation != Activation::kHardSigmoid;
 }
 
-// Activations of our own that are faster (runtime/cpu/simd/activation.h), on dense layouts of any kind.
+// Activations by SIMD loops that are faster (runtime/cpu/simd/activation.h), on dense layouts of any kind.
 class FastActivationKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {

@@ -209,7 +209,7 @@ Activate ReluOf(DataType type) {
 
 struct OnAvx2 {
   Activation activation;
-  Activate alone, behind;
+  Activate alone, after;
 };
 template <Activation kKind>
 constexpr OnAvx2 Alone() {
@@ -230,11 +230,11 @@ const OnAvx2* RowOf(Activation activation, DataType type) {
 
 }  // namespace
 
-Activate ActivationBehind(Activation activation, DataType type) {
+Activate ActivationAfter(Activation activation, DataType type) {
   if (!HasAvx2()) return nullptr;  // not measured there
   if (activation == Activation::kSwish) return SwishOf(type);
   const OnAvx2* row = RowOf(activation, type);
-  return row == nullptr ? nullptr : row->behind;
+  return row == nullptr ? nullptr : row->after;
 }
 
 Activate ActivationAlone(Activation activation, DataType type) {

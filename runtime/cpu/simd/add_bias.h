@@ -1,4 +1,4 @@
-// A bias behind a product whose channels lie last, for oneDNN's primitives that add it number by number.
+// A bias after a product whose channels lie last, for oneDNN's primitives that add it number by number.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_ADD_BIAS_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_ADD_BIAS_H_
 

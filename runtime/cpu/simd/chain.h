@@ -1,4 +1,4 @@
-// Several elementwise functions of two, one behind the other, and an activation, in one pass over memory: what lies
+// Several elementwise functions of two, one after the other, and an activation, in one pass over memory: what lies
 // between is in registers.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_CHAIN_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_CHAIN_H_

@@ -9,12 +9,12 @@
 namespace halftone::simd {
 
 struct ChannelAffine {
-  std::vector<float> means, factors, offsets;  // one a channel
+  std::vector<float> means, factors, offsets;  // one per channel
   bool relu = false;
 };
 
-// y[pixel][c] = (x[pixel][c] - means[c]) * factors[c] + offsets[c], then relu where asked; y may be x. On the threads of
-// the plan.
+// y[pixel][c] = (x[pixel][c] - means[c]) * factors[c] + offsets[c], then relu where asked; y may be x. On the threads
+// of the plan.
 void NormalizeChannels(const ChannelAffine& affine, const float* x, int64_t pixels, float* y);
 
 }  // namespace halftone::simd

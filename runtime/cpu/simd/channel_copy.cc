@@ -129,7 +129,7 @@ struct Planes {
 };
 
 #if defined(__x86_64__)
-// Where each byte of 64 pixels of three channels is: in planes 0 and 1, which lie behind each other, or in plane 2.
+// Where each byte of 64 pixels of three channels is: in planes 0 and 1, which lie after each other, or in plane 2.
 struct ThreePlanes {
   alignas(64) uint8_t place[3][64];
   uint64_t of_last[3];

@@ -31,10 +31,10 @@ void CopyChannels(std::span<const ChannelPart> parts, const Pixels& pixels);
 // a0 b0 a1 b1 ... in each pixel, of elements of 1, 2 or 4 bytes. REQUIRES: a.bytes == b.bytes; `to` is not looked at
 void InterleaveChannels(const ChannelPart& a, const ChannelPart& b, size_t element_bytes, const Pixels& pixels);
 
-// Planes of f32, one a channel, as pixels: y[pixel][channel] = x[channel][pixel], in f32 or bf16.
+// Planes of f32, one per channel, as pixels: y[pixel][channel] = x[channel][pixel], in f32 or bf16.
 // REQUIRES: 2 to 4 channels
 void InterleavePlanes(const float* x, int64_t channels, int64_t pixels, DataType to, std::byte* y);
-// The same of bytes, which stay what they are. REQUIRES: 2 to 4 channels
+// The same for int8, unchanged. REQUIRES: 2 to 4 channels
 void InterleaveBytePlanes(const std::byte* x, int64_t channels, int64_t pixels, std::byte* y);
 
 }  // namespace halftone::simd

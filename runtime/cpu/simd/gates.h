@@ -1,4 +1,4 @@
-// What is done to a row between two matrix products: the elementwise part of a step of lstm, gru or rnn, the softmax of
+// What is done to a row between two matmuls: the elementwise part of a step of lstm, gru or rnn, the softmax of
 // attention. In f32, vectorized for the CPU at hand.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_GATES_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_GATES_H_
@@ -9,7 +9,7 @@
 
 namespace halftone::simd {
 
-// Rows one after another, one a sequence of the batch.
+// Rows one after another, one per sequence of the batch.
 struct GateRows {
   int64_t count = 0;
   int64_t hidden = 0;
@@ -19,7 +19,7 @@ struct GateRows {
   float* gates = nullptr;            // [gates * hidden], from the input and, but for gru_linear, the state; overwritten
   const float* recurrent = nullptr;  // gru_linear: [3 * hidden], from the state
   const float* peepholes = nullptr;  // lstm: [3 * hidden] of all rows, or null
-  const float* attention = nullptr;  // gru: one a row, how much of the update is left out, or null
+  const float* attention = nullptr;  // gru: one per row, how much of the update is left out, or null
   int64_t attention_stride = 1;      // from row to row
   float* h = nullptr;                // [hidden], old to new
   float* c = nullptr;                // lstm: [hidden], old to new

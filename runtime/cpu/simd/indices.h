@@ -34,7 +34,7 @@ struct Tuples {
   int64_t batch_elements = 0;
   std::vector<int64_t> sizes, strides;  // of the indexed dimensions
 
-  // dims: of the tensor that is indexed, behind its batch dimensions. REQUIRES: length <= dims
+  // dims: of the tensor that is indexed, after its batch dimensions. REQUIRES: length <= dims
   Tuples(std::span<const int64_t> dims, std::span<const int64_t> index_dims, int64_t batches);
   absl::Status Offsets(const std::byte* indices, DataType type, int64_t* offsets) const;
 };

@@ -1,5 +1,5 @@
-// Elementwise functions of bytes that stand for numbers, one behind the other, in f32 between: a few hundred elements
-// at a time, which stay in the nearest cache.
+// Elementwise functions of int8 values with scales, one after the other, computed in f32: a few hundred elements at a
+// time, which stay in the nearest cache.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_INT8_CHAIN_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_INT8_CHAIN_H_
 

@@ -1,4 +1,4 @@
-// Depthwise convolution of bytes: images whose channels lie next to each other, windows of 3 x 3 or 5 x 5, stride 1 or
+// Int8 depthwise convolution: images with channels last, windows of 3 x 3 or 5 x 5, stride 1 or
 // 2, a channel of the result for each of the image. With AVX-512 VNNI: four rows of the image lie interleaved, so that
 // one instruction multiplies a column of the window for 16 channels; two rows of the result share them. With AVX2: two
 // taps of 16 channels, interleaved in 16 bits. Sums are exact.

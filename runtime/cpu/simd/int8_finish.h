@@ -1,5 +1,5 @@
-// What stands between the real numbers that a loop over bytes has computed and what lies in memory: an activation, and
-// a scale with a zero point or a rounding. The numbers of a quantized value: ir/quantization.h.
+// From the real numbers that an int8 loop has computed to the result in memory: an activation, and a scale with a zero
+// point (ir/quantization.h) or a rounding.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_INT8_FINISH_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_INT8_FINISH_H_
 

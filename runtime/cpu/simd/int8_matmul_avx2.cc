@@ -39,7 +39,7 @@ struct Tile {
   int64_t numbers_stride = 0;
   uint8_t* bytes = nullptr;
   int64_t bytes_stride = 0;
-  int64_t columns = kInt8PanelColumns;  // of bytes that exist
+  int64_t columns = kInt8PanelColumns;  // that are written
   bool is_signed = false;
   int16_t zero_point = 0;
   float low = 0, high = 0;  // bounds less the zero point

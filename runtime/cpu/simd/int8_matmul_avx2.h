@@ -1,6 +1,6 @@
-// Products of matrices of bytes that are exact on every CPU with AVX2: bytes are widened to 16 bits without their zero
-// points (int8_panels.h) and pairs of products are added in 32 bits (vpmaddwd). For CPUs without VNNI, whose products
-// of bytes (vpmaddubsw) add pairs in 16 bits, which saturate; there both instructions multiply as much in a cycle.
+// Int8 matmuls that are exact on every CPU with AVX2: elements are widened to 16 bits without their zero points
+// (int8_panels.h), and pairs of products are added in 32 bits (VPMADDWD). For CPUs without VNNI, where the int8
+// instruction (VPMADDUBSW) adds pairs in 16 bits, which saturate; there both instructions multiply as much in a cycle.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_INT8_MATMUL_AVX2_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_INT8_MATMUL_AVX2_H_
 
@@ -16,7 +16,7 @@
 
 namespace halftone::simd {
 
-// What is added to a matrix of the result behind its bias: f32, or bytes with a scale. 0 strides where it is broadcast.
+// What is added to the result after its bias: f32, or int8 with a scale. Strides are 0 where it is broadcast.
 struct Int8MatMulAddend {
   DataType type = DataType::kFloat32;
   float scale = 1;
@@ -30,14 +30,14 @@ struct Int8MatMulMatrix {
   int64_t b = 0;  // an index of Int8MatMulTask::b_places
 };
 
-// y = finish((sums of (a - za) (b - zb)) * factor + offset + addend), row-major matrices one behind the other.
+// y = finish((sums of (a - za) (b - zb)) * factor + offset + addend), row-major matrices one after the other.
 struct Int8MatMulTask {
   int64_t rows = 1, depth = 1, columns = 1;
   Int8Operand a, b;
   std::optional<ConvWindows> windows;  // rows are windows of images, of one matrix; else a's own
   std::vector<Int8MatMulMatrix> matrices;
   std::vector<int64_t> b_places = {0};  // where the right operands begin, each of them once
-  std::vector<float> factors, offsets;  // one a column
+  std::vector<float> factors, offsets;  // one per column
   bool has_addend = false;
   Int8MatMulAddend addend;
   Int8Finish finish;

@@ -1,4 +1,4 @@
-// Products of bytes against a plain function: odd sizes, both orders of both operands, zero points, the largest sums.
+// Int8 matmuls against a plain function: odd sizes, both orders of both operands, zero points, the largest sums.
 #include "runtime/cpu/simd/int8_matmul_avx2.h"
 
 #include <omp.h>
@@ -82,7 +82,7 @@ double AddendAt(const Problem& p, int64_t matrix, int64_t row, int64_t column) {
   return NumberAt(p.addend, {added.type, added.zero_point}, at) * static_cast<double>(added.scale);
 }
 
-// The real number at one place in front of the activation.
+// The real number at one place before the activation.
 double NumberAt(const Problem& p, int64_t matrix, int64_t row, int64_t column) {
   const Int8MatMulTask& t = p.task;
   int64_t sum = 0;

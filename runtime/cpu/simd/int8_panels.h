@@ -1,5 +1,5 @@
-// Matrices of bytes as 16 bits without their zero points, for products that are added in 32 bits (int8_matmul_avx2.h): two
-// neighbours along the depth lie next to each other, so that one instruction (vpmaddwd) multiplies both and adds.
+// Int8 matrices widened to 16 bits without their zero points, for matmuls that add in 32 bits (int8_matmul_avx2.h). Two
+// neighbours along the depth lie next to each other, so that one instruction (VPMADDWD) multiplies both and adds.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_INT8_PANELS_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_INT8_PANELS_H_
 
@@ -12,8 +12,8 @@ namespace halftone::simd {
 
 inline constexpr int64_t kInt8PanelColumns = 16;  // columns
 
-// Bytes of s8 or u8, x(i, k) at data[i * stride + k * step]: i is what the result keeps (a row of the left operand, a
-// column of the right one), k is what is added up.
+// Elements of s8 or u8, x(i, k) at data[i * stride + k * step]: i is what the result keeps (a row of the left operand,
+// a column of the right one), k is what is added up.
 struct Int8Operand {
   DataType type = DataType::kUInt8;
   int32_t zero_point = 0;
@@ -40,7 +40,7 @@ struct ConvWindows {
 // to [count][EvenDepth(depth)]. REQUIRES: a CPU with AVX2, as the next ones
 void WidenRows(const Int8Operand& operand, const std::byte* data, int64_t count, int64_t depth, int16_t* to);
 
-// The same of the windows of `count` pixels of the result from number `first` on, images one behind the other. Of
+// The same of the windows of `count` pixels of the result from number `first` on, images one after the other. Of
 // `operand` its type and zero point, which is what lies in the padding.
 void WidenWindows(const ConvWindows& windows, const Int8Operand& operand, const std::byte* images, int64_t first,
                   int64_t count, int16_t* to);

@@ -1,4 +1,4 @@
-// Max and average pools of bytes whose channels lie next to each other.
+// Max and average pools of int8 images, channels last.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_INT8_POOL_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_INT8_POOL_H_
 

@@ -1,4 +1,4 @@
-// What follows the sums of bytes of skinny_matmul.h, a column at a time.
+// From the int8 sums of skinny_matmul.h to the result: zero points, scales, bias, residual and activation, per column.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_INT8_REQUANTIZATION_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_INT8_REQUANTIZATION_H_
 
@@ -26,19 +26,19 @@ struct Int8Requantization {
   int32_t residual_zero_point = 0;
 };
 
-// Bytes, x(i, k) of type u8 or s8, times weights of s8, element (k, j) at [k * depth_stride + j * column_stride].
+// x(i, k) of type u8 or s8, times weights of s8, element (k, j) at [k * depth_stride + j * column_stride].
 struct Int8RequantizationProblem {
   DataType type = DataType::kUInt8;
   int32_t zero_point = 0;
   int64_t depth = 0, columns = 0;
   int64_t depth_stride = 0, column_stride = 0;
-  std::vector<float> factors, offsets;  // one a column: the real number is sum of (x - zero_point) w * factor + offset
+  std::vector<float> factors, offsets;  // per column: real number = sum of (x - zero_point) w * factor + offset
   bool has_residual = false;
   Int8Finish finish;
 };
 
-// Without what concerns the residual. `weights`: null where nothing is to be run. UNIMPLEMENTED: sums may leave 32 bits,
-// factors are beyond f32.
+// Without what concerns the residual. `weights`: null where nothing is to be run. UNIMPLEMENTED: sums may leave 32
+// bits, factors are beyond f32.
 absl::StatusOr<Int8Requantization> MakeInt8Requantization(Int8RequantizationProblem problem, const int8_t* weights);
 
 }  // namespace halftone::simd

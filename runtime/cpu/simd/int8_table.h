@@ -1,4 +1,4 @@
-// y[i] = table[x[i]], for bytes.
+// y[i] = table[x[i]], for int8.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_INT8_TABLE_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_INT8_TABLE_H_
 

@@ -1,6 +1,5 @@
-// Kernels of our own, in plain loops over plain memory: what oneDNN does not have. The list of which op tries which, in
-// order, is runtime/cpu/kernels.cc. Each accepts only what it computes (types, ranks) and says UNIMPLEMENTED to the
-// rest.
+// Kernels that are SIMD loops over plain memory: what oneDNN does not have. Which op is computed by which:
+// runtime/cpu/kernels.cc.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_KERNELS_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_KERNELS_H_
 
@@ -26,7 +25,7 @@ std::unique_ptr<Kernel> MakeSkipLayerNormKernel();  // skip_layer_norm.cc
 std::unique_ptr<Kernel> MakeSoftmaxKernel();        // softmax.cc: with a scale or an addend, over the last axis
 
 std::unique_ptr<Kernel> MakeUnaryKernel();     // unary.cc: elementwise of one
-std::unique_ptr<Kernel> MakeSoftplusKernel();  // softplus.cc: with the activation behind it
+std::unique_ptr<Kernel> MakeSoftplusKernel();  // softplus.cc: with the activation after it
 std::unique_ptr<Kernel> MakeBinaryKernel();    // binary.cc: elementwise of two
 std::unique_ptr<Kernel> MakeCompareKernel();   // compare.cc: equal, less and their like
 std::unique_ptr<Kernel> MakeManyKernel();      // many.cc: where, add_n and its like

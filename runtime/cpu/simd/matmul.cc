@@ -18,7 +18,7 @@ constexpr int64_t kGrainMultiplications = 1 << 15;  // worth a thread
 // One operand as a stack of matrices.
 struct Stack {
   int64_t rows = 0, columns = 0;
-  bool transposed = false;  // as it lies: [columns, rows]
+  bool transposed = false;  // in memory: [columns, rows]
   Dims leading;
 };
 

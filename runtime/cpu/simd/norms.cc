@@ -249,7 +249,7 @@ bool IsOneARow(const Dims& parameter, const Dims& dims, int64_t axis) {
   return true;
 }
 
-// An answer with x and y plain in the type in which the loops compute, parameters in f32.
+// A Prepared with x and y plain in the type in which the loops compute, parameters in f32.
 absl::StatusOr<Prepared> Start(const NodeContext& context, int parameters) {
   const std::optional<DataType> type = ComputedType(context.InputType(0));
   if (!type.has_value() || context.OutputType() != context.InputType(0))

@@ -100,7 +100,7 @@ int64_t IndexInX(const Problem& p, int64_t n, int64_t c, int64_t at) {
 }
 
 // The first of the largest elements; a NaN wins. Windows [first, last) of batch * windows. `y` and `indices` may be
-// null: nobody wants them.
+// null: not read
 template <typename T>
 void MaxPart(const Problem& p, const T* x, T* y, int64_t* indices, int64_t first, int64_t last) {
   using Number = typename AsNumber<T>::Type;

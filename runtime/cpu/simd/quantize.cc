@@ -1,4 +1,4 @@
-// quantize_linear and dequantize_linear with one scale, or one a position along an axis, dynamic_quantize_linear and
+// quantize_linear and dequantize_linear with one scale, or one per position along an axis, dynamic_quantize_linear and
 // fake_quant: memory-bound loops.
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Resize in loops of our own: one pass an axis, each output position a weighted sum of input positions.
+// Resize in SIMD loops: one pass an axis, each output position a weighted sum of input positions.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_RESIZE_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_RESIZE_H_
 

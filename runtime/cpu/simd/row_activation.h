@@ -1,4 +1,4 @@
-// Activations over numbers that a loop has at hand, before it writes them: behind a chain of elementwise functions, a
+// Activations over numbers that a loop has at hand, before it writes them: after a chain of elementwise functions, a
 // normalization.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_ROW_ACTIVATION_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_ROW_ACTIVATION_H_

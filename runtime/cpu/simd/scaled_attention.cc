@@ -56,7 +56,7 @@ struct Lanes {
   }
 };
 
-// scores = scale * scores + mask, and behind the last of `count` numbers minus infinity up to a whole vector; gives
+// scores = scale * scores + mask, and after the last of `count` numbers minus infinity up to a whole vector; gives
 // the largest. A mask of step 0 is one number.
 template <typename V, typename T>
 HALFTONE_INLINE float ScaleRow(float* scores, int64_t count, float scale, const T* mask, int64_t mask_step) {
@@ -205,7 +205,7 @@ struct ScaledAttention::Panels {
 // What one thread works on, in its scratch memory.
 struct ScaledAttention::Thread {
   std::byte *key_memory, *value_memory;  // for panels
-  std::byte* queries;                    // of a block, where they are not multiplied as they lie
+  std::byte* queries;                    // of a block, where they are not multiplied in the layouts they have
   float* scores;                         // of a block; then the weights in f32
   std::byte* weights;                    // in bf16
   float* tile;                           // [rows][64]
@@ -215,7 +215,7 @@ struct ScaledAttention::Thread {
   int64_t keys_of = -1, values_of = -1;  // where those in panels begin
 };
 
-// Where the matrix is one panel after the other already, it is taken as it lies.
+// Where the matrix is one panel after the other already, it is used without a copy.
 ScaledAttention::Panels ScaledAttention::PanelsFor(const MatrixView& matrix, std::byte* memory) const {
   constexpr int64_t kWidestRow = 128;  // else the steps of a panel meet in few places of the nearest cache
   const bool lies = matrix.type == DataType::kFloat32 && matrix.column_stride == 1 && matrix.columns % kLanes == 0 &&

@@ -1,4 +1,4 @@
-// What inner loops of our own are made of: f32 and bf16 elements, and code for several instruction sets.
+// Elements of f32 and bf16 in the inner loops of this folder.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_SIMD_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_SIMD_H_
 

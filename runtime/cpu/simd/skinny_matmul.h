@@ -1,6 +1,6 @@
-// A matrix product of rows with packed constant weights, 64 columns at a time, that fetches the weights of the next 64
-// from memory while it computes: where weights are too large for the caches, they cost no waiting. AVX-512 only; bytes
-// need its VNNI.
+// A matmul of a few rows with packed constant weights, in panels of 64 columns. It fetches the next panel from memory
+// while it computes the present one, so that weights that are too large for the caches cost no waiting. AVX-512; int8
+// needs VNNI, bf16 needs AVX-512 BF16.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_SKINNY_MATMUL_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_SKINNY_MATMUL_H_
 
@@ -29,7 +29,7 @@ struct SkinnyMatMulTask {
   const void* weights = nullptr;
   int64_t panel_bytes = 0;  // from panel to panel
   float scale = 1;
-  const float* bias = nullptr;     // one a column, or null
+  const float* bias = nullptr;     // one per column, or null
   const void* residual = nullptr;  // as y, or null
   int64_t residual_stride = 0;     // elements from row to row; 0: all rows have the same
   void* y = nullptr;               // dense

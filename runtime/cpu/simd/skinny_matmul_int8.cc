@@ -1,4 +1,4 @@
-// skinny_matmul.h of bytes: AVX-512 VNNI, which multiplies four bytes of u8 and s8 and adds them to sums in s32.
+// skinny_matmul.h in int8: AVX-512 VNNI, which multiplies four bytes of u8 and s8 and adds them to sums in s32.
 #include "runtime/cpu/simd/skinny_matmul_kinds.h"
 
 #if defined(__x86_64__)

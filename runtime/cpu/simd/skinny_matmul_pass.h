@@ -1,7 +1,7 @@
-// The inner loops of skinny_matmul.h, for one kind of sums: six rows by 64 columns in registers, one row of weights after the
-// other. After each group of steps a few cache lines of the next panel are asked for, so that all of it has come when
-// the last rows of this one are done. Included by skinny_matmul_f32.cc, skinny_matmul_bf16.cc and skinny_matmul_int8.cc, each for its own
-// instructions; no other file may include it.
+// The inner loops of skinny_matmul.h, for one kind of sums: six rows by 64 columns in registers, one row of weights
+// after the other. After each group of steps a few cache lines of the next panel are prefetched, so that the whole
+// panel is in the cache when the last rows of this one are done. Included by skinny_matmul_f32.cc,
+// skinny_matmul_bf16.cc and skinny_matmul_int8.cc, each for its own instructions; no other file may include it.
 namespace halftone::simd {
 namespace {
 
@@ -45,7 +45,7 @@ inline __attribute__((always_inline)) void Step(const typename Sums::Element* x,
   }
 }
 
-// The whole depth of one panel for R rows, 16 V columns of it; the sums of a row lie `to_stride` behind those of the
+// The whole depth of one panel for R rows, 16 V columns of it; the sums of a row lie `to_stride` after those of the
 // one before. Steps of a panel that is not packed lie step_bytes apart.
 template <typename Sums, int R, int V, bool kPacked>
 void Pass(const typename Sums::Element* x, int64_t stride, const char* weights, int64_t step_bytes, int64_t steps,
@@ -112,7 +112,7 @@ void AddResidual(const SkinnyMatMulTask& task, int64_t row, int rows, int64_t co
   }
 }
 
-// What stands behind the sums, and the way to memory.
+// What stands after the sums, and the way to memory.
 template <typename Sums>
 void Finish(const SkinnyMatMulTask& task, int64_t row, int rows, int64_t column, Tile& tile) {
   if (task.bias != nullptr || task.scale != 1) AddBias(task, rows, column, tile);
@@ -129,7 +129,7 @@ void Finish(const SkinnyMatMulTask& task, int64_t row, int rows, int64_t column,
   }
 }
 
-// Asks for what is touched behind the sums: a piece of each row, too far apart for the hardware to guess. Sizes of
+// Asks for what is touched after the sums: a piece of each row, too far apart for the hardware to guess. Sizes of
 // elements in bytes.
 inline void FetchRows(const SkinnyMatMulTask& task, int64_t row, int rows, int64_t column, int64_t y_size,
                       int64_t residual_size) {

@@ -33,7 +33,7 @@ HALFTONE_INLINE float ExpOf(float x) {
 
 HALFTONE_INLINE float SigmoidOf(float x) { return 1.0f / (1.0f + ExpOf(-x)); }
 
-// x P(x^2) / Q(x^2): as exact as 4e-7, of 1 and of the result. From the end on what it is there, 1 - 1.8e-7; behind it
+// x P(x^2) / Q(x^2): as exact as 4e-7, of 1 and of the result. From the end on what it is there, 1 - 1.8e-7; after it
 // the ratio would pass 1.
 HALFTONE_INLINE float TanhOf(float x) {
   constexpr float kEnd = 8.1f;
@@ -59,8 +59,8 @@ HALFTONE_INLINE float SigmoidByRatioOf(float x) {
   return y < 0 ? 0.0f : y;
 }
 
-// x times the normal distribution's integral up to x, which is 0.5 + x P(x^2) / Q(x^2): within 2e-7 of it. Below -5.4 it
-// is 0, which is right to 2e-7.
+// x times the normal distribution's integral up to x, which is 0.5 + x P(x^2) / Q(x^2): within 2e-7 of it. Below -5.4
+// it is 0, which is right to 2e-7.
 HALFTONE_INLINE float GeluOf(float x) {
   constexpr float kEnd = 5.4f;
   float z = x < -kEnd ? -kEnd : x;
