@@ -95,7 +95,7 @@ attributes and layouts runs it. What no row takes is computed in f32 (f16 and bf
 * **values**: empty: values as their types say. `quantized`: nodes that compute with the real numbers for which int8 values
   stand. `quantized or moved`: also nodes that only move such values.
 * **CPU**: the instructions without which the kernel is not asked.
-* **fuses**: what can be fused into the op; the row that has it answers the optimizer (`Target::SupportsFused`).
+* **fuses**: what can be fused into the op; the optimizer asks the row that has it (`Target::SupportsFused`).
 
 | kernel | ops | types | values | CPU | fuses | why, or when | file |
 | --- | --- | --- | --- | --- | --- | --- | --- |

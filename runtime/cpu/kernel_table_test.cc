@@ -43,11 +43,11 @@ TEST(KernelTableTest, EachOpWithAKernelHasAReference) {
   }
 }
 
-TEST(KernelTableTest, OneRowOfAnOpAnswersForFusedParts) {
+TEST(KernelTableTest, AtMostOneRowOfAnOpFusesParts) {
   for (int i = 0; i < kNumOps; ++i) {
-    int answers = 0;
-    for (const KernelRow& row : CpuBackend().Kernels(static_cast<OpKind>(i))) answers += row.facts->fuses.any();
-    EXPECT_LE(answers, 1) << OpName(static_cast<OpKind>(i));
+    int rows = 0;
+    for (const KernelRow& row : CpuBackend().Kernels(static_cast<OpKind>(i))) rows += row.facts->fuses.any();
+    EXPECT_LE(rows, 1) << OpName(static_cast<OpKind>(i));
   }
 }
 

@@ -31,7 +31,7 @@ std::string_view MissingPart(const FusableParts& has, const FusedParts& parts) {
   return parts.scale && !has.scale ? "a scale" : "";
 }
 
-// Answers from the rows of the table (kernels.cc), and from the kernels where a row alone does not tell.
+// Asks the rows of the table (kernels.cc), and the kernels where a row alone does not tell.
 class CpuTarget final : public Target {
  public:
   std::string_view name() const override { return "oneDNN"; }

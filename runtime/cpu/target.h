@@ -9,7 +9,7 @@
 
 namespace halftone {
 
-// For ops without weights, Signature::weights repeats src. Answers hold for this CPU.
+// For ops without weights, Signature::weights repeats src. What it says holds for this CPU.
 std::unique_ptr<Target> MakeCpuTarget();
 
 // The machine as a result of a measurement must name it.

@@ -44,7 +44,7 @@ PlanProfile ProfileOf(const Graph& graph) {
   EXPECT_TRUE(profile.ok()) << profile.status();
   const auto after = (*plan)->Run(inputs);
   for (size_t i = 0; i < before->size(); ++i)
-    EXPECT_EQ((*before)[i].ToDoubles(), (*after)[i].ToDoubles()) << "profiling changed the answers";
+    EXPECT_EQ((*before)[i].ToDoubles(), (*after)[i].ToDoubles()) << "profiling changed the outputs";
   return *std::move(profile);
 }
 

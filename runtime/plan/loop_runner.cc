@@ -84,8 +84,8 @@ absl::Status LoopRunner::CheckLimits(int64_t trip) const {
 }
 
 absl::StatusOr<bool> LoopRunner::AskCondition(std::span<const Tensor> states) {
-  HALFTONE_ASSIGN_OR_RETURN(const std::vector<Tensor> answer, condition_->Run(states));
-  return IsTrue(answer[0]);
+  HALFTONE_ASSIGN_OR_RETURN(const std::vector<Tensor> outputs, condition_->Run(states));
+  return IsTrue(outputs[0]);
 }
 
 absl::Status LoopRunner::RunOnce(std::span<const Tensor> arguments, LoopCall& call) {
@@ -112,9 +112,9 @@ absl::Status LoopRunner::RunStatic(StaticPlan& plan, LoopCall& call, int64_t tri
     status = loop.RunBody();
     if (!status.ok() || !loop.GoesOn()) break;
     if (condition_ != nullptr) {
-      absl::StatusOr<bool> answer = loop.has_condition() ? loop.AskCondition() : AskCondition(loop.StateViews());
-      status = answer.status();
-      if (!status.ok() || !*answer) break;
+      absl::StatusOr<bool> goes_on = loop.has_condition() ? loop.AskCondition() : AskCondition(loop.StateViews());
+      status = goes_on.status();
+      if (!status.ok() || !*goes_on) break;
     }
     status = CheckLimits(loop.trip());
     if (!status.ok()) break;

@@ -32,7 +32,7 @@ TEST(PlanTest, EveryNodeThatCannotRunIsListedAtOnce) {
     b: f32[2,3] = merge(a)
     c = relu(x)
     d: f32[?] = opaque "NonZero" (c)
-    unused: f32[2,3] = opaque "Nobody" (x)
+    unused: f32[2,3] = opaque "Unused" (x)
     return b, c, d
   })");
   const absl::Status status = CompilePlan(graph).status();
@@ -102,11 +102,11 @@ TEST(PlanTest, MatMulTransposeReshapeCopyNothing) {
   }
   EXPECT_THAT(moved, ElementsAre());
   const std::vector<Tensor> inputs = reference::RandomInputs(graph, 1);
-  const auto answers = (*plan)->Run(inputs);
+  const auto outputs = (*plan)->Run(inputs);
   const auto expected = reference::EvaluateGraph(graph, inputs);
-  ASSERT_TRUE(answers.ok() && expected.ok()) << answers.status();
+  ASSERT_TRUE(outputs.ok() && expected.ok()) << outputs.status();
   for (size_t i = 0; i < expected->size(); ++i) {
-    EXPECT_EQ(reference::Compare((*answers)[i], (*expected)[i], 1e-5f, 1e-5f), "");
+    EXPECT_EQ(reference::Compare((*outputs)[i], (*expected)[i], 1e-5f, 1e-5f), "");
   }
 }
 

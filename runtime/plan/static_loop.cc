@@ -61,10 +61,10 @@ void StaticLoop::UseCondition(StaticPlan& condition) {
 absl::StatusOr<bool> StaticLoop::AskCondition() {
   HALFTONE_RETURN_IF_ERROR(condition_->RunSteps());
   const DataType type = condition_->graph().type(condition_->graph().outputs()[0].value);
-  const std::byte* answer = condition_->output(0);
+  const std::byte* goes_on = condition_->output(0);
   const size_t bytes = condition_->output_bytes(0);
-  if (type == DataType::kBool && bytes == 1) return *answer != std::byte{0};
-  return IsTrue(Tensor(type, condition_->output_dims(0), Buffer::View(answer, bytes, nullptr)));
+  if (type == DataType::kBool && bytes == 1) return *goes_on != std::byte{0};
+  return IsTrue(Tensor(type, condition_->output_dims(0), Buffer::View(goes_on, bytes, nullptr)));
 }
 
 absl::Status StaticLoop::RunBody() {

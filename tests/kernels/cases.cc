@@ -116,24 +116,24 @@ std::string CompareAll(const std::vector<Tensor>& actual, const std::vector<Tens
   return differences;
 }
 
-absl::StatusOr<Answers> RightAnswers(const Graph& graph, const std::vector<Tensor>& inputs) {
-  Answers answers(1);
-  HALFTONE_ASSIGN_OR_RETURN(answers[0], reference::EvaluateGraph(graph, inputs));
-  if (RoundsInMathMode()) return answers;
+absl::StatusOr<OutputSets> ExpectedOutputs(const Graph& graph, const std::vector<Tensor>& inputs) {
+  OutputSets sets(1);
+  HALFTONE_ASSIGN_OR_RETURN(sets[0], reference::EvaluateGraph(graph, inputs));
+  if (RoundsInMathMode()) return sets;
   Graph unrounded = graph;
   GraphEditor edit(unrounded);
   for (const NodeId id : graph.nodes()) edit.EraseAttribute(id, "math_mode");
-  if (edit.edits() == 0) return answers;
+  if (edit.edits() == 0) return sets;
   HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> more, reference::EvaluateGraph(unrounded, inputs));
-  answers.push_back(std::move(more));
-  return answers;
+  sets.push_back(std::move(more));
+  return sets;
 }
 
-std::string CompareAny(const std::vector<Tensor>& actual, const Answers& answers, Tolerance tolerance) {
-  for (const std::vector<Tensor>& expected : answers) {
+std::string CompareAny(const std::vector<Tensor>& actual, const OutputSets& sets, Tolerance tolerance) {
+  for (const std::vector<Tensor>& expected : sets) {
     if (CompareAll(actual, expected, tolerance).empty()) return "";
   }
-  return CompareAll(actual, answers[0], tolerance);
+  return CompareAll(actual, sets[0], tolerance);
 }
 
 }  // namespace halftone::testing

@@ -56,11 +56,11 @@ bool RoundsInMathMode();
 
 // What the reference functions make of a graph. "math_mode" allows roundings and asks for none: where some kernels
 // leave them out outputs without any are right, too.
-using Answers = std::vector<std::vector<Tensor>>;
-absl::StatusOr<Answers> RightAnswers(const Graph& graph, const std::vector<Tensor>& inputs);
+using OutputSets = std::vector<std::vector<Tensor>>;
+absl::StatusOr<OutputSets> ExpectedOutputs(const Graph& graph, const std::vector<Tensor>& inputs);
 
 // "" if one of them is it, else what differs from the first.
-std::string CompareAny(const std::vector<Tensor>& actual, const Answers& answers, Tolerance tolerance);
+std::string CompareAny(const std::vector<Tensor>& actual, const OutputSets& sets, Tolerance tolerance);
 
 }  // namespace halftone::testing
 

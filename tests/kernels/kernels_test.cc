@@ -23,7 +23,7 @@ void Check(const Case& c, const std::string& type, int threads) {
   const absl::StatusOr<Graph> graph = ParseGraph(c.TextWith(type));
   ASSERT_TRUE(graph.ok()) << graph.status();
   const std::vector<Tensor> inputs = reference::RandomInputs(*graph, /*seed=*/17);
-  const absl::StatusOr<Answers> expected = RightAnswers(*graph, inputs);
+  const absl::StatusOr<OutputSets> expected = ExpectedOutputs(*graph, inputs);
   ASSERT_TRUE(expected.ok()) << expected.status();
   absl::StatusOr<std::unique_ptr<Plan>> plan = CompilePlan(*graph, {.threads = threads});
   ASSERT_TRUE(plan.ok()) << plan.status();

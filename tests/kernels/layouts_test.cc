@@ -80,7 +80,7 @@ std::optional<Graph> WithConvolutions(Graph graph, bool channels_last) {
 struct Expected {
   Graph graph;
   std::vector<Tensor> inputs;
-  Answers results;
+  OutputSets results;
   Tolerance tolerance;
 };
 
@@ -90,7 +90,7 @@ absl::StatusOr<Expected> Evaluate(const Case& c, const std::string& type) {
   if (!graph.ok()) return graph.status();
   expected.graph = *std::move(graph);
   expected.inputs = reference::RandomInputs(expected.graph, /*seed=*/17);
-  absl::StatusOr<Answers> results = RightAnswers(expected.graph, expected.inputs);
+  absl::StatusOr<OutputSets> results = ExpectedOutputs(expected.graph, expected.inputs);
   if (!results.ok()) return results.status();
   expected.results = *std::move(results);
   expected.tolerance = ToleranceOf(expected.graph, type);

@@ -41,7 +41,7 @@ constexpr Row kOdd[] = {
     {"kernel 3, 17 channels", "graph (x: bf16[1,17,4,5]) { w = fill([16,17,3,3], 16:bf16)  return conv(x, w) }"},
 };
 
-std::vector<double> Answers(std::string_view text, float number) {
+std::vector<double> OutputsOf(std::string_view text, float number) {
   const absl::StatusOr<Graph> graph = ParseGraph(text);
   EXPECT_TRUE(graph.ok()) << graph.status();
   const ValueId x = graph->output(graph->inputs()[0]);
@@ -59,7 +59,7 @@ TEST(Overflow, ProductsOfHugeNumbersAreInfinite) {
   for (const std::span<const Row> rows : {std::span<const Row>(kRows), std::span<const Row>(kOdd)}) {
     for (const Row& row : rows) {
       SCOPED_TRACE(row.name);
-      for (const double y : Answers(row.text, kHuge)) ASSERT_EQ(y, kInfinity);
+      for (const double y : OutputsOf(row.text, kHuge)) ASSERT_EQ(y, kInfinity);
     }
   }
 }
@@ -70,7 +70,7 @@ TEST(Overflow, InfinitiesStay) {
   for (const Row& row : kRows) {
     if (pairs && row.odd_depth) continue;
     SCOPED_TRACE(row.name);
-    for (const double y : Answers(row.text, kInfinity)) ASSERT_EQ(y, kInfinity);
+    for (const double y : OutputsOf(row.text, kInfinity)) ASSERT_EQ(y, kInfinity);
   }
 }
 
@@ -80,7 +80,7 @@ TEST(Overflow, AnOddLastChannelIsPairedWithTheNextPixel) {
   const bool paired = DescribeCpu().native_bf16 && !DescribeCpu().tiles;
   for (const Row& row : kOdd) {
     SCOPED_TRACE(row.name);
-    const std::vector<double> numbers = Answers(row.text, kInfinity);
+    const std::vector<double> numbers = OutputsOf(row.text, kInfinity);
     EXPECT_EQ(std::any_of(numbers.begin(), numbers.end(), [](double y) { return std::isnan(y); }), paired);
   }
 }

@@ -46,13 +46,13 @@ Tensor EveryPattern(DataType type, std::vector<int64_t> dims) {
 }
 
 // The only result of the graph, and which kernels made it.
-struct Answer {
+struct RunResult {
   Tensor tensor;
   std::string steps;
 };
 
 // `backend`: null for that of the product.
-absl::StatusOr<Answer> AnswerOf(std::string_view text, const Backend* backend, const Tensor& x) {
+absl::StatusOr<RunResult> RunText(std::string_view text, const Backend* backend, const Tensor& x) {
   const absl::StatusOr<Graph> graph = ParseGraph(text);
   if (!graph.ok()) return graph.status();
   const CompileOptions options{.threads = 2};
@@ -61,9 +61,9 @@ absl::StatusOr<Answer> AnswerOf(std::string_view text, const Backend* backend, c
   if (!plan.ok()) return plan.status();
   absl::StatusOr<std::vector<Tensor>> y = (*plan)->Run(std::vector<Tensor>{x});
   if (!y.ok()) return y.status();
-  Answer answer{.tensor = y->front()};
-  for (const StepInfo& step : (*plan)->steps()) answer.steps = Concat(answer.steps, step.op, " ", step.kernel, "\n");
-  return answer;
+  RunResult result{.tensor = y->front()};
+  for (const StepInfo& step : (*plan)->steps()) result.steps = Concat(result.steps, step.op, " ", step.kernel, "\n");
+  return result;
 }
 
 // ---- f32 to bf16: out of every layout, into it, within it, and into a permuted one. oneDNN's reorders make zeros of
@@ -89,7 +89,7 @@ TEST(PlanCastsTest, RoundedInEveryLayout) {
           absl::StrReplaceAll(Concat("graph (x: $F) { ", body, " }"),
                               {{"$F", "f32[4,40,64,64]"}, {"$T", "bf16[4,40,64,64]"}, {"$N", "bf16[4,64,64,40]"}});
       SCOPED_TRACE(Concat(ForcedLayoutName(layout), ": ", text));
-      const absl::StatusOr<Answer> y = AnswerOf(text, backend.get(), x);
+      const absl::StatusOr<RunResult> y = RunText(text, backend.get(), x);
       ASSERT_TRUE(y.ok()) << y.status();
       const std::span<const uint16_t> actual = y->tensor.data<uint16_t>();
       ASSERT_EQ(actual.size(), numbers.size());
@@ -125,7 +125,7 @@ TEST(PlanCastsTest, WideningIsExactInEveryLayout) {
             absl::StrReplaceAll(Concat("graph (x: $F) { ", body, " }"),
                                 {{"$F", Concat(DataTypeName(from), "[4,4,64,64]")}, {"$T", "f32[4,4,64,64]"}});
         SCOPED_TRACE(Concat(ForcedLayoutName(layout), ": ", text));
-        const absl::StatusOr<Answer> y = AnswerOf(text, backend.get(), x);
+        const absl::StatusOr<RunResult> y = RunText(text, backend.get(), x);
         ASSERT_TRUE(y.ok()) << y.status();
         const std::span<const float> actual = y->tensor.data<float>();
         for (uint32_t bits = 0; bits < kUppers; ++bits) {
@@ -158,7 +158,7 @@ TEST(PlanCastsTest, BetweenTheNarrowTypes) {
     const std::string text = Concat("graph (x: ", DataTypeName(from), "[64,16,64]) { y: ", DataTypeName(to),
                                     "[64,16,64] = cast(x)  return y }");
     SCOPED_TRACE(text);
-    const absl::StatusOr<Answer> y = AnswerOf(text, nullptr, x);
+    const absl::StatusOr<RunResult> y = RunText(text, nullptr, x);
     ASSERT_TRUE(y.ok()) << y.status();
     const auto widen = from == DataType::kBFloat16 ? FloatFromBFloat16 : FloatFromFloat16;
     const std::span<const uint16_t> actual = y->tensor.data<uint16_t>();
@@ -199,7 +199,7 @@ TEST(PlanCastsTest, KernelsRoundTheirResultsToNearestEven) {
   const Nearest nearest(DataType::kBFloat16);
   for (const std::string_view text : kProducts) {
     SCOPED_TRACE(text);
-    const absl::StatusOr<Answer> y = AnswerOf(text, nullptr, x);
+    const absl::StatusOr<RunResult> y = RunText(text, nullptr, x);
     ASSERT_TRUE(y.ok()) << y.status();
     const std::span<const uint16_t> given = x.data<uint16_t>(), actual = y->tensor.data<uint16_t>();
     for (size_t i = 0; i < actual.size(); ++i) {

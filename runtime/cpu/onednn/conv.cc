@@ -86,7 +86,7 @@ std::optional<Choice> ConvKernel::Choose(const NodeContext& context, const ConvP
   }
 
   // A residual that others read, too, is added from where it is; one in another layout is converted, and then it is
-  // ours. Behind an activation some implementations add no memory of their own.
+  // ours. After an activation some implementations add no memory of their own.
   const bool shared =
       residual.has_value() && same_type && SameLayout(dst_there, best.dst_desc()) && !context.DiesHere(kResidual);
   if (shared || (residual.has_value() && IsSlow(best))) {

@@ -18,7 +18,7 @@ namespace halftone::simd {
 using Activate = void (*)(const std::byte* x, const std::byte* residual, std::byte* y, int64_t count, float alpha,
                           float beta);
 
-// Behind a convolution. nullptr: there is none that is faster than oneDNN's. All of them take 0 to 0, so padding stays
+// After a convolution. nullptr: there is none that is faster than oneDNN's. All of them take 0 to 0, so padding stays
 // what it is.
 Activate ActivationAfter(Activation activation, DataType type);
 

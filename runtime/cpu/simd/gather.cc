@@ -51,7 +51,7 @@ struct Blocks {
 
 // `find` writes the offsets that the indices mean.
 template <typename Find>
-Prepared Answer(const NodeContext& context, const Blocks& blocks, int64_t offsets, Find find) {
+Prepared PrepareBlocks(const NodeContext& context, const Blocks& blocks, int64_t offsets, Find find) {
   const DataType index_type = context.InputType(1);
   auto step = std::make_unique<LoopStep>([blocks, find, index_type](const Memory& memory) -> absl::Status {
     int64_t* const scratch = reinterpret_cast<int64_t*>(memory.scratch);
@@ -84,13 +84,13 @@ absl::StatusOr<Prepared> Gather(const NodeContext& context) {
   blocks.unit_bytes = static_cast<int64_t>(blocks.block_bytes);
   blocks.part_bytes = x[axis] * blocks.unit_bytes;
   const int64_t size = x[axis];
-  return Answer(context, blocks, count,
-                [count, size](const std::byte* memory, DataType type, int64_t* offsets) -> absl::Status {
-                  for (int64_t i = 0; i < count; ++i) {
-                    HALFTONE_ASSIGN_OR_RETURN(offsets[i], CheckedIndex(IndexAt(memory, type, i), size, i));
-                  }
-                  return absl::OkStatus();
-                });
+  return PrepareBlocks(context, blocks, count,
+                       [count, size](const std::byte* memory, DataType type, int64_t* offsets) -> absl::Status {
+                         for (int64_t i = 0; i < count; ++i) {
+                           HALFTONE_ASSIGN_OR_RETURN(offsets[i], CheckedIndex(IndexAt(memory, type, i), size, i));
+                         }
+                         return absl::OkStatus();
+                       });
 }
 
 absl::StatusOr<Prepared> GatherNd(const NodeContext& context) {
@@ -102,9 +102,10 @@ absl::StatusOr<Prepared> GatherNd(const NodeContext& context) {
   blocks.count = tuples.count;
   blocks.unit_bytes = static_cast<int64_t>(ElementSize(context.InputType(0)));
   blocks.block_bytes = static_cast<size_t>(Product(dims.subspan(batch_dims + tuples.length)) * blocks.unit_bytes);
-  return Answer(context, blocks, tuples.count, [tuples](const std::byte* memory, DataType type, int64_t* offsets) {
-    return tuples.Offsets(memory, type, offsets);
-  });
+  return PrepareBlocks(context, blocks, tuples.count,
+                       [tuples](const std::byte* memory, DataType type, int64_t* offsets) {
+                         return tuples.Offsets(memory, type, offsets);
+                       });
 }
 
 absl::StatusOr<Prepared> GatherElements(const NodeContext& context) {
@@ -120,9 +121,10 @@ absl::StatusOr<Prepared> GatherElements(const NodeContext& context) {
   blocks.count = elements.count;
   blocks.block_bytes = ElementSize(context.InputType(0));
   blocks.unit_bytes = static_cast<int64_t>(blocks.block_bytes);
-  return Answer(context, blocks, elements.count, [elements](const std::byte* memory, DataType type, int64_t* offsets) {
-    return elements.Offsets(memory, type, offsets);
-  });
+  return PrepareBlocks(context, blocks, elements.count,
+                       [elements](const std::byte* memory, DataType type, int64_t* offsets) {
+                         return elements.Offsets(memory, type, offsets);
+                       });
 }
 
 class GatherKernel final : public Kernel {

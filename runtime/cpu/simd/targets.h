@@ -49,8 +49,8 @@
 #define HALFTONE_FOR_AVX512_BF16 HALFTONE_WIDE(HALFTONE_AVX512_BF16_FEATURES)
 #define HALFTONE_FOR_AVX512_VBMI HALFTONE_WIDE(HALFTONE_AVX512_VBMI_FEATURES)
 
-// Before a function that is not a template: compiled for AVX-512, AVX2 and the least CPU; the loader chooses. The
-// sanitizers' start-up does not bear the loader's choice.
+// Before a function that is not a template: compiled for AVX-512, AVX2 and the least CPU; the dynamic linker chooses. The
+// sanitizers' start-up does not bear the dynamic linker's choice.
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
 #define HALFTONE_HAS_CLONES 1
 #define HALFTONE_SIMD __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))

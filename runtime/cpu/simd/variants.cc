@@ -48,7 +48,7 @@ constexpr Variant kVariants[] = {
     {"AVX-512 VBMI", "int8 depthwise, tables and interleaved channels", HasAvx512Vbmi, Avx512Vbmi},
     {"AVX-512 BF16", "skinny matmul, attention, chains, activations and rounding in bf16", HasAvx512Bf16, Avx512Bf16},
 #if HALFTONE_HAS_CLONES
-    {"clones", "loops whose function the loader chooses (HALFTONE_SIMD)", [] { return true; }, Clones},
+    {"clones", "loops whose function the dynamic linker chooses (HALFTONE_SIMD)", [] { return true; }, Clones},
 #endif
 };
 
