@@ -26,29 +26,9 @@ struct Choice {
   Epilogue epilogue;
 };
 
-class ConvKernel final : public Kernel {
- public:
-  explicit ConvKernel(bool own_activation) : own_activation_(own_activation) {}
-  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override;
-  absl::Status SupportsFused(const Graph& graph, NodeId node, const FusedParts& parts) const override {
-    return SupportsFusedContraction(graph, node, parts);
-  }
-  bool WritesType(const Graph& graph, NodeId node, DataType operand, DataType result) const override {
-    return !own_activation_ && ContractionWritesType(graph, node, operand, result);
-  }
-
- private:
-  static std::optional<Choice> Choose(const NodeContext& context, const ConvProblem& problem, Epilogue epilogue,
-                                      OperandTypes types, const Placement& src,
-                                      const std::optional<Placement>& residual);
-
-  const bool own_activation_;  // instead of a post-op
-};
-
 // The fastest implementation for these types, on the layouts that are there if it does not care.
-std::optional<Choice> ConvKernel::Choose(const NodeContext& context, const ConvProblem& problem, Epilogue epilogue,
-                                         OperandTypes types, const Placement& src,
-                                         const std::optional<Placement>& residual) {
+std::optional<Choice> Choose(const NodeContext& context, const ConvProblem& problem, Epilogue epilogue,
+                             OperandTypes types, const Placement& src, const std::optional<Placement>& residual) {
   const int rank = static_cast<int>(problem.src.size());
   const std::vector<int> order = ChannelsFirstOrder(rank, problem.channels_last);
   const Desc any_src = AnyDesc(problem.src, types.src);
@@ -97,133 +77,195 @@ std::optional<Choice> ConvKernel::Choose(const NodeContext& context, const ConvP
   return Choice{std::move(best), types, epilogue};
 }
 
-absl::StatusOr<Prepared> ConvKernel::Prepare(const NodeContext& context) const {
-  const Node& node = context.node();
-  const DataType src_type = context.InputType(0), weights_type = context.InputType(kWeights),
-                 dst_type = context.OutputType();
-  if (!IsFloat(src_type) || !IsFloat(weights_type) || !IsFloat(dst_type)) {
-    return absl::UnimplementedError("oneDNN convolves floats only");
-  }
-  HALFTONE_ASSIGN_OR_RETURN(Epilogue epilogue, EpilogueOf(node.attributes));
-  const Activation activation = epilogue.activation;
-  if (own_activation_ && simd::ActivationAfter(activation, dst_type) == nullptr) {  // there is one for f32 or for none
-    return absl::UnimplementedError("no faster activation of our own");
-  }
-  if (own_activation_) epilogue.activation = Activation::kNone;
-  HALFTONE_ASSIGN_OR_RETURN(const ConvProblem problem,
-                            MakeConvProblem(node.attributes, context.InputDims(0), context.InputDims(kWeights)));
-  const bool has_bias = context.HasInput(kBias);
-  const Tensor* constant_bias = has_bias ? context.Constant(kBias) : nullptr;
-  OperandTypes types{.src = src_type, .weights = weights_type, .dst = dst_type};
-  if (has_bias) types.bias = constant_bias != nullptr ? DataType::kFloat32 : context.InputType(kBias);
-  const bool has_residual = context.HasInput(kResidual), after = has_residual && epilogue.activation_first;
-  bool own_residual = own_activation_ && after;  // our activation adds it
-  const Placement src = context.InputPlacement(0);
+// One node: what is fused (Describe), the implementation (ChooseImplementation), then the step (Attach...).
+class ConvBuilder {
+ public:
+  ConvBuilder(const NodeContext& context, bool own_activation) : context_(context), own_activation_(own_activation) {}
 
-  const auto choose = [&]() -> std::optional<Choice> {
+  absl::StatusOr<Prepared> Build() {
+    HALFTONE_RETURN_IF_ERROR(Describe());
+    HALFTONE_RETURN_IF_ERROR(ChooseImplementation());
+    HALFTONE_RETURN_IF_ERROR(AttachOperands());
+    HALFTONE_RETURN_IF_ERROR(AttachBias());
+    AttachResidual();
+    step_->AddOutput(DNNL_ARG_DST, choice_->primitive.dst_desc());
+    prepared_.step = std::move(step_);
+    if (own_activation_ || own_residual_) AttachLoop();
+    return std::move(prepared_);
+  }
+
+ private:
+  absl::Status Describe() {
+    const Attributes& attributes = context_.node().attributes;
+    types_ = {.src = context_.InputType(0), .weights = context_.InputType(kWeights), .dst = context_.OutputType()};
+    if (!IsFloat(types_.weights) || !IsFloat(types_.dst))
+      return absl::UnimplementedError("oneDNN convolves floats only");
+    HALFTONE_ASSIGN_OR_RETURN(epilogue_, EpilogueOf(attributes));
+    activation_ = epilogue_.activation;
+    if (own_activation_ && simd::ActivationAfter(activation_, types_.dst) == nullptr)
+      return absl::UnimplementedError("no faster activation by a SIMD loop");  // there is one for f32, or for no type
+    if (own_activation_) epilogue_.activation = Activation::kNone;
+    HALFTONE_ASSIGN_OR_RETURN(problem_,
+                              MakeConvProblem(attributes, context_.InputDims(0), context_.InputDims(kWeights)));
+    back_ = ValueOrder(static_cast<int>(problem_.src.size()), problem_.channels_last);
+    has_bias_ = context_.HasInput(kBias);
+    constant_bias_ = has_bias_ ? context_.Constant(kBias) : nullptr;
+    if (has_bias_) types_.bias = constant_bias_ != nullptr ? DataType::kFloat32 : context_.InputType(kBias);
+    return absl::OkStatus();
+  }
+
+  // The first of the types to try whose implementation is fast; else the first one that there is.
+  std::optional<Choice> ChooseTypes() const {
     std::optional<Placement> residual;
-    if (has_residual && !own_residual) residual = context.InputPlacement(kResidual);
+    if (has_residual_ && !own_residual_) residual = context_.InputPlacement(kResidual);
     std::optional<Choice> slow;
-    for (const OperandTypes& attempt : TypesToTry(context, types)) {
-      std::optional<Choice> choice = Choose(context, problem, epilogue, attempt, src, residual);
+    for (const OperandTypes& attempt : TypesToTry(context_, types_)) {
+      std::optional<Choice> choice =
+          Choose(context_, problem_, epilogue_, attempt, context_.InputPlacement(0), residual);
       if (choice.has_value() && !IsSlow(choice->primitive)) return choice;
       if (!slow.has_value()) slow = std::move(choice);
     }
     return slow;
-  };
-  std::optional<Choice> choice = choose();
-  if (after && !own_residual && (!choice.has_value() || IsSlow(choice->primitive))) {
-    own_residual = true;
-    choice = choose();
   }
-  if (!choice.has_value()) return absl::UnimplementedError("oneDNN has no such convolution");
-  if (own_residual && choice->types.dst == DataType::kFloat16) return absl::UnimplementedError("no loop for f16");
 
-  const Primitive& primitive = choice->primitive;
-  const int rank = static_cast<int>(problem.src.size());
-  const std::vector<int> back = ValueOrder(rank, problem.channels_last);
-  Prepared prepared;
-  prepared.kernel = ImplementationOf(primitive);
-  prepared.weights_type = choice->types.weights;
-  const auto need = [&](int index, Placement placement) {
-    prepared.inputs.push_back(InputNeed{index, std::move(placement)});
-    return static_cast<int>(prepared.inputs.size()) - 1;
-  };
-  const Placement dst = PlacementOf(Reordered(primitive.dst_desc(), back), choice->types.dst);
-  prepared.outputs.push_back(dst);
+  // A residual after the activation is added by a SIMD loop: by that of the activation, or where oneDNN's is slow.
+  absl::Status ChooseImplementation() {
+    has_residual_ = context_.HasInput(kResidual);
+    const bool after = has_residual_ && epilogue_.activation_first;
+    own_residual_ = own_activation_ && after;
+    choice_ = ChooseTypes();
+    if (after && !own_residual_ && (!choice_.has_value() || IsSlow(choice_->primitive))) {
+      own_residual_ = true;
+      choice_ = ChooseTypes();
+    }
+    if (!choice_.has_value()) return absl::UnimplementedError("oneDNN has no such convolution");
+    if (own_residual_ && choice_->types.dst == DataType::kFloat16) return absl::UnimplementedError("no loop for f16");
+    prepared_.kernel = ImplementationOf(choice_->primitive);
+    prepared_.weights_type = choice_->types.weights;
+    dst_ = PlacementOf(Reordered(choice_->primitive.dst_desc(), back_), choice_->types.dst);
+    prepared_.outputs.push_back(dst_);
+    return absl::OkStatus();
+  }
 
-  auto step = std::make_unique<PrimitiveStep>();
-  HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::convolution_forward(primitive)); }));
-  step->AddInput(DNNL_ARG_SRC, primitive.src_desc(),
-                 need(0, PlacementOf(Reordered(primitive.src_desc(), back), choice->types.src)));
-  size_t scratch = primitive.scratchpad_desc().get_size();
-  step->AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), 0);
+  int Need(int index, Placement placement) {
+    prepared_.inputs.push_back(InputNeed{index, std::move(placement)});
+    return static_cast<int>(prepared_.inputs.size()) - 1;
+  }
 
-  const Tensor* weights = context.Constant(kWeights);
-  const Desc weights_given(problem.weights, *DnnlType(weights_type), problem.weights_strides);
-  if (weights != nullptr) {
-    HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed, Pack(*weights, weights_given, primitive.weights_desc()));
-    step->AddPrepacked(DNNL_ARG_WEIGHTS, std::move(packed));
-  } else {
-    // Packed in each run, before the convolution.
-    const int index = need(kWeights, Placement{weights_type});
-    const size_t offset = (scratch + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
-    scratch = offset + primitive.weights_desc().get_size();
-    const dnnl::reorder::primitive_desc reorder(CpuEngine(), weights_given, CpuEngine(), primitive.weights_desc(),
-                                                UserScratch(),
+  absl::Status AttachOperands() {
+    const Primitive& primitive = choice_->primitive;
+    Need(0, PlacementOf(Reordered(primitive.src_desc(), back_), choice_->types.src));
+    prepared_.scratch_bytes = primitive.scratchpad_desc().get_size();
+    const Tensor* weights = context_.Constant(kWeights);
+    const DataType type = context_.InputType(kWeights);
+    const Desc given(problem_.weights, *DnnlType(type), problem_.weights_strides);
+    if (weights == nullptr) return AttachComputedWeights(given, type);
+    HALFTONE_RETURN_IF_ERROR(AddConvolution());
+    HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed, Pack(*weights, given, primitive.weights_desc()));
+    step_->AddPrepacked(DNNL_ARG_WEIGHTS, std::move(packed));
+    return absl::OkStatus();
+  }
+
+  absl::Status AddConvolution() {
+    const Primitive& primitive = choice_->primitive;
+    HALFTONE_RETURN_IF_ERROR(Guard([&] { step_->AddCall(dnnl::convolution_forward(primitive)); }));
+    step_->AddInput(DNNL_ARG_SRC, primitive.src_desc(), 0);
+    step_->AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), 0);
+    return absl::OkStatus();
+  }
+
+  // Packed in each run, before the convolution.
+  absl::Status AttachComputedWeights(const Desc& given, DataType type) {
+    const Desc wanted = choice_->primitive.weights_desc();
+    const int index = Need(kWeights, Placement{type});
+    const size_t offset = (prepared_.scratch_bytes + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
+    prepared_.scratch_bytes = offset + wanted.get_size();
+    const dnnl::reorder::primitive_desc reorder(CpuEngine(), given, CpuEngine(), wanted, UserScratch(),
                                                 /*allow_empty=*/true);
     if (!reorder || reorder.scratchpad_desc().get_size() > 0)
       return absl::UnimplementedError("oneDNN cannot pack these weights");
-    auto both = std::make_unique<PrimitiveStep>();
-    HALFTONE_RETURN_IF_ERROR(Guard([&] { both->AddCall(dnnl::reorder(reorder)); }));
-    both->AddInput(DNNL_ARG_FROM, weights_given, index);
-    both->AddScratch(DNNL_ARG_TO, primitive.weights_desc(), offset);
-    HALFTONE_RETURN_IF_ERROR(Guard([&] { both->AddCall(dnnl::convolution_forward(primitive)); }));
-    both->AddInput(DNNL_ARG_SRC, primitive.src_desc(), 0);
-    both->AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), 0);
-    both->AddScratch(DNNL_ARG_WEIGHTS, primitive.weights_desc(), offset);
-    step = std::move(both);
+    HALFTONE_RETURN_IF_ERROR(Guard([&] { step_->AddCall(dnnl::reorder(reorder)); }));
+    step_->AddInput(DNNL_ARG_FROM, given, index);
+    step_->AddScratch(DNNL_ARG_TO, wanted, offset);
+    HALFTONE_RETURN_IF_ERROR(AddConvolution());
+    step_->AddScratch(DNNL_ARG_WEIGHTS, wanted, offset);
+    return absl::OkStatus();
   }
-  prepared.scratch_bytes = scratch;
 
-  if (constant_bias != nullptr) {
-    const Dims dims{problem.out_channels};
-    HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed,
-                              Pack(*constant_bias, PlainDesc(dims, constant_bias->type()), primitive.bias_desc()));
-    step->AddPrepacked(DNNL_ARG_BIAS, std::move(packed));
-  } else if (has_bias) {
-    step->AddInput(DNNL_ARG_BIAS, primitive.bias_desc(), need(kBias, Placement{choice->types.bias}));
+  absl::Status AttachBias() {
+    const Desc desc = choice_->primitive.bias_desc();
+    if (constant_bias_ != nullptr) {
+      const Desc given = PlainDesc(Dims{problem_.out_channels}, constant_bias_->type());
+      HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed, Pack(*constant_bias_, given, desc));
+      step_->AddPrepacked(DNNL_ARG_BIAS, std::move(packed));
+    } else if (has_bias_) {
+      step_->AddInput(DNNL_ARG_BIAS, desc, Need(kBias, Placement{choice_->types.bias}));
+    }
+    return absl::OkStatus();
   }
-  if (has_residual && !own_residual) {
-    const bool own_type = !IsEmpty(choice->epilogue.residual_desc);
-    const Desc desc = own_type ? choice->epilogue.residual_desc : primitive.dst_desc();
+
+  void AttachResidual() {
+    if (!has_residual_ || own_residual_) return;
+    const Epilogue& epilogue = choice_->epilogue;
+    const bool own_type = !IsEmpty(epilogue.residual_desc);
+    const Desc desc = own_type ? epilogue.residual_desc : choice_->primitive.dst_desc();
     const int index =
-        need(kResidual, own_type ? PlacementOf(Reordered(desc, back), context.InputType(kResidual)) : dst);
-    if (choice->epilogue.residual == ResidualMode::kSum) {
-      prepared.overwrites = index;
+        Need(kResidual, own_type ? PlacementOf(Reordered(desc, back_), context_.InputType(kResidual)) : dst_);
+    if (epilogue.residual == ResidualMode::kSum) {
+      prepared_.overwrites = index;
     } else {
-      step->AddInput(ResidualArgument(choice->epilogue), desc, index);
+      step_->AddInput(ResidualArgument(epilogue), desc, index);
     }
   }
-  step->AddOutput(DNNL_ARG_DST, primitive.dst_desc());
-  prepared.step = std::move(step);
-  if (own_activation_ || own_residual) {
-    const DataType type = choice->types.dst;
-    const int64_t count = static_cast<int64_t>(primitive.dst_desc().get_size() / ElementSize(type));
-    const int index = own_residual ? need(kResidual, dst) : -1;
+
+  // The activation, or the sum, by a SIMD loop over the result.
+  void AttachLoop() {
+    const DataType type = choice_->types.dst;
+    const auto count = static_cast<int64_t>(choice_->primitive.dst_desc().get_size() / ElementSize(type));
+    const int index = own_residual_ ? Need(kResidual, dst_) : -1;
     std::unique_ptr<Step> finish;
     if (own_activation_) {
-      const simd::Activate activate = simd::ActivationAfter(activation, type);
-      finish = simd::MakeActivateStep(activate, count, epilogue.alpha, epilogue.beta);
-      prepared.kernel.name += Concat(" + ", ActivationName(activation));
+      const simd::Activate activate = simd::ActivationAfter(activation_, type);
+      finish = simd::MakeActivateStep(activate, count, epilogue_.alpha, epilogue_.beta);
+      prepared_.kernel.name += Concat(" + ", ActivationName(activation_));
     } else {
       finish = simd::MakeChainStep({.type = type, .steps = {{OpKind::kAdd}}, .dims = {count}, .strides = {{1}, {1}}});
-      prepared.kernel.name += " + add";
+      prepared_.kernel.name += " + add";
     }
-    prepared.step = std::make_unique<FinishedStep>(std::move(prepared.step), std::move(finish), index);
+    prepared_.step = std::make_unique<FinishedStep>(std::move(prepared_.step), std::move(finish), index);
   }
-  return prepared;
-}
+
+  const NodeContext& context_;
+  const bool own_activation_;  // instead of a post-op
+  bool own_residual_ = false, has_residual_ = false, has_bias_ = false;
+  OperandTypes types_;
+  Epilogue epilogue_;
+  Activation activation_ = Activation::kNone;  // the node's
+  ConvProblem problem_;
+  std::vector<int> back_;  // from oneDNN's order of dimensions to the value's
+  const Tensor* constant_bias_ = nullptr;
+  std::optional<Choice> choice_;
+  Placement dst_;
+  Prepared prepared_;
+  std::unique_ptr<PrimitiveStep> step_ = std::make_unique<PrimitiveStep>();
+};
+
+class ConvKernel final : public Kernel {
+ public:
+  explicit ConvKernel(bool own_activation) : own_activation_(own_activation) {}
+  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
+    return ConvBuilder(context, own_activation_).Build();
+  }
+  absl::Status SupportsFused(const Graph& graph, NodeId node, const FusedParts& parts) const override {
+    return SupportsFusedContraction(graph, node, parts);
+  }
+  bool WritesType(const Graph& graph, NodeId node, DataType operand, DataType result) const override {
+    return !own_activation_ && ContractionWritesType(graph, node, operand, result);
+  }
+
+ private:
+  const bool own_activation_;  // instead of a post-op
+};
 
 }  // namespace
 

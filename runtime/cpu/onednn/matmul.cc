@@ -15,6 +15,7 @@
 #include "runtime/cpu/onednn/contraction_support.h"
 #include "runtime/cpu/onednn/finished_step.h"
 #include "runtime/cpu/onednn/kernels.h"
+#include "runtime/cpu/onednn/matmul_builder.h"
 #include "runtime/cpu/onednn/matmul_operands.h"
 #include "runtime/cpu/onednn/problem.h"
 #include "runtime/cpu/onednn/strides.h"
@@ -24,31 +25,7 @@
 namespace halftone::onednn {
 namespace {
 
-using Primitive = dnnl::matmul::primitive_desc;
-
-constexpr int kWeights = 1, kBias = 2, kResidual = 3;
-
-absl::StatusOr<Tensor> Scaled(const Tensor& tensor, float factor) {
-  if (factor == 1) return tensor;
-  std::vector<float> numbers = tensor.ToFloats();
-  for (float& number : numbers) number *= factor;
-  return Tensor::Of<float>(tensor.dims(), numbers);
-}
-
-// [M, 1] => [M, N]
-absl::StatusOr<Tensor> SpreadColumn(const Tensor& column, const Dims& dims) {
-  const std::vector<float> numbers = column.ToFloats();
-  Tensor whole(DataType::kFloat32, dims);
-  float* to = whole.mutable_data<float>().data();
-  for (const float number : numbers) to = std::fill_n(to, dims[1], number);
-  return whole;
-}
-
-// How inputs and output lie.
-struct Layouts {
-  Placement src, weights, dst;  // types are OperandTypes'
-  std::optional<Dims> dst_strides;
-};
+constexpr int kWeights = 1, kResidual = 3;
 
 class MatMulKernel final : public Kernel {
  public:
@@ -61,8 +38,6 @@ class MatMulKernel final : public Kernel {
   }
 
  private:
-  static absl::StatusOr<Prepared> Build(const NodeContext& context, const MatMulOperands& operands, Epilogue epilogue,
-                                        OperandTypes types, const Layouts& lie);
   static absl::StatusOr<Prepared> AsItLies(const NodeContext& context, const Epilogue& epilogue,
                                            const OperandTypes& types, const OperandStrides& plain, bool with_residual);
   static absl::StatusOr<Prepared> Fastest(const NodeContext& context, const Epilogue& epilogue,
@@ -72,134 +47,6 @@ class MatMulKernel final : public Kernel {
   static absl::StatusOr<Prepared> WithOwnActivation(const NodeContext& context, Epilogue epilogue,
                                                     const OperandTypes& types);
 };
-
-absl::StatusOr<Prepared> MatMulKernel::Build(const NodeContext& context, const MatMulOperands& operands,
-                                             Epilogue epilogue, OperandTypes types, const Layouts& lie) {
-  const MatMulProblem& problem = operands.problem;
-  const Tensor* weights = context.Constant(kWeights);
-  const Tensor* bias = operands.has_bias ? context.Constant(kBias) : nullptr;
-  const bool residual = !operands.residual_dims.empty();
-  // One of another type is read as it is where that is as fast: f32 onto a result of bf16, and the other way round.
-  DataType residual_type = residual ? context.InputType(kResidual) : types.dst;
-  const auto attach_residual = [&] {
-    const bool ours = context.DiesHere(kResidual) || context.InputType(kResidual) != types.dst;
-    epilogue.residual = ours ? ResidualMode::kSum : ResidualMode::kBinary;
-    epilogue.residual_desc = Desc();
-    if (operands.residual_dims != problem.dst || residual_type != types.dst) {
-      epilogue.residual = ResidualMode::kBinary;
-      epilogue.residual_desc = PlainDesc(operands.residual_dims, residual_type);
-    }
-  };
-  if (residual) attach_residual();
-  Dims bias_dims(problem.dst.size(), 1);
-  bias_dims.back() = problem.dst.back();
-  const DataType bias_type = !operands.has_bias ? DataType::kUnknown
-                             : context.Constant(kBias) != nullptr || types.src == DataType::kFloat32
-                                 ? DataType::kFloat32
-                                 : context.InputType(kBias);
-  // A bias that cannot be divided by the factor is added after it.
-  const bool after =
-      operands.has_bias && operands.bias_factor != 1 && (bias == nullptr || !std::isfinite(operands.bias_factor));
-  if (after) {
-    epilogue.bias = PlainDesc(bias_dims, bias_type);
-    bias = nullptr;
-  } else {
-    types.bias = bias_type;
-  }
-  epilogue.scale = operands.scale;
-
-  // A constant column is written out: oneDNN adds a matrix fast.
-  const Tensor* addend = operands.has_addend ? context.Constant(kBias) : nullptr;
-  const bool spread = addend != nullptr && operands.addend_dims[1] == 1 && operands.addend_dims[0] > 1;
-  const Dims& addend_dims = spread ? problem.dst : operands.addend_dims;
-
-  MatMulLayouts layouts{.src = operands.src.desc(types.src),
-                        .weights = operands.weights.desc(types.weights),
-                        .dst = PlainDesc(problem.dst, types.dst)};
-  if (lie.dst_strides.has_value()) layouts.dst = OperandView{problem.dst, *lie.dst_strides}.desc(types.dst);
-  if (weights != nullptr) layouts.weights = AnyDesc(problem.weights, types.weights);
-  Primitive primitive;
-  if (operands.has_addend) {
-    dnnl::primitive_attr attributes = UserScratch();
-    if (types.bf16_math) attributes.set_fpmath_mode(dnnl::fpmath_mode::bf16);
-    dnnl::post_ops post_ops;
-    const auto scale_by = [&post_ops](float factor) {
-      if (factor != 1) post_ops.append_eltwise(dnnl::algorithm::eltwise_linear, factor, 0);
-    };
-    // alpha a b + beta c = beta (alpha / beta a b + c)
-    scale_by(operands.scale / operands.addend_scale);
-    post_ops.append_binary(dnnl::algorithm::binary_add, PlainDesc(addend_dims, types.dst));
-    scale_by(operands.addend_scale);
-    attributes.set_post_ops(post_ops);
-    primitive = Primitive(CpuEngine(), layouts.src, layouts.weights, layouts.dst, attributes, /*allow_empty=*/true);
-  } else {
-    primitive = MakeMatMul(problem, types, epilogue, layouts);
-    if (residual && residual_type != types.dst && (!primitive || IsSlow(primitive))) {
-      residual_type = types.dst;
-      attach_residual();
-      primitive = MakeMatMul(problem, types, epilogue, layouts);
-    }
-  }
-  if (!primitive) return absl::UnimplementedError("oneDNN has no such matmul");
-  if (weights != nullptr) {
-    HALFTONE_RETURN_IF_ERROR(Guard([&] { primitive = WithPackedWeights(std::move(primitive)); }));
-  }
-
-  Prepared prepared;
-  prepared.kernel = ImplementationOf(primitive);
-  prepared.weights_type = types.weights;
-  prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
-  prepared.outputs.push_back(lie.dst);
-  prepared.outputs[0].type = types.dst;
-  const auto need = [&](int index, DataType type, Placement placement = {}) {
-    placement.type = type;
-    prepared.inputs.push_back(InputNeed{index, std::move(placement)});
-    return static_cast<int>(prepared.inputs.size()) - 1;
-  };
-  auto step = std::make_unique<PrimitiveStep>();
-  HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::matmul(primitive)); }));
-  step->AddInput(DNNL_ARG_SRC, primitive.src_desc(), need(0, types.src, lie.src));
-  step->AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), 0);
-  if (weights != nullptr) {
-    HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed,
-                              Pack(*weights, operands.weights.desc(weights->type()), primitive.weights_desc()));
-    step->AddPrepacked(DNNL_ARG_WEIGHTS, std::move(packed));
-  } else {
-    step->AddInput(DNNL_ARG_WEIGHTS, primitive.weights_desc(), need(kWeights, types.weights, lie.weights));
-  }
-  if (bias != nullptr) {
-    HALFTONE_ASSIGN_OR_RETURN(const Tensor scaled, Scaled(*bias, operands.bias_factor));
-    HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed,
-                              Pack(scaled, PlainDesc(bias_dims, scaled.type()), PlainDesc(bias_dims, types.bias)));
-    step->AddPrepacked(DNNL_ARG_BIAS, std::move(packed));
-  } else if (operands.has_bias) {
-    step->AddInput(after ? BiasArgument(epilogue) : DNNL_ARG_BIAS, PlainDesc(bias_dims, bias_type),
-                   need(kBias, bias_type));
-  }
-  if (operands.has_addend) {
-    const int argument =
-        DNNL_ARG_ATTR_MULTIPLE_POST_OP(operands.scale / operands.addend_scale != 1 ? 1 : 0) | DNNL_ARG_SRC_1;
-    const Desc desc = PlainDesc(addend_dims, types.dst);
-    if (spread) {
-      HALFTONE_ASSIGN_OR_RETURN(const Tensor whole, SpreadColumn(*addend, problem.dst));
-      HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed, Pack(whole, PlainDesc(addend_dims, whole.type()), desc));
-      step->AddPrepacked(argument, std::move(packed));
-    } else {
-      step->AddInput(argument, desc, need(kBias, types.dst));
-    }
-  }
-  if (residual) {
-    const int index = need(kResidual, residual_type);
-    if (epilogue.residual == ResidualMode::kSum) {
-      prepared.overwrites = index;
-    } else {
-      step->AddInput(ResidualArgument(epilogue), PlainDesc(operands.residual_dims, residual_type), index);
-    }
-  }
-  step->AddOutput(DNNL_ARG_DST, primitive.dst_desc());
-  prepared.step = std::move(step);
-  return prepared;
-}
 
 // oneDNN 3.7's AMX kernels add a residual with a number for each row from the wrong batch where it is broadcast along
 // some of the batch dimensions and not along others: [1, 3, M, 1] to [2, 3, M, N]. Shown by
@@ -314,7 +161,7 @@ absl::StatusOr<Prepared> MatMulKernel::Fastest(const NodeContext& context, const
       if (strided.ok() && !strided->kernel.slow) return strided;
     }
     HALFTONE_ASSIGN_OR_RETURN(const MatMulOperands operands, DescribeMatMul(context, plain, with_residual));
-    absl::StatusOr<Prepared> prepared = Build(context, operands, epilogue, attempts[i], Layouts());
+    absl::StatusOr<Prepared> prepared = BuildMatMul(context, operands, epilogue, attempts[i], {});
     if (prepared.ok() && !prepared->kernel.slow) return prepared;
     if (!slow.has_value() || !slow->ok()) slow = std::move(prepared);
   }
@@ -327,15 +174,15 @@ absl::StatusOr<Prepared> MatMulKernel::AsItLies(const NodeContext& context, cons
                                                 const OperandTypes& types, const OperandStrides& plain,
                                                 bool with_residual) {
   const std::optional<Dims> src = StridesAsItLies(context, 0), weights = StridesAsItLies(context, kWeights);
-  Layouts lie;
+  MatMulPlacements layouts;
   OperandStrides strides = plain;
   if (src.has_value()) {
     strides.src = *src;
-    lie.src = WithType(context.InputDims(0), context.InputPlacement(0), types.src);
+    layouts.src = WithType(context.InputDims(0), context.InputPlacement(0), types.src);
   }
   if (weights.has_value() && context.Constant(kWeights) == nullptr) {
     strides.weights = *weights;
-    lie.weights = WithType(context.InputDims(kWeights), context.InputPlacement(kWeights), types.weights);
+    layouts.weights = WithType(context.InputDims(kWeights), context.InputPlacement(kWeights), types.weights);
   }
   HALFTONE_ASSIGN_OR_RETURN(const MatMulOperands operands, DescribeMatMul(context, strides, with_residual));
   const Dims& dst = operands.problem.dst;
@@ -343,12 +190,13 @@ absl::StatusOr<Prepared> MatMulKernel::AsItLies(const NodeContext& context, cons
     if (operands.problem.src[i] != operands.problem.weights[i]) return absl::UnimplementedError("broadcast batches");
   }
   if (context.num_inputs() <= kResidual && !operands.has_addend && context.OutputDims() == dst) {
-    lie.dst_strides = StridesForTranspose(context, dst);
-    if (lie.dst_strides.has_value())
-      lie.dst = PlacementOf(OperandView{dst, *lie.dst_strides}.desc(types.dst), types.dst);
+    layouts.dst_strides = StridesForTranspose(context, dst);
+    if (layouts.dst_strides.has_value())
+      layouts.dst = PlacementOf(OperandView{dst, *layouts.dst_strides}.desc(types.dst), types.dst);
   }
-  if (lie.src.plain() && lie.weights.plain() && lie.dst.plain()) return absl::UnimplementedError("all is plain");
-  return Build(context, operands, epilogue, types, lie);
+  if (layouts.src.plain() && layouts.weights.plain() && layouts.dst.plain())
+    return absl::UnimplementedError("all is plain");
+  return BuildMatMul(context, operands, epilogue, types, layouts);
 }
 
 }  // namespace
