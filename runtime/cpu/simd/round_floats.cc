@@ -5,10 +5,7 @@
 #include "runtime/cpu/simd/vector_math.h"
 
 #if defined(__x86_64__)
-#define HALFTONE_HAS_X86 1
 #include <immintrin.h>
-#else
-#define HALFTONE_HAS_X86 0
 #endif
 
 namespace halftone::simd {
@@ -25,7 +22,7 @@ void Bf16Any(const float* x, uint16_t* y, int64_t count) { Bf16Body(x, y, count)
 void F16Any(const float* x, uint16_t* y, int64_t count) { F16Rest(x, y, 0, count); }
 constexpr RoundFunctions kAny = {"any", Bf16Any, F16Any};
 
-#if HALFTONE_HAS_X86
+#if defined(__x86_64__)
 #define HALFTONE_FOR_F16C HALFTONE_TARGET(HALFTONE_AVX2_FEATURES ",f16c")
 
 HALFTONE_FOR_AVX2 void Bf16Avx2(const float* x, uint16_t* y, int64_t count) { Bf16Body(x, y, count); }
