@@ -84,7 +84,7 @@ def measure(inference, options):
     stolen = (steal()[1] - stolen) / max(1.0, steal()[0] - machine)
     noise = []
     if switches > MAX_SWITCHES_PER_SECOND:
-        noise.append(f"{switches:.0f} involuntary context switches a second and thread (limit {MAX_SWITCHES_PER_SECOND})")
+        noise.append(f"{switches:.0f} involuntary context switches per second and thread (limit {MAX_SWITCHES_PER_SECOND})")
     if stolen > MAX_STEAL_SHARE:
         noise.append(f"the hypervisor took {stolen * 100:.1f} % of the CPU time (limit {MAX_STEAL_SHARE * 100:.0f} %)")
     print(json.dumps({"samples_ms": samples, "noise": noise, "version": onnxruntime.__version__}))

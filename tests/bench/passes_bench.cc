@@ -35,7 +35,7 @@
 
 namespace {
 
-// Bytes that new has given and delete has taken while somebody counts, and the most at any time.
+// Live heap bytes while `counting`, and their peak.
 bool counting = false;
 int64_t live_bytes = 0, peak_bytes = 0;
 
@@ -116,7 +116,7 @@ absl::Status Run(const Options& options) {
   result["file_bytes_without_weights"] = file;
   Times best;
   for (int i = 0; i <= options.repeat; ++i) {
-    HALFTONE_ASSIGN_OR_RETURN(Graph copy, ImportModelBytes(bytes, "synthetic.onnx"));  // nobody else has its nodes
+    HALFTONE_ASSIGN_OR_RETURN(Graph copy, ImportModelBytes(bytes, "synthetic.onnx"));  // no other graph shares its nodes
     counting = i == options.repeat;                                                    // once more, not timed
     RewriteLog log;
     PassContext context{.target = target, .log = &log};

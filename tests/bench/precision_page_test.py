@@ -99,7 +99,7 @@ def _(t):
     t.equal(order, [("resnet50", 1, 1), ("resnet50", 1, 2), ("gru", 50, 1), ("gru", 50, 2), ("resnet50", 128, 1), ("resnet50", 128, 2)])
 
 
-@case("the command on the page is one that somebody else can give")
+@case("the command on the page is one that a user else can give")
 def _(t):
     t.equal(command_of(["--headline", "--resume", "--state", "/x", "--batches", "1"]), "./dev bench --headline --batches 1")
     t.equal(command_of(["--models", "audio", "--resume"]), "./dev bench --precision --models audio")
