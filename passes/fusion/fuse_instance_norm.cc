@@ -84,7 +84,7 @@ class FuseInstanceNorm final : public RewriteRule {
     if (g.type(norm.x) != DataType::kFloat32) return Kept(Concat("its type is not f32: ", Describe(g, norm.x)));
     if (!shape.dim(channel).known()) return Kept(Concat("the number of channels is not known: ", Describe(g, norm.x)));
     if (channel != 1 && g.layout() == GraphLayout::kChannelsFirst)
-      return Kept("the channels are last, but those of the graph's images are first");
+      return Kept("it has channels last, and the layout of the graph is channels first");
     for (const ValueId parameter : {norm.scale, norm.offset}) {
       if (!parameter.valid()) continue;
       const bool vector = channel == shape.rank() - 1 && IsVector(g.shape(parameter), shape.dim(channel).value);

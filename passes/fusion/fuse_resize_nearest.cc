@@ -58,7 +58,7 @@ class FuseResizeNearest final : public RewriteRule {
                            g.Label(g.producer(row)), "', not ", i / (count / parts)));
     }
     if (g.layout() == GraphLayout::kChannelsLast && (at == 3 || !shape.dim(1).known() || !shape.dim(2).known()))
-      return Kept(Concat("with the channels last dimensions 1 and 2 can be resized, of known sizes: ", at, " of ",
+      return Kept(Concat("of a channels-last image, dimensions 1 and 2 are resized, of known sizes: ", at, " of ",
                          Describe(g, x)));
     return Match({concat, split}, {x});
   }

@@ -111,7 +111,7 @@ constexpr KeptCase kCases[] = {
     {"fuse-resize-nearest",
      R"(graph format=graphdef layout=channels_last (x: f32[2,5,4,2]) { a = const s32[] {3}  p, q = split(x, _, a)
         return y=concat(p, p, q, q, a) })",
-     "TensorFlow resizes dimensions 1 and 2, of known sizes: 3 of 'x' f32[2,5,4,2]"},
+     "of a channels-last image, dimensions 1 and 2 are resized, of known sizes: 3 of 'x' f32[2,5,4,2]"},
 
     {"fuse-conv-transpose-bias",
      R"(graph format=graphdef layout=channels_last (x: f32[2,4,5,3]) { w = const f32[3,3,2,3]
