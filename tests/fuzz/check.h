@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "formats/formats.h"
 #include "runtime/engine.h"
 #include "tests/fuzz/maker.h"
 
