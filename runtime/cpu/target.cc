@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "oneapi/dnnl/dnnl.hpp"
 #include "runtime/cpu/backend.h"
 #include "runtime/cpu/onednn/isa.h"
+#include "runtime/cpu/onednn/version.h"
 #include "runtime/cpu/quantized_support.h"
 
 namespace halftone {
@@ -116,9 +116,8 @@ EnvironmentInfo DescribeCpu() {
   info.native_int8 = CurrentIsa().native_int8;
   info.native_bf16 = CurrentIsa().native_bf16;
   info.tiles = CurrentIsa().tiles;
-  const dnnl::version_t* version = dnnl::version();
-  info.onednn_version = Concat(version->major, ".", version->minor, ".", version->patch);
-  info.onednn_commit = version->hash;
+  info.onednn_version = onednn::Version();
+  info.onednn_commit = onednn::CommitHash();
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof(set), &set) == 0) info.cores = CPU_COUNT(&set);
