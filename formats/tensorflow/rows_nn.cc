@@ -39,6 +39,9 @@ constexpr AttrRow kOldBatchNormAttrs[] = {
 constexpr AttrRow kLrnAttrs[] = {kLastChannel};
 constexpr AttrRow kDepthToSpaceAttrs[] = {
     kDataFormat, {.name = "block_size", .form = kInt, .canonical = "block_size", .required = true}};
+constexpr AttrRow kBilinear[] = {{.form = kImpliedString, .canonical = "mode", .text = "linear"}};
+constexpr AttrRow kNearest[] = {{.form = kImpliedString, .canonical = "mode", .text = "nearest"}};
+constexpr AttrRow kBicubic[] = {{.form = kImpliedString, .canonical = "mode", .text = "cubic"}};
 constexpr AttrRow kCropAttrs[] = {{.name = "method", .form = kString, .canonical = "mode", .text = "bilinear"},
                                   {.name = "extrapolation_value", .form = kFloat, .canonical = "extrapolation_value"}};
 constexpr TypeRow kNmsTypes[] = {{"T", DataType::kFloat32}, {"T_threshold", DataType::kFloat32}};
@@ -65,9 +68,9 @@ constexpr OpRow kRows[] = {
     {"AvgPool3D", kAveragePool, "T", "T", kT, kPoolAttrs, "", 3},
     {"DepthToSpace", kDepthToSpace, "T", "T", kT, kDepthToSpaceAttrs},
     {"SpaceToDepth", kSpaceToDepth, "T", "T", kT, kDepthToSpaceAttrs},
-    {"ResizeBilinear", kResize, "T,s32", "f32", kT, kNone, "0--1", 2, ReadResize, WriteResize},
-    {"ResizeNearestNeighbor", kResize, "T,s32", "T", kT, kNone, "0--1", 2, ReadResize, WriteResize},
-    {"ResizeBicubic", kResize, "T,s32", "f32", kT, kNone, "0--1", 2, ReadResize, WriteResize},
+    {"ResizeBilinear", kResize, "T,s32", "f32", kT, kBilinear, "0--1", 2, ReadResize, WriteResize},
+    {"ResizeNearestNeighbor", kResize, "T,s32", "T", kT, kNearest, "0--1", 2, ReadResize, WriteResize},
+    {"ResizeBicubic", kResize, "T,s32", "f32", kT, kBicubic, "0--1", 2, ReadResize, WriteResize},
     {"NonMaxSuppressionV3", kNonMaxSuppression, "T,T,s32,T_threshold,T_threshold", "s32", kNmsTypes, kNone},
     {"NonMaxSuppressionV2", kNonMaxSuppression, "T,T,s32,T_threshold", "s32", kNmsTypes, kNone},
     {"CropAndResize", kCropAndResize, "T,f32,s32,s32", "f32", kT, kCropAttrs},

@@ -81,8 +81,10 @@ const OpRow* SpelledRow(const Graph& graph, NodeId id) {
     if (RowFits(graph, id, *row)) return row;
   }
   const std::span<const OpRow* const> rows = RowsOf(node.op);
-  for (const OpRow* row : rows) {
-    if (row->write == nullptr && RowFits(graph, id, *row)) return row;
+  for (const bool plain : {true, false}) {  // rows that write themselves come last
+    for (const OpRow* row : rows) {
+      if (plain == (row->write == nullptr) && RowFits(graph, id, *row)) return row;
+    }
   }
   return rows.empty() ? nullptr : rows.front();
 }
