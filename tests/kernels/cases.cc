@@ -85,7 +85,7 @@ Tolerance ToleranceOf(const Graph& graph, std::string_view type) {
 }
 
 bool HasAllKernels() {
-  static const bool all = HasNativeInt8() && !DescribeCpu().isa.starts_with("avx2");
+  static const bool all = DescribeCpu().native_int8 && !DescribeCpu().isa.starts_with("avx2");
   return all;
 }
 

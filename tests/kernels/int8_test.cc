@@ -199,7 +199,7 @@ void Check(const Int8Case& c, const Types& types, int threads) {
         << "run " << run << ", " << threads << " threads\n"
         << AllSteps(**plan);
   }
-  if (!c.without_vnni.empty() && !HasNativeInt8() && __builtin_cpu_supports("x86-64-v3")) {
+  if (!c.without_vnni.empty() && !DescribeCpu().native_int8 && __builtin_cpu_supports("x86-64-v3")) {
     EXPECT_NE(AllSteps(**plan).find(c.without_vnni), std::string::npos) << AllSteps(**plan);
   }
   if (!HasAllKernels()) return;
