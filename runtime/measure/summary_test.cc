@@ -21,7 +21,7 @@ TEST(SummarizeTest, OneProcessARoundIsItsMedian) {
 }
 
 TEST(SummarizeTest, SeveralProcessesAreCountedTogether) {
-  // 100 and 300 inferences a second.
+  // 100 and 300 inferences per second.
   const std::vector<RoundSamples> rounds = {{{{10'000'000, 10'000'000}, 1}, {{10'000'000}, 3}}};
   const SampleSummary summary = Summarize(rounds, /*with_percentiles=*/false);
   EXPECT_NEAR(summary.inferences_per_second, 400, 1e-9);

@@ -262,7 +262,7 @@ void CheckForm(const Form& form, bool constant_weights, std::span<const Addition
     const auto& [bias, residual, activation_first] = row;
     if (bias != Bias::kNone && form.channels == 0) continue;
     SCOPED_TRACE(Concat("bias: ", kBiasNames[static_cast<int>(bias)], ", residual: ",
-                        kResidualNames[static_cast<int>(residual)], activation_first ? ", behind the activation" : ""));
+                        kResidualNames[static_cast<int>(residual)], activation_first ? ", after the activation" : ""));
     const std::string text = GraphOf(form, constant_weights, row);
     const bool computed = residual == Residual::kDies || residual == Residual::kIsRead;
     for (const std::string_view type : {"f32", "bf16"})

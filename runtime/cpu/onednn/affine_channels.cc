@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kScale = 1, kOffset = 2, kMean = 3, kVariance = 4;
 
-// UNIMPLEMENTED where it is not a constant number a channel.
+// UNIMPLEMENTED where it is not a constant per channel.
 absl::StatusOr<std::vector<float>> OneAChannel(const NodeContext& context, int input, int64_t channels) {
   const Tensor* constant = context.Constant(input);
   if (constant == nullptr || !IsFloat(constant->type()) || constant->num_elements() != channels)

@@ -42,7 +42,7 @@ Desc Tagged(std::span<const int64_t> dims, DataType type, Tag tag) {
 }
 
 // What the convolutions that are timed work on, one after another.
-class RaceMemory final {
+class TimingMemory final {
  public:
   enum Use { kSrc, kDst, kWeights, kBias, kScratch, kNumUses };
 
@@ -81,21 +81,21 @@ class PartialConv final {
   }
 
   // Seconds for all images, from one run over part `run` modulo their number.
-  absl::StatusOr<double> Time(RaceMemory& memory, int64_t run) const {
+  absl::StatusOr<double> Time(TimingMemory& memory, int64_t run) const {
     const int64_t part = run % parts_;
     std::unordered_map<int, dnnl::memory> arguments;
-    const auto add = [&](int name, const Desc& desc, RaceMemory::Use use, int64_t parts) -> absl::Status {
+    const auto add = [&](int name, const Desc& desc, TimingMemory::Use use, int64_t parts) -> absl::Status {
       if (IsEmpty(desc)) return absl::OkStatus();
       const size_t bytes = (desc.get_size() + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
       HALFTONE_ASSIGN_OR_RETURN(std::byte* const start, memory.Get(use, bytes * parts));
       std::byte* const here = start + (parts > 1 ? part * bytes : 0);
       return Guard([&] { arguments.emplace(name, dnnl::memory(desc, CpuEngine(), here)); });
     };
-    HALFTONE_RETURN_IF_ERROR(add(DNNL_ARG_SRC, desc_.src_desc(), RaceMemory::kSrc, parts_));
-    HALFTONE_RETURN_IF_ERROR(add(DNNL_ARG_DST, desc_.dst_desc(), RaceMemory::kDst, parts_));
-    HALFTONE_RETURN_IF_ERROR(add(DNNL_ARG_WEIGHTS, desc_.weights_desc(), RaceMemory::kWeights, 1));
-    HALFTONE_RETURN_IF_ERROR(add(DNNL_ARG_BIAS, desc_.bias_desc(), RaceMemory::kBias, 1));
-    HALFTONE_RETURN_IF_ERROR(add(DNNL_ARG_SCRATCHPAD, desc_.scratchpad_desc(), RaceMemory::kScratch, 1));
+    HALFTONE_RETURN_IF_ERROR(add(DNNL_ARG_SRC, desc_.src_desc(), TimingMemory::kSrc, parts_));
+    HALFTONE_RETURN_IF_ERROR(add(DNNL_ARG_DST, desc_.dst_desc(), TimingMemory::kDst, parts_));
+    HALFTONE_RETURN_IF_ERROR(add(DNNL_ARG_WEIGHTS, desc_.weights_desc(), TimingMemory::kWeights, 1));
+    HALFTONE_RETURN_IF_ERROR(add(DNNL_ARG_BIAS, desc_.bias_desc(), TimingMemory::kBias, 1));
+    HALFTONE_RETURN_IF_ERROR(add(DNNL_ARG_SCRATCHPAD, desc_.scratchpad_desc(), TimingMemory::kScratch, 1));
     using Clock = std::chrono::steady_clock;
     double seconds = 0;
     HALFTONE_RETURN_IF_ERROR(Guard([&] {
@@ -116,8 +116,8 @@ class PartialConv final {
 };
 
 // Both in turns; the faster of two runs each, after one that does not count.
-absl::StatusOr<LayoutSeconds> Race(const ConvProblem& problem, const OperandTypes& types, const Epilogue& epilogue,
-                                   RaceMemory& memory) {
+absl::StatusOr<LayoutSeconds> TimeBoth(const ConvProblem& problem, const OperandTypes& types, const Epilogue& epilogue,
+                                       TimingMemory& memory) {
   const absl::StatusOr<PartialConv> sides[] = {
       PartialConv::Make(problem, types, epilogue, ImageLayout::kChannelsLast),
       PartialConv::Make(problem, types, epilogue, ImageLayout::kChannelBlocks)};
@@ -163,7 +163,7 @@ std::vector<std::optional<LayoutSeconds>> ConvSecondsByLayout(std::span<const No
   static std::mutex* const mutex = new std::mutex;  // also: nothing else is timed at the same time
   static auto* const known = new std::map<std::string, LayoutSeconds>;
   const std::lock_guard<std::mutex> lock(*mutex);
-  RaceMemory memory;
+  TimingMemory memory;
   std::vector<std::optional<LayoutSeconds>> result;
   for (const NodeContext* const conv : convs) {
     const NodeContext& context = *conv;
@@ -178,8 +178,8 @@ std::vector<std::optional<LayoutSeconds>> ConvSecondsByLayout(std::span<const No
     const std::string key = KeyOf(*problem, types, *epilogue, context.threads());
     auto it = known->find(key);
     if (it == known->end()) {
-      const absl::StatusOr<LayoutSeconds> raced = Race(*problem, types, *epilogue, memory);
-      it = known->emplace(key, raced.value_or(LayoutSeconds{kNever, kNever})).first;
+      const absl::StatusOr<LayoutSeconds> times = TimeBoth(*problem, types, *epilogue, memory);
+      it = known->emplace(key, times.value_or(LayoutSeconds{kNever, kNever})).first;
     }
     if (it->second.channels_last < kNever || it->second.channel_blocks < kNever) seconds = it->second;
   }

@@ -48,7 +48,7 @@ absl::StatusOr<int64_t> RowsOfIntegers(const NodeContext& context, const Integer
   if (!IsInt8(context.InputType(0)) || a.empty()) return absl::UnimplementedError("for int8 matrices");
   int64_t rows = 1;
   for (size_t i = 0; i + 1 < a.size(); ++i) rows *= a[i];
-  constexpr int64_t kLongestRow = 1 << 15;  // sums of 2^15 products of int8 do not overflow 32 bits
+  constexpr int64_t kLongestRow = 1 << 15;  // sums of 2^15 multiplications do not overflow 32 bits
   const int64_t k = weights.rows();
   if (a.back() != k || rows * k * weights.columns() == 0 || k > kLongestRow) {
     return absl::UnimplementedError("empty or very long rows");

@@ -226,7 +226,7 @@ class WholeKernel final : public Kernel {
         return absl::UnimplementedError("leading dimensions that differ");
     }
     if (!p.mask.empty() && p.mask.back() == 1 && p.keys > 1)
-      return absl::UnimplementedError("a mask with one number a row");
+      return absl::UnimplementedError("a mask with one number per row");
     const Dims score_dims = WithMatrix(leading, p.queries, p.keys);
     const bool bf16 = p.type == DataType::kBFloat16;
     const size_t score_bytes = Round(PlainDesc(score_dims, DataType::kFloat32).get_size());

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kGrain = 8192;
 
-// x as [outer, channels, inner], with one scale a channel.
+// x as [outer, channels, inner], with one scale per channel.
 struct Geometry {
   int64_t outer = 1, channels = 1, inner = 1;
 };
