@@ -20,6 +20,8 @@
 #include "gtest/gtest.h"
 #include "ir/reference/reference.h"
 #include "ir/text.h"
+#include "optimizer/export.h"
+#include "runtime/cpu/target.h"
 
 namespace halftone {
 namespace {
@@ -141,7 +143,7 @@ TEST_F(MeetGoalTest, AnotherCalibratorComesBeforeNodesAreRaised) {
   const AccuracyControlResult result = Meet();
   EXPECT_TRUE(result.goal_met);
   EXPECT_TRUE(result.search.excluded.empty());
-  EXPECT_TRUE(result.search.sqnr_alone.empty()) << "nobody asks any more";
+  EXPECT_TRUE(result.search.sqnr_alone.empty()) << "they are not needed";
   EXPECT_THAT(Names(result), ElementsAre("min-max", "mse"));
   EXPECT_EQ(result.tried, 2);
   EXPECT_FALSE(result.configs[0].met);

@@ -136,14 +136,14 @@ absl::Status KeepKnown(const Graph& fused, const SampleFile& file, ValueRanges& 
 }
 
 void Summarize(const RangesFile& file, CalibrationSummary& summary) {
-  summary.silent_channels.clear();
+  summary.always_zero_channels.clear();
   summary.still_widening.clear();
   summary.samples = file.ranges.samples;
   summary.synthetic = file.ranges.synthetic;
   summary.calibrator = std::string(CalibratorName(file.calibrator));
   for (const auto& [name, range] : file.ranges.values) {
     const int64_t silent = static_cast<int64_t>(range.SilentChannels().size());
-    if (silent > 0) summary.silent_channels[name] = silent;
+    if (silent > 0) summary.always_zero_channels[name] = silent;
     if (range.still_widening) summary.still_widening.push_back(name);
   }
 }

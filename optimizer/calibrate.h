@@ -27,9 +27,9 @@ struct CalibrationSummary {
   std::string file_name;   // "resnet50.ranges.json"
   std::string path;        // local file
   std::string sha256;
-  std::string key;                                 // RangesKey, of samples where OptimizeOptions::known_ranges is set
-  std::map<std::string, int64_t> silent_channels;  // by value: how many channels were 0 in every sample
-  std::vector<std::string> still_widening;         // values whose range grew notably at the last sample
+  std::string key;  // RangesKey, of samples where OptimizeOptions::known_ranges is set
+  std::map<std::string, int64_t> always_zero_channels;  // by value: how many channels were 0 in every sample
+  std::vector<std::string> still_widening;              // values whose range grew notably at the last sample
   double seconds = 0;
 };
 

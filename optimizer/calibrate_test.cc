@@ -20,6 +20,7 @@
 #include "gtest/gtest.h"
 #include "ir/editor.h"
 #include "ir/text.h"
+#include "optimizer/export.h"
 
 namespace halftone {
 namespace {
@@ -79,7 +80,7 @@ TEST_F(CalibrateTest, RangesOfSamplesWithoutTheirPadding) {
   EXPECT_EQ(result->summary.source, "samples");
   EXPECT_EQ(result->summary.calibrator, "min-max");
   EXPECT_FALSE(result->summary.synthetic);
-  EXPECT_EQ(result->summary.silent_channels, (std::map<std::string, int64_t>{{"x", 1}}));
+  EXPECT_EQ(result->summary.always_zero_channels, (std::map<std::string, int64_t>{{"x", 1}}));
   EXPECT_THAT(result->warnings, IsEmpty());
 }
 
@@ -107,7 +108,7 @@ TEST_F(CalibrateTest, TheFileGivesTheSameRanges) {
 
 TEST_F(CalibrateTest, RangesOfAnEarlierJobAreFoundAgain) {
   GiveSamples({1, 2, 0, -4, 3, 0, 5, -1, 0});
-  EXPECT_EQ(Run()->summary.key, "") << "nobody wants one";
+  EXPECT_EQ(Run()->summary.key, "") << "none is wanted";
   options_.known_ranges.emplace();
   const absl::StatusOr<CalibratedRanges> first = Run();
   ASSERT_TRUE(first.ok()) << first.status();
@@ -123,7 +124,7 @@ TEST_F(CalibrateTest, RangesOfAnEarlierJobAreFoundAgain) {
   EXPECT_EQ(second->summary.samples, 3);
   EXPECT_EQ(second->ranges, first->ranges);
   EXPECT_EQ(second->summary.sha256, first->summary.sha256) << "the same file is written";
-  EXPECT_EQ(second->summary.silent_channels, first->summary.silent_channels);
+  EXPECT_EQ(second->summary.always_zero_channels, first->summary.always_zero_channels);
   EXPECT_THAT(second->warnings, IsEmpty());
 }
 
@@ -230,7 +231,7 @@ TEST_F(CalibrateTest, AnotherCalibratorIsAsIfItHadBeenAskedForAtFirst) {
       EXPECT_EQ(text, *ReadFile(asked->summary.path));
       EXPECT_EQ(changed->summary.sha256, asked->summary.sha256);
       EXPECT_EQ(changed->summary.calibrator, asked->summary.calibrator);
-      EXPECT_EQ(changed->summary.silent_channels, asked->summary.silent_channels);
+      EXPECT_EQ(changed->summary.always_zero_channels, asked->summary.always_zero_channels);
       EXPECT_EQ(changed->summary.still_widening, asked->summary.still_widening);
       EXPECT_EQ(changed->summary.key, asked->summary.key) << "so that it is kept for jobs that ask for it";
     }

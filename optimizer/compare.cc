@@ -35,16 +35,16 @@ absl::StatusOr<Comparison> CompareLogs(const std::string& reference_log, const s
     HALFTONE_ASSIGN_OR_RETURN(const bool more, reference.Next(expected));
     HALFTONE_ASSIGN_OR_RETURN(const bool more_actual, variant.Next(actual));
     if (more != more_actual)
-      return absl::InternalError("a variant answered another number of samples than the baseline");
+      return absl::InternalError("a variant has outputs for another number of samples than the baseline");
     if (!more) break;
     for (size_t i = 0; i < names.size(); ++i) {
       if (ElementSize(expected.outputs[i].type()) == 0) continue;  // strings
-      const Tensor answer = RealRows(actual.outputs[i], actual.batch, actual.rows);
+      const Tensor output = RealRows(actual.outputs[i], actual.batch, actual.rows);
       HALFTONE_RETURN_IF_ERROR(
-          Annotate(fidelity[i].Add(RealRows(expected.outputs[i], expected.batch, expected.rows), answer),
+          Annotate(fidelity[i].Add(RealRows(expected.outputs[i], expected.batch, expected.rows), output),
                    Concat("output '", names[i], "'")));
       if (i == 0 && !actual.labels.empty())
-        HALFTONE_RETURN_IF_ERROR(Annotate(accuracy.Add(answer, actual.labels), "labels"));
+        HALFTONE_RETURN_IF_ERROR(Annotate(accuracy.Add(output, actual.labels), "labels"));
     }
   }
   Comparison result;

@@ -9,8 +9,10 @@
 #include "gtest/gtest.h"
 #include "ir/provenance.h"
 #include "ir/text.h"
+#include "optimizer/check_options.h"
 #include "optimizer/explain.h"
 #include "optimizer/plan_precision.h"
+#include "runtime/cpu/target.h"
 
 namespace halftone {
 namespace {

@@ -26,7 +26,7 @@ enum class Int8Mode : uint8_t {
   kDynamic,     // matmuls with constant weights, with ranges that each run finds
   kWeightOnly,  // weights alone, which need no ranges: the computation stays as it was
 };
-std::string_view Int8ModeName(Int8Mode mode);  // "static", "dynamic", "weights"; plan_int8.cc
+std::string_view Int8ModeName(Int8Mode mode);  // "static", "dynamic", "weight-only"; plan_int8.cc
 
 // What the int8 variant has to reach against fp32, on the evaluation samples (the calibration samples where there are
 // none). Where nothing is set nothing is asked.

@@ -13,6 +13,9 @@
 #include "gtest/gtest.h"
 #include "ir/editor.h"
 #include "ir/text.h"
+#include "optimizer/check_options.h"
+#include "optimizer/export.h"
+#include "runtime/cpu/target.h"
 
 namespace halftone {
 namespace {
@@ -92,7 +95,7 @@ TEST_F(JobTest, NumbersComeFromTheExportedFile) {
   EXPECT_GT(honest->variants[2].fidelity[0].fidelity.sqnr_db, 30);
   EXPECT_LT(honest->variants[2].fidelity[0].fidelity.sqnr_db, 100) << "bf16 cannot be exact";
 
-  // One weight of the written bf16 file changes before it runs: its answers must show it.
+  // One weight of the written bf16 file changes before it runs: its outputs must show it.
   runner_.before_evaluate = [](const std::string& path) {
     if (!path.ends_with(".bf16.onnx")) return;
     Graph graph = *LoadModel({.path = path, .name = "", .format = std::nullopt, .outputs = {}});

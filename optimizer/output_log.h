@@ -1,4 +1,4 @@
-// The answers of one variant over all samples, in a file: written by the process that ran it, read by the one that
+// The outputs of one variant for all samples, in a file: written by the process that ran it, read by the one that
 // compares.
 #ifndef HALFTONE_OPTIMIZER_OUTPUT_LOG_H_
 #define HALFTONE_OPTIMIZER_OUTPUT_LOG_H_
@@ -12,7 +12,7 @@
 
 namespace halftone {
 
-// A record is one run: its real rows, labels and outputs. Frames: names first, then per record a head and one .npy an
+// A record is one run: its real rows, labels and outputs. Frames: names first, then per record a head and one .npy per
 // output.
 struct OutputRecord {
   int64_t batch = 0;  // rows that were fed

@@ -308,7 +308,7 @@ std::string_view Int8ModeName(Int8Mode mode) {
     case Int8Mode::kDynamic:
       return "dynamic";
     case Int8Mode::kWeightOnly:
-      return "weights";
+      return "weight-only";
   }
   return "";
 }

@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ir/text.h"
+#include "optimizer/export.h"
 #include "optimizer/job.h"
 
 namespace halftone {
@@ -17,7 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// An outlier channel in front of the product, so that smoothing has something to do.
+// An outlier channel before the matmul, so that smoothing has something to do.
 constexpr std::string_view kModel = R"(
   graph format=onnx (t: f32[N,4]) {
     g = const f32[4] {1, 0.9, 120, 1.1}

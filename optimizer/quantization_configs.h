@@ -24,7 +24,7 @@ struct QuantizationConfig {
   bool operator==(const QuantizationConfig&) const = default;
 };
 
-// In the words of the command line: "percentile, smooth, clip-weights".
+// As the command line spells it: "percentile, smooth, clip-weights".
 std::string DescribeConfig(const QuantizationConfig& config);
 
 // What an int8 variant is made of.

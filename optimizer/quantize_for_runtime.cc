@@ -27,7 +27,7 @@ class FusionTarget final : public Target {
     }
     if (dynamic_ && graph.op(node) == OpKind::kMatMul && graph.IsConstant(graph.input(node, 1))) {
       const bool more = parts.residual || parts.broadcast_residual || parts.scale || parts.activation_first;
-      if (more) return absl::UnimplementedError("products that find their ranges have a bias and an activation alone");
+      if (more) return absl::UnimplementedError("dynamically quantized matmuls have a bias and an activation alone");
     }
     return target_.SupportsFused(graph, node, parts);
   }
@@ -50,12 +50,12 @@ class FusionTarget final : public Target {
 
  private:
   std::string_view WhyNot(const Graph& graph, NodeId node, const FusedParts& parts) const {
-    if (parts.residual || parts.broadcast_residual) return "the target runtime adds integers on their own";
-    if (parts.scale) return "the target runtime has no product of integers with a factor";
+    if (parts.residual || parts.broadcast_residual) return "the target runtime adds int8 tensors with an op of its own";
+    if (parts.scale) return "the target runtime has no int8 matmul with a scale";
     const Activation activation = parts.activation;
     const bool implied = activation == Activation::kNone || activation == Activation::kRelu ||
                          activation == Activation::kRelu6 || activation == Activation::kClip;
-    if (!implied) return "the target runtime has no op of integers with this activation";
+    if (!implied) return "the target runtime has no int8 op with this activation";
     const bool product_with_bias = parts.bias && graph.op(node) == OpKind::kMatMul && !IsOfMatrices(graph, node);
     return operators_ && product_with_bias ? "QLinearMatMul has no bias" : "";
   }

@@ -13,8 +13,12 @@
 #include "ir/provenance.h"
 #include "ir/reference/reference.h"
 #include "ir/text.h"
+#include "optimizer/export.h"
+#include "optimizer/int8_share.h"
 #include "optimizer/int8_source.h"
+#include "optimizer/prepare.h"
 #include "optimizer/quantize_for_runtime.h"
+#include "runtime/cpu/target.h"
 #include "runtime/measure/fidelity.h"
 
 namespace halftone {
@@ -80,7 +84,7 @@ class QuantizeTest : public ::testing::Test {
     const absl::StatusOr<Int8Base> base = MakeInt8Base(*model, target, options_);
     EXPECT_TRUE(base.ok()) << base.status();
     absl::StatusOr<CalibratedRanges> ranges = CalibratedRanges();
-    if (options_.int8.mode == Int8Mode::kStatic) ranges = CalibrateModel(model->graph, base->graph, options_);
+    if (options_.int8.mode == Int8Mode::kStatic) ranges = CalibrateModel(model->imported.graph, base->graph, options_);
     EXPECT_TRUE(ranges.ok()) << ranges.status();
     absl::StatusOr<ConvertedGraph> lowered = MakeInt8(*base, ranges->ranges, *model, target, options_);
     EXPECT_TRUE(lowered.ok()) << lowered.status();
@@ -96,12 +100,14 @@ class QuantizeTest : public ::testing::Test {
   }
   // Of the file that is written of it.
   double ShareOf(const ConvertedGraph& lowered) {
-    RunSpec spec;
-    spec.model.path = dir_.path() + "/model.int8.onnx";
-    EXPECT_TRUE(SaveModel(lowered.graph, spec.model.path).ok());
-    const absl::StatusOr<double> share = Int8ShareOf(spec, *target_);
-    EXPECT_TRUE(share.ok()) << share.status();
-    return share.value_or(-1);
+    const ModelSource file{.path = dir_.path() + "/model.int8.onnx"};
+    EXPECT_TRUE(SaveModel(lowered.graph, file.path).ok());
+    absl::StatusOr<Graph> graph = LoadModel(file);
+    EXPECT_TRUE(graph.ok()) << graph.status();
+    if (!graph.ok()) return -1;
+    const absl::Status prepared = PrepareToRun(*graph, DimSizes(), {}, Preparation::kOptimize, *target_);
+    EXPECT_TRUE(prepared.ok()) << prepared;
+    return Int8ShareOf(*graph);
   }
   static int Count(const Graph& graph, OpKind op) {
     int count = 0;
@@ -131,7 +137,7 @@ TEST_F(QuantizeTest, AnswersNearlyAsBefore) {
 
 TEST_F(QuantizeTest, EveryNodeIsExplained) {
   const ConvertedGraph lowered = Lower();
-  EXPECT_THAT(lowered.summary, HasSubstr("3 of 3 convolutions and products"));
+  EXPECT_THAT(lowered.summary, HasSubstr("3 of 3 convolutions and matmuls"));
   EXPECT_THAT(lowered.summary, HasSubstr("100.0 % of the multiply-adds"));
   EXPECT_EQ(Of(lowered, "r").precision, VariantKind::kInt8);
   EXPECT_EQ(Of(lowered, "r").reason.rule, "int8.contraction");
@@ -199,8 +205,8 @@ TEST_F(QuantizeTest, OperatorsOfIntegers) {
 TEST_F(QuantizeTest, WeightsAlone) {
   options_.int8.mode = Int8Mode::kWeightOnly;
   ConvertedGraph lowered = Lower();
-  EXPECT_THAT(lowered.summary, HasSubstr("3 of 3 convolutions and products"));
-  EXPECT_THAT(lowered.summary, HasSubstr("mode weights"));
+  EXPECT_THAT(lowered.summary, HasSubstr("3 of 3 convolutions and matmuls"));
+  EXPECT_THAT(lowered.summary, HasSubstr("mode weight-only"));
   EXPECT_EQ(ProvenanceOf(lowered.graph).calibration, "") << "it has no ranges";
   EXPECT_EQ(Of(lowered, "r").reason.rule, "int8.weights");
   EXPECT_THAT(Of(lowered, "r").reason.text, HasSubstr("weights: s8 with 8 scales"));
@@ -217,7 +223,7 @@ TEST_F(QuantizeTest, WeightsAlone) {
 TEST_F(QuantizeTest, ProductsThatFindTheirRanges) {
   options_.int8.mode = Int8Mode::kDynamic;
   const ConvertedGraph lowered = Lower();
-  EXPECT_THAT(lowered.summary, HasSubstr("1 of 3 convolutions and products"));
+  EXPECT_THAT(lowered.summary, HasSubstr("1 of 3 convolutions and matmuls"));
   EXPECT_THAT(lowered.summary, HasSubstr("mode dynamic"));
   EXPECT_EQ(Of(lowered, "y").reason.rule, "int8.dynamic");
   EXPECT_EQ(Of(lowered, "y").precision, VariantKind::kInt8);

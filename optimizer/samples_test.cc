@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ir/text.h"
+#include "optimizer/prepare.h"
 
 namespace halftone {
 namespace {
@@ -103,7 +104,7 @@ TEST_F(SamplesTest, InputsMayTakeDifferentNumbersOfRows) {
   EXPECT_EQ(last.inputs[0].ToFloats(), (std::vector<float>{6, 7, 8}));
   EXPECT_EQ(last.inputs[1].ToFloats(), (std::vector<float>{8, 9, 10, 11}));  // two rows a run
   EXPECT_EQ(last.inputs[2].ToFloats(), (std::vector<float>{0, 1, 2, 3}));    // enough for one run: whole in each
-  EXPECT_EQ(last.inputs[3].ToFloats(), (std::vector<float>{2}));             // one number a run
+  EXPECT_EQ(last.inputs[3].ToFloats(), (std::vector<float>{2}));             // one number per run
   EXPECT_TRUE(last.inputs[3].dims().empty());
   EXPECT_THAT(
       BindError({{"x", Ramp({3, 3})}, {"cache", Ramp({8, 2})}, {"table", Ramp({4})}, {"step", Ramp({3})}}, kGraph),

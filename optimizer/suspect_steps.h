@@ -1,5 +1,5 @@
-// Steps for which a measurement is not one of this engine at its best: reference functions, and kernels for a smaller
-// instruction set than the CPU's.
+// Steps that make a measurement unreliable: reference functions, and kernels for a smaller instruction set than the
+// CPU's.
 #ifndef HALFTONE_OPTIMIZER_SUSPECT_STEPS_H_
 #define HALFTONE_OPTIMIZER_SUSPECT_STEPS_H_
 
@@ -11,13 +11,13 @@
 
 namespace halftone {
 
-// Of a share of the time up to this, nobody is told.
+// A share of the time up to this is not reported.
 inline constexpr double kSuspectShare = 0.02;
 
 // Neither a kernel of Halftone's nor one that oneDNN generates: the reference functions of either.
 bool IsReference(std::string_view kernel);
 
-// Why numbers of these steps must not be believed, one sentence each. `isa`: the instruction set that oneDNN uses.
+// Why a measurement of these steps is not reliable, one sentence each. `isa`: the instruction set that oneDNN uses.
 std::vector<std::string> SuspectSteps(const std::vector<StepReport>& steps, std::string_view isa);
 
 }  // namespace halftone

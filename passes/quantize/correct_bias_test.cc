@@ -74,7 +74,7 @@ struct Row {
   int input_axis, output_axis;
 };
 
-// Images of one number a channel: the shift is exact, at the borders as well. Uneven sizes, pads, strides, groups.
+// Images of one number per channel: the shift is exact, at the borders as well. Uneven sizes, pads, strides, groups.
 const Row kRows[] = {
     {"grouped convolution", R"(graph (x: f32[1,6,7,5]) {
        w = const f32[4,3,3,2] uniform(-1, 1)
@@ -236,8 +236,8 @@ TEST(InsertQuantization, CorrectsBiases) {
       if (entry.pass == "correct-bias" && entry.applied) corrected.push_back(entry.node);
     }
     EXPECT_EQ(corrected.size(), correct ? 2u : 0u);
-    const std::vector<Tensor> answers = reference::EvaluateGraph(quantized, {input}).value();
-    const std::vector<double> from = ChannelMeans(exact[0], 1), to = ChannelMeans(answers[0], 1);
+    const std::vector<Tensor> outputs = reference::EvaluateGraph(quantized, {input}).value();
+    const std::vector<double> from = ChannelMeans(exact[0], 1), to = ChannelMeans(outputs[0], 1);
     double error = 0;
     for (size_t o = 0; o < from.size(); ++o) error += std::abs(to[o] - from[o]);
     errors.push_back(error);

@@ -9,7 +9,7 @@
 // Correction" (ICCV 2019), 4.1. The bias counts, so that a channel that is all bias does not become the largest.
 //
 // Legal where act(s * x) = s * act(x) for s > 0: none, relu, leaky relu, prelu, and pools. Bounds that are the same for
-// all channels (relu6, clip) are not. Nobody else may read what lies between, and a may have no residual. Not
+// all channels (relu6, clip) are not. No other node may read what lies between, and a may have no residual. Not
 // bit-exact: products are rounded at other places. For graphs before they are calibrated: ranges between a and b
 // change.
 #ifndef HALFTONE_PASSES_QUANTIZE_EQUALIZE_CHANNELS_H_
@@ -21,7 +21,7 @@
 
 namespace halftone {
 
-// kDepthwise: one of the two is a depthwise convolution. Between others weights with a scale a channel gain nothing, and
+// kDepthwise: one of the two is a depthwise convolution. Between others weights with a scale per channel gain nothing, and
 // the range of what lies between may suffer: squeezenet lost four classes of a hundred by it.
 enum class EqualizedPairs : uint8_t { kDepthwise, kAll };
 

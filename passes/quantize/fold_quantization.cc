@@ -97,12 +97,12 @@ class QuantizationFolder {
     movers_.insert(clone);
     const std::vector<ValueId> outputs = graph_.node(id).outputs;
     for (size_t i = 0; i < outputs.size(); ++i) {
-      Node behind;
-      behind.op = OpKind::kDequantizeLinear;
-      behind.inputs = dequantize.inputs;
-      behind.inputs[0] = graph_.output(clone, static_cast<int>(i));
-      behind.origin = dequantize.origin;
-      const NodeId real = edit_.AddNode(std::move(behind), {{DataType::kFloat32, graph_.shape(outputs[i]), ""}});
+      Node after;
+      after.op = OpKind::kDequantizeLinear;
+      after.inputs = dequantize.inputs;
+      after.inputs[0] = graph_.output(clone, static_cast<int>(i));
+      after.origin = dequantize.origin;
+      const NodeId real = edit_.AddNode(std::move(after), {{DataType::kFloat32, graph_.shape(outputs[i]), ""}});
       edit_.ReplaceUses(outputs[i], graph_.output(real));
     }
     edit_.RemoveNode(id);

@@ -19,7 +19,7 @@
 
 namespace halftone {
 
-// For graphs that are planned next: no format has a word for its result. Nodes that nobody needs any more are removed.
+// For graphs that are planned next: no format can express its result. Nodes without consumers are removed.
 class FoldQuantization final : public Pass {
  public:
   std::string_view name() const override { return "fold-quantization"; }

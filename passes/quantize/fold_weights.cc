@@ -12,7 +12,7 @@
 namespace halftone {
 namespace {
 
-// A node whose result is known, and nobody needs as a node.
+// A node whose result is known, and which no caller and no control edge needs as a node.
 bool MayFold(const Graph& graph, NodeId id) {
   const ValueId y = graph.output(id);
   return !graph.HasControlEdges(id) && y.valid() && !graph.IsOutput(y) && !graph.IsCaptured(y);

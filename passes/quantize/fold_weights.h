@@ -1,8 +1,8 @@
-// dequantize_linear(constant of bytes)  =>  constant of f32; a cast behind it, too
+// dequantize_linear(int8 constant)  =>  constant of f32; a cast after it, too
 //
-// Behind FoldQuantization: whoever has a kernel of integers reads the bytes by then, and who is left computes with
-// numbers, as the weights-only files of int8 are meant. Bit-exact. In the graph and not in each plan of it, so that plans of
-// other batch sizes share what they pack.
+// After FoldQuantization: nodes with int8 kernels read the integers by then, and the others compute in f32, as
+// weight-only files intend. Bit-exact. It is done in the graph and not in each of its plans, so that plans of other batch
+// sizes share prepacked weights.
 #ifndef HALFTONE_PASSES_QUANTIZE_FOLD_WEIGHTS_H_
 #define HALFTONE_PASSES_QUANTIZE_FOLD_WEIGHTS_H_
 
@@ -10,7 +10,7 @@
 
 namespace halftone {
 
-// Nodes that nobody needs any more are left to RemoveDeadNodes.
+// Nodes without consumers are left to RemoveDeadNodes.
 class FoldWeights final : public Pass {
  public:
   std::string_view name() const override { return "fold-weights"; }

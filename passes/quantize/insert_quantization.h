@@ -1,14 +1,14 @@
 // op(x, w, b)  =>  op(dequantize(quantize(x)), dequantize(constant of s8), dequantize(constant of s32))
 //
-// for the nodes that are named, in a graph of f32: quantize_linear and dequantize_linear are the one form in which a
-// graph and its file hold int8. What computes with integers is made of it when the file is planned
+// for the nodes that are named, in a graph of f32: quantize_linear and dequantize_linear are how a graph and its
+// file express int8. Nodes that compute with integers are made of it when the file is planned
 // (fold_quantization.h).
 //
 //   activations   one scale, from the range of the value; one pair for all quantized nodes that read it
-//   weights       symmetric s8 from -127 on, one scale an output channel; a channel of zeros has scale 1
+//   weights       symmetric s8 from -127 on, one scale per output channel; a channel of zeros has scale 1
 //   bias          s32 at scale of x times scale of the weights; real where that does not fit into 32 bits. Before
 //                 that it takes up the mean error of the weights, where asked for (correct_bias.h)
-//   movers        one range before and behind, of concat for all that is joined: integers pass as they are
+//   movers        one range before and after, of concat for all that is joined: integers pass as they are
 //
 // A node is left alone, with the reason in the log, where a value that it reads has no range, weights are not finite,
 // or there is nothing that could be integers. Constants of sums and products stay real.

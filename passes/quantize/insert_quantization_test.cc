@@ -44,12 +44,12 @@ ValueRanges Calibrated(const Graph& graph) {
       if (value.valid() && graph.type(value) == DataType::kFloat32) edit.AddGraphOutput(RangeName(graph, value), value);
     }
   }
-  const absl::StatusOr<std::vector<Tensor>> answers =
+  const absl::StatusOr<std::vector<Tensor>> values =
       reference::EvaluateGraph(watched, reference::RandomInputs(graph, kSeed));
-  EXPECT_TRUE(answers.ok()) << answers.status();
+  EXPECT_TRUE(values.ok()) << values.status();
   ValueRanges ranges;
-  for (size_t i = graph.outputs().size(); answers.ok() && i < answers->size(); ++i) {
-    const std::vector<float> numbers = (*answers)[i].ToFloats();
+  for (size_t i = graph.outputs().size(); values.ok() && i < values->size(); ++i) {
+    const std::vector<float> numbers = (*values)[i].ToFloats();
     if (numbers.empty()) continue;
     ValueRange range;
     range.min = *std::min_element(numbers.begin(), numbers.end());
@@ -88,7 +88,7 @@ void Insert(const Graph& graph, const std::vector<std::string>& names, const Qua
   result.text = PrintGraph(result.graph, {.shapes = false});
 }
 
-// Quantized, the answers stay near; folded, they stay the same.
+// Quantized, the outputs stay near; folded, they stay the same.
 void ExpectNear(const Graph& before, const Graph& after) {
   const absl::StatusOr<std::string> difference = CompareOutputs(before, after, kSeed, kSteps);
   ASSERT_TRUE(difference.ok()) << difference.status();

@@ -1,5 +1,5 @@
 // Which ops may read and write integers in the place of real numbers, and by which inputs. Whether the machine has a
-// kernel for it is the target's answer (Target::SupportsQuantized); the rows say what would be right.
+// kernel for it, the target decides (Target::SupportsQuantized); the rows say what would be right.
 #ifndef HALFTONE_PASSES_QUANTIZE_QUANTIZABLE_OPS_H_
 #define HALFTONE_PASSES_QUANTIZE_QUANTIZABLE_OPS_H_
 

@@ -19,7 +19,7 @@ namespace {
 constexpr int kWeights = 1, kBias = 2, kResidual = 3;
 constexpr int kFullWeights = 127;
 constexpr int kNarrowWeights = 63;
-constexpr int64_t kLongestRow = 1 << 15;  // sums of 2^15 products of bytes fit into 32 bits
+constexpr int64_t kLongestRow = 1 << 15;  // sums of 2^15 products of two 8-bit integers fit into 32 bits
 
 // [n, k] => [k, n].
 Tensor Transposed(const Tensor& matrix) {
@@ -87,7 +87,7 @@ std::string WhyNotDynamic(const Graph& graph, NodeId id) {
                      !attributes.Bool("transpose_a", false);
   if (!plain) return "a residual, a factor or a transposed operand is fused into it";
   const int64_t depth = weights->dims()[attributes.Bool("transpose_b", false) ? 1 : 0];
-  if (depth > kLongestRow) return Concat("sums of ", depth, " products of bytes may not fit into 32 bits");
+  if (depth > kLongestRow) return Concat("sums of ", depth, " products of 8-bit integers may not fit into 32 bits");
   return std::string(StdView(QuantizationOfWeights(*weights, -1, kFullWeights).status().message()));
 }
 

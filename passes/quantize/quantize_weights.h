@@ -1,7 +1,7 @@
 // op(x, w)  =>  op(x, dequantize_linear(constant of s8))
 //
-// for the nodes that are named: weights alone, which need no ranges. Everything is computed in the type in which it was;
-// the file has a fourth of the bytes, and whoever plans it folds the numbers back.
+// for the named nodes: weight-only quantization, which needs no ranges. Everything is computed in the type that it had;
+// the file has a fourth of the size, and the plan of the file folds the weights back to f32.
 #ifndef HALFTONE_PASSES_QUANTIZE_QUANTIZE_WEIGHTS_H_
 #define HALFTONE_PASSES_QUANTIZE_QUANTIZE_WEIGHTS_H_
 
@@ -22,7 +22,7 @@ struct WeightInput {
 };
 
 // Of conv, matmul, gemm, conv_transpose: the weights; of gather: a table of rows; of lstm, gru, rnn: both matrices, with
-// one scale a row of a gate for all directions. Constants of finite f32 and rank 2 or more; empty where there is none.
+// one scale per row of a gate for all directions. Constants of finite f32 and rank 2 or more; empty where there is none.
 std::vector<WeightInput> WeightInputsOf(const Graph& graph, NodeId id);
 
 // Symmetric, from -127 to 127.

@@ -1,4 +1,4 @@
-// Weights alone as bytes: the text that comes out, answers before and after, and what the run pipeline makes of it.
+// Weight-only quantization: the text of the result, outputs before and after, and what the run pipeline makes of it.
 #include "passes/quantize/quantize_weights.h"
 
 #include <string>

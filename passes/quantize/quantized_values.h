@@ -15,17 +15,18 @@ namespace halftone {
 std::shared_ptr<const Quantization> QuantizationOf(const Graph& graph, NodeId id);
 
 // Gives a quantization to the integers that a quantize_linear makes or a dequantize_linear reads, wherever that changes
-// no answer: all who make or read them pass integers (PassesIntegers), or move them (QuantizedRole::kMove), and then
-// what is moved gets the same one. Where two nodes say two things, the first quantize_linear is right, without one the
-// first dequantize_linear.
+// no output: their producer and all consumers pass integers (PassesIntegers), or move them (QuantizedRole::kMove), and
+// then the moved values get the same quantization. Where two nodes differ, the first quantize_linear decides, without one
+// the first dequantize_linear.
 void AnnotateIntegers(GraphEditor& edit);
 
-// Takes them away again where nobody computes with them: all who make or read them, and what is moved from or to them,
-// pass integers or move them. Not where one of them is in `kept`: a mover that the target was asked about.
+// Removes the quantization again from integers that no node computes with: their producer and consumers, and those of the
+// values that are moved from or to them, pass integers or move them. Not where one of these is in `kept`: a mover that the
+// target was asked about.
 void ForgetUnusedQuantizations(GraphEditor& edit, const std::set<NodeId>& kept);
 
-// The integers behind a real number: the input of its dequantize_linear, if that says of them what their quantization
-// says; else kNoValue. REQUIRES: AnnotateIntegers
+// The integers of a real number: the input of its dequantize_linear, if its scale and zero point are those of their
+// quantization; else kNoValue. REQUIRES: AnnotateIntegers
 ValueId IntegersOf(const Graph& graph, ValueId number);
 
 // The quantize_linear that alone reads this value, and says of its result what the result's quantization (one scale)

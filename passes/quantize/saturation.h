@@ -1,4 +1,4 @@
-// The saturation certificate of a quantized graph: of each contraction of bytes with constant weights whether sums of
+// The saturation check of a quantized graph: for each int8 contraction with constant weights whether sums of
 // pairs of products fit into 16 bits, which is how CPUs without VNNI compute them (ir/pair_sums.h). CPUs with VNNI add
 // in 32 bits and need no proof.
 #ifndef HALFTONE_PASSES_QUANTIZE_SATURATION_H_
@@ -17,7 +17,7 @@ namespace halftone {
 enum class Saturation : uint8_t {
   kCannot,       // proved from the weights
   kSevenBits,    // cannot, as no weight is beyond 63
-  kSixteenBits,  // there is a pair that does not fit: a kernel of ours widens the bytes and adds in 32 bits
+  kSixteenBits,  // there is a pair that does not fit: a kernel of ours widens the integers and adds in 32 bits
   kMay,          // there is one, and no kernel of ours takes it there: it runs in f32
   // Activations of s8 of a recurrent layer or of matmul_integer and its like: oneDNN halves the weights there; runs in
   // f32. Others read them as u8 of 128 more.
@@ -35,7 +35,7 @@ struct SaturationCertificate {
 };
 
 // Of a graph as files hold it, in topological order: of each conv, conv_transpose, matmul, gemm and recurrent layer whose
-// data is u8 or s8 behind a dequantize_linear and whose weights are a constant of s8 behind one; and of each
+// data is u8 or s8 before a dequantize_linear and whose weights are a constant of s8 before one; and of each
 // matmul_integer, matmul_integer_to_float and conv_integer with constant weights.
 std::vector<SaturationCertificate> CertifySaturation(const Graph& graph);
 

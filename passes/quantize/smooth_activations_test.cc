@@ -36,10 +36,10 @@ ValueRanges Seen(const Graph& graph, const std::vector<std::string>& names) {
   Graph watched = graph;
   GraphEditor edit(watched);
   for (const std::string& name : names) edit.AddGraphOutput("seen:" + name, graph.FindValue(name));
-  const std::vector<Tensor> answers = reference::EvaluateGraph(watched, reference::RandomInputs(graph, kSeed)).value();
+  const std::vector<Tensor> values = reference::EvaluateGraph(watched, reference::RandomInputs(graph, kSeed)).value();
   ValueRanges ranges;
   for (size_t i = 0; i < names.size(); ++i) {
-    const Tensor& tensor = answers[graph.outputs().size() + i];
+    const Tensor& tensor = values[graph.outputs().size() + i];
     const std::vector<float> numbers = tensor.ToFloats();
     ValueRange range{.min = *std::ranges::min_element(numbers), .max = *std::ranges::max_element(numbers)};
     range.observed_min = range.min;

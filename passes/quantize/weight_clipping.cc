@@ -23,7 +23,7 @@ float ShareOf(int candidate) { return 1 - kStep * static_cast<float>(candidate);
 // Of weights in parts of the largest magnitude. In f32, in lanes that the compiler can put side by side.
 double ErrorOf(std::span<const float> weights, std::span<const float> importance, float share, float limit) {
   constexpr size_t kLanes = 8;
-  constexpr float kRounds = 12582912.0f;  // 1.5 * 2^23: adding it leaves no bits behind the point
+  constexpr float kRounds = 12582912.0f;  // 1.5 * 2^23: adding it leaves no fraction bits
   const float step = share / limit, steps = limit / share;
   std::array<float, kLanes> sums = {};
   const auto add = [&](size_t i, size_t lane) {

@@ -135,8 +135,7 @@ ValueId AddQuantizePair(GraphEditor& edit, ValueId value, DataType type, const Q
   const ValueId scale = edit.AddConstant("", ScaleTensor(quantization));
   const ValueId zero = edit.AddConstant("", ZeroPointTensor(quantization, type));
   const Shape shape = graph.shape(value);
-  const ValueId integers =
-      graph.output(edit.Add(OpKind::kQuantizeLinear, "", {value, scale, zero}, {type, shape, ""}));
+  const ValueId integers = graph.output(edit.Add(OpKind::kQuantizeLinear, "", {value, scale, zero}, {type, shape, ""}));
   return graph.output(
       edit.Add(OpKind::kDequantizeLinear, "", {integers, scale, zero}, {DataType::kFloat32, shape, ""}));
 }

@@ -99,7 +99,7 @@ v1::Calibration ToProto(const CalibrationSummary& summary) {
   std::error_code error;
   const uintmax_t size = std::filesystem::file_size(summary.path, error);
   if (!error) proto.mutable_file()->set_size_bytes(static_cast<int64_t>(size));
-  for (const auto& [value, channels] : summary.silent_channels) {
+  for (const auto& [value, channels] : summary.always_zero_channels) {
     v1::AlwaysZeroChannels* row = proto.add_always_zero_channels();
     row->set_tensor(value);
     row->set_channels(channels);

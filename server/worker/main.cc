@@ -41,7 +41,7 @@ WorkerMessage Describe() {
   return message;
 }
 
-// A disk that is full costs the files, not the answer.
+// On a full disk the files are missing, not the reply.
 void AddFailureFiles(const absl::Status& failure, const std::string& work_dir, WorkerMessage& message) {
   for (const FailureFile& file : FilesOfFailure(failure)) {
     const std::string path = Concat(work_dir, "/", file.name);

@@ -25,7 +25,7 @@ struct ProfiledModel {
 absl::StatusOr<ProfiledModel> ProfileVariants(const OptimizeOptions& options, const std::vector<VariantKind>& kinds,
                                               ProcessChildRunner& children, const ProgressCallback& progress);
 
-// oneDNN's lines of one inference of each variant in the order of execution; behind each the commands that repeat it,
+// oneDNN's lines of one inference of each variant in the order of execution; after each the commands that repeat it,
 // in lines that begin with '#'.
 std::string VerboseText(const v1::Profile& profile);
 

@@ -80,7 +80,7 @@ def _(t):
     without_calibration(t, report, out)
     int8, file = variant(report, "int8"), out / "layers.int8.onnx"
     t.check(file.stat().st_size < 0.3 * path.stat().st_size, f"{file.stat().st_size} bytes of {path.stat().st_size}")
-    t.contains(int8["summary"], "mode weights")
+    t.contains(int8["summary"], "mode weight-only")
     t.equal([rule for rule in rules(report).values() if rule == "int8.weights"], ["int8.weights"] * 3)
     t.check(all(n["src_type"] in ("f32", "") for n in int8["nodes"] if n["op"].startswith("matmul")), f"{int8['nodes']}")
     sqnr = int8["fidelity"][0]["sqnr_db"]

@@ -37,7 +37,7 @@ def _(t):
         int8 = variant(report, "int8")
         layers = {d["op"]: d for d in int8["decisions"] if d["op"] in ("lstm", "gru")}
         t.equal({op: (d["precision"], d["rule"]) for op, d in layers.items()}, dict.fromkeys(("lstm", "gru"), ("int8", "int8.recurrent")))
-        t.contains(layers["lstm"]["reason"], "weights of the state")
+        t.contains(layers["lstm"]["reason"], "recurrent weights")
         t.check(int8["int8_share"] > 0.99, f"{int8['int8_share']} of the multiply-adds are int8")
         sqnr = int8["fidelity"][0]["sqnr_db"]
         t.check(LEAST_DECIBELS <= sqnr < 90, f"{sqnr} dB")
