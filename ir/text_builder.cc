@@ -49,9 +49,6 @@ absl::StatusOr<Graph> Builder::Build() {
     for (const Declared& declared : statement.outputs)
       specs.push_back({declared.type, declared.shape, NameOf(declared.key), declared.quantization});
     if (!statement.has_name && !specs.empty() && statement.outputs[0].key != "_") statement.node.name = specs[0].name;
-    for (ValueSpec& spec : specs) {
-      if (spec.name == "_") spec.name.clear();
-    }
     const NodeId id = edit.AddNode(statement.node, std::move(specs));
     for (size_t i = 0; i < statement.outputs.size(); ++i) {
       const std::string& key = statement.outputs[i].key;

@@ -14,7 +14,11 @@ namespace {
 constexpr int kMaxNesting = 24;      // of graphs in attributes
 constexpr int kMaxCallNesting = 64;  // of ops in operands
 
-std::string KeyOf(const Token& token) { return token.kind == TokenKind::kTemporary ? "%" + token.text : token.text; }
+std::string KeyOf(const Token& token) {
+  if (token.kind == TokenKind::kTemporary) return "%" + token.text;
+  const bool looks_special = token.text == "_" || token.text.starts_with('%') || token.text.starts_with('"');
+  return token.kind == TokenKind::kString && looks_special ? "\"" + token.text : token.text;
+}
 
 class Parser {
  public:
@@ -81,7 +85,7 @@ absl::Status Parser::ParseInputs() {
     Declared declared;
     declared.key = KeyOf(lexer_.token());
     if (lexer_.token().kind != TokenKind::kTemporary) {
-      HALFTONE_ASSIGN_OR_RETURN(declared.key, values_.ParseAnyName());
+      HALFTONE_RETURN_IF_ERROR(values_.ParseAnyName().status());
     } else {
       lexer_.Advance();
     }
@@ -110,7 +114,7 @@ absl::Status Parser::ParseReturn() {
     if (lexer_.TryPunctuation('=')) {
       const ByName* name = std::get_if<ByName>(&item.operand);
       if (name == nullptr || NameOf(name->key).empty()) return lexer_.Error("a name before '='");
-      item.name = name->key;
+      item.name = NameOf(name->key);
       HALFTONE_ASSIGN_OR_RETURN(item.operand, ParseOperand(0));
     }
     parsed_.returns.push_back(std::move(item));
@@ -140,11 +144,11 @@ absl::StatusOr<std::vector<Declared>> Parser::ParseDeclared(Token first) {
     result.push_back(std::move(declared));
     if (!lexer_.TryPunctuation(',')) break;
     declared = Declared();
+    declared.key = KeyOf(lexer_.token());
     if (lexer_.token().kind == TokenKind::kTemporary) {
-      declared.key = KeyOf(lexer_.token());
       lexer_.Advance();
     } else {
-      HALFTONE_ASSIGN_OR_RETURN(declared.key, values_.ParseAnyName());
+      HALFTONE_RETURN_IF_ERROR(values_.ParseAnyName().status());
     }
   }
   HALFTONE_RETURN_IF_ERROR(lexer_.Expect('='));

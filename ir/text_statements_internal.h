@@ -24,7 +24,8 @@ using Operand = std::variant<Absent, ByName, NestedCall, Tensor>;
 
 // A value that a statement makes.
 struct Declared {
-  std::string key;  // name, '%' and a number, "_" for absent, "" for nested
+  std::string
+      key;  // name, '%' and a number, "_" for absent, "" for nested; '"' and a name that looks like one of these
   bool annotated = false;
   DataType type = DataType::kUnknown;
   Shape shape;
@@ -45,8 +46,11 @@ struct ReturnItem {
   Operand operand;
 };
 
-// The name that a key gives its value: none for temporaries ("%12").
-inline std::string NameOf(const std::string& key) { return key.empty() || key[0] == '%' ? "" : key; }
+// The name that a key gives its value: none for temporaries ("%12") and absent ones ("_").
+inline std::string NameOf(const std::string& key) {
+  if (key.empty() || key[0] == '%' || key == "_") return "";
+  return key[0] == '"' ? key.substr(1) : key;
+}
 
 // One graph.
 struct ParsedGraph {

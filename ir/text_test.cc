@@ -88,6 +88,24 @@ TEST(Text, WeightsMayLieBesideTheText) {
   EXPECT_EQ(ParseGraph(text).status().code(), absl::StatusCode::kInvalidArgument) << "without the weights";
 }
 
+TEST(Text, NamesMayLookLikeTemporariesAndAbsentValues) {
+  const std::string text = R"(graph ("%1": f32[2]) {
+  "_": f32[2] = relu("%1")
+  "\"q": f32[2] = relu("_")
+  %9: f32[2] = add("\"q", "%1")
+  return "%2"=%9, "_"
+}
+)";
+  const absl::StatusOr<Graph> graph = ParseGraph(text);
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_TRUE(graph->HasName("%1") && graph->HasName("_") && graph->HasName("\"q"));
+  EXPECT_EQ(graph->outputs()[0].name, "%2");
+  const std::string printed = PrintGraph(*graph);
+  const absl::StatusOr<Graph> again = ParseGraph(printed);
+  ASSERT_TRUE(again.ok()) << again.status() << printed;
+  EXPECT_EQ(PrintGraph(*again), printed);
+}
+
 TEST(Text, ValuesMayBeReadBeforeTheyAreMade) {
   ExpectStable(R"(
     graph layout=channels_last (x: f32[]) {

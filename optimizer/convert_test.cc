@@ -205,20 +205,5 @@ TEST(ReasonOf, PartsHaveTheReasonOfTheWhole) {
   EXPECT_EQ(ReasonOf("a", reasons).rule, "conversion.made");
 }
 
-TEST(CountConversionSteps, OnlyWhatConvertsAndRuns) {
-  const auto step = [](std::string op, std::string kernel, std::string src, std::string dst) {
-    NodeResult node;
-    node.step.op = std::move(op);
-    node.step.kernel = std::move(kernel);
-    node.step.src_type = std::move(src);
-    node.step.dst_type = std::move(dst);
-    return node;
-  };
-  EXPECT_EQ(CountConversionSteps({step("cast", "copy", "f32", "bf16"), step("reorder", "jit", "bf16", "f32"),
-                                  step("reorder", "jit", "f32", "f32"), step("cast", "constant", "f32", "bf16"),
-                                  step("cast", "copy", "s64", "f32"), step("conv", "jit", "bf16", "f32")}),
-            2);
-}
-
 }  // namespace
 }  // namespace halftone

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/files.h"
+#include "base/status.h"
 #include "base/strings.h"
 #include "formats/npz/npz.h"
 #include "gmock/gmock.h"
