@@ -154,8 +154,8 @@ void AddBench(CLI::App& app, Action* action) {
   command
       .add_option("--out", flags->out, "folder for report.json; of several models for one folder each (default: none)")
       ->type_name("DIR");
-  AddModelFormatFlags(command, &flags->model);
   AddShapeFlags(command, &flags->benchmark);
+  AddModelFormatFlags(command, &flags->model);
   AddPrecisionFlags(command, "variants to measure besides fp32 (default: none)", &flags->policy);
   AddInt8Flags(command, &flags->int8);
   command.option_defaults()->group(kEvaluationGroup);

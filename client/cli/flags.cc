@@ -57,7 +57,6 @@ void AddModelFlags(CLI::App& app, ModelFlags* flags) {
                  "the model: .onnx, .pb or .pbtxt of a TensorFlow GraphDef, or the folder of a SavedModel")
       ->required()
       ->type_name("");
-  AddModelFormatFlags(app, flags);
 }
 
 void AddModelFormatFlags(CLI::App& app, ModelFlags* flags) {

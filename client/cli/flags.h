@@ -66,7 +66,7 @@ struct PolicyFlags {
 
 // Each puts its flags into their groups of the help; groups are printed in the order in which they come first.
 void AddServerFlags(CLI::App& app, ServerFlags* flags);
-void AddModelFlags(CLI::App& app, ModelFlags* flags);          // MODEL, and:
+void AddModelFlags(CLI::App& app, ModelFlags* flags);          // MODEL
 void AddModelFormatFlags(CLI::App& app, ModelFlags* flags);    // --format, --signature, --output-name
 void AddShapeFlags(CLI::App& app, BenchmarkFlags* flags);      // --batch, --dim
 void AddThreadsFlag(CLI::App& app, BenchmarkFlags* flags);     // --threads

@@ -95,6 +95,7 @@ void AddInspect(CLI::App& app, Action* action) {
   CLI::App& command = *app.add_subcommand("inspect", "describe a model: inputs, outputs, ops; or its precision plan");
   command.footer(kExample);
   AddModelFlags(command, &flags->model);
+  AddModelFormatFlags(command, &flags->model);
   command.option_defaults()->group(kDisplayGroup);
   CLI::Option* text = command.add_flag("--text", flags->text, "the graph's text form instead of the summary");
   command.add_flag("--weights", flags->weights, "with --text: all constants");

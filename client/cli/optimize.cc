@@ -136,6 +136,7 @@ void AddOutputFlags(CLI::App& command, Flags* flags) {
   AddModelFlags(command, &flags->model);
   command.add_option("--out", flags->out, "folder for the variants and report.json (default: .)")->type_name("DIR");
   AddShapeFlags(command, &flags->benchmark);
+  AddModelFormatFlags(command, &flags->model);
 }
 
 void AddEvaluationFlags(CLI::App& command, Flags* flags) {

@@ -86,6 +86,7 @@ void AddProfile(CLI::App& app, Action* action) {
   command.footer(kExample);
   AddModelFlags(command, &flags->model);
   AddShapeFlags(command, &flags->benchmark);
+  AddModelFormatFlags(command, &flags->model);
   AddPrecisionFlags(command, "variants to profile (default: fp32,bf16)", &flags->policy);
   AddInt8Flags(command, &flags->int8);
   command.option_defaults()->group(kEvaluationGroup);

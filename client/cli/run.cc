@@ -66,6 +66,7 @@ void AddRun(CLI::App& app, Action* action) {
       ->allow_extra_args(false)
       ->type_name("NAME=FILE.npy");
   command.add_option("--out", flags->out, "folder for the outputs (default: .)")->type_name("DIR");
+  AddModelFormatFlags(command, &flags->model);
   command.add_flag("--fuse", flags->fuse,
                    "optimize the graph first; without it the unmodified model runs, an int8 file in fp32");
   AddThreadsFlag(command, &flags->benchmark);
