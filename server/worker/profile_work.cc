@@ -54,7 +54,7 @@ void AddStep(const StepProfile& step, const PlanProfile& plan, int threads, v1::
   if (us <= 0) return;
   proto->set_gflops(step.flop / us * kGiga);
   proto->set_gbps(step.bytes / us * kGiga);
-  if (const double peak = PeakOf(plan, step.product_type); peak > 0) proto->set_peak_share(proto->gflops() / peak);
+  if (const double peak = PeakOf(plan, step.compute_type); peak > 0) proto->set_peak_share(proto->gflops() / peak);
 }
 
 }  // namespace
