@@ -41,7 +41,7 @@ Layout LayoutOf(const RecurrentProblem& p, const std::vector<RecurrentDirection>
   size_t matmul = 0;  // one runs at a time
   for (const RecurrentDirection& d : directions) {
     for (const PrepackedMatMul* one : {&d.from_x, &d.from_x_rest, &d.from_h, &d.from_reset})
-      matmul = std::max(matmul, one->scratch_quantization());
+      matmul = std::max(matmul, one->scratch_bytes());
   }
   layout.matmul = part(static_cast<int64_t>(matmul), 1);
   layout.end = at;
@@ -53,7 +53,7 @@ class RecurrentStep final : public Step {
   RecurrentStep(RecurrentProblem problem, std::vector<RecurrentDirection> directions, RecurrentNeeds needs)
       : p_(std::move(problem)), directions_(std::move(directions)), needs_(needs), layout_(LayoutOf(p_, directions_)) {}
 
-  size_t scratch_quantization() const { return layout_.end; }
+  size_t scratch_bytes() const { return layout_.end; }
 
   StepFacts facts() const override {
     StepFacts facts;
@@ -282,7 +282,7 @@ class RecurrentStep final : public Step {
 void SetRecurrentStep(RecurrentProblem problem, std::vector<RecurrentDirection> directions, RecurrentNeeds needs,
                       Prepared& prepared) {
   auto step = std::make_unique<RecurrentStep>(std::move(problem), std::move(directions), needs);
-  prepared.scratch_quantization = step->scratch_quantization();
+  prepared.scratch_bytes = step->scratch_bytes();
   prepared.step = std::move(step);
 }
 

@@ -41,7 +41,7 @@ struct RecurrentNeeds {
   int x = -1, lengths = -1, h = -1, c = -1, attention = -1;
 };
 
-// Fills prepared.step and prepared.scratch_quantization.
+// Fills prepared.step and prepared.scratch_bytes.
 void SetRecurrentStep(RecurrentProblem problem, std::vector<RecurrentDirection> directions, RecurrentNeeds needs,
                       Prepared& prepared);
 
