@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 namespace halftone::graphdef {
@@ -12,10 +14,10 @@ void SayWhatIsMeant(const NodeContext& context, ConvertedNode& result) {
     const int input = result.inputs.size() > 1 ? result.inputs[1] : kAbsentInput;
     return input < 0 ? std::nullopt : context.constant_ints(input);
   };
-  if (Info(node.op).group == OpGroup::kReduce) {
+  const std::span<const std::string_view> names = Info(node.op).attributes;
+  if (std::ranges::find(names, "noop_with_empty_axes") != names.end()) {
     const auto axes = ints();
-    const bool names_some = axes.has_value() && !axes->empty();
-    if (!names_some && RowsOf(node.op).front()->order.empty()) node.attributes.Set("noop_with_empty_axes", true);
+    if (!axes.has_value() || axes->empty()) node.attributes.Set("noop_with_empty_axes", true);
   } else if (node.op == OpKind::kReshape) {
     const auto dims = ints();
     const bool has_zero = !dims.has_value() || std::find(dims->begin(), dims->end(), 0) != dims->end();

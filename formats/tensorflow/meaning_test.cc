@@ -47,6 +47,7 @@ TEST(Meaning, AnEmptyListOfAxesIsNoAxis) {
   for (const char* empty : {"xi", "xe"})
     EXPECT_TRUE(Imported("Sum", empty, kFloat).attributes.Bool("noop_with_empty_axes", false));
   EXPECT_FALSE(Imported("Sum", "xn", kFloat).attributes.has("noop_with_empty_axes"));
+  EXPECT_TRUE(Imported("L2Loss", "x", kFloat).attributes.empty());  // has no axes
 }
 
 TEST(Meaning, ADimensionOfZeroIsZero) {
@@ -78,8 +79,10 @@ TEST(Meaning, WhatTensorFlowDoesNotMeanIsNotWritten) {
       {"graph (x: f32[2,3], s: s32[2]) { return y=reshape(x, s) {allowzero=true} }", ""},
       {"graph (x: f32[2,3], s: s32[2]) { return y=reshape(x, s) }", "copies dimensions where the shape has 0"},
       {"graph (x: f32[2,3]) { return y=reshape(x, [3, 2]) }", ""},
-      {"graph (i: s32[2]) { v = const f32[2] {0, 1}  return y=one_hot(i, 4:s32, v) {wrap_negative=false} }", ""},
-      {"graph (i: s32[2]) { v = const f32[2] {0, 1}  return y=one_hot(i, 4:s32, v) }", "this form of the op"},
+      {"graph (i: s32[2]) { v = const f32[2] {0, 1}  return y=one_hot \"OneHot\" (i, 4:s32, v) {wrap_negative=false} }",
+       ""},
+      {"graph (i: s32[2]) { v = const f32[2] {0, 1}  return y=one_hot \"OneHot\" (i, 4:s32, v) }",
+       "this form of the op"},
       {"graph (x: f32[2,3,4,5]) { n = const s32[2] {6, 4} return y=resize(x, _, _, n) {mode=\"nearest\", axes=[1, 2], "
        "coordinate_transformation_mode=\"asymmetric\", nearest_mode=\"floor\"} }",
        ""},

@@ -232,10 +232,13 @@ TEST(ListsPlanner, GraphDefCountsItsConstantsAsTensorFlowDoes) {
 TEST(ListsPlanner, IntelsListsHaveFusedOpsAndMarkWhatFollows) {
   const char* text = R"(graph layout=channels_last (x: f32[2,5,4,3]) { w = const f32[1,1,3,3]  k = const f32[3]
       a = conv(x, w, k) {layout="NHWC", weights_layout="HWIO", activation="relu"}  b = tanh(a)  return y=exp(b) })";
-  const Planned p(text, {.lists_variant = ListsVariant::kItex});
+  static constexpr FileDialect kItex = {.fused_op = [](const Graph& g, NodeId node) -> std::string_view {
+    return g.node(node).attributes.has("activation") ? "_ITEXFusedConv2D" : "";
+  }};
+  const Planned p(text, {.fused_as = &kItex, .lists_variant = ListsVariant::kItex});
   EXPECT_EQ(p.Of("a").reason, "allow list: _ITEXFusedConv2D");
   EXPECT_EQ(p.Of("b").step, "infer-after");
-  const Planned q(text, {.mark_infer_after_allow = false, .lists_variant = ListsVariant::kItex});
+  const Planned q(text, {.fused_as = &kItex, .mark_infer_after_allow = false, .lists_variant = ListsVariant::kItex});
   EXPECT_EQ(q.Marked(), "a");
 }
 
