@@ -1,6 +1,7 @@
 // Named passes: how their text is read, and what no golden case can show: bounds of what rounding does, and that
 // quantized weights are written and read back in both formats.
 
+#include "formats/dialects.h"
 #include "passes/transforms/named_passes.h"
 
 #include <algorithm>
@@ -80,7 +81,7 @@ absl::StatusOr<Graph> After(const std::string& text, const std::string& pass) {
   const absl::StatusOr<Pipeline> pipeline = MakePipelineByName(pass);
   if (!pipeline.ok()) return pipeline.status();
   const PermissiveTarget target;
-  PassContext context{.target = target};
+  PassContext context{.target = target, .file = &FileDialectOf(*graph)};
   if (absl::Status status = pipeline->Run(*graph, context); !status.ok()) return status;
   return graph;
 }
@@ -99,7 +100,7 @@ float Moved(const Graph& a, const Graph& b) {
 }
 
 std::string Net(const char* format) {
-  return std::string("graph ") + format +
+  return std::string("graph format=") + format +
          " (x: f32[4,32]) { w = const f32[32,48]  v = const f32[48,8]  h = relu(matmul(x, w))  return y=matmul(h, v) }";
 }
 
@@ -165,7 +166,7 @@ TEST(QuantizeWeights, IsWrittenAndReadBackInBothFormats) {
 TEST(NamedPasses, SortedFilesAreInExecutionOrder) {
   for (const char* format : {"onnx", "graphdef"}) {
     const std::string text =
-        "graph " + std::string(format) + " (x: f32[2,3]) { y = tanh(a) name=\"y\"  a = relu(x) name=\"a\"  return y }";
+        "graph format=" + std::string(format) + " (x: f32[2,3]) { y = tanh(a) name=\"y\"  a = relu(x) name=\"a\"  return y }";
     const absl::StatusOr<Graph> sorted = After(text, "sort_by_execution_order");
     ASSERT_TRUE(sorted.ok()) << sorted.status();
     const absl::StatusOr<std::string> file = ExportModel(*sorted);
