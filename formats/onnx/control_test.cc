@@ -205,12 +205,12 @@ std::string Numbers(int count) {
 }
 
 TEST(Control, WeightsOfABranchAreReadByNameInside) {
-  const std::string weights = "a = Constant<value = float[100] {" + Numbers(100) + "}>()";
-  const onnx::ModelProto model = Model(13, "agraph (bool c, bool d, float[100] x) => (float[100] y) { y = If(c) <" +
-                                               ("then_branch = t () => (float[100] u) { " + weights + R"(
-        b = If(d) <then_branch = tt () => (float[100] v) { v = Add(x, a) },
-                   else_branch = te () => (float[100] w) { w = Sub(x, a) }>
-        u = Mul(b, a) }, else_branch = e () => (float[100] z) { z = Identity(x) }> })"));
+  const std::string weights = "a = Constant<value = float[1000] {" + Numbers(1000) + "}>()";
+  const onnx::ModelProto model = Model(13, "agraph (bool c, bool d, float[1000] x) => (float[1000] y) { y = If(c) <" +
+                                               ("then_branch = t () => (float[1000] u) { " + weights + R"(
+        b = If(d) <then_branch = tt () => (float[1000] v) { v = Add(x, a) },
+                   else_branch = te () => (float[1000] w) { w = Sub(x, a) }>
+        u = Mul(b, a) }, else_branch = e () => (float[1000] z) { z = Identity(x) }> })"));
   const onnx::ModelProto back = Exported(Imported(model));
   const onnx::GraphProto then = Subgraph(back, "then_branch");
   EXPECT_EQ(then.node(0).op_type(), "Constant");
