@@ -236,36 +236,6 @@ TEST_F(JobTest, OptionsThatFitNoModelAreSaidAtOnce) {
   EXPECT_THAT(CheckOptions(options_).message(), HasSubstr("no_such_pass"));
 }
 
-TEST_F(JobTest, EachFileIsImportedAndOptimizedOnceByAProcessThatNeedsIt) {
-  options_.precisions = {VariantKind::kBf16, VariantKind::kInt8};
-  options_.benchmark.skip = false;
-  options_.benchmark.rounds = 3;
-  options_.benchmark.round_seconds = 0.01;
-  const absl::StatusOr<OptimizeResult> result = Run();
-  ASSERT_TRUE(result.ok()) << result.status();
-  // The model by the job, then each of the four files by the process that evaluates it; rounds import nothing.
-  EXPECT_EQ(result->work.imports, 5);
-  // fp32 and int8 share one optimization, bf16 is fused by its plan; then each of the three written files.
-  EXPECT_EQ(result->work.optimizations, 5);
-  double seconds = 0;
-  std::vector<std::string> stages;
-  for (const StageTime& stage : result->stages) {
-    stages.push_back(stage.stage);
-    seconds += stage.seconds;
-  }
-  EXPECT_THAT(stages, ::testing::ElementsAre("import", "optimize", "calibrate", "convert", "export", "evaluate",
-                                             "compare", "measure"));
-  EXPECT_GT(seconds, 0.15) << "fifteen rounds";
-  for (const VariantResult& variant : result->variants) {
-    ASSERT_TRUE(variant.benchmark.has_value());
-    EXPECT_THAT(variant.benchmark->invalid_reasons, Not(::testing::Contains(HasSubstr("outputs while timed"))));
-    EXPECT_EQ(variant.benchmark->rounds[0][0].load_ms, variant.load_ms) << "of the process that imported it";
-  }
-  for (const auto& file : std::filesystem::directory_iterator(options_.out_dir)) {
-    EXPECT_THAT(file.path().filename().string(), Not(HasSubstr("prepared"))) << "removed when it was measured";
-  }
-}
-
 TEST_F(JobTest, MeasuresInRoundsAndGivesIntervals) {
   options_.benchmark.skip = false;
   options_.benchmark.rounds = 3;
