@@ -42,7 +42,7 @@ TEST(NamedPasses, TextsThatAreWrongSayWhatIsRight) {
   EXPECT_TRUE(Contains(ErrorOf("round_weights(steps=3)"), "no argument 'steps'; there are: num_steps, minimum_size"));
   EXPECT_TRUE(Contains(ErrorOf("round_weights(num_steps=many)"), "it must be a whole number of at least 1"));
   EXPECT_TRUE(Contains(ErrorOf("round_weights(num_steps=1)"), "at least 2"));
-  EXPECT_TRUE(Contains(ErrorOf("round_weights(num_steps=4, num_steps=5)"), "came twice"));
+  EXPECT_TRUE(Contains(ErrorOf("round_weights(num_steps=4, num_steps=5)"), "is given twice"));
   EXPECT_TRUE(Contains(ErrorOf("rename_op(old=Relu)"), "argument 'new' is missing"));
   EXPECT_TRUE(Contains(ErrorOf("rename_op(old)"), "must be old=VALUE"));
   EXPECT_TRUE(Contains(ErrorOf("set_device(device=a, if_default=yes)"), "true or false"));
@@ -51,7 +51,7 @@ TEST(NamedPasses, TextsThatAreWrongSayWhatIsRight) {
   EXPECT_TRUE(Contains(ErrorOf("strip_unused_nodes(name=a, type=float)"), "type is 'float'; it must be a type"));
   EXPECT_TRUE(Contains(ErrorOf("strip_unused_nodes(name=a, shape=\"1,b\")"), "shape is '1,b'; it must be numbers"));
   EXPECT_TRUE(Contains(ErrorOf("strip_unused_nodes(name=a, name=b, type_for_name=f32)"), "there are 2"));
-  EXPECT_TRUE(Contains(ErrorOf("insert_logging(op=Add)"), "no op of ours prints"));
+  EXPECT_TRUE(Contains(ErrorOf("insert_logging(op=Add)"), "there is no printing op"));
   EXPECT_FALSE(IsNamedPass("optimize"));
 }
 
@@ -184,7 +184,7 @@ TEST(RenameNode, SaysWhatCannotBeRenamed) {
   const absl::Status absent = After(text, "rename_node(old=n, new=k)").status();
   EXPECT_TRUE(Contains(std::string(absent.message()), "no node and no value has the name 'n'")) << absent;
   const absl::Status taken = After(text, "rename_node(old=m, new=y)").status();
-  EXPECT_TRUE(Contains(std::string(taken.message()), "the name 'y' is taken")) << taken;
+  EXPECT_TRUE(Contains(std::string(taken.message()), "the name 'y' is already used")) << taken;
 }
 
 constexpr char kOldBatchNorm[] = R"(

@@ -66,7 +66,7 @@ constexpr KeptCase kCases[] = {
 
     {"fuse-grouped-conv", R"(graph (x: f32[2,6,5,4]) { v = const f32[3,2,2,3]  w = const f32[3,2,2,3]
         s, t, u = split(x, _, 1)  return y=concat(conv(s, v), conv(t, w), 1), u })",
-     "not every part has a conv: 3 parts, 2 joined"},
+     "not every part has a conv: 3 parts, 2 concatenated"},
     {"fuse-grouped-conv", R"(graph (x: f32[2,4,5,4]) { v = const f32[4,1,2,3]  w = const f32[4,1,2,3]
         s, t = split(x, _, 1)  return y=concat(conv(s, v) {group=2}, conv(t, w) {group=2}, 1) })",
      "the convs are already grouped: 2 with weights OIHW"},
@@ -104,7 +104,7 @@ constexpr KeptCase kCases[] = {
     {"fuse-resize-nearest", R"(graph (x: f32[2,5,4,3]) { p, q = split(x, _, 2)  return y=concat(p, p, q, q, 2) })",
      "the parts are not single rows: 2 along 2 of 'x' f32[2,5,4,3]"},
     {"fuse-resize-nearest", R"(graph (x: f32[2,5,2,4]) { p, q = split(x, _, 2)  return y=concat(p, p, q, 2) })",
-     "the rows are not repeated equally often: 3 joined of 2"},
+     "the rows are not repeated equally often: 3 concatenated of 2"},
     {"fuse-resize-nearest", R"(graph (x: f32[2,5,2,4]) { p, q = split(x, _, 2) name="s"
         return y=concat(p, q, p, q, 2) })",
      "the rows are not in order: at 1 is output 1 of 's', not 0"},
