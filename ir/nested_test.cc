@@ -48,9 +48,9 @@ TEST(Nested, TheVerifierNamesWhatDoesNotFit) {
       {"graph (c: bool[], x: f32[2]) { y: s32[2] = if(c, x) {then=graph (x: f32[2]) { return x }, else=graph (x: "
        "f32[2]) { return x }} return y }",
        "output 0 is s32 but output 0 of 'then' is f32"},
-      {"graph (c: bool[], x: f32[2]) { y: f32[2] = if(c, x) {then=graph (x: f32[2]) { return x }, else=graph (x: "
-       "f32[2]) { return x }} return y }",
-       "its graph 'then' has another format"},
+      {"graph (c: bool[], x: f32[2]) { y: f32[2] = if(c, x) {then=graph layout=channels_last (x: f32[2]) { return x }, "
+       "else=graph (x: f32[2]) { return x }} return y }",
+       "its graph 'then' has another layout than the graph around it"},
       {LoopText("n, _, x, k", "return c, s, s") + "", ""},
       {LoopText("n, _, x, _", "return c, s, s"), "input 3 is absent"},
       {LoopText("n, _, x, k", "return c, s"), "its graph 'body' has 2 outputs, need 3"},

@@ -10,10 +10,10 @@
 //     q: u8[2,5]{0.1, 128} = relu(m)                     -- integers that stand for numbers (quantization.h): scale, zero point
 //     v: s8[3,5]{[0.5, 0.25, 0.5], 0, axis=0} = const s8[3,5]   -- one scale for each index along an axis; one zero point for
 //                                                        -- all, or [as many]
-//     t = transpose(m, [1, 0])                           -- unnamed constants stand inline: [1, 0] and 3 are s64, [1, 0]:s32, 0.5:f32
+//     t = transpose(m, [1, 0])                           -- unnamed constants stand inline: [1, 0] and 3 are s64, [1, 0]:s32, 0:u8, 0.5:f32
 //     y1, _, y2 = op(t, _) {...} ...                     -- several outputs; "_" is an absent one
 //     r = add(relu(m), b)                                -- nested ops make unnamed nodes and values
-//     o = opaque "LSTM" domain="x" (a, b) {...}          -- Node::spelling is the quoted word; known ops may have one too: add "AddV2" (a, b)
+//     o = opaque "LSTM" domain="x" (a, b) extra {...}    -- Node::spelling is the quoted word; known ops may have one too: add "AddV2" (a, b)
 //     z = relu(m) extra {_class=["loc:@w"]} name="dense/relu" device="/cpu:0" after("init") captures("h")
 //     return m, "out:0"=z                                -- outputs; name=value where the name is not the value's
 //   } header {opset=[13], ...}

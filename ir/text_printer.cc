@@ -248,8 +248,9 @@ class GraphPrinter {
       return false;
     if (graph_.IsCaptured(value) || tensor->rank() > 1 || tensor->num_elements() > 16 || HasOddNan(*tensor))
       return false;
-    return tensor->type() == DataType::kInt64 || tensor->type() == DataType::kInt32 ||
-           tensor->type() == DataType::kFloat32;
+    constexpr DataType kInlineTypes[] = {DataType::kInt64, DataType::kInt32, DataType::kInt8, DataType::kUInt8,
+                                         DataType::kFloat32};
+    return std::find(std::begin(kInlineTypes), std::end(kInlineTypes), tensor->type()) != std::end(kInlineTypes);
   }
 
   std::string Literal(const Tensor& tensor) const {

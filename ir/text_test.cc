@@ -40,7 +40,7 @@ TEST(Text, PrintsWhatWasParsed) {
 TEST(Text, RoundTripsEveryKindOfAttribute) {
   ExpectStable(R"(
     graph "g" ("x 1": f32[N,?,3] extra {doc="a\n\"b\"\x00"}) {
-      y: f32[*], _, %7: ?[*] = opaque "LSTM" domain="my.ops" ("x 1", _, [1, 2]:s32, 0.5) extra {a=true, b=-3, c=1.5, d="s", e=type:bf16,
+      y: f32[*], _, %7: ?[*] = opaque "LSTM" domain="my.ops" ("x 1", _, [1, 2]:s32, 0.5, -3:s8, [7, 255]:u8) extra {a=true, b=-3, c=1.5, d="s", e=type:bf16,
         f=shape:[N,2,?], g=tensor s64[2] {1, 2}, h=raw:"AAEC", i=[true, false], j=[1, 2], k=[1.5, nan], l=["a", "b"], m=[type:f32],
         n=[shape:[2], shape:[*]], o=ints[], p=floats[], q=strings[], r=floatbits:"7fc00001", s=inf,
         body=graph (z: f32[2]) {
@@ -60,7 +60,7 @@ TEST(Text, WeightsMayLieBesideTheText) {
       v: s8[3,40]{[0.1, 0.00123456789, 3e-08], 0, axis=0} = const s8[3,40]
       few = const f32[2] {0.1, 7}
       many = const string[17] {"a","b","c","d","e","f","g","h","i","j","k","l","m","n","o","p","q"}
-      o: f32[?] = opaque "Keeps" (x) {body=graph (a: f32[2]) {
+      o: f32[?] = opaque "Keeps" (x) extra {body=graph (a: f32[2]) {
         n = const f32[17] uniform(0, 1)
         return n
       }}

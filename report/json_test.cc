@@ -97,6 +97,7 @@ constexpr char kFull[] = R"pb(
           timer_ns: 24.5
         }
       }
+      noise: "steal"
     }
     fidelity { output: "y" sqnr_db: 42.5 cosine: 0.999 max_abs_error: 0.01 top1_agreement: 0.98 rows: 100 }
     top1_accuracy: 0.79
@@ -150,6 +151,7 @@ constexpr char kFull[] = R"pb(
       configs { config: "min-max" sqnr_db: 12.5 top1_drop: 0.25 cosine: 0.75 met: true }
     }
     saturation { node: "conv1" saturation: "7 bits" most: 32000 least: -31000 }
+    refused_by: "ONNX Runtime"
   }
   evaluation_samples: 100
   seed: 18446744073709551615
@@ -200,6 +202,8 @@ constexpr char kFull[] = R"pb(
     timer_ns: 24.5
     allowed_cores: 4
     test_slow_down: 0.5
+    noise_limits { context_switches: 20 steal: 0.125 load: 2 frequency: 0.25 }
+    noise: "load"
   }
   policy_sha256: "ef"
   samples { sha256: "12" size_bytes: 3 }
@@ -210,11 +214,13 @@ constexpr char kFull[] = R"pb(
     calibration_method: "percentile"
     source: "cache"
     file { path: "net.ranges.json" sha256: "34" size_bytes: 5 }
-    always_zero_channels { value: "conv1" channels: 2 }
+    always_zero_channels { tensor: "conv1" channels: 2 }
     not_converged: "conv2"
     seconds: 1.5
     inputs { sha256: "56" size_bytes: 7 }
   }
+  stages { stage: "import" seconds: 0.25 }
+  work { imports: 3 optimizations: 4 processes: 5 }
 )pb";
 
 constexpr char kFullJson[] = R"json({
@@ -319,6 +325,9 @@ constexpr char kFullJson[] = R"json({
               }
             ]
           }
+        ],
+        "noise": [
+          "steal"
         ]
       },
       "fidelity": [
@@ -422,6 +431,9 @@ constexpr char kFullJson[] = R"json({
           "most": 32000,
           "least": -31000
         }
+      ],
+      "refused_by": [
+        "ONNX Runtime"
       ]
     }
   ],
@@ -488,7 +500,16 @@ constexpr char kFullJson[] = R"json({
     "spin_drift": 0.03125,
     "timer_ns": 24.5,
     "allowed_cores": 4,
-    "test_slow_down": 0.5
+    "test_slow_down": 0.5,
+    "noise_limits": {
+      "context_switches": 20.0,
+      "steal": 0.125,
+      "load": 2.0,
+      "frequency": 0.25
+    },
+    "noise": [
+      "load"
+    ]
   },
   "policy_sha256": "ef",
   "samples": [
@@ -497,7 +518,7 @@ constexpr char kFullJson[] = R"json({
       "size_bytes": 3
     }
   ],
-  "dialect": "ITEX",
+  "dialect": "itex",
   "calibration": {
     "samples": 50,
     "synthetic": true,
@@ -510,7 +531,7 @@ constexpr char kFullJson[] = R"json({
     },
     "always_zero_channels": [
       {
-        "value": "conv1",
+        "tensor": "conv1",
         "channels": 2
       }
     ],
@@ -524,6 +545,17 @@ constexpr char kFullJson[] = R"json({
         "size_bytes": 7
       }
     ]
+  },
+  "stages": [
+    {
+      "stage": "import",
+      "seconds": 0.25
+    }
+  ],
+  "work": {
+    "imports": 3,
+    "optimizations": 4,
+    "processes": 5
   }
 }
 )json";

@@ -128,11 +128,6 @@ TEST(TargetRuntimes, OnnxRuntimeRunsFloat16AndMovesBf16) {
               "graph format=onnx (x: f32[2,3]) { w = const bf16[3,3]  v: f32[3,3] = cast(w)  return y=matmul(x, v) }"),
           TargetRuntime::kOnnxRuntime)
           .ok());
-  EXPECT_EQ(
-      OnnxLoadsIn(Parsed("graph format=graphdef layout=channels_last (x: f32[2]) { y = relu(x) name=\"y\"  return y }"),
-                  TargetRuntime::kOnnxRuntime)
-          .code(),
-      absl::StatusCode::kInvalidArgument);
 }
 
 TEST(TargetRuntimes, RefuseWhatTheFormatAllows) {

@@ -162,9 +162,9 @@ onnx::DataType WrittenTypes::Find(const std::string& name) const {
 }
 
 absl::Status CheckWrittenNode(const onnx::NodeProto& node, int opset, WrittenTypes& types) {
-  absl::Status status = Check(node, opset, types);
+  const absl::Status status = Check(node, opset, types);
   if (status.ok()) return status;  // most are: no text is made for them
-  return Annotate(std::move(status), Concat("the file would be invalid in opset ", opset, ": ", node.op_type()));
+  return Wrong("the file would be invalid in opset ", opset, ": ", node.op_type(), " ", StdView(status.message()));
 }
 
 }  // namespace halftone::onnx_format

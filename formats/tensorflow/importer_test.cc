@@ -70,8 +70,10 @@ const Node& NodeOf(const Graph& graph, std::string_view name) {
 }
 
 TEST(ImportGraphDef, TextUnderABinaryName) {
-  const absl::StatusOr<Graph> graph = ImportGraphDef(kInput, /*is_text=*/false, {});
-  EXPECT_TRUE(graph.ok()) << graph.status();
+  const std::string text = Concat(kInput, "node { name: 'y' op: 'Relu' input: 'x'", kFloat, "}");
+  const absl::StatusOr<Graph> graph = ImportGraphDef(text, /*is_text=*/false, {});
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_TRUE(graph->FindNode("y").valid());
   const absl::Status wrong = ImportGraphDef("node { nmae: 'x' }", /*is_text=*/false, {}).status();
   EXPECT_THAT(std::string(wrong.message()), HasSubstr("not a GraphDef in text form: line 1"));
 }

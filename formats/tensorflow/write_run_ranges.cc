@@ -147,7 +147,11 @@ absl::Status WriteDynamicQuantize(GraphWriter& out, NodeId id) {
     if (!output.valid()) continue;
     bool fits = !graph.IsOutput(output) && !graph.IsCaptured(output);
     for (const Use& use : graph.uses(output)) fits = fits && MakerOfOperand(graph, use.node) == id;
-    if (!fits) return Cannot("a scale or zero point that is computed at run time and read by more than one matmul");
+    if (!fits) {
+      return Cannot(
+          "a scale or zero point that is computed at run time and is a graph output or is read by another op than the "
+          "matmuls and dequantizations of its integers");
+    }
   }
   const std::string& name = out.NameOf(id);
   const Source x = out.Input(id, 0);

@@ -266,6 +266,19 @@ static_assert(EveryOpHasOneRow(), "add the new op to kFunctions, in the order of
 
 bool IsNumber(DataType type) { return IsFloatingPoint(type) || IsInteger(type) || type == DataType::kBool; }
 
+// `type` is known.
+absl::Status CheckInputType(Domain domain, const Port& port, int i, DataType type) {
+  const bool moved = domain == kBytes && port.type_variable != 'I' && i == 0;
+  const bool any_part = domain == kBytes && (moved || port.variadic || port.type_variable == 'T');
+  if (any_part ? ElementSize(type) > 0 : IsNumber(type)) return absl::OkStatus();
+  return absl::UnimplementedError(Concat("input '", port.name, "' is ", DataTypeName(type)));
+}
+
+absl::Status CheckOutputType(Domain domain, DataType type) {
+  if (type == DataType::kUnknown || domain != kNumbers || IsNumber(type)) return absl::OkStatus();
+  return absl::UnimplementedError(Concat("an output is ", DataTypeName(type)));
+}
+
 // Checks that required inputs are present and have types that the function supports.
 absl::Status CheckInputs(const Node& node, Domain domain, const std::vector<Tensor>& inputs) {
   const int count = static_cast<int>(inputs.size());
@@ -281,11 +294,7 @@ absl::Status CheckInputs(const Node& node, Domain domain, const std::vector<Tens
       if (!port->optional) return Error("input '", port->name, "' is absent");
       continue;
     }
-    const bool moved = domain == kBytes && port->type_variable != 'I' && i == 0;
-    const bool any_part = domain == kBytes && (moved || port->variadic || port->type_variable == 'T');
-    if (any_part ? ElementSize(type) == 0 : !IsNumber(type)) {
-      return absl::UnimplementedError(Concat("input '", port->name, "' is ", DataTypeName(type)));
-    }
+    HALFTONE_RETURN_IF_ERROR(CheckInputType(domain, *port, i, type));
   }
   return absl::OkStatus();
 }
@@ -303,9 +312,7 @@ absl::StatusOr<std::vector<DataType>> OutputTypes(const Graph& graph, const Node
              : inputs.empty()                                    ? DataType::kInt64
                                                                  : inputs[0].type();
     }
-    if (type != DataType::kUnknown && domain == kNumbers && !IsNumber(type)) {
-      return absl::UnimplementedError(Concat("an output is ", DataTypeName(type)));
-    }
+    HALFTONE_RETURN_IF_ERROR(CheckOutputType(domain, type));
     types.push_back(type);
   }
   const bool none = std::all_of(types.begin(), types.end(), [](DataType type) { return type == DataType::kUnknown; });
@@ -366,6 +373,22 @@ absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph& graph, const Node& nod
 }  // namespace
 
 bool HasReference(OpKind op) { return HasNestedGraphs(op) || kFunctions[static_cast<int>(op)].function != nullptr; }
+
+absl::Status CheckTypes(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  if (HasNestedGraphs(node.op)) return absl::OkStatus();
+  const Domain domain = kFunctions[static_cast<int>(node.op)].domain;
+  const int count = static_cast<int>(node.inputs.size());
+  for (int i = 0; i < count; ++i) {
+    const Port* port = InputPort(node.op, i, count);
+    if (port == nullptr || !node.inputs[i].valid() || graph.type(node.inputs[i]) == DataType::kUnknown) continue;
+    HALFTONE_RETURN_IF_ERROR(CheckInputType(domain, *port, i, graph.type(node.inputs[i])));
+  }
+  for (const ValueId output : node.outputs) {
+    if (output.valid()) HALFTONE_RETURN_IF_ERROR(CheckOutputType(domain, graph.type(output)));
+  }
+  return absl::OkStatus();
+}
 
 namespace {
 

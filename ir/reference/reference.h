@@ -19,6 +19,10 @@ namespace halftone::reference {
 // Whether EvaluateNode can compute this op (false for inputs, opaque and structural nodes).
 bool HasReference(OpKind op);
 
+// Whether EvaluateNode supports the types of the node's inputs and outputs; UNIMPLEMENTED names one that it does not.
+// Types that are not known yet are not checked, nor are those inside of nested graphs.
+absl::Status CheckTypes(const Graph& graph, NodeId node);
+
 // Limits for runs whose loops do not end.
 struct RunLimits {
   int64_t body_runs = kMaxBodyRuns;

@@ -21,11 +21,11 @@ namespace halftone {
 // ranges are found by the run, here and in other runtimes.
 std::string WhyNotDynamic(const Graph& graph, NodeId id);
 
-// Weights are symmetric, from -127 to 127, or of 7 bits where options.reduce_range wants it; one scale a column, or one, as
-// in GraphDefs always.
+// Weights are symmetric, from -127 to 127, or of 7 bits where options.reduce_range wants it; one scale a column, or one where
+// options.per_channel_dynamic is false, as for GraphDefs.
 class QuantizeDynamically final : public Pass {
  public:
-  // Of `options`: per_channel_weights, reduce_range. REQUIRES: WhyNotDynamic is "" for each of `nodes`
+  // Of `options`: per_channel_weights, per_channel_dynamic, reduce_range. REQUIRES: WhyNotDynamic is "" for each of `nodes`
   QuantizeDynamically(std::set<NodeId> nodes, QuantizeOptions options)
       : nodes_(std::move(nodes)), options_(std::move(options)) {}
 

@@ -79,13 +79,13 @@ TEST_F(JobsTest, CreateErrorsNameEverything) {
   v1::Job job;
   ExpectError(Create(v1::JobSpec(), &job), grpc::INVALID_ARGUMENT, "INVALID_FIELD");
   v1::JobSpec spec = InspectJob("../m.onnx");
-  spec.mutable_inspect()->set_batch(-1);
+  spec.mutable_inspect()->add_outputs("");
   const grpc::Status invalid = Create(spec, &job, std::string(65, 'x'));
   ExpectError(invalid, grpc::INVALID_ARGUMENT, "INVALID_FIELD");
   const auto bad = DetailOf<google::rpc::BadRequest>(invalid);
   ASSERT_EQ(bad.field_violations_size(), 3);
   EXPECT_EQ(bad.field_violations(0).field(), "spec.inspect.model.files[0].path");
-  EXPECT_EQ(bad.field_violations(1).field(), "spec.inspect.batch");
+  EXPECT_EQ(bad.field_violations(1).field(), "spec.inspect.outputs[0]");
   EXPECT_EQ(bad.field_violations(2).field(), "request_id");
 
   spec = v1::JobSpec();

@@ -85,7 +85,7 @@ def _(t):
 @case("a policy keeps what it says")
 def _(t):
     policy = t.folder / "policy.yaml"
-    policy.write_text("planner: lists\nnodes:\n  - match: .*block1.*\n    precision: fp32\nforce: true\n")
+    policy.write_text("planner: lists\nnodes:\n  - match: .*block1.*\n    precision: fp32\nallow_emulation: true\n")
     run = t.halftone("inspect", PB, "--precision-plan", "lists", "--policy", policy, "--json")
     t.equal(run.returncode, 0, run.stderr)
     rows = {r["node"]: r for r in json.loads(run.stdout)["rows"]}
@@ -204,7 +204,7 @@ def _(t):
         t.equal(run.returncode, 0, run.stderr)
     plain, fused = (numpy.load(t.folder / f / "scores.npy") for f in ("plain", "fused"))
     t.equal(plain.shape, (3, 10))
-    t.check(numpy.abs(plain - fused).max() <= 1e-4 * numpy.abs(plain).max(), "fusion moved the answer")
+    t.check(numpy.abs(plain - fused).max() <= 1e-4 * numpy.abs(plain).max(), "fusion changed the output")
     run = t.halftone("run", ONNX, "--out", t.folder)
     t.equal(run.returncode, 3, run.stderr)
     t.contains(run.stderr, "'image'")

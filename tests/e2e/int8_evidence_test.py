@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What backs an int8 variant: saturation certificates, the SQNR of each node alone, ranges that a server found again, its profile."""
+"""What backs an int8 variant: saturation checks, the SQNR of each node alone, ranges that a server found again, its profile."""
 
 import json
 import pathlib
@@ -24,9 +24,9 @@ def samples(t, first, end):
     return path
 
 
-@case("every layer of bytes has a certificate, in the report, as a note and in --explain-precision", needs=NUMPY)
+@case("every int8 layer has a saturation check, in the report, in --details and in --explain-precision", needs=NUMPY)
 def _(t):
-    run = t.halftone("optimize", ONNX, *INT8, "--calibration", samples(t, 0, 50), "--out", "out", "--explain-precision")
+    run = t.halftone("optimize", ONNX, *INT8, "--calibration", samples(t, 0, 50), "--out", "out", "--details", "--explain-precision")
     t.equal(run.returncode, 0, run.stderr)
     int8 = variant(json.loads((t.folder / "out" / "report.json").read_text()), "int8")
     layers = [d for d in int8["decisions"] if d["rule"] == "int8.contraction"]
@@ -37,9 +37,9 @@ def _(t):
         t.equal(fits, layer["saturation"] in ("safe", "7 bits"), layer)
         t.check(re.search(rf"{re.escape(layer['saturation'])} +{re.escape(layer['node'])} +{layer['least']} \.\. {layer['most']}", run.stdout),
                 f"{layer} is not in\n{run.stdout}")
-    t.contains(run.stdout, "int8: saturation: ")
+    t.contains(run.stdout, "int8: int16 saturation: ")
     # --explain-precision measures what it shows, where there are samples; nothing else does unasked.
-    table = run.stdout[run.stdout.index("why each node of int8 is"):].splitlines()
+    table = run.stdout[run.stdout.index("precision of each node of int8:"):].splitlines()
     for layer in layers:
         t.check("sqnr_alone_db" in layer and "result_min" in layer and "result_max" in layer, layer)
         decibels = "exact" if layer["sqnr_alone_db"] == 999 else f"{layer['sqnr_alone_db']:.1f} dB"
@@ -64,7 +64,7 @@ def _(t):
     layers = {d["node"] for d in int8["decisions"] if d["rule"] == "int8.contraction"}
     t.check(layers <= set(alone), f"{layers} and {alone}")
     t.equal(int8["goal"]["text"], "")
-    table = re.search(r"^SQNR where one node alone is int8, worst first \((\d+) of (\d+)\).*\n((?:  .*\n)+)", run.stdout, re.M)
+    table = re.search(r"^per-layer sensitivity: .*, worst first \((\d+) of (\d+)\); precision in the file:\n((?:  .*\n)+)", run.stdout, re.M)
     t.check(table, run.stdout)
     t.equal((int(table.group(1)), int(table.group(2))), (min(10, len(alone)), len(alone)))
     told = [float(line.split()[0].replace("exact", "999")) for line in table.group(3).splitlines()[:len(alone)]]
@@ -156,13 +156,13 @@ def _(t):
     t.equal([v["precision"] for v in report["variants"]], ["fp32", "int8"])
     int8 = variant(report, "int8")
     steps = [s for s in int8["steps"] if s["op"].startswith("conv") and s["src_type"] in ("u8", "s8")]
-    t.check(steps, f"no convolution of bytes: {[(s['op'], s['src_type']) for s in int8['steps']]}")
+    t.check(steps, f"no int8 convolution: {[(s['op'], s['src_type']) for s in int8['steps']]}")
     t.contains(int8["summary"], "to int8")
     t.check(not any("RANDOM" in w for w in report["warnings"]), report["warnings"])
 
     optimized, _ = t.optimize(ONNX, *INT8, "--calibration", ours, "--no-ranges-cache")
     told, wanted = report["calibration"], optimized["calibration"]
-    t.equal((told["source"], told["samples"], told["calibrator"]), ("samples", 50, "min-max"))
+    t.equal((told["source"], told["samples"], told["calibration_method"]), ("samples", 50, "min-max"))
     for key in ("always_zero_channels", "not_converged", "inputs"):
         t.equal(told[key], wanted[key], key)
     t.equal((told["file"]["sha256"], told["file"]["path"]), (wanted["file"]["sha256"], ""))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""CPUs without bfloat16 instructions, which oneDNN is told to be: the plan stays fp32 with one sentence, unless it is forced, and then says
-that it is emulated."""
+"""CPUs without bfloat16 instructions, which oneDNN is told to be: the plan stays fp32 with one sentence, unless emulation is allowed,
+and then says that it is emulated."""
 
 import pathlib
 import sys
@@ -41,7 +41,7 @@ for _isa, _flag in WITHOUT.items():
                 t.equal(bf16["fidelity"][0]["sqnr_db"], 999)
                 t.check(bf16["artifact"]["size_bytes"] > 0.9 * variant(report, "fp32")["artifact"]["size_bytes"], "a smaller file")
 
-        @case(f"{_isa}, {_planner}: forced, it is lowered, answers like bf16 and says that it is emulated")
+        @case(f"{_isa}, {_planner}: with --allow-emulation it is converted, has the outputs of bf16 and says that it is emulated")
         def _(t, isa=_isa, planner=_planner):
             for model, samples in ((ONNX, ONNX_EVAL), (PB, PB_EVAL)):
                 report, _ = optimize(t, isa, model, samples, "--planner", planner, "--allow-emulation")
@@ -61,10 +61,10 @@ def _(t):
     t.contains(run.stdout + run.stderr, "emulated")
 
 
-@case("the policy's force is the flag's")
+@case("allow_emulation of the policy is the flag's")
 def _(t):
     policy = t.folder / "policy.yaml"
-    policy.write_text("force: true\n")
+    policy.write_text("allow_emulation: true\n")
     report, _ = optimize(t, "AVX2", ONNX, ONNX_EVAL, "--policy", policy)
     t.equal(variant(report, "bf16")["emulated"], True)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Planners, rules for nodes, float16, and why each node is what it is, through the command line."""
+"""Planners, rules for nodes, float16, and the precision of each node with its reason, through the command line."""
 
 import json
 import pathlib
@@ -36,7 +36,7 @@ def _(t):
 def _(t):
     run = t.halftone("optimize", ONNX, *QUICK, "--explain-precision", "--out", "out")
     t.equal(run.returncode, 0, run.stderr)
-    t.contains(run.stdout, "why each node of bf16 is what it is:\n")
+    t.contains(run.stdout, "precision of each node of bf16:\n")
     t.contains(run.stdout, "lists.allow")
     report = json.loads((t.folder / "out" / "report.json").read_text())
     for decision in variant(report, "bf16")["decisions"]:
@@ -44,7 +44,7 @@ def _(t):
         t.contains(run.stdout, decision["reason"])
 
 
-@case("an op list of one's own must be a part of the planner's")
+@case("--op-types must be a part of the planner's list")
 def _(t):
     run = t.halftone("optimize", ONNX, "--planner", "placement", "--op-types", "conv2d,tanh", "--quiet")
     t.equal(run.returncode, 2, run.stderr)
@@ -67,7 +67,7 @@ def _(t):
     t.check(kept and all(d["precision"] == "fp32" and d["rule"] == "policy.min-precision" for d in kept), f"{kept}")
 
 
-@case("float16 is written everywhere, and run where the CPU has it or by force")
+@case("float16 is written everywhere, and run where the CPU has it or with --allow-emulation")
 def _(t):
     for model in (ONNX, GRAPHDEF):
         report, out = t.optimize(model, "--no-bench", "--precision", "fp16")

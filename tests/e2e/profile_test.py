@@ -27,21 +27,21 @@ def check_variant(t, v):
         t.check(s["name"] and s["op"] and s["kernel"] and s["src_type"] and s["dst_type"], f"{s}")
         t.check(s["median_us"] > 0 and s["isolated_us"] > 0, f"no time: {s}")
         t.check(abs(s["share"] - s["median_us"] / v["whole_us"]) < 1e-9, f"share of {s}")
-        gain = s["median_us"] if s["conversion"] else max(0, s["median_us"] - s["isolated_us"])
-        t.check(abs(s["saving_us"] - gain) < 1e-9, f"gain of {s}")
+        saving = s["median_us"] if s["conversion"] else max(0, s["median_us"] - s["isolated_us"])
+        t.check(abs(s["saving_us"] - saving) < 1e-9, f"saving of {s}")
         t.check(s["peak_share"] < 1.3, f"faster than the peak: {s}")
     order = [(s["conversion"], -s["saving_us"]) for s in v["steps"]]
-    t.equal(order, sorted(order), "sorted by gain, conversions last")
+    t.equal(order, sorted(order), "sorted by saving, conversions last")
     t.check(any(s["gflops"] > 0 and s["peak_share"] > 0 for s in v["steps"]), "nothing multiplies")
     t.equal(v["reorders"], v["verbose_reorders"])
-    t.equal([c["name"] for c in v["checks"]], ["quiet machine", "sum of steps", "outside compute steps", "reorders", "memory"])
+    t.equal([c["name"] for c in v["checks"]], ["noise", "sum of steps", "outside compute steps", "reorders", "memory"])
     t.check(v["loss"].endswith("."), v["loss"])
     t.check(v["packed_bytes"] > 0 and v["arena_bytes"] >= v["live_bytes"] > 0 and v["compile_ms"] > 0, f"{v}")
 
 
 for _model in (ONNX, PB):
 
-    @case(f"each step of {_model.name} has its time, the same alone, and what could be gained")
+    @case(f"each step of {_model.name} has its time, the same alone, and its potential saving")
     def _(t, model=_model):
         report = profile(t, model, "--allow-emulation")
         t.equal([v["precision"] for v in report["variants"]], ["fp32", "bf16"])
@@ -116,7 +116,7 @@ def _(t):
     t.equal(run.returncode, 0, run.stderr)
     t.contains(run.stdout, "digits.onnx fp32, batch 1, 1 thread: ")
     t.check(re.search(r"^and \d+ more steps$", run.stdout, re.M), run.stdout)
-    t.check(re.match(r"(Of|Nothing|The machine) .*\.$", run.stdout.splitlines()[-1]), run.stdout)
+    t.check(re.match(r"(Of|Nothing|The times) .*\.$", run.stdout.splitlines()[-1]), run.stdout)
     t.check("bf16" not in run.stdout, "bf16 was not asked for")
 
 

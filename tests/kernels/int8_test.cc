@@ -10,9 +10,9 @@
 // An integer may be another one than the reference's by one step, and only where the exact number lies within the
 // rounding of floats of the middle between the two. "loose": after another node with this freedom, by two steps at one
 // element of a hundred. "near=0.01": where what is rounded decides what is computed next, by so much. "kernel=WORD": a
-// step's kernel has it in its name; "without_vnni=WORD": on a CPU with AVX2 and without VNNI. "slow": elsewhere it may
-// be a reference function. "no_bf16": results are not bf16, where other operands are f32 and must have the result's
-// type.
+// step's kernel has it in its name, "_" in place of spaces; "without_vnni=WORD": on a CPU with AVX2 and without VNNI.
+// "slow": elsewhere it may be a reference function. "no_bf16": results are not bf16, where other operands are f32 and
+// must have the result's type.
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -47,6 +47,9 @@ struct Int8Case {
   float near = 0;
 };
 
+// Names of kernels have spaces: "int8_matmul_avx2" is "int8 matmul avx2".
+std::string KernelNameOf(const std::string& word) { return absl::StrReplaceAll(word, {{"_", " "}}); }
+
 std::vector<Int8Case> ReadInt8Cases(const std::string& path) {
   std::vector<Int8Case> cases;
   std::ifstream file(path);
@@ -75,9 +78,9 @@ std::vector<Int8Case> ReadInt8Cases(const std::string& path) {
       } else if (word.starts_with("near=")) {
         c.near = std::stof(word.substr(5));
       } else if (word.starts_with("without_vnni=")) {
-        c.without_vnni = word.substr(13);
+        c.without_vnni = KernelNameOf(word.substr(13));
       } else if (word.starts_with("kernel=")) {
-        c.kernel = word.substr(7);
+        c.kernel = KernelNameOf(word.substr(7));
       } else {
         ADD_FAILURE() << c.place << ": unknown word " << word;
       }

@@ -72,6 +72,9 @@ class ReferenceKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     if (!reference::HasReference(context.node().op)) return absl::UnimplementedError("no reference function");
+    if (const absl::Status types = reference::CheckTypes(context.graph(), context.id()); !types.ok()) {
+      return absl::UnimplementedError(Concat("reference: ", types.message()));
+    }
     Prepared prepared;
     prepared.kernel = {"reference", /*slow=*/true};
     prepared.step = std::make_unique<ReferenceStep>(context);

@@ -17,7 +17,7 @@ from wire import fields  # noqa: E402
 PEERS = ("numpy", "onnxruntime")
 BENCH = HERE.parents[2] / "bench"
 CALIBRATED = 20  # samples
-FORMS = ("operators", "qdq")
+FORMS = ("qoperator", "qdq")
 REAL_KERNELS = {"Conv", "FusedConv", "MatMul", "FusedMatMul", "MatMulIntegerToFloat", "Gemm", "FusedGemm"}
 
 

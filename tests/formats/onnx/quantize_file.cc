@@ -75,20 +75,21 @@ CalibrationSource BatchesOf(SampleSource& samples) {
 absl::Status Quantize(const Arguments& arguments) {
   HALFTONE_ASSIGN_OR_RETURN(Graph graph, LoadModel({.path = arguments.model}));
   const std::unique_ptr<const Target> machine = MakeCpuTarget();
-  const std::unique_ptr<const Target> target =
+  const std::unique_ptr<const Target> fusion =
       FusionTargetFor(WrittenFormat(graph), arguments.target_runtime, {.form = arguments.form}, *machine);
+  const Target& target = fusion == nullptr ? *machine : *fusion;
   std::unique_ptr<SampleSource> samples = RandomSamples(/*seed=*/1, /*batches=*/2);
   if (!arguments.samples.empty()) {
     HALFTONE_ASSIGN_OR_RETURN(samples, OpenSamples({SampleFile{arguments.samples, arguments.samples}}));
   }
-  HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, DimSizes(), samples->dims(), Preparation::kOptimize, *target));
+  HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, DimSizes(), samples->dims(), Preparation::kOptimize, target));
   HALFTONE_RETURN_IF_ERROR(samples->Bind(graph));
   const QuantizeOptions options =
       OptionsFor(WrittenFormat(graph), arguments.target_runtime, arguments.form, arguments.quantize);
   const CalibratorOptions calibrator{
       .integers = {.type = options.activations, .symmetric = options.symmetric_activations}};
   HALFTONE_ASSIGN_OR_RETURN(const ValueRanges ranges, CalibrateGraph(graph, BatchesOf(*samples), calibrator));
-  PassContext context{.target = *target};
+  PassContext context{.target = target};
   std::set<NodeId> nodes;
   for (const NodeId id : graph.nodes()) {
     if (graph.op(id) != OpKind::kSoftmax) nodes.insert(id);  // behind all contractions, where a plan leaves it as it is

@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "formats/dialects.h"
 #include "formats/formats.h"
+#include "formats/onnx/exporter.h"
 #include "formats/onnx/importer.h"
 #include "gtest/gtest.h"
 #include "ir/text.h"

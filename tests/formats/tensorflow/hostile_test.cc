@@ -268,7 +268,8 @@ TEST(HostileGraphDef, BytesThatAreNoGraphDef) {
   ExpectRefused(ImportBytes(bytes.substr(0, bytes.size() - 1)), "cut off");
   ExpectRefused(ImportBytes(""), "holds no nodes");
   ExpectRefused(ImportBytes("\x08\x07\x12\x04onnx"), "not a GraphDef");                  // an ONNX model's first fields
-  ExpectRefused(ImportBytes("node { name: 'x' }"), "not a GraphDef");                    // text
+  ExpectRefused(ImportBytes("node { name: 'x' }"), "node 'x' has no op");                // text is read as such
+  ExpectRefused(ImportBytes("no GraphDef at all"), "not a GraphDef in text form");
   ExpectRefused(ImportBytes(std::string("\x0a\x03\x0a\x01\xff", 5)), "not a GraphDef");  // a name that is no UTF-8
   ExpectRefused(ImportBytes(std::string(11, '\xff')), "not a GraphDef");                 // a number that does not end
   ExpectRefused(ImportBytes(std::string(200, '\x2b')), "not a GraphDef");                // groups in groups
