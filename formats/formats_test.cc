@@ -74,6 +74,13 @@ TEST(Formats, TheGraphRemembersItsFormatInItsHeader) {
   EXPECT_THAT(PrintGraph(graph), HasSubstr("graph format=graphdef ("));
 }
 
+TEST(Formats, OnnxRuntimeLoadsNoGraphDef) {
+  Graph graph = ParseGraph("graph (x: f32[2]) { y = relu(x) name=\"y\"  return y }").value();
+  EXPECT_EQ(LoadsIn(graph, TargetRuntime::kOnnxRuntime), absl::OkStatus());
+  SetFormat(graph, ModelFormat::kGraphDef);
+  EXPECT_EQ(LoadsIn(graph, TargetRuntime::kOnnxRuntime).code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST(Dialects, OfFormats) {
   EXPECT_EQ(&FileDialectOf(ModelFormat::kOnnx), &OnnxDialect());
   EXPECT_EQ(&FileDialectOf(ModelFormat::kGraphDefText, Dialect::kItex), &ItexDialect());

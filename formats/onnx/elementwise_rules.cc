@@ -151,34 +151,6 @@ absl::Status WriteGelu(NodeWriter& writer, NodeId id) {
   return absl::OkStatus();
 }
 
-// Under its name where the opset has it, else x * tanh(softplus(x)).
-absl::Status WriteMish(NodeWriter& writer, NodeId id) {
-  constexpr int kMishSince = 18;
-  Formula f(writer, id);
-  if (writer.opset() >= kMishSince) {
-    AddNamed(writer, id, "Mish", {f.x()});
-  } else {
-    AddNamed(writer, id, "Mul", {f.x(), f.Apply("Tanh", {f.Apply("Softplus", {f.x()})})});
-  }
-  return absl::OkStatus();
-}
-
-// Under its name where the opset has it, else x * hard_sigmoid(x).
-absl::Status WriteHardSwish(NodeWriter& writer, NodeId id) {
-  constexpr int kHardSwishSince = 14;
-  Formula f(writer, id);
-  if (writer.opset() >= kHardSwishSince) {
-    AddNamed(writer, id, "HardSwish", {f.x()});
-    return absl::OkStatus();
-  }
-  const std::string gate = writer.Fresh(f.x() + "_part");
-  onnx::NodeProto& sigmoid = writer.Add("HardSigmoid", {f.x()}, {gate});
-  SetFloat(sigmoid, "alpha", 1.0f / 6);
-  SetFloat(sigmoid, "beta", 0.5f);
-  AddNamed(writer, id, "Mul", {f.x(), gate});
-  return absl::OkStatus();
-}
-
 // Without attributes: it is the approximation by definition.
 absl::Status WriteFastGelu(NodeWriter& writer, NodeId id) {
   AddNamed(writer, id, "FastGelu", {writer.Read(writer.graph().input(id, 0))}).set_domain("com.microsoft");

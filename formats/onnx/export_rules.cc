@@ -236,7 +236,7 @@ absl::Status WriteResize(NodeWriter& writer, NodeId id) {
     return absl::UnimplementedError(
         Concat("tf_half_pixel_for_nn is gone since opset 13, opset ", writer.opset(), " is needed"));
   }
-  HALFTONE_ASSIGN_OR_RETURN(onnx::NodeProto* const proto, writer.WriteByRow(id, *FindRow("", "Resize")));
+  HALFTONE_ASSIGN_OR_RETURN(onnx::NodeProto* const proto, writer.WriteByRow(id, *FindRow(OpKind::kResize)));
   if (writer.opset() == 10) {  // (x, scales), asymmetric and floor
     proto->clear_input();
     proto->add_input(writer.Read(Input(node, 0)));

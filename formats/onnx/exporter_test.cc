@@ -206,12 +206,12 @@ TEST(Exporter, OpsThatPassesMakeSayWhoHoldsTheOpset) {
       a = Affine<alpha=0.5, beta=0.25>(x)  y = Relu(x) })"));
   GraphEditor edit(graph);
   const NodeId relu = graph.producer(graph.outputs()[0].value);
-  edit.SetOp(relu, *OpFromName("celu"));
+  edit.SetOp(relu, *OpFromName("mish"));
   edit.AddGraphOutput("kept", graph.FindValue("a"));
   const absl::Status status = ExportOnnx(graph).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("node 'y' (Celu) needs opset 12, the model has 7: node 'a' is passed through unchanged"));
+              HasSubstr("node 'y' (Mish) needs opset 18, the model has 7: node 'a' is passed through unchanged"));
 }
 
 TEST(Exporter, CanonicalOpsWithoutAnOperator) {

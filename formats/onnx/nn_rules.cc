@@ -101,21 +101,6 @@ int UpsampleMinOpset(const Graph& graph, const Node& node) {
   return scales != nullptr && scales->type() == DataType::kFloat32 ? 7 : 9;
 }
 
-// Of a resize that a pass has made: an Upsample before opset 10 where that means the same.
-int MadeResizeMinOpset(const Graph& graph, const Node& node) {
-  const Attributes& attributes = node.attributes;
-  const std::string mode = attributes.String("mode", "nearest");
-  const Tensor* scales = graph.ConstantTensor(Input(node, kScales));
-  const bool upsamples = (mode == "nearest" || mode == "linear") && !Input(node, 1).valid() && !Input(node, 3).valid() &&
-                         attributes.String("coordinate_transformation_mode", "half_pixel") == "asymmetric" &&
-                         attributes.String("nearest_mode", "round_prefer_floor") == "floor" && scales != nullptr &&
-                         scales->type() == DataType::kFloat32;
-  if (!upsamples) return ResizeMinOpset(graph, node);
-  const std::vector<float> factors = scales->ToFloats();
-  const bool grows = std::all_of(factors.begin(), factors.end(), [](float factor) { return factor >= 1; });
-  return grows ? UpsampleMinOpset(graph, node) : ResizeMinOpset(graph, node);
-}
-
 int GroupNormMinOpset(const Graph&, const Node& node) { return node.attributes.Bool("per_group", false) ? 18 : 21; }
 
 int GridSampleMinOpset(const Graph& graph, const Node& node) {

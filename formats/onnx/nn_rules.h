@@ -20,7 +20,6 @@ absl::Status KeepDomain(const NodeInFile& node, GraphEditor& edit, Node& canonic
 
 // --- Export: the opset that the node needs beyond what its row says.
 int UpsampleMinOpset(const Graph& graph, const Node& node);
-int MadeResizeMinOpset(const Graph& graph, const Node& node);
 int GroupNormMinOpset(const Graph& graph, const Node& node);
 int GridSampleMinOpset(const Graph& graph, const Node& node);
 int RoiAlignMinOpset(const Graph& graph, const Node& node);

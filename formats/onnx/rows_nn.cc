@@ -65,15 +65,6 @@ constexpr AttributeRow kLrnAttributes[] = {
 };
 constexpr AttributeRow kAxes[] = {{"axes", "axes", K::kInts}};
 constexpr AttributeRow kUpsampleAttributes[] = {{"mode", "mode", K::kString}};
-// Those of Resize (rows_basic.cc) that ask for a newer opset than MadeResizeMinOpset says.
-constexpr AttributeRow kMadeResizeAttributes[] = {
-    {"cubic_coeff_a", "cubic_coeff_a", K::kFloat, 11},
-    {"exclude_outside", "exclude_outside", K::kInt, 11},
-    {"extrapolation_value", "extrapolation_value", K::kFloat, 11},
-    {"antialias", "antialias", K::kInt, 18},
-    {"axes", "axes", K::kInts, 18},
-    {"keep_aspect_ratio_policy", "keep_aspect_ratio_policy", K::kString, 18},
-};
 constexpr AttributeRow kBlockSize[] = {{"blocksize", "block_size", K::kInt}};
 constexpr AttributeRow kGridSampleAttributes[] = {
     {"align_corners", "align_corners", K::kBool},
@@ -181,7 +172,6 @@ constexpr OpRow kRows[] = {
      FinishUpsample,
      UpsampleMinOpset,
      WriteUpsample},
-    {"", kResize, 7, 13, 0, kMadeResizeAttributes, {}, nullptr, nullptr, MadeResizeMinOpset, WriteUpsample},
     {"SpaceToDepth", kSpaceToDepth, 1, 13, 1, kBlockSize},
     {"GridSample",
      kGridSample,

@@ -153,7 +153,8 @@ def _(t):
         t.contains(run.stderr, part)
     b = variant(t.optimize(fixed, *flags)[0], "fp32")["benchmark"]
     t.equal(b["batch"], 4)
-    t.check(abs(b["samples_per_second"] * b["median_ms"] / 4000 - 1) < 0.5, b["samples_per_second"])
+    share = b["samples_per_second"] * b["median_ms"] / 4000  # a quarter if batches were counted; load lowers the mean
+    t.check(0.3 < share < 1.5, share)
     run = t.halftone("optimize", dynamic, *flags)
     t.equal(run.returncode, 3, run.stderr)
     for part in ("'x' [1,T,3]", "--eval", "--dim"):

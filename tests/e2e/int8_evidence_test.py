@@ -170,7 +170,7 @@ def _(t):
     random = t.halftone("profile", ONNX, "--precision", "int8", "--top", "5")
     t.equal(random.returncode, 0, random.stderr)
     t.contains(random.stderr, "RANDOM inputs")
-    t.contains(random.stdout, "calibration: SYNTHETIC")
+    t.contains(random.stdout, "calibration: RANDOM DATA")
     fp32 = t.halftone("profile", ONNX, "--precision", "fp32", "--json", "--quiet")
     t.equal(json.loads(fp32.stdout)["calibration"]["source"], "")
 

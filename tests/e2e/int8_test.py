@@ -68,10 +68,10 @@ def _(t):
 def _(t):
     run = t.halftone("optimize", ONNX, *INT8, "--out", "out")
     t.equal(run.returncode, 0, run.stderr)
-    t.contains(run.stdout, "SYNTHETIC")
+    t.contains(run.stdout, "calibration: RANDOM DATA")
     report = json.loads((t.folder / "out" / "report.json").read_text())
     t.equal((report["calibration"]["source"], report["calibration"]["synthetic"]), ("synthetic", True))
-    t.check(any("random inputs" in w.lower() for w in report["warnings"]), f"{report['warnings']}")
+    t.check(any("RANDOM inputs" in w for w in report["warnings"]), f"{report['warnings']}")
     t.equal(json.loads((t.folder / "out" / "digits.ranges.json").read_text())["synthetic"], True)
 
 
@@ -255,7 +255,7 @@ def _(t):
     t.contains(said, "FAIL min-speedup int8")
     code, said = gated(t, *quick, "--min-speedup", "int8=0.001")
     t.equal(code, 0, said)
-    t.contains(said, "FAIL min-speedup int8: the benchmark of" if code else "PASS min-speedup int8")
+    t.contains(said, "PASS min-speedup int8")
     run = t.halftone("optimize", ONNX, *INT8, "--min-speedup", "int8=0.001")
     t.equal(run.returncode, 2, run.stderr)
     t.contains(run.stderr, "--min-speedup needs a measurement")
@@ -283,7 +283,7 @@ def _(t):
 # --- Measuring
 
 
-@case("bench measures int8 beside the file as it came and the fused one", needs=NUMPY)
+@case("bench measures int8 beside the unmodified model and the fused one", needs=NUMPY)
 def _(t):
     calibration, judge = split_digits(t)
     short = ("--rounds", "3", "--round-seconds", "0.05", "--allow-noisy", "--quiet")
