@@ -21,18 +21,25 @@ std::string MissingInstructions(DataType type) {
   return "this CPU has no bfloat16 instructions (AVX512_BF16 or AMX)";
 }
 
-}  // namespace
-
-absl::StatusOr<ConvertedGraph> MakeBaseline(const OptimizedModel& model, const Target& target,
-                                            const OptimizeOptions& options) {
+// An fp32 model, ready to be written.
+absl::StatusOr<ConvertedGraph> InFp32(const RewrittenModel& model, const Target& target,
+                                      const OptimizeOptions& options) {
   ConvertedGraph result;
-  result.graph = model.fused.graph;
-  result.rewrites = model.fused.rewrites;
-  result.warnings = model.fused.warnings;
+  result.graph = model.graph;
+  result.rewrites = model.rewrites;
+  result.warnings = model.warnings;
   RewriteLog log;
   HALFTONE_ASSIGN_OR_RETURN(PassContext context, MakeContext(target, options, log));
   result.casts.planned = CountFloatCasts(result.graph);
   HALFTONE_RETURN_IF_ERROR(ExportGraph(options, {"baseline.fp32", "fp32: the baseline"}, context, result));
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<ConvertedGraph> MakeBaseline(const OptimizedModel& model, const Target& target,
+                                            const OptimizeOptions& options) {
+  HALFTONE_ASSIGN_OR_RETURN(ConvertedGraph result, InFp32(model.fused, target, options));
   result.summary = Concat(result.rewrites.nodes_before, " nodes became ", result.rewrites.nodes_after, " after fusion");
   return result;
 }
@@ -42,6 +49,16 @@ absl::StatusOr<ConvertedGraph> KeepFp32(VariantKind kind, const OptimizedModel& 
   HALFTONE_ASSIGN_OR_RETURN(ConvertedGraph result, MakeBaseline(model, target, options));
   result.kind = kind;
   result.summary = Concat("kept fp32: ", why.text);
+  for (NodeDecision& decision : result.decisions) decision.reason = {why.rule, result.summary};
+  result.warnings.push_back(Concat(VariantName(kind), ": ", result.summary));
+  return result;
+}
+
+absl::StatusOr<ConvertedGraph> KeepUnfused(VariantKind kind, const OptimizedModel& model, const Target& target,
+                                           const OptimizeOptions& options, const Reason& why) {
+  HALFTONE_ASSIGN_OR_RETURN(ConvertedGraph result, InFp32(model.imported, target, options));
+  result.kind = kind;
+  result.summary = Concat("not fused: ", why.text);
   for (NodeDecision& decision : result.decisions) decision.reason = {why.rule, result.summary};
   result.warnings.push_back(Concat(VariantName(kind), ": ", result.summary));
   return result;

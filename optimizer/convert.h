@@ -24,6 +24,11 @@ absl::StatusOr<ConvertedGraph> ConvertPrecision(VariantKind kind, const Optimize
 absl::StatusOr<ConvertedGraph> KeepFp32(VariantKind kind, const OptimizedModel& model, const Target& target,
                                         const OptimizeOptions& options, const Reason& why);
 
+// The imported model in fp32 where the baseline cannot be written: `why` is its summary and a warning. (A fused op may
+// need an opset in which an op that is passed through unchanged does not exist.)
+absl::StatusOr<ConvertedGraph> KeepUnfused(VariantKind kind, const OptimizedModel& model, const Target& target,
+                                           const OptimizeOptions& options, const Reason& why);
+
 }  // namespace halftone
 
 #endif  // HALFTONE_OPTIMIZER_CONVERT_H_

@@ -1,5 +1,7 @@
 #include "optimizer/export.h"
 
+#include <string>
+
 #include "base/files.h"
 #include "base/status.h"
 #include "base/strings.h"
@@ -22,6 +24,11 @@ absl::Status WriteVariant(const OptimizedModel& model, const Target& target, con
   if (kind != VariantKind::kFp32 && absl::IsUnimplemented(saved)) {
     const Reason why{"baseline.kept", std::string(saved.message())};
     HALFTONE_ASSIGN_OR_RETURN(converted, KeepFp32(kind, model, target, options, why));
+    saved = SaveModel(converted.graph, path, file);
+  }
+  if (absl::IsUnimplemented(saved)) {
+    const Reason why{"baseline.not-fused", std::string(saved.message())};
+    HALFTONE_ASSIGN_OR_RETURN(converted, KeepUnfused(kind, model, target, options, why));
     saved = SaveModel(converted.graph, path, file);
   }
   return Annotate(std::move(saved), Concat(VariantName(kind), " variant"));

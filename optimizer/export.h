@@ -20,7 +20,8 @@ namespace halftone {
 absl::Status SaveModel(const Graph& graph, const std::string& path, ExportOptions options = {});
 
 // Writes the variant. Where its format cannot express it (ONNX has some ops not in bf16), the fp32 baseline takes its
-// place, also in `converted`, with a warning. Errors name the variant.
+// place, also in `converted`, with a warning; where it cannot express that either, the model without fusions. Errors
+// name the variant.
 absl::Status WriteVariant(const OptimizedModel& model, const Target& target, const OptimizeOptions& options,
                           const std::string& path, ConvertedGraph& converted);
 

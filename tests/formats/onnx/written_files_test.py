@@ -101,6 +101,16 @@ def _(t):
             same(t, path, file, feed)
 
 
+@case("a fusion that needs a newer opset than a legacy operator allows is not used", needs=PEERS)
+def _(t):
+    path = model(t, "mish", "(float[2,3] x) => (float[2,3] y)", [floats("unread", 1)],
+                 "s = Softplus(x)  h = Tanh(s)  m = Mul(x, h)  y = Affine<alpha=0.5, beta=0.25>(m)", opset=7, ir_version=4)
+    report, out = t.optimize(path, "--precision", "fp32", "--no-bench")
+    t.equal(File(out / "mish.fp32.onnx").opsets, {"": 7})
+    t.contains(" ".join(report["warnings"]), "fp32: not fused: node ")
+    same(t, path, out / "mish.fp32.onnx", {"x": row(2, 3)})
+
+
 # --- Sizes: weights of nested graphs.
 
 
