@@ -29,8 +29,8 @@ TEST(NestedContractions, AreCountedInEveryDepth) {
     y = if(c, a, w, z, v) {
       then=graph (x: f32[2,3], w: f32[3,3], z: f64[2,3], v: f64[3,3]) {
         t = matmul(x, w)
-        u: f32[2,3] = loop(3, _, t, w) {body=graph (i: s64[], c: bool[], s: f32[2,3], w: f32[3,3]) {
-          r = matmul(s, w)  return c, r }} captures("")
+        u: f32[2,3] = loop(3, _, t) {body=graph (i: s64[], c: bool[], s: f32[2,3]) {
+          k = const f32[3,3]  r = matmul(s, k)  return c, r }}
         return u },
       else=graph (x: f32[2,3], w: f32[3,3], z: f64[2,3], v: f64[3,3]) {
         e = matmul(x, w)  f = matmul(z, v)  g: f32[2,3] = cast(f)  h = add(e, g)  return h }}
