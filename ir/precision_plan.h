@@ -27,7 +27,7 @@ enum class ListKind : uint8_t { kNone, kAllow, kInfer, kDeny, kClear };
 //   target.*     the node cannot be converted: target.opaque, target.nested, target.device, target.input-type,
 //                target.no-kernel, target.float16-range, target.not-native
 //   baseline.*   nothing was planned: baseline.fp32, baseline.kept
-//   lowering.*   the node came later: lowering.made (by a pass), lowering.cast
+//   conversion.*  the node came later: conversion.made (by a pass), conversion.cast, conversion.quantize
 //   file.*       the file cannot hold it so: file.types
 struct Decision {
   DataType type = DataType::kFloat32;  // kFloat32, kBFloat16 or kFloat16
