@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Child processes: how halftoned runs halftone-worker, and the worker its benchmark rounds.
 //
 // A child is exec'd at once (vfork and only async-signal-safe calls before it), never a bare fork of a program with

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The debug switch HALFTONE_DEBUG: comma-separated settings for passes and the worker.
 //
 //   dump=DIR      write the graph before and after each step into DIR

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // UniqueFd: owns one file descriptor.
 
 #ifndef HALFTONE_BASE_FD_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small helpers over files and folders. Errors name the path.
 
 #ifndef HALFTONE_BASE_FILES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Framed messages over a pipe: 4 bytes little-endian length, then that many bytes.
 
 #ifndef HALFTONE_BASE_FRAMES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Logs: one JSON object per line on stderr.
 //
 //   LogInfo("job started").With("job", name).With("attempt", 2);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SHA-256, by which blobs are named.
 
 #ifndef HALFTONE_BASE_SHA256_H_

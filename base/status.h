@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Macros and helpers for absl::Status: how an error travels through every folder of Halftone.
 //
 //   HALFTONE_RETURN_IF_ERROR(Verify(graph));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bridges between std::string_view and absl::string_view, which are two types in the packaged Abseil (it is built for
 // C++14): neither converts into the other by itself.
 

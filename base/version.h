@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The version of Halftone: one number for server, worker and command line.
 
 #ifndef HALFTONE_BASE_VERSION_H_

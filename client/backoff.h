@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pauses between attempts: they grow, are jittered, and end when nothing has worked for long.
 #ifndef HALFTONE_CLIENT_BACKOFF_H_
 #define HALFTONE_CLIENT_BACKOFF_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Client::Call, for the files that implement Client.
 #ifndef HALFTONE_CLIENT_CALL_H_
 #define HALFTONE_CLIENT_CALL_H_

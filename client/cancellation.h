@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cancellation: one thread says stop, and the calls and pauses of other threads end.
 #ifndef HALFTONE_CLIENT_CANCELLATION_H_
 #define HALFTONE_CLIENT_CANCELLATION_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connecting, health, and the calls that are not streams.
 
 #include "client/client.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The client library: everything a program needs to use a Halftone server.
 //
 //   HALFTONE_ASSIGN_OR_RETURN(auto client, Client::Connect({.address = "localhost:50051"}));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Client::Download: a blob in pieces, resumed after a cut, checked against its digest.
 
 #include "absl/strings/str_cat.h"

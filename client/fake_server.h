@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A server for the tests of the client: keeps blobs in memory, sends scripted events, cuts streams where it is told.
 #ifndef HALFTONE_CLIENT_FAKE_SERVER_H_
 #define HALFTONE_CLIENT_FAKE_SERVER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks of Int8Policy that need no server.
 #ifndef HALFTONE_CLIENT_INT8_POLICY_H_
 #define HALFTONE_CLIENT_INT8_POLICY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // PendingFile: a file that is not there until it is complete.
 #ifndef HALFTONE_CLIENT_PENDING_FILE_H_
 #define HALFTONE_CLIENT_PENDING_FILE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Policy files: the proto Policy written by people as YAML or JSON.
 //
 //   precisions: [bf16]

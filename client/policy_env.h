@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorFlow's environment variables for the lists of auto_mixed_precision, read where the command runs, so that they
 // also reach a server elsewhere:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How an error of a server becomes an absl::Status, and how its reason (UPPER_SNAKE) travels with it.
 // Thread-safety: free functions without state.
 #ifndef HALFTONE_CLIENT_STATUS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // "did you mean": the word that was probably meant.
 #ifndef HALFTONE_CLIENT_SUGGEST_H_
 #define HALFTONE_CLIENT_SUGGEST_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Upload and download against a server that cuts the streams.
 
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Client::Upload: what the server lacks, in pieces, resumed where the server says.
 
 #include <fcntl.h>

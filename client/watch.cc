@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Client::WatchJob: the events of a job, each once, over any number of broken streams.
 
 #include "absl/strings/str_cat.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs against a server that cuts streams, refuses and goes away; connecting and health.
 
 #include <thread>

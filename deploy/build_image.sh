@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # build_image.sh [NAME]: the image of deploy/Dockerfile without a Docker engine, then the demo against it.
 #
 #   ./dev run --tier image deploy/build_image.sh            buildah of the environment

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # runtime_packages.sh PROGRAM...: the Debian packages that own the shared libraries which the programs load, one per line.
 #
 # So the image needs no second list of packages that could differ from the linked libraries.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # try_in_image.sh: runs inside a container of the image, as its user. Called by build_image.sh.
 
 set -euo pipefail

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dialects in which a file can be written, as users choose one.
 //
 // A file of the portable dialect holds standard ops of its format alone. The others also hold ops that one framework's

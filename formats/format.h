@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a format of models implements: one constant Format in its folder, which formats.inc lists.
 #ifndef HALFTONE_FORMATS_FORMAT_H_
 #define HALFTONE_FORMATS_FORMAT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The formats of models, and the one way in and out.
 #ifndef HALFTONE_FORMATS_FORMATS_H_
 #define HALFTONE_FORMATS_FORMATS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sizes of com.microsoft's Attention.
 #ifndef HALFTONE_IR_ATTENTION_H_
 #define HALFTONE_IR_ATTENTION_H_

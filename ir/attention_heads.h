@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reshapes and transposes around a scaled dot product attention that split heads off and join them again, and its
 // mask, as com.microsoft's MultiHeadAttention and Attention want them.
 #ifndef HALFTONE_IR_ATTENTION_HEADS_H_

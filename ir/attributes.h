@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attributes of nodes: name -> typed value.
 #ifndef HALFTONE_IR_ATTRIBUTES_H_
 #define HALFTONE_IR_ATTRIBUTES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a binary_chain does with each of its inputs but the first.
 #ifndef HALFTONE_IR_BINARY_CHAIN_H_
 #define HALFTONE_IR_BINARY_CHAIN_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The only way to change a Graph.
 #ifndef HALFTONE_IR_EDITOR_H_
 #define HALFTONE_IR_EDITOR_H_

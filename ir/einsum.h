@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The equation of einsum: which dimensions of the operands have one index, and which of them the result keeps.
 #ifndef HALFTONE_IR_EINSUM_H_
 #define HALFTONE_IR_EINSUM_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a file can hold: the question of the export passes (passes/export), which formats/ answers, a constant for each
 // dialect of each format.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a file may hold of types below f32 (f16, bf16): a format's rules, as formats/ gives them to the export pipeline.
 #ifndef HALFTONE_IR_FILE_TYPES_H_
 #define HALFTONE_IR_FILE_TYPES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of a fused node and its types and shapes: what the tables of dialects (ir/file_dialect.h) ask of a node.
 #ifndef HALFTONE_IR_FUSED_PARTS_H_
 #define HALFTONE_IR_FUSED_PARTS_H_

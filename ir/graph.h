@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one intermediate representation: nodes and values as ids into tables that a Graph owns.
 #ifndef HALFTONE_IR_GRAPH_H_
 #define HALFTONE_IR_GRAPH_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sampling of an image at a point (kGridSample): which elements one coordinate reads, and how much of each.
 #ifndef HALFTONE_IR_GRID_TAPS_H_
 #define HALFTONE_IR_GRID_TAPS_H_

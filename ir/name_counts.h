@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How often each name is taken: a set of hashes with counts, small beside the names themselves.
 #ifndef HALFTONE_IR_NAME_COUNTS_H_
 #define HALFTONE_IR_NAME_COUNTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nested graphs of control flow: which attributes hold them, and how a node's inputs and outputs meet theirs.
 //
 // A nested graph is closed: what it reads are its inputs, and they are the node's. It has the format of the graph

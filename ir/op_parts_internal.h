@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the rows of the op table are made of: lists of ports and of attribute names, and tolerances. One list serves
 // every op that has the same. ops.h says what they mean, ops.cc has the table.
 #ifndef HALFTONE_IR_OP_PARTS_INTERNAL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of canonical ops. ops.h says what each means; one row each here.
 
 #include "ir/ops.h"

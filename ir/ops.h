@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The closed set of canonical ops. One row an op in ops.cc; the comments here say what each op means.
 //
 // Conventions

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where pads read, for the reference function of pad and its kernel.
 #ifndef HALFTONE_IR_PAD_INDEX_H_
 #define HALFTONE_IR_PAD_INDEX_H_

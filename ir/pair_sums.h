@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether sums of two products of bytes fit into 16 bits. CPUs without VNNI multiply u8 by s8 with vpmaddubsw, which
 // adds the products of two neighbours along the reduced dimension and saturates at 32767 and -32768.
 #ifndef HALFTONE_IR_PAIR_SUMS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a precision planner decides: plain data, an edit of nothing.
 #ifndef HALFTONE_IR_PRECISION_PLAN_H_
 #define HALFTONE_IR_PRECISION_PLAN_H_

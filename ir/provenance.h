@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a written model comes from: what made it, by which policy and planner, for which CPU.
 //
 // Kept among what the file says about itself: rows of Graph::header() "metadata_keys" and "metadata_values", whose keys

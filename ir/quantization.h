@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the integers of a value stand for. Graphs as files hold them know quantize_linear and dequantize_linear alone;
 // values with a Quantization are made when a graph is planned for running (passes/quantize/fold_quantization.h), and
 // not exported.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options of lstm, gru and rnn, with their defaults filled in, and the sizes that their inputs agree on.
 #ifndef HALFTONE_IR_RECURRENT_H_
 #define HALFTONE_IR_RECURRENT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX's Resize, one dimension after the other: which elements each output position reads, and how much of each.
 #ifndef HALFTONE_IR_RESIZE_TAPS_H_
 #define HALFTONE_IR_RESIZE_TAPS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where roi_align reads: the samples of one bin of a region.
 #ifndef HALFTONE_IR_ROI_SAMPLES_H_
 #define HALFTONE_IR_ROI_SAMPLES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A number on its way to a type of few bits, through f32.
 #ifndef HALFTONE_IR_ROUND_TO_ODD_H_
 #define HALFTONE_IR_ROUND_TO_ODD_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Equality of graphs by content.
 #ifndef HALFTONE_IR_SAME_GRAPH_INTERNAL_H_
 #define HALFTONE_IR_SAME_GRAPH_INTERNAL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dimensions and shapes: known, symbolic or unknown.
 #ifndef HALFTONE_IR_SHAPE_H_
 #define HALFTONE_IR_SHAPE_H_

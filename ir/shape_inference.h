@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types and shapes of outputs from those of inputs: one rule an op.
 #ifndef HALFTONE_IR_SHAPE_INFERENCE_H_
 #define HALFTONE_IR_SHAPE_INFERENCE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types and shapes of what control flow makes: its nested graphs are inferred with the node's inputs.
 //
 // A graph that cannot be inferred is no error: exporters leave branches in their files that would only run for other

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inference through nested graphs.
 #ifndef HALFTONE_IR_SHAPE_NESTED_INTERNAL_H_
 #define HALFTONE_IR_SHAPE_NESTED_INTERNAL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shape rules of convolutions, matrix products and the attention that is made of two of these.
 
 #include "base/status.h"

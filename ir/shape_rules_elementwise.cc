@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shape rules of ops that keep shapes: sources, elementwise ops, normalization; and what all rules share.
 
 #include "base/status.h"

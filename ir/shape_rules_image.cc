@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shape rules of images and detection: sampling at points, regions, boxes.
 
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shape rules of ops that read, write, find and accumulate by index.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a shape rule sees, and the list of rules. The rows of ops.cc name them.
 #ifndef HALFTONE_IR_SHAPE_RULES_INTERNAL_H_
 #define HALFTONE_IR_SHAPE_RULES_INTERNAL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shape rules of transposed and deformable convolutions, unpooling, and normalization over some of the dimensions.
 
 #include <algorithm>

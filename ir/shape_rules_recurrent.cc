@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shape rules of recurrent ops, einsum, det and attention.
 
 #include "base/status.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shapes and errors of recurrent ops, einsum, attention and signals, from text.
 #include <string>
 

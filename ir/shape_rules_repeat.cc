@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shape rules of ops that repeat, cut and join: expand, tile, split, stack, strided_slice, range, blocks.
 
 #include <algorithm>

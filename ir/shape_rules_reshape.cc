@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shape rules of ops that see the same elements under other dimensions.
 
 #include <algorithm>

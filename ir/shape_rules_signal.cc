@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shape rules of signals, windows and random numbers.
 
 #include "base/status.h"

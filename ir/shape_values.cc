@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ir/shape_values.h"
 
 #include <utility>

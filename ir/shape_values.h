@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is known of the elements of small tensors that hold shapes: constants, and arithmetic over the shapes of values.
 #ifndef HALFTONE_IR_SHAPE_VALUES_H_
 #define HALFTONE_IR_SHAPE_VALUES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic, comparisons and logic over elements that are known or have a name (which stands for a number >= 0).
 
 #include <algorithm>

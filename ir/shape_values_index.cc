@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shapes as elements, and ops that read and write known elements by index. An unknown index makes its elements unknown.
 
 #include <algorithm>

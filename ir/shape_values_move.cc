@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that put known elements to other places: slices, repetitions, joins.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shape arithmetic as exporters write it: the shapes that come out of it.
 #include "ir/shape_values.h"
 

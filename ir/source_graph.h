@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a file spelled its nodes before they became canonical ones: ops by name, type attributes, edges by port, in the
 // file's order. For planners that decide node by node as the file's framework would. Importers make it (of GraphDefs);
 // it is never edited, and a graph whose nodes were edited has none any more (Graph::source).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the masks of strided_slice mean, for its shape rule, its reference function and its kernels.
 #ifndef HALFTONE_IR_STRIDED_SLICE_H_
 #define HALFTONE_IR_STRIDED_SLICE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a rewrite may ask of the machine that will run the graph. runtime/cpu/onednn implements it; tests have a fake.
 #ifndef HALFTONE_IR_TARGET_H_
 #define HALFTONE_IR_TARGET_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors: constants of a graph, inputs and outputs of a run.
 #ifndef HALFTONE_IR_TENSOR_H_
 #define HALFTONE_IR_TENSOR_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text form: test input, golden output, debug dump, bug report. Printing and parsing are inverse.
 //
 //   graph format=NAME layout=channels_last "name" (x: f32[2,3], "y:0": s64[N]) {          -- inputs; names that are not identifiers are quoted

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the printer and the parser of the text form.
 #ifndef HALFTONE_IR_TEXT_INTERNAL_H_
 #define HALFTONE_IR_TEXT_INTERNAL_H_

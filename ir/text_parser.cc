@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parsing the text form. The grammar is in text.h. Statements are read as they stand here; text_builder.cc makes nodes
 // of them.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Printing a graph as text. The grammar is in text.h.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The statements of the text form as they stand, before nodes are made of them.
 #ifndef HALFTONE_IR_TEXT_STATEMENTS_INTERNAL_H_
 #define HALFTONE_IR_TEXT_STATEMENTS_INTERNAL_H_

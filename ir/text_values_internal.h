@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types, shapes, tensors and attribute values of the text form.
 #ifndef HALFTONE_IR_TEXT_VALUES_INTERNAL_H_
 #define HALFTONE_IR_TEXT_VALUES_INTERNAL_H_

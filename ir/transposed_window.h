@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The geometry of a transposed convolution: where its taps write, and how large its result is.
 #ifndef HALFTONE_IR_TRANSPOSED_WINDOW_H_
 #define HALFTONE_IR_TRANSPOSED_WINDOW_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element types of tensors.
 #ifndef HALFTONE_IR_TYPES_H_
 #define HALFTONE_IR_TYPES_H_

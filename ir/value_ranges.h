@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between which numbers the values of a graph lie: what a calibration found out, and what quantization is made of.
 // Plain data; read from and written to files by formats/ranges.
 #ifndef HALFTONE_IR_VALUE_RANGES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every graph must hold, before and after each pass.
 #ifndef HALFTONE_IR_VERIFIER_H_
 #define HALFTONE_IR_VERIFIER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each attribute may hold.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of the verifier that have files of their own.
 #ifndef HALFTONE_IR_VERIFIER_INTERNAL_H_
 #define HALFTONE_IR_VERIFIER_INTERNAL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which channels of the input and of the result the weights of a contraction (input 1 of conv, conv_transpose, matmul,
 // gemm) stand between.
 #ifndef HALFTONE_IR_WEIGHT_CHANNELS_H_

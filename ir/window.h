@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The geometry of a sliding window (convolution, pooling), and which dimension of a layout is what.
 #ifndef HALFTONE_IR_WINDOW_H_
 #define HALFTONE_IR_WINDOW_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The attributes that every sliding window has, read once for windows and transposed ones.
 #ifndef HALFTONE_IR_WINDOW_SETTINGS_INTERNAL_H_
 #define HALFTONE_IR_WINDOW_SETTINGS_INTERNAL_H_

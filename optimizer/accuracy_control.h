@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A step of a job: how much each node of int8 costs alone, and the search after an accuracy goal, which tries other
 // configs and then lets the worst nodes fall back until the goal holds.
 #ifndef HALFTONE_OPTIMIZER_ACCURACY_CONTROL_H_

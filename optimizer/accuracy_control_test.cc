@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The search after an accuracy goal: it finds the config that does it and the layer that costs most, and never comes back
 // with nothing.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a job measures: the presets and what a user may change of them.
 #ifndef HALFTONE_OPTIMIZER_BENCHMARK_OPTIONS_H_
 #define HALFTONE_OPTIMIZER_BENCHMARK_OPTIONS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A step of a job: the ranges of the values of a model, from calibration samples, from a file of ranges, or from random
 // inputs where there is neither.
 #ifndef HALFTONE_OPTIMIZER_CALIBRATE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where ranges come from, and what is said of them.
 
 #include "optimizer/calibrate.h"

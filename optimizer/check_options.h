@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Before the first step: whether the options make sense.
 #ifndef HALFTONE_OPTIMIZER_CHECK_OPTIONS_H_
 #define HALFTONE_OPTIMIZER_CHECK_OPTIONS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Outputs of a variant against those of the fp32 baseline and against labels, from their output logs.
 #ifndef HALFTONE_OPTIMIZER_COMPARE_H_
 #define HALFTONE_OPTIMIZER_COMPARE_H_

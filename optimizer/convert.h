@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A step of a job: the fp32 baseline and the variants in bf16 and fp16, ready to be written, with a reason for each node.
 #ifndef HALFTONE_OPTIMIZER_CONVERT_H_
 #define HALFTONE_OPTIMIZER_CONVERT_H_

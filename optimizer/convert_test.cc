@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Variants as graphs, before anything is written: which planner plans which graph, and what is said about each node.
 
 #include "optimizer/convert.h"

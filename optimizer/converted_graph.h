@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the steps that set precisions (convert.h, quantize.h) hand to the export of a variant.
 #ifndef HALFTONE_OPTIMIZER_CONVERTED_GRAPH_H_
 #define HALFTONE_OPTIMIZER_CONVERTED_GRAPH_H_

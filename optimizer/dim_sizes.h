@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes that the user gives to dynamic dimensions of inputs.
 #ifndef HALFTONE_OPTIMIZER_DIM_SIZES_H_
 #define HALFTONE_OPTIMIZER_DIM_SIZES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why each node of a variant has its precision.
 #ifndef HALFTONE_OPTIMIZER_EXPLAIN_H_
 #define HALFTONE_OPTIMIZER_EXPLAIN_H_

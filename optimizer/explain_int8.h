@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why nodes of an int8 variant are int8, or are not: what its plan, the search after an accuracy goal and the quantized
 // graph say of each node.
 #ifndef HALFTONE_OPTIMIZER_EXPLAIN_INT8_H_

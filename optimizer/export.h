@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A step of a job: a variant's graph becomes a file. From here on only the file counts.
 #ifndef HALFTONE_OPTIMIZER_EXPORT_H_
 #define HALFTONE_OPTIMIZER_EXPORT_H_

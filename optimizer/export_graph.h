@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last passes of every variant: from a fused graph of set precision to the ops of its file's dialect.
 #ifndef HALFTONE_OPTIMIZER_EXPORT_GRAPH_H_
 #define HALFTONE_OPTIMIZER_EXPORT_GRAPH_H_

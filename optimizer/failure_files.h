@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a failed job leaves to see it again.
 #ifndef HALFTONE_OPTIMIZER_FAILURE_FILES_H_
 #define HALFTONE_OPTIMIZER_FAILURE_FILES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "optimizer/failure_files.h"
 
 #include "base/status.h"

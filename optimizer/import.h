@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // First step of a job: the bytes of a model file become a graph, by the ordinary importer.
 #ifndef HALFTONE_OPTIMIZER_IMPORT_H_
 #define HALFTONE_OPTIMIZER_IMPORT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a model is, and what a planner would do with it, as plain data.
 #ifndef HALFTONE_OPTIMIZER_INSPECT_H_
 #define HALFTONE_OPTIMIZER_INSPECT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the int8 variant of a job is made.
 #ifndef HALFTONE_OPTIMIZER_INT8_OPTIONS_H_
 #define HALFTONE_OPTIMIZER_INT8_OPTIONS_H_

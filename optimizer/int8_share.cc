@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "optimizer/int8_share.h"
 
 #include <cmath>

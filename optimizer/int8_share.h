@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How much of a model computes in int8.
 #ifndef HALFTONE_OPTIMIZER_INT8_SHARE_H_
 #define HALFTONE_OPTIMIZER_INT8_SHARE_H_

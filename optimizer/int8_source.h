@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the configs of int8 (quantization_configs.h) begin: the fused graph and the ranges of its values.
 #ifndef HALFTONE_OPTIMIZER_INT8_SOURCE_H_
 #define HALFTONE_OPTIMIZER_INT8_SOURCE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One optimize job from beginning to end: import, optimize, calibrate, convert and quantize, export, evaluate, compare,
 // measure, report. Each step is a file of its own; job.cc is their order. No gRPC, no proto.
 #ifndef HALFTONE_OPTIMIZER_JOB_H_

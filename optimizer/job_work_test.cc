@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How often a job imports and optimizes, and where its time goes.
 
 #include <filesystem>

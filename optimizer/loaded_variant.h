@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file made ready to run in this process, with its samples.
 #ifndef HALFTONE_OPTIMIZER_LOADED_VARIANT_H_
 #define HALFTONE_OPTIMIZER_LOADED_VARIANT_H_

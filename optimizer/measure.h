@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A step of a job: the benchmark of all its variants. Rounds in random order, each round of each variant fresh processes.
 // The method is docs/design/benchmark_method.md, the arithmetic runtime/measure/summary.h and
 // runtime/measure/statistics.h.

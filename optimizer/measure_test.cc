@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The benchmark's schedule and its reasons, with processes that only pretend to run.
 
 #include "optimizer/measure.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Second step of a job: the graph transforms that the policy names, then the optimize pipeline, once for all variants
 // that can share its result.
 #ifndef HALFTONE_OPTIMIZER_OPTIMIZE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one job is asked to do. Every step reads it; no step changes it.
 #ifndef HALFTONE_OPTIMIZER_OPTIONS_H_
 #define HALFTONE_OPTIMIZER_OPTIONS_H_

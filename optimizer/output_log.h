@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The outputs of one variant for all samples, in a file: written by the process that ran it, read by the one that
 // compares.
 #ifndef HALFTONE_OPTIMIZER_OUTPUT_LOG_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every run of a pipeline in a job starts from, and what it leaves for the report.
 #ifndef HALFTONE_OPTIMIZER_PASS_CONTEXT_H_
 #define HALFTONE_OPTIMIZER_PASS_CONTEXT_H_

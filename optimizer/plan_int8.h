@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which nodes of a fused graph become int8, and why the others do not.
 //
 // Convolutions and matmuls are quantized. A pool, a sum, a concat or another op that computes on the values of others is

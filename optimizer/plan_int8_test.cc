@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which nodes become int8, on any CPU: the target is a fake.
 
 #include "optimizer/plan_int8.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A step of a job: which planner plans which graph for a variant. The one place that knows all of them.
 #ifndef HALFTONE_OPTIMIZER_PLAN_PRECISION_H_
 #define HALFTONE_OPTIMIZER_PLAN_PRECISION_H_

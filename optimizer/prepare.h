@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Making a graph ready to be planned: the one way for every process that runs a model, for calibration, for the search
 // after an accuracy goal and for tests.
 #ifndef HALFTONE_OPTIMIZER_PREPARE_H_

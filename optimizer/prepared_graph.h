@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A graph that is ready to be planned, in a file. The process that evaluates an exported file imports and optimizes it,
 // as every process that runs a model does, and leaves the result here; the fresh processes that time the same file read
 // it in place of importing and optimizing the same bytes again.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A prepared graph reads back as it was written, and only for the model file that it was made of.
 
 #include "optimizer/prepared_graph.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the time of a model goes: its variants as files, and in a fresh process for each, a profile of its plan.
 #ifndef HALFTONE_OPTIMIZER_PROFILE_H_
 #define HALFTONE_OPTIMIZER_PROFILE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is profiled as int8 is what a job writes as int8.
 
 #include "optimizer/profile.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a job tells where it is.
 #ifndef HALFTONE_OPTIMIZER_PROGRESS_H_
 #define HALFTONE_OPTIMIZER_PROGRESS_H_

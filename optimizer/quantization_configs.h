@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ways to make the int8 variant that need no new samples. The search after an accuracy goal (accuracy_control.h) tries
 // them before it takes nodes out of int8: what they change costs no speed.
 #ifndef HALFTONE_OPTIMIZER_QUANTIZATION_CONFIGS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What may be changed about a config, and what it is called.
 
 #include "optimizer/quantization_configs.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A step of a job: the int8 variant, from the fused graph that is calibrated to the quantized one that is written.
 #ifndef HALFTONE_OPTIMIZER_LOWER_INT8_H_
 #define HALFTONE_OPTIMIZER_LOWER_INT8_H_

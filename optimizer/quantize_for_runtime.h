@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a runtime that loads an int8 file needs so that it computes with integers, too.
 //
 // ONNX Runtime makes an operator of integers of DequantizeLinear -> op -> QuantizeLinear where nothing but a Relu or a

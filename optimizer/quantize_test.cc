@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The int8 variant as a graph: what it answers, what is said about each node, what lies beside it.
 
 #include "optimizer/quantize.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranges that an earlier calibration made, found again by everything that they depend on.
 #ifndef HALFTONE_OPTIMIZER_RANGES_CACHE_H_
 #define HALFTONE_OPTIMIZER_RANGES_CACHE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last step of a job: what it reports. No step before it includes this.
 #ifndef HALFTONE_OPTIMIZER_RESULT_H_
 #define HALFTONE_OPTIMIZER_RESULT_H_

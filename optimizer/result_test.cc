@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps of a run, joined with what the report says of them.
 
 #include "optimizer/result.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the passes did to a graph and what they left alone, for the report.
 #ifndef HALFTONE_OPTIMIZER_REWRITES_H_
 #define HALFTONE_OPTIMIZER_REWRITES_H_

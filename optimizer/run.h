@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One run of a model on given tensors.
 #ifndef HALFTONE_OPTIMIZER_RUN_H_
 #define HALFTONE_OPTIMIZER_RUN_H_

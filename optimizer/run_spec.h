@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which file a process runs, and how: plain data that travels to it.
 #ifndef HALFTONE_OPTIMIZER_RUN_SPEC_H_
 #define HALFTONE_OPTIMIZER_RUN_SPEC_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Samples: .npz files with one array per input, cut along the first axis into as many rows as the input takes in one
 // run. An array may have a dimension more than its input (one slice a run), or be just enough for one run (fed in every
 // run).

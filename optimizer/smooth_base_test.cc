@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SmoothBase: only where it is asked for, graph and ranges together.
 
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps that make a measurement unreliable: reference functions, and kernels for a smaller instruction set than the
 // CPU's.
 #ifndef HALFTONE_OPTIMIZER_SUSPECT_STEPS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps of a job: what a fresh process does with one exported file. Evaluate: runs it over the samples. Measure: times one
 // round of it.
 //

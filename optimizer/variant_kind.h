@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which variants of a model there are.
 #ifndef HALFTONE_OPTIMIZER_VARIANT_KIND_H_
 #define HALFTONE_OPTIMIZER_VARIANT_KIND_H_

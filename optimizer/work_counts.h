@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How often a process did the work that a job should do only once for each file and process that needs it.
 #ifndef HALFTONE_OPTIMIZER_WORK_COUNTS_H_
 #define HALFTONE_OPTIMIZER_WORK_COUNTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pipelines, fixed points, passes and rules by their names, for tools and golden files. pipelines.cc is what runs.
 
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the optimizer does, in order. Read this file first.
 
 #include "passes/pipelines.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pipelines that a job runs. pipelines.cc is the table of contents.
 //
 // Every pass of every pipeline runs through one gate (passes/core/gate.h), which verifies the graph after it and, with

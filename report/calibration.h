@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the activation ranges of int8 come from, as text.
 #ifndef HALFTONE_REPORT_CALIBRATION_H_
 #define HALFTONE_REPORT_CALIBRATION_H_

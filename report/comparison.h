@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two reports against each other, from the samples that they hold.
 #ifndef HALFTONE_REPORT_COMPARISON_H_
 #define HALFTONE_REPORT_COMPARISON_H_

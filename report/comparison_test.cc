@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Figures computed again from samples, and two reports against each other.
 
 #include "report/comparison.h"

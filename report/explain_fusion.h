@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why patterns that are fused elsewhere stayed as they were in a model.
 #ifndef HALFTONE_REPORT_EXPLAIN_FUSION_H_
 #define HALFTONE_REPORT_EXPLAIN_FUSION_H_

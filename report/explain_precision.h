@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reason for the precision of each node.
 #ifndef HALFTONE_REPORT_EXPLAIN_PRECISION_H_
 #define HALFTONE_REPORT_EXPLAIN_PRECISION_H_

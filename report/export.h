@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A measurement in the formats of other tools.
 #ifndef HALFTONE_REPORT_EXPORT_H_
 #define HALFTONE_REPORT_EXPORT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The figures of a report computed again from the samples that it holds, by the arithmetic of the job that measured
 // (runtime/measure/summary.h, runtime/measure/statistics.h): the same bits, or the report was changed.
 #ifndef HALFTONE_REPORT_FIGURES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gates: limits that a report has to keep, for CI. A gate that cannot be checked (variant missing, nothing measured or
 // compared) has failed. Noise fails no gate: it passes or fails where the confidence interval, widened by the noise of the
 // A/A test, is clear of the limit, and is undecided else.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Evidence about an int8 variant as text: int16 saturation, quantization configurations, per-layer sensitivity.
 #ifndef HALFTONE_REPORT_INT8_EVIDENCE_H_
 #define HALFTONE_REPORT_INT8_EVIDENCE_H_

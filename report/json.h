@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // report.json: a message of the public contract as JSON and back.
 //
 // The JSON has the proto's field names in the proto's order and every field, also unset ones and unset sub-messages

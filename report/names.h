@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names that people read and write for the enum values of the public contract: "bf16", "weight-only", "running".
 #ifndef HALFTONE_REPORT_NAMES_H_
 #define HALFTONE_REPORT_NAMES_H_

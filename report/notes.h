@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines below the table. Notes are few; Details are for readers who ask for them. Neither repeats the report's warnings or
 // the table's footnotes.
 #ifndef HALFTONE_REPORT_NOTES_H_

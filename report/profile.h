@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Completes a Profile (proto/halftone/v1/profile.proto), and prints it.
 #ifndef HALFTONE_REPORT_PROFILE_H_
 #define HALFTONE_REPORT_PROFILE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One sentence: where the time of a variant is lost, the largest loss first.
 #include <algorithm>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A Profile for a terminal.
 #include <algorithm>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of variants: size, speed and accuracy. Marks like [1] refer to footnotes below it.
 #ifndef HALFTONE_REPORT_TABLE_H_
 #define HALFTONE_REPORT_TABLE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/engine.h"
 
 #include "runtime/cpu/backend.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plan + oneDNN: what optimizer/ and tools/ use.
 #ifndef HALFTONE_RUNTIME_ENGINE_H_
 #define HALFTONE_RUNTIME_ENGINE_H_

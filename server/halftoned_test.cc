@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program as an operator meets it: flags, the port, signals, exit codes, a crash.
 
 #include <signal.h>

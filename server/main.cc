@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // halftoned: serves halftone.v1 until it is told to stop by SIGTERM or SIGINT.
 //
 // Exit codes: 0 stopped, 1 cannot start, 2 another server uses the data folder.

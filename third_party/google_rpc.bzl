@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """C++ from the google/rpc/*.proto files that the system installs (python3-googleapis-common-protos)."""
 
 _DIR = "/usr/lib/python3/dist-packages"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """halftone_proto_library: C++ from .proto files with the system's protoc.
 
     halftone_proto_library(

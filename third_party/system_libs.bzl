@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Repository rule: asks pkg-config how to link system libraries that consist of several libraries.
 
 Writes libs.bzl with LINKOPTS, a dictionary from name to link options.

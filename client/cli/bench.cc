@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // halftone bench MODEL...: how fast models are unmodified, fused, and in other precisions.
 
 #include <cmath>

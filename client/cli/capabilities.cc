@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // halftone capabilities: what a server can do and where its limits are.
 
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The subcommands of `halftone`, one file each. Each Add... declares its flags; when the command line names the
 // subcommand, `*action` becomes what it does.
 #ifndef HALFTONE_CLIENT_CLI_COMMANDS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line as such: every command has an example in its help, wrong flags are found.
 
 #include "client/cli/commands.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // halftone compare A.json B.json: two measurements against each other, computed from their timings. No server.
 
 #include <memory>

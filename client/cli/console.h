@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the command says: results on stdout, everything else on stderr.
 #ifndef HALFTONE_CLIENT_CLI_CONSOLE_H_
 #define HALFTONE_CLIENT_CLI_CONSOLE_H_

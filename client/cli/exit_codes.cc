@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "client/cli/exit_codes.h"
 
 #include "client/status.h"

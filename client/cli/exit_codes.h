@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The exit codes of `halftone`, and the one table from errors to exit codes.
 #ifndef HALFTONE_CLIENT_CLI_EXIT_CODES_H_
 #define HALFTONE_CLIENT_CLI_EXIT_CODES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The whole table of errors and exit codes.
 
 #include "client/cli/exit_codes.h"

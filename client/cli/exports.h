@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --export FORMAT and FORMAT=FILE.
 #ifndef HALFTONE_CLIENT_CLI_EXPORTS_H_
 #define HALFTONE_CLIENT_CLI_EXPORTS_H_

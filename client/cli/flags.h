@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flags that several subcommands have.
 #ifndef HALFTONE_CLIENT_CLI_FLAGS_H_
 #define HALFTONE_CLIENT_CLI_FLAGS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // halftone health: whether a server serves. For container health checks.
 
 #include <memory>

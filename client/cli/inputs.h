@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From paths on the command line to what a job names: files with digests.
 #ifndef HALFTONE_CLIENT_CLI_INPUTS_H_
 #define HALFTONE_CLIENT_CLI_INPUTS_H_

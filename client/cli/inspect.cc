@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // halftone inspect MODEL: what a model is made of, and what a planner would do with it.
 
 #include <memory>

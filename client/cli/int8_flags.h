@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flags of the variant int8: calibration, quantization, accuracy goal.
 #ifndef HALFTONE_CLIENT_CLI_INT8_FLAGS_H_
 #define HALFTONE_CLIENT_CLI_INT8_FLAGS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ctrl-C, SIGTERM and SIGHUP as events of a thread of their own, so that work can end in an orderly way.
 #ifndef HALFTONE_CLIENT_CLI_INTERRUPTS_H_
 #define HALFTONE_CLIENT_CLI_INTERRUPTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a job to its end: upload, create, follow, interrupt.
 #ifndef HALFTONE_CLIENT_CLI_JOB_H_
 #define HALFTONE_CLIENT_CLI_JOB_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A whole job against the fake server: upload, events, results on disk, failures, Ctrl-C.
 
 #include "client/cli/job.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // halftone jobs {list,watch,show,cancel}: the jobs of a server.
 
 #include <memory>

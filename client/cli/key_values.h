@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flags of the form --FLAG KEY=VALUE that set one number of a message: --accuracy-goal top1-drop=0.01.
 #ifndef HALFTONE_CLIENT_CLI_KEY_VALUES_H_
 #define HALFTONE_CLIENT_CLI_KEY_VALUES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command `halftone`: parses the command line, runs one subcommand, returns its exit code.
 
 #include <exception>

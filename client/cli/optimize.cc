@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // halftone optimize MODEL: converts a model to other precisions, evaluates and measures them, and checks gates.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What optimize, bench and `jobs watch` print about a finished job: warnings, table, notes, gates.
 #ifndef HALFTONE_CLIENT_CLI_OUTCOME_H_
 #define HALFTONE_CLIENT_CLI_OUTCOME_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A `halftoned` of one's own: on a Unix socket in a private folder that goes away with it.
 #ifndef HALFTONE_CLIENT_CLI_PRIVATE_SERVER_H_
 #define HALFTONE_CLIENT_CLI_PRIVATE_SERVER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // halftone profile MODEL: where the time of a model goes, step by step.
 #include "client/cli/profile.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a profile job made, printed: for `profile` and for `jobs watch`.
 #ifndef HALFTONE_CLIENT_CLI_PROFILE_H_
 #define HALFTONE_CLIENT_CLI_PROFILE_H_

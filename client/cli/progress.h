@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How far a job is: a bar on a terminal, lines elsewhere.
 #ifndef HALFTONE_CLIENT_CLI_PROGRESS_H_
 #define HALFTONE_CLIENT_CLI_PROGRESS_H_

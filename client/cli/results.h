@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a job made, fetched and written: all files or none.
 #ifndef HALFTONE_CLIENT_CLI_RESULTS_H_
 #define HALFTONE_CLIENT_CLI_RESULTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // halftone run MODEL: one inference on given inputs.
 
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Session: the server of a command, a running or a private one.
 #ifndef HALFTONE_CLIENT_CLI_SESSION_H_
 #define HALFTONE_CLIENT_CLI_SESSION_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // halftone version.
 
 #include "base/version.h"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # halftone-gate.sh: a CI step that fails when a bf16 or int8 model is too slow or too inaccurate.
 #
 #   MODEL=net.onnx EVAL=samples/ MIN_SPEEDUP=bf16=1.2 MIN_SQNR=bf16=30 deploy/ci/halftone-gate.sh

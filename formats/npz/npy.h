@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // numpy's .npy files <-> Tensor. Format: numpy.lib.format, versions 1 to 3.
 #ifndef HALFTONE_FORMATS_NPZ_NPY_H_
 #define HALFTONE_FORMATS_NPZ_NPY_H_

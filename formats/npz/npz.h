@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // numpy's .npz files (zip archives of .npy), read array by array and piece by piece.
 #ifndef HALFTONE_FORMATS_NPZ_NPZ_H_
 #define HALFTONE_FORMATS_NPZ_NPZ_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One node of a file as a canonical node.
 #ifndef HALFTONE_FORMATS_ONNX_CANONICAL_NODE_H_
 #define HALFTONE_FORMATS_ONNX_CANONICAL_NODE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes of a file that are constants: Constant, and ConstantOfShape of a shape that is known.
 #ifndef HALFTONE_FORMATS_ONNX_CONSTANTS_H_
 #define HALFTONE_FORMATS_ONNX_CONSTANTS_H_

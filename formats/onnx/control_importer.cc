@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // If, Loop and Scan with their subgraphs as closed nested graphs.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // If, Loop and Scan: subgraphs become closed nested graphs, and subgraphs again.
 
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names for what quantization adds to a graph: nodes and values that belong to a tensor of the model, or to an input of
 // one of its nodes, are called after it, as ONNX Runtime's quantizer calls them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ONNX Runtime 1.21 says as one node and its CPU provider runs: operators of the domain com.microsoft, in f32.
 // (Its f16 is a cast to f32 and back; bf16 and f64 it does not have.)
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // com.microsoft.DynamicQuantizeLSTM as an lstm: X, W, R, B?, sequence_lens?, initial_h?, initial_c?, P?, and scale and
 // zero point of W and of R, which are [directions, input or hidden, 4 hidden], so transposed.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element types, shapes and value infos: ONNX <-> ir.
 #ifndef HALFTONE_FORMATS_ONNX_ELEMENT_TYPES_H_
 #define HALFTONE_FORMATS_ONNX_ELEMENT_TYPES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graph -> ONNX.
 #ifndef HALFTONE_FORMATS_ONNX_EXPORTER_H_
 #define HALFTONE_FORMATS_ONNX_EXPORTER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX as one of the formats of models (formats/format.h).
 
 #include "formats/format.h"

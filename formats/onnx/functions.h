@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions that a model defines itself (FunctionProto): a call becomes the nodes of the function's body.
 #ifndef HALFTONE_FORMATS_ONNX_FUNCTIONS_H_
 #define HALFTONE_FORMATS_ONNX_FUNCTIONS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of the rows of rows_fused.cc: for com.microsoft's fused operators, where a table is not enough.
 #ifndef HALFTONE_FORMATS_ONNX_FUSED_RULES_H_
 #define HALFTONE_FORMATS_ONNX_FUSED_RULES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Import and export of com.microsoft's fused operators.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GraphProto -> Graph: the model's graph and the subgraphs of its nodes.
 #ifndef HALFTONE_FORMATS_ONNX_GRAPH_IMPORTER_H_
 #define HALFTONE_FORMATS_ONNX_GRAPH_IMPORTER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Import functions of the rows of op_map.cc, where a table is not enough.
 #ifndef HALFTONE_FORMATS_ONNX_IMPORT_RULES_H_
 #define HALFTONE_FORMATS_ONNX_IMPORT_RULES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX -> Graph.
 #ifndef HALFTONE_FORMATS_ONNX_IMPORTER_H_
 #define HALFTONE_FORMATS_ONNX_IMPORTER_H_

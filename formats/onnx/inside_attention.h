@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes that com.microsoft.MultiHeadAttention replaces: the operator splits and joins the heads itself.
 #ifndef HALFTONE_FORMATS_ONNX_INSIDE_ATTENTION_H_
 #define HALFTONE_FORMATS_ONNX_INSIDE_ATTENTION_H_

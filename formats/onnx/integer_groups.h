@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // QOperator format: which nodes of a graph with quantize_linear and dequantize_linear are written as one integer
 // operator.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists that a Loop appends to in every run.
 #ifndef HALFTONE_FORMATS_ONNX_LOOP_LISTS_H_
 #define HALFTONE_FORMATS_ONNX_LOOP_LISTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nested graphs as subgraphs: the part of NodeWriter that writes graphs in graphs.
 
 #include "base/status.h"

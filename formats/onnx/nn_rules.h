@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of the rows of rows_nn.cc (pools, normalization, images, detection), where a table is not enough.
 #ifndef HALFTONE_FORMATS_ONNX_NN_RULES_H_
 #define HALFTONE_FORMATS_ONNX_NN_RULES_H_

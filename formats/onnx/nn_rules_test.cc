@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of rows_nn.cc at their own opset and at a higher one.
 #include "formats/onnx/nn_rules.h"
 

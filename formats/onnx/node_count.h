@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many operators an ONNX file holds.
 #ifndef HALFTONE_FORMATS_ONNX_NODE_COUNT_H_
 #define HALFTONE_FORMATS_ONNX_NODE_COUNT_H_

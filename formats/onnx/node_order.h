@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order in which the nodes of a file can be imported.
 #ifndef HALFTONE_FORMATS_ONNX_NODE_ORDER_H_
 #define HALFTONE_FORMATS_ONNX_NODE_ORDER_H_

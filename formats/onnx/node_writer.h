@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the nodes of a graph as NodeProtos of one opset.
 #ifndef HALFTONE_FORMATS_ONNX_NODE_WRITER_H_
 #define HALFTONE_FORMATS_ONNX_NODE_WRITER_H_

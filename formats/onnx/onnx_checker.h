@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX's own checker, for tests.
 #ifndef HALFTONE_FORMATS_ONNX_ONNX_CHECKER_H_
 #define HALFTONE_FORMATS_ONNX_ONNX_CHECKER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The map between ONNX's operators in all their opsets and the canonical ops: one row per operator (rows_*.cc).
 #ifndef HALFTONE_FORMATS_ONNX_OP_MAP_H_
 #define HALFTONE_FORMATS_ONNX_OP_MAP_H_

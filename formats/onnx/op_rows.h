@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables that op_map.cc looks through, by family.
 #ifndef HALFTONE_FORMATS_ONNX_OP_ROWS_H_
 #define HALFTONE_FORMATS_ONNX_OP_ROWS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Upgrades nodes of opset 6 to opset 7, the oldest that the rows know.
 #ifndef HALFTONE_FORMATS_ONNX_OPSET6_H_
 #define HALFTONE_FORMATS_ONNX_OPSET6_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which nodes can be written unchanged in a newer opset. Needed for nodes that are passed through unchanged (opaque
 // ones and those in their subgraphs) when another node of the graph needs a newer opset.
 #ifndef HALFTONE_FORMATS_ONNX_OPSET_CHANGES_H_

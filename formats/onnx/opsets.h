@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // In which opset a graph is written, and which types below f32 it may have there.
 //
 // bf16 came to ONNX op by op: most in opset 13, LeakyRelu, Where and control flow in 16, convolutions, pools and

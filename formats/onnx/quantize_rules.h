@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of the rows of rows_quantize.cc.
 //
 // In the graph INT8 is always pairs of quantize_linear and dequantize_linear. An integer operator (QLinearConv) is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of the rows of rows_recurrent.cc, where a table is not enough.
 #ifndef HALFTONE_FORMATS_ONNX_RECURRENT_RULES_H_
 #define HALFTONE_FORMATS_ONNX_RECURRENT_RULES_H_

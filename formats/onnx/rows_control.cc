@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of control flow. Their subgraphs are read by control_importer.cc and written by nested_writer.cc.
 #include <string>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of elementwise ops: trigonometry, activations, comparisons, logic.
 #include "formats/onnx/elementwise_rules.h"
 #include "formats/onnx/export_rules.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of com.microsoft's fused operators, in f32 (and f16 on some machines) only: what ONNX Runtime's optimizer makes,
 // and what the dialect "onnxruntime" writes.
 #include "formats/onnx/elementwise_rules.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of convolutions of other kinds, pools, normalizations, images and detection.
 #include "formats/onnx/export_rules.h"
 #include "formats/onnx/import_rules.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of quantized ops, losses and the com.microsoft ops around them.
 #include "formats/onnx/import_rules.h"
 #include "formats/onnx/op_rows.h"

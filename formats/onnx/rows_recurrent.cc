@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of recurrent ops, com.microsoft's attention, einsum, signals, random numbers.
 #include "formats/onnx/op_rows.h"
 #include "formats/onnx/quantize_rules.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of ops that move, index and reduce.
 #include "formats/onnx/op_rows.h"
 #include "formats/onnx/tensor_rules.h"

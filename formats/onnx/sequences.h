@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sequences of tensors whose content is known at import: lists of values that are resolved during import. Optionals
 // too, as far as they are plain tensors.
 #ifndef HALFTONE_FORMATS_ONNX_SEQUENCES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sequences that are resolved at import, and those that are not; nodes of opset 6.
 #include "formats/onnx/sequences.h"
 

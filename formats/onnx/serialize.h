@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bytes of a ModelProto whose weights are not in it.
 #ifndef HALFTONE_FORMATS_ONNX_SERIALIZE_H_
 #define HALFTONE_FORMATS_ONNX_SERIALIZE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constants that several graphs of a model hold. A nested graph is closed: what it reads of the weights around it is a
 // copy that shares their bytes, and what passes compute in two branches of one weight are the same bytes twice. In the
 // file such a constant stands once, in a graph around all that read it, and these read it by its name.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The content of the subgraphs of a node (If, Loop, Scan): names that they read from outer scopes, names that they
 // define, nodes.
 #ifndef HALFTONE_FORMATS_ONNX_SUBGRAPHS_H_

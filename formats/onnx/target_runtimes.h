@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runtimes that load ONNX files, and which types below f32 each is known to run.
 #ifndef HALFTONE_FORMATS_ONNX_TARGET_RUNTIMES_H_
 #define HALFTONE_FORMATS_ONNX_TARGET_RUNTIMES_H_

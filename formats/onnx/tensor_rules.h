@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of the rows of rows_tensor.cc: ops that move, index and reduce, where a table is not enough.
 #ifndef HALFTONE_FORMATS_ONNX_TENSOR_RULES_H_
 #define HALFTONE_FORMATS_ONNX_TENSOR_RULES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of rows_tensor.cc whose form changed between opsets: there and back.
 #include "formats/onnx/tensor_rules.h"
 

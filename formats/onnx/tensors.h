@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors and attributes of ONNX <-> ir. Protos given here have passed the validator.
 #ifndef HALFTONE_FORMATS_ONNX_TENSORS_H_
 #define HALFTONE_FORMATS_ONNX_TENSORS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models for the tests of this folder, in ONNX's text syntax.
 #ifndef HALFTONE_FORMATS_ONNX_TEST_MODELS_H_
 #define HALFTONE_FORMATS_ONNX_TEST_MODELS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // text_to_onnx IN OUT_FOLDER: models in ONNX's own text syntax, each headed by "### name", as OUT_FOLDER/name.onnx. For
 // tests.
 

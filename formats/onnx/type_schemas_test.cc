@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The opsets from which our rows say that an operator takes bf16 and f16, against ONNX's own schemas.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names and tensors of the validator.
 
 #include <optional>

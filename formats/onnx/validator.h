@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Validates a ModelProto before any other code reads it. Files are not trusted; libonnx's checker is no security check.
 #ifndef HALFTONE_FORMATS_ONNX_VALIDATOR_H_
 #define HALFTONE_FORMATS_ONNX_VALIDATOR_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Value infos of an exported graph, and the graph's header as the importer has filled it.
 #ifndef HALFTONE_FORMATS_ONNX_VALUE_INFOS_H_
 #define HALFTONE_FORMATS_ONNX_VALUE_INFOS_H_

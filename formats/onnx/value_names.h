@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of values in an exported graph: every value has one, no two share one, outputs and captured values have theirs.
 #ifndef HALFTONE_FORMATS_ONNX_VALUE_NAMES_H_
 #define HALFTONE_FORMATS_ONNX_VALUE_NAMES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Export of opaque nodes: they are passed through unchanged, so that the file must stay in an opset in which their
 // operators are the same.
 #ifndef HALFTONE_FORMATS_ONNX_VERBATIM_H_

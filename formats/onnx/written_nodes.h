@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks nodes that are written against ONNX's registry of operators: a file that names an operator which its opset
 // does not have, or gives it inputs, attributes or types that it does not take, is refused by every runtime.
 #ifndef HALFTONE_FORMATS_ONNX_WRITTEN_NODES_H_

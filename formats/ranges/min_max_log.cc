@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "formats/ranges/min_max_log.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranges from a log of TensorFlow: what a graph prints after transform_graph's insert_logging was put on its
 // RequantizationRange, Min and Max nodes, among whatever else was printed. A record is
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RangesOfLog: which value of the model a node of the log speaks of.
 #include <algorithm>
 #include <charconv>

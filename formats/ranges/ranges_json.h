@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ranges.json: what a calibration found out, as a file that can be given instead of samples.
 //
 // Keys are in the order of the structs here, values by name; every key is always there but "warning" (which only people

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AttrValue <-> AttributeValue, and the attributes of one NodeDef by name.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_ATTR_VALUE_H_
 #define HALFTONE_FORMATS_TENSORFLOW_ATTR_VALUE_H_

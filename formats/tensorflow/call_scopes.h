@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A graph and the functions that it calls, walked as if every call were replaced by its nodes.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_CALL_SCOPES_H_
 #define HALFTONE_FORMATS_TENSORFLOW_CALL_SCOPES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions and matmuls as TensorFlow's fused ops have them: the rows of its dialects.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_CONTRACTIONS_H_
 #define HALFTONE_FORMATS_TENSORFLOW_CONTRACTIONS_H_

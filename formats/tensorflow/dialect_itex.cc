@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Intel's extension for TensorFlow makes, and its kernels on CPUs run.
 //
 // HardSwish is a word that it knows, but it hands oneDNN a slope and an offset of 0 for it: never written.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What TensorFlow's remapper makes and its kernels on CPUs run (with oneDNN, as its builds for x86 have it).
 //
 // Not all that one version or another can: few versions have swish and mish after a convolution, so they stay

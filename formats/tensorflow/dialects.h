@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dialects of a GraphDef: what its files hold, for the export passes (ir/file_dialect.h).
 #ifndef HALFTONE_FORMATS_TENSORFLOW_DIALECTS_H_
 #define HALFTONE_FORMATS_TENSORFLOW_DIALECTS_H_

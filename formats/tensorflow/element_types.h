@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element types: TensorFlow's numbers <-> halftone's.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_ELEMENT_TYPES_H_
 #define HALFTONE_FORMATS_TENSORFLOW_ELEMENT_TYPES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What passes make of a graph, written as TensorFlow wants it.
 
 #include "formats/tensorflow/exporter.h"

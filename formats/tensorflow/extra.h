@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names in Node::extra that are ours and not TensorFlow's. They keep what a NodeDef has and canonical attributes cannot
 // express, so that an unchanged node is written as it was read. Each is a hint: where it no longer fits the
 // node, the exporter ignores it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GraphDefs, binary and text, as two of the formats of models (formats/format.h).
 
 #include "formats/format.h"

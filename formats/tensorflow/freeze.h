@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One signature of a SavedModel as a graph without state: functions become their nodes, variables constants.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_FREEZE_H_
 #define HALFTONE_FORMATS_TENSORFLOW_FREEZE_H_

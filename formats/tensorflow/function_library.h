@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of a GraphDef's library as nested graphs.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_FUNCTION_LIBRARY_H_
 #define HALFTONE_FORMATS_TENSORFLOW_FUNCTION_LIBRARY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nested graphs as functions of the library.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Validates a library of functions before it is kept.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_FUNCTIONS_H_
 #define HALFTONE_FORMATS_TENSORFLOW_FUNCTIONS_H_

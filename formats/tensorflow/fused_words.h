@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The entries of the attribute fused_ops of TensorFlow's and ITEX's fused ops, and what they mean.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_FUSED_WORDS_H_
 #define HALFTONE_FORMATS_TENSORFLOW_FUSED_WORDS_H_

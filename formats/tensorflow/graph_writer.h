@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds a GraphDef from a Graph: what every op needs. How each op is written is in write_node.cc.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_GRAPH_WRITER_H_
 #define HALFTONE_FORMATS_TENSORFLOW_GRAPH_WRITER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules of rows whose canonical op expresses by attributes, inputs or nodes before it what TensorFlow expresses by the
 // op's name.
 

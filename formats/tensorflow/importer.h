@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorFlow GraphDef -> Graph.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_IMPORTER_H_
 #define HALFTONE_FORMATS_TENSORFLOW_IMPORTER_H_

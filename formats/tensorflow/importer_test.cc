@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small GraphDefs in text form: what each op becomes, and that it is written again as it was read.
 
 #include "formats/tensorflow/importer.h"

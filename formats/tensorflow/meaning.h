@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where TensorFlow means something else by an op than the canonical op does: attributes that say so.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_MEANING_H_
 #define HALFTONE_FORMATS_TENSORFLOW_MEANING_H_

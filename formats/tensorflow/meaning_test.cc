@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where TensorFlow means something else by an op than the canonical op does: the importer says so by an attribute, the
 // exporter demands it.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which name each node gets in the file that is written.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_NAMES_H_
 #define HALFTONE_FORMATS_TENSORFLOW_NAMES_H_

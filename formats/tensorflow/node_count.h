@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many operators a GraphDef holds.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_NODE_COUNT_H_
 #define HALFTONE_FORMATS_TENSORFLOW_NODE_COUNT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The nodes of a GraphDef as a graph: names, edges, order. Refuses what is no graph.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_NODE_GRAPH_H_
 #define HALFTONE_FORMATS_TENSORFLOW_NODE_GRAPH_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One NodeDef -> one Node: canonical where op_map.h has a row that covers all of it, else opaque.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_NODE_IMPORT_H_
 #define HALFTONE_FORMATS_TENSORFLOW_NODE_IMPORT_H_

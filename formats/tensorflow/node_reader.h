@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads one NodeDef along the rows of its op. Inside this folder only: node_import.h is the interface.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_NODE_READER_H_
 #define HALFTONE_FORMATS_TENSORFLOW_NODE_READER_H_

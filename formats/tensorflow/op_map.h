@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of TensorFlow ops that have a canonical op, and of the number and types of outputs of common ops that have
 // none.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_OP_MAP_H_

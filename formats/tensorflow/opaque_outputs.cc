@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Number and types of the outputs of common TensorFlow ops that have no canonical op. What is missing here gets as many
 // outputs as are read, of unknown type.
 

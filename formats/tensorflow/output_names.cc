@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of the outputs of TensorFlow's ops, which only bodies of functions use: "node:name:index".
 
 #include <map>

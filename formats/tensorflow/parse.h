@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes or text -> GraphDef.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_PARSE_H_
 #define HALFTONE_FORMATS_TENSORFLOW_PARSE_H_

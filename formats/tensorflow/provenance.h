@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Provenance (ir/provenance.h) in a GraphDef, which has no metadata: a function of the library without nodes,
 // arguments and results, named "halftone_provenance", without callers. Its attributes are the rows: "halftone.cpu" is
 // "_halftone_cpu", a string. TensorFlow adds it to its library and never uses it; the text form holds it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A NodeDef of TensorFlow's ops on quantized tensors while it becomes a chain of nodes, of which the last has its name:
 //
 //   QuantizedConv2DWithBiasAndReluAndRequantize(x, w, b, ranges)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which nodes of a graph are written as one of TensorFlow's ops on quantized tensors, as kernels of oneDNN have them:
 //
 //   quantize(relu(bias_add(conv(dequantize(x), dequantize(w)), b)))  =>  QuantizedConv2DWithBiasAndReluAndRequantize

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How TensorFlow's ops express a scale and a zero point: by the two ends of a range, in f32 arithmetic.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_QUANTIZED_RANGES_H_
 #define HALFTONE_FORMATS_TENSORFLOW_QUANTIZED_RANGES_H_

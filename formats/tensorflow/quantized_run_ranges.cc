@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranges that are computed at run time, as in the unfrozen stage of quantize_graph.py: Min, Max and QuantizeV2 of a
 // value, RequantizationRange and Requantize after sums. A value with such a range is a float here, rounded as
 // TensorFlow rounds it: dequantize(dynamic_quantize(x)) where the range is that of x itself, which kernels of integers

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules of fused contractions: what the entries of fused_ops do with the inputs after the operands.
 
 #include <algorithm>

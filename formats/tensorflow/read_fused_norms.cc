@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules of fused normalizations, of chains and of an attention.
 
 #include <algorithm>

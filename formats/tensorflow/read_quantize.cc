@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranges that are constants, as scales and zero points.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorFlow's ops that quantize, and its convolutions and matmuls of quantized tensors, as what they compute on real
 // numbers (quantized_chain.h).
 

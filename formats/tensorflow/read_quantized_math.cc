@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorFlow's other ops on quantized tensors as what they compute on real numbers (quantized_chain.h): sums and
 // elementwise products, activations, pools, ops that move elements.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The attributes of a NodeDef from those of a canonical node, along a row of op_map.h.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_ROW_ATTRS_H_
 #define HALFTONE_FORMATS_TENSORFLOW_ROW_ATTRS_H_

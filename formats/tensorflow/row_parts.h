@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts that the rows of several families share, and the rules of single rows.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_ROW_PARTS_H_
 #define HALFTONE_FORMATS_TENSORFLOW_ROW_PARTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sources, identities, and what only looks at a shape.
 
 #include "formats/tensorflow/row_parts.h"

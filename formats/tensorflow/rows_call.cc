@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of functions: the body is a nested graph.
 
 #include <algorithm>

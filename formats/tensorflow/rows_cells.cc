@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cells of recurrent networks that TensorFlow has as one op: calls of a body that holds their defining parts, written
 // again as the op while the body is what it was.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Control flow as frozen graphs write it, TensorArrays, and calls of functions.
 
 #include "formats/tensorflow/row_parts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What TensorFlow's remapper and Intel's extension make: internal ops, each of which says what a fused canonical node
 // does. Written only where a node is spelled so; never what a node without spelling becomes, so every row has a writer.
 //

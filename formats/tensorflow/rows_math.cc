@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic: elementwise, comparisons, logic, matmuls, reductions.
 
 #include "formats/tensorflow/row_parts.h"

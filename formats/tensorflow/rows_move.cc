@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that move values and make no new ones.
 
 #include "formats/tensorflow/row_parts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions, pools, normalization, images.
 
 #include "formats/tensorflow/row_parts.h"

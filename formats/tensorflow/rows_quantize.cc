@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantization: what says a scale and a zero point by constants is pairs of quantize_linear and dequantize_linear, or
 // the dequantization of constants; other ranges keep an op of their own.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorFlow's ops on quantized tensors: each output of 8 bits has two more, the ends of its range. They are read as
 // what they compute on real numbers, between dequantize_linear and quantize_linear (quantized_chain.h); graphs know no
 // row of them, so nothing is written along one.

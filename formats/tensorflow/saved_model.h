@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The files of a SavedModel -> one GraphDef.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_SAVED_MODEL_H_
 #define HALFTONE_FORMATS_TENSORFLOW_SAVED_MODEL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Snappy's block format, as TensorFlow's indexes of variables have it (github.com/google/snappy, format_description.txt).
 #ifndef HALFTONE_FORMATS_TENSORFLOW_SNAPPY_H_
 #define HALFTONE_FORMATS_TENSORFLOW_SNAPPY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a NodeDef says of ops, types and edges, kept for planners (ir/source_graph.h).
 #ifndef HALFTONE_FORMATS_TENSORFLOW_SOURCE_NODE_H_
 #define HALFTONE_FORMATS_TENSORFLOW_SOURCE_NODE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorProto and TensorShapeProto <-> Tensor and Shape.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_TENSOR_PROTO_H_
 #define HALFTONE_FORMATS_TENSORFLOW_TENSOR_PROTO_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which types below f32 TensorFlow's ops take. Nearly all that take floats take half and bfloat16; the table has those
 // that do not, by the registry of late 2020 (some have learnt bfloat16 since; a file should load in older versions
 // too).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The variables of a SavedModel: variables.index, a LevelDB table of BundleEntryProto by key (tensor_bundle.cc and
 // lib/io/table of TensorFlow), and variables.data-00000-of-00001, ..., the bytes.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_VARIABLES_H_

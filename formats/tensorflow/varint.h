@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers of LevelDB's tables and of Snappy: seven bits a byte, the lowest first, as protobuf has them.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_VARINT_H_
 #define HALFTONE_FORMATS_TENSORFLOW_VARINT_H_

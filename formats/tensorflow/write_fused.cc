@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fused contractions along the row of their spelling. The pass that spelled the node has checked that the op covers all
 // of it (ir/file_dialect.h); an imported node that is unchanged is written as it was.
 

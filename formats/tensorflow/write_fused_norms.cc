@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fused normalizations, chains and an attention along the row that they are spelled as.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arithmetic: matmuls, reductions, and ops that TensorFlow has under other names.
 
 #include <algorithm>

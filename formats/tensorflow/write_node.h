@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How each canonical op becomes TensorFlow's: along a row of op_map.h, or as several nodes where no single op expresses
 // it.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_WRITE_NODE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantized values in a GraphDef, by ops of its standard:
 //
 //   dequantize(quantize(x))      FakeQuantWithMinMaxVars, of channels ...PerChannel (or ...Args, where it was that)

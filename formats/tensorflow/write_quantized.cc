@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorFlow's ops on quantized tensors, as quantized_groups.h finds them. A tensor is three outputs: integers and both
 // ends of their range. The ends of s8 are those of -127 and 127: kernels of oneDNN take the larger magnitude for 127.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Export rules of rows with inputs in a form of their own: the inverses of import_rules.cc and import_moves.cc.
 
 #include <algorithm>

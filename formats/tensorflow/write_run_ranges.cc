@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantization whose range is computed at run time, and matmuls of its results, by the ops of quantize_graph.py's
 // unfrozen stage:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions and pools.
 //
 // Conv2D says everything but groups; pads of other ops go into a Pad node before them. Weights that stand otherwise

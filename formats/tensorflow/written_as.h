@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which nodes of a graph are in a GraphDef, and where: nodes of the graph and of the file are not always one to one.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_WRITTEN_AS_H_
 #define HALFTONE_FORMATS_TENSORFLOW_WRITTEN_AS_H_

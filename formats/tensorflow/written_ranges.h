@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which quantizations of a graph a GraphDef expresses by ranges: pairs as FakeQuantWithMinMax*, constants as
 // Dequantize.
 #ifndef HALFTONE_FORMATS_TENSORFLOW_WRITTEN_RANGES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that compare or accumulate along one axis: arg_max, arg_min, cum_sum, cum_prod, top_k.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Helpers of the reference functions: rounding to a type, strides and offsets, axes.
 #ifndef HALFTONE_IR_REFERENCE_ARRAYS_INTERNAL_H_
 #define HALFTONE_IR_REFERENCE_ARRAYS_INTERNAL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // com.microsoft's Attention, and layer_norm of a sum.
 
 #include "ir/attention.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise ops of two tensors. Integers are computed in 64 bits and wrap around; everything else in doubles.
 
 #include <algorithm>

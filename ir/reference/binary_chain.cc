@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // binary_chain: a sequence of elementwise binary ops and an activation; rounded once, at the end.
 
 #include "ir/binary_chain.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that split x into blocks or combine blocks: strided_slice, space_to_batch, batch_to_space, center_crop_pad,
 // dynamic_stitch, dynamic_partition.
 

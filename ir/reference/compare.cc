@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Seeded inputs and the comparison of two tensors.
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix multiplication, and the activation that is fused into contractions.
 
 #include <type_traits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // If, loop, scan, while and call: nested graphs are evaluated like the outer graph.
 
 #include <algorithm>

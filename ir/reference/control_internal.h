@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Control flow in the reference evaluator: nested graphs that run repeatedly, and their limits.
 #ifndef HALFTONE_IR_REFERENCE_CONTROL_INTERNAL_H_
 #define HALFTONE_IR_REFERENCE_CONTROL_INTERNAL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution of 1, 2 or 3 spatial dimensions in every layout: converted to NCHW and OIHW first, then one loop.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolution whose taps are shifted by an offset input (ONNX DeformConv), with 1 to 3 spatial dimensions.
 
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numpy broadcasting for the elementwise functions with two or more operands.
 #ifndef HALFTONE_IR_REFERENCE_ELEMENTWISE_INTERNAL_H_
 #define HALFTONE_IR_REFERENCE_ELEMENTWISE_INTERNAL_H_

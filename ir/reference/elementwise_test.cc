@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise and quantized reference functions by hand: conventions, types, errors.
 #include <cmath>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that create numbers: one_hot, trilu, matrix_band_part, eye_like, range, fill, size, rank, invert_permutation.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reference functions of fused ops: activations and residuals of contractions and norms, chains of binary ops,
 // attention, comparisons with number results. Expected values are computed by hand.
 

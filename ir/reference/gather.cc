@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading by index: gather, gather_elements, gather_nd. Negative indices count from the end; out of range is an error.
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sampling of images at given points, and the points of an affine map.
 
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Invalid indices, sizes and shapes, as in a hostile or wrong model: each is an error that names the number.
 #include <string>
 

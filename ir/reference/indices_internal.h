@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Indices in a model's tensors: checks them and converts them to positions of elements.
 #ifndef HALFTONE_IR_REFERENCE_INDICES_INTERNAL_H_
 #define HALFTONE_IR_REFERENCE_INDICES_INTERNAL_H_

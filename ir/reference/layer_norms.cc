@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Normalization by the mean and variance, the root mean square or the norm of some of the dimensions.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Losses of classifiers: scores [N, C, d...], target [N, d...] of class numbers, weights [C]. And half the sum of
 // squares.
 

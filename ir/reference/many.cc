@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise ops of three or more tensors, with numpy broadcasting.
 
 #include <algorithm>

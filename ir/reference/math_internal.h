@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise functions of one number, and the activation and residual of a contraction.
 #ifndef HALFTONE_IR_REFERENCE_MATH_INTERNAL_H_
 #define HALFTONE_IR_REFERENCE_MATH_INTERNAL_H_

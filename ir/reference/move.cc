@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that copy elements to other places. They copy bytes: every type of fixed size stays unchanged.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reference functions of pools, norms, sampling and detection: conventions that ONNX's tests do not cover, and errors.
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Non-maximum suppression: of overlapping boxes it keeps the one with the highest score.
 
 #include <algorithm>

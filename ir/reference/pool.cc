@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pooling over 1 to 3 spatial dimensions, in both layouts: converted to channels first, then one loop over windows.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between real numbers and integers by scale and zero point, and contractions of integers. Scales, quotients and
 // products are in f32, as the formats define them, because ties depend on it.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes that read and write integers that represent real numbers (ir/quantization.h).
 
 #include "gmock/gmock.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Deterministic random numbers: the same node gives the same numbers in each run and on each machine.
 
 #include <cmath>

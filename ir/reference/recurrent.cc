@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lstm, gru, rnn: step by step, in f64.
 
 #include "ir/recurrent.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions over some dimensions: sum, mean, maximum, norms and the like. An empty set gives the initial value.
 
 #include <algorithm>

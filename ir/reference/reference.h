@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One readable function per op, which defines the op. Used as reference in tests, for constant folding, and as fallback
 // kernel.
 #ifndef HALFTONE_IR_REFERENCE_REFERENCE_H_

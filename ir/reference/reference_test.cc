@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reference functions by hand: what tests/reference (against ONNX Runtime) does not cover. Types, rounding, fused
 // parts, TensorFlow's conventions, errors.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pooling over regions and crops of an image.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that repeat, split, concatenate and reverse: expand, tile, split, stack, unstack, reverse, reverse_sequence.
 
 #include <algorithm>

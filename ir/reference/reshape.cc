@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that keep the elements unchanged, shape, and cast.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX's Resize: nearest, linear and cubic, dimension by dimension. See ir/resize_taps.h.
 
 #include <algorithm>

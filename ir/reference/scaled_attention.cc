@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // scaled_dot_product_attention: y = softmax(scale * q k^T + mask) v.
 
 #include <cmath>

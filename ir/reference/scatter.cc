@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writing by index: scatter_elements, scatter_nd, scatter_nd_new. Negative indices count from the end; out of range is
 // an error; if one element is written twice, the last value wins, or both are reduced.
 

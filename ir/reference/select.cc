@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops whose output shape depends on the data: non_zero, unique, compress.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fourier transforms, windows and mel filters. Complex numbers are a last dimension of 2.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ir/reference/arrays_internal.h"
 #include "ir/reference/functions_internal.h"
 #include "ir/window.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transposed convolution of 1, 2 or 3 spatial dimensions in every layout, and col2im, which is its last step: converted
 // to NCHW and IOHW first, then each tap adds its contributions.
 

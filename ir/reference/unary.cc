@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise ops of one tensor. Integers are computed in 64 bits and wrap around if the table has an integer function;
 // everything else is computed in doubles.
 

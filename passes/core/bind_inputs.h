@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers for the dynamic dimensions of a graph, so that it can be run.
 #ifndef HALFTONE_PASSES_CORE_BIND_INPUTS_H_
 #define HALFTONE_PASSES_CORE_BIND_INPUTS_H_

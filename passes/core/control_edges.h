@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Control edges of the nodes that a rule replaces: a node that ran after (or before) one of them runs after (or before)
 // the node that replaces them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The equivalence check: the reference evaluator runs the graph before and after a pass on the same seeded inputs.
 #ifndef HALFTONE_PASSES_CORE_EQUIVALENCE_H_
 #define HALFTONE_PASSES_CORE_EQUIVALENCE_H_

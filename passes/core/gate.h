@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs one pass. It does for every pass: interruption, skip list, verification, timing, dumps, the equivalence check
 // and the reproducer of a failure.
 #ifndef HALFTONE_PASSES_CORE_GATE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The conditions that the driver checks for every rewrite rule.
 #ifndef HALFTONE_PASSES_CORE_GUARDS_H_
 #define HALFTONE_PASSES_CORE_GUARDS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A target that caches the replies of another target per kind of node: a network of a thousand equal layers asks once.
 #ifndef HALFTONE_PASSES_CORE_MEMO_TARGET_H_
 #define HALFTONE_PASSES_CORE_MEMO_TARGET_H_

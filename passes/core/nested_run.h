@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a pass over a graph and all graphs nested in it.
 #ifndef HALFTONE_PASSES_CORE_NESTED_RUN_H_
 #define HALFTONE_PASSES_CORE_NESTED_RUN_H_

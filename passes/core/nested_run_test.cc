@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Passes inside nested graphs: reasons, fuel, equivalence, shapes.
 
 #include "passes/core/nested_run.h"

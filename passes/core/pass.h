@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interface of a pass, and its context.
 #ifndef HALFTONE_PASSES_CORE_PASS_H_
 #define HALFTONE_PASSES_CORE_PASS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A target that supports everything except the items of a list: for tests and for tools that run without kernels.
 #ifndef HALFTONE_PASSES_CORE_PERMISSIVE_TARGET_H_
 #define HALFTONE_PASSES_CORE_PERMISSIVE_TARGET_H_

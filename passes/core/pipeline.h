@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An ordered list of passes. The gate (gate.h) runs each: it verifies, times, dumps, skips, logs and checks outputs.
 //
 //   Pipeline p("optimize");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the framework does for every pass.
 
 #include "passes/core/pipeline.h"

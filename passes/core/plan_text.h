@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A precision plan as a line of text: "m=bf16, add=f32, n=bf16->f32" (with an f32 result). Nodes are named by their
 // labels; every other node is f32.
 #ifndef HALFTONE_PASSES_CORE_PLAN_TEXT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "passes/core/reasons.h"
 
 #include "absl/strings/str_join.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Texts for the reasons of rules: names, types and values.
 #ifndef HALFTONE_PASSES_CORE_REASONS_H_
 #define HALFTONE_PASSES_CORE_REASONS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A text that reproduces the failure of a pass: the graph before the pass, after comment lines with the pipeline, the
 // pass and the seed. graph_opt --reproduce runs it, graph_reduce shrinks it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rewrite rule: one equation, with one function that finds matches and one that applies them.
 //
 //   class FuseMatMulBias final : public RewriteRule {

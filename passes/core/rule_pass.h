@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The driver of a rewrite rule: one sweep over its roots in topological order, with the guards of all rules (guards.h)
 // and the control edges that move (control_edges.h).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The nodes that a rule has to visit: those with an op of its root, in topological order, that it has not visited since
 // something near them changed. Other nodes cost a rule nothing.
 #ifndef HALFTONE_PASSES_CORE_RULE_SCHEDULE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which nodes are due for which rule, and when.
 
 #include "passes/core/rule_schedule.h"

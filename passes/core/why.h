@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why rules did not change nodes: queries each rule again on the final graph.
 #ifndef HALFTONE_PASSES_CORE_WHY_H_
 #define HALFTONE_PASSES_CORE_WHY_H_

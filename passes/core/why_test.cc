@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reasons of the rules, with names and values.
 
 #include "passes/core/why.h"

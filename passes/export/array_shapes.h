@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shapes of the elements of TensorArrays.
 #ifndef HALFTONE_PASSES_EXPORT_ARRAY_SHAPES_H_
 #define HALFTONE_PASSES_EXPORT_ARRAY_SHAPES_H_

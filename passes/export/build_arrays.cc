@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorArrays as dense tensors [size, element...]. The "flow" that TensorFlow hands from op to op, a number without a
 // meaning, becomes the tensor itself:
 //   TensorArrayV3(size)         fill([size, element...], 0)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tf.cond as Switch and Merge: what stands between the two outputs of the switches of one predicate and a merge becomes
 // an if node with both branches nested in it.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Control flow and TensorArrays as frozen TensorFlow graphs write them, built into what can run.
 #ifndef HALFTONE_PASSES_EXPORT_BUILD_LOOPS_H_
 #define HALFTONE_PASSES_EXPORT_BUILD_LOOPS_H_

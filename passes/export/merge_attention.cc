@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The projections of queries, keys and values of one x, their scaled dot product attention over heads, and the heads
 // joined again  =>  attention(x, weights side by side, biases side by side, _, _, mask) {num_heads}
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gelu(x + bias)  =>  binary_chain(x, bias) {ops=["add"], activation="gelu"}
 //
 // For ONNX Runtime's dialect, which says it as BiasGelu, or by tanh as FastGelu. Legal in f32 when bias is a vector

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // layer_norm(x + skip, scale, offset)         =>  skip_layer_norm(x, skip, scale, offset)
 // layer_norm(x + bias + skip, scale, offset)  =>  skip_layer_norm(x, skip, scale, offset, bias)
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a dialect says as one node although the fused graph has several: rules that run after the splits, before the
 // nodes are spelled.
 #ifndef HALFTONE_PASSES_EXPORT_MERGES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The nodes that take the place of one fused node when it is split for export.
 #ifndef HALFTONE_PASSES_EXPORT_PARTS_H_
 #define HALFTONE_PASSES_EXPORT_PARTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A constant that is read both in f32 and below is stored once.
 #ifndef HALFTONE_PASSES_EXPORT_SHARE_CONSTANTS_H_
 #define HALFTONE_PASSES_EXPORT_SHARE_CONSTANTS_H_

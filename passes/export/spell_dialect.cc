@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "passes/export/spell_dialect.h"
 
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which op of a dialect each node becomes in the file.
 #ifndef HALFTONE_PASSES_EXPORT_SPELL_DIALECT_H_
 #define HALFTONE_PASSES_EXPORT_SPELL_DIALECT_H_

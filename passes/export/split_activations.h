@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Activations that TensorFlow has no op for, as the ops that it has, for export.
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_ACTIVATIONS_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_ACTIVATIONS_H_

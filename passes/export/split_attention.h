@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An attention with its projections as standard ops, for export.
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_ATTENTION_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_ATTENTION_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A chain of binary ops as these ops, for export.
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_BINARY_CHAIN_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_BINARY_CHAIN_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A comparison that makes numbers as one that makes bools and a cast, for export.
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_COMPARISONS_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_COMPARISONS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A convolution in groups as TensorFlow's programs write it, for export.
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_CONV_GROUPS_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_CONV_GROUPS_H_

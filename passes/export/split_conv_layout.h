@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A convolution in a layout that the format does not have, for export.
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_CONV_LAYOUT_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_CONV_LAYOUT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fused contractions as the ops of a format's dialect: the inverse of the fusions, for export.
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_FUSED_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_FUSED_H_

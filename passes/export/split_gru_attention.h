@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A gru with attention as the standard ops of a format, for export.
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_GRU_ATTENTION_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_GRU_ATTENTION_H_

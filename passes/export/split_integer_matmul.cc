@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "passes/export/split_integer_matmul.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of integers with real results as ops that the format has, for export.
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_INTEGER_MATMUL_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_INTEGER_MATMUL_H_

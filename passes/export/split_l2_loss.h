@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Half the sum of squares of several tensors as the ops of a format, for export.
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_L2_LOSS_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_L2_LOSS_H_

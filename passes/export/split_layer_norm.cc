@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "passes/export/split_layer_norm.h"
 
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A layer norm as the ops that TensorFlow has, for export.
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_LAYER_NORM_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_LAYER_NORM_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes of several types of floats as ops of one type each, with casts between them: for export. The inverse of the
 // rules about casts (passes/precision/conversions.inc).
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_MIXED_TYPES_H_

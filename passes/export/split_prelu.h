@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A prelu as the ops that TensorFlow has, for export.
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_PRELU_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_PRELU_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One step of a recurrent layer as elementwise ops and matmuls, for files without such layers.
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_RECURRENT_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_RECURRENT_H_

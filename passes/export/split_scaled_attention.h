@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A scaled dot product attention as two products and a softmax, for export.
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_SCALED_ATTENTION_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_SCALED_ATTENTION_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A softmax with a scale or an addend as the ops of a format: the inverse of the fusions, for export.
 #ifndef HALFTONE_PASSES_EXPORT_SPLIT_SOFTMAX_H_
 #define HALFTONE_PASSES_EXPORT_SPLIT_SOFTMAX_H_

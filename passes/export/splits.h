@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list of the export passes that split what a file cannot hold.
 #ifndef HALFTONE_PASSES_EXPORT_SPLITS_H_
 #define HALFTONE_PASSES_EXPORT_SPLITS_H_

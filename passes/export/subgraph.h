@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A part of a graph as a nested graph of its own.
 #ifndef HALFTONE_PASSES_EXPORT_SUBGRAPH_H_
 #define HALFTONE_PASSES_EXPORT_SUBGRAPH_H_

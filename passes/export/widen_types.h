@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a file cannot hold below f32 is f32 in it: the other way round than ApplyPrecision.
 #ifndef HALFTONE_PASSES_EXPORT_WIDEN_TYPES_H_
 #define HALFTONE_PASSES_EXPORT_WIDEN_TYPES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts activations between separate nodes and attributes of a contraction, both ways.
 #ifndef HALFTONE_PASSES_FUSION_ACTIVATION_H_
 #define HALFTONE_PASSES_FUSION_ACTIVATION_H_

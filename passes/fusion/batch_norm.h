@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Batch norm at inference as one multiplication and one addition per channel.
 #ifndef HALFTONE_PASSES_FUSION_BATCH_NORM_H_
 #define HALFTONE_PASSES_FUSION_BATCH_NORM_H_

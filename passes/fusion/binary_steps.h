@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binary ops as steps of a binary_chain.
 #ifndef HALFTONE_PASSES_FUSION_BINARY_STEPS_H_
 #define HALFTONE_PASSES_FUSION_BINARY_STEPS_H_

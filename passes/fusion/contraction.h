@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Facts about contractions (conv and matmul) for the fusion rules: the channel dimension, what is already fused, and
 // how constants broadcast over the channels.
 #ifndef HALFTONE_PASSES_FUSION_CONTRACTION_H_

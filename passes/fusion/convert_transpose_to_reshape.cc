@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // transpose(x, p)  =>  reshape(x)          where p moves only dimensions of size 1
 //
 // Legal when the dimensions that are not known to be 1 keep their order, and at most one dimension is unknown.

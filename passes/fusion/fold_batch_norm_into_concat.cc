@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // batch_norm(concat(conv0, conv1, ..))  =>  concat(conv0', conv1', ..)
 //
 // convI' is convI with the scale and offset of its channels folded into weights and bias. TensorFlow's Graph Transform

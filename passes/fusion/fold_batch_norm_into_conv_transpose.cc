@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // batch_norm(conv_transpose(x, w, b))  =>  conv_transpose(x, w * s, b * s + t)
 //
 // s = scale / sqrt(variance + epsilon), t = offset - mean * s. Legal at inference with constant weights, bias and

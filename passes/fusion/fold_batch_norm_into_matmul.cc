@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // batch_norm(matmul(x, w, b))  =>  matmul(x, w * s, b * s + t)
 //
 // s = scale / sqrt(variance + epsilon), t = offset - mean * s. Legal as for a conv (fold_batch_norm_into_conv.cc), when

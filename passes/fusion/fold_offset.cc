@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // contraction(x, w, b) + t  =>  contraction(x, w, b + t)       (conv, matmul; also bias_add; - t with and without b)
 //
 // Legal when b and t are constants over the output channels, and the contraction has no residual and no activation.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // contraction(x, w, b) * s  =>  contraction(x, w * s, b * s)          (conv and matmul; also / s, by 1 / s)
 //
 // Legal when s is a constant over the output channels (or one number), weights and bias are constants, and the

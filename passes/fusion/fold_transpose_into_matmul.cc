@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // matmul(transpose(x, last two), y)  =>  matmul(x, y) {transpose_a}          and the other operand likewise
 //
 // Legal when the permutation swaps only the last two dimensions; a second transpose undoes the first. Bit-exact: the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // activation(op(x, ..))  =>  op(x, ..) {activation}
 //
 // Ops: conv, matmul, matmul_integer_to_float, batch_norm, instance_norm. Activations: relu, relu6, clip with constant

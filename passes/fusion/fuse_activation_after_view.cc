@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // activation(view(contraction(x)))  =>  view(contraction(x) {activation})
 //
 // Views: reshape, squeeze, unsqueeze, flatten, transpose. An elementwise op gives the same result before and after

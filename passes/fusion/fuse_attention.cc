@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // matmul(softmax(matmul(q, k), m) {scale=s}, v)  =>  scaled_dot_product_attention(q, k, v, m) {scale=s}
 //
 // The core of an attention with any number of leading dimensions. Heads may come from a reshape and a transpose. k may

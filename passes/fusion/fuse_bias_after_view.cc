@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // view(contraction(x, w)) + b  =>  view(contraction(x, w, b))          (view: reshape, squeeze, unsqueeze, flatten)
 //
 // Keras' Dense of more than two dimensions (MatMul, Reshape, BiasAdd) and TensorFlow's 1-D convolution (Conv2D,

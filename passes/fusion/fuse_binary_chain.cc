@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // (x0 op x1) op x2 ..  =>  binary_chain(x0, x1, x2, ..) {ops}          (add, sub, mul, div, maximum, minimum)
 //
 // Fuses the elementwise ops that no other rule fused, so that they read and write memory once. Legal for floats, when

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // activation(x0 op x1 ..)  =>  binary_chain(x0, x1, ..) {ops, activation}
 //
 // After one binary op or a binary_chain: for example the add and relu of a residual that could not be fused into a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // transpose(reshape(concat(a, b, ..), [.., g, c, ..]), [.., c, g, ..])
 //   =>  concat(unsqueeze(a), unsqueeze(b), ..) along a new dimension after the channels
 //

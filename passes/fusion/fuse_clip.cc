@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // minimum(maximum(x, low), high)  =>  clip(x, low, high)      and maximum(minimum(x, high), low)
 //
 // A GraphDef holds tf.clip_by_value as these two nodes, and exporters write relu6 this way. Legal when low and high are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cast(compare(a, b)) to a number type  =>  compare(a, b) with that type
 //
 // Comparisons: equal, not_equal, less, less_equal, greater, greater_equal. Legal when the bool result has no other

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // activation(concat(conv0, conv1, ..))  =>  concat(conv0 {activation}, conv1 {activation}, ..)
 //
 // Fuses the activation of an inception block into each convolution (or matmul) of the concat. Legal when every part is

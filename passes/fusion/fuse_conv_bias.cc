@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv(x, w) + b  =>  conv(x, w, b)
 //
 // Legal when b is added along the channels: bias_add in the convolution's layout, or add of a constant like [C,1,1]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // transpose(conv(transpose(x, to NCHW), w), to NHWC)  =>  conv(x, w) {layout="NHWC"}          (and the other way round)
 //
 // Exporters wrap a convolution in transposes because the source or target framework has only one layout. Legal for any

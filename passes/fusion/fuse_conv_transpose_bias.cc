@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv_transpose(x, w) + b  =>  conv_transpose(x, w, b)          and  b + t where it has a bias
 //
 // Legal when b is a vector along the channels: bias_add in the convolution's layout, or add of a constant like [C,1,1]

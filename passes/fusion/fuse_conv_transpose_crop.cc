@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // slice(conv_transpose(x, w))  =>  conv_transpose(x, w) {pads + the crop}
 //
 // Legal when the slice has constant bounds and steps of 1, cuts only spatial dimensions and no more than the kernel

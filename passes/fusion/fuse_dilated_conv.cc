@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // batch_to_space(conv(space_to_batch(x, b, p), w), b, c)  =>  conv(x, w) {dilations=b, pads=p - c}
 //
 // TensorFlow writes a dilated convolution this way; a 1-D one also has an unsqueeze before the conv and a squeeze after

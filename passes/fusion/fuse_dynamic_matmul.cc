@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // matmul(dequantize_linear(q, s, z), dequantize_linear(w, sw, zw), c)
 //     =>  matmul_integer_to_float(q, w, s, sw, z, zw, c)   where   q, s, z = dynamic_quantize_linear(x)
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 0.5 * x * (1 + erf(x / sqrt(2)))  =>  gelu(x)
 //
 // Legal with the factors in any order, with a division by sqrt(2) or a multiplication by its reciprocal. Each constant

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))  =>  gelu(x) {approximate="tanh"}
 //
 // Legal with the factors in any order, and the cube as a power or as multiplications. Each constant must be exact to

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // concat(conv(x_0, w_0), conv(x_1, w_1), ..)  with  x_0, x_1, .. = split(x)   =>   conv(x, [w_0, w_1, ..]) {group=n}
 //
 // Frameworks without grouped convolutions write the blocks of ResNeXt this way. Legal when split and concat are along

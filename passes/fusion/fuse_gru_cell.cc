@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // r, u = sigmoid(split(x w + h v + b));   c = tanh(x w' + (r h) v' + b');   h' = u h + (1 - u) c
 //   =>  gru of one step: h' = gru(x, w, r, b, h)
 //

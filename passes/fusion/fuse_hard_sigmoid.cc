@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // clip(x + 3, 0, 6) / 6  =>  hard_sigmoid(x) {alpha=1/6, beta=0.5}
 //
 // Also with relu6 and with a multiplication by 1/6, as Keras and older exporters write it. Legal for exactly these

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // x * hard_sigmoid(x) {alpha=1/6, beta=0.5}  =>  hard_swish(x)
 //
 // Legal when the slope is the f32 number 1/6 and the offset is 0.5: by definition the same function. Below f32 it

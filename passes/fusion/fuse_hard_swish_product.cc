@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // (x * clip(x + 3, 0, 6)) / 6  =>  hard_swish(x)
 //
 // The factors are x, clip(x + 3, 0, 6) (or relu6) and 1/6 (or a division by 6), in every order except clip * 1/6: that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // (x - mean(x)) / sqrt(variance(x) + epsilon) * scale + offset  =>  instance_norm(x, scale, offset)
 //
 // In the spellings of normalization.h, over the spatial dimensions of each image and channel. Legal when the mean is

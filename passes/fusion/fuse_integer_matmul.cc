@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // mul(cast(matmul_integer(a, b, za, zb)), mul(sa, sb))  =>  matmul_integer_to_float(a, b, sa, sb, za, zb)
 //
 // ONNX files express dynamic quantization this way: a, sa and za are the outputs of a dynamic_quantize_linear. Legal

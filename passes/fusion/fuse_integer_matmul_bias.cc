@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // matmul_integer_to_float(a, b, sa, sb, za, zb) + c  =>  matmul_integer_to_float(a, b, sa, sb, za, zb, c)
 //
 // Legal when c is an f32 vector with one element per column of b (a constant [1,n] or one number also qualifies), and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // l2_loss(a, ..) + l2_loss(b, ..)  =>  l2_loss(a, .., b, ..)          (add and add_n)
 //
 // The regularization of a model that was exported with its losses. Legal when every operand is an l2_loss without other

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // (x - mean(x)) / sqrt(variance(x) + epsilon) * scale + offset  =>  layer_norm(x, scale, offset)
 //
 // In the spellings of normalization.h: PyTorch's exporter before opset 17, TensorFlow's moments and

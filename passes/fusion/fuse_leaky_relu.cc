@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // maximum(x, a * x)  =>  leaky_relu(x) {alpha=a}
 //
 // Legal when a is a constant number above 0 and not above 1: then a * x is the larger value exactly where x is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // r, u = sigmoid(x w + h v + b);   c = tanh(x w' + b' + r (h v' + d'));   h' = u h + (1 - u) c
 //   =>  gru of one step {linear_before_reset}: h' = gru(x, w, r, b, h)
 //

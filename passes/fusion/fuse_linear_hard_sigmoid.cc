@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // clip(a * x + b, 0, 1)  =>  hard_sigmoid(x) {alpha=a, beta=b}
 //
 // Keras' hard_sigmoid (0.2 and 0.5). A GraphDef holds its clip as a minimum and a maximum, which fuse-clip has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // i, j, f, o = split(x w + h r + b);   c' = c sigmoid(f + forget) + sigmoid(i) tanh(j);   h' = tanh(c') sigmoid(o)
 //   =>  lstm of one step: h', c' = lstm(x, w', r', b', h, c)
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // matmul(x, w) + b  =>  matmul(x, w, b)
 //
 // Legal when b has rank 1 and one element per column of the result (a constant [1,n] or one number also qualifies), the

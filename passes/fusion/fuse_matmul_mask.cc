@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // matmul(a, b) + m  =>  matmul(a, b, _, m)          m broadcasts to the result
 //
 // The mask of an attention whose softmax has no addend, or a bias that is not a vector over the columns. Legal when the

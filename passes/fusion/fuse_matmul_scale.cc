@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // matmul(a, b) * s  =>  matmul(a, b) {scale=s}
 //
 // Also a division by a number. Legal when s is one constant number that does not change the shape of the result, the

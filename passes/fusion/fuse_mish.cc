@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // x * tanh(softplus(x))  =>  mish(x)
 //
 // Legal when all three ops have x's type. Not bit-exact: it rounds once where the ops round three times.

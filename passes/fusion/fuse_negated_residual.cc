@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // r - matmul(a, b)  =>  matmul(a, b, _, r) {scale=-1}
 //
 // Factorization machines compute (a b)^2 - a^2 b^2, which becomes two matmuls and two squares. Legal when r has the

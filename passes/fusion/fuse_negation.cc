@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // x + neg(y)  =>  x - y          x - neg(y)  =>  x + y
 //
 // Legal for every type that both ops support: subtraction is the addition of the negated number, bit by bit for floats

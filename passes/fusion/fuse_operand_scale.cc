@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // matmul(a * s, b)  =>  matmul(a, b) {scale=s}          and the other operand likewise
 //
 // An attention may scale its queries before the matmul. Also a division by a number. Legal when s is one constant

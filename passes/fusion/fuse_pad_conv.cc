@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv(pad(x), w)  =>  conv(x, w) {pads + the pads of the pad}
 //
 // Legal when the pad fills with constant zeros, pads only spatial dimensions by less than the kernel's size, and the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv_transpose(pad(x), w)  =>  conv_transpose(x, w) {pads - strides * the pads of the pad}
 //
 // Padded zeros contribute zero: they only shift the result, and the convolution's own pads, or a crop that has become

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // relu(x) + slope * (x - |x|) * 0.5,  relu(x) + slope * minimum(x, 0),  relu(x) - slope * relu(-x)
 //   =>  prelu(x, slope)
 //

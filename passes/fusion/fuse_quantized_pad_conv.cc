@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv(dequantize(quantize(pad(x))), w)  =>  conv(dequantize(quantize(x)), w) {pads + the pads of the pad}
 //
 // A padded zero is quantized to the zero point and dequantized to zero for every scale, so the conv can pad it. Legal

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // maximum(x, 0)  =>  relu(x)
 //
 // Legal when x is floating-point and the result has the shape of x. Bit-exact except for NaN, which stays NaN, and the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // contraction(x, w, b) + r  =>  contraction(x, w, b, r)          (conv and matmul)
 //
 // Legal when r is not constant and has exactly the shape and type of the result (no broadcast), the contraction has no

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // contraction(x, w, b) {activation} + r  =>  contraction(x, w, b, r) {activation, activation_first}
 //
 // The shortcuts of YOLO apply the activation before the addition (ITEX fuses it as BiasAdd + Activation + Add). Legal

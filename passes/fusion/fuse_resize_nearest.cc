@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // concat(x_0, x_0, x_1, x_1, ..)  with  x_0, x_1, .. = split(x) into single rows   =>   resize(x) {nearest}
 //
 // Keras repeats rows and columns this way (UpSampling2D, repeat_elements). Legal over a spatial dimension of an image

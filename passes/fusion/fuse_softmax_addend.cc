@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // softmax(x + m)  =>  softmax(x, m)
 //
 // The mask before an attention's softmax. Legal over the last axis, when one operand has the shape of the sum, and the

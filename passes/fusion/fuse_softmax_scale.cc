@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // softmax(x * s, m)  =>  softmax(x, m) {scale=s}          softmax(x / s, m)  =>  softmax(x, m) {scale=1/s}
 //
 // Legal over the last axis, when s is a constant number that is not 0 and has a finite reciprocal, and the target

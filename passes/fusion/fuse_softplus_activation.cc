@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // activation(softplus(x))  =>  softplus(x) {activation}
 //
 // Legal for floats, when the softplus has no other consumer and no activation yet, the activation's parameters are

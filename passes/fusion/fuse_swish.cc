@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // x * sigmoid(x)  =>  swish(x)          x * sigmoid(a * x)  =>  swish(x) {alpha=a}
 //
 // Legal when a is a constant number and both ops have x's type. Bit-exact in f32 up to the last digit of the sigmoid;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The common part of the two forms of gelu: 0.5 * x * (1 + gate(x)), with the factors in any order.
 #ifndef HALFTONE_PASSES_FUSION_GELU_H_
 #define HALFTONE_PASSES_FUSION_GELU_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // view(view(x))  =>  reshape(x)          a view: reshape, squeeze, unsqueeze, flatten; x itself if the shape is x's
 //
 // Legal when at most one dimension of the result is unknown. Bit-exact: no element moves. Views have no cost at run

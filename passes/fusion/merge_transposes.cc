@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // transpose(transpose(x, p), q)  =>  transpose(x, p of q)          x itself if they are inverse
 //
 // Legal when both permutations are constant. Bit-exact: the same elements in the same places, moved once.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of a normalization that is written as separate ops: mean, variance, and its square root.
 #ifndef HALFTONE_PASSES_FUSION_MOMENTS_H_
 #define HALFTONE_PASSES_FUSION_MOMENTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A normalization that is written as separate ops: (x - mean) / sqrt(variance + epsilon) * scale + offset, in the
 // spellings of exporters and model code.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binary ops with one constant number, for the rules that fold numbers.
 #ifndef HALFTONE_PASSES_FUSION_NUMBERS_H_
 #define HALFTONE_PASSES_FUSION_NUMBERS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fusing a pad into the padding of the convolution that reads it.
 #ifndef HALFTONE_PASSES_FUSION_PADS_H_
 #define HALFTONE_PASSES_FUSION_PADS_H_

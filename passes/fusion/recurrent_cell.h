@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of recurrent cells that a framework writes as separate ops: matmuls of rows with constant weights, split
 // into gates.
 #ifndef HALFTONE_PASSES_FUSION_RECURRENT_CELL_H_

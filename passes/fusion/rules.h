@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fusion rules, in order. Each asks the target before it fuses. A new rule is one line in rules.inc.
 #ifndef HALFTONE_PASSES_FUSION_RULES_H_
 #define HALFTONE_PASSES_FUSION_RULES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Helpers for the rules around a softmax.
 #ifndef HALFTONE_PASSES_FUSION_SOFTMAX_H_
 #define HALFTONE_PASSES_FUSION_SOFTMAX_H_

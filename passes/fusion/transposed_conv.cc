@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "passes/fusion/transposed_conv.h"
 
 #include "ir/transposed_window.h"

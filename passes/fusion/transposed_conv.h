@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Helpers for the rules around a conv_transpose.
 #ifndef HALFTONE_PASSES_FUSION_TRANSPOSED_CONV_H_
 #define HALFTONE_PASSES_FUSION_TRANSPOSED_CONV_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Views: ops that change the shape of a tensor and keep the order of its elements.
 #ifndef HALFTONE_PASSES_FUSION_VIEWS_H_
 #define HALFTONE_PASSES_FUSION_VIEWS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The only pass that converts a graph to reduced precision: it applies a PrecisionPlan.
 #ifndef HALFTONE_PASSES_PRECISION_APPLY_PRECISION_H_
 #define HALFTONE_PASSES_PRECISION_APPLY_PRECISION_H_

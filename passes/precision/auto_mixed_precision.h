@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorFlow's auto_mixed_precision on the types of a graph: marks those that become bfloat16 (or float16).
 //
 // The steps, in this order:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules that simplify casts, in order: after ApplyPrecision, and in files that contain casts. A new rule is one line in
 // conversions.inc.
 #ifndef HALFTONE_PASSES_PRECISION_CONVERSIONS_H_

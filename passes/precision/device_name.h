@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorFlow's device names: "/job:worker/replica:0/task:0/device:CPU:0", "/cpu:0", "".
 #ifndef HALFTONE_PASSES_PRECISION_DEVICE_NAME_H_
 #define HALFTONE_PASSES_PRECISION_DEVICE_NAME_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cast(constant)  =>  constant of that type
 //
 // Legal for number types, when the result is not an output of the graph. The old constant stays for its other

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // contraction(cast(x), cast(w)) -> f32  =>  contraction(x, w) {math_mode="bf16"} -> f32      (x, w: f32; casts to bf16)
 //
 // Contractions: conv, matmul, gemm, conv_transpose. The weights may be a bf16 constant instead, which stays unchanged.

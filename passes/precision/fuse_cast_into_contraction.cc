@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cast(contraction(x, w, ..))  =>  contraction(x, w, ..) with a result of the cast's type
 //
 // Contractions: conv, matmul, gemm, conv_transpose, with the ops fused into them. Legal when the cast is between f32,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // contraction(x, w, b, cast(r))  =>  contraction(x, w, b, r)          (conv and matmul)
 //
 // The kernel reads a residual of type f32, bf16 or f16 directly and adds in f32. Legal when the cast has no other

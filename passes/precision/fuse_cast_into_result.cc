@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cast(op(x, ..))  =>  op(x, ..) with a result of the cast's type
 //
 // Ops: softmax, log_softmax, layer_norm. Legal when the cast is between f32, bf16 and f16, the op has no other consumer

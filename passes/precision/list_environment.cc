@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list edits of TensorFlow's environment variables, and of those of Intel's extension.
 
 #include <algorithm>

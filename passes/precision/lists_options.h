@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options of the planner "lists": which lists, and edits of them.
 #ifndef HALFTONE_PASSES_PRECISION_LISTS_OPTIONS_H_
 #define HALFTONE_PASSES_PRECISION_LISTS_OPTIONS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Planner "lists": the types that TensorFlow's auto_mixed_precision would convert to bfloat16 on a CPU, one decision
 // per type attribute. It edits nothing; ApplyPrecision (apply_precision.h) does.
 //

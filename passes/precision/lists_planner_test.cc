@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The planner, step by step, on small graphs in text form.
 
 #include "passes/precision/lists_planner.h"

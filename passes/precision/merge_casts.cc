@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cast(cast(x))  =>  cast(x)
 //
 // Legal if the intermediate type represents every value of x's type exactly, so that the first cast does not round. f32

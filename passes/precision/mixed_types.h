@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes with floats of several types (MayDiffer in ir/ops.h): helpers for the rules around casts.
 #ifndef HALFTONE_PASSES_PRECISION_MIXED_TYPES_H_
 #define HALFTONE_PASSES_PRECISION_MIXED_TYPES_H_

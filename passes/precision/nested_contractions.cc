@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "passes/precision/nested_contractions.h"
 
 #include "ir/nested.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts the contractions that stay f32 in every precision: planners decide only about nodes of the outermost graph,
 // and ApplyPrecision does not enter nested graphs (bodies of if, loop, scan, while and call). If the layers of a model
 // are inside nested graphs, its bf16 variant equals the fp32 one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sources: the lists of TensorFlow for oneDNN bfloat16 on CPUs, and those of Intel's extension for CPUs. A comma is
 // missing between two ops in Intel's source; both ops are on the list here. Edits of the user are applied afterwards.
 

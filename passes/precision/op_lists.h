@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lists of TensorFlow's auto_mixed_precision for bfloat16 on CPUs, as data in three variants, and their edits by
 // users.
 #ifndef HALFTONE_PASSES_PRECISION_OP_LISTS_H_

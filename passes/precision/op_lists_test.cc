@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lists of all variants, users' edits of them, the environment.
 
 #include "passes/precision/op_lists.h"

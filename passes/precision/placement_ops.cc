@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Source: Paddle's lists of ops for bfloat16 on CPUs with oneDNN. One row per op of Paddle; an op whose name differs
 // between the versions has two rows. Newest: the pass of its PIR; 2.x: the pass of its older IR, in which a fused
 // convolution is a conv2d with attributes, and `sum` adds its inputs.

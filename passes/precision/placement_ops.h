@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ops that Paddle's cpu_bfloat16_placement marks, in two versions, as data.
 #ifndef HALFTONE_PASSES_PRECISION_PLACEMENT_OPS_H_
 #define HALFTONE_PASSES_PRECISION_PLACEMENT_OPS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Planner "placement": the nodes that Paddle's cpu_bfloat16_placement and its following passes would run in bfloat16.
 // It plans the fused graph, because Paddle fuses first. It edits nothing; ApplyPrecision (apply_precision.h) does.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The planner "placement", step by step, on small graphs in text form: fused ones, as it gets them.
 
 #include "passes/precision/placement_planner.h"

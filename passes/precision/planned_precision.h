@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The result of a planner.
 #ifndef HALFTONE_PASSES_PRECISION_PLANNED_PRECISION_H_
 #define HALFTONE_PASSES_PRECISION_PLANNED_PRECISION_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of a policy for single nodes, independent of the planner: by op, name or regular expression, and for the
 // first and last layers.
 #ifndef HALFTONE_PASSES_PRECISION_POLICY_RULES_H_

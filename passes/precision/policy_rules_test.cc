@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a policy changes in a plan, whichever planner made it.
 
 #include "passes/precision/policy_rules.h"

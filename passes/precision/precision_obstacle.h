@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a node can be converted to a 16-bit type at all, independent of the planner.
 #ifndef HALFTONE_PASSES_PRECISION_PRECISION_OBSTACLE_H_
 #define HALFTONE_PASSES_PRECISION_PRECISION_OBSTACLE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cast(x)  =>  x          where x already has that type
 //
 // Legal if no name is lost: the result is neither an output nor read by name inside a subgraph. Bit-exact.

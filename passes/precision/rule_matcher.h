@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the rule of a policy that matches a node.
 #ifndef HALFTONE_PASSES_PRECISION_RULE_MATCHER_H_
 #define HALFTONE_PASSES_PRECISION_RULE_MATCHER_H_

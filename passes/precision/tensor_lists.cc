@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensor lists: every op that reads or writes a list has a type attribute for its elements, and the ops are connected
 // by a handle (a variant). All these type attributes must be equal.
 

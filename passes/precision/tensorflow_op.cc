@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The TensorFlow op that corresponds to a canonical node.
 
 #include "ir/file_dialect.h"

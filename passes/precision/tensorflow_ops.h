@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The types of ops in TensorFlow's registry: the type attribute of each port, and whether it may be bfloat16 or
 // float16. Ports and types are written as in ir/source_graph.h.
 //

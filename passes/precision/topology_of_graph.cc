@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The topology of a graph by its canonical nodes, each as the corresponding TensorFlow op: for ONNX models, edited
 // graphs and the fused graph.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The topology of a GraphDef, node by node as the file spells it.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Base of the passes that change the types of values: where the types of a value and its consumer differ afterwards,
 // one conversion per (value, type) is inserted.
 #ifndef HALFTONE_PASSES_PRECISION_TYPE_CHANGES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A graph as TensorFlow's planner models it: its vertices are the types of its nodes, its edges the data flow between
 // them. A node has one vertex per type attribute, one per type of a list attribute, and one per fixed type of its
 // ports, so that a data path may pass through one type of a node and not through another.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The type variable of a port for the planners and ApplyPrecision: the letter of the op table, with a few exceptions.
 #ifndef HALFTONE_PASSES_PRECISION_TYPE_VARIABLES_H_
 #define HALFTONE_PASSES_PRECISION_TYPE_VARIABLES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "passes/precision/use_bf16_math_mode.h"
 
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // bf16 math mode (oneDNN's fpmath_mode) for fp32 models. A precision option: it changes outputs.
 #ifndef HALFTONE_PASSES_PRECISION_USE_BF16_MATH_MODE_H_
 #define HALFTONE_PASSES_PRECISION_USE_BF16_MATH_MODE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What calibration saw of the channels that a contraction reads.
 #ifndef HALFTONE_PASSES_QUANTIZE_CHANNEL_RANGES_H_
 #define HALFTONE_PASSES_QUANTIZE_CHANNEL_RANGES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bias correction: what rounding the weights of a contraction does to the mean of each channel of its result, so that
 // the bias can take it back.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // b(act(a(x)))  =>  b'(act(a'(x))), where channels between two contractions are scaled so that none is small in one
 // and large in the other: rounding to 8 bits then costs all of them alike.
 //

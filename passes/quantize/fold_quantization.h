@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dequantize_linear -> op -> quantize_linear  =>  the op, reading and writing integers (ir/quantization.h).
 //
 //   conv(dequantize(x), dequantize(w), dequantize(b)) -> quantize    =>  conv(x, w, dequantize(b)) -> integers

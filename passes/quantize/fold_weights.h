@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dequantize_linear(int8 constant)  =>  constant of f32; a cast after it, too
 //
 // After FoldQuantization: nodes with int8 kernels read the integers by then, and the others compute in f32, as

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "passes/quantize/insert_quantization.h"
 
 #include <algorithm>

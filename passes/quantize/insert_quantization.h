@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // op(x, w, b)  =>  op(dequantize(quantize(x)), dequantize(constant of s8), dequantize(constant of s32))
 //
 // for the nodes that are named, in a graph of f32: quantize_linear and dequantize_linear are how a graph and its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which ops may read and write integers in the place of real numbers, and by which inputs. Whether the machine has a
 // kernel for it, the target decides (Target::SupportsQuantized); the rows say what would be right.
 #ifndef HALFTONE_PASSES_QUANTIZE_QUANTIZABLE_OPS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // matmul(x, w) + b  =>  matmul_integer_to_float(q, w8, s, sw, z, b)   where   q, s, z = dynamic_quantize_linear(x)
 //
 // for the nodes that are named, with the activation that they have: ranges are found by each run, so that nothing has to be

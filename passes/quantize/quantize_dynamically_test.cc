@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products whose ranges are found by the run: which, in what form, with which answers.
 #include "passes/quantize/quantize_dynamically.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a graph is quantized: what the accuracy control and policies decide.
 #ifndef HALFTONE_PASSES_QUANTIZE_QUANTIZE_OPTIONS_H_
 #define HALFTONE_PASSES_QUANTIZE_QUANTIZE_OPTIONS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // op(x, w)  =>  op(x, dequantize_linear(constant of s8))
 //
 // for the named nodes: weight-only quantization, which needs no ranges. Everything is computed in the type that it had;

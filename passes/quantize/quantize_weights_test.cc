@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weight-only quantization: the text of the result, outputs before and after, and what the run pipeline makes of it.
 #include "passes/quantize/quantize_weights.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scales and zero points of quantize_linear and dequantize_linear as quantizations of values.
 #ifndef HALFTONE_PASSES_QUANTIZE_QUANTIZED_VALUES_H_
 #define HALFTONE_PASSES_QUANTIZE_QUANTIZED_VALUES_H_

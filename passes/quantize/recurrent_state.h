@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state of lstm, gru and rnn in bytes: no format has a word for how it is rounded between two steps. In files the
 // initial state is what says it, as NNCF has it (a FakeQuantize in front of LSTMSequence's initial_hidden_state): whoever
 // brings that to bytes and back wants each later state to be brought there, too.

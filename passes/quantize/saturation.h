@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The saturation check of a quantized graph: for each int8 contraction with constant weights whether sums of
 // pairs of products fit into 16 bits, which is how CPUs without VNNI compute them (ir/pair_sums.h). CPUs with VNNI add
 // in 32 bits and need no proof.

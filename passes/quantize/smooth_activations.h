@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // matmul(norm(x) * scale + offset, w)  =>  matmul(norm(x) * (scale / s) + offset / s, s * w), s one number per channel
 //
 // for matmuls whose left operand has outlier channels: one scale of 8 bits for all would leave nothing to the others.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranges of weights chosen by the error of the layer's result: for each scale the largest magnitude is tried, and
 // fractions of it, and what has the least error is kept.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // add_n(a, b)  =>  a + b          (TensorFlow's AddN, ONNX's Sum)
 //
 // Legal for exactly two operands. The fusions then handle only one kind of addition: a residual may be written as AddN.

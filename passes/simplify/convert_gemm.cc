@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gemm(a, b, c)  =>  matmul(a, b) + c
 //
 // Legal when alpha is 1, beta is 1 or c is absent, and a and b are known to be matrices: ONNX can express a transposed

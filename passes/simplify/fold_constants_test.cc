@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which dequantized constants are folded, by their size.
 
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // if(true, x...)  =>  the nodes of its branch     if(false, x...) likewise
 //
 // Legal where the condition is a constant and nothing inside the branch reads values by name. Exact.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // call(x...) {body}  =>  the nodes of the body
 //
 // Legal where nothing inside the body reads values by name. Exact.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inlines a nested graph: its nodes replace the node that holds it.
 #ifndef HALFTONE_PASSES_SIMPLIFY_INLINE_GRAPH_H_
 #define HALFTONE_PASSES_SIMPLIFY_INLINE_GRAPH_H_

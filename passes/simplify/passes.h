@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simplification passes that are not rewrite rules. The rules are listed in rules.h.
 #ifndef HALFTONE_PASSES_SIMPLIFY_PASSES_H_
 #define HALFTONE_PASSES_SIMPLIFY_PASSES_H_

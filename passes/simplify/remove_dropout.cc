@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dropout(x)  =>  x
 //
 // Legal at inference: `training` is absent or a constant false, the mask has no consumers, and no name is lost.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // identity(x)  =>  x
 //
 // Legal where no name is lost: the result is neither an output of the graph nor read by name inside a subgraph, and no

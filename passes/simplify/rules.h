@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simplification rules, in order. A new rule is one line in rules.inc.
 #ifndef HALFTONE_PASSES_SIMPLIFY_RULES_H_
 #define HALFTONE_PASSES_SIMPLIFY_RULES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // skip_layer_norm(x, skip, scale, offset, bias)  =>  layer_norm(x + bias + skip, scale, offset)
 //
 // Applied when x or skip is a matmul without other consumers: its kernel adds bias and skip at no cost, as in files

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes out absent attributes with their default values.
 //
 // The scalars and strings of kDefaults; lists whose length depends on the rank (strides, pads, ..) stay absent.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Removes an attribute of the nodes of one op ("*": all ops), which restores its default, or renames it.
 //
 // Applies to attributes of the op table and to additional ones of the file ("_class", "T"). INVALID_ARGUMENT if the op

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of named passes, in alphabetical order. A new pass is one row here and one file in this folder.
 
 #include "passes/transforms/named_passes.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Passes that a policy or graph_opt requests by name and with arguments, as in TensorFlow's Graph Transform Tool:
 // `round_weights(num_steps=64)`, `rename_op(old=Relu, new=Relu6)`, `remove_device`. named_passes.cc is the table.
 //

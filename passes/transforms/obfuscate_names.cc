@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives nodes and values short names: "A", "B", .., "AA".
 //
 // Except inputs and outputs of the graph, and values that subgraphs read by name. Outputs do not change. Other texts of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Op names as users write them: "Relu6", "relu6", "AddV2", "*".
 #ifndef HALFTONE_PASSES_TRANSFORMS_OP_NAMES_H_
 #define HALFTONE_PASSES_TRANSFORMS_OP_NAMES_H_

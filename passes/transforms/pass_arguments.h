@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Typed arguments of named passes: their specification and their parsed values.
 #ifndef HALFTONE_PASSES_TRANSFORMS_PASS_ARGUMENTS_H_
 #define HALFTONE_PASSES_TRANSFORMS_PASS_ARGUMENTS_H_

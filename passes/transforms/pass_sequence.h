@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several passes under one name: run once in order, or repeated until none of them edits.
 #ifndef HALFTONE_PASSES_TRANSFORMS_PASS_SEQUENCE_H_
 #define HALFTONE_PASSES_TRANSFORMS_PASS_SEQUENCE_H_

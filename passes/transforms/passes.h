@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The passes of this folder. The header comment of each .cc says what it changes and what it does not.
 #ifndef HALFTONE_PASSES_TRANSFORMS_PASSES_H_
 #define HALFTONE_PASSES_TRANSFORMS_PASSES_H_

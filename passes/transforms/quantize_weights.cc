@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // w  =>  dequantize(w in 8 bits)          the file is a quarter as large, the computation stays in f32
 //
 // Applies to every f32 constant with at least minimum_size elements that are all finite. In a GraphDef the

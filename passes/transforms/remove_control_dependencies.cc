@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Removes all control edges. Nodes that ran only for their side effects (assertions, prints) become dead; a later pass
 // removes dead nodes.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // op(x)  =>  x        for the requested ops
 //
 // For Identity, CheckNumerics, StopGradient, ..: nodes with one output that has consumers and one input that is not

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Renames the node with a given name. If no node has the name, renames the value with that name (ONNX names tensors).
 //
 // An output of the graph that has the name of the node is renamed as well. Outputs do not change. INVALID_ARGUMENT:

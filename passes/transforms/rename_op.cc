@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes the op of nodes; they keep their inputs and attributes.
 //
 // Between ops of the op table (Relu => Relu6), between spellings of one op (Add => AddV2), and between ops outside the

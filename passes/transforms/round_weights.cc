@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rounds f32 weights to at most num_steps evenly spaced values; they stay f32, and the file compresses better.
 //
 // Applies to every f32 constant with at least minimum_size elements that are all finite. Each has a separate grid that

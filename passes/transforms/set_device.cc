@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sets the device of every node; with if_default only of nodes without one. remove_device sets the empty device.
 // Outputs do not change. ONNX nodes have no device, and get none: the format cannot store it.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Removes the nodes on which no output depends. Named nodes become inputs of the graph first, so that the nodes before
 // them are removed.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Evenly spaced numbers, including 0, to which the elements of a weight are rounded.
 #ifndef HALFTONE_PASSES_TRANSFORMS_WEIGHT_GRID_H_
 #define HALFTONE_PASSES_TRANSFORMS_WEIGHT_GRID_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs samples through a graph and looks at every f32 value that is computed. One pass serves all calibrators; memory
 // does not depend on the number of samples: TensorStatistics of at most 64 KB for each value, and one run's values.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From what was seen of a value to the range that its integers shall reach over. Pure functions: one pass over the
 // samples serves every calibrator.
 //

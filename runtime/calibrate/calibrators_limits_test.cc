@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The calibrators that choose nothing, tensors that are hostile, options that are wrong.
 #include <cmath>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The calibrators against searches by the book over all numbers at hand.
 #include "runtime/calibrate/calibrators.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the numbers of a tensor are spread, in memory that does not grow with their number: kBins bins side by side
 // around zero. Their width is a power of two and doubles where a number falls outside; then neighbours are merged, two
 // and two. A number's bin is found by its magnitude (a multiple of the width, cut off), and halving that multiple cuts

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What clipping at the edge of a bin costs, for every edge: the searches of the calibrators entropy and
 // mse. Private to runtime/calibrate.
 #ifndef HALFTONE_RUNTIME_CALIBRATE_LOSS_CURVES_H_

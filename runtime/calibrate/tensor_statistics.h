@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What calibration remembers of one value: its histogram, its extremes, magnitude and mean of each channel. At most 64
 // KB, whatever the number of samples (kMostBytes).
 #ifndef HALFTONE_RUNTIME_CALIBRATE_TENSOR_STATISTICS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the channels of a value are: in its shape, and in the memory of a plan, whose layouts only the backend can
 // read. Private to runtime/calibrate.
 #ifndef HALFTONE_RUNTIME_CALIBRATE_VALUE_LAYOUT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The backends of this folder: rows of the table as plans read them, and what oneDNN knows of layouts.
 #include "runtime/cpu/backend.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The backend of a Plan: oneDNN's kernels, or the reference functions alone.
 #ifndef HALFTONE_RUNTIME_CPU_BACKEND_H_
 #define HALFTONE_RUNTIME_CPU_BACKEND_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of kernels (kernels.cc) as a type. Private to runtime/cpu; docs/reference/kernels.md is printed from it.
 #ifndef HALFTONE_RUNTIME_CPU_KERNEL_TABLE_H_
 #define HALFTONE_RUNTIME_CPU_KERNEL_TABLE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // THE table of kernels: which op is computed by which kernel, on which types and CPUs, and why the kernel exists.
 //
 // For an op the rows from top to bottom are the order of preference. A kernel is asked about a node where the row has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints docs/reference/kernels.md.
 #include <iostream>
 

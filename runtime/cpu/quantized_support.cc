@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The node alone, with the values that it would read and write, is shown to the kernels of its op.
 #include "runtime/cpu/quantized_support.h"
 

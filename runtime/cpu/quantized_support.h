@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a node has a kernel for integers. Private to runtime/cpu.
 #ifndef HALFTONE_RUNTIME_CPU_QUANTIZED_SUPPORT_H_
 #define HALFTONE_RUNTIME_CPU_QUANTIZED_SUPPORT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The CPU backend as a Target: which fusions and types have a kernel. And which CPU this is.
 #ifndef HALFTONE_RUNTIME_CPU_TARGET_H_
 #define HALFTONE_RUNTIME_CPU_TARGET_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One round of a benchmark in the present process: pin, warm up, measure. Rounds, their order and their comparison
 // belong to the caller, who starts a fresh process for each with RoundEnvironment.
 #ifndef HALFTONE_RUNTIME_MEASURE_BENCHMARK_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cores that a measurement runs on: which there are, which to take, and staying on them.
 #ifndef HALFTONE_RUNTIME_MEASURE_CORES_H_
 #define HALFTONE_RUNTIME_MEASURE_CORES_H_

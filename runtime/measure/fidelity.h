@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How near the outputs of a model in reduced precision are to those of the reference model, and how often they are
 // right.
 #ifndef HALFTONE_RUNTIME_MEASURE_FIDELITY_H_

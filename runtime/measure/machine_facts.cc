@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/measure/machine_facts.h"
 
 #include <elf.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What of a machine decides how fast a model runs on it: the fingerprint of a measurement. (What oneDNN knows of the
 // CPU is in runtime/cpu/target.h.)
 #ifndef HALFTONE_RUNTIME_MEASURE_MACHINE_FACTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the time of a plan goes: each step within the run, and the same step alone. For people who look for what can be
 // gained; an ordinary run pays nothing for it.
 #ifndef HALFTONE_RUNTIME_MEASURE_PROFILE_H_

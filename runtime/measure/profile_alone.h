@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One step by itself, on memory of its own. Private to runtime/profile.
 #ifndef HALFTONE_RUNTIME_MEASURE_PROFILE_ALONE_H_
 #define HALFTONE_RUNTIME_MEASURE_PROFILE_ALONE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many floating-point operations a node is: what GFLOP/s refer to. Only products that are summed count.
 #include <map>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The profile of a plan: every step is timed within the run and alone, reorders are counted as oneDNN counts them, and
 // profiling leaves the plan as it was.
 #include "runtime/measure/profile.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What may have disturbed a round of a benchmark, and the limits beyond which it is noisy.
 #ifndef HALFTONE_RUNTIME_MEASURE_ROUND_FACTS_H_
 #define HALFTONE_RUNTIME_MEASURE_ROUND_FACTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Medians, percentiles and confidence intervals of measured times.
 #ifndef HALFTONE_RUNTIME_MEASURE_STATISTICS_H_
 #define HALFTONE_RUNTIME_MEASURE_STATISTICS_H_

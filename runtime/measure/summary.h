@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the samples of a benchmark say: the one computation of its figures, for the job that measures and for whoever
 // reads the samples out of a report again. Pure arithmetic: the same samples give the same bits.
 #ifndef HALFTONE_RUNTIME_MEASURE_SUMMARY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A backend that is another one but for what a subclass says: for tests and benchmarks that fix a kernel, a layout or a
 // price.
 #ifndef HALFTONE_RUNTIME_PLAN_BACKEND_WRAPPER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A nested graph and the plans that were made of it, one for each set of input shapes. Private to runtime/plan.
 #ifndef HALFTONE_RUNTIME_PLAN_BODY_PLANS_H_
 #define HALFTONE_RUNTIME_PLAN_BODY_PLANS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shapes of a graph as it is about to run: from those of its inputs and of what was computed already. Private to
 // runtime/plan.
 #ifndef HALFTONE_RUNTIME_PLAN_BOUND_SHAPES_H_

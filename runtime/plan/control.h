@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Control flow at run time: nested graphs, compiled once for each set of shapes that they meet. Private to
 // runtime/plan.
 #ifndef HALFTONE_RUNTIME_PLAN_CONTROL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A node of control flow as a step of a plan whose shapes are all known.
 #include <cstring>
 #include <utility>

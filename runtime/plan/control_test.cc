@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Control flow through the engine: nested plans, loop-carried values, budgets, times of nested steps.
 #include <chrono>
 #include <string>

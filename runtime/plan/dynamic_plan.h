@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A plan of a graph whose shapes depend on what is fed or computed: it is cut into parts (dynamic_stage.h), which are
 // planned when their shapes are known and kept for runs in which they are the same. Private to runtime/plan.
 #ifndef HALFTONE_RUNTIME_PLAN_DYNAMIC_PLAN_H_

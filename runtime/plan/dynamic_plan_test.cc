@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans in parts: free dimensions, shapes that depend on data, parts that are used again; types and odd sizes.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One part of a plan that is made in parts: what is done next with what is known, and what may follow. Private to
 // runtime/plan.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A set of enumerators that can be a constant of a table.
 #ifndef HALFTONE_RUNTIME_PLAN_ENUM_SET_H_
 #define HALFTONE_RUNTIME_PLAN_ENUM_SET_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the plan and its kernels know of each other. A backend (runtime/cpu) brings kernels; the plan decides where
 // values lie, converts them where a kernel asks for another layout, and runs the steps in order.
 #ifndef HALFTONE_RUNTIME_PLAN_KERNEL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A row of a backend's table of kernels: what the selection checks before it asks a kernel about a node, and what a
 // Target knows without asking one.
 #ifndef HALFTONE_RUNTIME_PLAN_KERNEL_ROW_H_

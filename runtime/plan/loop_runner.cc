@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/plan/loop_runner.h"
 
 #include <utility>

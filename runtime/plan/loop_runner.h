@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the body of a loop until it ends. Private to runtime/plan.
 //
 // Where the shapes of the states stay what they are, which is nearly always, the states lie in memory of the loop: the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory for intermediate values: one arena in which pieces that are never alive at the same time share bytes.
 #ifndef HALFTONE_RUNTIME_PLAN_MEMORY_H_
 #define HALFTONE_RUNTIME_PLAN_MEMORY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/plan/min_cut.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cheapest way to give each of many things one of two labels, where some pairs want the same one: a minimum cut.
 // Private to runtime/plan.
 #ifndef HALFTONE_RUNTIME_PLAN_MIN_CUT_H_

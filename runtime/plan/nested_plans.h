@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans inside a step (bodies of loops, branches), so that reports see what runs there. Private to runtime/plan.
 #ifndef HALFTONE_RUNTIME_PLAN_NESTED_PLANS_H_
 #define HALFTONE_RUNTIME_PLAN_NESTED_PLANS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A graph made ready to run: kernels chosen, weights packed, memory laid out. Made once per (graph, shapes, threads).
 #ifndef HALFTONE_RUNTIME_PLAN_PLAN_H_
 #define HALFTONE_RUNTIME_PLAN_PLAN_H_

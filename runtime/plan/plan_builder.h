@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a graph to the steps of a plan: which kernel, where each value lies, how long it lives. Private to runtime/plan.
 #ifndef HALFTONE_RUNTIME_PLAN_PLAN_BUILDER_H_
 #define HALFTONE_RUNTIME_PLAN_PLAN_BUILDER_H_

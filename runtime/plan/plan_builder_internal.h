@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The builder of plans, in five files: plan_builder.cc (the nodes, in order), plan_constants.cc (what is needed, known
 // and runnable), plan_layouts.cc (how images lie), plan_placement.cc (where values lie, conversions), wide_graph.cc
 // (f16 in f32). Private to runtime/plan.

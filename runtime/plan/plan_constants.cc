@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What of a graph is needed, what of it is known before it runs, and whether the rest can run.
 #include <algorithm>
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How images lie: channels last or in blocks, the cheapest over the whole graph.
 //
 // As long as all images of a convolution fit into the caches the two are equal but for a percent or two, and what the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which layout images get, and that conversions appear only where that choice says so. Prices are made up here.
 #include <map>
 #include <string>

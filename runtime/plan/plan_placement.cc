@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where values lie: blocks, which of them may be written over, conversions between layouts and types.
 #include <algorithm>
 #include <bit>

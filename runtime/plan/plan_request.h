@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a plan and the plans inside it (bodies of loops, parts of a graph) are to be made. Private to runtime/plan.
 #ifndef HALFTONE_RUNTIME_PLAN_PLAN_REQUEST_H_
 #define HALFTONE_RUNTIME_PLAN_PLAN_REQUEST_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plan with its backend: memory, constants, errors. Numbers of single kernels: tests/kernels.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What plans and kernels ask about nodes that read or write integers that stand for real numbers (ir/quantization.h).
 #ifndef HALFTONE_RUNTIME_PLAN_QUANTIZED_NODE_H_
 #define HALFTONE_RUNTIME_PLAN_QUANTIZED_NODE_H_

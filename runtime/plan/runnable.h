@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a node can run at all, and whether a tensor is too large to be made. Private to runtime/plan.
 #ifndef HALFTONE_RUNTIME_PLAN_RUNNABLE_H_
 #define HALFTONE_RUNTIME_PLAN_RUNNABLE_H_

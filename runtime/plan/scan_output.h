@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slices of the sequences that a scan reads, and the collection of what each run of a body gives. Private to
 // runtime/plan.
 #ifndef HALFTONE_RUNTIME_PLAN_SCAN_OUTPUT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The runs of a loop's body in which no shape changes: the states lie in memory of the loop, where the body's plan
 // reads them and may write over them; what it leaves elsewhere is copied back. No tensor is made. Private to
 // runtime/plan.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A plan of a graph whose shapes are all known. Private to runtime/plan.
 #ifndef HALFTONE_RUNTIME_PLAN_STATIC_PLAN_H_
 #define HALFTONE_RUNTIME_PLAN_STATIC_PLAN_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies of boxes of elements between any two strided layouts: slices, pads, transposes of any type.
 #ifndef HALFTONE_RUNTIME_PLAN_STRIDED_COPY_H_
 #define HALFTONE_RUNTIME_PLAN_STRIDED_COPY_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A graph with f32 where it says f16 or bf16: what a kernel is shown that computes in f32 only. Private to
 // runtime/plan.
 #ifndef HALFTONE_RUNTIME_PLAN_WIDE_GRAPH_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BlobStore: blobs by SHA-256 and size in a local folder.
 //
 //   DIR/blobs/ab/abcd..-SIZE        stored: complete, durable, digest checked, never written again

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // BlobUpload: the unfinished file of one blob, shared by all who write it at the moment.
 
 #ifndef HALFTONE_SERVER_CORE_BLOB_UPLOAD_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The folder that holds everything halftoned must not lose, and the lock that keeps a second server out of it.
 //
 //   DIR/lock     held with flock by the running server      DIR/jobs.sqlite   jobs and events

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors as clients see them: a code, a reason in UPPER_SNAKE, a message, and details that a program can read.
 //
 // The details travel as payloads of the absl::Status whose type URLs are those of google.rpc messages, so that

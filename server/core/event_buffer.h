@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EventBuffer: turns the messages of a child into at most ten batches of events a second.
 //
 // Of progress only the last word counts; warnings and logs are all kept, up to a limit a job. Not thread-safe.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A worker for tests: speaks worker.proto and does what the model's file name says.
 //
 //   ok.onnx       progress, a warning, a log, then the model's bytes as "out.onnx"

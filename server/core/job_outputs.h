@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes over the files that a child made. The child may be under a hostile model's control: what it names is checked.
 
 #ifndef HALFTONE_SERVER_CORE_JOB_OUTPUTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JobRunner: runs queued jobs one after the other, each in a halftone-worker of its own. One slot, because two jobs
 // would disturb each other's measurements.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs through the fake worker: every way a child can end.
 
 #include "server/core/job_runner.h"

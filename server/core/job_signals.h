@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JobSignals: wakes those who watch a job when something happened to it. Carries no data: the store has the truth.
 
 #ifndef HALFTONE_SERVER_CORE_JOB_SIGNALS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JobStore: jobs and their events in SQLite. What a method says it did is durable when it returns.
 //
 //   Create   -> QUEUED                Claim     QUEUED -> RUNNING (attempt + 1)

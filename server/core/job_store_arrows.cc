@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of JobStore that moves jobs from state to state.
 
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs: what the service promises about jobs, without a word of gRPC. Handlers translate and call this.
 
 #ifndef HALFTONE_SERVER_CORE_JOBS_H_

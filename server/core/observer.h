@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JobObserver: who wants to count what happens to jobs (server/rpc makes metrics of it). Core knows no metrics library.
 
 #ifndef HALFTONE_SERVER_CORE_OBSERVER_H_

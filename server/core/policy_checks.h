@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the form of the Policy of a job: known enum values, numbers in range, sizes.
 
 #ifndef HALFTONE_SERVER_CORE_POLICY_CHECKS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RangesCache: which stored blobs are ranges of INT8 that a later job may take in the place of a calibration.
 //
 //   DIR/INPUTS/KEY    one line: SHA-256 and size of the blob; in a shared folder, the bytes of the blob behind it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which ranges a job is offered, and what becomes of entries that are broken, gone or too many.
 
 #include "server/core/ranges_cache.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What of a child's words may be shown to a client: no local paths, no control characters, not too much.
 
 #ifndef HALFTONE_SERVER_CORE_SANITIZE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the form of a JobSpec, and lists the blobs that it names. Whether a file is a model, the child finds out.
 // Thread-safe: functions of their arguments.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A thin cover over SQLite: statements that own themselves and errors as Status. Not thread-safe: the owner locks.
 
 #ifndef HALFTONE_SERVER_CORE_SQLITE_H_

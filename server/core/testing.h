@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of server/core and server/rpc share.
 
 #ifndef HALFTONE_SERVER_CORE_TESTING_H_

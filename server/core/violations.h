@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The wrong fields of a request, collected so that the client learns of all at once.
 
 #ifndef HALFTONE_SERVER_CORE_VIOLATIONS_H_

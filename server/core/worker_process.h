@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RunWorker: one halftone-worker from its start to its end, watched by one thread.
 
 #ifndef HALFTONE_SERVER_CORE_WORKER_PROCESS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "server/rpc/address.h"
 
 #include <sys/un.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a server may listen.
 
 #ifndef HALFTONE_SERVER_RPC_ADDRESS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "base/version.h"
 #include "server/rpc/rpc_scope.h"
 #include "server/rpc/services.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ModelOptimizer service over a real connection: each promise and each error of its proto.
 
 #include <string>

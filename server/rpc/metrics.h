@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Metrics: everything that /metrics shows.
 //
 //   halftone_build_info{version}                       halftone_jobs{state}

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "server/core/errors.h"
 #include "server/core/spec.h"
 #include "server/rpc/rpc_scope.h"

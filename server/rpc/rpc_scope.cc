@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "server/rpc/rpc_scope.h"
 
 #include <chrono>

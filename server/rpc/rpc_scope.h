@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RpcScope: what every handler owes, on every way out: metrics, one log line, the status.
 
 #ifndef HALFTONE_SERVER_RPC_RPC_SCOPE_H_

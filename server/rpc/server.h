@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Server: everything of halftoned that lives from start to end, put together in the one right order.
 
 #ifndef HALFTONE_SERVER_RPC_SERVER_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a server is beside its two services: health, reflection, metrics, limits, one owner of the data folder.
 
 #include "server/rpc/server.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two services of halftone/v1. Handlers, one file each, translate between protos and server/core and hold no state.
 
 #ifndef HALFTONE_SERVER_RPC_SERVICES_H_

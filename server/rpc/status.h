@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one way from absl::Status to what goes over the wire.
 
 #ifndef HALFTONE_SERVER_RPC_STATUS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A whole server with the fake worker on a Unix socket, and what tests ask about statuses.
 
 #ifndef HALFTONE_SERVER_RPC_TESTING_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fresh processes for variants: both ends of the pipe.
 #ifndef HALFTONE_SERVER_WORKER_CHILD_RUNNER_H_
 #define HALFTONE_SERVER_WORKER_CHILD_RUNNER_H_

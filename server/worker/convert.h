@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The public contract's messages <-> the optimizer's plain data.
 #ifndef HALFTONE_SERVER_WORKER_CONVERT_H_
 #define HALFTONE_SERVER_WORKER_CONVERT_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What was measured, as plain data <-> as messages of the public contract.
 #ifndef HALFTONE_SERVER_WORKER_CONVERT_BENCHMARK_H_
 #define HALFTONE_SERVER_WORKER_CONVERT_BENCHMARK_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a policy says of int8 as the optimizer's options, and where ranges came from as the report says it.
 #ifndef HALFTONE_SERVER_WORKER_CONVERT_INT8_H_
 #define HALFTONE_SERVER_WORKER_CONVERT_INT8_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The policy of a job as the optimizer's options.
 #ifndef HALFTONE_SERVER_WORKER_CONVERT_POLICY_H_
 #define HALFTONE_SERVER_WORKER_CONVERT_POLICY_H_

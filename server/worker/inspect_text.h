@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The summary of a model and the rows of a plan, as text and as JSON.
 #ifndef HALFTONE_SERVER_WORKER_INSPECT_TEXT_H_
 #define HALFTONE_SERVER_WORKER_INSPECT_TEXT_H_

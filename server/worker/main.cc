@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // halftone-worker: does one job for halftoned, or one piece of a job for another halftone-worker.
 //
 //   halftone-worker            reads a WorkerRequest from stdin, writes WorkerMessages to stdout (worker.proto)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The work of `halftone profile`: what each variant's process says, put together as one Profile.
 #ifndef HALFTONE_SERVER_WORKER_PROFILE_WORK_H_
 #define HALFTONE_SERVER_WORKER_PROFILE_WORK_H_

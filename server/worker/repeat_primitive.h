@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // halftone-worker --repeat-primitive LINE [--threads N]: for people who look into one line of a profile.
 #ifndef HALFTONE_SERVER_WORKER_REPEAT_PRIMITIVE_H_
 #define HALFTONE_SERVER_WORKER_REPEAT_PRIMITIVE_H_

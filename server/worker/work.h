@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One job's work, by its kind.
 #ifndef HALFTONE_SERVER_WORKER_WORK_H_
 #define HALFTONE_SERVER_WORKER_WORK_H_

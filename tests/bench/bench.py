@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """dev bench: Halftone against ONNX Runtime on the same models, cores and threads.
 
     dev bench [--models resnet50,...] [--batch N] [--threads N] [--preset quick|standard] [--rounds N] [--resume] [--json FILE]

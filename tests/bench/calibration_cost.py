@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Cost of calibration: its time against fp32 inference over the same samples, and peak memory of a job with few and with many samples.
 
     dev bench --calibration [--models resnet50,mobilenet_v2] [--threads N] [--repetitions N]

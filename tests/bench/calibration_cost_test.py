@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Targets of the cost of calibration, and the processes whose memory is measured."""
 
 import os

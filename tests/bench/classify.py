@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Accuracy, precision, recall and F1 of predicted classes. Pure.
 
 Precision, recall and F1 are macro averages over the classes that occur among labels or predictions, with zero_division=0 as scikit-learn

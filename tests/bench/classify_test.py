@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Precision, recall and F1 against numbers worked out by hand."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which cores a scenario runs on, and how they are scheduled: the same for all sides."""
 
 import os

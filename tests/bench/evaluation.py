@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares one scenario with its targets. Pure.
 
 PASS, FAIL     the median speed-up reaches the target or not. "?" after it: the 95 % interval contains the target, so another run may differ.

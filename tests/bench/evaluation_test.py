@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """PASS, FAIL, WRONG, INVALID and NOISY of dev bench, and the table of targets."""
 
 import pathlib

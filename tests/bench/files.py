@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The files that the sides run: models (exported once, or of the shared data), samples, and our fused fp32 and bf16 files.
 
 All are kept in the cache under what they were made from, so that a second run only measures.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The patterns of dev bench --fusions: an unfused and a fused graph each, with shapes of real models. All of it is data.
 
 Both graphs of a pattern have the same inputs, constants and output; $T is replaced by each type. Steps of values named "given..." are not

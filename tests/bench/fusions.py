@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """dev bench --fusions: the patterns of fusion_patterns.py, each fused node against the nodes that it replaces (graph_microbenchmark.cc)."""
 
 import dataclasses

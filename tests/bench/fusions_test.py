@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Status and page of dev bench --fusions."""
 
 import dataclasses

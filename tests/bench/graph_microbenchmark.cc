@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Microbenchmark of graphs that compute the same function: is a fused node faster than the nodes it replaces?
 //
 //   graph_microbenchmark --seconds S --threads K < graphs

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Predicted classes of a model file for all samples, in this process. precision_tables.py and int8_accuracy.py compute
 // accuracy from them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One round of one model file in its own process. onnxruntime_round.py is the same for ONNX Runtime.
 //
 //   halftone_round MODEL SAMPLES.npz --seconds S --samples N --batch N --cores 0,1

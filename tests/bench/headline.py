@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """precision_tables.py --headline: the networks of Paddle's and TensorFlow's tables with random weights, fp32 and bf16 files interleaved."""
 
 from outputs import fidelity

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The nets of the headline table, and what Paddle and TensorFlow publish about them. All of it is data."""
 
 import dataclasses

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """INT8 against ONNX Runtime: speed of our int8 files beside ONNX Runtime in fp32 and with the files of its own quantizer.
 
     dev bench --int8 [--models NAME,...] [--preset quick|standard] [--rounds N] [--round-seconds S] [--resume]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """INT8 accuracy on real samples: our file in our engine and in ONNX Runtime, beside the files of ONNX Runtime's quantizer.
 
     dev bench --int8-accuracy [--models NAME,...] [--peers-only] [--markdown results/DATE-CPU-int8.md --json results/DATE-CPU-int8.json] [-- FLAG...]

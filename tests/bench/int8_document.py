@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The JSON of dev bench --int8 and the page made of it. Speed, accuracy and the small net are parts; a program measures and replaces one part."""
 
 import datetime

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares --int8 results with their targets: speed from rounds, accuracy from predicted classes. Pure."""
 
 from int8_models import INT8_SHARE, LEAST_SQNR_DB, MOST_DIFFERENT_CLASSES, OVER_ORT_INT8

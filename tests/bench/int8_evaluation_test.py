@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """PASS and FAIL of int8: speed and accuracy."""
 
 import pathlib

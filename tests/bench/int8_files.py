@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The files of dev bench --int8: samples, the files of ONNX Runtime's quantizer, ours. Kept in the cache as files.py keeps its own."""
 
 import hashlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Samples for calibration, and our file as the report names it."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models, targets and samples of dev bench --int8. All of it is data.
 
 A target is a speed-up of our int8 file over ONNX Runtime: over its fp32, and over the fastest file that its own quantizer makes. The limit

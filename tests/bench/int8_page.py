@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page of dev bench --int8 out of its JSON. Pure."""
 
 from int8_evaluation import INT8, ORT_INT8, DIFFERENT_CLASSES, counted

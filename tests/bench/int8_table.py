@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """One small convolutional network in fp32 and int8, layer by layer: the demo's digits.
 
     dev bench --int8-table [--rounds N] [--round-seconds S] [--markdown results/DATE-CPU-int8.md --json results/DATE-CPU-int8.json]

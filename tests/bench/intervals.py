@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Medians, and the confidence interval of a ratio of paired rounds. The same method as runtime/measure/statistics.h."""
 
 import random

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Microbenchmark of kernels: runs every kernel that supports one node. Is the kernel that plans select the fastest?
 //
 //   kernel_microbenchmark --seconds S --threads K < graph

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """dev bench --kernels: all kernels that support a node against each other (kernel_microbenchmark.cc). Plans must select the fastest."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measures one scenario: sides in random order per round; disturbed rounds are repeated."""
 
 import os

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line of the microbenchmarks: graph text on stdin, one line of JSON on stdout.
 #ifndef HALFTONE_TESTS_BENCH_MICROBENCHMARK_MAIN_H_
 #define HALFTONE_TESTS_BENCH_MICROBENCHMARK_MAIN_H_

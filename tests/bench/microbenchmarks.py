@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Microbenchmarks of kernels: nodes with the sizes of the models of dev bench. $T is replaced by each type.
 
 The measured node is the producer of the output. After a convolution its input has the layout that convolutions prefer, else a plain layout.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Fusion on every real model of the folder of shared data: nodes before and after, fusions by rule, time and SQNR of the imported model
 against its fused fp32 file. A page in Markdown:
 

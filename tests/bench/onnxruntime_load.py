@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Seconds in which ONNX Runtime loads a file, and its peak memory, in a process of its own.
 
 usage: onnxruntime_load.py MODEL.onnx none|all

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Classes that ONNX Runtime predicts for all samples, in its own process. halftone_outputs.cc is the same for our engine.
 
 usage: onnxruntime_outputs.py MODEL.onnx SAMPLES.npz [--threads N] [--no-optimization]

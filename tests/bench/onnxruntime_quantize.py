@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """ONNX Runtime's own quantizer on one model, in a process of its own.
 
 usage: onnxruntime_quantize.py MODEL.onnx SAMPLES.npz OUT.onnx --quant-format qdq|qoperator|dynamic [--activations u8|s8]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """One round of ONNX Runtime's CPU execution provider in its own process. halftone_round.cc is the same for our engine.
 
 usage: onnxruntime_round.py MODEL.onnx SAMPLES.npz --seconds S --samples N --batch N --cores 0,1 [--outputs OUT.npz]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Numerical accuracy of one batch: SQNR of our outputs against ONNX Runtime's. A fast file with wrong outputs must not pass."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """dev bench --passes: time of the passes on large graphs of repeated transformer blocks (passes_bench.cc), one core, beside the time in
 which ONNX Runtime optimizes the same file while it loads it."""
 

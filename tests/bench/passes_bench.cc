@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Seconds and memory that the passes take on a large graph: repeated transformer blocks (transformer_graph.h), or a
 // file.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Seconds that planning takes, and the memory of the plan.
 //
 //   plan_bench [chain|transformer|branches] [--nodes N...]      default: all of them, 10 000, 50 000 and 100 000

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """dev bench --plot: speed-ups over ONNX Runtime fp32 as an SVG.
 
     dev bench --plot [--speed FILE.json] [--int8 FILE.json] [--svg FILE.svg]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page of dev bench --precision and --headline out of its JSON. Pure."""
 
 from headline_numbers import CLAIMS, claim_text

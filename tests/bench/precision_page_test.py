@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The page of dev bench --precision and --headline out of results; its rows."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A report of `halftone optimize` as a row of the precision tables, and its targets. Pure."""
 
 from classify import changed, scores

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """bf16 on every real model of the folder of shared data, with both planners; and on the networks of published tables.
 
     dev bench --precision [--models WORD,...] [--planners lists,placement] [--preset quick|standard|strict] [--resume]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The results of dev bench as text for a terminal and as a page in Markdown. Pure."""
 
 import math

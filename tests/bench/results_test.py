@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """results/: each page and the plot are what the programs make of the committed JSON. Names have date, CPU and topic."""
 
 import json

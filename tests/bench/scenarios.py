@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models, scenarios and targets of dev bench. All of it is data.
 
 A target is a speed-up over ONNX Runtime fp32 in the same scenario. Its limit is the speed-up that oneDNN 3.7.2's primitives alone reach on the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The sides of a scenario: engine and model file. A side runs one round in a fresh process and returns its times and what disturbed it."""
 
 import json

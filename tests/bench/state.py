@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a run has measured so far, scenario by scenario, in a file: an interrupted run goes on with --resume."""
 
 import json

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A graph of repeated transformer blocks as PyTorch's exporter writes them: layer norms, gelu and attention in single
 // ops, biases as adds. What the passes are timed on.
 #ifndef HALFTONE_TESTS_BENCH_TRANSFORMER_GRAPH_H_

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The models of the folder of shared data (its INDEX.md) that precision_tables.py measures. All of it is data.
 
 A target holds for the bf16 file against the fused fp32 file on real samples: the share of samples that may change their class, and the

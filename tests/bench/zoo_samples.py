@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Real samples for the models of zoo.py, as .npz files: arrays by the names of the inputs, samples along the first axis, "labels".
 
 Each function takes the folder to write into, the model's inputs as `halftone inspect --json` says them, and the arguments of the

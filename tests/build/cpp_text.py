@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """C++ source as text, for the checks of this folder: sources are found, comments and strings are blanked."""
 
 import pathlib

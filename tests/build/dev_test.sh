@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # tests/build/dev_test.sh: checks of the sources as a whole. Called by `dev test`, inside the environment.
 #
 # 1. Dependencies between folders: adds each forbidden dependency of dependencies.txt to a copy of the workspace (symbolic

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that the graph, the passes and the runtime do not know file formats: no identifier and no string in them names one.
 
     file_formats.py ROOT EXCEPTIONS FOLDER...     folders below ROOT; EXCEPTIONS: see file_formats.txt

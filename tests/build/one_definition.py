@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Finds violations of the one definition rule: a class, struct, union or enum of a named namespace that two files define.
 
     one_definition.py ROOT [FOLDER...]     folders below ROOT; default: those of the product

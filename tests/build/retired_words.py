@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that no retired word stands in the repository: files use the terms of oneDNN, ONNX Runtime and OpenVINO.
 
     retired_words.py ROOT LIST [--all]

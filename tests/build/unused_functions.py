@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Finds functions that a header declares, but that no file other than the one with their definition uses.
 
     unused_functions.py ROOT EXCEPTIONS [FOLDER...]     folders below ROOT; default: all with C++ sources

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // calibration_cost MODEL [--samples FILE.npz] [--threads N] [--repetitions N] [--json]: the time of calibration
 // relative to plain fp32 runs of the same samples, interleaved; and the time of each calibration method afterwards.
 // Prints medians. Takes the first kSamples batches of the file, or random ones. --json prints them for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calibration observes what the graph computes: compares the statistics of every value with the reference evaluator,
 // for all kinds of plans and layouts and for ragged and dynamic batches.
 #include "runtime/calibrate/calibration.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calibration needs as much memory for 1000 samples as for 10.
 #include <sys/resource.h>
 #include <sys/wait.h>

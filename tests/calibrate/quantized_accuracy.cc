@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // quantized_accuracy MODEL CALIBRATION.npz EVALUATION.npz [CALIBRATOR...]: quantizes all nodes of a model with several
 // configurations and prints for each: top-1 accuracy (if there are labels), top-1 agreement with fp32, and SQNR of the
 // first output. A measuring tool, not a test.

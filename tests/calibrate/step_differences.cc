@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // step_differences MODEL SAMPLES.npz [COUNT [ALL]]: where engine and reference functions differ on an int8 model. A
 // debugging tool, not a test.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX's backend tests on disk: folders with a model, its inputs and its expected outputs.
 #ifndef HALFTONE_TESTS_CONFORMANCE_BACKEND_TESTS_H_
 #define HALFTONE_TESTS_CONFORMANCE_BACKEND_TESTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs ONNX's backend tests through import, engine, reference functions, optimizer and export.
 //
 //   conformance                           # all tests; one line each: "PASS name" or "FAIL name: way: reason"

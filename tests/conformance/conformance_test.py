@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs ONNX's backend tests. Those that fail must be the rows of exceptions.txt, and docs/reference/conformance.md must be up to
 date."""
 

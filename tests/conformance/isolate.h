@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs functions in child processes, so that a crash, a hang or too much memory fails only one test.
 #ifndef HALFTONE_TESTS_CONFORMANCE_ISOLATE_H_
 #define HALFTONE_TESTS_CONFORMANCE_ISOLATE_H_

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Prints the backend tests of ONNX that ONNX Runtime passes, sorted, one name per line, for onnxruntime.txt.
 
     dev run --tier bench python3 tests/conformance/onnxruntime_passes.py >tests/conformance/onnxruntime.txt

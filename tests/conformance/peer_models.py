@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes some hundred models of one node with random attributes, as backend tests of ONNX.
 
     peer_models.py write FOLDER     # models and inputs; needs onnx and numpy

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares models of one node with random attributes (peer_models.py) with ONNX Runtime, in every way of ways.h."""
 
 import pathlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs ONNX's backend tests and prints a table per operator and `N of M pass`.
 
     ./dev conformance              # exit code 1 if exceptions.txt does not agree with the results

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs one backend test in every way in which Halftone processes a model.
 #ifndef HALFTONE_TESTS_CONFORMANCE_WAYS_H_
 #define HALFTONE_TESTS_CONFORMANCE_WAYS_H_

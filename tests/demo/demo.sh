@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The demo: starts halftoned on a free port, optimizes a small trained CNN as ONNX and as GraphDef through it, and prints the
 # tables. `dev demo` runs it with our programs on PATH. Takes no arguments; files are written to a temporary folder, or to $OUT.
 

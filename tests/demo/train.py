@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Trains the small residual CNN of the demo and writes it as ONNX and as TensorFlow GraphDef, with held-out samples.
 
 usage: train.py OUT_DIR [--epochs N]        needs PyTorch, scikit-learn, numpy, protobuf and protoc

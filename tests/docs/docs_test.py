@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """README.md, docs/ and results/ say what is true: commands run, flags, paths and links exist. The conventions are in CONTRIBUTING.md."""
 
 import functools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """README.md and docs/ as data: fenced blocks, commands, code spans, links."""
 
 import dataclasses

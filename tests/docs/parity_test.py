@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """docs/reference/fusion_parity.md: each row names a rule that exists and a golden case that runs, or a reason; no rule is left out.
 
 A row: | pattern | ours | shown by |

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`halftone bench` and `halftone compare` as a user runs them. What is measured here is not looked at, but what is said of it."""
 
 import csv

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`halftone` as a user runs it: files, table, report.json, gates, exit codes."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Bad models: one clear line that names file, node or field; exit code 3; no partial files; the server goes on serving."""
 
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What backs an int8 variant: saturation checks, the SQNR of each node alone, ranges that a server found again, its profile."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What is hostile to int8, sent to a server that has to go on: samples, weights and ranges that are wrong or strange. Either an error that names
 file, array, node or field and leaves nothing behind, or a sound file: every number in it is finite, every scale above 0."""
 

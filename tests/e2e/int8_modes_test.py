@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """int8 without samples, through the command line: weights alone, and products whose ranges each run finds. What the file has, what it answers
 here and in ONNX Runtime, what is said about each node."""
 

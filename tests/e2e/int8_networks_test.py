@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Trained networks of the shared folder in int8, through the command line: calibrated on some samples, judged on others, and the same file in
 ONNX Runtime."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """LSTM and GRU in int8, through the command line: the state between two steps is bytes, too, and the file says so by the initial state."""
 
 import pathlib

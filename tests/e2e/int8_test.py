@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The variant int8 through the command line: calibrated, written, judged and measured; ranges that come back; flags that arrive; gates."""
 
 import csv

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """CPUs without bfloat16 instructions, which oneDNN is told to be: the plan stays fp32 with one sentence, unless emulation is allowed,
 and then says that it is emulated."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Planners, rules for nodes, float16, and the precision of each node with its reason, through the command line."""
 
 import json

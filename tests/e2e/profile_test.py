@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`halftone profile`: steps, reorders as oneDNN counts them, lines that can be repeated."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What a job may be told about passes: dialects, passes by name, the check of every pass, and why something did not fuse."""
 
 import json

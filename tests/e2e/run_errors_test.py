@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Models that are valid and inputs that do not fit them: one clear line that names node and number; the server goes on serving."""
 
 import pathlib

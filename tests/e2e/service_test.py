@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A real halftoned on a real socket: killed while it works, stopped, watched, scraped; blobs of many messages."""
 
 import json

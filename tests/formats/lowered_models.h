@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models as jobs lower and write them, by every planner, in every type: for tests of the files.
 #ifndef HALFTONE_TESTS_FORMATS_LOWERED_MODELS_H_
 #define HALFTONE_TESTS_FORMATS_LOWERED_MODELS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files of mixed precision: every model that there is, lowered by each planner to bf16 and f16, is written, read back
 // and written again with the same bytes; its constants stand in it once, in the type in which they are read; ONNX's
 // checker and TensorFlow's registry accept it; it says where it comes from.

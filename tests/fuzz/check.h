@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs one graph through everything that must keep its outputs: engine, optimizer, export and import.
 #ifndef HALFTONE_TESTS_FUZZ_CHECK_H_
 #define HALFTONE_TESTS_FUZZ_CHECK_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs random graphs of every op of the table (check.h says what is compared) and prints the first failing graph,
 // minimized. Exit code 1 if a graph failed or an op occurred too rarely.
 //

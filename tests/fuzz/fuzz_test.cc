@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fuzzer finds each of ten injected bugs, starting from the same seed, and minimizes it to a graph of few nodes.
 #include <chrono>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Generators: one function per op, which adds a node of the op with valid inputs and attributes to a graph.
 #ifndef HALFTONE_TESTS_FUZZ_GENERATORS_H_
 #define HALFTONE_TESTS_FUZZ_GENERATORS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise ops, comparisons, logic, casts, quantization.
 
 #include "tests/fuzz/generators.h"

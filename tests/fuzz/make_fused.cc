@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fused ops, and what is fused into convolutions and matmuls.
 
 #include <string>

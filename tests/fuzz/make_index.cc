@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that select values by index or by condition, and ops whose output shape depends on data.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops of networks: convolutions and matmuls, normalizations, pools, resizing, sampling, regions of interest.
 
 #include <algorithm>

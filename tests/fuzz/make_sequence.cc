@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recurrent ops, attention, losses, signals, random numbers, control flow.
 
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions, and ops that rearrange values or read shapes.
 
 #include <algorithm>

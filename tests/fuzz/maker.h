@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes one random graph, node by node. The reference functions compute every value at once, so that the next node can
 // choose inputs in its domain.
 #ifndef HALFTONE_TESTS_FUZZ_MAKER_H_

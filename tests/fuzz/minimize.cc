@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Minimizes a failing case, and prints it as text.
 
 #include "absl/strings/str_join.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Generates the graph of a seed and checks it.
 #ifndef HALFTONE_TESTS_FUZZ_RUN_H_
 #define HALFTONE_TESTS_FUZZ_RUN_H_

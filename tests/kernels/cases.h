@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of kernels share: cases as text, tolerances, which steps are slow.
 //
 //   case "what is special" [types=f32,bf16] [slow] [reorders=N] [bf16=E]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes whose values are integers that stand for numbers (ir/quantization.h): every case of int8.cases and
 // int8_moves.cases with every combination of types against the reference function. In the text
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every kernel against its reference function. The cases are text: see cases.h and any .cases file. A case fails where
 // a step runs by its reference function, or by one of oneDNN's reference loops, unless it says "slow".
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every case of the kernels again, with values that do not lie row-major: each kernel either takes the layout or asks
 // for another one, and the numbers stay. Which kernel runs does not matter here.
 //

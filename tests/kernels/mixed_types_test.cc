@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the steps of mixed graphs read and write, how many of them only convert, and that the ways to say one product
 // give the same bits.
 #include <algorithm>

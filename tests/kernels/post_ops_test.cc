@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is fused into a contraction, as a product of tables: every form of conv and matmul x bias and residual, each
 // with the ways in which they come x every activation x f32 and bf16; matmul x a scale, x a residual that is broadcast
 // along every set of dimensions; and gemm's forms x alpha and beta x every shape of c. Odd sizes. Compared with the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """BERT, written out: embeddings, 12 layers of attention and a feed-forward net with erf gelu, layer norm after each; the pooler.
 
 Inputs as users have them: token ids and an attention mask (1: a token, 0: padding), both int64 [N, T].

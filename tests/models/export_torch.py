@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Exports a network with seeded random weights as ONNX: any classifier of torchvision, or bert_base, gru, lstm, mobilenet_v1, resnet50_v2,
 resnet101_v2.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MobileNetV1, written out (Howard et al., 2017): 13 pairs of a depthwise 3 x 3 and a 1 x 1 convolution, each with batch norm and relu."""
 from torch import nn
 

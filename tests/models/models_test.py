@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Trained models: our outputs against ONNX Runtime's, .npz files and OpenCV; written bf16 files against the rules of their format."""
 
 import json

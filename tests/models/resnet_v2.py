@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ResNet v2, written out (He et al., Identity Mappings in Deep Residual Networks, 2016): batch norm and relu before each convolution.
 
 Like TensorFlow's official models: the stride is in the 3 x 3 convolution of a stage's first block, whose shortcut is a convolution of the

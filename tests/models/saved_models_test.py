@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """SavedModels of TensorFlow 1 and 2, through the command line: unmodified, optimized, and damaged."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Weights that keep a network's activations near variance 1, so that a network without training runs as a trained one does.
 
 With PyTorch's random initialization, activations of deep networks vanish or explode. Both distort measurements: arithmetic on denormal

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Exports small networks, one for each construct that PyTorch exports in its own way, as ONNX.
 
 usage: torch_nets.py FOLDER      writes FOLDER/NAME.OPSET.onnx and FOLDER/NAME.OPSET.npz (inputs, and PyTorch's outputs as "out/I")

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Small networks as PyTorch exports them (torch_nets.py has the table), and models with quirks of the ONNX file format.
 
 Our outputs, unmodified and fused, against PyTorch's; ONNX Runtime's outputs of our fused file against its outputs of PyTorch's file; the bf16

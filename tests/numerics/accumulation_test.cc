@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums of bf16 numbers are made in f32, whatever the kernel, and by the reference functions. What tells: far more ones
 // than the 256 at which a sum of bf16 ends (257 has no bf16, and the tie goes to even), so that dozens of such sums
 // side by side end, too; and before the ones a number that swallows blocks of 256 of them, each added up in f32,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every one of the 2^32 floats through every way in which the product makes bf16 and f16 of it. Takes a minute or two
 // on two cores: run by name, not with the other tests.
 #include <omp.h>

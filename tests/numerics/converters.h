@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every way in which the product makes bf16 or f16 of a float without computing anything else: one row each.
 #ifndef HALFTONE_TESTS_NUMERICS_CONVERTERS_H_
 #define HALFTONE_TESTS_NUMERICS_CONVERTERS_H_

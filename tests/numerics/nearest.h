@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The right result of a rounding to bf16 or f16, found in another way than the product finds it: not by bits, but as
 // the nearer of the two numbers between which a float lies. Distances are differences of doubles, exact here.
 #ifndef HALFTONE_TESTS_NUMERICS_NEAREST_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is too large is infinity in products of bf16, as in f32, and an infinity that is read stays one. One exception,
 // told in docs/reference/numerics.md: oneDNN's convolutions of an odd number of channels.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Casts as plans carry them out: between all layouts, out of and into all types; and the last rounding of kernels that
 // compute in f32 and write bf16.
 #include <bit>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rounding to bf16 and f16, wherever the product does it: all upper halves of a float with the lower halves that
 // decide, and doubles next to every tie. all_floats_test has all 2^32 floats.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the golden cases of this folder with the CPU target: a case without a target line must give the same result
 // there. Cases with a target line are skipped.
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs every golden file of this folder; the file's name is the name of the rule, pass or pipeline.
 //
 //   bazel test //tests/passes:golden_test

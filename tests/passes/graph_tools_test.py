@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """graph_opt and graph_reduce as commands: a pass that fails leaves a reproducer, which fails again and is shrunk."""
 
 import pathlib

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Real models through all pipelines, every pass checked against the reference. They lie outside the repository: the
 // folder is $HALFTONE_SHARED; without it these tests are skipped.
 

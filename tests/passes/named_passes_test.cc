@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Named passes: how their text is read, and what no golden case can show: bounds of what rounding does, and that
 // quantized weights are written and read back in both formats.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order of the rules inside a fixed point decides what is fused first, never what is computed: every graph of the
 // golden files, a network that most rules find something in, and real models, with the rules in other orders.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a pass of the optimizer leaves is a model like any other: every graph of the golden files and real models,
 // written in their format and read back after every pass and every rule, answer as before.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What rules say of a pattern that they keep: whole sentences, with the values that were compared.
 
 #include "passes/core/why.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rule that is wrong on purpose is named, its reproducer shows it again, and what is left of it after reducing is
 // small.
 

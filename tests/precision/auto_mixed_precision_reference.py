@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An independent implementation of TensorFlow's auto_mixed_precision for bfloat16 on CPUs, written from its description. It shares
 no code with Halftone: it has its own reader of GraphDefs (wire.py), op facts (op_facts.py, or a registry as text) and lists. It
 plans precisions and does not change graphs.

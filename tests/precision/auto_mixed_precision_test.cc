@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each step of the planner "lists" on GraphDefs: which type attributes it marks bf16, and which ops start, end or
 // extend a path.
 

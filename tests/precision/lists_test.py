@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares the planner "lists", for each type attribute, with an independent implementation of TensorFlow's algorithm."""
 import collections
 import json

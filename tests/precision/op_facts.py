@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Types of the ops that random_graphs.py uses, from TensorFlow's documentation. One op per line:
 
     Name | inputs | outputs | types | other attributes that the op requires

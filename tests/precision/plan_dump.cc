@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // plan_dump [--lists NAME] [--infer-after] [--level LEVEL] < LIST: prints the plans of the planner "lists".
 //
 // Each line of LIST has the path of a GraphDef and the names of its outputs. For each GraphDef prints "model PATH",

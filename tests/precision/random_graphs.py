@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random GraphDefs of the ops of op_facts.py: layers with other ops between them, loops, tensor lists, devices, variables, casts and
 functions. Types are consistent, shapes are not.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: an imported GraphDef from text with one line per node.
 #ifndef HALFTONE_TESTS_PRECISION_SOURCE_TEXT_H_
 #define HALFTONE_TESTS_PRECISION_SOURCE_TEXT_H_

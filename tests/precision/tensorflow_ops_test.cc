@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares each row of the op table with TensorFlow's registry, and with internal_ops.h for ops that the registry does
 // not contain.
 

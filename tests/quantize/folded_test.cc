@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantizes every node of every golden graph. Folding quantize_linear and dequantize_linear into the nodes must not
 // change the outputs: bit for bit, as fold_quantization.h says.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranges for tests, without calibration: observed in one run of the reference evaluator.
 #ifndef HALFTONE_TESTS_QUANTIZE_OBSERVED_RANGES_H_
 #define HALFTONE_TESTS_QUANTIZE_OBSERVED_RANGES_H_

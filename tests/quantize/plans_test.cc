@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantizes every node of every golden graph, folds it for the kernels of this CPU and runs its plan. The outputs must
 // be those of the reference evaluator on the QDQ graph, within a few quantization steps: a sum in another order may
 // round a tie to another integer, and such differences grow over several nodes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/quantize/quantize_all_nodes.h"
 
 #include <set>

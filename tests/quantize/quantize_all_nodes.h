@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A golden graph with quantize_linear and dequantize_linear around every node, and folded as for a plan.
 #ifndef HALFTONE_TESTS_QUANTIZE_QUANTIZE_ALL_NODES_H_
 #define HALFTONE_TESTS_QUANTIZE_QUANTIZE_ALL_NODES_H_

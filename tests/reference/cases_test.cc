@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares shape rules and reference functions with the outputs of ONNX Runtime in cases.txt (see make_cases.py).
 
 #include <cmath>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes cases.txt: outputs of ONNX Runtime for single nodes at odd sizes, for tests of shape rules and reference functions.
 
 Run: python3 make_cases.py   (needs onnx, onnxruntime and numpy; the result is checked in)

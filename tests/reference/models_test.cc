@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Real models: every shape that does not depend on data is inferred, and the reference functions give the outputs that
 // the models' authors (or ONNX Runtime) recorded. HALFTONE_SHARED names the folder with the models.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Golden files: test cases of one pass or pipeline as text. A case needs no C++:
 //
 //   case "bias is folded into the matmul"

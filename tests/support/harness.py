@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """For Python tests that run our programs as a user would.
 
     @case("a gate that fails gives exit code 4")

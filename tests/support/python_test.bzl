@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """python_test: a Python script that runs our programs as a user would (tests/support/harness.py)."""
 
 PROGRAMS = [

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # python_test.sh SCRIPT PROGRAM...: runs a Python test; $PROGRAMS gets the paths of our programs.
 set -euo pipefail
 script=$1

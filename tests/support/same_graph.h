@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares two graphs, ignoring names that the expected one leaves out.
 #ifndef HALFTONE_TESTS_SUPPORT_SAME_GRAPH_H_
 #define HALFTONE_TESTS_SUPPORT_SAME_GRAPH_H_

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes small ONNX models from text, and runs a file with Halftone and with ONNX Runtime."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads protobuf's wire format, for tests that must not share code with what they check."""
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shared code of make_*cases.py: the types in TensorFlow's registry, the inputs of tf_ops_test.cc, a case as text."""
 import itertools
 import math

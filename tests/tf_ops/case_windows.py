@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Convolutions and pools in numpy. Computes in NHWC; NCHW cases are transposed."""
 import itertools
 import numpy as np

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/tf_ops/file_text.h"
 
 #include <algorithm>

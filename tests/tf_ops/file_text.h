@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GraphDefs from text, for tests. One node per line:
 //
 //   x = Placeholder() dtype=f32 shape=[2,3]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Control flow, TensorArrays and functions of TensorFlow: import, conversion to structured loops, reference functions,
 // engine and export.
 #include <string>

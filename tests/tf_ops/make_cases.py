@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes cases.txt: TensorFlow's ops, one node per case, with the expected outputs.
 
 numpy computes the outputs by the formulas of TensorFlow's documentation, without code of Halftone. The types are those of the op

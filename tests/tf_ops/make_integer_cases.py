@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes integer_cases.txt: arithmetic ops with the integer types that TensorFlow's registry allows, and ops of all types with the
 types that make_cases.py leaves out. Usage: as make_cases.py.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs real models with loops through PrepareToRun and the engine and compares with the recorded outputs.
 #include <cstdlib>
 #include <filesystem>

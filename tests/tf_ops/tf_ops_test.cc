@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorFlow's ops, one node per case (cases.txt, integer_cases.txt). For each case and type:
 //
 //   import     must give a canonical node, not an opaque one

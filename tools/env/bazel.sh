@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tools/env/bazel.sh: Bazel inside the environment. Sourced by build.sh and test.sh.
 #
 # Everything that Bazel writes is in the cache, outside the clone: an output base per clone, and one disk cache that all clones

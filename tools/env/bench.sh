@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tools/env/bench.sh [ARG...]: `dev bench`, inside the environment. Arguments are those of tests/bench/bench.py.
 
 set -euo pipefail

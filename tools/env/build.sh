@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tools/env/build.sh [--programs | [--config=NAME] TARGET...]: `dev build`, inside the environment. Default: everything.
 # Only a build without --config installs its programs.
 

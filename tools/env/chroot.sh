@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tools/env/chroot.sh ROOT REPO CACHE CWD PROGRAM ARG...: becomes PROGRAM inside ROOT, with the host's folders at the same paths.
 #
 # Runs in its own mount namespace (see enter.sh), so every mount made here ends with the program.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tools/env/conformance.sh [ARG...]: `dev conformance`, inside the environment. Arguments are those of tests/conformance/table.py.
 
 set -euo pipefail

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tools/env/enter.sh: from the host into the environment. Sourced by `dev`.
 #
 # The environment is the host itself (Debian 13 or newer) or a root in the cache (older Debian, Ubuntu). Only this file

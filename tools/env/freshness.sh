@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tools/env/freshness.sh: whether the last build of the programs is up to date. Sourced by `dev` and by build.sh.
 
 # Folders that programs are built from (not tests and documents).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tools/env/log.sh: messages of `dev`. They go to stderr, because stdout belongs to the program that runs.
 
 say() { printf 'dev: %s\n' "$*" >&2; }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tools/env/packages.sh: the package lists of the environment. Sourced by `dev`.
 #
 # Packages come in tiers, each installed on first use. Changing a list makes a new root: its hash is part of the root's name.

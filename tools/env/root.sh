@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tools/env/root.sh: a Debian 13 root in the cache, for hosts that are older. Sourced by `dev`.
 #
 # Each package set has its own directory, $CACHE/roots/<tier>-<hash of the list>. It is made under a lock and a temporary name

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counts test cases.
 
   tally.py collect PASS EVENTS.json    Bazel's events of one test run -> lines "PASS name", "FAIL name: reason", "SKIP name: reason"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tools/env/test.sh [--config=asan] [TARGET...]: `dev test`, inside the environment.
 #
 #   1. bazel build //...

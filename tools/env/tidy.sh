@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tools/env/tidy.sh [--changed | FILE...]: `dev tidy`, inside the environment 'clang'. Default: every .cc file.
 #
 # --changed: only files that the last 10 commits changed, and at most 24 of them, to limit the time in CI.

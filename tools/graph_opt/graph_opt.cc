@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs pipelines of passes over a graph and prints the resulting graph as text.
 //
 //   graph_opt model.onnx                                        # the optimize pipeline

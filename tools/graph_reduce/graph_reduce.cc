@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reduces a failing graph to the smallest one that fails in the same way, and prints it as a reproducer for
 // graph_opt --reproduce.
 //

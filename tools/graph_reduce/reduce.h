@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reduces a failing graph to a minimal one by trying smaller graphs. Used by graph_reduce and by the fuzzer.
 #ifndef HALFTONE_TOOLS_GRAPH_REDUCE_REDUCE_H_
 #define HALFTONE_TOOLS_GRAPH_REDUCE_REDUCE_H_

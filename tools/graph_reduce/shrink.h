@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Smaller dimensions and simpler constants, for graphs that are being reduced.
 #ifndef HALFTONE_TOOLS_GRAPH_REDUCE_SHRINK_H_
 #define HALFTONE_TOOLS_GRAPH_REDUCE_SHRINK_H_

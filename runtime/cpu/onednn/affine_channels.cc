@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // batch_norm of f32 with constant statistics, where the channels lie next to each other: a SIMD loop, in place
 // where the image dies. Zen 4, 256x28x28, a change of layout after it included: 47 us, by oneDNN's jit 148. (bf16 by
 // that jit: 50.)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // com.microsoft's Attention: one product for queries, keys and values of all heads, scores, softmax (a SIMD loop,
 // with scale and masks in it), values. Heads are strides; only with past or present are keys and values copied.
 #include "ir/attention.h"

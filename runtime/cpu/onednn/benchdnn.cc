@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A line of oneDNN's verbose output as a command line of benchdnn, oneDNN's own benchmark program. Its problem
 // descriptors are the verbose ones; types, layouts, post-ops and algorithms have flags.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise ops of two tensors with broadcasting, and bias_add: dnnl::binary.
 //
 // oneDNN broadcasts its second operand only, so the one of the result's shape comes first (subtraction and division

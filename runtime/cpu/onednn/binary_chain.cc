@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // binary_chain: simd::MakeChainStep, on the layout in which most of its operands of the result's shape lie; the others
 // of that shape follow. Operands that are broadcast are read plain, in any layout: their strides say where.
 #include "ir/binary_chain.h"

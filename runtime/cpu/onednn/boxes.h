@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What kernels share that copy boxes of elements from strided layout to strided layout.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_BOXES_H_
 #define HALFTONE_RUNTIME_CPU_ONEDNN_BOXES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // concat of floats: dnnl::concat, in the layouts that the inputs have.
 #include "base/status.h"
 #include "runtime/cpu/onednn/kernels.h"

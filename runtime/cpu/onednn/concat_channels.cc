@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // concat where the channels of all parts lie next to each other (channels last, or plain along the last dimension), by
 // copies: oneDNN copies pixel by pixel, slowly where parts are small. Two parts that are laid side by side
 // along a new innermost dimension take turns (a channel shuffle).

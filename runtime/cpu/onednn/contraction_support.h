@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What oneDNN's conv, matmul and gemm can do before shapes and layouts are known: for
 // Kernel::SupportsFused and WritesType. Private to runtime/cpu/onednn.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_CONTRACTION_SUPPORT_H_

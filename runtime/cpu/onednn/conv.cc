@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv: dnnl::convolution_forward with bias, residual and activation in the same primitive.
 //
 // The plan chooses the layout of images (conv_layouts.cc). Where it has none that is fast the implementation chooses

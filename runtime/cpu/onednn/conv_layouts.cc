@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Channels last or in blocks: the descriptors of a convolution, and what it takes in either, measured.
 //
 // Every problem is timed once in a process. The images are those of the plan, cut into parts of a few images each where

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conversions between placements, and cast: dnnl::reorder, but for what only rounds.
 #include <cstring>
 #include <optional>

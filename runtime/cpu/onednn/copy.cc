@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // slice, pad (constant), depth_to_space, space_to_depth, transpose and concat of any element type: copies
 // on any layout that is described by strides.
 #include <algorithm>

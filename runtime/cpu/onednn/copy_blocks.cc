@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // space_to_batch, batch_to_space: one box of strides for each place in a block.
 #include <algorithm>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // split, unstack, stack, expand, tile, reverse, strided_slice, and slices that begin where a computed number says:
 // copies of boxes, as copy.cc has them.
 #include <algorithm>

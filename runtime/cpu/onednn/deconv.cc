@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv_transpose: dnnl::deconvolution_forward with the bias in the same primitive, of floats and of int8.
 //
 // The implementation chooses the layouts; the layout that the value has is taken where the same implementation runs on

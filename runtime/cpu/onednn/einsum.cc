@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // einsum: a chain of matmuls, from left to right.
 //
 // Of two operands, an index is of the batch (in both, kept), of the rows (only in the left), of the columns (only in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A primitive followed by a step of our own, in one step: the second reads and overwrites the result of the first.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_FINISHED_STEP_H_
 #define HALFTONE_RUNTIME_CPU_ONEDNN_FINISHED_STEP_H_

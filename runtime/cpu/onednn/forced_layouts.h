@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For tests: a backend whose `identity` lays its result out in a way of our choice, whatever a primitive would have
 // chosen. So every kernel can be shown inputs in every layout on every CPU.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_FORCED_LAYOUTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv of int8 images, channels last, with constant int8 weights (one scale, or one per output channel). Three kernels:
 //
 //   depthwise 3 x 3 and 5 x 5   SIMD loops, more than twice as fast as oneDNN (runtime/cpu/simd/int8_depthwise.h)

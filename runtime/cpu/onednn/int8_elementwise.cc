@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise functions of int8 values: of one operand by a table of the 256 results, which the reference function
 // computes; of several by a SIMD loop in f32 (runtime/cpu/simd/int8_chain.h). And quantize_linear and dequantize_linear
 // with one scale, in the layout that the value has.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // matmul and gemm of int8 by dnnl::matmul, with bias, residual and activation in the same primitive. Weights are
 // constants of s8 with one scale or one per column, or a computed int8 value with one scale. Which kernel serves which
 // case: runtime/cpu/matmul.md.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // matmul and gemm of int8 on CPUs with AVX2 and without VNNI, where oneDNN adds pairs of products in 16 bits: two
 // computed operands, or weights that might saturate these sums. The loops are exact:
 // runtime/cpu/simd/int8_matmul_avx2.h.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What int8 conv, matmul and gemm by oneDNN share: scales, zero points, bias, residual and activation as attributes of
 // the primitive. Private to runtime/cpu/onednn.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_INT8_PROBLEM_H_

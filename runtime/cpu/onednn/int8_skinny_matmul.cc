@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // matmul and gemm of a few int8 rows with large constant weights: simd::SkinnyMatMulFunction, where it is faster than
 // oneDNN (skinny_matmul_step.h). The weights are packed in panels of their own: oneDNN's have sums of columns after
 // them.

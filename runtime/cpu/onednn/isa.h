@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the instruction set that oneDNN uses can do.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_ISA_H_
 #define HALFTONE_RUNTIME_CPU_ONEDNN_ISA_H_

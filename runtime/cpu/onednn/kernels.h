@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every kernel of this folder, made by its file. Which op is computed by which: runtime/cpu/kernels.cc.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_KERNELS_H_
 #define HALFTONE_RUNTIME_CPU_ONEDNN_KERNELS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // layer_norm whose statistics are not used: dnnl::layer_normalization_forward over the rows of a matrix; lrn:
 // dnnl::lrn_forward.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // matmul, gemm: dnnl::matmul with bias, residual and activation in the same primitive.
 //
 // Transposes are strides: a computed operand is read in the layout that the previous node wrote (the heads of an

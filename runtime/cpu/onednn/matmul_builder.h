@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One attempt at a matmul or gemm by dnnl::matmul: for these types and layouts. Private to runtime/cpu/onednn.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_MATMUL_BUILDER_H_
 #define HALFTONE_RUNTIME_CPU_ONEDNN_MATMUL_BUILDER_H_

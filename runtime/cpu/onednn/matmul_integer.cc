@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // matmul_integer with constant weights: dnnl::matmul of 8-bit integers without zero points, then what those add:
 //   (a - za)(b - zb) = a b - za sums of b's columns - zb (sums of a's rows - k za)
 // Only where the CPU multiplies 8-bit integers exactly: without VNNI pairs of products saturate at 16 bits.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // matmul_integer_to_float (dynamic quantization) with constant weights: dnnl::matmul of int8. The scale and the zero
 // point of a are computed in each run; the weights' scales, the bias and the activation are in the same primitive.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The constant right operand of matmul_integer and matmul_integer_to_float. Private to runtime/cpu/onednn.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_MATMUL_INTEGER_WEIGHTS_H_
 #define HALFTONE_RUNTIME_CPU_ONEDNN_MATMUL_INTEGER_WEIGHTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/cpu/onednn/matmul_operands.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What matmul and gemm nodes compute, as matrices with strides, for all ranks and transposes of their operands. Private
 // to runtime/cpu/onednn.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_MATMUL_OPERANDS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // batch_norm with given statistics: dnnl::batch_normalization_forward; softmax, log_softmax: dnnl::softmax_forward.
 #include "base/status.h"
 #include "base/strings.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The speed that this CPU reaches in oneDNN's best case: what the speed of a step is a share of.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_PEAK_H_
 #define HALFTONE_RUNTIME_CPU_ONEDNN_PEAK_H_

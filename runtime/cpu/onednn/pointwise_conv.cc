@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv of 1 x 1 over few pixels with large constant weights: rows of channels times a matrix (skinny_matmul_step.h). Images lie
 // with their channels last, as oneDNN's own kernels for such convolutions have them.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // max_pool, average_pool, global_average_pool, global_max_pool, and reduce_mean over all spatial dimensions. Three
 // kernels:
 //

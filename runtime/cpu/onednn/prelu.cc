@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // prelu: dnnl::prelu_forward, in the layout of x.
 #include <algorithm>
 

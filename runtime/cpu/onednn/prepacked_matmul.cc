@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/cpu/onednn/prepacked_matmul.h"
 
 #include "base/status.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A matmul with prepacked constant weights that a step runs many times, on any memory: the gates of lstm, gru and rnn
 // (recurrent.cc).
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_PREPACKED_MATMUL_H_

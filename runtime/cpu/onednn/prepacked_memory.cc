@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constants in the layouts that primitives ask for: one copy in a process, shared by all plans that hold it.
 //
 // A packed copy is known by the buffer that it was made from, how the bytes lie there, and how they lie packed. It

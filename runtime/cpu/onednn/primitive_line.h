@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One line of oneDNN's verbose output, taken apart:
 //
 //   onednn_verbose,v1,primitive,exec,cpu,convolution,brg_conv_fwd:avx512_core,forward_inference,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A convolution or matmul in oneDNN's terms, and the choice of an implementation for it. Used by the kernels,
 // which know where values lie, and by the Target, which only knows types and shapes.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_PROBLEM_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantized values (ir/quantization.h) as int8 kernels read and write them. Private to runtime/cpu/onednn.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_QUANTIZED_H_
 #define HALFTONE_RUNTIME_CPU_ONEDNN_QUANTIZED_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lstm, gru, rnn with every option: matmuls by oneDNN, gates by SIMD loops (runtime/cpu/simd/gates.h).
 //
 // oneDNN's primitives of whole layers are not used: they are slower but for lstm of few sequences and up to 128 units,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The products with x need no state: they are made for a piece of several steps at once, small enough to stay in cache.
 // Each step then adds its matmul with h and goes through its rows.
 #include "runtime/cpu/onednn/recurrent_step.h"

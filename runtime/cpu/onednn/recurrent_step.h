@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The running of lstm, gru and rnn: recurrent.cc makes ready what they need.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_RECURRENT_STEP_H_
 #define HALFTONE_RUNTIME_CPU_ONEDNN_RECURRENT_STEP_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reduce_mean, reduce_sum, reduce_max: dnnl::reduction over the last dimension of a matrix. The reduced axes are made
 // the last ones first, by the order of dimensions in memory, so that the fast kernel always fits.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The last resort: the op's reference function over plain memory. Slow; reports show it as "reference".
 #include "ir/reference/reference.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does again what a line of oneDNN's verbose output says, and times it.
 //
 // Covered: convolution, deconvolution, matmul, inner_product, eltwise, softmax, layer_normalization, batch_normalization,

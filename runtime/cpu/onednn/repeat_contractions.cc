@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products from lines: convolution, deconvolution, matmul, inner product.
 #include <algorithm>
 

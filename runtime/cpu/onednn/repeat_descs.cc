@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the fields of a line to descriptors and attributes.
 #include <oneapi/dnnl/dnnl_debug.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of repeat.h: descriptors, attributes and dimensions (repeat_descs.cc), primitives (repeat_contractions.cc,
 // repeat_rnn.cc, repeat_make.cc). Private to runtime/cpu/onednn.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_REPEAT_INTERNAL_H_

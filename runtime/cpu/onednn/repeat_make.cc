@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a line to a primitive: one function a kind (products in repeat_contractions.cc), and the table of them.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recurrent layers from lines: "l1t100mb50sic256slc128dhc256dic256", one layer or more, one direction or two.
 #include <algorithm>
 

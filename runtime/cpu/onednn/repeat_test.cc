@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lines of oneDNN, taken apart and done again. The lines of the primitives that are covered come from oneDNN itself:
 // from small plans, executed here.
 #include "runtime/cpu/onednn/repeat.h"

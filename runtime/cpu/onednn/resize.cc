@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // resize: nearest by tables of our own on any strided layout; linear with half-pixel centres by
 // dnnl::resampling_forward; the rest by SIMD loops (runtime/cpu/simd/resize.h).
 #include "runtime/cpu/simd/resize.h"

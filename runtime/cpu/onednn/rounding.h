@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // f32 to bf16 or f16. Private to runtime/cpu/onednn.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_ROUNDING_H_
 #define HALFTONE_RUNTIME_CPU_ONEDNN_ROUNDING_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // mul of an image by a number for each of its channels, where the channels lie next to each other: a SIMD loop,
 // in place where the image dies. oneDNN's binary takes twice as long in bf16.
 #include "base/status.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // scaled_dot_product_attention in two ways: simd::ScaledAttention, which holds the scores of some queries at a time;
 // and, where that is slower, two matmuls of oneDNN with a SIMD softmax between them. Heads are strides: q, k and v are
 // read in the layouts they have, and y is written in the layout that a transpose after it asks for.

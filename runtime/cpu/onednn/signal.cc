@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dft along the last signal dimension and stft of constant sizes: products with the matrix of the transform, into which
 // window and scale are multiplied. Longer transforms than a matrix is good for are left to others.
 #include <cmath>

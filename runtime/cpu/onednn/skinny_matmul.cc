@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // matmul and gemm of rows with large constant weights: simd::SkinnyMatMulFunction, where it beats oneDNN. f32 and bf16, bf16
 // with a result in f32, and f32 that may be rounded to bf16 ("math_mode").
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the kernels of a few rows with large constant weights share: skinny_matmul.cc, pointwise_conv.cc and
 // int8_skinny_matmul.cc.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How operands lie and how a result is wanted, as strides: for kernels that read and write matrices wherever they are.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_STRIDES_H_
 #define HALFTONE_RUNTIME_CPU_ONEDNN_STRIDES_H_

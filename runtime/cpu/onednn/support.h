@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Our types, layouts and errors in oneDNN's terms, and a Step that executes primitives. Private to
 // runtime/cpu/onednn.
 //

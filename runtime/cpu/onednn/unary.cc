@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise ops of one tensor: dnnl::eltwise_forward, in the layout of the input, in place where it dies.
 //
 // oneDNN does not hand NaN on where it compares or clamps (relu(NaN) is 0, exp(NaN) is infinity), here and in what is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What oneDNN says of the primitives that it executes (its "verbose" lines), caught in this process.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_VERBOSE_H_
 #define HALFTONE_RUNTIME_CPU_ONEDNN_VERBOSE_H_

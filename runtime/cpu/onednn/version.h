@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which oneDNN is linked.
 #ifndef HALFTONE_RUNTIME_CPU_ONEDNN_VERSION_H_
 #define HALFTONE_RUNTIME_CPU_ONEDNN_VERSION_H_

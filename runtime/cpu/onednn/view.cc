@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that only see the same bytes differently: reshape and its like, identity, transpose. No step at run time.
 //
 // A transpose is a permuted layout; whoever needs another one converts it. A reshape of a layout that oneDNN cannot see

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Along one axis: arg_max, arg_min, cum_sum, cum_prod, top_k. NaN counts as the largest number; of equal ones the lower
 // index comes first.
 #include <algorithm>

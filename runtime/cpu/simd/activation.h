@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Activations by SIMD loops where those are faster than oneDNN's: after a convolution, over the result as it was
 // written, where oneDNN's post-op computes an exponential (0.22 ns an element there, 0.13 here, 0.09 in bf16); and
 // alone.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A bias after a product whose channels lie last, for oneDNN's primitives that add it number by number.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_ADD_BIAS_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_ADD_BIAS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrices in the panels that BlockMatMul multiplies by, and rows in its types.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_ATTENTION_PANELS_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_ATTENTION_PANELS_H_

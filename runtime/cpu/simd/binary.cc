@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise ops of two tensors, of every type that the reference computes with, but for comparisons (compare.cc).
 #include <algorithm>
 #include <cmath>

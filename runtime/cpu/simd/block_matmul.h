@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of some rows with up to 64 columns that a cache holds: what an attention of blocks is made of.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_BLOCK_MATMUL_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_BLOCK_MATMUL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Casts that oneDNN does not have: to and from integers, bools and f64. As the reference: floats to integers towards
 // zero and saturating, NaN to 0; integers to smaller ones keep the low bits; what is not 0 is true.
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several elementwise functions of two, one after the other, and an activation, in one pass over memory: what lies
 // between is in registers.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_CHAIN_H_

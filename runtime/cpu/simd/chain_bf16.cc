@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // chain.h in bf16 by AVX-512 BF16, which rounds sixteen or 32 numbers at once.
 #include "runtime/cpu/simd/chain_kinds.h"
 

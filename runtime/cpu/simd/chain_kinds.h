@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the loops of chain.cc and chain_bf16.cc have in common with those who call them.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_CHAIN_KINDS_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_CHAIN_KINDS_H_

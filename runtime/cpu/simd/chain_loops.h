@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inner loops of chain.h: T says how numbers come from memory and go back, and how many a vector has. Included by
 // chain.cc and chain_bf16.cc, each for its own instructions; no other file may include it.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each channel of an image normalized by numbers of its own and given ones, channels next to each other: batch
 // normalization whose statistics are known.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_CHANNEL_AFFINE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies between tensors whose channels lie next to each other (channels last): concatenation and its inverse, and two
 // tensors whose channels take turns (the channel shuffle of ShuffleNet). A pixel is a run of channels.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_CHANNEL_COPY_H_

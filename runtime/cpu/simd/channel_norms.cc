@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Normalization by the statistics of a channel over the whole batch: batch_norm in training mode, mean_variance_norm.
 //
 // x is [outer, channels, inner]. Each channel is summed in f64 from f32 blocks; variances take a second pass.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each channel of an image multiplied by a number of its own (squeeze and excitation), channels next to each other.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_CHANNEL_SCALE_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_CHANNEL_SCALE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // instance_norm of images with channels last: three passes over an image, each over all its pixels for some channels
 // that lie next to each other.
 #include <algorithm>

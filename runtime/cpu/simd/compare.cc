@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparisons of numbers and bools of every type: 1 or 0 in the type of the result, whatever that is. A loop knows the
 // width of that type only; what 1 looks like in it is a parameter.
 #include <bit>

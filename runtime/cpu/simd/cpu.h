@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of the instructions that loops are compiled for (targets.h) this CPU has.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_CPU_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_CPU_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // deform_conv of images, and col2im. The samples of one output row become a matrix of columns, as in any convolution by
 // im2col; the sums run along the taps.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise functions over plain memory with numpy broadcasting: what all of them share. An op is a functor; a table
 // in each file says which op is which functor and for which types.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_ELEMENTWISE_H_

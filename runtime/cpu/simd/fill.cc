@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that make elements from a few numbers: fill, range, one_hot, trilu, matrix_band_part. Numbers that are computed
 // are read at run time.
 #include <algorithm>

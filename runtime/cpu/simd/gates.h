@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is done to a row between two matmuls: the elementwise part of a step of lstm, gru or rnn, the softmax of
 // attention. In f32, vectorized for the CPU at hand.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_GATES_H_

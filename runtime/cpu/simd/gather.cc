@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gather, gather_nd and gather_elements of any element type: blocks of bytes from where indices point.
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // grid_sample: each point's elements and weights are worked out once and serve all channels.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Max and average pools of images whose channels lie next to each other, f32 and bf16.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_IMAGE_POOL_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_IMAGE_POOL_H_

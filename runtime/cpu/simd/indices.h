@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Indices that lie in memory at run time: read, checked and made positions before anything is copied.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_INDICES_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_INDICES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise functions of int8 values with scales, one after the other, computed in f32: a few hundred elements at a
 // time, which stay in the nearest cache.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_INT8_CHAIN_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Int8 depthwise convolution: images with channels last, windows of 3 x 3 or 5 x 5, stride 1 or
 // 2, a channel of the result for each of the image. With AVX-512 VNNI: four rows of the image lie interleaved, so that
 // one instruction multiplies a column of the window for 16 channels; two rows of the result share them. With AVX2: two

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8_depthwise.h for AVX2: two taps of 16 channels lie interleaved in 16 bits, so that one instruction (vpmaddwd)
 // multiplies both and adds the two products in 32 bits, exactly. Where the window lies in the padding, its taps read a
 // row of zero points; what the zero point adds to the sums is a constant, with which they begin.

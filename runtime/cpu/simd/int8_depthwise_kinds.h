@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What int8_depthwise.cc hands to the loops for AVX-512 and AVX2.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_INT8_DEPTHWISE_KINDS_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_INT8_DEPTHWISE_KINDS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops of int8_depthwise.h for AVX-512 VNNI. Included by int8_depthwise_vnni.cc and int8_depthwise_vbmi.cc, each
 // with its own way to interleave bytes; no other file may include it.
 //

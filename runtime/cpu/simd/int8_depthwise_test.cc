@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every kind of CPU's loop against a plain function, byte for byte: odd sizes, borders, zero points, saturation.
 #include "runtime/cpu/simd/int8_depthwise.h"
 

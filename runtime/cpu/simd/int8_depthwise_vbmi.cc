@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8_depthwise.h for AVX-512 VNNI with VBMI: bytes are interleaved by one permutation of two registers.
 #include "runtime/cpu/simd/int8_depthwise_kinds.h"
 #include "runtime/cpu/simd/targets.h"

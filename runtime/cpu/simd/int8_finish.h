@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the real numbers that an int8 loop has computed to the result in memory: an activation, and a scale with a zero
 // point (ir/quantization.h) or a rounding.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_INT8_FINISH_H_

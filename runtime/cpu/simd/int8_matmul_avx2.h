@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Int8 matmuls that are exact on every CPU with AVX2: elements are widened to 16 bits without their zero points
 // (int8_panels.h), and pairs of products are added in 32 bits (VPMADDWD). For CPUs without VNNI, where the int8
 // instruction (VPMADDUBSW) adds pairs in 16 bits, which saturate; there both instructions multiply as much in a cycle.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Int8 matmuls against a plain function: odd sizes, both orders of both operands, zero points, the largest sums.
 #include "runtime/cpu/simd/int8_matmul_avx2.h"
 

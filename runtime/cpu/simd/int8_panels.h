@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Int8 matrices widened to 16 bits without their zero points, for matmuls that add in 32 bits (int8_matmul_avx2.h). Two
 // neighbours along the depth lie next to each other, so that one instruction (VPMADDWD) multiplies both and adds.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_INT8_PANELS_H_

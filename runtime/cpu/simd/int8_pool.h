@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Max and average pools of int8 images, channels last.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_INT8_POOL_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_INT8_POOL_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the int8 sums of skinny_matmul.h to the result: zero points, scales, bias, residual and activation, per column.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_INT8_REQUANTIZATION_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_INT8_REQUANTIZATION_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // y[i] = table[x[i]], for int8.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_INT8_TABLE_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_INT8_TABLE_H_

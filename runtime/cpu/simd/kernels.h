@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels that are SIMD loops over plain memory: what oneDNN does not have. Which op is computed by which:
 // runtime/cpu/kernels.cc.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_KERNELS_H_

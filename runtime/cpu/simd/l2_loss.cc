@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // l2_loss: half the sum of the squares of all elements of all inputs, in one pass. Blocks are summed in f32, their sums
 // in f64.
 #include <omp.h>

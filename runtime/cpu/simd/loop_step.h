@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A Step that is one function over memory, and what kernels of this folder ask first.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_LOOP_STEP_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_LOOP_STEP_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lrn where oneDNN has no fast kernel: x as [outer, channels, inner], a strip of `inner` at a time.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // where, clip with bounds of any kind, and elementwise ops of any number of tensors: as many passes over the result as
 // there are operands.
 #include <utility>

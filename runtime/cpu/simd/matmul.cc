@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // matmul and gemm of integers and of f64, which oneDNN does not multiply. Integers wrap around.
 #include <algorithm>
 #include <cmath>

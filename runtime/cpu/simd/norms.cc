@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // layer_norm with statistics, rms_norm; instance_norm with its activation, group_norm; lp_norm: two or three passes
 // over rows that stay in the cache.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // pad in all modes but constant: each dimension of y reads x by a list of places, rows are copied in one piece.
 #include <cstring>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops over the threads that a plan may use: OpenMP's, which oneDNN uses too.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_PARALLEL_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_PARALLEL_H_

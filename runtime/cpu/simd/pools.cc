@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pools that oneDNN does not have: indices of max_pool, integers, padding that counts with ceil_mode, lp_pool; and
 // max_unpool. Plain memory, channels first or last.
 #include <algorithm>

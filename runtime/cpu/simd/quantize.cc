@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // quantize_linear and dequantize_linear with one scale, or one per position along an axis, dynamic_quantize_linear and
 // fake_quant: memory-bound loops.
 #include <algorithm>

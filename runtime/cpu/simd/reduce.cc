@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions of any kind, type and axes over plain memory: what oneDNN does not have. Sums are made in f64, integers
 // wrap around. log_sum_exp takes two rounds: the maximum, then the sum.
 #include <algorithm>

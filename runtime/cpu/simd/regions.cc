@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // roi_align and crop_and_resize: where a bin or pixel reads is worked out once and serves all channels.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resize in SIMD loops: one pass an axis, each output position a weighted sum of input positions.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_RESIZE_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_RESIZE_H_

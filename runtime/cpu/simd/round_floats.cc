@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/cpu/simd/round_floats.h"
 
 #include "runtime/cpu/simd/parallel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // f32 to bf16 and f16, many numbers at once, rounded as ir/types.h does: to nearest even, NaN becomes quiet, denormals
 // stay. AVX-512 BF16 alone makes denormals zeros, and oneDNN's reorders do so on every CPU.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_ROUND_FLOATS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Activations over numbers that a loop has at hand, before it writes them: after a chain of elementwise functions, a
 // normalization.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_ROW_ACTIVATION_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // softmax(scale * q k^T + mask) v without memory for all scores: for each block of queries the scores of all keys,
 // which stay in the cache, their softmax in place, their product with the values. Keys and values are packed once for
 // all queries of a head, from wherever they lie.

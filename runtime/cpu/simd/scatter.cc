@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // scatter_nd, scatter_elements and scatter_nd_new. Where x dies here the updates are written over it: a loop that fills
 // an array row by row costs one row a round.
 #include <algorithm>

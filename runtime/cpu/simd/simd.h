@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements of f32 and bf16 in the inner loops of this folder.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_SIMD_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_SIMD_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "runtime/cpu/simd/skinny_matmul.h"
 
 #include "runtime/cpu/simd/skinny_matmul_kinds.h"

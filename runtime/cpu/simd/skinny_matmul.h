@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A matmul of a few rows with packed constant weights, in panels of 64 columns. It fetches the next panel from memory
 // while it computes the present one, so that weights that are too large for the caches cost no waiting. AVX-512; int8
 // needs VNNI, bf16 needs AVX-512 BF16.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // skinny_matmul.h in bf16: AVX-512 BF16, which multiplies pairs and adds them to sums in f32.
 #include "runtime/cpu/simd/skinny_matmul_kinds.h"
 #include "runtime/cpu/simd/targets.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // skinny_matmul.h in f32: AVX-512 F. The activations too, which are f32 for both types.
 #include "runtime/cpu/simd/skinny_matmul_kinds.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // skinny_matmul.h in int8: AVX-512 VNNI, which multiplies four bytes of u8 and s8 and adds them to sums in s32.
 #include "runtime/cpu/simd/skinny_matmul_kinds.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kinds of skinny_matmul.h and block_matmul.h that skinny_matmul.cc and block_matmul.cc choose among. REQUIRES: a CPU that has
 // their instructions.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_SKINNY_MATMUL_KINDS_H_

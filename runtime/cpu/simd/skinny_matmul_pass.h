@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inner loops of skinny_matmul.h, for one kind of sums: six rows by 64 columns in registers, one row of weights
 // after the other. After each group of steps a few cache lines of the next panel are prefetched, so that the whole
 // panel is in the cache when the last rows of this one are done. Included by skinny_matmul_f32.cc,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // skip_layer_norm: layer_norm of a sum, in one pass over each row while it is in cache.
 #include <cmath>
 #include <cstring>

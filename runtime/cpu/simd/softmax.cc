@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // softmax over the last axis of scale * x + addend: the scale and the mask of an attention cost no pass of
 // their own. In f32 for every type, each row while it is in the nearest cache.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // softplus, and the activation after it, in one pass over plain memory: max(x, 0) + log1p(e^-|x|), of which both parts
 // keep their digits; oneDNN's loses all of them below -10.
 #include <algorithm>

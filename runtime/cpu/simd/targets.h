@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions that are compiled for other instructions than the rest of the build, by GCC and by Clang, and the choice
 // among them when the program runs (cpu.h). Which of them a build has: variants.h.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_TARGETS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise ops of one tensor: every function that the reference has, in loops over plain memory. Functions that real
 // models spend time in are polynomials that compilers vectorize; the rest is the C library's.
 #include <cmath>

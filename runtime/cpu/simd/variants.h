@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For which instructions this build has compiled loops: a compiler that does not honour the attributes of targets.h is
 // noticed by variants_test.cc instead of by slow loops.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_VARIANTS_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of one f32 that compilers vectorize: inline into loops that are compiled for several kinds of CPU.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_VECTOR_MATH_H_
 #define HALFTONE_RUNTIME_CPU_SIMD_VECTOR_MATH_H_

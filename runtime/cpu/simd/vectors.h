@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several numbers at once, from memory in f32 or bf16, for loops that are compiled for several kinds of CPU. Sixteen
 // where nothing else is said; loops for smaller registers are faster with as many as one holds.
 #ifndef HALFTONE_RUNTIME_CPU_SIMD_VECTORS_H_

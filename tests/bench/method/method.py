@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """dev bench-method: is the benchmark reliable?
 
     dev bench-method aa --count 10         A/A test: the interval of two equal variants must contain 1, and none may be called faster or slower

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Noise on purpose, for dev bench-method noise. Each gives what a command must be started with, and why it cannot be done, if so."""
 
 import contextlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Files of the dialect "onnxruntime": ONNX Runtime runs them with the answers of the model as it came, our importer reads them back
 with the same, and they say the fused nodes by com.microsoft's operators. The same models in the dialect "portable" have none."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """INT8 between ONNX Runtime and us. Files that its quantizer wrote, in operators of integers (QLinearConv and its like) and in pairs:
 `halftone run` reads them and gives the classes that ONNX Runtime gives. Files of --target-runtime onnxruntime: it computes them with integers."""
 

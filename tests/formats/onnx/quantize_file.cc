@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // quantize_file MODEL OUT [--samples FILE.npz] [--target-runtime NAME] [--s8] [--per-tensor] [--operators]: an int8 file with a
 // pair around everything that can be quantized, ranges from the samples (seeded random numbers without them). For
 // quantized_test.py: without planning, accuracy control and measuring.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every graph of the golden files, quantized wherever that can be and written as ONNX, answers the same when it is read
 // back: as pairs of quantize_linear and dequantize_linear, and as operators of integers, which say the same as the
 // pairs bit for bit.

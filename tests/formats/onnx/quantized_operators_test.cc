@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of integers as ONNX Runtime's quantizer writes them, read and computed, against loops over real numbers.
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """INT8 files in ONNX Runtime: it loads them, computes with integers (its own profile says so) and answers as our engine does from the
 same file. Pairs of QuantizeLinear and DequantizeLinear, and operators of integers (QLinearConv and its like); u8 and s8.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // round_trip IN.onnx OUT.onnx [MIN_OPSET | bf16]: import -> text -> parse -> export. For round_trip_test.py.
 // bf16: with every f32 value turned into bf16 where ONNX allows it, to see whether the types fit the opset that is
 // chosen.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """ONNX files come back with the same answers: import -> text -> parse -> export, then ONNX Runtime on both, bit by bit.
 
 usage: round_trip_test.py round_trip text_to_onnx [MODEL.onnx ...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Runs round_trip_test.py with its arguments; fails if a line begins with FAIL or nothing was tested.
 set -uo pipefail
 output=$(PYTHONDONTWRITEBYTECODE=1 python3 "$(dirname "$0")/round_trip_test.py" "$@" 2>&1)

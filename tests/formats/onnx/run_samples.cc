@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // run_samples MODEL SAMPLES.npz OUT.npz: the answers of our engine to every batch, NAME.0, NAME.1, ...: the file read,
 // fused and planned as a job does it, without a server. For quantized_test.py.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What ONNX Runtime loads of types below f32, and the files that `--target-runtime onnxruntime` writes for it.
 
 The table of kernels (formats/onnx/onnxruntime_bf16.inc) against models of one node in bf16 and f16; then real and small models: the

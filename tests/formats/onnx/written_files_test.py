@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What a written ONNX file is beyond its outputs: opset, size, names and producer. ONNX Runtime loads each file and computes what it
 computes of the model that it was made of."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cases of dialect_test.cc: odd sizes, both layouts, every op that a dialect writes, and what only in part can be
 // said.
 #ifndef HALFTONE_TESTS_FORMATS_TENSORFLOW_DIALECT_CASES_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The dialects of GraphDef files, op by op: a graph of fused nodes is lowered for the dialect, written, checked against
 // the registry, read back, and gives the same answers; written once more it is the same file.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products whose ranges the run finds, as TensorFlow's ops: legal, read back, and computed in integers again.
 
 #include <set>

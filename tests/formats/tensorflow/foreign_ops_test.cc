@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Internal ops in forms that we do not write: older ones, other versions' words, what a remapper made of a batch norm.
 // Each is read as canonical nodes, computes what its parts compute, and is written again as it was.
 

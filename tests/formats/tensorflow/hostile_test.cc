@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files made to break an importer: each is INVALID_ARGUMENT with words that help, soon and with little memory.
 
 #include <climits>

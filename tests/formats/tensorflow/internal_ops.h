@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The internal ops of TensorFlow's remapper and of Intel's extension, and ops that builds with oneDNN alone register,
 // which TensorFlow's list of ops leaves out: names, ports, attributes, types and defaults, as far as a CPU's inference
 // has them.

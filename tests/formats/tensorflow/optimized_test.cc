@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Real GraphDefs after the passes: fused and lowered to bf16 as TensorFlow's lists say, then written in each dialect.
 // TensorFlow's registry, with the dialect's own ops, must accept the file, the importer must read it, and its inputs
 // and outputs must be those of the model.

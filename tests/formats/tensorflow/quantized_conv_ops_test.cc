@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorFlow's convolutions of quantized tensors, read and computed, against loops over the integers that its kernels
 // have.
 

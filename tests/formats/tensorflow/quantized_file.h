@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A GraphDef of TensorFlow's ops on quantized tensors, built node by node, and what it must compute.
 #ifndef HALFTONE_TESTS_FORMATS_TENSORFLOW_QUANTIZED_FILE_H_
 #define HALFTONE_TESTS_FORMATS_TENSORFLOW_QUANTIZED_FILE_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantized graphs as TensorFlow's ops on quantized tensors: legal, read back, and computed in integers again.
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorFlow's ops that quantize, and those that move, resize or pool quantized tensors, read and computed, against
 // loops over the integers that its kernels have.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorFlow's ops on quantized tensors whose ranges the run finds, as quantize_graph.py's unfrozen stage has them,
 // read and computed, against loops over the steps that its kernels have.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantized graphs through GraphDefs of TensorFlow's standard ops: legal, small, and the same answers to the bit.
 
 #include <algorithm>

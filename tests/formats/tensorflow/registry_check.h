@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Is a GraphDef one that TensorFlow's registry of ops accepts? A reading of the registry that shares nothing with the
 // importer but the protos.
 #ifndef HALFTONE_TESTS_FORMATS_TENSORFLOW_REGISTRY_CHECK_H_

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // registry_check [--dialect=tensorflow|itex] REGISTRY.pbtxt GRAPH.pb...
 // Prints what TensorFlow's registry of ops, with the internal ops of the dialect, forbids in each graph; exit code 1 if
 // there is anything, 2 if a file cannot be read.

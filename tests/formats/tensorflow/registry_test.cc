@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tables of ops against TensorFlow's own registry: signatures, defaults, required attributes; and the checker
 // itself.
 

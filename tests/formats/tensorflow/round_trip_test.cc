@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every real GraphDef: read and written again, node by node the same NodeDef; also through the text form of the graph.
 
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the folder with real models is, which is no part of the repository.
 #ifndef HALFTONE_TESTS_FORMATS_TENSORFLOW_SHARED_DATA_H_
 #define HALFTONE_TESTS_FORMATS_TENSORFLOW_SHARED_DATA_H_
