@@ -83,8 +83,10 @@ class OptimizeJob {
   absl::Status Timed(const std::string& stage, Work work) {
     progress_(stage, 0, 1);
     const auto start = std::chrono::steady_clock::now();
+    const double inference = children_.work().inference_seconds;
     absl::Status status = work();
-    result_.stages.push_back({stage, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()});
+    result_.stages.push_back({stage, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+                              children_.work().inference_seconds - inference});
     if (status.ok()) progress_(stage, 1, 1);
     return status;
   }

@@ -44,6 +44,7 @@ class LocalRunner final : public ChildRunner {
     }
     return results;
   }
+  WorkCounts work() const override { return {.inference_seconds = WorkOfThisProcess().inference_seconds}; }
 };
 
 TEST(JobWork, EachFileIsImportedAndOptimizedOnceByAProcessThatNeedsIt) {
@@ -71,6 +72,9 @@ TEST(JobWork, EachFileIsImportedAndOptimizedOnceByAProcessThatNeedsIt) {
   for (const StageTime& stage : result->stages) {
     stages.push_back(stage.stage);
     seconds += stage.seconds;
+    const bool runs = stage.stage == "evaluate" || stage.stage == "measure";
+    EXPECT_EQ(stage.inference_seconds > 0, runs) << stage.stage;
+    EXPECT_LT(stage.inference_seconds, stage.seconds) << stage.stage;
   }
   EXPECT_THAT(stages,
               ElementsAre("import", "optimize", "calibrate", "convert", "export", "evaluate", "compare", "measure"));

@@ -64,6 +64,7 @@ struct VariantResult {
 struct StageTime {
   std::string stage;
   double seconds = 0;
+  double inference_seconds = 0;  // of it, where other processes ran the model
 };
 
 struct OptimizeResult {

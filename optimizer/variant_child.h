@@ -25,7 +25,6 @@ namespace halftone {
 struct EvaluateSpec {
   RunSpec run;
   std::string output_log;
-  int profile_repetitions = 20;
   bool examine_int8 = false;        // also int8_share and saturation of the result
   std::string prepared_graph = "";  // where to leave the graph for rounds (prepared_graph.h); empty: nowhere
 };

@@ -2,6 +2,7 @@
 #include "runtime/plan/plan.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/status.h"
@@ -22,11 +23,15 @@ absl::StatusOr<std::unique_ptr<Plan>> Plan::Compile(const Graph& graph, const Co
   return StaticPlan::Make(graph, request);
 }
 
-absl::StatusOr<std::vector<StepInfo>> Plan::Profile(std::span<const Tensor> inputs, int repetitions) {
+absl::StatusOr<std::vector<StepInfo>> Plan::Profile(std::span<const Tensor> inputs, int repetitions, double seconds) {
+  constexpr int kFewest = 3;
+  using Clock = std::chrono::steady_clock;
   HALFTONE_RETURN_IF_ERROR(Run(inputs).status());  // warm
+  const Clock::time_point start = Clock::now();
   std::vector<StepInfo> result;
   std::vector<std::vector<double>> times;
   for (int repetition = 0; repetition < std::max(repetitions, 1); ++repetition) {
+    if (repetition >= kFewest && std::chrono::duration<double>(Clock::now() - start).count() > seconds) break;
     SetTiming(true);
     const absl::Status status = Run(inputs).status();
     const std::vector<StepInfo> timed = steps();

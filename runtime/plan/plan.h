@@ -4,6 +4,7 @@
 #define HALFTONE_RUNTIME_PLAN_PLAN_H_
 
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -94,8 +95,10 @@ class Plan {
   // run, nothing before the first one.
   virtual std::vector<StepInfo> steps() const = 0;
 
-  // steps() with the median of each step's time over `repetitions` runs.
-  absl::StatusOr<std::vector<StepInfo>> Profile(std::span<const Tensor> inputs, int repetitions);
+  // steps() with the median of each step's time over `repetitions` runs, of which all but three are left out once the
+  // runs have taken `seconds`.
+  absl::StatusOr<std::vector<StepInfo>> Profile(std::span<const Tensor> inputs, int repetitions,
+                                                double seconds = std::numeric_limits<double>::infinity());
 
   // Memory for intermediate values, shared over their lifetimes; and for constants as they are in the graph or as
   // converted for steps (what a kernel packed for itself is not counted).

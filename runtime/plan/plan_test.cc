@@ -234,6 +234,16 @@ TEST(PlanTest, ProfileTimesEachStep) {
   EXPECT_GT(step.median_us.value_or(0), 0);
 }
 
+TEST(PlanTest, ProfileEndsAtItsTimeAfterThreeRuns) {
+  const Graph graph = Parse("graph (x: f32[2,3]) { y = relu(x) return y }");
+  const auto plan = CompilePlan(graph);
+  ASSERT_TRUE(plan.ok());
+  // Of 2^30 repetitions only those within no time at all: the test would not end otherwise.
+  const auto steps = (*plan)->Profile(reference::RandomInputs(graph, 4), 1 << 30, /*seconds=*/0);
+  ASSERT_TRUE(steps.ok());
+  EXPECT_GT((*steps)[0].median_us.value_or(0), 0);
+}
+
 TEST(PlanTest, ErrorsOfARunNameTheNode) {
   const Graph graph = Parse("graph (x: f32[3,2], i: s64[1]) { y = gather(x, i) return y }");
   const auto plan = CompilePlan(graph);

@@ -99,6 +99,7 @@ bool Send(int output, ChildReply reply) {
   const WorkCounts work = WorkOfThisProcess();
   reply.set_imports(work.imports);
   reply.set_optimizations(work.optimizations);
+  reply.set_inference_seconds(work.inference_seconds);
   return WriteFrame(output, reply.SerializeAsString()).ok();
 }
 
@@ -141,8 +142,8 @@ ChildReply Work(const ChildRequest& request) {
     return reply;
   }
   const ChildRequest::Evaluate& asked = request.evaluate();
-  const absl::StatusOr<EvaluateResult> result = EvaluateVariant(
-      {run, asked.output_log(), asked.profile_repetitions(), asked.examine_int8(), asked.prepared_graph()});
+  const absl::StatusOr<EvaluateResult> result =
+      EvaluateVariant({run, asked.output_log(), asked.examine_int8(), asked.prepared_graph()});
   if (!result.ok()) return Failure(result.status());
   ChildReply::Evaluate* evaluate = reply.mutable_evaluate();
   for (const halftone::StepReport& step : result->steps) {
@@ -210,6 +211,7 @@ absl::StatusOr<ChildReply> ProcessChildRunner::Ask(const ChildRequest& request) 
   HALFTONE_ASSIGN_OR_RETURN(ChildReply reply, NextReply(*child));
   HALFTONE_RETURN_IF_ERROR(End(*child));
   Count(reply);
+  work_.inference_seconds += reply.inference_seconds();
   return reply;
 }
 
@@ -221,7 +223,6 @@ void ProcessChildRunner::Count(const ChildReply& last_reply) {
 absl::StatusOr<EvaluateResult> ProcessChildRunner::Evaluate(const EvaluateSpec& spec) {
   ChildRequest request = ToProto(spec.run);
   request.mutable_evaluate()->set_output_log(spec.output_log);
-  request.mutable_evaluate()->set_profile_repetitions(spec.profile_repetitions);
   request.mutable_evaluate()->set_examine_int8(spec.examine_int8);
   request.mutable_evaluate()->set_prepared_graph(spec.prepared_graph);
   HALFTONE_ASSIGN_OR_RETURN(const ChildReply reply, Ask(request));
@@ -247,12 +248,15 @@ absl::StatusOr<std::vector<RoundResult>> ProcessChildRunner::Round(const std::ve
   }
   for (const std::unique_ptr<Child>& child : children) HALFTONE_RETURN_IF_ERROR(WriteFrame(child->stdin_fd(), ""));
   std::vector<RoundResult> results;
+  double inference_seconds = 0;  // of instances side by side: the longest
   for (const std::unique_ptr<Child>& child : children) {
     HALFTONE_ASSIGN_OR_RETURN(const ChildReply reply, NextReply(*child));
     if (reply.round().samples_ns().empty()) return absl::InternalError("a round of the benchmark has no samples");
     results.push_back(worker::FromProto(reply.round()));
     Count(reply);
+    inference_seconds = std::max(inference_seconds, reply.inference_seconds());
   }
+  work_.inference_seconds += inference_seconds;
   for (const std::unique_ptr<Child>& child : children) HALFTONE_RETURN_IF_ERROR(End(*child));
   return results;
 }

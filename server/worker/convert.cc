@@ -276,6 +276,7 @@ v1::Report ToReport(const OptimizeResult& result, const v1::Model& model, const 
     v1::StageTime* proto = report.add_stages();
     proto->set_stage(time.stage);
     proto->set_seconds(time.seconds);
+    proto->set_inference_seconds(time.inference_seconds);
   }
   report.mutable_work()->set_imports(result.work.imports);
   report.mutable_work()->set_optimizations(result.work.optimizations);
