@@ -134,7 +134,7 @@ def page(document):
     """`document`: {"models": ..., "headline": ...}, either may be missing."""
     parts = ["# bfloat16 on real models", "",
              "Written by `./dev bench --precision` and `--headline`: do not edit it. How times are measured: [benchmark "
-             "method](../docs/design/benchmark_method.md). Planners: [policy](../docs/POLICY.md). Rounding: [numerics](../docs/reference/numerics.md).", ""]
+             "method](../docs/design/benchmark_method.md). Planners: [policy](../docs/reference/policy.md). Rounding: [numerics](../docs/reference/numerics.md).", ""]
     parts.append(models_part(document["models"]) if document.get("models") else "## Models with trained weights\n\nNot measured yet.\n")
     parts.append(headline_part(document["headline"]) if document.get("headline") else "## Networks of published tables\n\nNot measured yet.\n")
     return "\n".join(parts).rstrip("\n") + "\n"

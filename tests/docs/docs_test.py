@@ -215,9 +215,9 @@ def fields_of(proto):
 
 @case("the pages of the policy and the report name every field")
 def _(t):
-    for page, proto in (("POLICY.md", "policy.proto"), ("REPORT.md", "report.proto")):
-        words = set(re.findall(r"\w+", " ".join(Document(REPO / "docs" / page).spans())))
-        fail_with([f"docs/{page} does not name '{field}' of {proto}" for field in fields_of(proto) - words])
+    for page, proto in (("policy.md", "policy.proto"), ("report.md", "report.proto")):
+        words = set(re.findall(r"\w+", " ".join(Document(REPO / "docs/reference" / page).spans())))
+        fail_with([f"docs/reference/{page} does not name '{field}' of {proto}" for field in fields_of(proto) - words])
 
 
 @case("the comparison of output takes other numbers, and no other words")
