@@ -2,22 +2,18 @@
 #include "optimizer/quantize.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <set>
 #include <utility>
 
-#include "absl/strings/str_format.h"
 #include "base/status.h"
 #include "base/strings.h"
 #include "ir/editor.h"
 #include "optimizer/convert.h"
 #include "optimizer/export_graph.h"
-#include "optimizer/int8_share.h"
 #include "optimizer/pass_context.h"
 #include "optimizer/plan_precision.h"
-#include "optimizer/prepare.h"
 #include "optimizer/quantize_for_runtime.h"
 #include "passes/pipelines.h"
 #include "passes/precision/type_variables.h"
@@ -33,14 +29,12 @@ absl::StatusOr<InputDims> DimsOf(const std::vector<SampleFile>& files) {
   return samples->dims();
 }
 
-absl::StatusOr<std::string> Summarize(const Int8Base& base, const Int8Plan& plan, const ValueRanges& ranges,
-                                      const OptimizeOptions& options) {
-  Graph bound = base.graph;
-  HALFTONE_RETURN_IF_ERROR(BindShapes(bound, options.benchmark.sizes, base.samples));
+// Without the share of the MACs: the report has it of the written file.
+std::string Summarize(const Graph& graph, const Int8Plan& plan, const ValueRanges& ranges, Int8Mode mode) {
   int64_t contractions = 0, quantized = 0, others = 0;
   bool recurrent = false;
-  for (const NodeId id : bound.nodes()) {
-    const QuantizedRole role = QuantizedRoleOf(bound, id);
+  for (const NodeId id : graph.nodes()) {
+    const QuantizedRole role = QuantizedRoleOf(graph, id);
     recurrent = recurrent || role == QuantizedRole::kRecurrent;
     const bool multiplies = MultipliesWeights(role);
     const bool chosen = plan.nodes.contains(id);
@@ -51,11 +45,8 @@ absl::StatusOr<std::string> Summarize(const Int8Base& base, const Int8Plan& plan
   const char* what = recurrent ? " convolutions, matmuls and recurrent layers" : " convolutions and matmuls";
   std::string text = Concat(quantized, " of ", contractions, what, " and ", others,
                             others == 1 ? " other node" : " other nodes", " to int8");
-  const Int8Mode mode = options.int8.mode;
   if (mode == Int8Mode::kDynamic) text += ", mode dynamic: each run finds the ranges";
   if (mode == Int8Mode::kWeightOnly) return text + ", mode weight-only: computed as before";
-  const double share = ShareOfMultiplyAdds(bound, plan.nodes);
-  if (std::isfinite(share)) text += absl::StrFormat(", %.1f %% of the multiply-adds", 100 * share);
   if (ranges.samples > 0) text += Concat("; ranges of ", ranges.samples, ranges.synthetic ? " random" : "", " samples");
   return text;
 }
@@ -203,7 +194,7 @@ absl::StatusOr<ConvertedGraph> MakeInt8(const Int8Base& base, const ValueRanges&
   result.rewrites = base.rewrites;
   result.warnings = base.warnings;
   result.warnings.insert(result.warnings.end(), plan.warnings.begin(), plan.warnings.end());
-  HALFTONE_ASSIGN_OR_RETURN(result.summary, Summarize(base, plan, ranges, options));
+  result.summary = Summarize(base.graph, plan, ranges, options.int8.mode);
 
   RewriteLog log;
   HALFTONE_ASSIGN_OR_RETURN(PassContext context, MakeContext(target, options, log));

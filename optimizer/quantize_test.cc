@@ -27,6 +27,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // conv, relu, pool, conv; a product at the end.
 constexpr std::string_view kModel = R"(
@@ -139,7 +140,7 @@ TEST_F(QuantizeTest, AnswersNearlyAsBefore) {
 TEST_F(QuantizeTest, EveryNodeIsExplained) {
   const ConvertedGraph lowered = Lower();
   EXPECT_THAT(lowered.summary, HasSubstr("3 of 3 convolutions and matmuls"));
-  EXPECT_THAT(lowered.summary, HasSubstr("100.0 % of the multiply-adds"));
+  EXPECT_THAT(lowered.summary, Not(HasSubstr("%")));
   EXPECT_EQ(Of(lowered, "r").precision, VariantKind::kInt8);
   EXPECT_EQ(Of(lowered, "r").reason.rule, "int8.contraction");
   EXPECT_THAT(Of(lowered, "r").reason.text, HasSubstr("input 0: u8 scale "));

@@ -52,12 +52,12 @@ struct VariantResult {
   std::optional<BenchmarkResult> benchmark;
   std::vector<std::string> opaque_ops;
   std::vector<std::string> refused_by;  // why widely used runtimes do not load the file, one sentence each
-  // Of the multiply-adds of the graph's contractions, those computed in int8: 0 to 1; -1: not an int8 variant.
+  // Of the MACs of the graph's contractions, those computed in int8: 0 to 1; -1: not an int8 variant.
   double int8_share = -1;
-  std::optional<GoalResult> goal;                 // of an int8 variant, where one was set
-  std::vector<SaturationCertificate> saturation;  // of an int8 variant: of its file
-  double reference_share = 0;                     // of the time of all steps: by reference functions
-  std::vector<std::string> reference_nodes;       // "node (op)", slowest first
+  std::optional<GoalResult> goal;            // of an int8 variant, where one was set
+  std::vector<SaturationCheck> saturation;   // of an int8 variant: of its file
+  double reference_share = 0;                // of the time of all steps: by reference functions
+  std::vector<std::string> reference_nodes;  // "node (op)", slowest first
 };
 
 // How long one stage took.

@@ -58,13 +58,13 @@ std::string_view GuessOf(const std::vector<std::string>& unused) {
   return labels ? "; did you mean 'labels', which has the class labels?" : "";
 }
 
-// The saturation certificates of a file.
-absl::Status Certify(const Graph& imported, std::vector<SaturationCertificate>& certificates) {
+// The saturation checks of a file.
+absl::Status CheckFile(const Graph& imported, std::vector<SaturationCheck>& checks) {
   Graph graph = imported;
   const std::unique_ptr<Target> target = MakeCpuTarget();
   PassContext context{.target = *target};
   HALFTONE_RETURN_IF_ERROR(MakeCertifyPipeline().Run(graph, context));
-  certificates = CertifySaturation(graph);
+  checks = CheckSaturation(graph);
   return absl::OkStatus();
 }
 
@@ -82,9 +82,9 @@ absl::StatusOr<std::vector<StepInfo>> TimeSteps(Plan& plan, const std::vector<Te
 
 absl::StatusOr<EvaluateResult> EvaluateVariant(const EvaluateSpec& spec) {
   EvaluateResult result;
-  const auto certify = [&result](const Graph& imported) { return Certify(imported, result.saturation); };
+  const auto check = [&result](const Graph& imported) { return CheckFile(imported, result.saturation); };
   HALFTONE_ASSIGN_OR_RETURN(const LoadedVariant loaded,
-                            LoadVariant(spec.run, spec.examine_int8 ? ImportedHook(certify) : nullptr));
+                            LoadVariant(spec.run, spec.examine_int8 ? ImportedHook(check) : nullptr));
   result.load_ms = loaded.load_ms + loaded.optimize_ms;
   if (spec.examine_int8) result.int8_share = Int8ShareOf(loaded.graph);
   if (!spec.prepared_graph.empty()) {

@@ -43,9 +43,9 @@ struct EvaluateResult {
   int64_t batch = 1;        // samples of one run, as the inputs are made
   std::string output_hash;  // of the outputs of the first batch, which is the one that rounds time
   std::vector<std::string> warnings;
-  double load_ms = 0;                             // the file imported, shapes bound, the graph optimized
-  double int8_share = -1;                         // of the multiply-adds of its contractions; -1: not examined
-  std::vector<SaturationCertificate> saturation;  // of the file
+  double load_ms = 0;                       // the file imported, shapes bound, the graph optimized
+  double int8_share = -1;                   // of the MACs of its contractions; -1: not examined
+  std::vector<SaturationCheck> saturation;  // of the file
 };
 
 struct RoundSpec {

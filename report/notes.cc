@@ -66,12 +66,12 @@ std::string BenchmarkNote(const v1::BenchmarkRun& run) {
   return note;
 }
 
-// "converted 35 of 60 nodes; 98.2 % of MACs in int8; casts: ..."
+// "converted 35 of 60 nodes; 98.2 % of the MACs in int8"
 std::string SummaryNote(const v1::Variant& variant) {
   std::vector<std::string> parts;
   if (!variant.summary().empty()) parts.push_back(Printable(variant.summary()));
   if (variant.precision() == v1::PRECISION_INT8 && variant.int8_share() >= 0) {
-    parts.push_back(absl::StrFormat("%.1f %% of MACs in int8", 100 * variant.int8_share()));
+    parts.push_back(absl::StrFormat("%.1f %% of the MACs in int8", 100 * variant.int8_share()));
   }
   return absl::StrJoin(parts, "; ");
 }

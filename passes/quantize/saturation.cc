@@ -93,8 +93,8 @@ bool WantsUnsigned(const Graph& graph, NodeId id) {
 
 std::string_view SaturationName(Saturation saturation) { return kNames[static_cast<int>(saturation)]; }
 
-std::vector<SaturationCertificate> CertifySaturation(const Graph& graph) {
-  std::vector<SaturationCertificate> certificates;
+std::vector<SaturationCheck> CheckSaturation(const Graph& graph) {
+  std::vector<SaturationCheck> checks;
   for (const NodeId id : graph.TopologicalOrder()) {
     const Operands operands = OperandsOf(graph, id);
     if (!operands.data.valid() || operands.weights.empty()) continue;
@@ -111,17 +111,17 @@ std::vector<SaturationCertificate> CertifySaturation(const Graph& graph) {
           narrow && std::ranges::all_of(bytes, [](int8_t w) { return w >= -kSevenBitLimit && w <= kSevenBitLimit; });
       wide = wide && HasWideProduct(graph, id, tensor);
     }
-    SaturationCertificate certificate{.node = graph.Label(id), .most = sums.most, .least = sums.least};
+    SaturationCheck check{.node = graph.Label(id), .most = sums.most, .least = sums.least};
     if (graph.type(operands.data) == DataType::kInt8 && sums.worst_output >= 0 && WantsUnsigned(graph, id)) {
-      certificate.saturation = Saturation::kHalvesWeights;
+      check.saturation = Saturation::kHalvesWeights;
     } else if (!sums.fit()) {
-      certificate.saturation = wide ? Saturation::kSixteenBits : Saturation::kMay;
+      check.saturation = wide ? Saturation::kSixteenBits : Saturation::kMay;
     } else if (narrow) {
-      certificate.saturation = Saturation::kSevenBits;
+      check.saturation = Saturation::kSevenBits;
     }
-    certificates.push_back(std::move(certificate));
+    checks.push_back(std::move(check));
   }
-  return certificates;
+  return checks;
 }
 
 }  // namespace halftone

@@ -38,8 +38,8 @@ constexpr char kNet[] = R"(graph (x: f32[1,4,3,3]) {
   return dw
 })";
 
-std::map<std::string, SaturationCertificate> Certified(const QuantizeOptions& options, RewriteLog& log,
-                                                       Graph* result = nullptr) {
+std::map<std::string, SaturationCheck> Checked(const QuantizeOptions& options, RewriteLog& log,
+                                               Graph* result = nullptr) {
   const Graph graph = Parsed(kNet);
   ValueRanges ranges;
   for (const std::string name : {"x", "near", "apart"}) ranges.values[name] = {.min = -4, .max = 4};
@@ -51,34 +51,33 @@ std::map<std::string, SaturationCertificate> Certified(const QuantizeOptions& op
   pipeline.Add<RemoveDeadNodes>();
   Graph quantized = graph;
   EXPECT_TRUE(pipeline.Run(quantized, context).ok());
-  std::map<std::string, SaturationCertificate> certificates;
-  for (const SaturationCertificate& certificate : CertifySaturation(quantized))
-    certificates[certificate.node] = certificate;
+  std::map<std::string, SaturationCheck> checks;
+  for (const SaturationCheck& check : CheckSaturation(quantized)) checks[check.node] = check;
   if (result != nullptr) *result = quantized;
-  return certificates;
+  return checks;
 }
 
 TEST(Saturation, ProvedFromTheWeights) {
   RewriteLog log;
-  std::map<std::string, SaturationCertificate> certificates = Certified({}, log);
-  ASSERT_EQ(certificates.size(), 3);
-  EXPECT_EQ(certificates["near"].saturation, Saturation::kSixteenBits);
-  EXPECT_EQ(certificates["near"].most, 255 * (127 + 127));
-  EXPECT_EQ(certificates["apart"].saturation, Saturation::kCannot);
-  EXPECT_EQ(certificates["apart"].most, 255 * 127);
-  EXPECT_EQ(certificates["apart"].least, -255 * 127);
-  EXPECT_EQ(certificates["dw"].saturation, Saturation::kCannot);
-  EXPECT_EQ(certificates["dw"].most, 0);
+  std::map<std::string, SaturationCheck> checks = Checked({}, log);
+  ASSERT_EQ(checks.size(), 3);
+  EXPECT_EQ(checks["near"].saturation, Saturation::kSixteenBits);
+  EXPECT_EQ(checks["near"].most, 255 * (127 + 127));
+  EXPECT_EQ(checks["apart"].saturation, Saturation::kCannot);
+  EXPECT_EQ(checks["apart"].most, 255 * 127);
+  EXPECT_EQ(checks["apart"].least, -255 * 127);
+  EXPECT_EQ(checks["dw"].saturation, Saturation::kCannot);
+  EXPECT_EQ(checks["dw"].most, 0);
 }
 
 TEST(Saturation, SevenBitsWhereItIsNotProved) {
   RewriteLog log;
   Graph quantized;
-  std::map<std::string, SaturationCertificate> certificates = Certified({.reduce_range = true}, log, &quantized);
-  EXPECT_EQ(certificates["near"].saturation, Saturation::kSevenBits);
-  EXPECT_EQ(certificates["near"].most, 255 * (63 + 63));
-  EXPECT_EQ(certificates["apart"].saturation, Saturation::kCannot);  // as before
-  EXPECT_EQ(certificates["apart"].most, 255 * 127);
+  std::map<std::string, SaturationCheck> checks = Checked({.reduce_range = true}, log, &quantized);
+  EXPECT_EQ(checks["near"].saturation, Saturation::kSevenBits);
+  EXPECT_EQ(checks["near"].most, 255 * (63 + 63));
+  EXPECT_EQ(checks["apart"].saturation, Saturation::kCannot);  // as before
+  EXPECT_EQ(checks["apart"].most, 255 * 127);
   std::map<std::string, std::string> said;
   for (const RewriteLogEntry& entry : log.entries()) {
     if (entry.pass == "narrow-weights") said[entry.node] = entry.text;
@@ -93,24 +92,23 @@ TEST(Saturation, SevenBitsWhereItIsNotProved) {
 // Kernels read them as u8.
 TEST(Saturation, SignedActivationsAreNothingElse) {
   RewriteLog log;
-  std::map<std::string, SaturationCertificate> certificates =
-      Certified({.activations = DataType::kInt8, .symmetric_activations = true}, log);
-  EXPECT_EQ(certificates["near"].saturation, Saturation::kSixteenBits);
-  EXPECT_EQ(certificates["apart"].saturation, Saturation::kCannot);
-  EXPECT_EQ(certificates["apart"].most, 255 * 127);
-  EXPECT_EQ(certificates["dw"].saturation, Saturation::kCannot);
+  std::map<std::string, SaturationCheck> checks =
+      Checked({.activations = DataType::kInt8, .symmetric_activations = true}, log);
+  EXPECT_EQ(checks["near"].saturation, Saturation::kSixteenBits);
+  EXPECT_EQ(checks["apart"].saturation, Saturation::kCannot);
+  EXPECT_EQ(checks["apart"].most, 255 * 127);
+  EXPECT_EQ(checks["dw"].saturation, Saturation::kCannot);
 }
 
-std::map<std::string, SaturationCertificate> CertifiedText(std::string_view text) {
-  std::map<std::string, SaturationCertificate> certificates;
-  for (const SaturationCertificate& certificate : CertifySaturation(Parsed(text)))
-    certificates[certificate.node] = certificate;
-  return certificates;
+std::map<std::string, SaturationCheck> CheckedText(std::string_view text) {
+  std::map<std::string, SaturationCheck> checks;
+  for (const SaturationCheck& check : CheckSaturation(Parsed(text))) checks[check.node] = check;
+  return checks;
 }
 
 // As mode dynamic writes them. Pairs lie along the rows of the right operand's columns.
 TEST(Saturation, ProductsOfIntegers) {
-  const std::map<std::string, SaturationCertificate> certificates = CertifiedText(R"(graph (x: f32[2,2]) {
+  const std::map<std::string, SaturationCheck> checks = CheckedText(R"(graph (x: f32[2,2]) {
   q, s, z = dynamic_quantize_linear(x)
   b = const s8[2,2] {127, 1, 1, 127}
   c = const s8[2,2] {127, 1, 127, 1}
@@ -124,19 +122,18 @@ TEST(Saturation, ProductsOfIntegers) {
   computed = matmul_integer(q, q, z, z)
   return fits, may, narrow, moved, computed
 })");
-  ASSERT_EQ(certificates.size(), 4) << "the product of two activations has no weights";
-  EXPECT_EQ(certificates.at("fits").saturation, Saturation::kCannot);
-  EXPECT_EQ(certificates.at("fits").most, 255 * 128);
-  EXPECT_EQ(certificates.at("may").saturation, Saturation::kMay);
-  EXPECT_EQ(certificates.at("may").most, 255 * 254);
-  EXPECT_EQ(certificates.at("narrow").saturation, Saturation::kSevenBits);
-  EXPECT_EQ(certificates.at("narrow").least, -255 * 126);
-  EXPECT_EQ(certificates.at("moved").most, 255 * 254) << "u8 is s8 of 128 less";
+  ASSERT_EQ(checks.size(), 4) << "the product of two activations has no weights";
+  EXPECT_EQ(checks.at("fits").saturation, Saturation::kCannot);
+  EXPECT_EQ(checks.at("fits").most, 255 * 128);
+  EXPECT_EQ(checks.at("may").saturation, Saturation::kMay);
+  EXPECT_EQ(checks.at("may").most, 255 * 254);
+  EXPECT_EQ(checks.at("narrow").saturation, Saturation::kSevenBits);
+  EXPECT_EQ(checks.at("narrow").least, -255 * 126);
+  EXPECT_EQ(checks.at("moved").most, 255 * 254) << "u8 is s8 of 128 less";
 }
 
 TEST(Saturation, OfWideWeightsSomeHaveNoKernel) {
-  const std::map<std::string, SaturationCertificate> certificates =
-      CertifiedText(R"(graph (x: u8[1,4,3,3], q: u8[3,4]) {
+  const std::map<std::string, SaturationCheck> checks = CheckedText(R"(graph (x: u8[1,4,3,3], q: u8[3,4]) {
   n = dequantize_linear(x, 0.1)
   m = dequantize_linear(q, 0.1)
   a = const s8[2,4,1,1] uniform(100, 127)
@@ -150,27 +147,26 @@ TEST(Saturation, OfWideWeightsSomeHaveNoKernel) {
   product = matmul(m, v)
   return one, groups, product
 })");
-  EXPECT_EQ(certificates.at("one").saturation, Saturation::kSixteenBits);
-  EXPECT_EQ(certificates.at("groups").saturation, Saturation::kMay);
-  EXPECT_EQ(certificates.at("product").saturation, Saturation::kSixteenBits);
+  EXPECT_EQ(checks.at("one").saturation, Saturation::kSixteenBits);
+  EXPECT_EQ(checks.at("groups").saturation, Saturation::kMay);
+  EXPECT_EQ(checks.at("product").saturation, Saturation::kSixteenBits);
 }
 
 TEST(Saturation, ConvolutionsOfIntegers) {
-  const std::map<std::string, SaturationCertificate> certificates =
-      CertifiedText(R"(graph (x: u8[1,4,3,3], i: s8[1,4,3,3]) {
+  const std::map<std::string, SaturationCheck> checks = CheckedText(R"(graph (x: u8[1,4,3,3], i: s8[1,4,3,3]) {
   w = const s8[2,4,1,1] {100, 0, 100, 0, 100, 0, 100, 0}
   apart = conv_integer(x, w)
   signed = conv_integer(i, w)
   return apart, signed
 })");
-  ASSERT_EQ(certificates.size(), 2);
-  EXPECT_EQ(certificates.at("apart").saturation, Saturation::kCannot);
-  EXPECT_EQ(certificates.at("apart").most, 255 * 100);
-  EXPECT_EQ(certificates.at("signed").saturation, Saturation::kHalvesWeights);
+  ASSERT_EQ(checks.size(), 2);
+  EXPECT_EQ(checks.at("apart").saturation, Saturation::kCannot);
+  EXPECT_EQ(checks.at("apart").most, 255 * 100);
+  EXPECT_EQ(checks.at("signed").saturation, Saturation::kHalvesWeights);
   EXPECT_EQ(SaturationName(Saturation::kHalvesWeights), "s8 activations");
 }
 
-TEST(Saturation, OfRealNumbersThereIsNothingToSay) { EXPECT_TRUE(CertifySaturation(Parsed(kNet)).empty()); }
+TEST(Saturation, OfRealNumbersThereIsNothingToSay) { EXPECT_TRUE(CheckSaturation(Parsed(kNet)).empty()); }
 
 }  // namespace
 }  // namespace halftone

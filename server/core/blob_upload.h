@@ -31,7 +31,7 @@ class BlobUpload {
 
   int64_t committed_size() const;
 
-  // Appends what of `data` lies behind the bytes that are there. `offset` is at most the length.
+  // Appends what of `data` comes after the bytes that are there. `offset` is at most the length.
   absl::Status Write(int64_t offset, std::string_view data);
 
   // Checks the digest, makes the file durable and calls `publish` with its descriptor, once; later calls get the first

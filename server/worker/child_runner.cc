@@ -162,12 +162,12 @@ ChildReply Work(const ChildRequest& request) {
   evaluate->set_batch(result->batch);
   evaluate->set_load_ms(result->load_ms);
   evaluate->set_int8_share(result->int8_share);
-  for (const SaturationCertificate& certificate : result->saturation) {
+  for (const SaturationCheck& check : result->saturation) {
     Saturation* proto = evaluate->add_saturation();
-    proto->set_node(certificate.node);
-    proto->set_saturation(static_cast<int>(certificate.saturation));
-    proto->set_most(certificate.most);
-    proto->set_least(certificate.least);
+    proto->set_node(check.node);
+    proto->set_saturation(static_cast<int>(check.saturation));
+    proto->set_most(check.most);
+    proto->set_least(check.least);
   }
   return reply;
 }
@@ -184,9 +184,9 @@ EvaluateResult FromProto(const ChildReply::Evaluate& proto) {
   result.batch = proto.batch();
   result.load_ms = proto.load_ms();
   result.int8_share = proto.int8_share();
-  for (const Saturation& certificate : proto.saturation()) {
-    result.saturation.push_back({certificate.node(), static_cast<halftone::Saturation>(certificate.saturation()),
-                                 certificate.most(), certificate.least()});
+  for (const Saturation& check : proto.saturation()) {
+    result.saturation.push_back(
+        {check.node(), static_cast<halftone::Saturation>(check.saturation()), check.most(), check.least()});
   }
   return result;
 }

@@ -134,7 +134,7 @@ void ToProto(const VariantResult& result, v1::Variant* proto) {
   for (const std::string& op : result.opaque_ops) proto->add_opaque_ops(op);
   proto->set_int8_share(result.int8_share);
   if (result.goal.has_value()) *proto->mutable_goal() = worker::ToProto(*result.goal);
-  for (const SaturationCertificate& node : result.saturation) *proto->add_saturation() = worker::ToProto(node);
+  for (const SaturationCheck& node : result.saturation) *proto->add_saturation() = worker::ToProto(node);
   proto->set_reference_share(result.reference_share);
   for (const std::string& node : result.reference_nodes) proto->add_reference_nodes(node);
 }

@@ -129,12 +129,12 @@ v1::GoalResult ToProto(const GoalResult& result) {
   return proto;
 }
 
-v1::SaturationCheck ToProto(const SaturationCertificate& certificate) {
+v1::SaturationCheck ToProto(const SaturationCheck& check) {
   v1::SaturationCheck proto;
-  proto.set_node(certificate.node);
-  proto.set_saturation(std::string(SaturationName(certificate.saturation)));
-  proto.set_most(certificate.most);
-  proto.set_least(certificate.least);
+  proto.set_node(check.node);
+  proto.set_saturation(std::string(SaturationName(check.saturation)));
+  proto.set_most(check.most);
+  proto.set_least(check.least);
   return proto;
 }
 

@@ -25,7 +25,7 @@ void AskToExplain(OptimizeOptions& options);
 
 v1::Calibration ToProto(const CalibrationSummary& summary);
 v1::GoalResult ToProto(const GoalResult& result);
-v1::SaturationCheck ToProto(const SaturationCertificate& certificate);
+v1::SaturationCheck ToProto(const SaturationCheck& check);
 
 // What the server knows of earlier jobs, as OptimizeOptions::known_ranges; and back, what became of it: not set where
 // the calibration has no key.

@@ -35,7 +35,7 @@ def _(t):
     print(f"     {100 * int8['top1_accuracy']:.2f} % right, {lost:.2f} points fewer than fp32", flush=True)
     t.check(fp32["top1_accuracy"] > 0.99, f"fp32 has {fp32['top1_accuracy']}")
     t.check(lost <= MOST_POINTS_LOST + 1e-9, f"{lost} points lost")
-    t.check(int8["int8_share"] > 0.9, f"{int8['int8_share']} of the multiply-adds are int8")
+    t.check(int8["int8_share"] > 0.9, f"{int8['int8_share']} of the MACs are int8")
 
 
 def their_classes(path, name, images):

@@ -39,7 +39,7 @@ def _(t):
         layers = {d["op"]: d for d in int8["decisions"] if d["op"] in ("lstm", "gru")}
         t.equal({op: (d["precision"], d["rule"]) for op, d in layers.items()}, dict.fromkeys(("lstm", "gru"), ("int8", "int8.recurrent")))
         t.contains(layers["lstm"]["reason"], "recurrent weights")
-        t.check(int8["int8_share"] > 0.99, f"{int8['int8_share']} of the multiply-adds are int8")
+        t.check(int8["int8_share"] > 0.99, f"{int8['int8_share']} of the MACs are int8")
         sqnr = int8["fidelity"][0]["sqnr_db"]
         t.check(LEAST_DECIBELS <= sqnr < 90, f"{sqnr} dB")
         steps = [n for n in int8["nodes"] if n["op"] in ("lstm", "gru")]
