@@ -28,17 +28,18 @@
 #include "base/version.h"
 #include "server/rpc/server.h"
 
-ABSL_FLAG(std::string, listen, "127.0.0.1:50051", "where to serve gRPC: host:port (port 0: a free one) or unix:/path");
-ABSL_FLAG(std::string, data, "", "folder for blobs and jobs; made when it is not there");
+ABSL_FLAG(std::string, listen, "127.0.0.1:50051", "gRPC address: host:port (port 0: any free port) or unix:/path");
+ABSL_FLAG(std::string, data, "", "folder for blobs and jobs; created if it does not exist");
 ABSL_FLAG(std::string, ranges_cache, "",
           "folder of int8 ranges that earlier jobs made, shared with other servers of the same user, at most 256 MiB; "
           "empty: within --data");
-ABSL_FLAG(std::string, metrics, "", "where to serve /metrics over HTTP: host:port; empty: nowhere");
+ABSL_FLAG(std::string, metrics, "", "HTTP address of /metrics: host:port; empty: not served");
 ABSL_FLAG(std::string, worker, "", "the worker program; default: halftone-worker beside this program");
 ABSL_FLAG(int64_t, max_blob_bytes, int64_t{16} << 30, "size limit of one blob");
 ABSL_FLAG(std::string, print_port_file, "",
           "write the port (of a Unix socket: the address) into this file once clients can connect");
-ABSL_FLAG(bool, insecure, false, "allow to listen without encryption on addresses that other machines can reach");
+ABSL_FLAG(bool, insecure, false,
+          "allow addresses that other machines can reach; there is no TLS and no authentication");
 
 namespace halftone::server {
 namespace {

@@ -50,7 +50,7 @@ absl::Status Capabilities(const Flags& flags, Interrupts& interrupts) {
 
 void AddCapabilities(CLI::App& app, Action* action) {
   const auto flags = std::make_shared<Flags>();
-  CLI::App& command = *app.add_subcommand("capabilities", "say what a server can do");
+  CLI::App& command = *app.add_subcommand("capabilities", "show what a server supports");
   command.footer(kExample);
   command.add_flag("--json", flags->json, "as JSON");
   AddServerFlags(command, &flags->server);

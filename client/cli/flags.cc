@@ -125,7 +125,7 @@ void AddBenchmarkFlags(CLI::App& app, BenchmarkFlags* flags) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
-  app.add_option("--seed", flags->seed, "of round order, confidence intervals and random inputs (default: 1)")
+  app.add_option("--seed", flags->seed, "seed of round order, confidence intervals and random inputs (default: 1)")
       ->type_name("N");
 }
 
@@ -154,11 +154,13 @@ void AddPrecisionFlags(CLI::App& app, const std::string& what, PolicyFlags* flag
 
 void AddPlanFlags(CLI::App& app, PolicyFlags* flags) {
   app.option_defaults()->group(kAdvancedGroup);
-  app.add_option("--lists-version", flags->lists_version,
-                 "version of the op lists: tensorflow (default), tensorflow-2.4, itex; of placement: paddle (default), "
-                 "paddle-2.x")
+  app.add_option(
+         "--lists-version", flags->lists_version,
+         "version of the op lists: tensorflow (default), tensorflow-2.4, itex; with placement: paddle (default), "
+         "paddle-2.x")
       ->type_name("NAME");
-  app.add_option("--op-types", flags->op_types, "of placement: the only op types to convert, by Paddle's names")
+  app.add_option("--op-types", flags->op_types,
+                 "with --planner placement: the only op types to convert, by Paddle's names")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("OP,OP");

@@ -139,7 +139,7 @@ void AddAdvancedInt8Flags(CLI::App& app, Int8Flags* flags) {
   app.add_flag("--no-equalization", flags->no_equalization, "no cross-layer equalization");
   app.add_option(
          "--trim-ranges", flags->trim_ranges,
-         "of --ranges that are a TensorFlow log: percentage of outlier records dropped at each end (default: 5)")
+         "for a --ranges file that is a TensorFlow log: percentage of outlier records dropped at each end (default: 5)")
       ->type_name("PERCENT");
   app.add_flag("--no-ranges-cache", flags->no_ranges_cache,
                "calibrate again: do not reuse the ranges of an earlier job with the same model and samples");
@@ -154,7 +154,8 @@ void AddInt8Flags(CLI::App& app, Int8Flags* flags) {
   app.add_option("--calibration-method", flags->calibration_method,
                  "min-max, moving-average, percentile, entropy (KL divergence) or mse")
       ->type_name("NAME");
-  app.add_option("--percentile", flags->percentile, "of calibration method percentile (default: 99.99)")
+  app.add_option("--percentile", flags->percentile,
+                 "percentage of the values that the method percentile keeps (default: 99.99)")
       ->check(CLI::Range(50.0, 100.0))
       ->type_name("P");
   app.add_option(
@@ -174,9 +175,9 @@ void AddInt8GoalFlags(CLI::App& app, Int8Flags* flags) {
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
   app.add_flag("--no-config-search", flags->no_config_search,
-               "for the accuracy goal only fall back: try no other quantization configuration");
+               "for the accuracy goal, nodes only fall back: no other quantization configuration is tried");
   app.add_option("--budget", flags->budget,
-                 "seconds for --accuracy-goal and --sensitivity; the best variant so far is written")
+                 "time limit of --accuracy-goal and --sensitivity in seconds; the best variant so far is written")
       ->check(CLI::Range(0.001, 86'400.0))
       ->type_name("S");
   app.add_flag("--sensitivity", flags->sensitivity,

@@ -124,13 +124,14 @@ void AddGateFlag(CLI::App& command, const std::string& name, std::vector<std::st
 void AddGateFlags(CLI::App& command, Flags* flags) {
   command.option_defaults()->group(kGateGroup);
   AddGateFlag(command, "--min-speedup", &flags->min_speedup,
-              "at least, by the lower confidence bound of the speed-up over fp32, e.g. bf16=1.2");
+              "minimum speed-up over fp32, checked by its lower confidence bound, e.g. bf16=1.2");
   AddGateFlag(command, "--max-top1-drop", &flags->max_top1_drop,
-              "at most, of the top-1 accuracy on labelled samples against fp32; a share, e.g. int8=0.01");
+              "maximum drop of the top-1 accuracy on labelled samples against fp32; a share, e.g. int8=0.01");
   AddGateFlag(command, "--min-top1-agreement", &flags->min_top1_agreement,
-              "at least, of the worst output with fp32; a share, e.g. bf16=0.98");
-  AddGateFlag(command, "--min-sqnr", &flags->min_sqnr, "at least, of the worst output against fp32; dB, e.g. bf16=30");
-  command.add_flag("--allow-noisy", flags->outcome.allow_noisy, "check gates as if the machine had been quiet");
+              "minimum top-1 agreement of the worst output with fp32; a share, e.g. bf16=0.98");
+  AddGateFlag(command, "--min-sqnr", &flags->min_sqnr,
+              "minimum SQNR of the worst output against fp32; dB, e.g. bf16=30");
+  command.add_flag("--allow-noisy", flags->outcome.allow_noisy, "ignore noise: gates pass or fail, no exit code 9");
 }
 
 void AddOutputFlags(CLI::App& command, Flags* flags) {
@@ -152,7 +153,7 @@ void AddEvaluationFlags(CLI::App& command, Flags* flags) {
 void AddReportFlags(CLI::App& command, Flags* flags) {
   AddDisplayFlags(command, &flags->outcome);
   command.add_flag("--explain-precision", flags->outcome.explain_precision,
-                   "print the precision of every node with the rule and the fact that decided; of int8 also range and "
+                   "print the precision of every node with the rule and the reason; of int8 also range and "
                    "per-layer sensitivity, measured for up to a minute");
   command.add_flag("--explain-fusion", flags->outcome.explain_fusion,
                    "print which nodes were almost fused, and the condition that failed");

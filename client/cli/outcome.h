@@ -21,7 +21,7 @@ struct OutcomeFlags {
   bool explain_precision = false;
   std::string summary_file;
   std::vector<report::Gate> gates;
-  bool allow_noisy = false;    // gates are checked as if the machine had been quiet
+  bool allow_noisy = false;    // noise is ignored: no exit code 9
   bool must_be_valid = false;  // an INVALID benchmark is an error
   std::string printed_export;  // a format of report/export.h: printed instead of the table
 };
