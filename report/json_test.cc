@@ -220,7 +220,7 @@ constexpr char kFull[] = R"pb(
     seconds: 1.5
     inputs { sha256: "56" size_bytes: 7 }
   }
-  stages { stage: "import" seconds: 0.25 }
+  stages { stage: "measure" seconds: 0.25 inference_seconds: 0.125 }
   work { imports: 3 optimizations: 4 processes: 5 }
 )pb";
 
@@ -549,8 +549,9 @@ constexpr char kFullJson[] = R"json({
   },
   "stages": [
     {
-      "stage": "import",
-      "seconds": 0.25
+      "stage": "measure",
+      "seconds": 0.25,
+      "inference_seconds": 0.125
     }
   ],
   "work": {
