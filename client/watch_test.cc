@@ -131,7 +131,7 @@ TEST(Connect, SaysWhatIsWrongWithAnAddress) {
   }
 }
 
-TEST(Connect, NobodyThereIsUnavailableSoon) {
+TEST(Connect, WithoutServerIsUnavailableSoon) {
   const absl::Time start = absl::Now();
   const absl::Status status = Client::Connect({.address = "unix:/nonexistent/socket"}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);

@@ -31,7 +31,7 @@ NodeId OnlyReader(const Graph& g, ValueId value) {
   return g.uses(value)[0].node;
 }
 
-// The value whose heads `operand` is; nodes on the way that nobody else reads are absorbed.
+// The value whose heads `operand` is; nodes on the way without other consumers are absorbed.
 ValueId FindWhole(const Graph& g, ValueId operand, const Perm& perm, std::vector<NodeId>& absorbed) {
   const NodeId transpose = g.producer(operand);
   if (!Transposes(g, transpose, perm)) return kNoValue;

@@ -20,7 +20,7 @@ struct AttentionHeads {
   std::array<ValueId, 3> whole = {kNoValue, kNoValue, kNoValue};
   // The node whose value is the attention's with the heads joined, [batch, length, heads * depth]; kNoNode: none is.
   NodeId joined = kNoNode;
-  // What the operator does of this: nodes that nobody else needs.
+  // What the operator computes itself: nodes without other consumers.
   std::vector<NodeId> absorbed;
 };
 AttentionHeads FindAttentionHeads(const Graph& graph, NodeId attention);

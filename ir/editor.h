@@ -62,7 +62,7 @@ class GraphEditor {
   // Appends an output to a node (importers of nodes whose outputs are found late).
   ValueId AddOutput(NodeId id, ValueSpec spec);
 
-  // Output i of the node becomes kNoValue where absent[i]. REQUIRES: nobody reads it.
+  // Output i of the node becomes kNoValue where absent[i]. REQUIRES: it has no consumers.
   void DropAbsentOutputs(NodeId id, const std::vector<bool>& absent);
 
   // --- Changing values.
@@ -79,8 +79,8 @@ class GraphEditor {
   void ReplaceNode(NodeId old, NodeId replacement);
 
   // --- Removing.
-  void RemoveNode(NodeId id);  // REQUIRES: nobody reads its outputs, nobody runs after it
-  // Removes what no output needs: nodes whose outputs nobody reads, that nobody runs after and that are not inputs; returns
+  void RemoveNode(NodeId id);  // REQUIRES: its outputs have no consumers, no node runs after it
+  // Removes what no output needs: nodes that are not inputs, have no consumers and no node that runs after them; returns
   // their number. Opaque and structural nodes count as dead too if nothing leads from them to an output.
   int RemoveDeadNodes();
 
@@ -110,7 +110,7 @@ class GraphEditor {
   void RemoveUse(ValueId value, Use use);
   void Link(NodeId id);
   void Unlink(NodeId id);
-  // The control edges into `id`, in the index of those who run after a node.
+  // The control edges into `id`, in the index of the nodes that run after a node.
   void LinkControl(NodeId id);
   void UnlinkControl(NodeId id);
   void Rename(std::string& name, std::string to);

@@ -19,8 +19,8 @@ struct EinsumPlan {
   int num_indices = 0;
 };
 
-// "bij,bjk->bik", "...ii->...i", "ij,jk" (the result has the letters that stand once, in alphabetical order, behind the
-// ellipsis). `ranks`: one an operand. Errors: INVALID_ARGUMENT without the node's name.
+// "bij,bjk->bik", "...ii->...i", "ij,jk" (the result has the letters that stand once, in alphabetical order, after the
+// ellipsis). `ranks`: one per operand. Errors: INVALID_ARGUMENT without the node's name.
 absl::StatusOr<EinsumPlan> ParseEinsum(std::string_view equation, std::span<const int> ranks);
 
 // The size of each index. Dimensions of 1 are broadcast. REQUIRES: ranks are those of ParseEinsum

@@ -68,7 +68,7 @@ struct FileDialect {
   // The op of the dialect, beyond the standard ones, that says all of this node; "" if it has none: then standard ops
   // must say it. Asks for types, shapes and constants of the graph as they are. nullptr: the dialect is portable.
   std::string_view (*fused_op)(const Graph& graph, NodeId node) = nullptr;
-  std::span<const std::string_view> fused_ops = {};  // all that fused_op can answer, and ops that are only read
+  std::span<const std::string_view> fused_ops = {};  // all that fused_op can return, and ops that are only read
   std::string_view domain = {};                      // of the fused ops; "" where the format has no domains
   // Whether any dialect of the same format has such a fused op: a node that was read as one must be spelled anew.
   bool (*is_fused_op)(std::string_view op) = nullptr;

@@ -14,7 +14,7 @@ namespace halftone {
 // "" where it can, or where the node has none. Asks for the graph's types as they are then.
 using TypeRefusal = std::function<std::string(NodeId)>;
 
-// Looks once at the whole graph, which says what the file can be (which opset). The graph must outlive the answer; its
+// Looks once at the whole graph, which says what the file can be (which opset). The graph must outlive the result; its
 // nodes may be edited meanwhile, opaque nodes must stay.
 using FileTypes = std::function<TypeRefusal(const Graph&)>;
 

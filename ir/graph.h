@@ -135,7 +135,7 @@ class Graph {
   bool IsOutput(ValueId id) const;
   // Read inside a subgraph, by name: must keep its name.
   bool IsCaptured(ValueId id) const;
-  // Exactly one use, not an output of the graph, not captured, and the producer is nobody's control input.
+  // Exactly one use, not an output of the graph, not captured, and the producer is no node's control input.
   bool HasOneUser(ValueId id) const;
   // Nodes that run after this one by a control edge, in the order of nodes().
   const std::vector<NodeId>& control_users(NodeId id) const;

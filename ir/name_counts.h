@@ -11,8 +11,8 @@
 
 namespace halftone {
 
-// Answers by hash: of 2^48 names that nobody has one may be said to be taken, none that is taken to be free. The empty
-// name is no name. Value type.
+// Looks names up by hash: one in 2^48 unused names may be reported as taken; a taken name is never reported as unused.
+// The empty name is no name. Value type.
 class NameCounts {
  public:
   bool has(std::string_view name) const {
@@ -36,7 +36,7 @@ class NameCounts {
     if (name.empty() || slots_.empty()) return;
     uint64_t& slot = slots_[Find(slots_, KeyOf(name))];
     const uint64_t count = slot & kCountMask;
-    if (count > 0 && count < kCountMask) --slot;  // the slot stays: others may lie behind it
+    if (count > 0 && count < kCountMask) --slot;  // the slot stays: later slots of its probe sequence may be taken
   }
 
  private:

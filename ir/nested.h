@@ -33,12 +33,12 @@ std::shared_ptr<const Graph> NestedGraph(const Node& node, std::string_view name
 // How the inputs and outputs of a node are shared out.
 struct NestedForm {
   int offset = 0;       // input j of a nested graph is input j + offset of the node
-  int own_inputs = 0;   // inputs of the body that the loop itself makes (iteration, condition); states come behind them
-  int own_outputs = 0;  // outputs of the body that the loop itself reads (condition); states come behind them
+  int own_inputs = 0;   // inputs of the body that the loop itself makes (iteration, condition); states follow
+  int own_outputs = 0;  // outputs of the body that the loop itself reads (condition); states follow
   int states = 0;       // values that each run of the body takes from the one before: outputs 0, 1, ... of the node
   int sequences = 0;    // scan: inputs of which each run gets one slice
   int captured = 0;     // inputs that are the same in every run
-  int scanned = 0;      // outputs that collect one value a run, behind the states
+  int scanned = 0;      // outputs that collect one value per run, after the states
 };
 
 // REQUIRES: HasNestedGraphs(node.op). Errors, without the node's name: a nested graph is missing, an input is absent,

@@ -29,7 +29,7 @@ inline constexpr Port kDropoutOut[] = {
 inline constexpr Port kContractionIn[] = {{"x"}, {"weights"}, {"bias", 'T', true}, {"residual", 'T', true}};
 inline constexpr Port kGemmIn[] = {{"a"}, {"b"}, {"c", 'T', true}};
 inline constexpr Port kBiasIn[] = {{"x"}, {"b"}};
-// softmax(scale * x + addend): the scale and mask in front of an attention's softmax.
+// softmax(scale * x + addend): the scale and mask before the softmax of an attention.
 inline constexpr Port kSoftmaxIn[] = {{"x"}, {"addend", 'T', true}};
 inline constexpr Port kClipIn[] = {{"x"}, {"low", 'T', true}, {"high", 'T', true}};
 inline constexpr Port kBatchNormIn[] = {{"x"}, {"scale", 'U'}, {"offset", 'U'}, {"mean", 'U'}, {"variance", 'U'}};

@@ -341,7 +341,7 @@ const Port* InputPort(OpKind kind, int index, int count) {
       if (index == i) return &ports[i];
       continue;
     }
-    const int after = num_ports - i - 1;  // ports behind the variadic one take the last inputs
+    const int after = num_ports - i - 1;  // ports after the variadic one take the last inputs
     if (index < count - after) return &ports[i];
     return index < count ? &ports[num_ports - (count - index)] : nullptr;
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The closed set of canonical ops. One row an op in ops.cc; the comments here say what each op means.
+// The closed set of canonical ops. One row per op in ops.cc; the comments here say what each op means.
 //
 // Conventions
 //   layout      attribute "layout": "NCHW" (default; channel is dimension 1) or "NHWC" (channel is last). The words also
-//               stand for 1-D and 3-D data. Nobody transposes at import.
+//               stand for 1-D and 3-D data. Importers do not transpose.
 //   small ints  axes, permutations, shapes, pads are *inputs* (usually constants), as in the newest ONNX opsets and in
 //               TensorFlow. Where a format holds them as an attribute, its importer makes an unnamed constant, and its
 //               exporter turns the constant into the attribute again. See Graph::ConstantInts.

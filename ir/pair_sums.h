@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether sums of two products of bytes fit into 16 bits. CPUs without VNNI multiply u8 by s8 with vpmaddubsw, which
+// Whether int16 sums of two u8 x s8 products can saturate. CPUs without VNNI multiply u8 by s8 with vpmaddubsw, which
 // adds the products of two neighbours along the reduced dimension and saturates at 32767 and -32768.
 #ifndef HALFTONE_IR_PAIR_SUMS_H_
 #define HALFTONE_IR_PAIR_SUMS_H_
@@ -11,8 +11,8 @@
 
 namespace halftone {
 
-// The largest and the smallest sum that a pair of weights can make with any two bytes of 0 to 255, and the output
-// channel of the one that is nearest to the end of 16 bits or beyond. Padding is a byte like others. Plain data.
+// The largest and the smallest sum that a pair of s8 weights can make with any two u8 activations, and the output
+// channel of the one that is nearest to the end of int16 or beyond. Padding counts as an activation. Plain data.
 struct PairSums {
   int32_t most = 0;
   int32_t least = 0;

@@ -23,8 +23,8 @@ enum class ListKind : uint8_t { kNone, kAllow, kInfer, kDeny, kClear };
 //                "lists.statistics"), or why no step did ("lists.on-no-list", ...)
 //   placement.*  the planner "placement": placement.marked, placement.orphan, placement.not-listed,
 //                placement.dynamic-shape, placement.scale-order, placement.statistics
-//   policy.*     edits of the policy: policy.precision, policy.floor, policy.ceiling, policy.first-layer,
-//                policy.last-layer, policy.follows (its inputs became f32), policy.tied, policy.not-possible
+//   policy.*     edits of the policy: policy.precision, policy.min-precision, policy.max-precision,
+//                policy.first-layer, policy.last-layer, policy.follows (its inputs became f32), policy.tied, policy.not-possible
 //   target.*     the node cannot be converted: target.opaque, target.nested, target.device, target.input-type,
 //                target.no-kernel, target.float16-range, target.not-native
 //   baseline.*   nothing was planned: baseline.fp32, baseline.kept

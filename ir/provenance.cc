@@ -14,14 +14,12 @@ constexpr char kKeys[] = "metadata_keys", kValues[] = "metadata_values";
 using Strings = std::vector<std::string>;
 
 struct Field {
-  std::string_view name;  // behind the prefix
+  std::string_view name;  // after the prefix
   std::string Provenance::* member;
 };
 constexpr Field kFields[] = {
-    {"version", &Provenance::version},
-    {"policy_sha256", &Provenance::policy_sha256},
-    {"planner", &Provenance::planner},
-    {"calibration", &Provenance::calibration},
+    {"version", &Provenance::version}, {"policy_sha256", &Provenance::policy_sha256},
+    {"planner", &Provenance::planner}, {"calibration", &Provenance::calibration},
     {"cpu", &Provenance::cpu},
 };
 

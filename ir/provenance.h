@@ -3,7 +3,7 @@
 //
 // Kept among what the file says about itself: rows of Graph::header() "metadata_keys" and "metadata_values", whose keys
 // begin with "halftone.". ONNX files hold them in metadata_props; GraphDefs, which have no such place, in a function of
-// their library that nobody calls (formats/tensorflow/provenance.h). Passes keep the header, so they stay with the
+// their library that is never called (formats/tensorflow/provenance.h). Passes keep the header, so they stay with the
 // graph.
 #ifndef HALFTONE_IR_PROVENANCE_H_
 #define HALFTONE_IR_PROVENANCE_H_
@@ -30,7 +30,7 @@ struct Provenance {
 
 inline constexpr std::string_view kProvenancePrefix = "halftone.";
 
-// Writes the fields that are not empty, in this order, behind all other metadata; what an earlier run wrote goes.
+// Writes the fields that are not empty, in this order, after all other metadata; what an earlier run wrote is removed.
 void SetProvenance(GraphEditor& edit, const Provenance& provenance);
 
 // The fields as the graph has them; all empty where it has none.

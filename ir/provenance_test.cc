@@ -14,16 +14,16 @@ using ::testing::Pair;
 
 constexpr char kText[] = "graph (x: f32[2]) { y = relu(x)  return y }";
 
-TEST(Provenance, IsNoneWhereNobodyWroteIt) {
+TEST(Provenance, IsEmptyWithoutMetadata) {
   const Graph graph = *ParseGraph(kText);
   EXPECT_EQ(ProvenanceOf(graph), Provenance());
   EXPECT_THAT(ProvenanceRows(graph), IsEmpty());
 }
 
-TEST(Provenance, StandsBehindOtherMetadataAndReplacesItself) {
+TEST(Provenance, FollowsOtherMetadataAndReplacesItself) {
   Graph graph = *ParseGraph(kText);
   GraphEditor edit(graph);
-  AddMetadata(edit, "author", "somebody");
+  AddMetadata(edit, "author", "an author");
   SetProvenance(edit, {.version = "1", .policy_sha256 = "ab", .planner = "lists", .cpu = "a \"CPU\""});
   AddMetadata(edit, "halftone.of_a_later_version", "z");
   EXPECT_THAT(ProvenanceRows(graph), ElementsAre(Pair("halftone.version", "1"), Pair("halftone.policy_sha256", "ab"),

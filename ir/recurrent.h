@@ -50,7 +50,7 @@ enum RecurrentInput {
   kGruAttention = kRecurrentC
 };
 
-// How the state is brought to bytes in front of each product with r (of gru without linear_before_reset also what the
+// How the hidden state is quantized to uint8 before each matmul with r (of gru without linear_before_reset also what the
 // reset gate leaves of it): to (q - zero_point) * scale, q = round half to even(h / scale) + zero_point, from 0 to 255.
 // The attributes "state_scale" and "state_zero_point", which only graphs that are planned have
 // (passes/quantize/recurrent_state.h).

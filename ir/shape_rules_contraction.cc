@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape rules of convolutions, matrix products and the attention that is made of two of these.
+// Shape rules of convolutions, matmuls and the attention that is made of two matmuls.
 
 #include "base/status.h"
 #include "ir/shape_rules_internal.h"

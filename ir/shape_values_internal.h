@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions behind ShapeValues: what a node makes of elements that are known or have a name.
+// The functions of ShapeValues: what a node makes of elements that are known or have a name.
 #ifndef HALFTONE_IR_SHAPE_VALUES_INTERNAL_H_
 #define HALFTONE_IR_SHAPE_VALUES_INTERNAL_H_
 

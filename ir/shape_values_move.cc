@@ -14,7 +14,7 @@ std::optional<int64_t> AxisOf(int64_t written, size_t rank) {
   return axis >= 0 && axis < size ? std::optional(axis) : std::nullopt;
 }
 
-// Elements of x one behind the other in a new order of dimensions or with a new start.
+// The parts concatenated along `axis`; nullopt where one is not known or their ranks differ.
 Result Joined(const std::vector<const KnownTensor*>& parts, int64_t axis) {
   for (const KnownTensor* part : parts) {
     if (part == nullptr || part->dims.size() != parts[0]->dims.size()) return std::nullopt;

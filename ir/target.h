@@ -31,7 +31,7 @@ struct FusedParts {
   Activation activation = Activation::kNone;
   bool scale = false;               // of a matmul or a softmax
   bool broadcast_residual = false;  // a residual (of a matmul) that has not the result's shape
-  bool activation_first = false;    // the residual comes behind the activation, which may be there already
+  bool activation_first = false;    // the residual is added after the activation, which may be there already
 };
 
 // Thread-safe: const and without side effects.

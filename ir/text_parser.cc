@@ -135,7 +135,7 @@ absl::Status Parser::ParseAnnotation(Declared& declared) {
   return absl::OkStatus();
 }
 
-// `first` has been read already. Leaves the lexer behind '='.
+// `first` has been read already. Leaves the lexer after '='.
 absl::StatusOr<std::vector<Declared>> Parser::ParseDeclared(Token first) {
   std::vector<Declared> result;
   Declared declared;
@@ -203,7 +203,7 @@ absl::Status Parser::ParseConstant(Statement& statement) {
   return ParseTail(statement);
 }
 
-// Behind the op's name: "Spelling" domain="x" (operands) {attributes} tail.
+// What follows the op's name: "Spelling" domain="x" (operands) {attributes} tail.
 absl::Status Parser::ParseCall(Statement& statement, int nesting) {
   if (nesting > kMaxCallNesting) return lexer_.Error("at most 64 levels of nested ops");
   if (lexer_.token().kind == TokenKind::kString) {

@@ -10,7 +10,7 @@
 
 namespace halftone {
 
-// kUnknown: the format did not say and nobody could infer it (outputs of opaque nodes, mostly).
+// kUnknown: the format did not say and it could not be inferred (outputs of opaque nodes, mostly).
 enum class DataType : uint8_t {
   kUnknown,
   kFloat32,

@@ -11,8 +11,7 @@
 namespace halftone {
 namespace {
 
-constexpr std::string_view kCalibratorNames[] = {"min-max", "moving-average",     "percentile",
-                                                 "entropy", "mse", "log"};
+constexpr std::string_view kCalibratorNames[] = {"min-max", "moving-average", "percentile", "entropy", "mse", "log"};
 static_assert(std::size(kCalibratorNames) == static_cast<size_t>(Calibrator::kLog) + 1);
 
 // TensorFlow's FakeQuant says a scale by both ends of its range, in f32: it is their difference divided by 255. About
@@ -37,12 +36,12 @@ std::optional<Calibrator> CalibratorFromName(std::string_view name) {
   return static_cast<Calibrator>(it - std::begin(kCalibratorNames));
 }
 
-std::vector<int64_t> ValueRange::SilentChannels() const {
-  std::vector<int64_t> silent;
+std::vector<int64_t> ValueRange::AlwaysZeroChannels() const {
+  std::vector<int64_t> channels;
   for (size_t i = 0; i < channel_magnitudes.size(); ++i) {
-    if (channel_magnitudes[i] == 0) silent.push_back(static_cast<int64_t>(i));
+    if (channel_magnitudes[i] == 0) channels.push_back(static_cast<int64_t>(i));
   }
-  return silent;
+  return channels;
 }
 
 std::string RangeName(const Graph& graph, ValueId value) {

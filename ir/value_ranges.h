@@ -23,11 +23,11 @@ enum class Calibrator : uint8_t {
   kMovingAverage,     // the extremes of the batches, averaged
   kPercentile,        // all but a small share of the numbers
   kEntropy,           // the smallest loss of information (Kullback-Leibler divergence)
-  kMeanSquaredError,  // the smallest error
+  kMeanSquaredError,  // the smallest mean squared error
   kLog,               // the extremes of a log of TensorFlow's, trimmed
 };
 
-// "min-max", "moving-average", "percentile", "entropy", "mean-squared-error", "log". These are the words of policies,
+// "min-max", "moving-average", "percentile", "entropy", "mse", "log": the names in flags (--calibration-method), policies,
 // files and reports.
 std::string_view CalibratorName(Calibrator calibrator);
 std::optional<Calibrator> CalibratorFromName(std::string_view name);
@@ -53,7 +53,7 @@ struct ValueRange {
   bool still_widening = false;
 
   // Channels in which no sample had anything but 0.
-  std::vector<int64_t> SilentChannels() const;
+  std::vector<int64_t> AlwaysZeroChannels() const;
   bool operator==(const ValueRange&) const = default;
 };
 

@@ -97,7 +97,7 @@ struct Row {
   QuantizationParameters expected;
 };
 
-TEST(QuantizationFor, KnownAnswers) {
+TEST(QuantizationFor, KnownResults) {
   const DataType u8 = DataType::kUInt8, s8 = DataType::kInt8;
   const Row rows[] = {
       {0, 255, {u8}, {1, 0}},
@@ -158,11 +158,11 @@ TEST(ValueRanges, AreFoundByName) {
   EXPECT_EQ(ranges.Find(graph, unnamed)->max, 3);
 }
 
-TEST(ValueRanges, SilentChannels) {
+TEST(ValueRanges, AlwaysZeroChannels) {
   ValueRange range;
-  EXPECT_TRUE(range.SilentChannels().empty());
+  EXPECT_TRUE(range.AlwaysZeroChannels().empty());
   range.channel_magnitudes = {0, 1.5f, 0, kTiny};
-  EXPECT_EQ(range.SilentChannels(), (std::vector<int64_t>{0, 2}));
+  EXPECT_EQ(range.AlwaysZeroChannels(), (std::vector<int64_t>{0, 2}));
 }
 
 TEST(CalibratorNames, ReadBack) {

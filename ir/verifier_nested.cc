@@ -74,7 +74,7 @@ absl::Status CheckIterationAndCondition(const Graph& body) {
   return absl::OkStatus();
 }
 
-// Each state goes into the next run as it came out of the one before.
+// Each state enters the next run as the previous run returned it: types and shapes must agree.
 absl::Status CheckStates(const Graph& graph, const Node& node, const NestedForm& form, const Graph& body) {
   for (int s = 0; s < form.states; ++s) {
     const int input = form.own_inputs + s, output = form.own_outputs + s;

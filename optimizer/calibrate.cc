@@ -143,8 +143,8 @@ void Summarize(const RangesFile& file, CalibrationSummary& summary) {
   summary.synthetic = file.ranges.synthetic;
   summary.calibrator = std::string(CalibratorName(file.calibrator));
   for (const auto& [name, range] : file.ranges.values) {
-    const int64_t silent = static_cast<int64_t>(range.SilentChannels().size());
-    if (silent > 0) summary.always_zero_channels[name] = silent;
+    const int64_t zero_channels = static_cast<int64_t>(range.AlwaysZeroChannels().size());
+    if (zero_channels > 0) summary.always_zero_channels[name] = zero_channels;
     if (range.still_widening) summary.still_widening.push_back(name);
   }
 }

@@ -182,7 +182,7 @@ TEST_F(CalibrateTest, WhatCannotBeUsedIsMadeAgain) {
   const std::pair<std::string, const char*> broken[] = {
       {"", "cannot be read"},
       {good.substr(0, good.size() / 2), "ranges of an earlier job"},
-      {absl::StrReplaceAll(good, {{"min-max", "entropy"}}), "of other samples or by another calibrator"},
+      {absl::StrReplaceAll(good, {{"min-max", "entropy"}}), "of other samples or by another calibration method"},
       {absl::StrReplaceAll(good, {{"\"synthetic\": false", "\"synthetic\": true"}}), "of other samples"},
       {absl::StrReplaceAll(good, {{"\"m\"", "\"stranger\""}}), "has no value 'stranger'"},
   };

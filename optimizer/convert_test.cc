@@ -177,20 +177,20 @@ TEST_F(ConvertTest, NestedGraphsAreExplained) {
 
 TEST_F(ConvertTest, OptionsOfTheWrongPlanner) {
   const auto message = [this] { return std::string(CheckOptions(options_).message()); };
-  options_.op_list = {"conv2d"};
+  options_.op_types = {"conv2d"};
   EXPECT_THAT(message(), HasSubstr("op_types needs planner placement"));
   options_.planner_kind = PlannerKind::kPlacement;
   EXPECT_EQ(message(), "");
-  options_.op_list = {"conv3d"};
+  options_.op_types = {"conv3d"};
   EXPECT_THAT(message(), HasSubstr("conv3d is not on Paddle's list (paddle)"));
-  options_.op_list.clear();
-  options_.lists_variant = "tensorflow";
+  options_.op_types.clear();
+  options_.lists_version = "tensorflow";
   EXPECT_THAT(message(), HasSubstr("planner placement has paddle and paddle-2.x"));
   options_.planner_kind = PlannerKind::kLists;
   EXPECT_EQ(message(), "");
-  options_.lists_variant = "paddle";
+  options_.lists_version = "paddle";
   EXPECT_THAT(message(), HasSubstr("lists_version 'paddle': planner lists has tensorflow"));
-  options_.lists_variant.clear();
+  options_.lists_version.clear();
   options_.rules.nodes = {{.op = "Conv"}};
   EXPECT_THAT(message(), HasSubstr("give precision, min_precision or max_precision"));
   options_.rules.nodes.clear();

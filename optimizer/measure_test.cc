@@ -27,11 +27,11 @@ class PretendedMachine final : public ChildRunner {
  public:
   std::map<std::string, double> ms = {{"fp32", 10}, {"bf16", 10}};
   double drift_per_process = 0;
-  RoundResult blank;  // what every process answers, but for its samples
+  RoundResult blank;  // what every process returns, but for its samples
   std::vector<std::vector<RoundSpec>> calls;
 
   PretendedMachine() {
-    blank.output_hash = "answers";
+    blank.output_hash = "outputs";
     blank.facts = {.seconds = 1, .threads = 1, .tasks = 1, .pinned = true, .spin_us = 100};
   }
 
@@ -52,7 +52,7 @@ class MeasureTest : public ::testing::Test {
  protected:
   MeasureTest() {
     for (const char* name : {"fp32", "bf16"}) {
-      variants_.push_back({.name = name, .run = {}, .expected_hash = "answers", .reasons = {}});
+      variants_.push_back({.name = name, .run = {}, .expected_hash = "outputs", .reasons = {}});
       variants_.back().run.model.path = name;
     }
     options_.rounds = 10;
@@ -200,7 +200,7 @@ TEST_F(MeasureTest, InstancesHaveCoresOfTheirOwn) {
   EXPECT_NEAR(result.variants[1].speedup->median, 2, 1e-9);
 }
 
-TEST(BenchmarkOptionsTest, ProfilesGiveTheSamplesThatTheyPromise) {
+TEST(BenchmarkOptionsTest, PresetsTakeTheirNumberOfSamples) {
   BenchmarkOptions options;
   ApplyPreset(BenchmarkPreset::kQuick, {}, {}, options);
   EXPECT_EQ(options.rounds, 5);

@@ -27,11 +27,11 @@ struct OptimizeOptions {
   ModelSource model;
   std::vector<VariantKind> precisions = {VariantKind::kBf16};  // beside fp32
   PlannerKind planner_kind = PlannerKind::kLists;
-  PlannerOptions planner;            // of kLists
-  std::vector<std::string> op_list;  // of kPlacement: the only ops to mark; empty: all of its list
-  std::string lists_variant;         // edition of the planner's lists; "": the newest of TensorFlow, or Paddle
-  PolicyRules rules;                 // for single nodes; they override the planner
-  bool bf16_math_mode = false;       // matmuls that stay f32 may round their operands to bf16
+  PlannerOptions planner;             // of kLists
+  std::vector<std::string> op_types;  // of kPlacement: the only ops to mark; empty: all of its list
+  std::string lists_version;          // version of the planner's lists; "": the newest of TensorFlow or Paddle
+  PolicyRules rules;                  // for single nodes; they override the planner
+  bool bf16_math_mode = false;        // matmuls that stay f32 may round their operands to bf16
   TargetRuntime target_runtime = TargetRuntime::kAny;  // of the written files (formats/onnx/target_runtimes.h)
   std::string policy_sha256;                           // for the files' provenance; "": no policy was given
   bool force = false;                                  // convert also where the CPU has no instructions for the type

@@ -198,11 +198,11 @@ class Int8Planner {
     for (const NodeId id : anchors_) {
       if (!kept_.contains(id)) plan_.nodes.insert(id);
     }
-    const std::set<NodeId> behind = Reached(order_, [this](NodeId id) { return Producers(id); });
+    const std::set<NodeId> downstream = Reached(order_, [this](NodeId id) { return Producers(id); });
     const std::vector<NodeId> backwards(order_.rbegin(), order_.rend());
-    const std::set<NodeId> before = Reached(backwards, [this](NodeId id) { return Readers(id); });
-    for (const NodeId id : behind) {
-      if (before.contains(id)) plan_.nodes.insert(id);
+    const std::set<NodeId> upstream = Reached(backwards, [this](NodeId id) { return Readers(id); });
+    for (const NodeId id : downstream) {
+      if (upstream.contains(id)) plan_.nodes.insert(id);
     }
   }
 

@@ -17,12 +17,12 @@ namespace halftone {
 namespace {
 
 absl::StatusOr<PlacementOptions> PlacementOptionsOf(const OptimizeOptions& options, DataType type) {
-  PlacementOptions placement{.lists = PlacementLists::kPaddle, .ops = options.op_list, .type = type};
-  if (options.lists_variant.empty()) return placement;
-  const std::optional<PlacementLists> lists = PlacementListsFromName(options.lists_variant);
+  PlacementOptions placement{.lists = PlacementLists::kPaddle, .ops = options.op_types, .type = type};
+  if (options.lists_version.empty()) return placement;
+  const std::optional<PlacementLists> lists = PlacementListsFromName(options.lists_version);
   if (!lists.has_value()) {
     return absl::InvalidArgumentError(
-        Concat("lists_version '", options.lists_variant, "': planner placement has paddle and paddle-2.x"));
+        Concat("lists_version '", options.lists_version, "': planner placement has paddle and paddle-2.x"));
   }
   placement.lists = *lists;
   return placement;
@@ -31,13 +31,13 @@ absl::StatusOr<PlacementOptions> PlacementOptionsOf(const OptimizeOptions& optio
 absl::StatusOr<PlannerOptions> ListsOptionsOf(const OptimizeOptions& options, DataType type) {
   PlannerOptions lists = options.planner;
   lists.target_type = type;
-  if (options.lists_variant.empty()) return lists;
-  const std::optional<ListsVariant> variant = ListsVariantFromName(options.lists_variant);
-  if (!variant.has_value()) {
+  if (options.lists_version.empty()) return lists;
+  const std::optional<ListsVersion> version = ListsVersionFromName(options.lists_version);
+  if (!version.has_value()) {
     return absl::InvalidArgumentError(
-        Concat("lists_version '", options.lists_variant, "': planner lists has tensorflow, tensorflow-2.4 and itex"));
+        Concat("lists_version '", options.lists_version, "': planner lists has tensorflow, tensorflow-2.4 and itex"));
   }
-  lists.lists_variant = *variant;
+  lists.lists_version = *version;
   return lists;
 }
 
@@ -57,7 +57,7 @@ void KeepWhatOverflows(const Graph& graph, PrecisionPlan& plan) {
 
 bool PlansFusedGraph(const OptimizeOptions& options) {
   if (options.planner_kind == PlannerKind::kPlacement) return true;
-  return PlansFusedGraph(ListsVariantFromName(options.lists_variant).value_or(options.planner.lists_variant));
+  return PlansFusedGraph(ListsVersionFromName(options.lists_version).value_or(options.planner.lists_version));
 }
 
 absl::StatusOr<PlannedModel> PlanModel(const OptimizedModel& model, const Target& target,
@@ -100,7 +100,7 @@ absl::Status CheckPlannerOptions(const OptimizeOptions& options) {
     }
   } else {
     HALFTONE_RETURN_IF_ERROR(ListsOptionsOf(options, DataType::kBFloat16).status());
-    if (!options.op_list.empty()) {
+    if (!options.op_types.empty()) {
       return absl::InvalidArgumentError("op_types needs planner placement; planner lists has lists");
     }
   }

@@ -32,7 +32,7 @@ ExportOptions FileOptionsOf(VariantKind kind, QuantFormat form);
 // A target for the optimize pipeline of an int8 variant, where it must fuse less than for other variants; nullptr: it
 // need not. Fuses only what the target runtime fuses into an op of
 // integers (bias, relu, relu6, clip), and nothing but a bias and an activation into the matmuls of mode kDynamic; else
-// answers what `target` answers, which must outlive it. Thread-safe.
+// returns what `target` returns, which must outlive it. Thread-safe.
 std::unique_ptr<const Target> FusionTargetFor(ModelFormat format, TargetRuntime target_runtime,
                                               const Int8Options& options, const Target& target);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The int8 variant as a graph: what it answers, what is said about each node, what lies beside it.
+// The int8 variant as a graph: its outputs, the reason for each node, the files beside it.
 
 #include "optimizer/quantize.h"
 

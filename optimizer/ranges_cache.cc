@@ -63,7 +63,8 @@ absl::StatusOr<RangesFile> ReadKnownRanges(const std::string& path, const Graph&
   HALFTONE_ASSIGN_OR_RETURN(RangesFile file, ReadRanges(*text, kLabel));
   const bool same = file.samples_sha256 == wanted.samples_sha256 && file.calibrator == wanted.calibrator &&
                     file.integers == wanted.integers && file.percentile == wanted.percentile && !file.ranges.synthetic;
-  if (!same) return absl::FailedPreconditionError(Concat(kLabel, ": of other samples or by another calibrator"));
+  if (!same)
+    return absl::FailedPreconditionError(Concat(kLabel, ": of other samples or by another calibration method"));
   const std::set<std::string> names = RangeNames(fused);
   for (const auto& [name, range] : file.ranges.values) {
     if (!names.contains(name)) {

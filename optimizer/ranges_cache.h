@@ -21,7 +21,7 @@ std::set<std::string> RangeNames(const Graph& graph);
 std::string RangesKey(const Graph& fused, const RangesFile& wanted, const BenchmarkOptions& benchmark);
 
 // The file that was kept under a key. Errors: NOT_FOUND; INVALID_ARGUMENT: it is no ranges.json; FAILED_PRECONDITION:
-// it was made of other samples or by another calibrator than `wanted` says, or is of values that `fused` does not have.
+// it was made of other samples or by another method than `wanted` says, or is of values that `fused` does not have.
 absl::StatusOr<RangesFile> ReadKnownRanges(const std::string& path, const Graph& fused, const RangesFile& wanted);
 
 }  // namespace halftone

@@ -9,7 +9,7 @@
 
 namespace halftone::report {
 
-// For each variant with such nodes a heading, then a line a node: the rule, the node, the fact. What is the same in an
+// For each variant with such nodes a heading, then one line per node: the rule, the node, the reason. What is the same in an
 // earlier variant is not repeated. A report without any says that nothing was left. Ends with a newline.
 std::string ExplainFusion(const v1::Report& report);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Footnotes of the table: what a reader must know before using a variant or believing its speed-up.
+// Footnotes of the table: what a reader must know before using a variant or relying on its speed-up.
 #ifndef HALFTONE_REPORT_FOOTNOTES_H_
 #define HALFTONE_REPORT_FOOTNOTES_H_
 

@@ -77,8 +77,8 @@ std::string SaturationTable(const v1::Variant& variant) {
     name_width = std::max(name_width, node.saturation().size());
     node_width = std::max(node_width, Printable(node.node()).size());
   }
-  std::string text = absl::StrCat("sums of two int8 products in ", PrecisionName(variant.precision()),
-                                  "; CPUs without VNNI need them within -32768 .. 32767:\n");
+  std::string text = absl::StrCat("int16 sums of two u8 x s8 products in ", PrecisionName(variant.precision()),
+                                  "; CPUs without VNNI saturate outside -32768 .. 32767:\n");
   for (const v1::SaturationCheck& node : variant.saturation()) {
     absl::StrAppendFormat(&text, "  %-*s  %-*s  %d .. %d\n", static_cast<int>(name_width), Printable(node.saturation()),
                           static_cast<int>(node_width), Printable(node.node()), node.least(), node.most());

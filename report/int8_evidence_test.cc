@@ -78,7 +78,7 @@ TEST(SaturationTable, OneLinePerLayer) {
   EXPECT_EQ(SaturationTable(v1::Variant()), "");
   const v1::Report report = Parse(kReport);
   const std::string text = SaturationTable(report.variants(1));
-  EXPECT_EQ(text, R"(sums of two int8 products in int8; CPUs without VNNI need them within -32768 .. 32767:
+  EXPECT_EQ(text, R"(int16 sums of two u8 x s8 products in int8; CPUs without VNNI saturate outside -32768 .. 32767:
   safe    conv_1  -1200 .. 30000
   safe    d       0 .. 0
   7 bits  e       -31500 .. 31000

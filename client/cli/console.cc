@@ -18,9 +18,9 @@
 namespace halftone::cli {
 namespace {
 
-bool UseColour() {
-  const char* no_colour = std::getenv("NO_COLOR");
-  return StderrIsTerminal() && (no_colour == nullptr || *no_colour == '\0');
+bool UseColor() {
+  const char* no_color = std::getenv("NO_COLOR");
+  return StderrIsTerminal() && (no_color == nullptr || *no_color == '\0');
 }
 
 }  // namespace
@@ -37,11 +37,11 @@ void Say(absl::string_view line) {
 }
 
 void PrintWarnings(const std::vector<std::string>& warnings) {
-  const bool colour = UseColour();
+  const bool color = UseColor();
   std::set<std::string> said;
   for (const std::string& warning : warnings) {
     if (!said.insert(warning).second) continue;
-    Say(absl::StrCat(colour ? "\x1b[1;33m" : "", "WARNING: ", report::Printable(warning), colour ? "\x1b[0m" : ""));
+    Say(absl::StrCat(color ? "\x1b[1;33m" : "", "WARNING: ", report::Printable(warning), color ? "\x1b[0m" : ""));
   }
 }
 

@@ -17,7 +17,7 @@ absl::Status PrintResult(absl::string_view text);
 // One line to stderr.
 void Say(absl::string_view line);
 
-// "WARNING: ..." on stderr, in colour on a terminal unless NO_COLOR is set. Each once.
+// "WARNING: ..." on stderr, in color on a terminal unless NO_COLOR is set. Each once.
 void PrintWarnings(const std::vector<std::string>& warnings);
 
 // "halftone: error: ..." on stderr, with the reason and, for our bugs, what to do.

@@ -31,7 +31,7 @@ absl::Status Bad(std::string_view label, std::string_view what) {
   return absl::InvalidArgumentError(Concat("'", label, "': ", what));
 }
 
-// The text behind "'key':" in the header's Python dictionary, without leading blanks; empty if the key is not there.
+// The text after "'key':" in the header's Python dictionary, without leading blanks; empty if the key is not there.
 std::string_view After(std::string_view dictionary, std::string_view key) {
   const size_t at = dictionary.find(Concat("'", key, "'"));
   if (at == std::string_view::npos) return {};

@@ -168,7 +168,7 @@ struct Wrong {
 
 TEST(Importer, ErrorsNameTheNode) {
   const Wrong cases[] = {
-      {"agraph (float[2] x) => (float[2] y) { y = Relu(nobody) }", "reads 'nobody'"},
+      {"agraph (float[2] x) => (float[2] y) { y = Relu(missing) }", "reads 'missing'"},
       {"agraph (float[2] x) => (float[2] y) { a = Add(x, b)  b = Relu(a)  y = Neg(b) }", "cycle"},
       {"agraph (float[2] x) => (float[2] z) { y = Relu(x) }", "output 'z' of the graph is made by no node"},
       {"agraph (float[2] x) => (float[2] y) { y = Conv(x) }", "node 'y' (Conv): input 'weights' is missing"},

@@ -10,8 +10,8 @@
 namespace halftone::onnx_format {
 namespace {
 
-// Operators of the file; `what` is computed from x (u8) and its number xd, weights w, wd (s8, a scale a channel), bias
-// bd, and other numbers zd (of z, another scale than x) and sd (of s, the scale of x).
+// Operators of the file; `what` is computed from x (u8) and its number xd, weights w, wd (s8, one scale per channel),
+// bias bd, and other numbers zd (of z, another scale than x) and sd (of s, the scale of x).
 std::string Operators(const std::string& what, bool integer_operators = true) {
   const std::string text = Concat(R"(graph (x: u8[1,2,5,4], z: u8[1,2,5,4], s: u8[1,2,5,4], a: u8[3,2]) {
       zero = const u8[] {0}
@@ -58,7 +58,7 @@ std::string Operators(const std::string& what, bool integer_operators = true) {
   return operators;
 }
 
-TEST(IntegerGroups, PairsStayWhereNobodyAsks) {
+TEST(IntegerGroups, PairsStayWhereNotRequested) {
   EXPECT_EQ(Operators("c = conv(xd, wd, bd) y: u8[1,3,3,2] = quantize_linear(c, 0.3, zero) return y", false),
             "DequantizeLinear DequantizeLinear DequantizeLinear Conv QuantizeLinear");
 }
@@ -109,7 +109,7 @@ TEST(IntegerGroups, KeepsWhatOperatorsCannotSay) {
       // A result that is read as a number, and one that leaves the graph.
       "c = conv(xd, wd) y: u8[1,3,3,2] = quantize_linear(c, 0.3, zero) return y, relu(c)",
       "c = conv(xd, wd) y: u8[1,3,3,2] = quantize_linear(c, 0.3, zero) return y, c",
-      // A scale a row, other types on both sides, a pool of two scales.
+      // One scale per row, other types on both sides, a pool of two scales.
       "m = matmul(ad, rows) y: u8[3,3] = quantize_linear(m, 0.3, mid) return y",
       "c = conv(xd, wd) y: s8[1,3,3,2] = quantize_linear(c, 0.3, 0:s8) return y",
       "m = max_pool(xd) {kernel=[2,2]} y: u8[1,2,4,3] = quantize_linear(m, 0.2, zero) return y",

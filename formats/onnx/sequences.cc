@@ -123,9 +123,9 @@ absl::StatusOr<Sequences::Step> Sequences::OfOptional(const onnx::NodeProto& pro
     if (!is_tensor) return absl::InvalidArgumentError("takes the element of an optional that has none");
     return Step{.node = NodeOf(proto, OpKind::kIdentity, {it->second})};
   }
-  HALFTONE_ASSIGN_OR_RETURN(Tensor answer, Tensor::IntScalar(is_tensor ? 1 : 0).ConvertTo(DataType::kBool));
+  HALFTONE_ASSIGN_OR_RETURN(Tensor has_element, Tensor::IntScalar(is_tensor ? 1 : 0).ConvertTo(DataType::kBool));
   Node node = NodeOf(proto, OpKind::kConstant, {});
-  node.attributes.Set("value", std::move(answer));
+  node.attributes.Set("value", std::move(has_element));
   node.extra.Set(std::string(kConstantNodeMark), true);
   return Step{.node = std::move(node)};
 }

@@ -39,7 +39,7 @@ std::optional<float> TakeNumber(std::string_view& text) {
   return number;
 }
 
-// The numbers of a record, if that is what stands behind its word.
+// The numbers of a record, if only numbers follow its keyword.
 std::optional<std::vector<float>> NumbersOf(const RecordKind& kind, std::string_view rest) {
   std::vector<float> numbers;
   for (int i = 0; i < (kind.min ? 1 : 0) + (kind.max ? 1 : 0); ++i) {

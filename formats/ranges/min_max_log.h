@@ -49,8 +49,8 @@ struct TrimmedRange {
 TrimmedRange Trim(const LoggedNode& node, const LogTrimming& trimming);
 
 // Ranges for the values of the model as it was before quantize_graph. The tools name nodes after those of the model:
-//   OP_eightbit_requant_range              what OP computes; of a convolution or product together with the bias,
-//                                          sum and activation behind it, as far as they have no record of their own
+//   OP_eightbit_requant_range              what OP computes; of a convolution or matmul together with the bias,
+//                                          sum and activation after it, as far as they have no record of their own
 //                                          (that is what Intel's tools fuse)
 //   OP_eightbit_min_INPUT, .._max_INPUT    OP's input from the node INPUT ("__port__N" at the end: its output N)
 // Errors: INVALID_ARGUMENT names `label` and the node that the model does not have or whose name is none of these; the

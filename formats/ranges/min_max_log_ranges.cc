@@ -17,7 +17,7 @@ constexpr std::string_view kMinOf = "_eightbit_min_";
 constexpr std::string_view kMaxOf = "_eightbit_max_";
 constexpr std::string_view kPort = "__port__";
 
-// What a fusion takes behind a convolution or product, in this order, each at most once.
+// What is fused after a convolution or matmul, in this order, each at most once.
 bool IsStage(const Graph& graph, NodeId node, ValueId read, int stage) {
   const OpKind op = graph.op(node);
   const bool add = op == OpKind::kAdd || op == OpKind::kBiasAdd;

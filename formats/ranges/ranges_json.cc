@@ -18,10 +18,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr char kFormat[] = "halftone-ranges";
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 constexpr char kSyntheticWarning[] =
     "These ranges come from random numbers, not from data: real data have others, and a model quantized with these "
-    "may answer wrongly.";
+    "may compute wrong outputs.";
 
 // The shortest decimal that reads back to the same f32, as the f64 that JSON prints with the same digits.
 double Shortest(float number) {
@@ -40,7 +40,7 @@ Json ToJson(const ValueRange& range) {
   Json json;
   json["min"] = Shortest(range.min);
   json["max"] = Shortest(range.max);
-  json["calibrator"] = std::string(CalibratorName(range.calibrator));
+  json["calibration_method"] = std::string(CalibratorName(range.calibrator));
   json["observed_min"] = Shortest(range.observed_min);
   json["observed_max"] = Shortest(range.observed_max);
   json["count"] = range.count;
@@ -141,7 +141,7 @@ class Fields {
     status_ = absl::InvalidArgumentError(field.empty() ? Concat("the file ", what.std())
                                                        : Concat("field '", field, "' ", what.std()));
   }
-  // The first error; else that of a key which nobody asked for.
+  // The first error; else that of a key that is not a field.
   absl::Status Finish() {
     if (!status_.ok()) return status_;
     for (const auto& [key, value] : object_.items()) {
@@ -173,7 +173,7 @@ absl::StatusOr<ValueRange> ReadRange(const Json& json, const std::string& path) 
   ValueRange range;
   range.min = fields.Float("min");
   range.max = fields.Float("max");
-  range.calibrator = fields.CalibratorOf("calibrator");
+  range.calibrator = fields.CalibratorOf("calibration_method");
   range.observed_min = fields.Float("observed_min");
   range.observed_max = fields.Float("observed_max");
   range.count = fields.Count("count");
@@ -203,7 +203,7 @@ absl::StatusOr<RangesFile> Read(const Json& json) {
   file.tool_version = fields.Text("tool_version");
   file.model_sha256 = fields.Digest("model_sha256");
   file.samples_sha256 = fields.Digest("samples_sha256");
-  file.calibrator = fields.CalibratorOf("calibrator");
+  file.calibrator = fields.CalibratorOf("calibration_method");
   const std::string type = fields.Text("type");
   file.integers.type = DataTypeFromName(type).value_or(DataType::kUnknown);
   if (file.integers.type != DataType::kUInt8 && file.integers.type != DataType::kInt8)
@@ -233,7 +233,7 @@ std::string WriteRanges(const RangesFile& file) {
   if (file.ranges.synthetic) json["warning"] = kSyntheticWarning;
   json["model_sha256"] = file.model_sha256;
   json["samples_sha256"] = file.samples_sha256;
-  json["calibrator"] = std::string(CalibratorName(file.calibrator));
+  json["calibration_method"] = std::string(CalibratorName(file.calibrator));
   json["type"] = std::string(DataTypeName(file.integers.type));
   json["symmetric"] = file.integers.symmetric;
   json["narrow"] = file.integers.narrow;

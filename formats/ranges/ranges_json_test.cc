@@ -89,11 +89,11 @@ TEST(RangesJson, ErrorsNameFileAndField) {
   };
   const Row rows[] = {
       {"\"format\": \"halftone-ranges\"", "\"format\": \"other\"", "field 'format' is 'other'"},
-      {"\"version\": 1", "\"version\": 2", "field 'version' is 2; this program reads version 1"},
-      {"\"version\": 1,", "", "field 'version' is missing"},
-      {"\"version\": 1", "\"version\": 1, \"colour\": 3", "field 'colour' is not known"},
-      {"\"calibrator\": \"entropy\"", "\"calibrator\": \"kl\"",
-       "field 'calibrator' is 'kl', must be one of min-max, moving"},
+      {"\"version\": 2", "\"version\": 1", "field 'version' is 1; this program reads version 2"},
+      {"\"version\": 2,", "", "field 'version' is missing"},
+      {"\"version\": 2", "\"version\": 2, \"extra\": 3", "field 'extra' is not known"},
+      {"\"calibration_method\": \"entropy\"", "\"calibration_method\": \"kl\"",
+       "field 'calibration_method' is 'kl', must be one of min-max, moving"},
       {"\"type\": \"s8\"", "\"type\": \"s32\"", "field 'type' is 's32', must be u8 or s8"},
       {"\"symmetric\": true", "\"symmetric\": 1", "field 'symmetric' must be true or false"},
       {"\"samples\": 50", "\"samples\": -1", "field 'samples' must be an integer from 0"},

@@ -59,7 +59,7 @@ constexpr char kModel[] = R"pb(
 
 const Provenance kOurs{.version = "1.2", .policy_sha256 = "00ff", .planner = "placement", .cpu = "a CPU, avx512"};
 
-TEST(GraphDefProvenance, IsAFunctionThatNobodyCallsAndNothingElseChanges) {
+TEST(GraphDefProvenance, IsAnUncalledFunctionAndNothingElseChanges) {
   Graph graph = Imported(kModel);
   const tf::GraphDef before = Parsed(Exported(graph));
   EXPECT_FALSE(before.has_library());
@@ -92,7 +92,7 @@ TEST(GraphDefProvenance, ReadsBackBitForBitInBothForms) {
 }
 
 // A second run replaces what the first wrote; functions of the model stay before it.
-TEST(GraphDefProvenance, StandsBehindFunctionsOfTheModel) {
+TEST(GraphDefProvenance, FollowsFunctionsOfTheModel) {
   Graph graph = Imported(std::string(kModel) + R"pb(library { function { signature { name: "mine" } } })pb");
   GraphEditor edit(graph);
   SetProvenance(edit, kOurs);
@@ -107,7 +107,7 @@ TEST(GraphDefProvenance, StandsBehindFunctionsOfTheModel) {
               ElementsAre(Pair("halftone.version", "2")));
 }
 
-TEST(GraphDefProvenance, SomebodyElsesFunctionOfThatNameStays) {
+TEST(GraphDefProvenance, FunctionOfThatNameInTheModelStays) {
   Graph graph = Imported(std::string(kModel) + R"pb(library {
                                                       function {
                                                         signature { name: "halftone_provenance" }

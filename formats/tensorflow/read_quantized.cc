@@ -96,7 +96,7 @@ absl::StatusOr<bool> ReadRequantize(const RuleInput& input, ConvertedNode& resul
 
 namespace {
 
-// Where a contraction has its inputs, by the words of its name.
+// Where a contraction has its inputs, which its op name tells (QuantizedConv2DWithBiasSumAndReluAndRequantize).
 struct Places {
   int bias = -1, x_low, w_low, out_low = -1, summand = -1;
   explicit Places(const RuleInput& input) {

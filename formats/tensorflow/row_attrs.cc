@@ -188,7 +188,7 @@ absl::Status RowAttrs::SetAttr(const AttrRow& attr) {
       if (attr.required && !attrs_.contains(std::string(attr.name))) Put(attr.name, BoolAttr(attr.tf_default != 0));
       return absl::OkStatus();
     case AttrForm::kByRule:
-      return absl::OkStatus();  // extra, or absent: the default; what the rule says goes over it
+      return absl::OkStatus();  // extra, or absent: the default; the rule's value replaces it
     case AttrForm::kImpliedBool:
     case AttrForm::kImpliedInt:
     case AttrForm::kImpliedFloat:

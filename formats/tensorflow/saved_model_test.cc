@@ -233,8 +233,8 @@ TEST_F(SavedModelTest, SignaturesByName) {
   signature.set_key("only");
   EXPECT_TRUE(Freeze().ok());
   EXPECT_TRUE(Freeze("only").ok());
-  signature.mutable_value()->mutable_outputs(0)->mutable_value()->set_name("nobody:0");
-  ExpectError(Freeze().status(), "nothing computes 'nobody:0'");
+  signature.mutable_value()->mutable_outputs(0)->mutable_value()->set_name("missing:0");
+  ExpectError(Freeze().status(), "nothing computes 'missing:0'");
   signature.mutable_value()->clear_outputs();
   ExpectError(Freeze().status(), "computes nothing");
 }

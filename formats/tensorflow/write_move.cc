@@ -75,12 +75,12 @@ absl::Status WriteFlatten(GraphWriter& out, NodeId id) {
   if (!shape.has_rank() || axis < -shape.rank() || axis > shape.rank()) return Cannot("a flatten of unknown rank");
   const auto middle = shape.dims().begin() + (axis < 0 ? axis + shape.rank() : axis);
   const auto before = Shape(std::vector<Dim>(shape.dims().begin(), middle)).num_elements();
-  const auto behind = Shape(std::vector<Dim>(middle, shape.dims().end())).num_elements();
-  if (!before.has_value() && !behind.has_value()) return Cannot("a flatten with unknown dimensions on both sides");
+  const auto after = Shape(std::vector<Dim>(middle, shape.dims().end())).num_elements();
+  if (!before.has_value() && !after.has_value()) return Cannot("a flatten with unknown dimensions on both sides");
   const Source x = out.Input(id, 0);
   AttrValues attrs = OneType(x.type);
   attrs["Tshape"] = TypeAttr(DataType::kInt32);
-  out.Add("Reshape", out.NameOf(id), id, {x, Int32Const(out, id, "shape", {before.value_or(-1), behind.value_or(-1)})},
+  out.Add("Reshape", out.NameOf(id), id, {x, Int32Const(out, id, "shape", {before.value_or(-1), after.value_or(-1)})},
           std::move(attrs), x.type);
   return absl::OkStatus();
 }

@@ -5,9 +5,9 @@
 //   q, s, z = dynamic_quantize_linear(x)                 QuantizeV2 by the Min and Max of x, with mode MIN_FIRST
 //   dequantize_linear(q, s, z)                           Dequantize with mode MIN_FIRST
 //   matmul_integer_to_float(q, w, s, sw, z, zw, c)       QuantizedMatMulWithBias, and AndRelu where there is one, of
-//                                                        s8; QuantizedMatMul of u8 with a zero point, and what is
-//                                                        left behind it. Sums of 32 bits, which Dequantize with mode
-//                                                        SCALED makes numbers
+//                                                        s8; QuantizedMatMul of u8 with a zero point, followed by
+//                                                        what it does not compute. Dequantize with mode SCALED converts
+//                                                        the s32 sums to f32
 //
 // The steps are those of dynamic_quantize_linear, with 0 as one of them. Where they differ: QuantizeV2 rounds halves
 // away from 0, ours to even; and its range is no narrower than kLeastRange, so that sums and bias fit into 32 bits.
@@ -201,7 +201,7 @@ absl::Status WriteIntegerProduct(GraphWriter& out, NodeId id) {
   Form form{.maker = maker, .weights = *weights, .has_bias = weights->is_signed};
   form.adds = form.has_bias && c.valid() && FitsIntoSums(graph.ConstantTensor(c), weights->scale);
   form.clips = form.has_bias && relu && (form.adds || !c.valid());
-  const bool adds_behind = c.valid() && !form.adds, clips_behind = relu && !form.clips;
+  const bool adds_after = c.valid() && !form.adds, clips_after = relu && !form.clips;
 
   const Source sums = WriteSums(out, id, form);
   const std::string& name = out.NameOf(id);
@@ -209,14 +209,14 @@ absl::Status WriteIntegerProduct(GraphWriter& out, NodeId id) {
   AttrValues attrs;
   attrs["T"] = QuantizedType(DataType::kInt32);
   attrs["mode"] = StringAttr("SCALED");
-  Source y = out.Add("Dequantize", part("/dequantize", !adds_behind && !clips_behind), id,
+  Source y = out.Add("Dequantize", part("/dequantize", !adds_after && !clips_after), id,
                      {sums, {sums.name + ":1", DataType::kFloat32}, {sums.name + ":2", DataType::kFloat32}},
                      std::move(attrs), DataType::kFloat32);
-  if (adds_behind) {
-    y = out.Add("BiasAdd", part("/add", !clips_behind), id, {y, out.Input(id, kBias)}, OneType(DataType::kFloat32),
+  if (adds_after) {
+    y = out.Add("BiasAdd", part("/add", !clips_after), id, {y, out.Input(id, kBias)}, OneType(DataType::kFloat32),
                 DataType::kFloat32);
   }
-  if (clips_behind) out.Add("Relu", name, id, {y}, OneType(DataType::kFloat32), DataType::kFloat32);
+  if (clips_after) out.Add("Relu", name, id, {y}, OneType(DataType::kFloat32), DataType::kFloat32);
   return absl::OkStatus();
 }
 

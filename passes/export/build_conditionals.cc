@@ -20,8 +20,8 @@ namespace {
 
 using enum OpKind;
 
-// The value behind identities.
-ValueId Behind(const Graph& graph, ValueId value) {
+// The value that a chain of identities passes on; `value` itself where there is none.
+ValueId SkipIdentities(const Graph& graph, ValueId value) {
   while (value.valid() && graph.op(value) == kIdentity) value = graph.input(graph.producer(value), 0);
   return value;
 }
@@ -31,7 +31,9 @@ bool HasBackEdge(const Graph& graph, const Node& merge) {
                      [&](ValueId v) { return v.valid() && graph.op(v) == kNextIteration; });
 }
 
-bool IsLoopSwitch(const Graph& graph, NodeId id) { return graph.op(Behind(graph, graph.input(id, 1))) == kLoopCond; }
+bool IsLoopSwitch(const Graph& graph, NodeId id) {
+  return graph.op(SkipIdentities(graph, graph.input(id, 1))) == kLoopCond;
+}
 
 // What a walk back from one input of a merge meets.
 struct Side {
@@ -60,7 +62,7 @@ Side WalkBack(const Graph& graph, ValueId from) {
     }
     if (node.op == kSwitch) {
       if (IsLoopSwitch(graph, producer)) continue;
-      const ValueId predicate = Behind(graph, node.inputs[1]);
+      const ValueId predicate = SkipIdentities(graph, node.inputs[1]);
       const int port = graph.value(value).port;
       const auto [it, added] = side.ports.emplace(predicate, port);
       if (!added && it->second != port) it->second = -1;
@@ -148,7 +150,7 @@ void PinConstantBranches(GraphEditor& edit) {
       for (const NodeId constant : side.constants) {
         for (const NodeId control : graph.node(constant).control_inputs) {
           if (!graph.output(control).valid()) continue;
-          const ValueId value = Behind(graph, graph.output(control));
+          const ValueId value = SkipIdentities(graph, graph.output(control));
           if (graph.op(value) == kSwitch && !IsLoopSwitch(graph, graph.producer(value))) pivot = value;
         }
       }

@@ -2,9 +2,9 @@
 // The projections of queries, keys and values of one x, their scaled dot product attention over heads, and the heads
 // joined again  =>  attention(x, weights side by side, biases side by side, _, _, mask) {num_heads}
 //
-// For ONNX Runtime's dialect, which says it as Attention: one product in the place of three. Legal in f32 where the
-// attention could be a MultiHeadAttention, all three products read x and constant matrices, and nobody reads what is
-// between. Without biases it has zeros. Exact but for the order of sums.
+// For ONNX Runtime's dialect, which has it as Attention: one matmul instead of three. Legal in f32 where the
+// attention could be a MultiHeadAttention, all three matmuls read x and constant matrices, and the values between
+// have no other consumers. Without biases it has zeros. Exact but for the order of sums.
 
 #include <algorithm>
 #include <array>

@@ -25,7 +25,7 @@ bool HasKnownShape(const Graph& g, ValueId value, const Shape& shape) {
   return true;
 }
 
-// x + bias in a sum that nobody else reads: x and bias.
+// x + bias in a sum without other consumers: x and bias.
 std::optional<std::pair<ValueId, ValueId>> BiasOf(const Graph& g, ValueId sum, const Shape& shape) {
   const NodeId add = g.producer(sum);
   if (g.op(add) != OpKind::kAdd || g.uses(sum).size() != 1 || g.IsOutput(sum) || g.IsCaptured(sum)) return std::nullopt;

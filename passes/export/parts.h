@@ -26,7 +26,7 @@ class Parts {
   ValueId Apply(OpKind op, std::vector<ValueId> inputs, ValueSpec like, Attributes attributes = {});
   // `node` of several outputs; gets its name, device and origin.
   NodeId AddNode(Node node, std::vector<ValueSpec> outputs);
-  // The activation that is fused into the whole, behind x; x itself where there is none.
+  // Applies the activation that is fused into the whole to x; x itself where there is none.
   ValueId Activate(ValueId x);
   // `y`, a part, takes the place of the whole, its name included.
   void Finish(ValueId y) { edit_.ReplaceNode(whole_, edit_.graph().producer(y)); }

@@ -14,7 +14,7 @@
 namespace halftone {
 namespace {
 
-// Writes a formula behind the input of one node.
+// Writes a formula of the input of one node.
 class Formula {
  public:
   Formula(GraphEditor& edit, NodeId node)

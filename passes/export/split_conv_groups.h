@@ -11,7 +11,7 @@ namespace halftone {
 
 //   conv(x, w) {group=n}  =>  GraphDef  concat(conv(x_0, w_0), conv(x_1, w_1), ..)  with  x_0, x_1, .. = split(x)
 // as fuse-grouped-conv reads it, of weights [.., I / n, O] that are constant, groups of several channels: those of one
-// are a depthwise convolution. The bias is split as the weights are; residual and activation come behind the concat.
+// are a depthwise convolution. The bias is split as the weights are; residual and activation follow the concat.
 // The last part keeps the name. Bit-exact in f32.
 class SplitConvGroups final : public Pass {
  public:

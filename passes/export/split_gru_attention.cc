@@ -172,7 +172,7 @@ class Writer {
     return Rows(OpKind::kAdd, {candidate, back}, n);
   }
 
-  // Output i, if somebody reads it, by what `make` makes.
+  // Replaces output i, if it exists, by what `make` makes.
   template <typename Make>
   void Replace(int i, Make make) {
     const Graph& g = edit_.graph();

@@ -11,7 +11,7 @@ namespace halftone {
 
 //   instance_norm(x, scale, offset)  =>  GraphDef  x * k + (offset - mean * k)
 // with k = rsqrt(variance + epsilon) * scale and the moments over the spatial dimensions, as TensorFlow's
-// batch_normalization writes it and the fusion reads it; the activation behind it. Of NCHW the parameters become
+// batch_normalization writes it and the fusion reads it; the activation follows. Of NCHW the parameters become
 // columns, which needs them to be constant or of one known size. ONNX has the op. The last part keeps the name. Rounds
 // in another order.
 class SplitInstanceNorm final : public Pass {

@@ -78,7 +78,7 @@ void MultiplyAsNumbers(GraphEditor& edit, NodeId id) {
 }
 
 // The shape of x with `columns` in the place of its last dimension.
-ValueId ShapeBehind(Parts& parts, const Graph& g, ValueId x, int64_t columns) {
+ValueId ShapeWithColumns(Parts& parts, const Graph& g, ValueId x, int64_t columns) {
   const Shape& shape = g.shape(x);
   std::vector<int64_t> dims;
   for (int i = 0; i + 1 < shape.rank(); ++i) dims.push_back(shape.dim(i).known() ? shape.dim(i).value : -1);
@@ -134,7 +134,7 @@ void MultiplyMatrices(GraphEditor& edit, NodeId id, std::map<NodeId, NodeId>& ma
   }
   ValueId y = g.output(parts.AddNode(std::move(product), {{DataType::kFloat32, rows, ""}}));
   if (!is_matrix) {
-    const ValueId shape = ShapeBehind(parts, g, x, columns);
+    const ValueId shape = ShapeWithColumns(parts, g, x, columns);
     Attributes literal;  // a computed dimension of 0 is 0
     if (!g.IsConstant(shape)) literal.Set("allowzero", true);
     const ValueSpec result{DataType::kFloat32, g.shape(g.output(id)), ""};

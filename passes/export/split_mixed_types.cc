@@ -136,7 +136,7 @@ class Splitter {
   }
 
   // A conv or matmul of a narrow type with a result of f32: parts up to the first one that is not of that type stay,
-  // the others are nodes of f32 behind the cast.
+  // the others are nodes of f32 after the cast.
   absl::Status SplitAddends(NodeId id, DataType narrow) {
     const bool conv = g_.op(id) == OpKind::kConv;
     const ValueId bias = g_.input(id, kBiasInput), residual = g_.input(id, kResidualInput);
@@ -176,7 +176,7 @@ class Splitter {
     return absl::OkStatus();
   }
 
-  // The bias of `id` behind the cast `y`.
+  // Adds the bias of `id` after the cast `y`.
   absl::StatusOr<ValueId> AddBias(NodeId id, ValueId y, const ValueSpec& result, Parts& parts) {
     const bool conv = g_.op(id) == OpKind::kConv;
     const std::string layout = conv ? g_.node(id).attributes.String("layout", "NCHW") : "NHWC";

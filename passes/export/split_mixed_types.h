@@ -10,14 +10,14 @@
 
 namespace halftone {
 
-// product(x, w, b, r) {math_mode="bf16"}  =>  product(cast(x), cast(w), b, r), which is mixed:
-// product(x, w, b, r) {activation} -> T   =>  what has x's type, with a result of it; cast to T; the rest in T
-// op(x, ..) -> T                          =>  cast(op(x, ..)) to T
+// matmul(x, w, b, r) {math_mode="bf16"}  =>  matmul(cast(x), cast(w), b, r), which is mixed:
+// matmul(x, w, b, r) {activation} -> T   =>  what has x's type, with a result of it; cast to T; the other parts in T
+// op(x, ..) -> T                         =>  cast(op(x, ..)) to T
 //
-// A product of f32 computes everything in f32; one whose result has x's type, everything in that. Constants are
+// The first two also of convolutions. One of f32 computes everything in f32; one whose result has x's type, everything in that. Constants are
 // converted instead of cast; a cast is shared by all that read the value in that type. The last part keeps the name.
-// What the dialect says as one op stays one (_ITEXAccMatMul), with bias and residual in the result's type. Answers move
-// by a rounding: a sum of f32 behind a product of bf16 leaves that product in bf16.
+// What the dialect says as one op stays one (_ITEXAccMatMul), with bias and residual in the result's type. Outputs
+// change by a rounding: before an addition in f32, the result of a bf16 matmul is rounded to bf16.
 class SplitMixedTypes final : public Pass {
  public:
   explicit SplitMixedTypes(const FileDialect& file) : file_(file) {}

@@ -10,8 +10,8 @@
 namespace halftone {
 
 //   scaled_dot_product_attention(q, k, v, mask) {scale=s}  =>  matmul(softmax(matmul(q, k^T, _, mask) {scale=s}), v)
-// k^T is a transpose in ONNX and the second operand's own transposition in a GraphDef. SplitFused, behind this, splits
-// the scale and the mask off where they must be. The last product keeps the name. Rounds in another order. UNIMPLEMENTED: no scale is given and q's last dimension is not known; k's rank is not known.
+// k^T is a transpose in ONNX and the second operand's own transposition in a GraphDef. SplitFused, which runs later, splits
+// the scale and the mask off where they must be. The last matmul keeps the name. Rounds in another order. UNIMPLEMENTED: no scale is given and q's last dimension is not known; k's rank is not known.
 class SplitScaledAttention final : public Pass {
  public:
   explicit SplitScaledAttention(const FileDialect& file) : file_(file) {}

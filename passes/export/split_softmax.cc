@@ -12,7 +12,7 @@
 namespace halftone {
 namespace {
 
-// op(x, operand) in front of the softmax.
+// op(x, operand), to be inserted before the softmax.
 ValueId Before(GraphEditor& edit, NodeId softmax, OpKind op, ValueId x, ValueId operand) {
   const Graph& g = edit.graph();
   Node node;

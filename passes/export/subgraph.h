@@ -28,7 +28,7 @@ class NestedInputs {
   std::map<ValueId, int> numbers_;
 };
 
-// Nodes that depend on these values; the walk ends behind nodes for which `is_end` holds.
+// Nodes that depend on these values; the walk ends after nodes for which `is_end` holds.
 std::set<NodeId> DependentNodes(const Graph& graph, const std::vector<ValueId>& values, bool (*is_end)(const Node&));
 
 // Writes one nested graph. Nodes in `inside` are copied, constants too; whatever else is needed becomes an input.

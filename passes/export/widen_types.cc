@@ -74,7 +74,7 @@ class Widener final : public TypeChanges {
  private:
   bool IsWide(NodeId id) const { return wide_.contains(id); }
 
-  // Nodes that share a value below f32 with this one; a constant is nobody's bridge.
+  // Nodes that share a value below f32 with this one; a constant connects no nodes.
   std::vector<NodeId> Neighbours(NodeId id) const {
     std::vector<NodeId> result;
     const Node& node = g_.node(id);
@@ -119,7 +119,7 @@ class Widener final : public TypeChanges {
     return before;
   }
 
-  // A constant stays as small as it is where the file may have a cast behind it.
+  // A constant stays as small as it is where the file may have a cast after it.
   absl::StatusOr<ValueId> MakeConverted(ValueId value, DataType type) override {
     const NodeId cast = AddCast(value, type);
     if (!g_.IsConstant(value) || refusal_(cast).empty()) return g_.output(cast);

@@ -15,7 +15,7 @@ namespace halftone {
 // stands where such a value meets one of another type:
 //   celu(x: bf16)  =>  cast(celu(cast(x): f32)): bf16
 // Two that meet keep f32 between them: nothing is rounded that the plan had rounded there. A constant stays as small as
-// it is, with a cast behind it, so that a runtime without any bf16 computes in f32 with weights rounded to bf16; where
+// it is, followed by a cast, so that a runtime without any bf16 computes in f32 with weights rounded to bf16; where
 // the file can hold no such cast either, the constant itself becomes f32 (of the rounded values).
 //
 // A group of nodes that the rules allow, but that only touches refused ones and multiplies no matrices, is f32 too: it

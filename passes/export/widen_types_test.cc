@@ -26,7 +26,7 @@ Graph Parse(std::string_view text) {
   return graph.ok() ? *std::move(graph) : Graph();
 }
 
-// "celu:f32" of every node that is no input, each behind what it reads; "celu:f32 y" where its value is the output y.
+// "celu:f32" of every node that is no input, each after what it reads; "celu:f32 y" where its value is the output y.
 std::string Nodes(const Graph& graph) {
   std::string text;
   for (const NodeId id : graph.TopologicalOrder()) {
@@ -63,7 +63,7 @@ FileTypes Nothing() {
 
 class WidenTypesTest : public ::testing::Test {
  protected:
-  // The graph after the pass: legal, with the same inputs and outputs, and answers within bf16's rounding.
+  // The graph after the pass: legal, with the same inputs and outputs, and outputs within bf16's rounding.
   std::string Widened(std::string_view text, FileTypes types) {
     const Graph before = Parse(text);
     Graph after = before;
@@ -128,7 +128,7 @@ TEST_F(WidenTypesTest, OutputsKeepTypeAndName) {
 }
 
 // What a runtime without any bf16 gets: weights of half the size, f32 between all nodes, no cast of an activation.
-TEST_F(WidenTypesTest, ConstantsStaySmallWithACastBehind) {
+TEST_F(WidenTypesTest, ConstantsStaySmallBeforeACast) {
   EXPECT_EQ(Widened(R"(graph (x: f32[2,3]) {
                          w = const bf16[3,3]   a: bf16[2,3] = cast(x)   b = matmul(a, w)   c = relu(b)   d = matmul(c, w)
                          e = reshape(d, [-1])   y: f32[6] = cast(e)   return y })",
@@ -148,7 +148,7 @@ TEST_F(WidenTypesTest, ConstantsBecomeF32WhereThereIsNoCast) {
       "const:f32, matmul:f32 y");
 }
 
-// relu, between two refused nodes, would be two casts and nothing won; with a matmul behind, it is worth one.
+// relu, between two refused nodes, would be two casts and nothing won; before a matmul, it is worth one.
 TEST_F(WidenTypesTest, WhatIsOnlyBetweenRefusedNodesIsF32Too) {
   EXPECT_EQ(Widened("graph (x: f32[3,3]) { a: bf16[3,3] = cast(x)  b = celu(a)  c = relu(b)  d = abs(c)  e = celu(d)  "
                     "y: f32[3,3] = cast(e)  return y }",

@@ -26,7 +26,7 @@ std::optional<Deviation> ReadSum(const Graph& g, ValueId value) {
   return Deviation{sum->x, sum->number, kNoValue, {sum->node}};
 }
 
-std::optional<Deviation> Behind(NodeId node, std::optional<Deviation> inner) {
+std::optional<Deviation> Prepended(NodeId node, std::optional<Deviation> inner) {
   if (inner.has_value()) inner->nodes.insert(inner->nodes.begin(), node);
   return inner;
 }
@@ -34,13 +34,13 @@ std::optional<Deviation> Behind(NodeId node, std::optional<Deviation> inner) {
 std::optional<Deviation> ReadInverse(const Graph& g, ValueId value) {
   const NodeId node = g.producer(value);
   const auto [a, b] = g.inputs<2>(node);
-  if (g.op(node) == OpKind::kRsqrt && a.valid()) return Behind(node, ReadSum(g, a));
-  if (g.op(node) == OpKind::kReciprocal && a.valid()) return Behind(node, ReadRoot(g, a));
+  if (g.op(node) == OpKind::kRsqrt && a.valid()) return Prepended(node, ReadSum(g, a));
+  if (g.op(node) == OpKind::kReciprocal && a.valid()) return Prepended(node, ReadRoot(g, a));
   if (g.op(node) == OpKind::kDiv && a.valid() && b.valid() && g.ConstantScalar(a) == 1.0 &&
       g.shape(b) == g.shape(value))
-    return Behind(node, ReadRoot(g, b));
+    return Prepended(node, ReadRoot(g, b));
   const std::optional<WithNumber> power = PowerOf(g, value, -0.5);
-  return power.has_value() ? Behind(node, ReadSum(g, power->x)) : std::nullopt;
+  return power.has_value() ? Prepended(node, ReadSum(g, power->x)) : std::nullopt;
 }
 
 // The axes of a mean with kept dimensions, ascending; empty if it is a different op or the axes are unknown.
@@ -91,9 +91,9 @@ bool IsFilledWith(const Graph& g, ValueId value, double number) {
 
 std::optional<Deviation> ReadRoot(const Graph& g, ValueId value) {
   const NodeId node = g.producer(value);
-  if (g.op(node) == OpKind::kSqrt) return Behind(node, ReadSum(g, g.input(node, 0)));
+  if (g.op(node) == OpKind::kSqrt) return Prepended(node, ReadSum(g, g.input(node, 0)));
   const std::optional<WithNumber> power = PowerOf(g, value, 0.5);
-  return power.has_value() ? Behind(node, ReadSum(g, power->x)) : std::nullopt;
+  return power.has_value() ? Prepended(node, ReadSum(g, power->x)) : std::nullopt;
 }
 
 std::optional<Deviation> ReadScaledInverse(const Graph& g, ValueId value) {
@@ -105,7 +105,7 @@ std::optional<Deviation> ReadScaledInverse(const Graph& g, ValueId value) {
     if (!factor.valid() || !scale.valid()) continue;
     if (auto inverse = ReadInverse(g, factor)) {
       inverse->scale = scale;
-      return Behind(mul, std::move(inverse));
+      return Prepended(mul, std::move(inverse));
     }
   }
   return std::nullopt;

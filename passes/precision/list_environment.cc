@@ -45,9 +45,9 @@ std::optional<std::string> FromProcess(const std::string& name) {
 
 }  // namespace
 
-ListEdits ListEditsFromEnvironment(const VariableLookup& lookup, ListsVariant variant) {
+ListEdits ListEditsFromEnvironment(const VariableLookup& lookup, ListsVersion version) {
   ListEdits edits;
-  const bool itex = variant == ListsVariant::kItex;
+  const bool itex = version == ListsVersion::kItex;
   for (const Variable& variable : kVariables) {
     if (variable.legacy && itex) continue;
     const std::string prefix = Concat(itex ? kItex : kTensorFlow, variable.name);
@@ -61,7 +61,7 @@ ListEdits ListEditsFromEnvironment(const VariableLookup& lookup, ListsVariant va
   return edits;
 }
 
-ListEdits ListEditsFromEnvironment(ListsVariant variant) { return ListEditsFromEnvironment(FromProcess, variant); }
+ListEdits ListEditsFromEnvironment(ListsVersion version) { return ListEditsFromEnvironment(FromProcess, version); }
 
 std::string LevelFromEnvironment(const VariableLookup& lookup) {
   return absl::AsciiStrToUpper(lookup(Concat(kTensorFlow, "LEVEL")).value_or(""));

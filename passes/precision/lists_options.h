@@ -16,17 +16,17 @@
 namespace halftone {
 
 // Where the lists come from.
-enum class ListsVariant : uint8_t {
+enum class ListsVersion : uint8_t {
   kTensorFlow,    // the newest
   kTensorFlow24,  // TensorFlow 2.4: Mean and Sum denied, fewer ops
   kItex,          // Intel's extension: plans the fused graph, whose fused ops are on its lists
 };
 
 // "tensorflow", "tensorflow-2.4", "itex".
-std::string_view ListsVariantName(ListsVariant variant);
-std::optional<ListsVariant> ListsVariantFromName(std::string_view name);
+std::string_view ListsVersionName(ListsVersion version);
+std::optional<ListsVersion> ListsVersionFromName(std::string_view name);
 // Whether the fused graph is planned; otherwise the imported graph is.
-inline bool PlansFusedGraph(ListsVariant variant) { return variant == ListsVariant::kItex; }
+inline bool PlansFusedGraph(ListsVersion version) { return version == ListsVersion::kItex; }
 
 // Names of TensorFlow ops to put on a list or take off it.
 struct ListEdit {
@@ -45,7 +45,7 @@ struct PlannerOptions {
   // and constants with names are nodes, and outputs have the names of their nodes. nullptr: the graph was not imported
   // from TensorFlow.
   const FileDialect* imported_from = nullptr;
-  // For a variant that plans the fused graph: the dialect whose fused ops are on its lists.
+  // For a version that plans the fused graph: the dialect whose fused ops are on its lists.
   const FileDialect* fused_as = nullptr;
   // Nodes that produce outputs of the graph are not processed. Default: true if outputs have the names of their nodes
   // (imported_from); otherwise a cast can take over the name of the output.
@@ -54,7 +54,7 @@ struct PlannerOptions {
   // rounded. Default: true for Intel's extension, which always does this, else false. (TensorFlow added it in a later
   // version.)
   std::optional<bool> mark_infer_after_allow;
-  ListsVariant lists_variant = ListsVariant::kTensorFlow;
+  ListsVersion lists_version = ListsVersion::kTensorFlow;
   // TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_LEVEL: "TREAT_INFER_AS_DENY" (newest lists only), or "". A level that
   // TensorFlow has only for GPUs, or refuses on CPUs, gives a warning and changes nothing.
   std::string level;
@@ -66,8 +66,8 @@ struct PlannerOptions {
 // older names WHITELIST, GRAYLIST and BLACKLIST. Intel's: ITEX_AUTO_MIXED_PRECISION_{ALLOWLIST,...}_{ADD,REMOVE}.
 // `lookup` is getenv, or a fake in tests.
 using VariableLookup = std::function<std::optional<std::string>(const std::string&)>;
-ListEdits ListEditsFromEnvironment(const VariableLookup& lookup, ListsVariant variant = ListsVariant::kTensorFlow);
-ListEdits ListEditsFromEnvironment(ListsVariant variant = ListsVariant::kTensorFlow);
+ListEdits ListEditsFromEnvironment(const VariableLookup& lookup, ListsVersion version = ListsVersion::kTensorFlow);
+ListEdits ListEditsFromEnvironment(ListsVersion version = ListsVersion::kTensorFlow);
 // The value of PlannerOptions::level.
 std::string LevelFromEnvironment(const VariableLookup& lookup);
 

@@ -277,7 +277,7 @@ std::string PlanSummary::ToString() const {
 }
 
 absl::StatusOr<ListsPlan> PlanByLists(const Graph& graph, const PlannerOptions& options) {
-  const bool fused = PlansFusedGraph(options.lists_variant);
+  const bool fused = PlansFusedGraph(options.lists_version);
   const bool as_spelled = graph.source() != nullptr && options.imported_from != nullptr && !fused;
   const TopologyOptions topology_options = {
       .target = options.target_type,

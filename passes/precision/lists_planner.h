@@ -44,7 +44,7 @@ struct ListsPlan {
   std::vector<TypeAttributeDecision> attributes;
 };
 
-// Pure: the same arguments give the same plan. REQUIRES: for a variant that plans the fused graph (PlansFusedGraph),
+// Pure: the same arguments give the same plan. REQUIRES: for a version that plans the fused graph (PlansFusedGraph),
 // that `graph` is it.
 absl::StatusOr<ListsPlan> PlanByLists(const Graph& graph, const PlannerOptions& options = {});
 

@@ -236,10 +236,10 @@ TEST(ListsPlanner, IntelsListsHaveFusedOpsAndMarkWhatFollows) {
   static constexpr FileDialect kItex = {.fused_op = [](const Graph& g, NodeId node) -> std::string_view {
     return g.node(node).attributes.has("activation") ? "_ITEXFusedConv2D" : "";
   }};
-  const Planned p(text, {.fused_as = &kItex, .lists_variant = ListsVariant::kItex});
+  const Planned p(text, {.fused_as = &kItex, .lists_version = ListsVersion::kItex});
   EXPECT_EQ(p.Of("a").reason, "allow list: _ITEXFusedConv2D");
   EXPECT_EQ(p.Of("b").step, "infer-after");
-  const Planned q(text, {.fused_as = &kItex, .mark_infer_after_allow = false, .lists_variant = ListsVariant::kItex});
+  const Planned q(text, {.fused_as = &kItex, .mark_infer_after_allow = false, .lists_version = ListsVersion::kItex});
   EXPECT_EQ(q.Marked(), "a");
 }
 

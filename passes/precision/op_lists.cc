@@ -48,7 +48,7 @@ constexpr bool EveryOpIsThereOnce() {
 }
 static_assert(EveryOpIsThereOnce(), "an op is on two lists");
 
-constexpr std::string_view kVariants[] = {"tensorflow", "tensorflow-2.4", "itex"};
+constexpr std::string_view kVersions[] = {"tensorflow", "tensorflow-2.4", "itex"};
 
 struct NamedEdit {
   ListKind list;
@@ -61,21 +61,21 @@ bool Contains(const std::vector<std::string>& names, const std::string& name) {
 
 }  // namespace
 
-std::string_view ListsVariantName(ListsVariant variant) { return kVariants[static_cast<int>(variant)]; }
+std::string_view ListsVersionName(ListsVersion version) { return kVersions[static_cast<int>(version)]; }
 
-std::optional<ListsVariant> ListsVariantFromName(std::string_view name) {
-  const auto it = std::find(std::begin(kVariants), std::end(kVariants), name);
-  if (it == std::end(kVariants)) return std::nullopt;
-  return static_cast<ListsVariant>(it - std::begin(kVariants));
+std::optional<ListsVersion> ListsVersionFromName(std::string_view name) {
+  const auto it = std::find(std::begin(kVersions), std::end(kVersions), name);
+  if (it == std::end(kVersions)) return std::nullopt;
+  return static_cast<ListsVersion>(it - std::begin(kVersions));
 }
 
-ListKind OpListRow::Of(ListsVariant variant) const {
-  switch (variant) {
-    case ListsVariant::kTensorFlow:
+ListKind OpListRow::Of(ListsVersion version) const {
+  switch (version) {
+    case ListsVersion::kTensorFlow:
       return tensorflow;
-    case ListsVariant::kTensorFlow24:
+    case ListsVersion::kTensorFlow24:
       return tensorflow_2_4;
-    case ListsVariant::kItex:
+    case ListsVersion::kItex:
       return itex;
   }
   return kNone;
@@ -106,7 +106,7 @@ std::string_view ListKindName(ListKind list) {
 
 OpLists::OpLists(const PlannerOptions& options, bool with_own, std::vector<std::string>& warnings) {
   for (const OpListRow& row : kRows) {
-    const ListKind list = row.Of(options.lists_variant);
+    const ListKind list = row.Of(options.lists_version);
     if (list != kNone && (with_own || !row.own)) list_of_[std::string(row.op)] = list;
   }
   for (const ListEdits& one : options.edits) Apply(one, warnings);
@@ -116,7 +116,7 @@ OpLists::OpLists(const PlannerOptions& options, bool with_own, std::vector<std::
 void OpLists::ApplyLevel(const PlannerOptions& options, std::vector<std::string>& warnings) {
   const std::string level = absl::AsciiStrToUpper(options.level);  // as TensorFlow reads it
   if (level.empty()) return;
-  if (level == "TREAT_INFER_AS_DENY" && options.lists_variant == ListsVariant::kTensorFlow) {
+  if (level == "TREAT_INFER_AS_DENY" && options.lists_version == ListsVersion::kTensorFlow) {
     for (auto& [op, list] : list_of_) {
       if (list == kInfer) list = kDeny;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lists of TensorFlow's auto_mixed_precision for bfloat16 on CPUs, as data in three variants, and their edits by
+// The lists of TensorFlow's auto_mixed_precision for bfloat16 on CPUs, as data in three versions, and their edits by
 // users.
 #ifndef HALFTONE_PASSES_PRECISION_OP_LISTS_H_
 #define HALFTONE_PASSES_PRECISION_OP_LISTS_H_
@@ -18,7 +18,7 @@
 
 namespace halftone {
 
-// One op that is on a list of some variant.
+// One op that is on a list of some version.
 struct OpListRow {
   std::string_view op;
   ListKind tensorflow;      // newest
@@ -26,16 +26,16 @@ struct OpListRow {
   ListKind itex;            // Intel's extension, CPU
   std::string_view reason;
   bool own = false;  // our name for an op that TensorFlow does not have; not used for GraphDefs as spelled
-  ListKind Of(ListsVariant variant) const;
+  ListKind Of(ListsVersion version) const;
 };
 std::span<const OpListRow> OpListRows();
-// nullptr if the op is on no list of any variant.
+// nullptr if the op is on no list of any version.
 const OpListRow* FindOpListRow(std::string_view op);
 
 // "allow", "infer", "deny", "clear"; "" for kNone.
 std::string_view ListKindName(ListKind list);
 
-// The lists of one variant after the level's change and the users' edits. Immutable, thread-safe.
+// The lists of one version after the level's change and the users' edits. Immutable, thread-safe.
 class OpLists {
  public:
   // For each ListEdits: first removes ops, then adds ops. An op that one list both adds and removes is removed, as in

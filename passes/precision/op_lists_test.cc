@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lists of all variants, users' edits of them, the environment.
+// The lists of all versions, users' edits of them, the environment.
 
 #include "passes/precision/op_lists.h"
 
@@ -53,28 +53,28 @@ TEST(OpLists, OddEditsAreWarnings) {
                                     HasSubstr("'Tanh' is both added")));
 }
 
-// How many ops a variant has on each list.
-std::map<ListKind, int> Counts(ListsVariant variant) {
+// How many ops a version has on each list.
+std::map<ListKind, int> Counts(ListsVersion version) {
   std::map<ListKind, int> counts;
   for (const OpListRow& row : OpListRows()) {
-    if (!row.own && row.Of(variant) != ListKind::kNone) ++counts[row.Of(variant)];
+    if (!row.own && row.Of(version) != ListKind::kNone) ++counts[row.Of(version)];
   }
   return counts;
 }
 
 TEST(OpLists, CountsAreThoseOfTensorFlow) {
-  EXPECT_THAT(Counts(ListsVariant::kTensorFlow),
+  EXPECT_THAT(Counts(ListsVersion::kTensorFlow),
               UnorderedElementsAre(Pair(ListKind::kAllow, 14), Pair(ListKind::kInfer, 48), Pair(ListKind::kDeny, 7),
                                    Pair(ListKind::kClear, 96 + 15)));
-  EXPECT_THAT(Counts(ListsVariant::kTensorFlow24),
+  EXPECT_THAT(Counts(ListsVersion::kTensorFlow24),
               UnorderedElementsAre(Pair(ListKind::kAllow, 13), Pair(ListKind::kInfer, 40), Pair(ListKind::kDeny, 9),
                                    Pair(ListKind::kClear, 91 + 15)));
 }
 
 TEST(OpLists, VariantsDifferWhereTheirSourcesDo) {
   const OpLists newest = Lists({});
-  const OpLists older = Lists({.lists_variant = ListsVariant::kTensorFlow24});
-  const OpLists itex = Lists({.lists_variant = ListsVariant::kItex});
+  const OpLists older = Lists({.lists_version = ListsVersion::kTensorFlow24});
+  const OpLists itex = Lists({.lists_version = ListsVersion::kItex});
   EXPECT_EQ(newest.ListOf("Mean"), ListKind::kInfer);
   EXPECT_EQ(older.ListOf("Mean"), ListKind::kDeny);
   EXPECT_EQ(itex.ListOf("Mean"), ListKind::kDeny);
@@ -90,7 +90,7 @@ TEST(OpLists, VariantsDifferWhereTheirSourcesDo) {
 }
 
 TEST(OpLists, WhatAMissingCommaKeepsOffIntelsListIsOnItAndSaysSo) {
-  const OpLists itex = Lists({.lists_variant = ListsVariant::kItex});
+  const OpLists itex = Lists({.lists_version = ListsVersion::kItex});
   for (const char* op : {"_ITEXPadWithDepthwiseConv2dNative", "_ITEXPadWithFusedConv2D"}) {
     EXPECT_EQ(itex.ListOf(op), ListKind::kAllow) << op;
     EXPECT_THAT(std::string(FindOpListRow(op)->reason), HasSubstr("missing comma"));
@@ -120,7 +120,7 @@ TEST(OpLists, OtherLevelsAreWarnings) {
     EXPECT_THAT(warnings, ElementsAre(AllOf(HasSubstr(level), HasSubstr(why)))) << level;
   }
   std::vector<std::string> warnings;
-  Lists({.lists_variant = ListsVariant::kItex, .level = "TREAT_INFER_AS_DENY"}, &warnings);
+  Lists({.lists_version = ListsVersion::kItex, .level = "TREAT_INFER_AS_DENY"}, &warnings);
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("these lists do not support it")));
 }
 
@@ -158,7 +158,7 @@ TEST(OpLists, IntelsEnvironmentHasNamesOfItsOwnAndNoOldOnes) {
   const ListEdits edits = ListEditsFromEnvironment(In({{"ITEX_AUTO_MIXED_PRECISION_DENYLIST_ADD", "Softmax"},
                                                        {"ITEX_AUTO_MIXED_PRECISION_BLACKLIST_ADD", "Tanh"},
                                                        {"TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_DENYLIST_ADD", "Relu"}}),
-                                                   ListsVariant::kItex);
+                                                   ListsVersion::kItex);
   EXPECT_THAT(edits.deny.add, ElementsAre("Softmax"));
 }
 
@@ -168,14 +168,14 @@ TEST(OpLists, LevelOfTheEnvironmentInCapitals) {
   EXPECT_EQ(LevelFromEnvironment(In({})), "");
 }
 
-TEST(OpLists, VariantNames) {
+TEST(OpLists, VersionNames) {
   for (const char* name : {"tensorflow", "tensorflow-2.4", "itex"}) {
-    ASSERT_TRUE(ListsVariantFromName(name).has_value()) << name;
-    EXPECT_EQ(ListsVariantName(*ListsVariantFromName(name)), name);
+    ASSERT_TRUE(ListsVersionFromName(name).has_value()) << name;
+    EXPECT_EQ(ListsVersionName(*ListsVersionFromName(name)), name);
   }
-  EXPECT_FALSE(ListsVariantFromName("caffe").has_value());
-  EXPECT_TRUE(PlansFusedGraph(ListsVariant::kItex));
-  EXPECT_FALSE(PlansFusedGraph(ListsVariant::kTensorFlow24));
+  EXPECT_FALSE(ListsVersionFromName("caffe").has_value());
+  EXPECT_TRUE(PlansFusedGraph(ListsVersion::kItex));
+  EXPECT_FALSE(PlansFusedGraph(ListsVersion::kTensorFlow24));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 //
 // coverage: the share of the windows whose tap t lies inside of the image, for zeros of the padding add no error.
 // After M. Nagel et al., "Data-Free Quantization Through Weight Equalization and Bias Correction" (ICCV 2019), 4.2;
-// E[x] is what calibration saw, not a guess from a batch norm. The mean of the result is corrected in front of residual
+// E[x] is what calibration saw, not a guess from a batch norm. The mean of the result is corrected before residual
 // and activation. InsertQuantization does it where QuantizeOptions::correct_bias asks for it.
 #ifndef HALFTONE_PASSES_QUANTIZE_CORRECT_BIAS_H_
 #define HALFTONE_PASSES_QUANTIZE_CORRECT_BIAS_H_

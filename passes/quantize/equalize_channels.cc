@@ -106,7 +106,7 @@ class Equalizer {
   }
 
  private:
-  // The contraction in front of this one, if the channels between them can be scaled.
+  // The contraction before this one, if the channels between them can be scaled.
   void FindPair(NodeId second) {
     ValueId between = graph_.input(second, 0);
     while (between.valid() && !IsContractionOp(graph_, graph_.producer(between))) {
@@ -123,7 +123,7 @@ class Equalizer {
     if (!between.valid()) return;
     const NodeId first = graph_.producer(between);
     const std::string reason = WhyNot(first, second, between);
-    if (!reason.empty()) return Refuse(second, Concat("behind '", graph_.Label(first), "': ", reason));
+    if (!reason.empty()) return Refuse(second, Concat("after '", graph_.Label(first), "': ", reason));
     pairs_.emplace_back(first, second);
   }
 

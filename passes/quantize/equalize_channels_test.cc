@@ -124,7 +124,7 @@ TEST(EqualizeChannels, OtherLayoutsAndMatrices) {
 }
 
 // Channels without weights stay; a bias far above the weights is not made larger.
-TEST(EqualizeChannels, SilentChannelsAndBiases) {
+TEST(EqualizeChannels, ChannelsWithoutWeightsAndBiases) {
   const Graph graph = Parsed(R"(graph (x: f32[2,2]) {
     w1 = const f32[2,3] {0, 1e-20, 1, 0, 1e-20, 1}
     b1 = const f32[3] {0, 2, 0}
@@ -144,12 +144,12 @@ TEST(EqualizeChannels, KeptWithTheReason) {
     std::string body, said;
   };
   const Row rows[] = {
-      {"a = conv(x, w) {activation=\"relu6\"}  y = conv(a, v)  return y", "behind 'a': its relu6 does not scale"},
+      {"a = conv(x, w) {activation=\"relu6\"}  y = conv(a, v)  return y", "after 'a': its relu6 does not scale"},
       {"a = conv(x, w)  c = relu6(a)  y = conv(c, v)  return y", "'c' does not scale with its input"},
-      {"a = conv(x, w)  y = conv(a, v)  return y, a", "behind 'a': its result has another reader"},
-      {"a = conv(x, w)  y = conv(a, v)  z = neg(a)  return y, z", "behind 'a': its result has another reader"},
-      {"a = conv(x, w, _, x)  y = conv(a, v)  return y", "behind 'a': a residual is added to it"},
-      {"a = conv(x, w, b)  y = conv(a, v)  return y", "behind 'a': its bias is no constant vector"},
+      {"a = conv(x, w)  y = conv(a, v)  return y, a", "after 'a': its result has another reader"},
+      {"a = conv(x, w)  y = conv(a, v)  z = neg(a)  return y, z", "after 'a': its result has another reader"},
+      {"a = conv(x, w, _, x)  y = conv(a, v)  return y", "after 'a': a residual is added to it"},
+      {"a = conv(x, w, b)  y = conv(a, v)  return y", "after 'a': its bias is no constant vector"},
       {"a = conv(x, n)  y = conv(a, v)  return y", "its weights are not finite"},
   };
   for (const Row& row : rows) {

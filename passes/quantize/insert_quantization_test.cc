@@ -28,7 +28,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr uint64_t kSeed = 3;
-constexpr float kSteps = 0.05f;  // of the largest answer
+constexpr float kSteps = 0.05f;  // of the largest output
 
 Graph Parsed(std::string_view text) {
   absl::StatusOr<Graph> graph = ParseGraph(text);

@@ -15,7 +15,7 @@ enum class QuantizedRole : uint8_t {
   kContraction,  // data, weights and a residual; the bias stays real
   kRecurrent,    // data, weights of the data and of the state: two constants; bias and given states stay real
   kCompute,      // makes new numbers: a scale for each input, one for the result
-  kMove,         // moves or picks numbers: integers pass as they are, with one scale and zero point before and behind
+  kMove,         // moves or picks numbers: integers pass as they are, with one scale and zero point before and after
 };
 
 // The op's row; of a resize by its mode, of a pool by its outputs.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products whose ranges are found by the run: which, in what form, with which answers.
+// Matmuls whose activation ranges are found at run time: which ones are quantized, as which ops, and their outputs.
 #include "passes/quantize/quantize_dynamically.h"
 
 #include <string>
@@ -20,7 +20,7 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr uint64_t kSeed = 5;
-constexpr float kSteps = 0.05f;  // of the largest answer
+constexpr float kSteps = 0.05f;  // of the largest output
 
 Graph Parsed(std::string_view text) {
   absl::StatusOr<Graph> graph = ParseGraph(text);

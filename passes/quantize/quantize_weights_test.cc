@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr uint64_t kSeed = 5;
-constexpr float kSteps = 0.03f;  // of the largest answer
+constexpr float kSteps = 0.03f;  // of the largest output
 
 Graph Parsed(std::string_view text) {
   absl::StatusOr<Graph> graph = ParseGraph(text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of lstm, gru and rnn in bytes: no format has a word for how it is rounded between two steps. In files the
-// initial state is what says it, as NNCF has it (a FakeQuantize in front of LSTMSequence's initial_hidden_state): whoever
+// initial state is what says it, as NNCF has it (a FakeQuantize before LSTMSequence's initial_hidden_state): whoever
 // brings that to bytes and back wants each later state to be brought there, too.
 #ifndef HALFTONE_PASSES_QUANTIZE_RECURRENT_STATE_H_
 #define HALFTONE_PASSES_QUANTIZE_RECURRENT_STATE_H_
@@ -31,7 +31,7 @@ void QuantizeState(GraphEditor& edit, NodeId id, DataType type, const Quantizati
 //     => lstm(x, w, r, b, lengths, dequantize(h)) {state_scale, state_zero_point}
 //
 // and of gru and rnn. x, h: one scale; w, r: constants of s8 without zero points, one scale or one a row. Not exact: in
-// the file the states are numbers. In front of FoldQuantization, which does the same with what writes x and reads y.
+// the file the states are numbers. Runs before FoldQuantization, which does the same with what writes x and reads y.
 class FoldRecurrentQuantization final : public Pass {
  public:
   std::string_view name() const override { return "fold-recurrent-quantization"; }

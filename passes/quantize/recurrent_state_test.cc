@@ -88,7 +88,7 @@ class RecurrentStateTest : public ::testing::Test {
     return kNoNode;
   }
 
-  // Largest difference of any answer.
+  // Largest difference of any output.
   static double Difference(const Graph& a, const Graph& b) {
     const std::vector<Tensor> inputs = reference::RandomInputs(a, /*seed=*/3);
     const auto first = reference::EvaluateGraph(a, inputs), second = reference::EvaluateGraph(b, inputs);

@@ -18,7 +18,7 @@ constexpr int kSevenBitLimit = 63;
 
 constexpr std::string_view kNames[] = {"safe", "7 bits", "16 bits", "may saturate", "s8 activations"};
 
-// What a dequantize_linear in front of this input reads; kNoValue if there is none.
+// What a dequantize_linear before this input reads; kNoValue if there is none.
 ValueId Integers(const Graph& graph, NodeId id, int input) {
   const ValueId value = graph.input(id, input);
   if (!value.valid() || graph.op(value) != OpKind::kDequantizeLinear) return kNoValue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights, biases and other values as integers with a dequantize_linear behind.
+// Weights, biases and other values as integers, followed by a dequantize_linear.
 #ifndef HALFTONE_PASSES_QUANTIZE_WEIGHTS_QUANTIZER_H_
 #define HALFTONE_PASSES_QUANTIZE_WEIGHTS_QUANTIZER_H_
 

@@ -174,9 +174,9 @@ Extent TensorStatistics::AddToChannels(std::span<const float> x, int64_t first, 
                                        int32_t* largest, float* sums) {
   Extremes extremes;
   if (layout.channels == 0) {
-    int32_t nobodys_largest = 0;
-    float nobodys_sum = 0;
-    AddRun(x.data(), static_cast<int64_t>(x.size()), &nobodys_largest, &nobodys_sum, extremes);
+    int32_t unused_largest = 0;
+    float unused_sum = 0;
+    AddRun(x.data(), static_cast<int64_t>(x.size()), &unused_largest, &unused_sum, extremes);
     return extremes.ToExtent();
   }
   const int64_t run = layout.inner * layout.block;  // elements of the same block channels

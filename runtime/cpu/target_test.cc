@@ -23,7 +23,7 @@ bool HasAvx512() {
   const std::string isa = DescribeCpu().isa;
   return isa.starts_with("avx512") || isa.starts_with("avx10");
 }
-bool IsFasterBehind(const absl::Status& status) {
+bool IsFasterAfter(const absl::Status& status) {
   return absl::IsUnimplemented(status) && status.message().ends_with(" is faster on this CPU");
 }
 
@@ -52,7 +52,7 @@ TEST(TargetTest, WhatItAcceptsRunsAsOneKernel) {
             const FusedParts parts{bias, residual, activation};
             SCOPED_TRACE(typed + " " + std::string(ActivationName(activation)));
             const absl::Status status = target->SupportsFused(graph, node, parts);
-            if (IsFasterBehind(status)) {
+            if (IsFasterAfter(status)) {
               ++after;
               EXPECT_EQ(graph.op(node), OpKind::kMatMul);
               continue;
@@ -125,7 +125,7 @@ TEST(TargetTest, PartsThatNoKernelHas) {
   EXPECT_EQ(refusal("instance", {.scale = true}), "no kernel of instance_norm with a scale");
 }
 
-TEST(TargetTest, PartsBehindAnActivation) {
+TEST(TargetTest, PartsAfterAnActivation) {
   const std::unique_ptr<Target> target = MakeCpuTarget();
   const Graph graph = Parse(R"(graph (x: f32[1,3,7,5], r: f32[1,5,5,3], p: f32[2,3], q: f32[3,4]) {
     w = const f32[5,3,3,3]
@@ -150,7 +150,7 @@ TEST(TargetTest, PartsBehindAnActivation) {
                                   {.residual = true, .broadcast_residual = true},
                                   {.residual = true, .activation = Activation::kGelu, .activation_first = true}}) {
     const absl::Status status = target->SupportsFused(graph, m, parts);
-    EXPECT_TRUE(HasAvx512() ? status.ok() : IsFasterBehind(status)) << status;
+    EXPECT_TRUE(HasAvx512() ? status.ok() : IsFasterAfter(status)) << status;
   }
 }
 

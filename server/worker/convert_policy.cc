@@ -61,9 +61,9 @@ absl::Status SetPolicy(const v1::Policy& policy, OptimizeOptions& options) {
   options.planner_kind = policy.planner() == v1::PLANNER_PLACEMENT ? PlannerKind::kPlacement : PlannerKind::kLists;
   options.planner.edits.push_back({ToEdit(policy.lists().allow()), ToEdit(policy.lists().infer()),
                                    ToEdit(policy.lists().deny()), ToEdit(policy.lists().clear())});
-  options.lists_variant = policy.lists_version();
+  options.lists_version = policy.lists_version();
   options.planner.level = policy.lists_level();
-  Append(policy.op_types(), options.op_list);
+  Append(policy.op_types(), options.op_types);
   options.rules = ToRules(policy);
   options.bf16_math_mode = policy.bf16_math_mode();
   options.target_runtime = policy.target_runtime() == v1::Policy::TARGET_RUNTIME_ONNXRUNTIME

@@ -266,8 +266,8 @@ TEST(Calibration, ReportsWideningRangesAndAlwaysZeroChannels) {
   };
   const ValueRanges settled = CalibrateGraph(graph, From({batch(-1, 2), batch(-1, 1.5f)}), {}).value();
   EXPECT_FALSE(settled.values.at("y").still_widening);
-  EXPECT_EQ(settled.values.at("y").SilentChannels(), (std::vector<int64_t>{1}));
-  EXPECT_TRUE(settled.values.at("x").SilentChannels().empty());
+  EXPECT_EQ(settled.values.at("y").AlwaysZeroChannels(), (std::vector<int64_t>{1}));
+  EXPECT_TRUE(settled.values.at("x").AlwaysZeroChannels().empty());
   EXPECT_EQ(settled.samples, 2);
   const ValueRanges widening = CalibrateGraph(graph, From({batch(-1, 2), batch(-1, 4)}), {}).value();
   EXPECT_TRUE(widening.values.at("y").still_widening);

@@ -52,8 +52,8 @@ int Main(int argc, char** argv) {
     const std::string flag = argv[i];
     if (flag == "--infer-after") {
       options.mark_infer_after_allow = true;
-    } else if (flag == "--lists" && i + 1 < argc && ListsVariantFromName(argv[i + 1]).has_value()) {
-      options.lists_variant = *ListsVariantFromName(argv[++i]);
+    } else if (flag == "--lists" && i + 1 < argc && ListsVersionFromName(argv[i + 1]).has_value()) {
+      options.lists_version = *ListsVersionFromName(argv[++i]);
     } else if (flag == "--level" && i + 1 < argc) {
       options.level = argv[++i];
     } else {
@@ -61,7 +61,7 @@ int Main(int argc, char** argv) {
       return 2;
     }
   }
-  options.edits.push_back(ListEditsFromEnvironment(options.lists_variant));
+  options.edits.push_back(ListEditsFromEnvironment(options.lists_version));
   for (std::string line; std::getline(std::cin, line);) Dump(line, options);
   return 0;
 }

@@ -30,9 +30,9 @@ absl::Status CanFollow(const Graph& graph, NodeId id, const Epilogue& epilogue, 
   const bool has_bias = graph.input(id, 2).valid(), has_residual = graph.input(id, 3).valid();
   const bool has_activation = epilogue.activation != Activation::kNone;
   const bool more = parts.bias || parts.residual || parts.scale || parts.activation != Activation::kNone;
-  const bool only_behind =
+  const bool only_residual =
       parts.residual && parts.activation_first && !parts.bias && !parts.scale && parts.activation == Activation::kNone;
-  if (has_activation && more && !only_behind) {
+  if (has_activation && more && !only_residual) {
     return absl::UnimplementedError(Concat("nothing can follow the activation ", ActivationName(epilogue.activation)));
   }
   if (parts.bias && has_bias) return absl::UnimplementedError("it has a bias already");

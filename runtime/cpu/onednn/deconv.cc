@@ -197,8 +197,8 @@ class DeconvKernel final : public Kernel {
     Prepared prepared{.kernel = ImplementationOf(primitive)};
     prepared.weights_type = types.weights;
     prepared.inputs.push_back({0, PlacementOf(Reordered(primitive.src_desc(), back), types.src)});
-    const bool bias_behind = types.bias != DataType::kUnknown && IsEmpty(primitive.bias_desc());
-    const Desc dst = bias_behind ? OfType(primitive.dst_desc(), types.dst) : primitive.dst_desc();
+    const bool bias_after = types.bias != DataType::kUnknown && IsEmpty(primitive.bias_desc());
+    const Desc dst = bias_after ? OfType(primitive.dst_desc(), types.dst) : primitive.dst_desc();
     prepared.outputs.push_back(PlacementOf(Reordered(dst, back), types.dst));
     prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
     auto step = std::make_unique<PrimitiveStep>();
@@ -221,7 +221,7 @@ class DeconvKernel final : public Kernel {
     HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::deconvolution_forward(primitive)); }));
     step->AddInput(DNNL_ARG_SRC, primitive.src_desc(), 0);
     const size_t sums = AlignedBytes(prepared.scratch_bytes);
-    if (bias_behind && types.dst != DataType::kFloat32) {
+    if (bias_after && types.dst != DataType::kFloat32) {
       step->AddScratch(DNNL_ARG_DST, primitive.dst_desc(), sums);
       prepared.scratch_bytes = sums + primitive.dst_desc().get_size();
     } else {
@@ -242,7 +242,7 @@ class DeconvKernel final : public Kernel {
     const Tensor* bias = context.Constant(kBias);
     if (bias == nullptr) prepared.inputs.push_back({kBias, Placement{types.bias}});
     const int bias_input = static_cast<int>(prepared.inputs.size()) - 1;
-    if (bias_behind) {
+    if (bias_after) {
       std::optional<std::vector<float>> numbers = RealNumbers(context, kBias);
       prepared.step = std::make_unique<BiasedStep>(std::move(step), std::move(numbers).value_or(std::vector<float>()),
                                                    bias_input, p.dst, types.dst, sums);

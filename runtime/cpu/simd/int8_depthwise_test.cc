@@ -152,7 +152,7 @@ TEST(Int8DepthwiseTest, EveryKindOfCpuGivesWhatThePlainFunctionGives) {
                                  << ", " << channel;
           }
           for (int i = 0; i < 64; ++i) {
-            ASSERT_EQ(y[i], std::byte{0x5a}) << cpu << " wrote in front of y";
+            ASSERT_EQ(y[i], std::byte{0x5a}) << cpu << " wrote before y";
             ASSERT_EQ(y[y.size() - 1 - i], std::byte{0x5a}) << cpu << " wrote after y";
           }
         }
