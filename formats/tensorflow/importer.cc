@@ -21,8 +21,7 @@
 #include "formats/tensorflow/provenance.h"
 #include "formats/tensorflow/source_node.h"
 #include "formats/tensorflow/tensor_proto.h"
-#include "google/protobuf/message.h"
-#include "google/protobuf/unknown_field_set.h"
+#include "formats/tensorflow/unmapped_fields.h"
 #include "ir/editor.h"
 #include "ir/provenance.h"
 #include "ir/verifier.h"
@@ -37,10 +36,6 @@ constexpr int64_t kMaxValues = 2'000'000;
 template <typename... Args>
 absl::Status Bad(const Args&... args) {
   return absl::InvalidArgumentError(Concat(args...));
-}
-
-void CopyUnknownFields(const google::protobuf::Message& from, google::protobuf::Message& to) {
-  to.GetReflection()->MutableUnknownFields(&to)->MergeFrom(from.GetReflection()->GetUnknownFields(from));
 }
 
 // Nodes that remain of training or restoring and whose outputs are no results.
@@ -76,7 +71,7 @@ class Importer {
 
   absl::StatusOr<Graph> Import(const GraphDefOptions& options, bool is_function) {
     edit_.SetLayout(GraphLayout::kChannelsLast);
-    if (!is_function) ReadHeader();
+    if (!is_function) KeepHeader(def_, edit_);
     if (!is_function) source_ = BeginSource(def_);
     const std::vector<int> read_outputs = nodes_.CountReadOutputs();
     for (const int i : nodes_.order()) {
@@ -92,9 +87,7 @@ class Importer {
   }
 
  private:
-  void ReadHeader();
   absl::Status AddNode(int i, int num_read_outputs);
-  void KeepRest(int i, Node& node);
   void AddMade(const ConvertedNode& converted, const NodeEdges& edges, std::vector<ValueId>& made);
   void AddOne(int i, ConvertedNode converted);
   void AddParts(int i, ConvertedNode converted);
@@ -136,29 +129,6 @@ class Importer {
   std::shared_ptr<SourceGraph> source_;  // nullptr in functions
 };
 
-void Importer::ReadHeader() {
-  edit_.SetHeader(std::string(kHeaderFormat), std::string(GraphDefDialect().name));
-  if (def_.has_versions()) {
-    tf::VersionDef& versions = *def_.mutable_versions();
-    edit_.SetHeader(std::string(kHeaderProducer), static_cast<int64_t>(versions.producer()));
-    edit_.SetHeader(std::string(kHeaderMinConsumer), static_cast<int64_t>(versions.min_consumer()));
-    if (versions.bad_consumers_size() > 0) {
-      edit_.SetHeader(std::string(kHeaderBadConsumers),
-                      std::vector<int64_t>(versions.bad_consumers().begin(), versions.bad_consumers().end()));
-    }
-  }
-  if (def_.has_library()) edit_.SetHeader(std::string(kHeaderLibrary), RawBytes{def_.library().SerializeAsString()});
-  tf::GraphDef rest;
-  rest.set_version(def_.version());
-  CopyUnknownFields(def_, rest);
-  if (def_.has_versions()) {
-    tf::VersionDef unknown;
-    CopyUnknownFields(def_.versions(), unknown);
-    if (unknown.ByteSizeLong() > 0) *rest.mutable_versions() = unknown;
-  }
-  if (rest.ByteSizeLong() > 0) edit_.SetHeader(std::string(kHeaderRest), RawBytes{rest.SerializeAsString()});
-}
-
 absl::Status Importer::AddNode(int i, int num_read_outputs) {
   const tf::NodeDef& def = def_.node(i);
   const NodeEdges& edges = nodes_.edges()[i];
@@ -190,7 +160,7 @@ absl::Status Importer::AddNode(int i, int num_read_outputs) {
   if (source_ != nullptr) source_->nodes[i] = ReadSourceNode(def, edges);
   Node& node = converted.node;
   node.device = def.device();
-  KeepRest(i, node);
+  KeepUnmappedFields(def, edges.data, nodes_, node);
   for (const int from : edges.control) node.control_inputs.push_back(ids_[from]);
   for (int k = 0; k < context.num_inputs; ++k) {
     if (converted.input_types[k] != DataType::kUnknown) typed_inputs_.push_back({i, k, converted.input_types[k]});
@@ -317,36 +287,6 @@ void Importer::AddParts(int i, ConvertedNode converted) {
     const NodeId id = edit_.AddNode(std::move(part), {converted.outputs[k]});
     if (k == 0) ids_[i] = id;
     ports_[i].push_back(graph_.output(id));
-  }
-}
-
-// Parts of the NodeDef for which Node has no field.
-void Importer::KeepRest(int i, Node& node) {
-  const tf::NodeDef& def = def_.node(i);
-  tf::NodeDef rest;
-  if (def.has_experimental_debug_info()) *rest.mutable_experimental_debug_info() = def.experimental_debug_info();
-  if (def.has_experimental_type()) *rest.mutable_experimental_type() = def.experimental_type();
-  CopyUnknownFields(def, rest);
-  if (rest.ByteSizeLong() > 0) node.extra.Set(std::string(kExtraRest), RawBytes{rest.SerializeAsString()});
-
-  std::vector<int64_t> port_zero;
-  const std::vector<Edge>& data = nodes_.edges()[i].data;
-  for (size_t k = 0; k < data.size(); ++k) {
-    if (data[k].explicit_zero) port_zero.push_back(static_cast<int64_t>(k));
-  }
-  if (!port_zero.empty()) node.extra.Set(std::string(kExtraPortZero), std::move(port_zero));
-
-  // A colocation with a node that is not in the file is kept as bytes: the exporter mends only those it can read.
-  const AttributeValue* colocation = node.extra.find("_class");
-  const auto* names = colocation == nullptr ? nullptr : std::get_if<std::vector<std::string>>(colocation);
-  if (names == nullptr) return;
-  constexpr std::string_view kPrefix = "loc:@";
-  const bool dangles = std::any_of(names->begin(), names->end(), [&](const std::string& name) {
-    return name.starts_with(kPrefix) && nodes_.Find(std::string_view(name).substr(kPrefix.size())) < 0;
-  });
-  if (!dangles) return;
-  for (const tf::AttrEntry& entry : def.attr()) {
-    if (entry.key() == "_class") node.extra.Set("_class", RawBytes{entry.value().SerializeAsString()});
   }
 }
 

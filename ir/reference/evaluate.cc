@@ -1,269 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+// Evaluates one node by its function and a graph node by node. Types, shapes and quantizations are checked before and after.
+
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "ir/nested.h"
 #include "ir/reference/control_internal.h"
+#include "ir/reference/function_table_internal.h"
 #include "ir/reference/functions_internal.h"
 #include "ir/reference/reference.h"
 
 namespace halftone::reference {
 namespace {
 
-// The types that a function supports.
-enum class Domain : uint8_t {
-  kNumbers,  // floats, integers, bools
-  kBytes,    // every type of fixed size: it only moves elements (its small inputs are numbers anyway)
-};
-
-struct Row {
-  OpKind op;
-  Function function;  // nullptr: this op cannot be computed
-  Domain domain;
-};
-
 using enum OpKind;
 using enum Domain;
-
-constexpr Row kFunctions[] = {
-    {kInput, nullptr, kBytes},
-    {kConstant, Constant, kBytes},
-    {kOpaque, nullptr, kBytes},
-    {kIdentity, Identity, kBytes},
-    {kDropout, Dropout, kNumbers},
-    {kConv, Conv, kNumbers},
-    {kMatMul, MatMul, kNumbers},
-    {kGemm, Gemm, kNumbers},
-    {kBiasAdd, BiasAdd, kNumbers},
-    {kAdd, Binary, kNumbers},
-    {kSub, Binary, kNumbers},
-    {kMul, Binary, kNumbers},
-    {kDiv, Binary, kNumbers},
-    {kMaximum, Binary, kNumbers},
-    {kMinimum, Binary, kNumbers},
-    {kPow, Binary, kNumbers},
-    {kSquaredDifference, Binary, kNumbers},
-    {kAbs, Unary, kNumbers},
-    {kNeg, Unary, kNumbers},
-    {kExp, Unary, kNumbers},
-    {kLog, Unary, kNumbers},
-    {kSqrt, Unary, kNumbers},
-    {kRsqrt, Unary, kNumbers},
-    {kReciprocal, Unary, kNumbers},
-    {kSquare, Unary, kNumbers},
-    {kFloor, Unary, kNumbers},
-    {kErf, Unary, kNumbers},
-    {kRelu, Unary, kNumbers},
-    {kRelu6, Unary, kNumbers},
-    {kTanh, Unary, kNumbers},
-    {kSigmoid, Unary, kNumbers},
-    {kSoftplus, Unary, kNumbers},
-    {kElu, Unary, kNumbers},
-    {kLeakyRelu, Unary, kNumbers},
-    {kClip, Clip, kNumbers},
-    {kSoftmax, Softmax, kNumbers},
-    {kBatchNorm, BatchNorm, kNumbers},
-    {kMaxPool, MaxPool, kNumbers},
-    {kAveragePool, AveragePool, kNumbers},
-    {kGlobalAveragePool, GlobalPool, kNumbers},
-    {kReduceMean, Reduce, kNumbers},
-    {kReduceSum, Reduce, kNumbers},
-    {kReduceMax, Reduce, kNumbers},
-    {kReshape, Reshape, kBytes},
-    {kFlatten, Flatten, kBytes},
-    {kTranspose, Transpose, kBytes},
-    {kSqueeze, Squeeze, kBytes},
-    {kUnsqueeze, Unsqueeze, kBytes},
-    {kConcat, ConcatAlong, kBytes},
-    {kPad, Pad, kBytes},
-    {kSlice, Slice, kBytes},
-    {kGather, Gather, kBytes},
-    {kShape, ShapeOf, kBytes},
-    {kCast, Cast, kNumbers},
-    {kResize, Resize, kNumbers},
-    {kDepthToSpace, DepthToSpace, kBytes},
-    {kAcos, Unary, kNumbers},
-    {kAcosh, Unary, kNumbers},
-    {kAsin, Unary, kNumbers},
-    {kAsinh, Unary, kNumbers},
-    {kAtan, Unary, kNumbers},
-    {kAtanh, Unary, kNumbers},
-    {kCos, Unary, kNumbers},
-    {kCosh, Unary, kNumbers},
-    {kSin, Unary, kNumbers},
-    {kSinh, Unary, kNumbers},
-    {kTan, Unary, kNumbers},
-    {kCeil, Unary, kNumbers},
-    {kRound, Unary, kNumbers},
-    {kSign, Unary, kNumbers},
-    {kLog1p, Unary, kNumbers},
-    {kExpm1, Unary, kNumbers},
-    {kErfc, Unary, kNumbers},
-    {kSoftsign, Unary, kNumbers},
-    {kMish, Unary, kNumbers},
-    {kHardSwish, Unary, kNumbers},
-    {kBitwiseNot, Unary, kNumbers},
-    {kNot, Unary, kNumbers},
-    {kHardSigmoid, Unary, kNumbers},
-    {kGelu, Unary, kNumbers},
-    {kSelu, Unary, kNumbers},
-    {kCelu, Unary, kNumbers},
-    {kThresholdedRelu, Unary, kNumbers},
-    {kSwish, Unary, kNumbers},
-    {kShrink, Unary, kNumbers},
-    {kIsNaN, Unary, kNumbers},
-    {kIsFinite, Unary, kNumbers},
-    {kIsInf, Unary, kNumbers},
-    {kFillLike, FillLike, kNumbers},
-    {kCastLike, Cast, kNumbers},
-    {kPRelu, Binary, kNumbers},
-    {kFloorDiv, Binary, kNumbers},
-    {kDivNoNan, Binary, kNumbers},
-    {kAtan2, Binary, kNumbers},
-    {kMod, Binary, kNumbers},
-    {kBitShift, Binary, kNumbers},
-    {kBitwiseAnd, Binary, kNumbers},
-    {kBitwiseOr, Binary, kNumbers},
-    {kBitwiseXor, Binary, kNumbers},
-    {kEqual, Binary, kNumbers},
-    {kNotEqual, Binary, kNumbers},
-    {kLess, Binary, kNumbers},
-    {kLessEqual, Binary, kNumbers},
-    {kGreater, Binary, kNumbers},
-    {kGreaterEqual, Binary, kNumbers},
-    {kAnd, Binary, kNumbers},
-    {kOr, Binary, kNumbers},
-    {kXor, Binary, kNumbers},
-    {kWhere, Where, kBytes},
-    {kAddN, Variadic, kNumbers},
-    {kMaxN, Variadic, kNumbers},
-    {kMinN, Variadic, kNumbers},
-    {kMeanN, Variadic, kNumbers},
-    {kBinaryChain, BinaryChain, kNumbers},
-    {kLogSoftmax, Softmax, kNumbers},
-    {kHardmax, Softmax, kNumbers},
-    {kLayerNorm, LayerNorm, kNumbers},
-    {kRmsNorm, LayerNorm, kNumbers},
-    {kSkipLayerNorm, SkipLayerNorm, kNumbers},
-    {kInstanceNorm, ChannelNorm, kNumbers},
-    {kGroupNorm, ChannelNorm, kNumbers},
-    {kLpNorm, LpNorm, kNumbers},
-    {kLrn, Lrn, kNumbers},
-    {kMeanVarianceNorm, MeanVarianceNorm, kNumbers},
-    {kConvTranspose, ConvTranspose, kNumbers},
-    {kDeformConv, DeformConv, kNumbers},
-    {kConvInteger, ConvInteger, kNumbers},
-    {kMatMulInteger, MatMulInteger, kNumbers},
-    {kMatMulIntegerToFloat, MatMulIntegerToFloat, kNumbers},
-    {kEinsum, Einsum, kNumbers},
-    {kDet, Det, kNumbers},
-    {kCol2Im, Col2Im, kNumbers},
-    {kLpPool, LpPool, kNumbers},
-    {kGlobalMaxPool, GlobalPool, kNumbers},
-    {kGlobalLpPool, GlobalPool, kNumbers},
-    {kMaxUnpool, MaxUnpool, kNumbers},
-    {kReduceMin, Reduce, kNumbers},
-    {kReduceProd, Reduce, kNumbers},
-    {kReduceL1, Reduce, kNumbers},
-    {kReduceL2, Reduce, kNumbers},
-    {kReduceLogSum, Reduce, kNumbers},
-    {kReduceLogSumExp, Reduce, kNumbers},
-    {kReduceSumSquare, Reduce, kNumbers},
-    {kL2Loss, L2Loss, kNumbers},
-    {kReduceAll, Reduce, kNumbers},
-    {kReduceAny, Reduce, kNumbers},
-    {kArgMax, ArgMaxMin, kNumbers},
-    {kArgMin, ArgMaxMin, kNumbers},
-    {kCumSum, Cumulate, kNumbers},
-    {kCumProd, Cumulate, kNumbers},
-    {kTopK, TopK, kNumbers},
-    {kNonZero, NonZero, kNumbers},
-    {kUnique, Unique, kNumbers},
-    {kCompress, Compress, kBytes},
-    {kNonMaxSuppression, NonMaxSuppression, kNumbers},
-    {kExpand, Expand, kBytes},
-    {kTile, Tile, kBytes},
-    {kSplit, Split, kBytes},
-    {kStack, Stack, kBytes},
-    {kUnstack, Unstack, kBytes},
-    {kStridedSlice, StridedSlice, kBytes},
-    {kGatherElements, GatherElements, kBytes},
-    {kGatherNd, GatherNd, kBytes},
-    {kScatterElements, ScatterElements, kBytes},
-    {kScatterNd, ScatterNd, kBytes},
-    {kScatterNdNew, ScatterNdNew, kBytes},
-    {kOneHot, OneHot, kNumbers},
-    {kTrilu, Trilu, kBytes},
-    {kMatrixBandPart, MatrixBandPart, kBytes},
-    {kEyeLike, EyeLike, kNumbers},
-    {kRange, Range, kNumbers},
-    {kLinSpace, LinSpace, kNumbers},
-    {kFill, Fill, kNumbers},
-    {kSize, SizeOf, kBytes},
-    {kRank, RankOf, kBytes},
-    {kReverse, Reverse, kBytes},
-    {kReverseSequence, ReverseSequence, kBytes},
-    {kSpaceToDepth, SpaceToDepth, kBytes},
-    {kSpaceToBatch, SpaceToBatch, kBytes},
-    {kBatchToSpace, BatchToSpace, kBytes},
-    {kCenterCropPad, CenterCropPad, kBytes},
-    {kDynamicStitch, DynamicStitch, kBytes},
-    {kDynamicPartition, DynamicPartition, kBytes},
-    {kInvertPermutation, InvertPermutation, kNumbers},
-    {kGridSample, GridSample, kNumbers},
-    {kAffineGrid, AffineGrid, kNumbers},
-    {kRoiAlign, RoiAlign, kNumbers},
-    {kMaxRoiPool, MaxRoiPool, kNumbers},
-    {kCropAndResize, CropAndResize, kNumbers},
-    {kLstm, Recurrent, kNumbers},
-    {kGru, Recurrent, kNumbers},
-    {kRnn, Recurrent, kNumbers},
-    {kAttention, Attention, kNumbers},
-    {kScaledDotProductAttention, ScaledDotProductAttention, kNumbers},
-    {kQuantizeLinear, QuantizeLinear, kNumbers},
-    {kDequantizeLinear, DequantizeLinear, kNumbers},
-    {kDynamicQuantizeLinear, DynamicQuantizeLinear, kNumbers},
-    {kFakeQuant, FakeQuant, kNumbers},
-    {kDequantizeRange, DequantizeRange, kNumbers},
-    {kNegativeLogLikelihood, NegativeLogLikelihood, kNumbers},
-    {kSoftmaxCrossEntropy, SoftmaxCrossEntropy, kNumbers},
-    {kDft, Dft, kNumbers},
-    {kStft, Stft, kNumbers},
-    {kWindow, WindowFunction, kNumbers},
-    {kMelWeightMatrix, MelWeightMatrix, kNumbers},
-    {kRandomUniform, RandomUniform, kNumbers},
-    {kRandomNormal, RandomNormal, kNumbers},
-    {kIf, nullptr, kNumbers},
-    {kLoop, nullptr, kNumbers},
-    {kScan, nullptr, kNumbers},
-    {kWhile, nullptr, kNumbers},
-    {kCall, nullptr, kNumbers},
-    {kTensorArray, nullptr, kNumbers},
-    {kTensorArrayWrite, nullptr, kNumbers},
-    {kTensorArrayRead, nullptr, kNumbers},
-    {kTensorArrayGather, nullptr, kNumbers},
-    {kTensorArrayScatter, nullptr, kNumbers},
-    {kTensorArraySize, nullptr, kNumbers},
-    {kTensorArrayConcat, nullptr, kNumbers},
-    {kTensorArraySplit, nullptr, kNumbers},
-    {kEnter, nullptr, kBytes},
-    {kExit, nullptr, kBytes},
-    {kMerge, nullptr, kBytes},
-    {kSwitch, nullptr, kBytes},
-    {kNextIteration, nullptr, kBytes},
-    {kLoopCond, nullptr, kBytes},
-    {kNoOp, nullptr, kBytes},
-};
-
-constexpr bool EveryOpHasOneRow() {
-  if (std::size(kFunctions) != kNumOps) return false;
-  for (int i = 0; i < kNumOps; ++i) {
-    if (static_cast<int>(kFunctions[i].op) != i) return false;
-  }
-  return true;
-}
-static_assert(EveryOpHasOneRow(), "add the new op to kFunctions, in the order of OpKind");
 
 bool IsNumber(DataType type) { return IsFloatingPoint(type) || IsInteger(type) || type == DataType::kBool; }
 
@@ -343,7 +94,7 @@ std::vector<DataType> RealTypes(const Graph& graph, const Node& node, std::vecto
 }
 
 absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph& graph, const Node& node, const std::vector<Tensor>& given) {
-  const Row& row = kFunctions[static_cast<int>(node.op)];
+  const FunctionRow& row = RowOf(node.op);
   if (row.function == nullptr) return absl::UnimplementedError("this op has no reference function");
   const bool real = !PassesIntegers(node.op);
   absl::StatusOr<std::vector<Tensor>> real_inputs = std::vector<Tensor>();
@@ -373,12 +124,12 @@ absl::StatusOr<std::vector<Tensor>> Evaluate(const Graph& graph, const Node& nod
 
 }  // namespace
 
-bool HasReference(OpKind op) { return HasNestedGraphs(op) || kFunctions[static_cast<int>(op)].function != nullptr; }
+bool HasReference(OpKind op) { return HasNestedGraphs(op) || RowOf(op).function != nullptr; }
 
 absl::Status CheckTypes(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   if (HasNestedGraphs(node.op)) return absl::OkStatus();
-  const Domain domain = kFunctions[static_cast<int>(node.op)].domain;
+  const Domain domain = RowOf(node.op).domain;
   const int count = static_cast<int>(node.inputs.size());
   for (int i = 0; i < count; ++i) {
     const Port* port = InputPort(node.op, i, count);

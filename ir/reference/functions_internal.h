@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments of a reference function, and the list of all functions. evaluate.cc has the table.
+// The arguments of a reference function, and the list of all functions. function_table.cc has the table.
 #ifndef HALFTONE_IR_REFERENCE_FUNCTIONS_INTERNAL_H_
 #define HALFTONE_IR_REFERENCE_FUNCTIONS_INTERNAL_H_
 
