@@ -63,7 +63,7 @@ absl::Status CheckFile(const Graph& imported, std::vector<SaturationCheck>& chec
   Graph graph = imported;
   const std::unique_ptr<Target> target = MakeCpuTarget();
   PassContext context{.target = *target};
-  HALFTONE_RETURN_IF_ERROR(MakeCertifyPipeline().Run(graph, context));
+  HALFTONE_RETURN_IF_ERROR(MakeSaturationCheckPipeline().Run(graph, context));
   checks = CheckSaturation(graph);
   return absl::OkStatus();
 }

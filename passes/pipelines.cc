@@ -135,8 +135,8 @@ Pipeline MakeFoldPipeline() {
   return p;
 }
 
-Pipeline MakeCertifyPipeline() {
-  Pipeline p("certify");
+Pipeline MakeSaturationCheckPipeline() {
+  Pipeline p("check-saturation");
   p.Add<FoldConstants>();
   return p;
 }

@@ -62,7 +62,7 @@ Pipeline MakeWeightOnlyPipeline(std::set<NodeId> nodes, bool per_channel);
 Pipeline MakeFoldPipeline();
 // On the graph of a written file: weights of FakeQuant become constants, of which the saturation check is made
 // (passes/quantize/saturation.h).
-Pipeline MakeCertifyPipeline();
+Pipeline MakeSaturationCheckPipeline();
 
 // --- Running.
 

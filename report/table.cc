@@ -26,7 +26,7 @@ const Row kHeader = {"variant", "size",      "median ms",       "samples/s",    
 
 std::string Percent(double share) { return absl::StrFormat("%.2f %%", 100 * share); }
 
-std::string Rate(double per_second) { return absl::StrFormat(per_second < 100 ? "%.1f" : "%.0f", per_second); }
+std::string Rate(double per_second) { return absl::StrFormat("%.*f", per_second < 100 ? 1 : 0, per_second); }
 
 bool Measured(const v1::Benchmark& benchmark) { return benchmark.samples() > 0; }
 
