@@ -97,6 +97,17 @@ TEST(ExportGraphDef, LoweredNodesHaveTheirTypes) {
   EXPECT_TRUE(Attr(Node(def, "n"), "is_training").has_b());  // TensorFlow's default is true
 }
 
+TEST(ExportGraphDef, DequantizeReadsQuantizedTypes) {
+  const tf::GraphDef def = Export(Parse(R"(graph format=graphdef (x: f32[2,2]) {
+    q = const u8[2,2] {0, 1, 2, 255}
+    w = dequantize_range(q, -1:f32, 1:f32)
+    return y=matmul(x, w)
+  })"));
+  EXPECT_EQ(Attr(Node(def, "q"), "dtype").type(), tf::DT_QUINT8);
+  EXPECT_EQ(Attr(Node(def, "q"), "value").tensor().dtype(), tf::DT_QUINT8);
+  EXPECT_EQ(Attr(Node(def, "w"), "T").type(), tf::DT_QUINT8);
+}
+
 TEST(ExportGraphDef, TypesThatTheRegistryTiesMustAgree) {
   const Graph graph = Parse(
       "graph format=graphdef layout=channels_last (x: f32[2,3], w: f32[3,5]) { y: f32[2,5] = matmul(x, w) return y }");

@@ -33,6 +33,7 @@ class RowAttrs {
       if (const auto* names = std::get_if<std::vector<std::string>>(quantized))
         quantized_.insert(names->begin(), names->end());
     }
+    if (node_.op == OpKind::kDequantizeRange) quantized_.insert("T");  // its registry lists no other types
   }
 
   absl::Status Set() {

@@ -77,8 +77,10 @@ bool IsQuantizedConstant(const Graph& graph, NodeId constant) {
   const std::vector<Use>& uses = graph.uses(value);
   if (uses.empty() || graph.IsOutput(value) || graph.IsCaptured(value)) return false;
   return std::all_of(uses.begin(), uses.end(), [&](const Use& use) {
-    if (use.index == 1) return graph.op(use.node) == OpKind::kMatMulIntegerToFloat;
-    return use.index == 0 && graph.op(use.node) == OpKind::kDequantizeLinear && IsScaled(graph, use.node);
+    const OpKind op = graph.op(use.node);
+    if (use.index == 1) return op == OpKind::kMatMulIntegerToFloat;
+    if (use.index != 0) return false;
+    return op == OpKind::kDequantizeRange || (op == OpKind::kDequantizeLinear && IsScaled(graph, use.node));
   });
 }
 

@@ -30,8 +30,8 @@ bool IsFakeQuantized(const Graph& graph, NodeId quantize);
 // A dequantize_linear that Dequantize expresses with mode SCALED: its zero points are 0.
 bool IsScaled(const Graph& graph, NodeId dequantize);
 
-// An s8 or u8 constant that only such nodes read, or integer matmuls as their weights: in the file it is a constant of
-// DT_QINT8 or DT_QUINT8.
+// An s8 or u8 constant that only such nodes or dequantize_range read, or integer matmuls as their weights: in the file
+// it is a constant of DT_QINT8 or DT_QUINT8.
 bool IsQuantizedConstant(const Graph& graph, NodeId constant);
 
 }  // namespace halftone::graphdef

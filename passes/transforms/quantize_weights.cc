@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // w  =>  dequantize(w in 8 bits)          the file is a quarter as large, the computation stays in f32
 //
-// Applies to every f32 constant with at least minimum_size elements that are all finite. In a GraphDef the
-// dequantization is TensorFlow's Dequantize (a range), otherwise dequantize_linear (scale and zero point). Not
-// quantized: outputs of the graph, values that subgraphs read by name, and inputs that determine shapes. Outputs change
+// Applies to every f32 constant with at least minimum_size elements that are all finite. The dequantization is
+// dequantize_range where the file has that op, otherwise dequantize_linear (scale and zero point). Not quantized: outputs of the graph, values that subgraphs read by name, and inputs that determine shapes. Outputs change
 // by the rounding of the weights. The weights are dequantized once, when the model is loaded.
 
 #include <limits>
@@ -19,9 +18,6 @@ namespace halftone {
 namespace {
 
 constexpr int64_t kSteps = 256;
-
-// The importer of GraphDefs records TensorFlow's quantized types here: Dequantize supports no others.
-constexpr std::string_view kQuantizedTypes = "tf.quantized";
 
 bool DecidesShape(const Graph& g, ValueId value) {
   for (const Use& use : g.uses(value)) {
@@ -49,7 +45,6 @@ Node Dequantization(GraphEditor& edit, const WeightGrid& grid, const std::string
     node.op = OpKind::kDequantizeRange;
     node.inputs = {kNoValue, constant("low", Tensor::Scalar(grid.ValueOf(0))),
                    constant("high", Tensor::Scalar(grid.ValueOf(kSteps - 1)))};
-    node.extra.Set(std::string(kQuantizedTypes), std::vector<std::string>{"T"});
     return node;
   }
   Tensor zero(DataType::kUInt8, {});
@@ -79,8 +74,6 @@ class QuantizeWeights final : public Pass {
       const bool by_range = context.file != nullptr && context.file->has(FileFeature::kDequantizeRange);
       Node node = Dequantization(edit, *grid, label, by_range);
       node.inputs[0] = edit.AddConstant(FreshName(g, label + "/quantized"), StepsOf(*tensor, *grid));
-      if (node.op == OpKind::kDequantizeRange)
-        edit.SetExtra(g.producer(node.inputs[0]), std::string(kQuantizedTypes), std::vector<std::string>{"dtype"});
       edit.SetDevice(g.producer(node.inputs[0]), g.node(id).device);
       node.origin = g.node(id).origin;
       edit.ReplaceNode(id, edit.AddNode(std::move(node), {{DataType::kFloat32, g.shape(weight), ""}}));
