@@ -72,6 +72,8 @@ struct FileDialect {
   std::string_view domain = {};                      // of the fused ops; "" where the format has no domains
   // Whether any dialect of the same format has such a fused op: a node that was read as one must be spelled anew.
   bool (*is_fused_op)(std::string_view op) = nullptr;
+  // Where Node::extra names the attributes that a file left out although the exporter writes them by default; "": nowhere.
+  std::string_view left_out = {};
 
   bool has(FileFeature feature) const { return features.has(feature); }
   std::string_view FusedOp(const Graph& graph, NodeId node) const {

@@ -5,6 +5,7 @@
 
 #include "formats/tensorflow/contractions.h"
 #include "formats/tensorflow/dialects.h"
+#include "formats/tensorflow/extra.h"
 #include "ir/binary_chain.h"
 
 namespace halftone {
@@ -244,6 +245,7 @@ const FileDialect& ItexDialect() {
       .fused_op = Op,
       .fused_ops = kOps,
       .is_fused_op = IsFusedTensorFlowOp,
+      .left_out = graphdef::kExtraAbsent,
   };
   return kDialect;
 }

@@ -6,6 +6,7 @@
 
 #include "formats/tensorflow/contractions.h"
 #include "formats/tensorflow/dialects.h"
+#include "formats/tensorflow/extra.h"
 
 namespace halftone {
 namespace {
@@ -141,6 +142,7 @@ const FileDialect& TensorFlowDialect() {
       .fused_op = Op,
       .fused_ops = kOps,
       .is_fused_op = IsFusedTensorFlowOp,
+      .left_out = graphdef::kExtraAbsent,
   };
   return kDialect;
 }

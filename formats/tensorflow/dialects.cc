@@ -3,11 +3,17 @@
 
 #include <algorithm>
 
+#include "formats/tensorflow/extra.h"
+
 namespace halftone {
 
 const FileDialect& GraphDefDialect() {
   static constexpr FileDialect kDialect = {
-      .name = "graphdef", .features = kGraphDefFeatures, .is_fused_op = IsFusedTensorFlowOp};
+      .name = "graphdef",
+      .features = kGraphDefFeatures,
+      .is_fused_op = IsFusedTensorFlowOp,
+      .left_out = graphdef::kExtraAbsent,
+  };
   return kDialect;
 }
 

@@ -2,7 +2,7 @@
 // Writes out absent attributes with their default values.
 //
 // The scalars and strings of kDefaults; lists whose length depends on the rank (strides, pads, ..) stay absent.
-// Attributes that a GraphDef omits but its exporter usually writes are written as well. Exact.
+// Attributes that the file omits but its exporter usually writes are written as well. Exact.
 
 #include <string_view>
 
@@ -80,16 +80,14 @@ AttributeValue ValueOf(const Default& row) {
   return false;
 }
 
-// The importer of GraphDefs records omitted attributes here.
-constexpr std::string_view kLeftOut = "tf.absent";
-
 class AddDefaultAttributes final : public Pass {
  public:
   std::string_view name() const override { return "add_default_attributes"; }
 
-  absl::Status Run(GraphEditor& edit, PassContext&) const override {
+  absl::Status Run(GraphEditor& edit, PassContext& context) const override {
+    const std::string_view left_out = context.file == nullptr ? "" : context.file->left_out;
     for (const NodeId id : edit.graph().nodes()) {
-      edit.EraseExtra(id, kLeftOut);
+      if (!left_out.empty()) edit.EraseExtra(id, left_out);
       for (const Default& row : kDefaults) {
         if (row.op != edit.graph().op(id) || edit.graph().node(id).attributes.has(row.attribute)) continue;
         edit.SetAttribute(id, std::string(row.attribute), ValueOf(row));
