@@ -110,6 +110,7 @@ absl::Status Run(const Options& options) {
   RewriteLog log;
   PassContext context{.target = target,
                       .plan = options.plan.empty() ? nullptr : &planned.plan,
+                      .file = FormatOf(graph).has_value() ? &FileDialectOf(graph) : nullptr,
                       .log = &log,
                       .equivalence = {.enabled = options.verify, .seed = options.seed}};
   HALFTONE_ASSIGN_OR_RETURN(context.debug, DebugOptionsFromEnvironment());
