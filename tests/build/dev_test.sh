@@ -137,8 +137,8 @@ check_definitions() {
 check_file_formats() {
   check_script "no file format in ir, passes, runtime" file_formats.py "$REPO" "$HERE/file_formats.txt" ir passes runtime
   mkdir -p "$SCRATCH/formats/ir"
-  printf '// As ONNX does.\nint one = 0;  // not "onnx"\nbool IsOnnx();\nconst char* name = "a graphdef // ";\n' >"$SCRATCH/formats/ir/one.h"
-  expect_found "a file format in code" $'ir/one.h:3: bool IsOnnx();\nir/one.h:4: const char* name = "a graphdef // ";' \
+  printf '// As ONNX does.\nint one = 0;  // not "onnx"\nbool IsOnnx();\nconst char* name = "a graphdef // ";\nauto key = "tf.key";\n' >"$SCRATCH/formats/ir/one.h"
+  expect_found "a file format in code" $'ir/one.h:3: bool IsOnnx();\nir/one.h:4: const char* name = "a graphdef // ";\nir/one.h:5: auto key = "tf.key";' \
     "$(python3 -B "$HERE/file_formats.py" "$SCRATCH/formats" /dev/null ir || true)"
 }
 

@@ -13,7 +13,8 @@ import pathlib
 import re
 import sys
 
-FORMAT = re.compile(r"(?i:onnx|graph_?def|tensor_?flow|GraphFormat|ModelFormat)|ITEX|Itex|\bitex")
+# Also names that importers and exporters give to what they keep ("tf.absent" in Node::extra), and reading the format's name.
+FORMAT = re.compile(r"(?i:onnx|graph_?def|tensor_?flow|saved_?model|GraphFormat|ModelFormat)|ITEX|Itex|\bitex|\"tf\.|kHeaderFormat")
 # Comments, but not text inside of a string or a character that looks like one.
 COMMENT = re.compile(r"""(?P<kept>\bu?8?R"(?P<end>[^()\s\\]*)\(.*?\)(?P=end)"|"(?:\\.|[^"\\\n])*"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])+')|//(?:\\\n|[^\n])*|/\*.*?\*/""", re.S)
 
