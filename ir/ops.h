@@ -468,7 +468,7 @@ struct OpInfo {
   std::span<const std::string_view> attributes;  // every name that Node::attributes may hold
   Tolerance tolerance;
   shape_rules::Rule shape_rule;
-  // The TensorFlow op whose place in the precision lists is this op's (peer-systems 1.1); "" where there is none, or where
+  // The TensorFlow op whose place in the precision lists is this op's; "" where there is none, or where
   // the node's attributes say which (passes/precision/tensorflow_op.cc).
   std::string_view tensorflow;
 };

@@ -9,7 +9,6 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "passes/export/build_loops.h"
 #include "passes/export/merges.h"
 #include "passes/export/share_constants.h"
 #include "passes/export/spell_dialect.h"
@@ -19,6 +18,7 @@
 #include "passes/precision/apply_precision.h"
 #include "passes/precision/conversions.h"
 #include "passes/precision/use_bf16_math_mode.h"
+#include "passes/prepare/build_loops.h"
 #include "passes/quantize/equalize_channels.h"
 #include "passes/quantize/fold_quantization.h"
 #include "passes/quantize/fold_weights.h"

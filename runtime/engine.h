@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plan + oneDNN: what optimizer/ and tools/ use.
+// A plan on the CPU backend: what optimizer/ and tools/ use.
 #ifndef HALFTONE_RUNTIME_ENGINE_H_
 #define HALFTONE_RUNTIME_ENGINE_H_
 
@@ -11,7 +11,7 @@
 
 namespace halftone {
 
-// Plan::Compile with oneDNN's kernels (or, by the options, with the reference functions only).
+// Plan::Compile with the kernels of runtime/cpu (or, by the options, with the reference functions only).
 absl::StatusOr<std::unique_ptr<Plan>> CompilePlan(const Graph& graph, const CompileOptions& options = {});
 
 // What its plans are made with, for those who convert what lies in a plan's memory (runtime/calibrate).

@@ -293,7 +293,7 @@ constexpr OpsWithoutKernel kUnlisted[] = {
     {{kInput, kConstant, kNoOp, kOpaque}, "nothing to compute, or an op that is not known"},
     {{kTensorArray, kTensorArrayWrite, kTensorArrayRead, kTensorArrayGather, kTensorArrayScatter, kTensorArraySize,
       kTensorArrayConcat, kTensorArraySplit, kEnter, kExit, kMerge, kSwitch, kNextIteration, kLoopCond},
-     "control flow as its file has it: the importer turns it into loops, or the graph cannot run"},
+     "control flow of dataflow graphs: BuildLoops (passes/prepare) makes loops of it, or the graph cannot run"},
 };
 
 // Every op has a row or a reason why it has none, and not both.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shapes of the elements of TensorArrays.
-#ifndef HALFTONE_PASSES_EXPORT_ARRAY_SHAPES_H_
-#define HALFTONE_PASSES_EXPORT_ARRAY_SHAPES_H_
+#ifndef HALFTONE_PASSES_PREPARE_ARRAY_SHAPES_H_
+#define HALFTONE_PASSES_PREPARE_ARRAY_SHAPES_H_
 
 #include <map>
 
@@ -18,4 +18,4 @@ std::map<NodeId, Shape> ElementShapes(const Graph& graph);
 
 }  // namespace halftone::lowering
 
-#endif  // HALFTONE_PASSES_EXPORT_ARRAY_SHAPES_H_
+#endif  // HALFTONE_PASSES_PREPARE_ARRAY_SHAPES_H_

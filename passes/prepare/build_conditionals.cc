@@ -12,8 +12,8 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "passes/export/build_loops.h"
-#include "passes/export/subgraph.h"
+#include "passes/prepare/build_loops.h"
+#include "passes/prepare/subgraph.h"
 
 namespace halftone::lowering {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/export/array_shapes.h"
+#include "passes/prepare/array_shapes.h"
 
 #include <algorithm>
 #include <optional>

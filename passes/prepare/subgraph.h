@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A part of a graph as a nested graph of its own.
-#ifndef HALFTONE_PASSES_EXPORT_SUBGRAPH_H_
-#define HALFTONE_PASSES_EXPORT_SUBGRAPH_H_
+#ifndef HALFTONE_PASSES_PREPARE_SUBGRAPH_H_
+#define HALFTONE_PASSES_PREPARE_SUBGRAPH_H_
 
 #include <map>
 #include <memory>
@@ -60,4 +60,4 @@ class SubgraphCopier {
 
 }  // namespace halftone::lowering
 
-#endif  // HALFTONE_PASSES_EXPORT_SUBGRAPH_H_
+#endif  // HALFTONE_PASSES_PREPARE_SUBGRAPH_H_

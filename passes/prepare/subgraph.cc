@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/export/subgraph.h"
+#include "passes/prepare/subgraph.h"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/export/build_loops.h"
+#include "passes/prepare/build_loops.h"
 
 #include <algorithm>
 #include <map>
@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "ir/shape_inference.h"
-#include "passes/export/subgraph.h"
+#include "passes/prepare/subgraph.h"
 
 namespace halftone {
 namespace lowering {

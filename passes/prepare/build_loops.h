@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Control flow and TensorArrays as frozen TensorFlow graphs write them, built into what can run.
-#ifndef HALFTONE_PASSES_EXPORT_BUILD_LOOPS_H_
-#define HALFTONE_PASSES_EXPORT_BUILD_LOOPS_H_
+#ifndef HALFTONE_PASSES_PREPARE_BUILD_LOOPS_H_
+#define HALFTONE_PASSES_PREPARE_BUILD_LOOPS_H_
 
 #include <string_view>
 
@@ -42,4 +42,4 @@ absl::Status BuildConditionals(GraphEditor& edit, bool must_all);
 }  // namespace lowering
 }  // namespace halftone
 
-#endif  // HALFTONE_PASSES_EXPORT_BUILD_LOOPS_H_
+#endif  // HALFTONE_PASSES_PREPARE_BUILD_LOOPS_H_

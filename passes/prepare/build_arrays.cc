@@ -17,8 +17,8 @@
 
 #include "base/status.h"
 #include "base/strings.h"
-#include "passes/export/array_shapes.h"
-#include "passes/export/build_loops.h"
+#include "passes/prepare/array_shapes.h"
+#include "passes/prepare/build_loops.h"
 
 namespace halftone::lowering {
 namespace {
