@@ -33,11 +33,25 @@ struct ExportOptions {
   bool as_text = false;
 };
 
+// What a format's files can say of quantized ops.
+struct Int8Support {
+  bool recurrent = true;            // LSTM, GRU and RNN with int8 weights and hidden state
+  bool per_channel_dynamic = true;  // matmuls whose activations are quantized in each run, with a scale per channel
+  // Of ops on integers (ExportOptions::integer_operators):
+  bool operators_fuse = false;  // they add and activate; without it each result is quantized, and less is fused
+  bool operators_have_zero_points = true;
+  bool operators_per_channel_matmul = true;  // a matmul has a scale per channel of its weights
+};
+
 // All functions are thread-safe.
 struct Format {
   std::string_view name;       // "onnx": of the command line, and kHeaderFormat of its graphs
   std::string_view extension;  // ".onnx"
   std::string_view title;      // "ONNX", in sentences: "the model is ONNX"
+  std::string_view text_of;    // "graphdef": this is the text form of that format; else ""
+  bool names_outputs = true;   // files say which values are outputs; else who runs a file must name them
+  TargetRuntime runtime = TargetRuntime::kAny;  // loads the files of this format; kAny: none that is known
+  Int8Support int8;
   // The portable one first (ir/file_dialect.h).
   std::span<const FileDialect* const> dialects;
   // Whether a file may be of this format, by its first bytes; nullptr: never known by them.

@@ -49,6 +49,14 @@ std::optional<ModelFormat> ModelFormatOfBytes(std::string_view bytes) {
   return Find([&](const Format& format) { return format.recognizes != nullptr && format.recognizes(bytes); });
 }
 
+ModelFormat FormatOfFile(ModelFormat format, std::string_view path) {
+  const std::optional<ModelFormat> by_path = ModelFormatOfPath(path);
+  const bool is_text_form = by_path.has_value() && FormatRow(*by_path).text_of == ModelFormatName(format);
+  return is_text_form ? *by_path : format;
+}
+
+bool IsTextForm(ModelFormat format) { return !FormatRow(format).text_of.empty(); }
+
 std::optional<ModelFormat> FormatOf(const Graph& graph) {
   return ModelFormatFromName(graph.header().String(kHeaderFormat, ""));
 }

@@ -41,6 +41,10 @@ std::optional<ModelFormat> ModelFormatOfPath(std::string_view path);
 // By the first bytes: an ONNX file begins with its IR version, a GraphDef with a node or its versions. nullopt for
 // others; a text is never recognized.
 std::optional<ModelFormat> ModelFormatOfBytes(std::string_view bytes);
+// Of a file of this path that holds a model of `format`: its text form where the extension is that form's.
+ModelFormat FormatOfFile(ModelFormat format, std::string_view path);
+// Whether it is the text form of another format.
+bool IsTextForm(ModelFormat format);
 // ".onnx", ".pb" or ".pbtxt".
 std::string_view ModelExtension(ModelFormat format);
 

@@ -75,6 +75,15 @@ TEST(Formats, TheGraphRemembersItsFormatInItsHeader) {
   EXPECT_THAT(PrintGraph(graph), HasSubstr("graph format=graphdef ("));
 }
 
+TEST(Formats, TheTextFormIsKnownByThePath) {
+  EXPECT_EQ(FormatOfFile(ModelFormat::kGraphDef, "a.pbtxt"), ModelFormat::kGraphDefText);
+  EXPECT_EQ(FormatOfFile(ModelFormat::kGraphDef, "a.onnx"), ModelFormat::kGraphDef);
+  EXPECT_EQ(FormatOfFile(ModelFormat::kOnnx, "a.pbtxt"), ModelFormat::kOnnx);
+  EXPECT_EQ(FormatOfFile(ModelFormat::kOnnx, "a"), ModelFormat::kOnnx);
+  EXPECT_TRUE(IsTextForm(ModelFormat::kGraphDefText));
+  EXPECT_FALSE(IsTextForm(ModelFormat::kGraphDef));
+}
+
 TEST(Formats, OnnxRuntimeLoadsNoGraphDef) {
   Graph graph = ParseGraph("graph (x: f32[2]) { y = relu(x) name=\"y\"  return y }").value();
   EXPECT_EQ(LoadsIn(graph, TargetRuntime::kOnnxRuntime), absl::OkStatus());

@@ -17,8 +17,9 @@ absl::Status CheckOptions(const OptimizeOptions& options) {
       options.model.format.has_value() ? options.model.format : ModelFormatOfPath(options.model.label());
   if (format.has_value()) {
     HALFTONE_RETURN_IF_ERROR(CheckDialect(options.dialect, *format));
-    if (options.target_runtime == TargetRuntime::kOnnxRuntime && *format != ModelFormat::kOnnx) {
-      return absl::InvalidArgumentError("target runtime onnxruntime reads ONNX files, and the model is a GraphDef");
+    if (options.target_runtime != TargetRuntime::kAny && options.target_runtime != FormatRow(*format).runtime) {
+      return absl::InvalidArgumentError(Concat("target runtime ", TargetRuntimeName(options.target_runtime),
+                                               " does not load the model's format: it is ", FormatRow(*format).title));
     }
   }
   for (const std::string& pass : options.passes) {

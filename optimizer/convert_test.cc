@@ -196,7 +196,8 @@ TEST_F(ConvertTest, OptionsOfTheWrongPlanner) {
   options_.rules.nodes.clear();
   options_.model.path = "model.pb";
   options_.target_runtime = TargetRuntime::kOnnxRuntime;
-  EXPECT_THAT(message(), HasSubstr("target runtime onnxruntime reads ONNX files"));
+  EXPECT_THAT(message(),
+              HasSubstr("target runtime onnxruntime does not load the model's format: it is a TensorFlow GraphDef"));
 }
 
 TEST(ReasonOf, PartsHaveTheReasonOfTheWhole) {

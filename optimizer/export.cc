@@ -12,7 +12,7 @@
 namespace halftone {
 
 absl::Status SaveModel(const Graph& graph, const std::string& path, ExportOptions options) {
-  options.as_text = ModelFormatOfPath(path) == ModelFormat::kGraphDefText;
+  options.as_text = IsTextForm(FormatOfFile(WrittenFormat(graph), path));
   HALFTONE_ASSIGN_OR_RETURN(const std::string bytes, ExportModel(graph, options));
   return WriteFileAtomically(path, bytes);
 }

@@ -20,14 +20,15 @@
 namespace halftone {
 namespace {
 
-// Where ONNX Runtime, which is widely used, is known not to load the file.
+// Where the runtime that loads files of this format is known not to load this one.
 void WarnOfTargetRuntimes(const OptimizeOptions& options, ConvertedGraph& result) {
-  if (FormatOf(result.graph) == ModelFormat::kGraphDef) return;
-  const absl::Status loads = LoadsIn(result.graph, TargetRuntime::kOnnxRuntime);
+  const TargetRuntime runtime = FormatRow(WrittenFormat(result.graph)).runtime;
+  const absl::Status loads = LoadsIn(result.graph, runtime);
   if (loads.ok()) return;
-  const std::string_view advice = options.target_runtime == TargetRuntime::kOnnxRuntime
-                                      ? ""
-                                      : "; --target-runtime onnxruntime writes the nearest file that it loads";
+  const std::string advice =
+      options.target_runtime == runtime
+          ? ""
+          : Concat("; --target-runtime ", TargetRuntimeName(runtime), " writes the nearest file that it loads");
   result.refused_by.push_back(Concat(loads.message(), advice));
   result.warnings.push_back(Concat(VariantName(result.kind), ": ", result.refused_by.back()));
 }

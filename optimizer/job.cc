@@ -94,7 +94,7 @@ class OptimizeJob {
   absl::Status Import() {
     HALFTONE_ASSIGN_OR_RETURN(imported_, LoadModel(options_.model));
     result_.format = WrittenFormat(imported_);
-    if (result_.format == ModelFormat::kGraphDef) {  // a rewritten file may list its nodes in another order
+    if (!FormatRow(result_.format).names_outputs) {  // a rewritten file may list its nodes in another order
       for (const GraphOutput& output : imported_.outputs()) outputs_.push_back(output.name);
     }
     cannot_run_ = OpsThatCannotRun(imported_);
@@ -216,9 +216,7 @@ class OptimizeJob {
     const bool original = variant.kind == VariantKind::kOriginal;
     if (original && options_.model.format.has_value()) return *options_.model.format;
     const std::string& path = original ? options_.model.label() : variant.path;
-    const bool is_text =
-        result_.format == ModelFormat::kGraphDef && ModelFormatOfPath(path) == ModelFormat::kGraphDefText;
-    return is_text ? ModelFormat::kGraphDefText : result_.format;
+    return FormatOfFile(result_.format, path);
   }
 
   RunSpec SpecOf(const VariantResult& variant) const {

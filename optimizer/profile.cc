@@ -61,7 +61,7 @@ absl::StatusOr<ProfileTargets> MakeTargets(const OptimizeOptions& options, const
     one.run.model = options.model;
     one.run.model.path = Concat(options.out_dir, "/", VariantName(kind), extension);
     HALFTONE_RETURN_IF_ERROR(WriteVariant(model, *target, options, one.run.model.path, converted));
-    if (FormatOf(model.imported.graph) == ModelFormat::kGraphDef) {  // which does not say its outputs
+    if (!FormatRow(WrittenFormat(model.imported.graph)).names_outputs) {
       one.run.model.outputs.clear();
       for (const GraphOutput& output : model.imported.graph.outputs()) one.run.model.outputs.push_back(output.name);
     }

@@ -79,24 +79,22 @@ class FusionTarget final : public Target {
 }  // namespace
 
 bool WantsPlainOps(ModelFormat format, TargetRuntime target_runtime, QuantFormat form) {
-  return format != ModelFormat::kGraphDef &&
+  return !FormatRow(format).int8.operators_fuse &&
          (target_runtime == TargetRuntime::kOnnxRuntime || form == QuantFormat::kQOperator);
 }
 
 QuantizeOptions OptionsFor(ModelFormat format, TargetRuntime target_runtime, QuantFormat form,
                            QuantizeOptions options) {
-  if (WantsPlainOps(format, target_runtime, form)) options.quantize_results = true;
-  if (format != ModelFormat::kGraphDef && target_runtime == TargetRuntime::kOnnxRuntime)
-    options.quantize_outputs = true;
-  if (format == ModelFormat::kGraphDef) {
-    options.recurrent = false;
-    options.per_channel_dynamic = false;  // its matmul of integers takes one range of weights
+  const Int8Support& file = FormatRow(format).int8;
+  if (WantsPlainOps(format, target_runtime, form)) {
+    options.quantize_results = true;
+    options.quantize_outputs |= target_runtime == TargetRuntime::kOnnxRuntime;
   }
-  // TensorFlow's ops on quantized tensors know no zero points, and products one scale of weights
-  // (formats/tensorflow/quantized_groups.h).
-  if (format == ModelFormat::kGraphDef && form == QuantFormat::kQOperator) {
-    options.symmetric_activations = true;
-    options.per_channel_products = false;
+  options.recurrent &= file.recurrent;
+  options.per_channel_dynamic &= file.per_channel_dynamic;
+  if (form == QuantFormat::kQOperator) {
+    options.symmetric_activations |= !file.operators_have_zero_points;
+    options.per_channel_products &= file.operators_per_channel_matmul;
   }
   return options;
 }

@@ -20,7 +20,8 @@
 
 namespace halftone {
 
-// Whether results are quantized and fusion is held back as above. Never of a GraphDef: its operators add and activate.
+// Whether results are quantized and fusion is held back as above. Never where the format's ops on integers add and
+// activate (Int8Support::operators_fuse).
 bool WantsPlainOps(ModelFormat format, TargetRuntime target_runtime, QuantFormat form);
 
 // `options` with what the target runtime and the format need added.

@@ -29,6 +29,7 @@ const Format& OnnxFormat() {
       .name = "onnx",
       .extension = ".onnx",
       .title = "ONNX",
+      .runtime = TargetRuntime::kOnnxRuntime,
       .dialects = kDialects,
       .recognizes = Recognizes,
       .import_bytes = Import,

@@ -45,6 +45,12 @@ Format MakeFormat() {
       .name = "graphdef",
       .extension = ".pb",
       .title = "a TensorFlow GraphDef",
+      .names_outputs = false,
+      .int8 = {.recurrent = false,
+               .per_channel_dynamic = false,
+               .operators_fuse = true,
+               .operators_have_zero_points = false,
+               .operators_per_channel_matmul = false},
       .dialects = kDialects,
       .recognizes = Recognizes,
       .import_bytes = Import</*is_text=*/false>,
@@ -68,6 +74,7 @@ const Format& GraphDefTextFormat() {
     Format format = MakeFormat();
     format.name = "graphdef-text";
     format.extension = ".pbtxt";
+    format.text_of = "graphdef";
     format.recognizes = nullptr;
     format.import_bytes = Import</*is_text=*/true>;
     format.count_nodes = CountNodes</*is_text=*/true>;

@@ -184,8 +184,7 @@ absl::StatusOr<ModelSource> Inputs::Model(const v1::Model& model,
     const auto* value = report::FindEnumValue(*v1::Format_descriptor(), AbslView(ModelFormatName(format)));
     if (value != nullptr && value->number() == model.format()) source.format = format;
   }
-  if (source.format == ModelFormat::kGraphDef && ModelFormatOfPath(source.name) == ModelFormat::kGraphDefText)
-    source.format = ModelFormat::kGraphDefText;
+  if (source.format.has_value()) source.format = FormatOfFile(*source.format, source.name);
   return source;
 }
 
