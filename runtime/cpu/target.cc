@@ -67,15 +67,16 @@ absl::Status CpuTarget::SupportsFused(const Graph& graph, NodeId id, const Fused
 // kernel, with a sentence that says so.
 absl::Status CpuTarget::SupportsOp(const Graph& graph, OpKind op, std::span<const ValueId> inputs) const {
   const std::span<const KernelRow> rows = CpuBackend().Kernels(op);
-  if (rows.empty()) return absl::UnimplementedError(Concat("no kernel for ", OpName(op)));
+  const absl::Status none = absl::UnimplementedError(Concat("no kernel for ", OpName(op)));
+  if (rows.empty()) return none;
   absl::Status refusal;
   for (const KernelRow& row : rows.first(rows.size() - 1)) {  // the last one is the reference
-    if (!row.facts->values.Has(NodeValues::kPlain)) continue;
+    if (!row.facts->values.Has(NodeValues::kPlain) || !row.missing.empty()) continue;
     const absl::Status supported = row.kernel->SupportsInputs(graph, inputs);
     if (supported.ok()) return supported;
     if (refusal.ok()) refusal = supported;
   }
-  return refusal;
+  return refusal.ok() ? none : refusal;
 }
 
 std::vector<Signature> CpuTarget::Signatures(const Graph& graph, NodeId id) const {

@@ -164,6 +164,7 @@ TEST(TargetTest, WholeOps) {
   EXPECT_EQ(target->SupportsOp(graph, OpKind::kBinaryChain, many).message(), "no kernel for more than 16 operands");
   EXPECT_EQ(target->SupportsOp(graph, OpKind::kL2Loss, integers).message(), "no kernel for inputs of s32");
   EXPECT_EQ(target->SupportsOp(graph, OpKind::kOpaque, two).message(), "no kernel for opaque");
+  EXPECT_EQ(target->SupportsOp(graph, OpKind::kHardmax, two).message(), "no kernel for hardmax");  // but the reference
 }
 
 TEST(TargetTest, SymbolicShapesAreNoObstacle) {
