@@ -50,7 +50,7 @@ class BlobStore {
   bool Contains(const v1::Digest& digest) const;
   absl::StatusOr<WriteState> QueryWrite(const v1::Digest& digest);
 
-  // Begins to write at `offset`: the committed size, or less while somebody else writes the same blob.
+  // Begins to write at `offset`: the committed size, or less while another client writes the same blob.
   // INVALID_ARGUMENT: another offset. RESOURCE_EXHAUSTED: over the size limit. The writer must not outlive the store.
   absl::StatusOr<BlobWriter> BeginWrite(const v1::Digest& digest, int64_t offset);
 

@@ -31,14 +31,14 @@ class BlobUpload {
 
   int64_t committed_size() const;
 
-  // Appends what of `data` comes after the bytes that are there. `offset` is at most the length.
+  // Appends the part of `data` that is past the committed bytes. `offset` is at most committed_size().
   absl::Status Write(int64_t offset, std::string_view data);
 
-  // Checks the digest, makes the file durable and calls `publish` with its descriptor, once; later calls get the first
-  // answer.
+  // Checks the digest, makes the file durable and calls `publish` with its descriptor, once; later calls return
+  // the status of the first one.
   absl::Status Finish(absl::FunctionRef<absl::Status(int fd)> publish);
 
-  // Removes the file; everybody's next call fails with `why`.
+  // Removes the file; later calls of all writers fail with `why`.
   void Discard(const absl::Status& why);
 
   // Makes everything written durable and returns how much that is.

@@ -3,9 +3,9 @@
 //
 //   ok.onnx       progress, a warning, a log, then the model's bytes as "out.onnx"
 //   slow.onnx     as ok, after half a second             error.onnx     an error that names a local path
-//   crash.onnx    dies of SIGSEGV with words on stderr   exit.onnx      exits with 3 and no answer
+//   crash.onnx    dies of SIGSEGV after text on stderr   exit.onnx      exits with 3, no response
 //   hang.onnx     sleeps for ever                        stubborn.onnx  the same, deaf to SIGTERM, with a deaf child
-//   garbage.onnx  writes no protocol                     trailing.onnx  goes on after its answer
+//   garbage.onnx  writes no protocol                     trailing.onnx  continues after its response
 //   outside.onnx  names a file outside its folder        link.onnx      an output that is a link
 //   twice.onnx    one output name twice                  flood.onnx     very much progress
 //   left.onnx     an error that leaves a file            stray.onnx     the same of a file outside its folder
@@ -49,7 +49,7 @@ std::string ReadText(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-worker::WorkerMessage Answer(const worker::WorkerRequest& request) {
+worker::WorkerMessage Result(const worker::WorkerRequest& request) {
   const std::string out = request.work_dir() + "/out.onnx";
   WriteText(out, ReadText(request.inputs(0).local_path()) + " optimized");
   worker::WorkerMessage message;
@@ -126,7 +126,7 @@ void DoJob(const worker::WorkerRequest& request) {
     left.set_local_path(path);
     return Send(message);
   }
-  message = Answer(request);
+  message = Result(request);
   worker::OutputFile& file = *message.mutable_result()->mutable_files(0);
   if (how == "ranges.onnx") UseRanges(request, *message.mutable_result());
   if (how == "outside.onnx") file.set_local_path(request.work_dir() + "/../../jobs.sqlite");

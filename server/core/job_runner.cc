@@ -137,8 +137,8 @@ void JobRunner::FetchDescription() {
   worker::Description description;
   if (!end.ok()) {
     LogError("the worker cannot be started").With("error", end.status().message());
-  } else if (end->kind == WorkerEnd::Kind::kAnswered && end->answer.has_description()) {
-    description = end->answer.description();
+  } else if (end->kind == WorkerEnd::Kind::kResponded && end->response.has_description()) {
+    description = end->response.description();
   } else if (!stop->stopped()) {
     LogError("the worker does not describe itself").With("exit", end->exit.ToString()).With("stderr", end->stderr_tail);
   }
@@ -263,10 +263,11 @@ void JobRunner::KeepRanges(const v1::Job& job, const std::string& work_dir, cons
 }
 
 // They are a help: without them the job has failed all the same.
-void JobRunner::StoreErrorFiles(const std::string& work_dir, const worker::WorkerMessage& answer, v1::JobError& error) {
+void JobRunner::StoreErrorFiles(const std::string& work_dir, const worker::WorkerMessage& response,
+                                v1::JobError& error) {
   error.clear_files();
   worker::WorkerResult files;
-  *files.mutable_files() = answer.error_files();
+  *files.mutable_files() = response.error_files();
   absl::StatusOr<v1::JobResult> stored = StoreOutputs(blobs_, work_dir, std::move(files));
   if (stored.ok()) {
     *error.mutable_files() = std::move(*stored->mutable_files());
@@ -281,7 +282,7 @@ JobOutcome JobRunner::ToOutcome(const v1::Job& job, const std::string& work_dir,
   const std::string said = LastLines(end.stderr_tail, names);
   const std::string tail = said.empty() ? std::string() : absl::StrCat("; its last words:\n", said);
   switch (end.kind) {
-    case WorkerEnd::Kind::kAnswered:
+    case WorkerEnd::Kind::kResponded:
       break;
     case WorkerEnd::Kind::kTimeout:
       outcome.error = MakeJobError(google::rpc::DEADLINE_EXCEEDED, "TIMEOUT",
@@ -296,23 +297,23 @@ JobOutcome JobRunner::ToOutcome(const v1::Job& job, const std::string& work_dir,
     case WorkerEnd::Kind::kStopped:  // the caller has dealt with it
       outcome.error =
           MakeJobError(google::rpc::INTERNAL, "CHILD_CRASHED",
-                       absl::StrCat("the worker ended with ", end.exit.ToString(), " before it gave an answer", tail));
+                       absl::StrCat("the worker ended with ", end.exit.ToString(), " before it sent a result", tail));
       return outcome;
   }
-  if (end.answer.has_error()) {
-    outcome.error = end.answer.error();
-    StoreErrorFiles(work_dir, end.answer, outcome.error);
+  if (end.response.has_error()) {
+    outcome.error = end.response.error();
+    StoreErrorFiles(work_dir, end.response, outcome.error);
     if (outcome.error.code() == google::rpc::OK) outcome.error.set_code(google::rpc::INTERNAL);
     if (outcome.error.reason().empty()) outcome.error.set_reason("INTERNAL");
     outcome.error.set_message(HidePaths(outcome.error.message(), names));
     return outcome;
   }
   int stages = 0;
-  for (const auto& [stage, seconds] : end.answer.stage_seconds()) {
+  for (const auto& [stage, seconds] : end.response.stage_seconds()) {
     if (++stages <= kMaxStageNames) observer_.OnStage(KindOf(job.spec()), stage, seconds);
   }
-  const worker::RangesUse ranges = end.answer.result().ranges();
-  absl::StatusOr<v1::JobResult> result = StoreOutputs(blobs_, work_dir, std::move(*end.answer.mutable_result()));
+  const worker::RangesUse ranges = end.response.result().ranges();
+  absl::StatusOr<v1::JobResult> result = StoreOutputs(blobs_, work_dir, std::move(*end.response.mutable_result()));
   if (result.ok()) {
     KeepRanges(job, work_dir, ranges);
     outcome.result = *std::move(result);

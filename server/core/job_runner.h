@@ -65,7 +65,7 @@ class JobRunner {
   absl::StatusOr<worker::WorkerRequest> Prepare(const v1::Job& job, const std::string& work_dir, PathNames& names);
   void OfferRanges(const v1::Job& job, worker::WorkerRequest& request, PathNames& names);
   void KeepRanges(const v1::Job& job, const std::string& work_dir, const worker::RangesUse& use);
-  void StoreErrorFiles(const std::string& work_dir, const worker::WorkerMessage& answer, v1::JobError& error);
+  void StoreErrorFiles(const std::string& work_dir, const worker::WorkerMessage& response, v1::JobError& error);
   JobOutcome ToOutcome(const v1::Job& job, const std::string& work_dir, WorkerEnd end, const PathNames& names);
   void Finish(const v1::Job& job, const JobOutcome& outcome);
 

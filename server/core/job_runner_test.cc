@@ -168,7 +168,7 @@ TEST_F(JobRunnerTest, CrashTellsSignalAndLastWords) {
   EXPECT_EQ(Result(Submit("ok.onnx")).state(), v1::JOB_STATE_SUCCEEDED) << "the next job is not harmed";
 }
 
-TEST_F(JobRunnerTest, ExitWithoutAnswer) {
+TEST_F(JobRunnerTest, ExitWithoutResponse) {
   const v1::JobError error = ErrorOf("exit.onnx");
   EXPECT_EQ(error.reason(), "CHILD_CRASHED");
   EXPECT_TRUE(absl::StrContains(error.message(), "exit code 3")) << error.message();

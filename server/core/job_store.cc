@@ -97,7 +97,7 @@ absl::StatusOr<int64_t> ParseToken(const std::string& token, v1::JobState state)
   const std::vector<std::string> parts = absl::StrSplit(token, '-');
   int64_t id = 0;
   if (parts.size() != 3 || !absl::SimpleAtoi(parts[2], &id) || token != MakeToken(state, id)) {
-    return InvalidField("page_token", "is not the next_page_token of an answer to this request");
+    return InvalidField("page_token", "is not the next_page_token of a response to this request");
   }
   return id;
 }

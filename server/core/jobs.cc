@@ -50,7 +50,7 @@ absl::Status CheckBlobs(const BlobStore& blobs, const v1::JobSpec& spec) {
 absl::StatusOr<v1::Job> Jobs::Create(const v1::CreateJobRequest& request) {
   if (shutdown_) return ShuttingDown();
   HALFTONE_RETURN_IF_ERROR(CheckRequest(request));
-  // A request that is known is answered even when its blobs are gone by now.
+  // A repeated request (same request_id) returns its job even when its blobs are gone by now.
   HALFTONE_ASSIGN_OR_RETURN(std::optional<v1::Job> known, store_.FindRequest(request.spec(), request.request_id()));
   if (known.has_value()) return *std::move(known);
   HALFTONE_RETURN_IF_ERROR(CheckBlobs(blobs_, request.spec()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs: what the service promises about jobs, without a word of gRPC. Handlers translate and call this.
+// Jobs: the behaviour of the job RPCs, without gRPC. Handlers translate messages and call this.
 
 #ifndef HALFTONE_SERVER_CORE_JOBS_H_
 #define HALFTONE_SERVER_CORE_JOBS_H_
@@ -40,7 +40,7 @@ class Jobs {
   absl::Status Watch(const std::string& name, int64_t after_seq, absl::FunctionRef<bool(const v1::JobEvent&)> send,
                      absl::FunctionRef<bool()> is_cancelled);
 
-  // From now on Create and Watch answer UNAVAILABLE; watchers that wait are woken.
+  // From now on Create and Watch return UNAVAILABLE; watchers that wait are woken.
   void Shutdown();
 
  private:

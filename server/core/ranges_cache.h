@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RangesCache: which stored blobs are ranges of INT8 that a later job may take in the place of a calibration.
 //
-//   DIR/INPUTS/KEY    one line: SHA-256 and size of the blob; in a shared folder, the bytes of the blob after it
+//   DIR/INPUTS/KEY    one line: SHA-256 and size of the blob; in a shared folder, then the bytes of the blob
 //
 // INPUTS is a digest of the model and the samples as the job names them, KEY is the worker's (RangesKey of
 // optimizer/ranges_cache.h). A worker is under its model's control: what it says can only ever reach jobs with the same

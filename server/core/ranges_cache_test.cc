@@ -91,7 +91,7 @@ TEST_F(RangesCacheTest, AnEntryEndsWithItsBlob) {
   ASSERT_TRUE(cache_->Keep(Job(), kKey, DigestOf("ranges")).ok());
   std::filesystem::remove(blobs_->PathOf(DigestOf("ranges")));
   EXPECT_EQ(Keys(Job()), Strings{});
-  EXPECT_EQ(warnings_, Strings{}) << "somebody made room";
+  EXPECT_EQ(warnings_, Strings{}) << "the blob was removed to free space: no reason to warn";
   EXPECT_EQ(EntryPath(), "");
 }
 

@@ -26,11 +26,11 @@ namespace {
 
 constexpr absl::Duration kLongestWait = absl::Seconds(60);
 
-bool IsAnswer(const worker::WorkerMessage& message) {
+bool IsResponse(const worker::WorkerMessage& message) {
   return message.has_result() || message.has_error() || message.has_description();
 }
 
-// The state of one run. Phases: running -> (answered | told to end) -> killed; the loop ends when stdout does.
+// The state of one run. Phases: running -> (responded | asked to end) -> killed; the loop ends when stdout does.
 class Watcher {
  public:
   Watcher(const WorkerOptions& options, const worker::WorkerRequest& request, const StopSignal& stop,
@@ -55,10 +55,10 @@ class Watcher {
     end.exit = child_.Wait();
     end.stderr_tail = child_.StderrTail();
     end.detail = detail_;
-    end.kind =
-        verdict_.value_or(answer_.has_value() && (answer_->has_error() || end.exit.ok()) ? WorkerEnd::Kind::kAnswered
-                                                                                         : WorkerEnd::Kind::kCrashed);
-    if (answer_.has_value()) end.answer = *std::move(answer_);
+    end.kind = verdict_.value_or(response_.has_value() && (response_->has_error() || end.exit.ok())
+                                     ? WorkerEnd::Kind::kResponded
+                                     : WorkerEnd::Kind::kCrashed);
+    if (response_.has_value()) end.response = *std::move(response_);
     return end;
   }
 
@@ -67,10 +67,10 @@ class Watcher {
     absl::Duration wait = kLongestWait;
     if (callbacks_.on_tick) wait = std::min(wait, callbacks_.on_tick());
     wait = std::min(wait, NextDeadline() - absl::Now());
-    const bool told = told_to_end_ != absl::InfiniteFuture();
+    const bool end_requested = end_requested_at_ != absl::InfiniteFuture();
     std::array<pollfd, 3> events = {
         {{.fd = child_.stdout_fd(), .events = POLLIN, .revents = 0},
-         {.fd = told ? -1 : stop_.fd(), .events = POLLIN, .revents = 0},
+         {.fd = end_requested ? -1 : stop_.fd(), .events = POLLIN, .revents = 0},
          {.fd = unsent_.empty() ? -1 : child_.stdin_fd(), .events = POLLOUT, .revents = 0}}};
     const auto milliseconds = static_cast<int>(std::max<int64_t>(0, absl::ToInt64Milliseconds(wait) + 1));
     if (poll(events.data(), events.size(), milliseconds) < 0) return;  // a signal: look again
@@ -80,32 +80,32 @@ class Watcher {
   }
 
   absl::Time NextDeadline() const {
-    return std::min({timeout_, answered_by_, told_to_end_ + options_.grace});  // infinite stays infinite
+    return std::min({timeout_, exit_deadline_, end_requested_at_ + options_.grace});  // infinite stays infinite
   }
 
   void CheckDeadlines() {
     const absl::Time now = absl::Now();
-    const bool told = told_to_end_ != absl::InfiniteFuture();
-    if (told && now >= told_to_end_ + options_.grace) {
+    const bool end_requested = end_requested_at_ != absl::InfiniteFuture();
+    if (end_requested && now >= end_requested_at_ + options_.grace) {
       child_.Signal(SIGKILL);
       killed_ = true;
       ended_ = true;  // whoever still holds the pipe is not of the group
-    } else if (!told && stop_.stopped()) {
+    } else if (!end_requested && stop_.stopped()) {
       End(WorkerEnd::Kind::kStopped);
-    } else if (!told && now >= timeout_) {
+    } else if (!end_requested && now >= timeout_) {
       End(WorkerEnd::Kind::kTimeout);
-    } else if (!told && now >= answered_by_) {
-      ended_ = true;  // it said its last word and does not close its stdout
+    } else if (!end_requested && now >= exit_deadline_) {
+      ended_ = true;  // it responded, but does not close its stdout
     }
   }
 
-  // Asks the child to end; what it says from now on is not listened to.
+  // Asks the child to end; its further messages are discarded.
   void End(WorkerEnd::Kind verdict) {
     if (!verdict_.has_value()) verdict_ = verdict;
-    if (told_to_end_ != absl::InfiniteFuture()) return;
-    told_to_end_ = absl::Now();
+    if (end_requested_at_ != absl::InfiniteFuture()) return;
+    end_requested_at_ = absl::Now();
     timeout_ = absl::InfiniteFuture();
-    answered_by_ = absl::InfiniteFuture();
+    exit_deadline_ = absl::InfiniteFuture();
     child_.CloseStdin();
     unsent_.clear();
     child_.Signal(SIGTERM);
@@ -116,7 +116,7 @@ class Watcher {
     if (put.ok()) {
       unsent_.erase(0, *put);
     } else {
-      unsent_.clear();  // it does not want to hear it: its end will tell why
+      unsent_.clear();  // it does not read its stdin: its exit status says why
     }
   }
 
@@ -142,10 +142,10 @@ class Watcher {
   }
 
   void Accept(worker::WorkerMessage message) {
-    if (answer_.has_value()) return Garbage("a message came after the answer");
-    if (!IsAnswer(message)) return callbacks_.on_message(std::move(message));
-    answer_ = std::move(message);
-    answered_by_ = absl::Now() + options_.grace;
+    if (response_.has_value()) return Garbage("a message came after the response");
+    if (!IsResponse(message)) return callbacks_.on_message(std::move(message));
+    response_ = std::move(message);
+    exit_deadline_ = absl::Now() + options_.grace;
     timeout_ = absl::InfiniteFuture();
   }
 
@@ -161,12 +161,12 @@ class Watcher {
 
   FrameParser parser_;
   std::string unsent_;
-  std::optional<worker::WorkerMessage> answer_;
+  std::optional<worker::WorkerMessage> response_;
   std::optional<WorkerEnd::Kind> verdict_;
   std::string detail_;
   absl::Time timeout_;
-  absl::Time answered_by_ = absl::InfiniteFuture();  // the exit is due
-  absl::Time told_to_end_ = absl::InfiniteFuture();
+  absl::Time exit_deadline_ = absl::InfiniteFuture();
+  absl::Time end_requested_at_ = absl::InfiniteFuture();
   bool killed_ = false;
   bool ended_ = false;
 };

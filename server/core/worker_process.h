@@ -39,15 +39,15 @@ struct WorkerOptions {
 
 struct WorkerEnd {
   enum class Kind {
-    kAnswered,  // `answer` holds result, error or description, and the child exited with 0
-    kCrashed,   // it ended by a signal, with another code, or without an answer
-    kGarbage,   // what it wrote was not the protocol; it was killed
-    kTimeout,   // it was killed
-    kStopped,   // StopSignal; it was killed
+    kResponded,  // `response` holds result, error or description, and the child exited with 0
+    kCrashed,    // it ended by a signal, with another code, or without a response
+    kGarbage,    // what it wrote was not the protocol; it was killed
+    kTimeout,    // it was killed
+    kStopped,    // StopSignal; it was killed
   };
 
   Kind kind = Kind::kCrashed;
-  worker::WorkerMessage answer;
+  worker::WorkerMessage response;
   ExitStatus exit;
   std::string stderr_tail;
   std::string detail;  // of kGarbage: what was wrong

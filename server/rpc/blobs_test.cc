@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Blobs service over a real connection: each promise and each error of its proto.
+// The Blobs service over a real connection: each guarantee and each error that its proto documents.
 
 #include <sys/stat.h>
 
@@ -71,7 +71,7 @@ TEST_F(BlobsTest, ResumesOverARestartOfTheServer) {
   EXPECT_EQ(response.committed_size(), 10);
 }
 
-TEST_F(BlobsTest, StoredBlobIsAnsweredAtOnce) {
+TEST_F(BlobsTest, WriteOfAStoredBlobReturnsAtOnce) {
   ASSERT_TRUE(Upload("bytes").ok());
   v1::WriteResponse response;
   EXPECT_TRUE(Write({Message(DigestOf("bytes"), 0, "", false)}, &response).ok());

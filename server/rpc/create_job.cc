@@ -8,9 +8,9 @@ grpc::Status ModelOptimizerService::CreateJob(grpc::ServerContext* context, cons
                                               v1::Job* response) {
   RpcScope rpc("CreateJob", *context, metrics_);
   rpc.Received(*request);
-  absl::StatusOr<v1::Job> answer = jobs_.Create(*request);
-  if (!answer.ok()) return rpc.Finish(answer.status());
-  *response = *std::move(answer);
+  absl::StatusOr<v1::Job> job = jobs_.Create(*request);
+  if (!job.ok()) return rpc.Finish(job.status());
+  *response = *std::move(job);
   return rpc.Finish(absl::OkStatus(), *response);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ModelOptimizer service over a real connection: each promise and each error of its proto.
+// The ModelOptimizer service over a real connection: each guarantee and each error that its proto documents.
 
 #include <string>
 #include <thread>

@@ -8,9 +8,9 @@ grpc::Status ModelOptimizerService::ListJobs(grpc::ServerContext* context, const
                                              v1::ListJobsResponse* response) {
   RpcScope rpc("ListJobs", *context, metrics_);
   rpc.Received(*request);
-  absl::StatusOr<v1::ListJobsResponse> answer = jobs_.List(*request);
-  if (!answer.ok()) return rpc.Finish(answer.status());
-  *response = *std::move(answer);
+  absl::StatusOr<v1::ListJobsResponse> page = jobs_.List(*request);
+  if (!page.ok()) return rpc.Finish(page.status());
+  *response = *std::move(page);
   return rpc.Finish(absl::OkStatus(), *response);
 }
 

@@ -18,19 +18,19 @@ RpcScope::~RpcScope() {
 
 grpc::Status RpcScope::Finish(const absl::Status& status) {
   finished_ = true;
-  grpc::Status answer = ToGrpc(status);
+  grpc::Status result = ToGrpc(status);
   const absl::Duration took = absl::Now() - start_;
   metrics_.OnCall({.method = method_,
-                   .code = CodeName(answer.error_code()),
+                   .code = CodeName(result.error_code()),
                    .seconds = absl::ToDoubleSeconds(took),
                    .bytes_in = bytes_in_,
                    .bytes_out = bytes_out_});
   LogLine line = LogInfo("rpc");
   line.With("method", method_)
-      .With("code", CodeName(answer.error_code()))
+      .With("code", CodeName(result.error_code()))
       .With("duration_ms", absl::ToDoubleMilliseconds(took));
   if (!status.ok()) line.With("error", status.message());
-  return answer;
+  return result;
 }
 
 grpc::Status RpcScope::Finish(const absl::Status& status, const google::protobuf::MessageLite& response) {

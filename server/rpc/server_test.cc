@@ -104,7 +104,7 @@ TEST_F(WholeServerTest, HealthWatchSaysNotServingAtShutdown) {
   shutdown.join();
 }
 
-// ServerReflectionRequest {list_services = 7}; the answer holds the names.
+// ServerReflectionRequest {list_services = 7}; the response holds the names.
 TEST_F(WholeServerTest, Reflection) {
   grpc::GenericStub stub(channel_);
   grpc::ClientContext context;

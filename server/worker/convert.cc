@@ -29,7 +29,7 @@ std::string KernelName() {
   return uname(&name) == 0 ? Concat(name.sysname, " ", name.release) : "";
 }
 
-// NAME=VALUE of the variables that change speed or answers.
+// NAME=VALUE of the environment variables that change speed or outputs.
 std::vector<std::string> TellingVariables() {
   constexpr std::string_view kPrefixes[] = {"OMP_",
                                             "GOMP_",

@@ -23,7 +23,7 @@ def newest(pattern):
     return max(RESULTS.glob(pattern))  # names begin with the date
 
 
-def bars(speed, int8):
+def series(speed, int8):
     """{network: {precision: {"speed", "low", "high", "status"}}}, in the order of the results."""
     found = {r["model"]: dict(r["checks"]) for r in speed["results"] if r["setting"] == SETTING}
     for r in int8["speed"]["results"]:
@@ -64,7 +64,7 @@ def write(speed, int8, path):
     # Text stays text, and nothing depends on time, version or machine.
     pyplot.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "halftone", "font.family": "sans-serif", "font.size": 9})
     figure, axes = pyplot.subplots(figsize=(10, 4), layout="tight")
-    draw(axes, bars(speed, int8))
+    draw(axes, series(speed, int8))
     cpu = speed["cpu"].removeprefix("CPU: ").split(";")[0]
     figure.suptitle(f"{cpu}; {SETTING}; {speed['date']}, int8 {int8['speed']['date']}; hatched: INVALID or NOISY", fontsize=9)
     figure.savefig(path, metadata={"Date": None, "Creator": None})

@@ -48,14 +48,14 @@ def _(t):
         t.check(svg.read_text() == (RESULTS / "speedups.svg").read_text(), "results/speedups.svg differs: run ./dev bench --plot")
 
 
-@case("the plot takes one setting, and int8 by its speed-up over fp32")
+@case("the plot has one setting; int8 is drawn by its speed-up over fp32")
 def _(t):
     def check(speed, status="PASS"):
         return {"speed": speed, "low": speed - 0.1, "high": speed + 0.1, "status": status}
     speed = {"results": [{"model": "a", "setting": plot.SETTING, "checks": {"fp32": check(1.0), "bf16": check(2.0, "INVALID")}},
                          {"model": "a", "setting": "batch 16, one thread", "checks": {"fp32": check(9.0), "bf16": check(9.0)}},
                          {"model": "b", "setting": plot.SETTING, "checks": {"fp32": check(4.0), "bf16": check(8.0)}}]}
-    found = plot.bars(speed, {"speed": {"results": [{"model": "a", "checks": {"fp32": check(3.0), "int8": check(1.1)}}]}})
+    found = plot.series(speed, {"speed": {"results": [{"model": "a", "checks": {"fp32": check(3.0), "int8": check(1.1)}}]}})
     t.equal({name: {precision: c["speed"] for precision, c in of.items()} for name, of in found.items()},
             {"a": {"fp32": 1.0, "bf16": 2.0, "int8": 3.0}, "b": {"fp32": 4.0, "bf16": 8.0}})
     mean, count = plot.geometric_mean(found, "bf16")

@@ -178,7 +178,7 @@ def _(t):
     t.equal(run.returncode, 5, run.stderr)
 
 
-@case("exit code 6: nobody serves there")
+@case("exit code 6: server unreachable")
 def _(t):
     run = t.halftone("health", "--server", "127.0.0.1:9", "--timeout", "2")
     t.equal(run.returncode, 6, run.stderr)

@@ -43,7 +43,7 @@ FILES = [
     ("text.onnx", b"this is not a model\n" * 50, "text.onnx"),
     ("text.pbtxt", b"this is not a model\n" * 50, "text.pbtxt"),
     ("cycle.pbtxt", (X + node("a", "AddV2", ("x", "b"), FLOAT) + node("b", "Relu", ("a",), FLOAT)).encode(), "cycle"),
-    ("missing.pbtxt", (X + node("a", "AddV2", ("x", "nobody"), FLOAT)).encode(), "nobody"),
+    ("missing.pbtxt", (X + node("a", "AddV2", ("x", "absent"), FLOAT)).encode(), "absent"),
     ("mismatch.pbtxt", (X + node("a", "Relu", ("x",), 'attr { key: "T" value { type: DT_INT32 } }')).encode(), "'a'"),
     ("short.pbtxt", (X + constant((2, 3), "\\000\\000\\000\\000") + node("a", "AddV2", ("x", "c"), FLOAT)).encode(), "'c'"),
     ("huge.pbtxt", (X + constant((4000000000, 4000000000), "") + node("a", "AddV2", ("x", "c"), FLOAT)).encode(), "'c'"),
@@ -73,9 +73,9 @@ def _(t):
         t.equal(run.returncode, 0, run.stderr)
 
 
-@case("a missing file and a folder are bad models too")
+@case("a missing file and a folder are invalid models, too")
 def _(t):
-    for path in (t.folder / "nobody.onnx", t.folder):
+    for path in (t.folder / "absent.onnx", t.folder):
         run = t.halftone("optimize", path)
         t.equal(run.returncode, 3, run.stderr)
         t.equal(len(run.stderr.strip().splitlines()), 1, run.stderr)

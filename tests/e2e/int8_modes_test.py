@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""int8 without samples, through the command line: weights alone, and products whose ranges each run finds. What the file has, what it answers
-here and in ONNX Runtime, what is said about each node."""
+"""int8 without samples, through the command line: weight-only and dynamic quantization. Checks the ops of the file, its outputs here and in
+ONNX Runtime, and the reason for each node."""
 
 import pathlib
 import sys
@@ -15,14 +15,14 @@ WEIGHTS, DYNAMIC = (*INT8, "--int8-mode", "weight-only"), (*INT8, "--int8-mode",
 NUMPY, PEERS = ("numpy",), ("numpy", "onnxruntime")
 LEAST_DECIBELS = {"weight-only": 35, "dynamic": 28}
 
-# A gate beside the two layers: two products read x. The last product has computed operands alone.
+# Two layers with a gate: two matmuls read x. Both operands of the last matmul are computed.
 BODY = """m = MatMul(x, w1) a = Add(m, b1) h = Relu(a) g = MatMul(x, w3) s = Sigmoid(g) k = Mul(h, s) o = Gemm<transB=1>(k, w2, b2)
           t = Transpose<perm=[1,0]>(o) p = MatMul(o, t) y = Softmax<axis=1>(p)"""
 SHAPES = {"w1": (64, 96), "b1": (96,), "w3": (64, 96), "w2": (32, 96), "b2": (32,)}
 
 
 def gated_layers(t):
-    """The model's path, and what to feed it with."""
+    """The model's path and its input."""
     import numpy
     random = numpy.random.default_rng(4)
     consts = {name: (random.standard_normal(shape) / 8).astype(numpy.float32) for name, shape in SHAPES.items()}
@@ -31,7 +31,7 @@ def gated_layers(t):
 
 
 def gated_graphdef(t):
-    """The same layers as a GraphDef in text, without the product of computed operands."""
+    """The same layers as a GraphDef in text form, without the matmul of two computed operands."""
     import numpy
     random = numpy.random.default_rng(4)
     nodes = []
@@ -66,7 +66,7 @@ def gated_graphdef(t):
 
 def without_calibration(t, report, out):
     t.equal((report["calibration"]["source"], report["calibration"]["samples"]), ("", 0))
-    t.check(not list(out.glob("*.ranges.json")), "a file of ranges")
+    t.check(not list(out.glob("*.ranges.json")), "there is a file of ranges")
     t.check(not any("RANDOM inputs" in w for w in report["warnings"]), f"{report['warnings']}")
 
 
@@ -74,7 +74,7 @@ def rules(report):
     return {d["node"]: d["rule"] for d in variant(report, "int8")["decisions"]}
 
 
-@case("weights alone: a fourth of the bytes, answers of weights that are rounded, here and in ONNX Runtime", needs=PEERS)
+@case("weight-only: the file has a fourth of the size; here and in ONNX Runtime the outputs are those of rounded weights", needs=PEERS)
 def _(t):
     path, x = gated_layers(t)
     report, out = t.optimize(path, *WEIGHTS)
@@ -89,7 +89,7 @@ def _(t):
     agree(t, file, x, within=1e-5)
 
 
-@case("weights alone with the rest in bf16: products of bf16", needs=NUMPY)
+@case("weight-only with fallback precision bf16: matmuls run in bf16", needs=NUMPY)
 def _(t):
     path, _ = gated_layers(t)
     report, out = t.optimize(path, *WEIGHTS, "--fallback-precision", "bf16")
@@ -98,7 +98,7 @@ def _(t):
     t.check(int8["fidelity"][0]["sqnr_db"] >= 25, f"{int8['fidelity']}")
 
 
-@case("dynamic: each run finds the ranges; ONNX Runtime fuses the file and answers alike", needs=PEERS)
+@case("dynamic: each run computes the ranges; ONNX Runtime fuses the ops of the file and gives the same outputs", needs=PEERS)
 def _(t):
     path, x = gated_layers(t)
     report, out = t.optimize(path, *DYNAMIC)
@@ -119,7 +119,7 @@ def _(t):
     t.check({"DynamicQuantizeMatMul", "MatMulIntegerToFloat"} <= ran and "MatMulInteger" not in ran, f"{sorted(ran)}")
 
 
-@case("dynamic: the same on CPUs without VNNI, whose products of bytes are narrower", needs=NUMPY)
+@case("dynamic: the same on CPUs without VNNI, whose int8 kernels sum in int16", needs=NUMPY)
 def _(t):
     path, _ = gated_layers(t)
     for isa in ("AVX2", "AVX512_CORE"):
@@ -129,7 +129,7 @@ def _(t):
         t.check(not any(n["kernel"] == "reference" for n in int8["nodes"]), f"{isa}: {int8['nodes']}")
 
 
-@case("dynamic: convolutions stay fp32, and it is said why")
+@case("dynamic: convolutions stay fp32, with a reason")
 def _(t):
     report, _ = t.optimize(DEMO / "digits.onnx", *DYNAMIC)
     reasons = [d for d in variant(report, "int8")["decisions"] if d["op"].startswith("conv")]
@@ -137,23 +137,23 @@ def _(t):
     t.contains(reasons[0]["reason"], "slower")
 
 
-@case("an LSTM with weights of bytes, as ONNX Runtime quantizes it dynamically, is read and run", needs=PEERS)
+@case("an LSTM with int8 weights (DynamicQuantizeLSTM of ONNX Runtime) is read and run", needs=PEERS)
 def _(t):
     import numpy
     random = numpy.random.default_rng(6)
-    # Of 7 bits: without VNNI ONNX Runtime's sums of two products saturate with more.
+    # Weights of 7 bits: with 8, ONNX Runtime's int16 sums of two products saturate on CPUs without VNNI.
     consts = {"w": random.integers(-63, 64, (1, 12, 64)).astype(numpy.int8), "r": random.integers(-63, 64, (1, 16, 64)).astype(numpy.int8),
               "ws": numpy.array([0.008], numpy.float32), "rs": numpy.array([0.006], numpy.float32), "z": numpy.array([0], numpy.int8)}
     path = write_model(t, "lstm", "(float[9,2,12] x) => (float[9,1,2,16] y)", consts,
                        "y = com.microsoft.DynamicQuantizeLSTM<hidden_size=16>(x, w, r, , , , , , ws, z, rs, z)")
     x = random.standard_normal((9, 2, 12)).astype(numpy.float32)
-    (answer, ran), here = theirs(path, x), ours(t, path, x)
+    (there, ran), here = theirs(path, x), ours(t, path, x)
     t.check("DynamicQuantizeLSTM" in ran, f"{sorted(ran)}")
-    noise = numpy.square(answer - here).sum() / numpy.square(here).sum()
+    noise = numpy.square(there - here).sum() / numpy.square(here).sum()
     t.check(noise < 10 ** -2.5, f"noise of {noise}: ONNX Runtime rounds the states, we do not")
 
 
-@case("dynamic, of a GraphDef: TensorFlow's ops with ranges of the run, which are read as products of integers again", needs=NUMPY)
+@case("dynamic, GraphDef: TensorFlow's ops that compute ranges at run time are read as integer matmuls again", needs=NUMPY)
 def _(t):
     import numpy
     path, x = gated_graphdef(t)
@@ -172,14 +172,15 @@ def _(t):
     t.check(0.9 < int8["int8_share"] <= 1, f"{int8['int8_share']}")
     sqnr = int8["fidelity"][0]["sqnr_db"]
     t.check(sqnr >= LEAST_DECIBELS["dynamic"], f"{sqnr} dB")
-    fp32, answer = ours(t, path, x), ours(t, file, x)  # each in a process of its own
-    measured = 10 * numpy.log10(numpy.square(fp32).sum() / numpy.square(fp32 - answer).sum())
+    fp32, quantized = ours(t, path, x), ours(t, file, x)  # each in a process of its own
+    measured = 10 * numpy.log10(numpy.square(fp32).sum() / numpy.square(fp32 - quantized).sum())
     t.check(measured >= LEAST_DECIBELS["dynamic"], f"{measured} dB")
     again, out = t.optimize(file, "--precision", "fp32", "--no-bench")
-    t.check(numpy.abs(ours(t, out / "layers.int8.fp32.pbtxt", x) - answer).max() < 1e-5, "optimized again it answers otherwise")
+    difference = numpy.abs(ours(t, out / "layers.int8.fp32.pbtxt", x) - quantized).max()
+    t.check(difference < 1e-5, f"optimizing the int8 file changed its outputs by {difference}")
 
 
-@case("a GraphDef: its weights become bytes")
+@case("weight-only, GraphDef: the weights become int8")
 def _(t):
     model = DEMO / "digits.pb"
     report, out = t.optimize(model, *WEIGHTS)
@@ -189,7 +190,7 @@ def _(t):
     t.check(variant(report, "int8")["fidelity"][0]["sqnr_db"] >= 30, f"{variant(report, 'int8')['fidelity']}")
 
 
-@case("what needs ranges of samples contradicts the modes that have none")
+@case("flags for static ranges are usage errors in modes without calibration")
 def _(t):
     for flags in (("--int8-mode", "weight-only", "--smooth-quant"), ("--int8-mode", "dynamic", "--activations", "s8"), ("--int8-mode", "never")):
         run = t.halftone("optimize", DEMO / "digits.onnx", *INT8, *flags, "--out", "out")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""LSTM and GRU in int8, through the command line: the state between two steps is bytes, too, and the file says so by the initial state."""
+"""LSTM and GRU in int8, through the command line: the hidden state between two steps is int8, too; in the file the initial state has its
+scale."""
 
 import pathlib
 import sys
@@ -11,9 +12,9 @@ from two_runtimes import agree, ours, write_model  # noqa: E402
 
 INT8 = ("--precision", "int8", "--no-bench")
 LEAST_DECIBELS = 25
-ROUNDED_STATES = 0.05  # ONNX Runtime runs the same file with states that are numbers
+ROUNDED_STATES = 0.05  # ONNX Runtime runs the same file with f32 states
 
-# A layer of each kind, one behind the other.
+# An LSTM, then a GRU.
 BODY = """y0, h0, c0 = LSTM<hidden_size=32>(x, w0, r0, b0) s = Squeeze(y0, one)
           y1, h1 = GRU<hidden_size=24, linear_before_reset=1>(s, w1, r1, b1) y = Squeeze(y1, one)"""
 SHAPES = {"w0": (1, 128, 20), "r0": (1, 128, 32), "b0": (1, 256), "w1": (1, 72, 32), "r1": (1, 72, 24), "b1": (1, 144)}
@@ -24,12 +25,12 @@ def two_layers(t, batch):
     random = numpy.random.default_rng(8)
     consts = {name: (random.standard_normal(shape) / 6).astype(numpy.float32) for name, shape in SHAPES.items()}
     path = write_model(t, "layers", f"(float[11,{batch},20] x) => (float[11,{batch},24] y)", consts, f"one = Constant<value_ints=[1]>() {BODY}")
-    samples = t.folder / "samples.npz"  # of a batch that is not known the arrays say it
+    samples = t.folder / "samples.npz"  # where the model's batch is dynamic, that of the arrays counts
     numpy.savez(samples, x=(random.random((22, 3, 20)) * 2 - 1).astype(numpy.float32))
     return path, samples, (random.random((11, 3, 20)) * 2 - 1).astype(numpy.float32)
 
 
-@case("both layers become int8, with a reason; ONNX Runtime loads the file and answers alike", needs=("numpy", "onnxruntime"))
+@case("both layers become int8, with a reason; ONNX Runtime loads the file and gives the same outputs", needs=("numpy", "onnxruntime"))
 def _(t):
     import numpy
     for batch in (3, "N"):
@@ -50,7 +51,7 @@ def _(t):
         t.check(0 < unlike < 0.1, f"int8 and fp32 differ by {unlike}")
 
 
-@case("a state that is not bounded stays fp32, and it is said why", needs=("numpy",))
+@case("a layer with an unbounded state stays fp32, with a reason", needs=("numpy",))
 def _(t):
     import numpy
     consts = {"w": numpy.full((1, 4, 3), 0.1, numpy.float32), "r": numpy.full((1, 4, 4), 0.1, numpy.float32)}

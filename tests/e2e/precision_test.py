@@ -103,7 +103,7 @@ def _(t):
     lists, placement = ("--precision-plan", "lists"), ("--precision-plan", "placement")
     for planner in (lists, placement):
         t.equal(values(plan(*planner), "planned_type"), ["bf16", "f32"])
-        t.check(not any(rule.startswith("policy.") for rule in values(plan(*planner), "rule")), "a rule that nobody gave")
+        t.check(not any(rule.startswith("policy.") for rule in values(plan(*planner), "rule")), "a rule of a policy that was not given")
         t.contains(values(plan(*planner, "--keep-first"), "rule"), "policy.first-layer")
         t.equal(values(plan(*planner, "--precision", "fp16"), "planned_type"), ["f16", "f32"])
     t.contains(values(plan(*lists, "--keep-last"), "rule"), "policy.last-layer")

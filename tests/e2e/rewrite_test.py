@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a job may be told about passes: dialects, passes by name, the check of every pass, and why something did not fuse."""
+"""Flags of graph rewriting: dialects, passes by name, --verify-passes and --explain-fusion."""
 
 import json
 import pathlib
@@ -18,7 +18,7 @@ def fused(report):
     return {f["pass"]: f["count"] for f in variant(report, "fp32")["fusions"]}
 
 
-@case("a dialect of the other format is a usage error that names those of the model's own")
+@case("a dialect of the other format is a usage error that lists the dialects of the model's format")
 def _(t):
     for model, dialect, known in ((GRAPHDEF, "onnxruntime", "'portable', 'tensorflow', 'itex'"), (ONNX, "itex", "'portable', 'onnxruntime'")):
         run = t.halftone("optimize", model, "--dialect", dialect, "--quiet")
@@ -30,7 +30,7 @@ def _(t):
     t.contains(run.stderr, "did you mean 'onnxruntime'?")
 
 
-@case("the report, the notes and --details say the dialect, the nodes before and after, and the fusions by kind")
+@case("the report, the notes and --details have the dialect, the numbers of nodes before and after, and the fusions by rule")
 def _(t):
     for model, dialect in ((ONNX, "onnxruntime"), (GRAPHDEF, "tensorflow"), (GRAPHDEF, "itex")):
         report, _ = t.optimize(model, *QUICK, "--dialect", dialect)
@@ -41,21 +41,21 @@ def _(t):
         t.check(mine["nodes_after"] <= mine["nodes_written"] < plain["nodes_written"],
                 f"{dialect}: {mine['nodes_after']} nodes, {mine['nodes_written']} written, portable {plain['nodes_written']}")
         t.check(fused(report).get("fuse-activation", 0) > 0, f"{fused(report)}")
-        t.check(all(row["sqnr_db"] > 80 for v in report["variants"] for row in v["fidelity"]), "the file answers otherwise")
+        t.check(all(row["sqnr_db"] > 80 for v in report["variants"] for row in v["fidelity"]), "the file's outputs differ")
     run = t.halftone("optimize", ONNX, *QUICK, "--dialect", "onnxruntime", "--details", "--out", "out")
     t.contains(run.stdout, "dialect: onnxruntime\n")
     t.contains(run.stdout, " x fuse-activation")
 
 
-@case("a pass by name runs before all else; the fused model is what it leaves")
+@case("a pass by name runs before the pipelines, and variants are made of its result")
 def _(t):
     report, _ = t.optimize(ONNX, *QUICK, "--pass", "round_weights(num_steps=4)")
     t.check(fused(report)["round_weights(num_steps=4)"] > 0, f"{fused(report)}")
     worst = min(row["sqnr_db"] for row in variant(report, "original")["fidelity"])
-    t.check(worst < 60, f"the weights are others, but the answers agree: {worst} dB")
+    t.check(worst < 60, f"the weights changed, but the outputs agree: {worst} dB")
 
 
-@case("a pass that there is none of is a usage error that lists what there is")
+@case("an unknown pass is a usage error that lists the known ones")
 def _(t):
     run = t.halftone("optimize", ONNX, "--pass", "round_wights", "--quiet")
     t.equal(run.returncode, 2, run.stderr)
@@ -65,7 +65,7 @@ def _(t):
     t.contains(run.stderr, "num_steps")
 
 
-@case("dialect, passes and verify_passes of a policy file; flags are over it")
+@case("dialect, passes and verify_passes of a policy file; flags override the file")
 def _(t):
     policy = t.folder / "policy.yaml"
     policy.write_text("dialect: onnxruntime\npasses: [round_weights(num_steps=8)]\nverify_passes: true\n")
@@ -78,7 +78,7 @@ def _(t):
     t.check("round_weights(num_steps=8)" not in fused(report), f"{fused(report)}")
 
 
-@case("--verify-passes runs on every format and says what it checked")
+@case("--verify-passes works for every format and reports what it checked")
 def _(t):
     for model in (ONNX, GRAPHDEF):
         run = t.halftone("optimize", model, "--no-bench", "--allow-emulation", "--verify-passes", "--details", "--out", "out")

@@ -33,7 +33,7 @@ namespace {
 
 using testing::Lowering;
 
-// "bf16[3,5] 0123456789abcdef" of every constant that somebody reads, how often it is there.
+// How often each constant with a consumer occurs, by type, shape and hash: "bf16[3,5] 0123456789abcdef".
 std::map<std::string, int> Constants(const Graph& graph) {
   std::map<std::string, int> constants;
   for (const NodeId id : graph.nodes()) {
@@ -53,7 +53,7 @@ int CountNarrowNodes(const Graph& graph) {
   return count;
 }
 
-// A constant of f32, more than a few, beside one that is the same rounded.
+// The label of a f32 constant whose rounded copy (of more than 128 bytes) is in the graph, too.
 std::string StoredTwice(const Graph& graph) {
   std::set<std::string> narrow;
   for (const NodeId id : graph.nodes()) {
@@ -98,10 +98,10 @@ std::string Difference(const Graph& a, const Graph& b) {
   for (size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
     if (x[i] != y[i]) return Concat(x[i], "\n", y[i]);
   }
-  return "not in what the graphs say";
+  return "the texts of the graphs are equal";
 }
 
-// The graph as it is written; what does not hold is reported.
+// Converts, writes and reads back the graph, and checks each invariant.
 void CheckLowered(const Graph& imported, const Lowering& lowering, int* narrow_nodes) {
   SCOPED_TRACE(NameOf(lowering));
   const absl::StatusOr<Graph> graph = testing::Lower(imported, lowering);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Files of the dialect "onnxruntime": ONNX Runtime runs them with the answers of the model as it came, our importer reads them back
-with the same, and they say the fused nodes by com.microsoft's operators. The same models in the dialect "portable" have none."""
+"""Files of the dialect "onnxruntime": ONNX Runtime computes the same outputs from them as from the unmodified model, and so do we after
+reading them back; fused nodes are written as contrib ops (com.microsoft). The same models in the dialect "portable" have no contrib ops."""
 
 import pathlib
 import subprocess
@@ -13,7 +13,7 @@ from wire import fields  # noqa: E402
 
 PEERS = ("numpy", "onnxruntime")
 TOLERANCE = 2e-5  # of the largest magnitude of an output; real models, whose sums are long: 1e-4
-SQNR = 80  # dB, of the model as it came against the file, both run by us
+SQNR = 80  # dB, of the written file against the unmodified model, both run by us
 
 
 # --- Reading a file: (domain, operator) of every node, subgraphs too, without the package onnx, which does not share a process with ONNX
@@ -53,14 +53,14 @@ def feed_of(path, scale=4, offset=-2):
     return feed
 
 
-def answers(path, feed):
+def outputs_of(path, feed):
     opened = session(path)
     return dict(zip([o.name for o in opened.get_outputs()], opened.run(None, feed)))
 
 
 def compare(t, path, file, feed, tolerance):
     import numpy
-    expected, actual = answers(path, feed), answers(file, feed)
+    expected, actual = outputs_of(path, feed), outputs_of(file, feed)
     t.equal(list(actual), list(expected))
     for name, value in expected.items():
         t.equal(actual[name].shape, value.shape, name)
@@ -69,7 +69,7 @@ def compare(t, path, file, feed, tolerance):
 
 
 def check_model(t, path, wanted, feed=None, tolerance=TOLERANCE, sqnr=SQNR, flags=("--verify-passes",)):
-    """`wanted`: com.microsoft's operators that must be in the file; all others may."""
+    """`wanted`: contrib ops (com.microsoft) that must be in the file; others may be."""
     import numpy
     feed = feed or feed_of(path)
     numpy.savez(t.folder / "x.npz", **feed)
@@ -84,7 +84,7 @@ def check_model(t, path, wanted, feed=None, tolerance=TOLERANCE, sqnr=SQNR, flag
     fused = fused_ops(files["onnxruntime"])
     t.check(wanted <= fused, f"no {sorted(wanted - fused)} among {sorted(fused)} of {files['onnxruntime'].name}")
     t.equal(fused_ops(files["portable"]), set())
-    # What was read back goes back to standard operators.
+    # The contrib ops of the file are written as standard ops again.
     report, out = t.optimize(files["onnxruntime"], "--precision", "fp32", "--no-bench", "--eval", t.folder / "x.npz")
     again = out / f"{files['onnxruntime'].stem}.fp32.onnx"
     t.equal(fused_ops(again), set())
@@ -137,7 +137,7 @@ for _name, _activation in ACTIVATIONS.items():
     conv_case(f"a convolution with {_name}", f"conv_{_name}", "2,3,7,5", (4, 3, 3, 2), "<pads=[1,0,0,1], strides=[2,1]>", activation=_activation)
     conv_case(f"a convolution with a residual and {_name}", f"conv_residual_{_name}", "2,3,7,5", (6, 1, 3, 3), "<group=3, pads=[1,1,1,1]>",
               residual="2,6,7,5", activation=_activation, wanted=())
-# Channels that ONNX Runtime lays out in blocks.
+# Numbers of channels for which ONNX Runtime uses a blocked layout.
 conv_case("a convolution of 32 channels with a residual", "conv_blocks", "2,16,7,5", (32, 16, 3, 3), "<pads=[1,1,1,1]>", residual="2,32,7,5", wanted=())
 conv_case("a convolution in one dimension with a residual", "conv1", "2,3,7", (4, 3, 3), "<dilations=[2]>", residual="2,4,3")
 conv_case("a convolution in three dimensions with a residual", "conv3", "1,2,5,4,3", (3, 2, 2, 3, 1), "", residual="1,3,4,2,3")
@@ -145,7 +145,7 @@ conv_case("a convolution in three dimensions with a residual", "conv3", "1,2,5,4
 
 for _name, _activation in {**ACTIVATIONS, "elu": "Elu<alpha=0.7>({x})"}.items():
 
-    @case(f"a product of matrices with {_name}", needs=PEERS)
+    @case(f"gemm with {_name}", needs=PEERS)
     def _(t, name=_name, activation=_activation):
         path = model(t, f"gemm_{name}", "float[3,5] x", "float[3,7] y", {"w": (7, 5), "b": (7,), **BOUNDS},
                      f"g = Gemm<transB=1>(x, w, b) y = {activation.format(x='g')}")
@@ -164,7 +164,7 @@ def _(t):
     check_model(t, path, {"BiasGelu", "FastGelu", "QuickGelu", "Gelu"})
 
 
-@case("a layer norm of a product, its bias and a residual", needs=PEERS)
+@case("layer norm of a matmul with bias and a residual", needs=PEERS)
 def _(t):
     path = model(t, "skip_layer_norm", "float[2,3,5] x, float[2,3,7] r", "float[2,3,7] y",
                  {"w": (5, 7), "b": (7,), "s": (7,), "o": (7,)},
@@ -185,7 +185,7 @@ ATTENTION_WEIGHTS = {"wq": (6, 12), "bq": (12,), "wk": (6, 12), "bk": (12,), "wv
 
 for _name, _mask in {"without a mask": "", "with a mask of keys": "float[2,1,1,7] m", "with a mask of all": "float[2,4,5,7] m"}.items():
 
-    @case(f"an attention of four heads {_name}", needs=PEERS)
+    @case(f"attention of four heads {_name}", needs=PEERS)
     def _(t, mask=_mask):
         inputs = "float[2,5,6] x, float[2,7,6] z" + (f", {mask}" if mask else "")
         body = ATTENTION.format(mask="d1 = Add(d, m) " if mask else "", scores="d1" if mask else "d") + "y = Relu(a2)"
@@ -196,14 +196,14 @@ for _name, _mask in {"without a mask": "", "with a mask of keys": "float[2,1,1,7
 for _name, _mask in {"without a mask": "", "with a mask of keys": "float[2,1,1,5] m", "with a mask of all": "float[2,4,5,5] m",
                      "with a mask for all heads": "float[2,1,5,5] m", "with a mask of rank 2": "float[5,5] m"}.items():
 
-    @case(f"an attention of one sequence {_name}", needs=PEERS)
+    @case(f"self-attention {_name}", needs=PEERS)
     def _(t, mask=_mask):
         body = "z = Identity(x)" + ATTENTION.format(mask="d1 = Add(d, m) " if mask else "", scores="d1" if mask else "d") + "y = Relu(a2)"
         path = model(t, "self_attention", "float[2,5,6] x" + (f", {mask}" if mask else ""), "float[2,5,12] y", ATTENTION_WEIGHTS, body)
         check_model(t, path, {"Attention"})
 
 
-@case("an attention of one sequence whose values are wider, without biases", needs=PEERS)
+@case("self-attention whose values are wider, without biases", needs=PEERS)
 def _(t):
     weights = {"wq": (6, 8), "wk": (6, 8), "wv": (6, 12), "cut": [0, 0, 4, 2], "cut_v": [0, 0, 4, 3], "join": [0, 0, 12], "root": 3.0}
     path = model(t, "wide_values", "float[2,5,6] x", "float[2,5,12] y", weights,
@@ -215,7 +215,7 @@ def _(t):
     check_model(t, path, {"Attention"})
 
 
-@case("a transposed and scaled product of stacks of matrices", needs=PEERS)
+@case("a transposed and scaled batched matmul", needs=PEERS)
 def _(t):
     path = model(t, "scaled", "float[2,4,3,5] q, float[2,4,7,5] k", "float[2,4,3,7] y", {"c": 0.3},
                  "kt = Transpose<perm=[0,1,3,2]>(k) p = MatMul(q, kt) y = Mul(p, c)")
@@ -245,7 +245,7 @@ REAL = {
 }
 for _name, (_wanted, _range) in REAL.items():
 
-    @case(f"{_name} runs in ONNX Runtime as it came and fused", needs_shared=True, needs=PEERS)
+    @case(f"{_name} runs in ONNX Runtime, unmodified and fused", needs_shared=True, needs=PEERS)
     def _(t, name=_name, wanted=_wanted, range_=_range):
         path = shared("models", *name.split("/"))
         check_model(t, path, wanted, feed=feed_of(path, *range_), tolerance=1e-4, sqnr=70, flags=())
@@ -254,7 +254,7 @@ for _name, (_wanted, _range) in REAL.items():
 @case("no batch norm is left in version-RFB-320.onnx", needs_shared=True)
 def _(t):
     path = shared("models", "detect", "version-RFB-320.onnx")
-    t.check("BatchNormalization" in {op for _, op in nodes_of(path)}, "the model as it came has none: the wrong file")
+    t.check("BatchNormalization" in {op for _, op in nodes_of(path)}, "the unmodified model has none: the wrong file")
     report, out = t.optimize(path, "--precision", "fp32", "--no-bench")
     fp32 = variant(report, "fp32")
     left = [n["name"] for n in fp32["nodes"] if "batch_norm" in n["op"]]

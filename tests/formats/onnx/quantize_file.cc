@@ -47,7 +47,7 @@ absl::StatusOr<Arguments> ParseArguments(int argc, char** argv) {
       arguments.samples = value, ++i;
     } else if (word == "--target-runtime") {
       const std::optional<TargetRuntime> target_runtime = TargetRuntimeFromName(value);
-      if (!target_runtime.has_value()) return absl::InvalidArgumentError(Concat("no loader '", value, "'"));
+      if (!target_runtime.has_value()) return absl::InvalidArgumentError(Concat("no target runtime '", value, "'"));
       arguments.target_runtime = *target_runtime, ++i;
     } else if (word == "--s8") {
       arguments.quantize.activations = DataType::kInt8;

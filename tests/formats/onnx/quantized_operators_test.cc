@@ -52,12 +52,12 @@ Tensor Bits() {
   return bits;
 }
 
-Tensor Answer(const onnx::ModelProto& model) {
+Tensor OutputOf(const onnx::ModelProto& model) {
   const Graph graph = Imported(model);
   for (const NodeId id : graph.nodes()) EXPECT_NE(graph.op(id), OpKind::kOpaque) << PrintGraph(graph);
-  const absl::StatusOr<std::vector<Tensor>> answers = reference::EvaluateGraph(graph, {Bytes(kX), Bytes(kZ), Bits()});
-  EXPECT_TRUE(answers.ok()) << answers.status();
-  return answers.ok() ? (*answers)[0] : Tensor();
+  const absl::StatusOr<std::vector<Tensor>> outputs = reference::EvaluateGraph(graph, {Bytes(kX), Bytes(kZ), Bits()});
+  EXPECT_TRUE(outputs.ok()) << outputs.status();
+  return outputs.ok() ? (*outputs)[0] : Tensor();
 }
 
 struct OperatorCase {
@@ -138,29 +138,29 @@ const OperatorCase kOperators[] = {
      [](const Numbers& x, const Numbers&) { return x; }},
 };
 
-TEST(QuantizedOperators, OperatorsOfMicrosoftAreWhatTheyComputeOnRealNumbers) {
+TEST(QuantizedOperators, ContribOpsComputeWhatTheirFloatOpsDo) {
   for (const OperatorCase& c : kOperators) {
     SCOPED_TRACE(c.body);
-    const Tensor answer = Answer(ModelOf(c.output, c.body));
+    const Tensor output = OutputOf(ModelOf(c.output, c.body));
     const Numbers numbers = c.numbers(RealOf(kX, kXStep, kXZero), RealOf(kZ, kZStep, kZZero));
-    ASSERT_EQ(answer.num_elements(), static_cast<int64_t>(numbers.size()));
-    EXPECT_EQ(answer.type(), DataType::kUInt8);
+    ASSERT_EQ(output.num_elements(), static_cast<int64_t>(numbers.size()));
+    EXPECT_EQ(output.type(), DataType::kUInt8);
     for (size_t i = 0; i < numbers.size(); ++i) {
       // One step where the number lies (nearly) between two.
       const double at = numbers[i] / kTStep + kTZero;
       const double expected = std::clamp(at, 0.0, 255.0);
-      EXPECT_LE(std::abs(answer.data<uint8_t>()[i] - expected), 0.5001) << i;
+      EXPECT_LE(std::abs(output.data<uint8_t>()[i] - expected), 0.5001) << i;
     }
   }
 }
 
-// A has 2 rows of 3, B 2 columns with a scale each, transposed; C is in steps of the products.
+// A is 4x3, B is 2x3 (transposed) with a scale per column; C has the scale of A times that of B.
 std::string Gemm(bool real) {
   return std::string("r = Reshape(x, dims) y = com.microsoft.QGemm<transB=1>(r, xs, xz, w, ws, wz, b") +
          (real ? "" : ", ts, tz") + ")";
 }
 
-TEST(QuantizedOperators, ProductsWithABiasAndAScaleAColumn) {
+TEST(QuantizedOperators, GemmWithBiasAndScalesPerColumn) {
   const int w[2][3] = {{5, -7, 3}, {-2, 9, 4}};
   const int b[] = {30, -200};
   const double scales[] = {0.02, 0.01};
@@ -169,9 +169,9 @@ TEST(QuantizedOperators, ProductsWithABiasAndAScaleAColumn) {
       ", int8[2,3] w = {5, -7, 3, -2, 9, 4}, float[2] ws = {0.02, 0.01}, int8[2] wz = {0, 0}, "
       "int32[2] b = {30, -200}, int64[2] dims = {4, 3}";
   for (const bool real : {false, true}) {
-    const Tensor answer = Answer(ModelOf(real ? "float[4,2] y" : "uint8[4,2] y", Gemm(real), constants));
-    ASSERT_EQ(answer.num_elements(), 8);
-    const std::vector<float> y = answer.ToFloats();
+    const Tensor output = OutputOf(ModelOf(real ? "float[4,2] y" : "uint8[4,2] y", Gemm(real), constants));
+    ASSERT_EQ(output.num_elements(), 8);
+    const std::vector<float> y = output.ToFloats();
     for (int row = 0; row < 4; ++row) {
       for (int column = 0; column < 2; ++column) {
         int sum = b[column];
@@ -184,14 +184,14 @@ TEST(QuantizedOperators, ProductsWithABiasAndAScaleAColumn) {
   }
 }
 
-// Read back from a file that we wrote of them: pairs, which answer the same.
-TEST(QuantizedOperators, AreWrittenAsPairs) {
+// They are written in QDQ format; read back, the file gives the same outputs.
+TEST(QuantizedOperators, AreWrittenAsQdq) {
   for (const OperatorCase& c : kOperators) {
     SCOPED_TRACE(c.body);
     const onnx::ModelProto model = ModelOf(c.output, c.body);
     const onnx::ModelProto written = Exported(Imported(model), /*min_opset=*/17);
     EXPECT_EQ(NodesOf(written).find("QLinear"), std::string::npos);
-    EXPECT_TRUE(Answer(written).SameBytes(Answer(model))) << NodesOf(written);
+    EXPECT_TRUE(OutputOf(written).SameBytes(OutputOf(model))) << NodesOf(written);
   }
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""INT8 files in ONNX Runtime: it loads them, computes with integers (its own profile says so) and answers as our engine does from the
-same file. Pairs of QuantizeLinear and DequantizeLinear, and operators of integers (QLinearConv and its like); u8 and s8.
+"""INT8 files in ONNX Runtime: it loads them, runs int8 kernels (shown by its profile) and gives the same outputs as our engine does from
+the same file. QDQ format and QOperator format (QLinearConv and others); u8 and s8.
 
 With QUANTIZED_TEST=real in the environment: networks and images of the shared folder, and nothing else."""
 
@@ -66,21 +66,21 @@ def session(path, profile=None, optimized=True):
 
 
 def theirs(path, feed):
-    """Answers by name, and the operators that ONNX Runtime ran."""
+    """Outputs by name, and the operators that ONNX Runtime ran."""
     opened = session(path, profile=path.with_suffix(".profile"))
-    answers = dict(zip([o.name for o in opened.get_outputs()], opened.run(None, feed)))
+    outputs = dict(zip([o.name for o in opened.get_outputs()], opened.run(None, feed)))
     events = json.loads(pathlib.Path(opened.end_profiling()).read_text())
     ran = [e["args"]["op_name"].removeprefix("Nhwc") for e in events if e.get("cat") == "Node" and e["name"].endswith("_kernel_time")]
-    return answers, ran
+    return outputs, ran
 
 
 def ours(t, path, samples):
-    """The answers of our engine by name and number of the batch ("y.0"), to a .npz or a feed."""
+    """The outputs of our engine by name and number of the batch ("y.0"), for a .npz or a feed."""
     import numpy
     if isinstance(samples, dict):
         numpy.savez(t.folder / "feed.npz", **samples)
         samples = t.folder / "feed.npz"
-    out = t.folder / "answers.npz"
+    out = t.folder / "outputs.npz"
     run = subprocess.run([program("run_samples"), path, samples, out], capture_output=True, text=True)
     if run.returncode != 0:
         raise Failure(f"run_samples {path.name}: {run.stderr[-2000:]}")
@@ -106,7 +106,7 @@ def quantize(t, path, name, *flags, feed=None):
     return out
 
 
-# --- Small models, in ONNX's text syntax. Weights are random numbers, of the first one a channel is all zeros.
+# --- Small models, in ONNX's text syntax. Weights are random; one channel of the first weight is all zeros.
 
 
 def model(t, name, inputs, outputs, weights, body, opset=17):
@@ -130,8 +130,8 @@ def model(t, name, inputs, outputs, weights, body, opset=17):
     return t.folder / f"{name}.onnx"
 
 
-# Inputs, outputs, weights, body; what ONNX Runtime has to run of pairs, and of operators. Behind y comes an op of real numbers, but in ENDS,
-# where y is what ONNX Runtime has to make with integers.
+# Inputs, outputs, weights, body, and the int8 operators that ONNX Runtime must run for both formats. After y there is a float op, except in
+# ENDS, where an int8 operator must compute the output y.
 CONV = "c = Conv<pads=[1,1,1,1]>(x, w, b) "
 MODELS = {
     "conv": ("float[2,3,9,7] x", "float[2,8,9,7] y", {"w": (8, 3, 3, 3), "b": (8,)}, CONV + "y = Relu(c)", {"QLinearConv"}),
@@ -152,14 +152,14 @@ MODELS = {
     "concat": ("float[2,3,9,7] x", "float[2,4,9,7] y", {"w": (8, 3, 3, 3), "b": (8,), "v": (8, 3, 1, 1), "u": (4, 16, 1, 1)},
                CONV + "r = Relu(c) d = Conv(x, v) s = Relu(d) a = Concat<axis=1>(r, s) y = Conv(a, u)", {"QLinearConv"}),
     "classifier": ("float[3,4,5] x", "float[3,7] y", {"w": (7, 20), "b": (7,)}, "f = Flatten(x) y = Gemm<transB=1>(f, w, b)", {"QGemm"}),
-    "product": ("float[3,20] x", "float[3,7] y", {"w": (20, 7)}, "y = MatMul(x, w)", {"QLinearMatMul"}),
+    "matmul": ("float[3,20] x", "float[3,7] y", {"w": (20, 7)}, "y = MatMul(x, w)", {"QLinearMatMul"}),
     "activations": ("float[3,20] x, float[20,6] z", "float[3,6] y", {}, "y = MatMul(x, z)", {"QLinearMatMul"}),
 }
-MODELS |= {f"{_name}_ends": MODELS[_name] for _name in ("relu6", "without_bias", "residual", "leaky", "classifier", "product")}
+MODELS |= {f"{_name}_ends": MODELS[_name] for _name in ("relu6", "without_bias", "residual", "leaky", "classifier", "matmul")}
 ENDS = {_name for _name in MODELS if _name.endswith("_ends")}
 OPSETS = {"old": 11}
 REAL_KERNELS = {"Conv", "FusedConv", "MatMul", "FusedMatMul", "Gemm", "FusedGemm"}
-# On x86 ONNX Runtime makes u8 of pairs of s8, but not where several nodes read one value.
+# On x86 ONNX Runtime converts QDQ in s8 to u8, but not where a value has several consumers.
 REAL_IN_S8 = {("residual", "s8", "pairs"), ("residual_ends", "s8", "pairs"), ("concat", "s8", "pairs")}
 STEP = 1 / 255  # of the range of an output
 
@@ -191,11 +191,11 @@ def check_small(t, name, kind):
         written = check_weights(t, file, form)
         if form == "operators":
             t.check(wanted <= set(written), f"{form}: {sorted(wanted)} wanted, the file has {written}")
-        answers, ran = theirs(file, feed)
+        outputs_there, ran = theirs(file, feed)
         if (name, kind, form) not in REAL_IN_S8:
             t.check(wanted <= set(ran) and not REAL_KERNELS & set(ran), f"{form}: {sorted(wanted)} wanted, ONNX Runtime ran {ran}")
         read_back = ours(t, file, feed)
-        for output, value in answers.items():
+        for output, value in outputs_there.items():
             largest = numpy.ptp(before[output])
             worst = numpy.abs(value - read_back[f"{output}.0"]).max()
             t.check(worst <= 2.5 * STEP * largest, f"{form}: {output}: ONNX Runtime and we differ by {worst:.3g} of {largest:.3g}")
@@ -218,19 +218,19 @@ def _(t):
         feed = feed_of(path)
         file = quantize(t, path, "any", feed=feed)
         check_weights(t, file, "pairs")
-        before, (answers, ran) = theirs(path, feed)[0], theirs(file, feed)
+        before, (outputs_there, ran) = theirs(path, feed)[0], theirs(file, feed)
         t.check("QuantizeLinear" in ran, f"{name}: {ran}")
         read_back = ours(t, file, feed)
-        for output, value in answers.items():
+        for output, value in outputs_there.items():
             here = read_back[f"{output}.0"]
             t.check(decibels(here, value) >= 30, f"{name}: ONNX Runtime and we: {decibels(here, value):.1f} dB")
             t.check(decibels(before[output], value) >= 22, f"{name}: {decibels(before[output], value):.1f} dB of fp32")
 
 
-# --- Networks. The share of images that keep the class of fp32 is generous: ranges are plain extremes. `drift`: images that may get another
-# class here than in ONNX Runtime: a number that is rounded the other way grows from layer to layer. As many as ONNX Runtime itself
-# classifies otherwise when it computes the pairs with f32, without its optimizations, may part, too: on a CPU without VNNI, whose weights have 7 bits,
-# 10 and 4 (docs/guide/debugging.md).
+# --- Networks. The required share of images that keep their fp32 class is low, because ranges are plain min/max. `drift`: how many images may
+# get another class here than in ONNX Runtime, since rounding differences grow from layer to layer. More may differ if ONNX Runtime differs from
+# itself in as many, computing the QDQ file in f32 without its optimizations: 10 and 4 images on a CPU without VNNI, whose weights have 7 bits
+# (docs/guide/debugging.md).
 
 REAL = {
     "mobilenet_v2": ("imagenet/mobilenet_v2_fp32_dequantized.onnx", "input", 52, 0.8, 8),
@@ -254,7 +254,7 @@ def classes(path, name, samples, optimized=True):
 for _net, (_path, _input, _convs, _share, _drift) in REAL.items():
     for _form in FORMS:
 
-        @case(f"real: {_net} as {_form}: ONNX Runtime computes with integers and gives our classes", needs_shared=True, needs=PEERS)
+        @case(f"real: {_net} as {_form}: ONNX Runtime runs int8 kernels and finds the same classes as we do", needs_shared=True, needs=PEERS)
         def _(t, net=_net, relative=_path, name=_input, convs=_convs, share=_share, drift=_drift, form=_form):
             path = shared("models", *relative.split("/"))
             calibration, _ = images(t, net, name, "--set", "images_calibration")
@@ -262,14 +262,14 @@ for _net, (_path, _input, _convs, _share, _drift) in REAL.items():
             file = quantize(t, path, form, "--samples", calibration, "--target-runtime", "onnxruntime", *FORMS[form])
             size, whole = file.stat().st_size, path.stat().st_size
             t.check(size < 0.3 * whole, f"{size} bytes, in fp32 {whole}")
-            answers, ran = theirs(file, {name: judged[0][None]})
+            outputs, ran = theirs(file, {name: judged[0][None]})
             t.check(ran.count("QLinearConv") >= convs and not REAL_KERNELS & set(ran), f"{ran}")
             before, after = classes(path, name, judged), classes(file, name, judged)
             agreed = sum(a == b for a, b in zip(before, after)) / len(before)
             print(f"     {net} as {form}: {agreed:.2f} of {len(before)} images keep their class in ONNX Runtime", flush=True)
             t.check(agreed >= share, f"{agreed:.2f} of the images keep their class")
             here = ours(t, file, npz)
-            (output,) = answers
+            (output,) = outputs
             same = sum(int(here[f"{output}.{i}"].ravel().argmax()) == one for i, one in enumerate(after))
             print(f"     {len(after) - same} have another class here", flush=True)
             if same >= len(after) - drift:

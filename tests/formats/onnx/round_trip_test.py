@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX files come back with the same answers: import -> text -> parse -> export, then ONNX Runtime on both, bit by bit.
+"""ONNX files keep their outputs in a round trip: import -> text -> parse -> export, then ONNX Runtime on both, bit by bit.
 
 usage: round_trip_test.py round_trip text_to_onnx [MODEL.onnx ...]
 

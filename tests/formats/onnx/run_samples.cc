@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_samples MODEL SAMPLES.npz OUT.npz: the answers of our engine to every batch, NAME.0, NAME.1, ...: the file read,
-// fused and planned as a job does it, without a server. For quantized_test.py.
+// run_samples MODEL SAMPLES.npz OUT.npz: writes our engine's outputs for every batch, NAME.0, NAME.1, ... The file is read,
+// fused and planned as in a job, without a server. For quantized_test.py.
 
 #include <iostream>
 #include <memory>
@@ -25,15 +25,15 @@ absl::Status RunSamples(const std::string& model, const std::string& npz, const 
   HALFTONE_RETURN_IF_ERROR(PrepareToRun(graph, DimSizes(), samples->dims(), Preparation::kOptimize, *MakeCpuTarget()));
   HALFTONE_RETURN_IF_ERROR(samples->Bind(graph));
   HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<Plan> plan, CompilePlan(graph, {.threads = 2}));
-  std::vector<NamedArray> answers;
+  std::vector<NamedArray> arrays;
   for (int64_t i = 0; i < samples->num_batches(); ++i) {
     HALFTONE_ASSIGN_OR_RETURN(const Batch batch, samples->Read(i));
     HALFTONE_ASSIGN_OR_RETURN(const std::vector<Tensor> outputs, plan->Run(batch.inputs));
     for (size_t k = 0; k < outputs.size(); ++k) {
-      answers.push_back({Concat(graph.outputs()[k].name, ".", i), outputs[k]});
+      arrays.push_back({Concat(graph.outputs()[k].name, ".", i), outputs[k]});
     }
   }
-  return WriteNpz(out, answers);
+  return WriteNpz(out, arrays);
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 """What ONNX Runtime loads of types below f32, and the files that `--target-runtime onnxruntime` writes for it.
 
 The table of kernels (formats/onnx/onnxruntime_bf16.inc) against models of one node in bf16 and f16; then real and small models: the
-file loads and runs, answers as our own engine does from the same file, and keeps its weights in 16 bits. With TARGET_RUNTIMES_TEST=rest in the
-environment: the other real models, and nothing else."""
+file loads and runs, gives the same outputs as our engine does from the same file, and has its weights in 16 bits. With
+TARGET_RUNTIMES_TEST=more in the environment: more real models, and nothing else."""
 
 import os
 import pathlib
@@ -18,9 +18,9 @@ from harness import CASES, Failure, case, main, program, shared, variant  # noqa
 PEERS = ("numpy", "onnxruntime")
 TABLE = pathlib.Path(__file__).resolve().parents[3] / "formats/onnx/onnxruntime_bf16.inc"
 
-# One node each, T being the type: inputs, outputs, body. Of the newest opset, where all of these take bf16.
+# Models of one node: inputs, outputs, body; T is the type. The opset is the newest one, where all of these ops support bf16.
 NODES = {
-    # Those that convert or move.
+    # Conversions and data movement.
     "Cast": ("T[2,3] x", "float[2,3] y", "y = Cast<to=1>(x)"),
     "Concat": ("T[2,3] x", "T[4,3] y", "y = Concat<axis=0>(x, x)"),
     "Flatten": ("T[2,3,4] x", "T[2,12] y", "y = Flatten(x)"),
@@ -54,7 +54,7 @@ NODES = {
              "y, v = Scan(x, z) <num_scan_inputs = 1, body = b (T[2] s, T[2] r) => (T[2] t, T[2] u) { t = Identity(s)  u = Identity(r) }>"),
     "IsNaN": ("T[3] x", "bool[3] y", "y = IsNaN(x)"),
     "NonZero": ("T[3] x", "int64[1,a] y", "y = NonZero(x)"),
-    # Those that compute.
+    # Arithmetic.
     "Conv": ("T[1,3,5,5] x, T[4,3,3,3] w", "T[1,4,3,3] y", "y = Conv(x, w)"),
     "ConvTranspose": ("T[1,3,5,5] x, T[3,4,3,3] w", "T[1,4,7,7] y", "y = ConvTranspose(x, w)"),
     "MatMul": ("T[2,3] x, T[3,4] w", "T[2,4] y", "y = MatMul(x, w)"),
@@ -92,7 +92,7 @@ NODES = {
     **{op: ("T[3] x", "T[3] y", f"y = {op}(x, x)") for op in ("Add", "Sub", "Mul", "Div", "Pow", "Mod")},
     **{op: ("T[3] x", "T[3] y", f"y = {op}(x, x, x)") for op in ("Max", "Min", "Sum", "Mean")},
 }
-WITHOUT_INPUT = {"ConstantOfShape"}  # its type is an attribute's
+WITHOUT_INPUT = {"ConstantOfShape"}  # an attribute sets its type
 
 
 def table():
@@ -124,7 +124,7 @@ def session(path, optimized=True):
 
 
 def refusals(t, kind):
-    """op -> what ONNX Runtime says against its model of one node."""
+    """op -> the error of ONNX Runtime when it loads the model of this node."""
     refused = {}
     for op in models(t, kind):
         try:
@@ -137,7 +137,7 @@ def refusals(t, kind):
 @case("the table has the operators that ONNX Runtime runs in bf16, and no other", needs=PEERS)
 def _(t):
     refused = refusals(t, "bfloat16")
-    t.equal({op: why for op, why in refused.items() if "NOT_IMPLEMENTED" not in why}, {}, "a model that is no good")
+    t.equal({op: why for op, why in refused.items() if "NOT_IMPLEMENTED" not in why}, {}, "an invalid model")
     t.equal(sorted({*NODES, *WITHOUT_INPUT} - set(refused)), sorted(table()))
 
 
@@ -162,7 +162,7 @@ def feed_of(path, low, high):
 
 def ours(t, path, feed, outputs):
     import numpy
-    out = t.folder / f"answers-{path.stem}"
+    out = t.folder / f"outputs-{path.stem}"
     arguments = []
     for name, value in feed.items():
         file = t.folder / f"{len(arguments)}.npy"
@@ -177,7 +177,7 @@ def ours(t, path, feed, outputs):
 
 
 def check_files(t, path, feed, precisions, planner, smaller=True, sqnr=20):
-    """Of one job: the file of each precision."""
+    """Runs one job and checks the file of each precision."""
     import numpy
     numpy.savez(t.folder / "x.npz", **feed)
     flags = ("--precision", ",".join(precisions), "--planner", planner, "--allow-emulation", "--no-bench", "--eval", t.folder / "x.npz")
@@ -185,32 +185,32 @@ def check_files(t, path, feed, precisions, planner, smaller=True, sqnr=20):
     text = " ".join(report.get("warnings", []))
     t.check("does not load the file" not in text, text)
     before = session(path)
-    as_it_came = before.run(None, feed)
+    original = before.run(None, feed)
     for precision in precisions:
         file = out / f"{path.stem}.{precision}.onnx"
         loaded = session(file)
         names = [o.name for o in loaded.get_outputs()]
         t.equal(names, [o.name for o in before.get_outputs()])
         theirs = loaded.run(None, feed)
-        tolerance = 1e-3 if precision == "bf16" else 3e-2  # both compute in f32, or in f16, rounding where each likes
-        for name, a, b, c in zip(names, theirs, ours(t, file, feed, names), as_it_came):
+        tolerance = 1e-3 if precision == "bf16" else 3e-2  # both compute in f32, or in f16 with roundings at other places
+        for name, a, b, c in zip(names, theirs, ours(t, file, feed, names), original):
             check_output(t, f"{file.name}: {name}", a, b, c, tolerance, sqnr)
         size, whole = file.stat().st_size, (out / f"{path.stem}.fp32.onnx").stat().st_size
         if smaller:
             t.check(size < 0.62 * whole, f"{size} bytes, in fp32 {whole}")
 
 
-def check_output(t, name, theirs, ours, as_it_came, tolerance, sqnr):
+def check_output(t, name, theirs, ours, original, tolerance, sqnr):
     import numpy
     t.equal(theirs.shape, ours.shape, name)
-    largest = max(numpy.abs(as_it_came.astype(float)).max(), 1e-3)
+    largest = max(numpy.abs(original.astype(float)).max(), 1e-3)
     worst = numpy.abs(theirs.astype(float) - ours.astype(float)).max()
     t.check(worst <= tolerance * largest, f"{name}: ONNX Runtime and we differ by {worst:.3g}, max {largest:.3g}")
-    if not numpy.issubdtype(as_it_came.dtype, numpy.floating):
+    if not numpy.issubdtype(original.dtype, numpy.floating):
         return
-    noise = numpy.square(theirs.astype(float) - as_it_came).sum()
-    level = 10 * numpy.log10(numpy.square(as_it_came.astype(float)).sum() / max(noise, 1e-30))
-    t.check(level >= sqnr, f"{name}: {level:.1f} dB of the model as it came")
+    noise = numpy.square(theirs.astype(float) - original).sum()
+    level = 10 * numpy.log10(numpy.square(original.astype(float)).sum() / max(noise, 1e-30))
+    t.check(level >= sqnr, f"{name}: {level:.1f} dB against the unmodified model")
 
 
 # Range of the inputs, and whether most of the file is weights.
@@ -221,24 +221,24 @@ REAL = {
     "detect/yunet_n_320_320.onnx": (0, 255, False),  # small weights, long names
     "rnn/gtcrn_simple.onnx": (-1, 1, False),
 }
-REST = {
+MORE = {
     "imagenet/mobilenet_v2_fp32_dequantized.onnx": (-2, 2, True),
     "imagenet/tiny_darknet_imagenet.onnx": (0, 1, True),
     "detect/version-RFB-320.onnx": (-1, 1, True),
     "detect/yolox_nano.onnx": (0, 255, True),
 }
-ONLY_REST = os.environ.get("TARGET_RUNTIMES_TEST") == "rest"
-for _name, (_low, _high, _smaller) in (REST if ONLY_REST else REAL).items():
+ONLY_MORE = os.environ.get("TARGET_RUNTIMES_TEST") == "more"
+for _name, (_low, _high, _smaller) in (MORE if ONLY_MORE else REAL).items():
     for _planner, _precisions in (("lists", ("bf16", "fp16")), ("placement", ("bf16",))):
 
-        @case(f"{_name} in {' and '.join(_precisions)} by {_planner} loads in ONNX Runtime and answers as it does here",
+        @case(f"{_name} in {' and '.join(_precisions)} by {_planner} loads in ONNX Runtime and gives the same outputs as here",
               needs_shared=True, needs=PEERS)
         def _(t, name=_name, low=_low, high=_high, smaller=_smaller, precisions=_precisions, planner=_planner):
             path = shared("models", *name.split("/"))
             check_files(t, path, feed_of(path, low, high), precisions, planner, smaller and planner == "lists")
 
 
-@case("a file for any loader says that ONNX Runtime does not load it, and it does not", needs_shared=True, needs=PEERS)
+@case("a file for any target runtime comes with the warning that ONNX Runtime does not load it, which is true", needs_shared=True, needs=PEERS)
 def _(t):
     path = shared("models", "mnist", "mnist_cnn.onnx")
     report, out = t.optimize(path, "--precision", "bf16", "--allow-emulation", "--no-bench")
@@ -277,6 +277,6 @@ def _(t):
         check_files(t, path, feed_of(path, -2, 2), ("bf16", "fp16"), planner, smaller=False)
 
 
-if ONLY_REST:
-    CASES[:] = [one for one in CASES if one[0].startswith(tuple(REST))]
+if ONLY_MORE:
+    CASES[:] = [one for one in CASES if one[0].startswith(tuple(MORE))]
 main()

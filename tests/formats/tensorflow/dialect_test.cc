@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dialects of GraphDef files, op by op: a graph of fused nodes is lowered for the dialect, written, checked against
-// the registry, read back, and gives the same answers; written once more it is the same file.
+// the registry, read back, and gives the same outputs; written once more it is the same file.
 
 #include <map>
 #include <set>
@@ -56,7 +56,7 @@ std::string OpsOf(const tf::GraphDef& def) {
 
 void ExpectRegistered(const tf::GraphDef& def, Dialect dialect) {
   const auto path = testing::SharedData("tensorflow_ops.pbtxt");
-  if (!path.has_value()) return;  // the rest of the case does without
+  if (!path.has_value()) return;  // the other checks need no registry
   auto registry = testing::ReadRegistry(*path);
   ASSERT_TRUE(registry.ok()) << registry.status();
   if (dialect == kTf) registry->MergeFrom(testing::InternalOps(testing::InternalOpsOf::kTensorFlow));
@@ -64,7 +64,7 @@ void ExpectRegistered(const tf::GraphDef& def, Dialect dialect) {
   EXPECT_EQ(testing::RegistryViolations(def, *registry), std::vector<std::string>());
 }
 
-void ExpectSameAnswers(const Graph& expected, const Graph& actual, float tolerance) {
+void ExpectSameOutputs(const Graph& expected, const Graph& actual, float tolerance) {
   const std::vector<Tensor> inputs = reference::RandomInputs(expected, /*seed=*/5);
   const auto before = reference::EvaluateGraph(expected, inputs), after = reference::EvaluateGraph(actual, inputs);
   ASSERT_TRUE(before.ok()) << before.status();
@@ -115,14 +115,14 @@ TEST_P(DialectTest, IsWrittenAndReadBack) {
   ASSERT_TRUE(again.ok()) << again.status();
   for (const NodeId id : again->nodes()) EXPECT_NE(again->op(id), OpKind::kOpaque) << again->Label(id);
   const bool half = def.ShortDebugString().find("DT_BFLOAT16") != std::string::npos;
-  ExpectSameAnswers(graph_, *again, half ? 0.02f : 1e-5f);
+  ExpectSameOutputs(graph_, *again, half ? 0.02f : 1e-5f);
 
   const absl::StatusOr<std::string> twice = ExportGraphDef(*again, /*as_text=*/false);
   ASSERT_TRUE(twice.ok()) << twice.status() << "\n" << PrintGraph(*again);
   EXPECT_EQ(Difference(def, Parse(*twice)), "");
 }
 
-// A file of a dialect becomes a portable one: its parts again.
+// The file of a dialect is converted to the portable dialect: fused ops are split again.
 TEST_P(DialectTest, BecomesPortable) {
   const absl::StatusOr<Graph> imported = Read(Written(GetParam().dialect));
   ASSERT_TRUE(imported.ok()) << imported.status();
@@ -136,7 +136,7 @@ TEST_P(DialectTest, BecomesPortable) {
   const absl::StatusOr<Graph> again = Read(bytes);
   ASSERT_TRUE(again.ok()) << again.status();
   const bool half = def.ShortDebugString().find("DT_BFLOAT16") != std::string::npos;
-  ExpectSameAnswers(graph_, *again, half ? 0.05f : 1e-5f);
+  ExpectSameOutputs(graph_, *again, half ? 0.05f : 1e-5f);
 }
 
 // An op of the dialect without an attribute or an input, or with one of another kind, is refused or carried: no crash.
@@ -195,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, DialectTest, ::testing::ValuesIn(testing::kDiale
 // attribute for them. They stand in the table so that a node that was read as one is spelled anew (IsFusedTensorFlowOp).
 const std::set<std::string_view> kReadAlone = {"_ITEXPadWithConv2D", "_ITEXPadWithFusedConv2D"};
 
-// An op that no case writes is an op of which nobody knows that the file is right.
+// Every op of a dialect needs a case that checks its file.
 TEST(DialectCases, WriteEveryOp) {
   std::map<Dialect, std::set<std::string>> written;
   for (const DialectCase& one : testing::kDialectCases) {

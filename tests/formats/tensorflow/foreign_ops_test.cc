@@ -117,17 +117,17 @@ tf::GraphDef Graphdef(const std::vector<std::string>& nodes) {
   return def;
 }
 
-std::vector<Tensor> Answers(const Graph& graph) {
-  const auto answers = reference::EvaluateGraph(graph, reference::RandomInputs(graph, /*seed=*/3));
-  EXPECT_TRUE(answers.ok()) << answers.status();
-  return answers.ok() ? *answers : std::vector<Tensor>();
+std::vector<Tensor> Outputs(const Graph& graph) {
+  const auto outputs = reference::EvaluateGraph(graph, reference::RandomInputs(graph, /*seed=*/3));
+  EXPECT_TRUE(outputs.ok()) << outputs.status();
+  return outputs.ok() ? *outputs : std::vector<Tensor>();
 }
 
-void ExpectSameAnswers(const Graph& graph, const std::vector<Tensor>& expected) {
-  const std::vector<Tensor> answers = Answers(graph);
-  ASSERT_EQ(answers.size(), 1u);
+void ExpectSameOutputs(const Graph& graph, const std::vector<Tensor>& expected) {
+  const std::vector<Tensor> outputs = Outputs(graph);
+  ASSERT_EQ(outputs.size(), 1u);
   ASSERT_EQ(expected.size(), 1u);
-  EXPECT_EQ(reference::Compare(answers[0], expected[0], 1e-5f, 1e-5f), "");
+  EXPECT_EQ(reference::Compare(outputs[0], expected[0], 1e-5f, 1e-5f), "");
 }
 
 Graph Imported(const tf::GraphDef& def) {
@@ -136,14 +136,14 @@ Graph Imported(const tf::GraphDef& def) {
   return graph.ok() ? *graph : Graph();
 }
 
-// `fused` is read as known nodes, has the answers of `parts`, is written as it was, and is portable after the pipeline.
+// `fused` is read as supported ops, has the outputs of `parts`, is written unchanged, and is portable after the pipeline.
 // With `same_file` false, only its op is: with new constants.
 void ExpectSame(const std::vector<std::string>& fused, const std::vector<std::string>& parts, bool same_file = true) {
   const tf::GraphDef def = Graphdef(fused);
   const Graph graph = Imported(def);
   for (const NodeId id : graph.nodes()) EXPECT_NE(graph.op(id), OpKind::kOpaque) << graph.Label(id);
-  const std::vector<Tensor> expected = Answers(Imported(Graphdef(parts)));
-  ExpectSameAnswers(graph, expected);
+  const std::vector<Tensor> expected = Outputs(Imported(Graphdef(parts)));
+  ExpectSameOutputs(graph, expected);
 
   const absl::StatusOr<std::string> again = ExportGraphDef(graph, /*as_text=*/false);
   ASSERT_TRUE(again.ok()) << again.status() << "\n" << PrintGraph(graph);
@@ -164,18 +164,18 @@ void ExpectSame(const std::vector<std::string>& fused, const std::vector<std::st
   for (const tf::NodeDef& node : written.node()) {
     EXPECT_FALSE(IsFusedTensorFlowOp(node.op())) << node.name() << " is a " << node.op();
   }
-  ExpectSameAnswers(Imported(written), expected);
+  ExpectSameOutputs(Imported(written), expected);
 }
 
-// `nodes` are read as known nodes, have the answers of the graph `parts`, which has the same inputs, and are written as
-// they were.
+// `nodes` are read as supported ops, have the outputs of the graph `parts`, which has the same inputs, and are written
+// unchanged.
 void ExpectParts(const std::vector<std::string>& nodes, const std::string& parts) {
   const tf::GraphDef def = Graphdef(nodes);
   const Graph graph = Imported(def);
   for (const NodeId id : graph.nodes()) EXPECT_NE(graph.op(id), OpKind::kOpaque) << graph.Label(id);
   const auto expected_graph = ParseGraph(parts);
   ASSERT_TRUE(expected_graph.ok()) << expected_graph.status();
-  ExpectSameAnswers(graph, Answers(*expected_graph));
+  ExpectSameOutputs(graph, Outputs(*expected_graph));
   const absl::StatusOr<std::string> again = ExportGraphDef(graph, /*as_text=*/false);
   ASSERT_TRUE(again.ok()) << again.status();
   tf::GraphDef written;
@@ -251,14 +251,14 @@ TEST(ForeignOps, AnAttention) {
       "perm = const s32[4] {0, 2, 1, 3} y = transpose(o, perm) name=\"y\" return y }");
 }
 
-// The nodes of this op after the optimizer, which changes no answer.
+// How many nodes of this op the optimizer leaves; it must not change the outputs.
 int NodesWhenOptimized(const std::vector<std::string>& nodes, OpKind op) {
   Graph graph = Imported(Graphdef(nodes));
-  const std::vector<Tensor> expected = Answers(graph);
+  const std::vector<Tensor> expected = Outputs(graph);
   const PermissiveTarget target;
   PassContext context{.target = target};
   EXPECT_EQ(MakeOptimizePipeline().Run(graph, context), absl::OkStatus());
-  ExpectSameAnswers(graph, expected);
+  ExpectSameOutputs(graph, expected);
   int count = 0;
   for (const NodeId id : graph.nodes()) count += graph.op(id) == op ? 1 : 0;
   return count;

@@ -158,7 +158,7 @@ const TextCase kTextCases[] = {
      "node 'a' has no op"},
     // Text.
     {"TextSyntax", "node { name: 'x'\n op: }", "line 2, column 6"},
-    {"TextUnknownField", "node {\n\n colour: 3 }", "line 3"},
+    {"TextUnknownField", "node {\n\n shade: 3 }", "line 3"},
     {"TextIsNoText", "\x08\x07\x12\x03tf\n", "not a GraphDef in text form"},
 };
 
@@ -268,8 +268,8 @@ TEST(HostileGraphDef, BytesThatAreNoGraphDef) {
   const std::string bytes = good.SerializeAsString();
   ExpectRefused(ImportBytes(bytes.substr(0, bytes.size() - 1)), "cut off");
   ExpectRefused(ImportBytes(""), "holds no nodes");
-  ExpectRefused(ImportBytes("\x08\x07\x12\x04onnx"), "not a GraphDef");                  // an ONNX model's first fields
-  ExpectRefused(ImportBytes("node { name: 'x' }"), "node 'x' has no op");                // text is read as such
+  ExpectRefused(ImportBytes("\x08\x07\x12\x04onnx"), "not a GraphDef");    // an ONNX model's first fields
+  ExpectRefused(ImportBytes("node { name: 'x' }"), "node 'x' has no op");  // text is read as such
   ExpectRefused(ImportBytes("no GraphDef at all"), "not a GraphDef in text form");
   ExpectRefused(ImportBytes(std::string("\x0a\x03\x0a\x01\xff", 5)), "not a GraphDef");  // a name that is no UTF-8
   ExpectRefused(ImportBytes(std::string(11, '\xff')), "not a GraphDef");                 // a number that does not end
@@ -285,7 +285,7 @@ TEST(HostileGraphDef, UnknownFieldsByTheMillion) {
   ExpectRefused(ImportBytes(graph.SerializeAsString()), "holds no nodes");
 }
 
-// Every cut and every flipped byte of a small graph: an answer, never a crash.
+// Every truncation and every flipped byte of a small graph: a graph or an error, never a crash.
 TEST(HostileGraphDef, DamagedBytes) {
   constexpr std::string_view kText = INPUT CONST("dtype: DT_FLOAT tensor_shape { dim { size: 3 } } float_val: [1, 2]")
       " node { name: 'y' op: 'AddV2' input: ['x', 'c'] " FLOAT_T "} node { name: 's' op: 'Squeeze' input: ['y:0', '^x'] " FLOAT_T

@@ -17,9 +17,9 @@ namespace {
 
 namespace tf = ::halftone::tensorflow;
 
-// An op a row. Ports: "name:type", the type one of T's kind (an attribute), f32's kind, "n*T" or "list[]". Attributes:
+// One row per op. Ports: "name:type", the type one of T's kind (an attribute), f32's kind, "n*T" or "list[]". Attributes:
 // "name:kind", then "{allowed,...}", ">=least", "=default"; kinds are type, types, int, ints, float, bool, string,
-// strings. "%" stands for what the family of ops has in common.
+// strings. "%" is the common part of its family of ops.
 struct Row {
   std::string_view name;
   std::string_view inputs;

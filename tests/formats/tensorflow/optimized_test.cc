@@ -47,8 +47,8 @@ constexpr std::string_view kModels[] = {
 // Small enough for the reference evaluator.
 constexpr std::string_view kExecuted[] = {"mnist/mnist_fc", "audio/DS_CNN_S_mfcc", "audio/CNN_S_mfcc"};
 
-// Answers on seeded inputs, for a batch of two where the batch is free.
-absl::StatusOr<std::vector<Tensor>> Answers(Graph graph) {
+// The outputs for seeded inputs, with batch 2 where the batch dimension is dynamic.
+absl::StatusOr<std::vector<Tensor>> Outputs(Graph graph) {
   GraphEditor edit(graph);
   HALFTONE_RETURN_IF_ERROR(Specialize(edit, {}, /*batch=*/2));
   return reference::EvaluateGraph(graph, reference::RandomInputs(graph, /*seed=*/7));
@@ -113,7 +113,7 @@ TEST_P(OptimizedGraphDef, IsAcceptedByTheRegistry) {
       EXPECT_EQ(again->type(again->outputs()[i].value), imported->type(imported->outputs()[i].value));
     }
     if (std::find(std::begin(kExecuted), std::end(kExecuted), GetParam()) == std::end(kExecuted)) continue;
-    const absl::StatusOr<std::vector<Tensor>> before = Answers(*imported), after = Answers(*again);
+    const absl::StatusOr<std::vector<Tensor>> before = Outputs(*imported), after = Outputs(*again);
     ASSERT_TRUE(before.ok()) << before.status();
     ASSERT_TRUE(after.ok()) << after.status();
     ASSERT_EQ(before->size(), after->size());

@@ -16,7 +16,7 @@ namespace halftone {
 namespace {
 
 namespace tf = ::halftone::tensorflow;
-using testing::ExpectAnswers;
+using testing::ExpectOutputs;
 using testing::Numbers;
 using testing::QuantizedFile;
 using testing::Saturated;
@@ -123,7 +123,7 @@ void CheckConv(const ConvCase& c) {
   }
   std::vector<Tensor> fed = {Tensor::Of<float>({1, height, width, in}, x)};
   if (sum) fed.push_back(Tensor::Of<float>({1, height, width, out}, summand));
-  ExpectAnswers(file.def(), fed, expected, 1e-4);
+  ExpectOutputs(file.def(), fed, expected, 1e-4);
 }
 
 TEST(QuantizedOps, Convolutions) {
@@ -191,7 +191,7 @@ TEST(QuantizedOps, RequantizeWithConstantEnds) {
         expected.push_back((Saturated(number / scale + zero, per_channel) - zero) * scale);
       }
     }
-    ExpectAnswers(file.def(), {Tensor::Of<float>({1, 2, 1, 5}, x)}, expected, 1e-4);
+    ExpectOutputs(file.def(), {Tensor::Of<float>({1, 2, 1, 5}, x)}, expected, 1e-4);
   }
 }
 

@@ -57,7 +57,7 @@ void ExpectNumbers(const tensorflow::GraphDef& def, const std::vector<Tensor>& i
   }
 }
 
-void ExpectAnswers(const tensorflow::GraphDef& def, const std::vector<Tensor>& inputs,
+void ExpectOutputs(const tensorflow::GraphDef& def, const std::vector<Tensor>& inputs,
                    const std::vector<double>& expected, double step, bool requantizes) {
   Graph folded;
   ASSERT_NO_FATAL_FAILURE(ExpectNumbers(def, inputs, expected, step, folded));

@@ -97,7 +97,7 @@ void ExpectNumbers(const tensorflow::GraphDef& def, const std::vector<Tensor>& i
                    const std::vector<double>& expected, double step, Graph& folded);
 // ... with contractions and what is between them in integers. `requantizes`: integers go from one quantization to another
 // in between.
-void ExpectAnswers(const tensorflow::GraphDef& def, const std::vector<Tensor>& inputs,
+void ExpectOutputs(const tensorflow::GraphDef& def, const std::vector<Tensor>& inputs,
                    const std::vector<double>& expected, double step, bool requantizes = false);
 
 // The same ones of both signs up to about `spread`, each time.

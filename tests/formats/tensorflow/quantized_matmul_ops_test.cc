@@ -16,7 +16,7 @@ namespace halftone {
 namespace {
 
 namespace tf = ::halftone::tensorflow;
-using testing::ExpectAnswers;
+using testing::ExpectOutputs;
 using testing::Numbers;
 using testing::QuantizedFile;
 using testing::Saturated;
@@ -71,7 +71,7 @@ void CheckMatMul(const std::string& op, const std::string& mode, bool bias_is_wo
       expected.push_back(requantizes ? Saturated(number / (2.0 / 255), false) * (2.0 / 255) : number);
     }
   }
-  ExpectAnswers(file.def(), {Tensor::Of<float>({2, 5}, x)}, expected, 1e-4);
+  ExpectOutputs(file.def(), {Tensor::Of<float>({2, 5}, x)}, expected, 1e-4);
 }
 
 TEST(QuantizedOps, Products) {
@@ -113,7 +113,7 @@ TEST(QuantizedOps, SumsAndProductsOfElements) {
       const double number = std::string(op) == "QuantizedAdd" ? a + b : a * b;
       expected.push_back((Saturated(number / 0.03 + 100, false) - 100) * 0.03);
     }
-    ExpectAnswers(file.def(), {Tensor::Of<float>({2, 3}, x), Tensor::Of<float>({3}, z)}, expected, 1e-4);
+    ExpectOutputs(file.def(), {Tensor::Of<float>({2, 3}, x), Tensor::Of<float>({3}, z)}, expected, 1e-4);
   }
 }
 

@@ -168,7 +168,7 @@ void Write(Graph graph, std::string& bytes, std::multiset<std::string>& ops) {
   }
 }
 
-void ExpectSameAnswers(const Graph& before, const Graph& after, float tolerance) {
+void ExpectSameOutputs(const Graph& before, const Graph& after, float tolerance) {
   const std::vector<Tensor> inputs = reference::RandomInputs(before, /*seed=*/3);
   const absl::StatusOr<std::vector<Tensor>> expected = reference::EvaluateGraph(before, inputs);
   const absl::StatusOr<std::vector<Tensor>> results = reference::EvaluateGraph(after, inputs);
@@ -198,7 +198,7 @@ TEST(QuantizedOperators, AreLegalAndReadBack) {
     }
     // Scales may be neighbours: a number that lay between two steps may be one apart.
     for (const Graph* after : {&*read, const_cast<const Graph*>(&folded)}) {
-      ExpectSameAnswers(graph, *after, 2.1f * 6.1f / 255);
+      ExpectSameOutputs(graph, *after, 2.1f * 6.1f / 255);
     }
   }
 }
@@ -220,7 +220,7 @@ TEST(QuantizedOperators, ProductsThatStayNumbers) {
     EXPECT_EQ(ops, product.ops) << PrintGraph(graph);
     const absl::StatusOr<Graph> read = ImportGraphDef(bytes, /*is_text=*/false, {.outputs = {"y"}});
     ASSERT_TRUE(read.ok()) << read.status();
-    ExpectSameAnswers(graph, *read, 1.3f / 255);  // one step of u by the largest weight
+    ExpectSameOutputs(graph, *read, 1.3f / 255);  // one step of u by the largest weight
   }
 }
 

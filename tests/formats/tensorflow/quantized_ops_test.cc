@@ -20,7 +20,7 @@ namespace halftone {
 namespace {
 
 namespace tf = ::halftone::tensorflow;
-using testing::ExpectAnswers;
+using testing::ExpectOutputs;
 using ::testing::HasSubstr;
 using testing::Numbers;
 using testing::QuantizedFile;
@@ -66,7 +66,7 @@ void CheckConcat(const std::string& op, tf::DataType type, const std::string& mo
     expected.push_back(rounded(rounded(z[i], second), all));
   }
   const bool requantizes = first.low != second.low || first.high != second.high;
-  ExpectAnswers(file.def(), {Tensor::Of<float>({1, 2, 3, 2}, x), Tensor::Of<float>({1, 2, 3, 1}, z)}, expected, 1e-4,
+  ExpectOutputs(file.def(), {Tensor::Of<float>({1, 2, 3, 2}, x), Tensor::Of<float>({1, 2, 3, 1}, z)}, expected, 1e-4,
                 requantizes);
 }
 
@@ -113,7 +113,7 @@ TEST(QuantizedOps, ResizeBilinear) {
       }
     }
     // A number just between two steps may be rounded to either.
-    ExpectAnswers(file.def(), {Tensor::Of<float>({1, 2, 3, 1}, x)}, expected, 0.0101);
+    ExpectOutputs(file.def(), {Tensor::Of<float>({1, 2, 3, 1}, x)}, expected, 0.0101);
   }
 }
 
@@ -138,7 +138,7 @@ void CheckUnary(const std::string& op, const std::vector<int64_t>& dims, const s
   for (int i = 0; i < 8; ++i) x.push_back(static_cast<float>(i * 29 % 120 - 60) / 100);
   std::vector<double> expected;
   for (const double step : expected_steps) expected.push_back(step / 100);
-  ExpectAnswers(file.def(), {Tensor::Of<float>(dims, x)}, expected, 1e-5);
+  ExpectOutputs(file.def(), {Tensor::Of<float>(dims, x)}, expected, 1e-5);
 }
 
 TEST(QuantizedOps, WithOneInput) {
@@ -195,7 +195,7 @@ TEST(QuantizedOps, ModesOfQuantizeV2) {
       const int q = Saturated(number / mode.scale + mode.zero, mode.type == tf::DT_QINT8);
       expected.push_back((q - mode.zero) * mode.scale);
     }
-    ExpectAnswers(file.def(), {Tensor::Of<float>({12}, x)}, expected, 1e-5);
+    ExpectOutputs(file.def(), {Tensor::Of<float>({12}, x)}, expected, 1e-5);
   }
 }
 
@@ -209,7 +209,8 @@ TEST(QuantizedOps, RangesThatAreComputedNeedAModeWithZeroAsAStep) {
       ImportGraphDef(file.def().SerializeAsString(), /*is_text=*/false, {.outputs = {"quantized_x"}}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("node 'quantized_x'"));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("mode MIN_COMBINED with a range that is computed when the model runs"));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("mode MIN_COMBINED with a range that is computed when the model runs"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantized graphs through GraphDefs of TensorFlow's standard ops: legal, small, and the same answers to the bit.
+// Quantized graphs through GraphDefs of TensorFlow's standard ops: legal, small, with bit-exact outputs.
 
 #include <algorithm>
 #include <cmath>
@@ -104,7 +104,7 @@ int64_t LargestFloatConst(const tf::GraphDef& def) {
   return largest;
 }
 
-void ExpectSameAnswers(const Graph& before, const Graph& after) {
+void ExpectSameOutputs(const Graph& before, const Graph& after) {
   const std::vector<Tensor> inputs = reference::RandomInputs(before, /*seed=*/3);
   const absl::StatusOr<std::vector<Tensor>> a = reference::EvaluateGraph(before, inputs);
   const absl::StatusOr<std::vector<Tensor>> b = reference::EvaluateGraph(after, inputs);
@@ -158,7 +158,7 @@ TEST(QuantizedGraphDef, PairsAreFakeQuantAndWeightsAreBytes) {
     EXPECT_EQ(Count(after, OpKind::kQuantizeLinear), Count(graph, OpKind::kQuantizeLinear)) << PrintGraph(after);
     EXPECT_EQ(Count(after, OpKind::kFakeQuant), 0);
     EXPECT_EQ(Count(after, OpKind::kDequantizeRange), 0);
-    ExpectSameAnswers(graph, after);
+    ExpectSameOutputs(graph, after);
   }
 }
 
@@ -172,12 +172,12 @@ TEST(QuantizedGraphDef, TheFileRunsInIntegers) {
   MustRun(MakeRunPipeline(), after);
   EXPECT_EQ(Count(after, OpKind::kQuantizeLinear), Count(graph, OpKind::kQuantizeLinear)) << PrintGraph(after);
   EXPECT_EQ(Count(after, OpKind::kDequantizeLinear) + 1, Count(graph, OpKind::kDequantizeLinear))
-      << PrintGraph(after);  // less that of the bias, which the file has as numbers
-  ExpectSameAnswers(graph, after);
+      << PrintGraph(after);  // one less: the file has the bias in f32
+  ExpectSameOutputs(graph, after);
 }
 
-// A quantization that somebody else reads is arithmetic.
-TEST(QuantizedGraphDef, IntegersThatAreResultsAreComputed) {
+// A quantized tensor that is also an output or another op's input is computed by float ops.
+TEST(QuantizedGraphDef, QuantizedOutputsAreFloatOps) {
   for (const char* text :
        {R"(graph format=graphdef layout=channels_last (x: f32[2,5]) { return y=quantize_linear(x, 0.125:f32, 7:u8) })",
         R"(graph format=graphdef layout=channels_last (x: f32[2,5]) { return y=quantize_linear(x, 0.0625:f32) })",
@@ -192,7 +192,7 @@ TEST(QuantizedGraphDef, IntegersThatAreResultsAreComputed) {
     ThroughFile(*graph, def, after);
     ExpectLegal(def);
     EXPECT_EQ(OpsOf(def).count("FakeQuantWithMinMaxVars"), 0u);
-    ExpectSameAnswers(*graph, after);
+    ExpectSameOutputs(*graph, after);
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products whose ranges the run finds, as TensorFlow's ops: legal, read back, and computed in integers again.
+// Matmuls with dynamic quantization as TensorFlow's ops: the file is legal, and what is read back computes in int8 again.
 
 #include <set>
 #include <string>
@@ -27,14 +27,14 @@ namespace {
 namespace tf = ::halftone::tensorflow;
 using ::testing::HasSubstr;
 
-struct ProductCase {
+struct MatmulCase {
   const char* name;
   const char* text;
-  int products;
-  std::multiset<std::string> ops;  // that compute
+  int matmuls;
+  std::multiset<std::string> ops;  // without constants and placeholders
 };
 
-const ProductCase kCases[] = {
+const MatmulCase kCases[] = {
     {"plain",
      "(x: f32[4,33]) { w = const f32[33,19] uniform(-1, 1)   return y=matmul(x, w) }",
      1,
@@ -44,7 +44,7 @@ const ProductCase kCases[] = {
      "  return y=matmul(x, w, b) {activation=\"relu\"} }",
      1,
      {"Reshape", "Min", "Max", "QuantizeV2", "QuantizedMatMulWithBiasAndRelu", "Dequantize"}},
-    {"a bias that sums of 32 bits might not hold",
+    {"a bias that might overflow int32 sums",
      "(x: f32[4,33]) { w = const f32[33,19] uniform(-1, 1)   b = const f32[19] uniform(-90000, 90000)"
      "  return y=matmul(x, w, b) {activation=\"relu\"} }",
      1,
@@ -53,19 +53,19 @@ const ProductCase kCases[] = {
      "(x: f32[4,33]) { w = const f32[33,19] uniform(-1, 1)   return y=matmul(x, w) {activation=\"tanh\"} }",
      1,
      {"Reshape", "Min", "Max", "QuantizeV2", "QuantizedMatMulWithBias", "Dequantize", "Tanh"}},
-    {"two products of one quantization, transposed weights",
+    {"two matmuls read one quantized tensor, transposed weights",
      "(x: f32[4,33]) { w = const f32[33,19] uniform(-1, 1)   v = const f32[17,33] uniform(-1, 1)"
      "  return y=matmul(x, w), z=matmul(x, v) {transpose_b=true} }",
      2,
      {"Reshape", "Min", "Max", "QuantizeV2", "QuantizedMatMulWithBias", "Dequantize", "QuantizedMatMulWithBias",
       "Dequantize"}},
-    {"a stack of matrices",
+    {"a batch of matrices",
      "(x: f32[2,7,33]) { w = const f32[33,19] uniform(-1, 1)   v = const f32[33,5] uniform(-1, 1)"
      "  b = const f32[19] uniform(-1, 1)   return y=matmul(x, w, b) {activation=\"relu\"}, z=matmul(x, v) }",
      2,
      {"Reshape", "Reshape", "Min", "Max", "QuantizeV2", "QuantizedMatMulWithBiasAndRelu", "Dequantize", "Reshape",
       "QuantizedMatMulWithBias", "Dequantize", "Reshape"}},
-    {"a stack of an unknown number of matrices of an unknown number of rows",
+    {"a batch with dynamic dimensions",
      "(x: f32[n,m,33]) { w = const f32[33,19] uniform(-1, 1)   return y=matmul(x, w) }",
      1,
      {"Reshape", "Reshape", "Min", "Max", "QuantizeV2", "QuantizedMatMulWithBias", "Dequantize", "Shape",
@@ -102,7 +102,7 @@ void Write(Graph graph, std::string& bytes, std::multiset<std::string>& ops) {
   }
 }
 
-void ExpectSameAnswers(const Graph& before, const Graph& after, float tolerance) {
+void ExpectSameOutputs(const Graph& before, const Graph& after, float tolerance) {
   const absl::StatusOr<std::string> difference = CompareOutputs(before, after, /*seed=*/3, tolerance);
   ASSERT_TRUE(difference.ok()) << difference.status() << PrintGraph(after);
   EXPECT_EQ(*difference, "") << PrintGraph(after);
@@ -119,49 +119,49 @@ void Quantize(Graph& graph, const QuantizeOptions& options) {
   MustRun(pipeline, graph);
 }
 
-TEST(DynamicProducts, AreLegalAndReadBack) {
-  for (const ProductCase& product : kCases) {
-    SCOPED_TRACE(product.name);
-    const absl::StatusOr<Graph> net = ParseGraph(Concat("graph format=graphdef layout=channels_last ", product.text));
+TEST(DynamicMatmuls, AreLegalAndReadBack) {
+  for (const MatmulCase& one : kCases) {
+    SCOPED_TRACE(one.name);
+    const absl::StatusOr<Graph> net = ParseGraph(Concat("graph format=graphdef layout=channels_last ", one.text));
     ASSERT_TRUE(net.ok()) << net.status();
     Graph graph = *net;
     Quantize(graph, {.per_channel_dynamic = false});  // as OptionsFor has it for a GraphDef
-    ASSERT_EQ(CountOf(graph, OpKind::kMatMulIntegerToFloat), product.products);
-    ExpectSameAnswers(*net, graph, 0.05f);
+    ASSERT_EQ(CountOf(graph, OpKind::kMatMulIntegerToFloat), one.matmuls);
+    ExpectSameOutputs(*net, graph, 0.05f);
     std::string bytes;
     std::multiset<std::string> ops;
     Write(graph, bytes, ops);
-    EXPECT_EQ(ops, product.ops);
+    EXPECT_EQ(ops, one.ops);
     std::vector<std::string> outputs;
     for (const GraphOutput& output : graph.outputs()) outputs.push_back(output.name);
     const absl::StatusOr<Graph> read = ImportGraphDef(bytes, /*is_text=*/false, {.outputs = outputs});
     ASSERT_TRUE(read.ok()) << read.status();
-    ExpectSameAnswers(graph, *read, 1e-5f);
+    ExpectSameOutputs(graph, *read, 1e-5f);
     Graph fused = *read;
     MustRun(MakeOptimizePipeline(), fused);
-    EXPECT_EQ(CountOf(fused, OpKind::kMatMulIntegerToFloat), product.products) << PrintGraph(fused);
+    EXPECT_EQ(CountOf(fused, OpKind::kMatMulIntegerToFloat), one.matmuls) << PrintGraph(fused);
     EXPECT_EQ(CountOf(fused, OpKind::kDynamicQuantizeLinear), 1) << PrintGraph(fused);
     EXPECT_EQ(CountOf(fused, OpKind::kReduceMax), 0) << PrintGraph(fused);
-    ExpectSameAnswers(graph, fused, 1e-5f);
+    ExpectSameOutputs(graph, fused, 1e-5f);
     std::string bytes_again;
     std::multiset<std::string> ops_again;
     Write(fused, bytes_again, ops_again);
     ops_again.erase("Identity");  // keeps the name of an output that Dequantize made
-    EXPECT_EQ(ops_again, product.ops) << "written again";
+    EXPECT_EQ(ops_again, one.ops) << "written again";
   }
 }
 
-// One scale a column, and what else QuantizedMatMulWithBias does not take, stands in the file as numbers; read, it is a
-// product of integers again.
-TEST(DynamicProducts, OfOtherWeightsAreNumbersInTheFile) {
-  for (const char* product :
+// Scales per column, and others that QuantizedMatMulWithBias does not support, are written as f32 ops. The reader makes
+// an integer matmul of them again.
+TEST(DynamicMatmuls, WithOtherWeightsAreWrittenInFloat) {
+  for (const char* matmul :
        {"w = const s8[33,5]   ws = const f32[5] {0.5, 0.25, 0.125, 0.0625, 1}   b = const f32[5] uniform(-1, 1)"
         "   return y=matmul_integer_to_float(q, w, s, ws, z, _, b) {activation=\"relu\"}",
         "w = const s8[33,5]   return y=matmul_integer_to_float(q, w, s, 0.125:f32, z, 3:s8)"}) {
-    SCOPED_TRACE(product);
+    SCOPED_TRACE(matmul);
     const absl::StatusOr<Graph> graph = ParseGraph(
         Concat("graph format=graphdef layout=channels_last (x: f32[4,33]) { q, s, z = dynamic_quantize_linear(x)   ",
-               product, " }"));
+               matmul, " }"));
     ASSERT_TRUE(graph.ok()) << graph.status();
     std::string bytes;
     std::multiset<std::string> ops;
@@ -172,12 +172,12 @@ TEST(DynamicProducts, OfOtherWeightsAreNumbersInTheFile) {
     ASSERT_TRUE(read.ok()) << read.status();
     Graph fused = *read;
     MustRun(MakeOptimizePipeline(), fused);
-    ExpectSameAnswers(*graph, fused, 1e-5f);
+    ExpectSameOutputs(*graph, fused, 1e-5f);
   }
 }
 
-// As quantize_graph.py has weights.
-TEST(DynamicProducts, OfU8HaveAnOpWithoutBias) {
+// uint8 weights, as quantize_graph.py writes them.
+TEST(DynamicMatmuls, WithUint8WeightsAreWrittenWithoutBias) {
   const absl::StatusOr<Graph> graph = ParseGraph(R"(graph format=graphdef layout=channels_last (x: f32[4,33]) {
     w = const u8[33,5]   b = const f32[5] uniform(-1, 1)   q, s, z = dynamic_quantize_linear(x)
     return y=matmul_integer_to_float(q, w, s, 0.0078125:f32, z, 131:u8, b) {activation="relu"} })");
@@ -192,12 +192,12 @@ TEST(DynamicProducts, OfU8HaveAnOpWithoutBias) {
   Graph fused = *read;
   MustRun(MakeOptimizePipeline(), fused);
   EXPECT_EQ(CountOf(fused, OpKind::kMatMulIntegerToFloat), 1) << PrintGraph(fused);
-  ExpectSameAnswers(*graph, fused, 1e-5f);
+  ExpectSameOutputs(*graph, fused, 1e-5f);
   Write(fused, bytes, ops_again);
   EXPECT_EQ(ops_again, ops);
 }
 
-TEST(DynamicProducts, WhatNoOpSaysIsNamed) {
+TEST(DynamicMatmuls, ErrorNamesWhatIsNotRepresentable) {
   const absl::StatusOr<Graph> graph = ParseGraph(R"(graph format=graphdef layout=channels_last (x: f32[4,33]) {
     q, s, z = dynamic_quantize_linear(x)   return y=dequantize_linear(q, s, z), s })");
   ASSERT_TRUE(graph.ok()) << graph.status();
