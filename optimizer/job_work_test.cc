@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "base/files.h"
-#include "base/status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ir/text.h"
 #include "optimizer/export.h"
 #include "optimizer/job.h"
+#include "optimizer/job_testing.h"
 
 namespace halftone {
 namespace {
@@ -21,31 +21,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr std::string_view kModel = R"(
-  graph format=onnx (x: f32[N,3,7,5]) {
-    w = const f32[6,3,3,3]
-    b = const f32[6]
-    c = conv(x, w, b) {pads=[1, 1, 1, 1]}
-    r = relu(c)
-    p = global_average_pool(r)
-    y = flatten(p)
-    return y
-  } header {ir_version=8, opset=[17], opset_domains=[""]})";
-
-// Does the work of the processes in this one, so that it is counted here.
-class LocalRunner final : public ChildRunner {
- public:
-  absl::StatusOr<EvaluateResult> Evaluate(const EvaluateSpec& spec) override { return EvaluateVariant(spec); }
-  absl::StatusOr<std::vector<RoundResult>> Round(const std::vector<RoundSpec>& specs) override {
-    std::vector<RoundResult> results;
-    for (const RoundSpec& spec : specs) {
-      HALFTONE_ASSIGN_OR_RETURN(results.emplace_back(), MeasureVariant(spec));
-    }
-    return results;
-  }
-  WorkCounts work() const override { return {.inference_seconds = WorkOfThisProcess().inference_seconds}; }
-};
 
 TEST(JobWork, EachFileIsImportedAndOptimizedOnceByAProcessThatNeedsIt) {
   const TempDir dir = *TempDir::Create();

@@ -31,7 +31,7 @@ class BlobUpload {
 
   int64_t committed_size() const;
 
-  // Appends the part of `data` that is past the committed bytes. `offset` is at most committed_size().
+  // Appends the part of `data` that is past the bytes written so far. `offset` is at most their number.
   absl::Status Write(int64_t offset, std::string_view data);
 
   // Checks the digest, makes the file durable and calls `publish` with its descriptor, once; later calls return

@@ -1,98 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Control flow, TensorArrays and functions of TensorFlow: import, conversion to structured loops, reference functions,
-// engine and export.
+// Control flow and TensorArrays of TensorFlow: import, conversion to structured loops, reference functions, engine and
+// export.
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "base/strings.h"
-#include "formats/tensorflow/exporter.h"
 #include "formats/tensorflow/importer.h"
 #include "gmock/gmock.h"
-#include "google/protobuf/util/message_differencer.h"
 #include "gtest/gtest.h"
 #include "ir/editor.h"
-#include "ir/reference/reference.h"
-#include "ir/shape_inference.h"
 #include "ir/text.h"
-#include "ir/verifier.h"
 #include "passes/prepare/build_loops.h"
 #include "runtime/engine.h"
 #include "tests/tf_ops/file_text.h"
+#include "tests/tf_ops/run_text.h"
 
 namespace halftone {
 namespace {
 
+using testing::Bool;
 using ::testing::ElementsAre;
 using testing::FileFromText;
+using testing::Floats;
 using ::testing::HasSubstr;
-
-Graph Import(std::string_view text, std::vector<std::string> outputs) {
-  absl::StatusOr<Graph> graph =
-      ImportGraphDef(FileFromText(text).SerializeAsString(), /*is_text=*/false, {.outputs = std::move(outputs)});
-  EXPECT_TRUE(graph.ok()) << graph.status();
-  return graph.ok() ? *std::move(graph) : Graph();
-}
-
-// The exported file must have the same nodes and functions.
-void ExpectRoundTrip(std::string_view text, const Graph& graph) {
-  const absl::StatusOr<std::string> bytes = ExportGraphDef(graph, /*as_text=*/false);
-  ASSERT_TRUE(bytes.ok()) << bytes.status();
-  tensorflow::GraphDef after;
-  ASSERT_TRUE(after.ParseFromString(*bytes));
-  google::protobuf::util::MessageDifferencer differencer;
-  std::string report;
-  differencer.ReportDifferencesToString(&report);
-  differencer.TreatAsMap(tensorflow::GraphDef::descriptor()->FindFieldByName("node"),
-                         tensorflow::NodeDef::descriptor()->FindFieldByName("name"));
-  differencer.TreatAsMap(tensorflow::NodeDef::descriptor()->FindFieldByName("attr"),
-                         tensorflow::AttrEntry::descriptor()->FindFieldByName("key"));
-  EXPECT_TRUE(differencer.Compare(FileFromText(text), after)) << report;
-}
+using testing::Import;
+using testing::RunText;
 
 absl::Status Build(Graph& graph) {
   GraphEditor edit(graph);
   return BuildLoops(edit);
-}
-
-// The values of the only output. Reference functions and engine must agree.
-std::vector<float> RunGraph(Graph graph, const std::vector<Tensor>& inputs) {
-  GraphEditor edit(graph);
-  absl::Status status = Specialize(edit, {}, 1);
-  EXPECT_TRUE(status.ok()) << status;
-  status = BuildLoops(edit);
-  EXPECT_TRUE(status.ok()) << status;
-  status = VerifyGraph(graph);
-  EXPECT_TRUE(status.ok()) << status << "\n" << PrintGraph(graph);
-  const absl::StatusOr<std::vector<Tensor>> expected = reference::EvaluateGraph(graph, inputs);
-  EXPECT_TRUE(expected.ok()) << expected.status() << "\n" << PrintGraph(graph);
-  if (!expected.ok()) return {};
-  const absl::StatusOr<std::unique_ptr<Plan>> plan = CompilePlan(graph);
-  EXPECT_TRUE(plan.ok()) << plan.status();
-  if (!plan.ok()) return {};
-  const absl::StatusOr<std::vector<Tensor>> actual = (*plan)->Run(inputs);
-  EXPECT_TRUE(actual.ok()) << actual.status();
-  if (!actual.ok()) return {};
-  EXPECT_EQ(reference::Compare((*actual)[0], (*expected)[0], 1e-6f, 1e-6f), "");
-  return (*expected)[0].ToFloats();
-}
-
-std::vector<float> RunText(std::string_view text, const std::string& output, const std::vector<Tensor>& inputs) {
-  const Graph graph = Import(text, {output});
-  ExpectRoundTrip(text, graph);
-  return RunGraph(graph, inputs);
-}
-
-Tensor Floats(std::vector<int64_t> dims, const std::vector<float>& values) {
-  Tensor tensor(DataType::kFloat32, std::move(dims));
-  std::copy(values.begin(), values.end(), tensor.mutable_data<float>().begin());
-  return tensor;
-}
-
-Tensor Bool(bool value) {
-  Tensor tensor(DataType::kBool, {});
-  tensor.mutable_data<uint8_t>()[0] = value;
-  return tensor;
 }
 
 // sum = x + x + ... n times; i counts.
@@ -328,93 +263,6 @@ TEST(Placeholders, WithDefaultRunWithIt) {
     out = Mul(x, d) T=f32
   )";
   EXPECT_THAT(RunText(kText, "out", {Floats({2}, {1, -2})}), ElementsAre(3, -6));
-}
-
-constexpr std::string_view kFunctions = R"(
-  x = Placeholder() dtype=f32 shape=[2]
-  p = Placeholder() dtype=bool shape=[]
-  zero = Const() value=s32:0
-  loop = StatelessWhile(zero, x) T={s32,f32} cond=@more body=@step
-  choice = StatelessIf(p, loop:1) Tcond=bool Tin={f32} Tout={f32} then_branch=@twice else_branch=@minus
-  out = PartitionedCall(choice, x) Tin={f32,f32} Tout={f32} f=@outer
-  function more(i: s32, y: f32) -> (bool r = less:z:0) {
-    n = Const() value=s32:3
-    less = Less(i, n:output:0) T=s32
-  }
-  function step(i: s32, y: f32) -> (s32 i2 = next:z:0, f32 y2 = tops:values:0) {
-    one = Const() value=s32:1
-    two = Const() value=s32:2
-    next = AddV2(i, one:output:0) T=s32
-    more = AddV2(y, y) T=f32
-    tops = TopKV2(more:z:0, two:output:0) T=f32
-  }
-  function twice(y: f32) -> (f32 r = add:z:0) {
-    add = AddV2(y, y) T=f32
-  }
-  function minus(y: f32) -> (f32 r = neg:y:0) {
-    neg = Neg(y) T=f32
-  }
-  function outer(a: f32, b: f32) -> (f32 r = call:output:0) {
-    add = AddV2(a, b) T=f32
-    call = StatefulPartitionedCall(add:z:0) Tin={f32} Tout={f32} f=@minus
-  }
-)";
-
-TEST(Functions, CallsLoopsAndBranches) {
-  const Tensor x = Floats({2}, {1, -2});  // 8, -16
-  EXPECT_THAT(RunText(kFunctions, "out", {x, Bool(true)}), ElementsAre(-17, 34));
-  EXPECT_THAT(RunText(kFunctions, "out", {x, Bool(false)}), ElementsAre(7, -14));
-}
-
-// Bodies that a pass changed become new functions; reading these gives the same graph.
-TEST(Functions, ChangedBodiesBecomeNewFunctions) {
-  Graph graph = Import(kFunctions, {"out"});
-  GraphEditor edit(graph);
-  ASSERT_TRUE(Specialize(edit, {}, 1).ok());  // writes shapes into the bodies
-  for (const NodeId id : graph.nodes()) {
-    for (const char* name : {"body", "condition", "then", "else"}) {
-      if (const auto* nested = graph.node(id).attributes.find(name); nested != nullptr) {
-        Graph body = *std::get<std::shared_ptr<const Graph>>(*nested);
-        GraphEditor inside(body);
-        for (const NodeId n : body.nodes()) {
-          if (body.op(n) == OpKind::kAdd) inside.SetName(n, "renamed");
-        }
-        edit.SetNestedGraph(id, name, std::move(body), inside.edits());
-      }
-    }
-  }
-  const absl::StatusOr<std::string> bytes = ExportGraphDef(graph, /*as_text=*/false);
-  ASSERT_TRUE(bytes.ok()) << bytes.status();
-  tensorflow::GraphDef after;
-  ASSERT_TRUE(after.ParseFromString(*bytes));
-  for (const auto& function : after.library().function()) {
-    EXPECT_NE(function.signature().name(), "step") << "no node calls it";
-  }
-  const absl::StatusOr<Graph> again = ImportGraphDef(*bytes, /*is_text=*/false, {.outputs = {"out"}});
-  ASSERT_TRUE(again.ok()) << again.status();
-  EXPECT_THAT(RunGraph(*again, {Floats({2}, {1, -2}), Bool(true)}), ElementsAre(-17, 34));
-}
-
-TEST(Functions, CallsThatDoNotMatchTheirFunction) {
-  const auto error = [](std::string_view text) {
-    return std::string(ImportGraphDef(FileFromText(text).SerializeAsString(), false, {}).status().message());
-  };
-  EXPECT_THAT(error(R"(
-    x = Placeholder() dtype=f32
-    y = PartitionedCall(x, x) Tin={f32,f32} Tout={f32} f=@g
-    function g(a: f32) -> (f32 r = n:y:0) {
-      n = Neg(a) T=f32
-    }
-  )"),
-              HasSubstr("node 'y': function 'g' has 1 arguments and 1 results; the call gives 2 and takes 1"));
-  EXPECT_THAT(error(R"(
-    x = Placeholder() dtype=f32
-    y = PartitionedCall(x) Tin={f32} Tout={f32} f=@g
-    function g(a: f32) -> (f32 r = n:y:0) {
-      n = Neg(missing:y:0) T=f32
-    }
-  )"),
-              HasSubstr("function 'g'"));
 }
 
 }  // namespace
