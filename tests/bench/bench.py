@@ -84,9 +84,9 @@ def parse(arguments):
     if options.rounds < 3:
         parser.error("--rounds: an interval needs at least 3")
     if options.page and not options.json:
-        parser.error("--page wants --json")
+        parser.error("--page needs --json")
     if options.resume and options.seed != 1 and not options.state:
-        parser.error("--resume with a seed of its own wants --state")
+        parser.error("--resume with --seed needs --state")
     return options
 
 
@@ -116,7 +116,7 @@ def bench(scenario, options, files, facts):
     sides = [onnx_runtime(model), halftone(FP32, fp32_file), halftone(BF16, bf16_file)]
     times, discarded, disturbed = measure(scenario, sides, samples, options)
     checks = evaluate(scenario, times, sqnr, options.seed, facts, len(disturbed))
-    # With one thread always, for the engine checks; else to find where a missed target loses its time.
+    # With one thread always, for the engine checks; else where a target is missed, to find the slow steps.
     wanted = scenario.threads == 1 or any(map(missed, checks.values()))
     profiled = profile(model, samples, scenario) if wanted else {}
     return {"name": scenario.name, "model": scenario.model.name, "setting": scenario.setting, "scheduling": describe_scheduling(), "ort_ms": median(times[ORT]),

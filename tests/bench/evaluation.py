@@ -5,7 +5,7 @@ PASS, FAIL     the median speed-up reaches the target or not. "?" after it: the 
 WRONG          the outputs are not close enough to ONNX Runtime's; the time does not matter.
 INVALID        ONNX Runtime was slower than its reference time on this CPU, so a speed-up over it proves nothing.
 NOISY          the interval contains the target and more than DISTURBED_SHARE of the rounds were disturbed. --resume measures again. An interval
-               that does not contain the target stands in spite of disturbed rounds.
+               that does not contain the target is valid in spite of disturbed rounds.
 """
 
 import os

@@ -18,7 +18,7 @@ NETS = {m.name: m for m in [
 ]}
 TITLES = {"resnet50": "ResNet50 v1.5", "resnet101": "ResNet101 v1.5", "resnet50_v2": "ResNet50 v2", "resnet101_v2": "ResNet101 v2",
           "mobilenet_v1": "MobileNetV1", "mobilenet_v2": "MobileNetV2", "googlenet": "GoogLeNet", "gru": "GRU"}
-OWN_BATCH = {"gru": 50}  # sequences that the exported net takes at once; nothing else can be asked of it
+OWN_BATCH = {"gru": 50}  # the fixed batch of the exported net
 BATCHES, THREADS = (1, 128), (1, 2)
 
 
@@ -34,7 +34,7 @@ class Claim:
     fps: tuple = ()             # fp32, bf16
 
     def fits(self, batch, threads):
-        """Whether a measurement has its batch, and its threads where they are said."""
+        """Whether a measurement has its batch and, where they are published, its threads."""
         return batch == self.batch and self.threads in (None, threads)
 
     def ratio_text(self):

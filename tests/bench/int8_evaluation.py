@@ -54,7 +54,7 @@ def evaluate_accuracy(net, found):
     if net.beat_quantizer:
         best = max(agreement(found["fp32"], classes) for classes in found["peers"].values())
         checks.append(at_least("agreement with fp32", agreement(found["fp32"], found["engine"]), best))
-    # A file that stayed fp32 loses nothing: a target counts only for a file that computes in int8.
+    # A file that stayed fp32 has no accuracy loss: the targets count only for a file that computes in int8.
     checks.append(at_least("MACs in int8", found["int8_share"], INT8_SHARE))
     for file, engine, onnxruntime in (("", found["engine"], found["onnxruntime"]),
                                       (", --target-runtime onnxruntime", found["engine_for_runtime"], found["onnxruntime_for_runtime"])):

@@ -34,7 +34,7 @@ def _(t):
     t.check(False, "1 round against 2 was accepted")
 
 
-@case("the interval depends on nothing but rounds and seed")
+@case("the interval depends only on rounds and seed")
 def _(t):
     above, below = [1.1, 1.3, 1.2, 1.25, 1.05], [1.0, 1.02, 0.99, 1.0, 1.01]
     t.equal(ratio_of_rounds(above, below, seed=5), ratio_of_rounds(above, below, seed=5))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Time that our files lose: steps within the model against the same primitives in isolation (`halftone profile`), and engine checks.
+"""Where our files are slow: steps within the model against the same primitives in isolation (`halftone profile`), and engine checks.
 
 Engine checks per model: the sum of steps equals the whole, little time is spent outside of computing steps, the arena is little more than
 the live tensors need, planning is short. `halftone profile` measures them.

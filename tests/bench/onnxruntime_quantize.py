@@ -41,7 +41,7 @@ def with_opset(path, folder):
     if opset >= LEAST_OPSET:
         return path
     weights = {w.name for w in model.graph.initializer}
-    # The converter wants weights to be inputs in old files and only there.
+    # The converter requires weights to be graph inputs in files of old IR versions, and not in newer ones.
     model = onnx.version_converter.convert_version(model, LEAST_OPSET)
     for i in [i for i in model.graph.input if i.name in weights]:
         model.graph.input.remove(i)

@@ -66,7 +66,7 @@ def _(t):
     t.contains(text, "## Models with trained weights\n\nNot measured yet.")
 
 
-@case("without anything the page says so; every table has as many cells as its head")
+@case("a page without results says so; all rows of a table have as many cells as its head")
 def _(t):
     t.equal(page({}).count("Not measured yet."), 2)
     for block in page({"models": PART, "headline": HEADLINE}).split("\n\n"):
@@ -80,7 +80,7 @@ def _(t):
     t.equal(ratio({"median": 0, "low": 0, "high": 0, "valid": False}), "-")
 
 
-@case("every model stands in a table, every net has a title and only known conditions")
+@case("every model is in a table; every net has a title and only known conditions")
 def _(t):
     t.equal({m.family for m in MODELS.values()}, set(FAMILIES))
     t.equal(set(NETS), set(TITLES))
@@ -88,25 +88,25 @@ def _(t):
     t.check(set(OWN_BATCH) <= set(NETS), "a batch of no net")
 
 
-@case("what makes samples exists for every model", needs=("numpy",))
+@case("every model has a program that makes its samples", needs=("numpy",))
 def _(t):
     from zoo_samples import MAKERS
     t.check({m.samples for m in MODELS.values()} <= set(MAKERS), "no such maker")
 
 
-@case("small scenarios come first, a net with a batch of its own is asked for nothing else")
+@case("small scenarios come first; a net with a fixed batch is measured with that batch only")
 def _(t):
     order = headline.scenarios(["resnet50", "gru"], [128, 1], [2, 1])
     t.equal(order, [("resnet50", 1, 1), ("resnet50", 1, 2), ("gru", 50, 1), ("gru", 50, 2), ("resnet50", 128, 1), ("resnet50", 128, 2)])
 
 
-@case("the command on the page is one that a user else can give")
+@case("the command on the page works for other users")
 def _(t):
     t.equal(command_of(["--headline", "--resume", "--state", "/x", "--batches", "1"]), "./dev bench --headline --batches 1")
     t.equal(command_of(["--models", "audio", "--resume"]), "./dev bench --precision --models audio")
 
 
-@case("flags: threads of both tables, words")
+@case("flags: threads of both tables, invalid values")
 def _(t):
     t.equal(parse([]).threads, [1])
     t.equal(parse(["--headline"]).threads, [1, 2])

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run has measured so far, scenario by scenario, in a file: an interrupted run goes on with --resume."""
+"""What a run has measured so far, scenario by scenario, in a file: --resume continues an interrupted run."""
 
 import json
 import os
 
 
 class State:
-    """`key` says what was measured and how; results under another key are not continued."""
+    """`key` identifies what is measured and how; results with another key are not resumed."""
 
     def __init__(self, path, key, resume):
         self.path, self.key, self.results, self.why_new = path, key, {}, ""

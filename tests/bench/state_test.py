@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Going on after an interruption."""
+"""Resuming an interrupted run."""
 
 import pathlib
 import sys
@@ -21,7 +21,7 @@ def _(t):
     t.equal(State(path, KEY, resume=False).results, {})
 
 
-@case("results of other programs are not continued, and it is said why")
+@case("results of other programs are not resumed, with the reason")
 def _(t):
     path = t.folder / "state.json"
     State(path, KEY, resume=False).add("resnet50-b1-t1", {"ms": 1.5})
@@ -30,7 +30,7 @@ def _(t):
     t.contains(new.why_new, "the programs")
 
 
-@case("no file, or one that is broken, is nothing to resume")
+@case("without a file, or with a broken one, the run starts anew")
 def _(t):
     path = t.folder / "state.json"
     t.contains(State(path, KEY, resume=True).why_new, "nothing to resume")

@@ -22,7 +22,7 @@ NO_TARGET = Target()
 @dataclasses.dataclass(frozen=True)
 class ZooModel:
     file: str      # under data/models
-    family: str    # of FAMILIES: the table it stands in
+    family: str    # of FAMILIES: the table it is in
     samples: str   # a function of zoo_samples.py
     arguments: tuple = ()  # for it
     classes: bool = False  # a classifier: the samples have labels

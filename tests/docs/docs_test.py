@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""README.md, docs/ and results/ say what is true: commands run, flags, paths and links exist. The conventions are in CONTRIBUTING.md."""
+"""README.md, docs/ and results/ are up to date: commands run; flags, paths and links exist. The conventions are in CONTRIBUTING.md."""
 
 import functools
 import glob
@@ -26,7 +26,7 @@ SEPARATORS = {"|", "||", "&&", ";", "&", ">", "#"}
 
 
 def documents():
-    """The pages that speak of today."""
+    """The pages about the current state."""
     return [Document(path) for path in PAGES if path != CHANGELOG]
 
 
@@ -220,7 +220,7 @@ def _(t):
         fail_with([f"docs/reference/{page} does not name '{field}' of {proto}" for field in fields_of(proto) - words])
 
 
-@case("the comparison of output takes other numbers, and no other words")
+@case("the comparison of output ignores numbers, and nothing else")
 def _(t):
     t.equal(missing_line(["fp32 1.5 ms", "..."], "noise\nfp32   12 ms\n"), None)
     t.equal(missing_line(["b", "a"], "a\nb\n"), "a")

@@ -74,14 +74,14 @@ class Document:
 
 
 def normal(line):
-    """What of a line of output is stable: numbers, the quietness of the machine and the width of columns are not."""
+    """The stable part of a line of output: without numbers, noise of the machine and the width of columns."""
     line = re.sub(r"\bINVALID\b|\bexact\b", " ", line)
     line = re.sub(r"-?\d+(\.\d+)?(e[+-]?\d+)?", "#", line)
     return " ".join(line.replace("-" * 3, "").split())
 
 
 def missing_line(expected, actual):
-    """The first expected line that does not come, in this order; None if all do. "..." stands for anything between."""
+    """The first expected line that is not found, in this order; None if all are. "..." matches any lines between."""
     place, lines = 0, [normal(line) for line in actual.splitlines()]
     for line in expected:
         wanted = normal(line)

@@ -38,7 +38,7 @@ def _(t):
     t.equal(run.returncode, 0, f"run tools/license/spdx.py:\n{run.stdout}{run.stderr}")
 
 
-@case("the line stands first, or below #!; data stays as it is; a second run changes nothing")
+@case("the line is the first one, or below #!; data stays as it is; a second run changes nothing")
 def _(t):
     folder = repository(t.folder / "clone", {"a.cc": "// A.\nint a;\n", "b/b.py": "#!/usr/bin/env python3\n\"\"\"B.\"\"\"\n", "b/BUILD": "",
                                              "run": "#!/bin/sh\n", "data.txt": "1 2\n", "x.graph": "case\n"})

@@ -3,7 +3,7 @@
 """docs/reference/fusion_parity.md: each row names a rule that exists and a golden case that runs, or a reason; no rule is left out.
 
 A row: | pattern | ours | shown by |
-    ours      `fuse-gelu`, several, or "no meaning: ...", "refused: ..." (no kernel could win) or "missing: ..."
+    ours      `fuse-gelu`, several, or "no meaning: ...", "refused: ..." (no kernel could be faster) or "missing: ..."
     shown by  `fuse-gelu` "title of a case of tests/passes/fuse-gelu.graph", or `path/of/a_test.cc` "name of the test"
 """
 
@@ -60,7 +60,7 @@ def _(t):
     t.check(len(list(rows())) > 50, "the table has less than 50 rows: are they still read?")
 
 
-@case("every fusing rule stands in a row")
+@case("every fusion rule has a row")
 def _(t):
     text = PAGE.read_text()
     left = sorted(rule for rule in fusion_rules() if f"`{rule}`" not in text)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`halftone bench` and `halftone compare` as a user runs them. What is measured here is not looked at, but what is said of it."""
+"""`halftone bench` and `halftone compare` as a user runs them. Measured times are not checked, but what is reported about them."""
 
 import csv
 import io
@@ -30,7 +30,7 @@ def processes(benchmark):
     return [p for r in benchmark["round_data"] for p in r["processes"]]
 
 
-@case("bench keeps everything that its figures are made of")
+@case("the report of bench has all samples and settings that its figures are computed from")
 def _(t):
     report = bench(t, "--precision", "bf16", "--allow-emulation", "--eval", ONNX_EVAL, *SHORT)
     run = report["benchmark_run"]
@@ -68,7 +68,7 @@ def _(t):
         t.check(all(p["pinned"] and p["tasks"] <= 2 for p in processes(v["benchmark"])), "not pinned")
 
 
-@case("instances run side by side on cores of their own")
+@case("instances run in parallel, each on its own cores")
 def _(t):
     cores = sorted(os.sched_getaffinity(0))[:2]
     if len(cores) < 2:
@@ -86,7 +86,7 @@ def _(t):
     t.contains(run.stderr, "99 threads need as many cores")
 
 
-@case("cold is told of")
+@case("the report shows cold-cache runs")
 def _(t):
     report = bench(t, "--cold-cache", "--rounds", "3", "--round-seconds", "0.01", "--allow-noisy", "--quiet")
     t.check(report["benchmark_run"]["cold_cache"], "not cold")
@@ -107,7 +107,7 @@ def _(t):
     t.equal(limited, [], "the limits were raised")
 
 
-@case("a slow-down of one of two equal things is seen, and makes the benchmark INVALID")
+@case("the self-check detects a slow-down of one of two equal variants: INVALID")
 def _(t):
     os.environ["HALFTONE_TEST_SLOW_SELF_CHECK"] = "50"
     try:
@@ -121,7 +121,7 @@ def _(t):
     t.contains(" ".join(report["environment"]["variables"]), "HALFTONE_TEST_SLOW_SELF_CHECK=50")
 
 
-@case("compare computes the same bits again, and a changed file is refused")
+@case("compare is reproducible bit by bit, and refuses a changed file")
 def _(t):
     bench(t, *SHORT, out=t.folder / "a")
     path = t.folder / "a/report.json"
@@ -155,7 +155,7 @@ def _(t):
     t.contains(run.stdout, "faster")
 
 
-@case("exports are what other tools read")
+@case("exports have the formats of other tools")
 def _(t):
     run = t.halftone("bench", ONNX, *SHORT, "--export", "csv", "--export", f"google-benchmark={t.folder / 'g.json'}", "--export",
                      f"prometheus={t.folder / 'm.prom'}")

@@ -44,13 +44,13 @@ node { name: "y" op: "Relu" input: "x" attr { key: "T" value { type: DT_FLOAT } 
 """
 
 
-@case("an ONNX file comes back fused and as bf16, with true numbers")
+@case("an ONNX file is written fused and as bf16, and the report's numbers are those of the files")
 def _(t):
     report, out = t.optimize(ONNX, "--eval", ONNX_EVAL, "--allow-emulation", *QUICK)
     check_report(t, report, out, ".onnx")
 
 
-@case("a GraphDef comes back fused and as bf16, with true numbers")
+@case("a GraphDef is written fused and as bf16, and the report's numbers are those of the files")
 def _(t):
     report, out = t.optimize(PB, "--eval", PB_EVAL, "--allow-emulation", *QUICK)
     check_report(t, report, out, ".pb")
@@ -83,7 +83,7 @@ def _(t):
     t.contains(run.stdout + run.stderr, "PASS")
 
 
-@case("a policy keeps what it says")
+@case("nodes that a policy keeps in fp32 stay fp32")
 def _(t):
     policy = t.folder / "policy.yaml"
     policy.write_text("planner: lists\nnodes:\n  - match: .*block1.*\n    precision: fp32\nallow_emulation: true\n")
@@ -124,7 +124,7 @@ def _(t):
     t.check(not (t.folder / "out").exists() or not list((t.folder / "out").iterdir()), "files were left behind")
 
 
-@case("samples: integers are no floats, an array that is nearly 'labels' is told of", needs=("numpy",))
+@case("samples: integers for a float input are an error, an array named like 'labels' gives a warning", needs=("numpy",))
 def _(t):
     import numpy
     image = numpy.load(ONNX_EVAL)["image"][:4]
@@ -165,14 +165,14 @@ def _(t):
     t.contains(t.halftone("optimize", dynamic, "--dim", "L=5", *flags).stderr, "no input has a dynamic dimension 'L'; there are N, T")
 
 
-@case("a GraphDef as text is read whatever its name says")
+@case("a GraphDef in text form is read whatever its file extension")
 def _(t):
     (t.folder / "net.pb").write_text(GRAPHDEF_TEXT)
     run = t.halftone("inspect", t.folder / "net.pb")
     t.equal(run.returncode, 0, run.stderr)
 
 
-@case("exit code 5: the job's time is up")
+@case("exit code 5: the job timed out")
 def _(t):
     run = t.halftone("optimize", ONNX, "--timeout", "0.5", "--rounds", "50", "--out", t.folder / "out")
     t.equal(run.returncode, 5, run.stderr)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Bad models: one clear line that names file, node or field; exit code 3; no partial files; the server goes on serving."""
+"""Invalid models: one line that names file, node or field; exit code 3; no partial files; the server continues."""
 
 import os
 import pathlib
@@ -52,7 +52,7 @@ FILES = [
 ]
 
 
-@case("every hostile file is refused in one line, and the server goes on")
+@case("every hostile file is refused in one line, and the server continues")
 def _(t):
     with t.server() as server:
         for name, content, part in FILES:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What backs an int8 variant: saturation checks, the SQNR of each node alone, ranges that a server found again, its profile."""
+"""Evidence for an int8 variant: overflow checks, the SQNR with one int8 node, ranges from the server's cache, its profile."""
 
 import json
 import pathlib
@@ -25,7 +25,7 @@ def samples(t, first, end):
     return path
 
 
-@case("every int8 layer has a saturation check, in the report, in --details and in --explain-precision", needs=NUMPY)
+@case("every int8 layer has an overflow check, in the report, in --details and in --explain-precision", needs=NUMPY)
 def _(t):
     run = t.halftone("optimize", ONNX, *INT8, "--calibration", samples(t, 0, 50), "--out", "out", "--details", "--explain-precision")
     t.equal(run.returncode, 0, run.stderr)
@@ -44,8 +44,8 @@ def _(t):
     for layer in layers:
         t.check("sqnr_alone_db" in layer and "result_min" in layer and "result_max" in layer, layer)
         decibels = "exact" if layer["sqnr_alone_db"] == 999 else f"{layer['sqnr_alone_db']:.1f} dB"
-        told = f"[{layer['result_min']:.4g}, {layer['result_max']:.4g}]"
-        line = rf"  int8 +{re.escape(layer['node'])} +{layer['op']} +{re.escape(told)} +{decibels} +int8.contraction  "
+        interval = f"[{layer['result_min']:.4g}, {layer['result_max']:.4g}]"
+        line = rf"  int8 +{re.escape(layer['node'])} +{layer['op']} +{re.escape(interval)} +{decibels} +int8.contraction  "
         t.check(any(re.match(line, row) for row in table), f"{line} is not in\n{run.stdout}")
     report, _ = t.optimize(ONNX, *INT8, "--calibration", samples(t, 0, 50))
     quiet = variant(report, "int8")
@@ -56,7 +56,7 @@ def _(t):
     t.check(re.search(r"  -  +int8\.contraction  ", random.stdout), f"measured on random inputs:\n{random.stdout}")
 
 
-@case("--sensitivity measures each node alone, without a goal", needs=NUMPY)
+@case("--sensitivity measures the SQNR with each node alone in int8, without a goal", needs=NUMPY)
 def _(t):
     run = t.halftone("optimize", ONNX, *INT8, "--calibration", samples(t, 0, 50), "--out", "out", "--sensitivity", "--explain-precision")
     t.equal(run.returncode, 0, run.stderr)
@@ -68,9 +68,9 @@ def _(t):
     table = re.search(r"^per-layer sensitivity: .*, worst first \((\d+) of (\d+)\); precision in the file:\n((?:  .*\n)+)", run.stdout, re.M)
     t.check(table, run.stdout)
     t.equal((int(table.group(1)), int(table.group(2))), (min(10, len(alone)), len(alone)))
-    told = [float(line.split()[0].replace("exact", "999")) for line in table.group(3).splitlines()[:len(alone)]]
-    t.equal(told, sorted(told))
-    t.check(abs(told[0] - min(alone.values())) < 0.06, f"{told} and {alone}")
+    printed = [float(line.split()[0].replace("exact", "999")) for line in table.group(3).splitlines()[:len(alone)]]
+    t.equal(printed, sorted(printed))
+    t.check(abs(printed[0] - min(alone.values())) < 0.06, f"{printed} and {alone}")
     t.contains(run.stdout, f"  {min(alone.values()):.1f} dB  ")
 
 
@@ -82,7 +82,7 @@ def counted(server):
     return {source: int(float(n)) for source, n in re.findall(r'halftone_int8_ranges_total\{source="(\w+)"\} (\S+)', text)}
 
 
-@case("a server takes the ranges of an earlier job with the same model and samples, and says so", needs=NUMPY)
+@case("a server reuses the ranges of an earlier job with the same model and samples, and reports it", needs=NUMPY)
 def _(t):
     ours, others = samples(t, 0, 50), samples(t, 50, 90)
     with t.server("--metrics", "127.0.0.1:0") as server:
@@ -106,7 +106,7 @@ def _(t):
         t.equal(bench.returncode, 0, bench.stderr)
         t.contains(bench.stdout, "ranges from the cache")
 
-        # A stored file of ranges that lost its digest.
+        # A stored file of ranges whose digest does not match.
         for path in (server.folder / "data" / "blobs").glob("*/*"):
             if path.read_bytes() == first[2]:
                 path.chmod(0o600)
@@ -148,7 +148,7 @@ def _(t):
     t.equal(report["calibration"]["source"], "samples")
 
 
-@case("profile says where the time of int8 goes", needs=NUMPY)
+@case("profile shows the time of each int8 step", needs=NUMPY)
 def _(t):
     ours = samples(t, 0, 50)
     run = t.halftone("profile", ONNX, "--precision", "fp32,int8", "--calibration", ours, "--json", "--quiet")
@@ -162,11 +162,11 @@ def _(t):
     t.check(not any("RANDOM" in w for w in report["warnings"]), report["warnings"])
 
     optimized, _ = t.optimize(ONNX, *INT8, "--calibration", ours, "--no-ranges-cache")
-    told, wanted = report["calibration"], optimized["calibration"]
-    t.equal((told["source"], told["samples"], told["calibration_method"]), ("samples", 50, "min-max"))
+    found, wanted = report["calibration"], optimized["calibration"]
+    t.equal((found["source"], found["samples"], found["calibration_method"]), ("samples", 50, "min-max"))
     for key in ("always_zero_channels", "not_converged", "inputs"):
-        t.equal(told[key], wanted[key], key)
-    t.equal((told["file"]["sha256"], told["file"]["path"]), (wanted["file"]["sha256"], ""))
+        t.equal(found[key], wanted[key], key)
+    t.equal((found["file"]["sha256"], found["file"]["path"]), (wanted["file"]["sha256"], ""))
 
     random = t.halftone("profile", ONNX, "--precision", "int8", "--top", "5")
     t.equal(random.returncode, 0, random.stderr)
@@ -176,7 +176,7 @@ def _(t):
     t.equal(json.loads(fp32.stdout)["calibration"]["source"], "")
 
 
-@case("the same samples for calibration and evaluation are told of", needs=NUMPY)
+@case("the same samples for calibration and evaluation give a warning", needs=NUMPY)
 def _(t):
     ours, others = samples(t, 0, 50), samples(t, 50, 100)
     warned = lambda *flags: any("calibrated on" in w for w in t.optimize(ONNX, *INT8, *flags)[0]["warnings"])

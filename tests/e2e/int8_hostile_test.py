@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What is hostile to int8, sent to a server that has to go on: samples, weights and ranges that are wrong or strange. Either an error that names
-file, array, node or field and leaves nothing behind, or a sound file: every number in it is finite, every scale above 0."""
+"""Invalid and unusual samples, weights and ranges of int8 jobs, sent to a server that must survive. The result is an error that names file,
+array, node or field and leaves no files, or a valid file: every number in it is finite, every scale above 0."""
 
 import contextlib
 import json
@@ -54,7 +54,7 @@ def write_net(t, channel="0.75"):
 
 
 def edited_net(t, channel=None, weights=None, one=None):
-    """Other numbers for the weights of the second channel of the first convolution, for all of the second one, for one of these."""
+    """Replaces the weights of the second channel of the first convolution, all of the second one, or one of these."""
     import onnx
     from onnx import numpy_helper
     path = write_net(t)
@@ -80,7 +80,7 @@ def write_samples(t, name="x", array=None, file="samples"):
 
 @contextlib.contextmanager
 def lasting_server(t):
-    """One that still serves when the block ends."""
+    """A server that must still be serving when the block ends."""
     with t.server() as server:
         yield server
         run = t.halftone("health", "--server", server.address)
@@ -111,7 +111,7 @@ def arrays_of(path):
 
 
 def check_numbers(t, path, what, already=0):
-    """`already`: numbers of the model itself that are none."""
+    """`already`: NaN and infinities that the model itself has."""
     if path.suffix == ".pb":
         run = t.halftone("inspect", path, "--text", "--quiet")
         t.equal(run.returncode, 0, run.stderr)
@@ -162,7 +162,7 @@ def _(t):
         refused(t, server, (model, *INT8, "--calibration", bad, "--calibration", good), ("b.npz", "sample 0"))
 
 
-@case("samples of the wrong name, shape or type, and none at all, are refused", needs=NUMPY)
+@case("samples of the wrong name, shape or type, and empty ones, are refused", needs=NUMPY)
 def _(t):
     model, np = write_net(t), numpy()
     with lasting_server(t) as server:
@@ -174,7 +174,7 @@ def _(t):
             refused(t, server, (model, *INT8, "--calibration", write_samples(t, name, array)), parts)
 
 
-@case("files of samples that are none are refused by their names", needs=NUMPY)
+@case("files that are not samples are refused with their names", needs=NUMPY)
 def _(t):
     model, np = write_net(t), numpy()
     good = write_samples(t)
@@ -196,17 +196,17 @@ def _(t):
             refused(t, server, (model, *INT8, "--calibration", path), (str(path), why), code=2)
 
 
-@case("a channel that no sample reaches is named", needs=NUMPY)
+@case("an always-zero channel is named", needs=NUMPY)
 def _(t):
     report, _ = t.optimize(write_net(t, "-0.75"), *INT8, "--calibration", write_samples(t, array=abs(usual_samples())))
     silent = report["calibration"]["always_zero_channels"]
     t.check(any(row["channels"] == 1 for row in silent), f"{silent}")
 
 
-# --- What can be quantized after all
+# --- Unusual, but valid
 
 
-@case("channels of zeros, and weights that a scale cannot hold, give sound files", needs=FILES)
+@case("channels of zeros, and weights too large or small for a scale, give valid files", needs=FILES)
 def _(t):
     with lasting_server(t) as server:
         samples = write_samples(t)
@@ -216,7 +216,7 @@ def _(t):
                 sound(t, server, edited_net(t, **numbers), "--calibration", samples, "--quant-format", form, what=f"{numbers} {form}")
 
 
-@case("zeros, constants, the smallest and the largest numbers give sound files by every calibrator", needs=FILES)
+@case("zeros, constants, the smallest and the largest numbers give valid files with every calibration method", needs=FILES)
 def _(t):
     model = write_net(t)
     with lasting_server(t) as server:
@@ -230,7 +230,7 @@ def _(t):
         sound(t, server, edited_net(t, channel=1e-38, weights=1e-38), "--calibration", tiny, what="1e-40 times 1e-38")
 
 
-@case("a GraphDef's files are sound, too", needs=NUMPY)
+@case("GraphDef files are valid, too", needs=NUMPY)
 def _(t):
     data = numpy().load(DEMO / "digits_nhwc.npz")
     name = next(n for n in data.files if n != "labels")
@@ -253,7 +253,7 @@ def _(t):
         for bad in ("nan", "inf", "-inf"):
             model = edited_net(t, one=float(bad))
             refused(t, server, (model, *INT8, "--calibration", samples), ("samples.npz", "node 'y'"))
-            # Ranges of a file do not ask the weights: their node stays as it is.
+            # With --ranges the weights are not run: the node with invalid weights stays fp32.
             target = t.folder / f"by-ranges-{bad}"
             run = t.halftone("optimize", model, *INT8, "--ranges", out / "net.ranges.json", "--out", target, "--quiet", "--server", server.address)
             t.equal(run.returncode, 0, run.stderr)
@@ -266,13 +266,13 @@ def _(t):
 
 
 def good_ranges(t):
-    """(model, samples, folder of results, what net.ranges.json says)"""
+    """(model, samples, folder of results, the content of net.ranges.json)"""
     model, samples = write_net(t), write_samples(t)
     _, out = t.optimize(model, *INT8, "--calibration", samples)
     return model, samples, out, json.loads((out / "net.ranges.json").read_text())
 
 
-@case("broken and foreign ranges are refused with the file and the field", needs=NUMPY)
+@case("broken ranges, and those of another model, are refused with the file and the field", needs=NUMPY)
 def _(t):
     model, samples, out, good = good_ranges(t)
     value = next(iter(good["values"]))
@@ -303,7 +303,7 @@ def _(t):
         refused(t, server, (model, "--no-bench", "--ranges", out / "net.ranges.json"), ("--ranges needs --precision int8",), code=2)
 
 
-@case("ranges made for another file of the same model are taken with a warning", needs=NUMPY)
+@case("ranges of another file of the same model are used with a warning", needs=NUMPY)
 def _(t):
     model, _, _, good = good_ranges(t)
     path = t.folder / "other.json"
@@ -312,7 +312,7 @@ def _(t):
     t.check(any("other.json" in w and "another model file" in w for w in report["warnings"]), f"{report['warnings']}")
 
 
-@case("ranges that are nothing, a point, or all that there is give sound files", needs=FILES)
+@case("ranges of width zero, the smallest and the largest ranges give valid files", needs=FILES)
 def _(t):
     model, _, _, good = good_ranges(t)
     path = t.folder / "strange.json"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Trained networks of the shared folder in int8, through the command line: calibrated on some samples, judged on others, and the same file in
+"""Trained networks of the shared folder in int8, through the command line: calibrated on some samples, evaluated on others, and the same file in
 ONNX Runtime."""
 
 import pathlib
@@ -59,7 +59,7 @@ def our_classes(t, path, name, images):
     return classes
 
 
-@case("squeezenet: ONNX Runtime gives the classes that we give, from the same file", needs_shared=True, needs=("numpy", "PIL", "onnxruntime"))
+@case("squeezenet: ONNX Runtime finds the same classes as we do, from the same file", needs_shared=True, needs=("numpy", "PIL", "onnxruntime"))
 def _(t):
     import numpy
     images = ("squeezenet", "--input", "data_0")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The variant int8 through the command line: calibrated, written, judged and measured; ranges that come back; flags that arrive; gates."""
+"""The variant int8 through the command line: calibration, files, evaluation, measurement, reuse of ranges, flags, gates."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ def numpy():
 
 
 def split_digits(t, layout="nchw", calibration=100):
-    """The first samples for calibration, the others with their labels for judging."""
+    """The first samples for calibration, the others with their labels for evaluation."""
     data = dict(numpy().load(DEMO / f"digits_{layout}.npz"))
     ours, others = t.folder / f"calibration_{layout}.npz", t.folder / f"judge_{layout}.npz"
     numpy().savez(ours, **{name: array[:calibration] for name, array in data.items() if name != "labels"})
@@ -36,7 +36,7 @@ def file_of(out, kind):
     return next(out.glob(f"*.{kind}.*"))
 
 
-@case("the report says where the ranges came from, and the ranges give the same file", needs=NUMPY)
+@case("the report has the source of the ranges, and a job with --ranges writes the same file", needs=NUMPY)
 def _(t):
     calibration, _ = split_digits(t)
     report, out = t.optimize(ONNX, *INT8, "--calibration", calibration)
@@ -53,7 +53,7 @@ def _(t):
     t.equal(file_of(third, "int8").read_bytes() == file_of(out, "int8").read_bytes(), True, "two runs differ")
 
 
-@case("several files and folders of samples are one calibration", needs=NUMPY)
+@case("several files and folders of samples make one calibration", needs=NUMPY)
 def _(t):
     data = numpy().load(DEMO / "digits_nchw.npz")
     name = next(n for n in data.files if n != "labels")
@@ -65,7 +65,7 @@ def _(t):
     t.equal((report["calibration"]["samples"], len(report["calibration"]["inputs"])), (21, 3))
 
 
-@case("without samples the warning is loud, in the table and in the report")
+@case("without samples there is a warning in the table and in the report")
 def _(t):
     run = t.halftone("optimize", ONNX, *INT8, "--out", "out")
     t.equal(run.returncode, 0, run.stderr)
@@ -109,7 +109,7 @@ FLAGS = [
 ]
 
 
-@case("every flag reaches the job, and report and files say it back", needs=FILES)
+@case("every flag has its effect on report and files", needs=FILES)
 def _(t):
     import onnx
     from onnx import numpy_helper
@@ -139,7 +139,7 @@ def _(t):
             t.equal((str(zero_point.dtype), int(zero_point)), ("int8", 0), node.name)
 
 
-@case("what a policy keeps out of int8 is bf16 where that is the fallback precision", needs=NUMPY)
+@case("nodes that a policy keeps out of int8 run in the fallback precision bf16", needs=NUMPY)
 def _(t):
     calibration, _ = split_digits(t)
     policy = t.folder / "policy.yaml"
@@ -262,7 +262,7 @@ def _(t):
     t.contains(run.stderr, "--min-speedup needs a measurement")
 
 
-@case("run computes an int8 file in integers with --fuse, and says so without it", needs=NUMPY)
+@case("run --fuse computes an int8 file in integers; without --fuse a note says that it does not", needs=NUMPY)
 def _(t):
     np = numpy()
     calibration, _ = split_digits(t)
@@ -270,14 +270,14 @@ def _(t):
     np.save(t.folder / "x.npy", np.load(DEMO / "digits_nchw.npz")["image"][:7])
 
     def run(model, *flags):
-        ran = t.halftone("run", model, "--input", f"image={t.folder / 'x.npy'}", "--out", t.folder / "answers", "--quiet", *flags)
+        ran = t.halftone("run", model, "--input", f"image={t.folder / 'x.npy'}", "--out", t.folder / "outputs", "--quiet", *flags)
         t.equal(ran.returncode, 0, ran.stderr)
         return np.load(ran.stdout.split()[0]), ran.stderr
 
-    (plain, told), (fused, untold) = run(file_of(out, "int8")), run(file_of(out, "int8"), "--fuse")
-    t.check(re.search(r"int8: .* in f32 between \d+ quantizations; fused \(--fuse\)", told), told)
-    t.equal((untold, run(ONNX)[1], run(file_of(out, "fp32"))[1]), ("", "", ""))
-    # The same integers but for those that lie between two: by less than rounding them all moves it.
+    (plain, note), (fused, no_note) = run(file_of(out, "int8")), run(file_of(out, "int8"), "--fuse")
+    t.check(re.search(r"int8: .* in f32 between \d+ quantizations; fused \(--fuse\)", note), note)
+    t.equal((no_note, run(ONNX)[1], run(file_of(out, "fp32"))[1]), ("", "", ""))
+    # Some values round to the neighbouring integer: a smaller difference than that of quantization itself.
     t.check(np.abs(plain - fused).max() < np.abs(plain - run(ONNX)[0]).max(), "integers and f32 between quantizations differ")
 
 

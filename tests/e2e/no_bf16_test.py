@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""CPUs without bfloat16 instructions, which oneDNN is told to be: the plan stays fp32 with one sentence, unless emulation is allowed,
-and then says that it is emulated."""
+"""CPUs without bfloat16 instructions (simulated by ONEDNN_MAX_CPU_ISA): the plan stays fp32 with one warning. With --allow-emulation it is
+bf16, and the report says that it is emulated."""
 
 import pathlib
 import re
@@ -28,7 +28,7 @@ for _isa, _flag in WITHOUT.items():
         continue
     for _planner in PLANNERS:
 
-        @case(f"{_isa}, {_planner}: every node stays fp32, for one reason that is said once")
+        @case(f"{_isa}, {_planner}: every node stays fp32, for one reason that is printed once")
         def _(t, isa=_isa, planner=_planner):
             for model, samples in ((ONNX, ONNX_EVAL), (PB, PB_EVAL)):
                 report, _ = optimize(t, isa, model, samples, "--planner", planner)
@@ -63,7 +63,7 @@ def _(t):
     t.check(note and re.search(rf"^bf16 .*\[{note.group(1)}\]", run.stdout, re.M), run.stdout)
 
 
-@case("allow_emulation of the policy is the flag's")
+@case("allow_emulation of the policy is the same as the flag")
 def _(t):
     policy = t.folder / "policy.yaml"
     policy.write_text("allow_emulation: true\n")
@@ -71,7 +71,7 @@ def _(t):
     t.equal(variant(report, "bf16")["emulated"], True)
 
 
-@case("bfloat16 instructions are used without a word where they are there, and nowhere else")
+@case("bfloat16 instructions are used without a warning where the CPU has them, and only there")
 def _(t):
     native = "avx512_bf16" in pathlib.Path("/proc/cpuinfo").read_text()
     report, _ = t.optimize(ONNX, "--eval", ONNX_EVAL, "--no-bench", env={"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"})

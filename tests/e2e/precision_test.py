@@ -17,7 +17,7 @@ def worst(row):
     return min(f["sqnr_db"] for f in row["fidelity"])
 
 
-@case("placement plans both formats and says every node")
+@case("placement plans both formats, with a decision for every node")
 def _(t):
     for model in (ONNX, GRAPHDEF):
         report, _ = t.optimize(model, *QUICK, "--planner", "placement")

@@ -42,7 +42,7 @@ def check_variant(t, v):
 
 for _model in (ONNX, PB):
 
-    @case(f"each step of {_model.name} has its time, the same alone, and its potential saving")
+    @case(f"each step of {_model.name} has its time, its isolated time and its potential saving")
     def _(t, model=_model):
         report = profile(t, model, "--allow-emulation")
         t.equal([v["precision"] for v in report["variants"]], ["fp32", "bf16"])
@@ -82,7 +82,7 @@ for _name in ("imagenet/squeezenet_fp32_from_fp16.onnx", "imagenet/tiny_darknet_
         compare_reorders(t, shared("models", *name.split("/")))
 
 
-@case("each line of oneDNN comes with the command that repeats it, by the same kernel")
+@case("each line of oneDNN has a halftone-worker command that runs the same kernel")
 def _(t):
     file = t.folder / "lines.txt"
     # Where bf16 is emulated kernels run that are not covered.
@@ -98,7 +98,7 @@ def _(t):
         t.check("note:" not in run.stdout, run.stdout)
 
 
-@case("a line that is none, or is not covered, is refused with the reason")
+@case("an invalid or unsupported line is refused with the reason")
 def _(t):
     worker = program("halftone-worker")
     run = subprocess.run([worker, "--threads", "1", "--repeat-primitive", "hello"], capture_output=True, text=True)
@@ -111,7 +111,7 @@ def _(t):
     t.contains(run.stderr, "primitive 'lrn' is not covered")
 
 
-@case("the table has the steps that are asked for, and one sentence at the end")
+@case("the table has the requested number of steps, and one sentence at the end")
 def _(t):
     run = t.halftone("profile", ONNX, "--precision", "fp32", "--top", "2", "--quiet")
     t.equal(run.returncode, 0, run.stderr)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Models that are valid and inputs that do not fit them: one clear line that names node and number; the server goes on serving."""
+"""Valid models with inputs that do not fit them: one line that names node and number; the server continues."""
 
 import pathlib
 import subprocess

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A real halftoned on a real socket: killed while it works, stopped, watched, scraped; blobs of many messages."""
+"""halftoned over a socket: killed during a job, stopped, watched, its metrics read; blobs of many messages."""
 
 import json
 import pathlib
@@ -18,7 +18,7 @@ MODEL = DEMO / "digits.onnx"
 
 
 def submit(t, server, *flags):
-    """Starts an optimize job, leaves it alone once it runs, and gives its name."""
+    """Starts an optimize job, kills the client once it runs, and returns its name."""
     process = subprocess.Popen([program("halftone"), "optimize", str(MODEL), "--server", server.address, "--out", str(t.folder / "out"), *flags],
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     name = wait_for(t, server, lambda job: job["state"] == "running")
@@ -49,7 +49,7 @@ def wait_for(t, server, condition, name=None, seconds=60):
     raise Failure(f"no such job within {seconds} s")
 
 
-@case("killed with SIGKILL while a job runs, started again: the job is done")
+@case("after SIGKILL during a job, the restarted server runs the job again")
 def _(t):
     server = t.server()
     with server:
@@ -66,7 +66,7 @@ def _(t):
         t.equal(files, {"digits.fp32.onnx", "digits.bf16.onnx", "report.json"})
 
 
-@case("SIGTERM: exits with 0, the job goes on after the next start")
+@case("SIGTERM: exits with 0; the next start runs the job again")
 def _(t):
     server = t.server()
     with server:
@@ -76,7 +76,7 @@ def _(t):
         wait_for(t, server, lambda job: job["state"] == "succeeded", name, seconds=120)
 
 
-@case("a cancelled job ends at once and its child is gone")
+@case("a cancelled job ends at once, with its child process")
 def _(t):
     with t.server() as server:
         name = submit(t, server, "--rounds", "500")
@@ -89,10 +89,10 @@ def _(t):
             if not children:
                 return
             time.sleep(0.1)
-        raise Failure(f"children {children} still live")
+        raise Failure(f"children {children} still exist")
 
 
-@case("metrics say what happened")
+@case("metrics count jobs and calls")
 def _(t):
     with t.server("--metrics", "127.0.0.1:0") as server:
         t.equal(t.halftone("inspect", MODEL, "--server", server.address).returncode, 0)
