@@ -14,7 +14,7 @@
 #include "ir/shape_inference.h"
 #include "ir/text.h"
 #include "ir/verifier.h"
-#include "passes/export/build_loops.h"
+#include "passes/prepare/build_loops.h"
 #include "runtime/engine.h"
 #include "tests/tf_ops/file_text.h"
 
