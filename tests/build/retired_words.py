@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that no retired word stands in the repository: files use the terms of oneDNN, ONNX Runtime and OpenVINO.
 
-    retired_words.py ROOT LIST [--all]
+    retired_words.py ROOT LIST
 
 Searches the paths and lines of all text files that git tracks, except CHANGELOG.md, LIST and recorded results. An entry of LIST:
 
@@ -10,9 +10,8 @@ Searches the paths and lines of all text files that git tracks, except CHANGELOG
         find PATTERN            what to search for
         except PATTERN  REASON  a line (with its path in front) that matches this is right
 
-Patterns are regular expressions that ignore case unless they say (?-i:...). An entry that begins with "todo " is only counted: its
-word has not vanished yet. Prints PATH:LINE: "FOUND": TERM for each hit of other entries (--all: of every entry), then the counts.
-Exit code 1 if an entry without "todo" has a hit.
+Patterns are regular expressions that ignore case unless they say (?-i:...). Prints PATH:LINE: "FOUND": TERM for each hit, then the
+counts. Exit code 1 if there is a hit.
 """
 
 import pathlib
@@ -25,8 +24,7 @@ LEFT_OUT = re.compile(r"(^|/)CHANGELOG\.md$|\.(json|npz|npy|onnx|pb|svg|png)$") 
 
 class Entry:
     def __init__(self, line):
-        self.todo = line.startswith("todo ")
-        self.word, self.term = re.split(r"\s\s+", line.removeprefix("todo "), maxsplit=1)
+        self.word, self.term = re.split(r"\s\s+", line, maxsplit=1)
         self.patterns, self.exceptions, self.hits = [], [], []
 
     def search(self, path, number, line):
@@ -76,13 +74,9 @@ def main():
                 for entry in entries:
                     entry.search(path, number, line)
     for entry in entries:
-        if not entry.todo or "--all" in sys.argv:
-            print("".join(hit + "\n" for hit in entry.hits), end="")
-    for entry in entries:
-        if entry.todo:
-            print(f"todo: {entry.word}: {len(entry.hits)} hits in {len({h.split(':')[0] for h in entry.hits})} files")
-    failed = sum(len(e.hits) for e in entries if not e.todo)
-    print(f"{len(entries)} retired words, {failed} hits in {files} files, {sum(len(e.hits) for e in entries if e.todo)} todo")
+        print("".join(hit + "\n" for hit in entry.hits), end="")
+    failed = sum(len(e.hits) for e in entries)
+    print(f"{len(entries)} retired words, {failed} hits in {files} files")
     sys.exit(1 if failed else 0)
 
 
