@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimizer/compare.h"
 
+#include <utility>
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "optimizer/output_log.h"
+#include "optimizer/samples.h"
 
 namespace halftone {
 namespace {
@@ -44,8 +47,11 @@ absl::StatusOr<Comparison> CompareLogs(const std::string& reference_log, const s
       HALFTONE_RETURN_IF_ERROR(
           Annotate(fidelity[i].Add(RealRows(expected.outputs[i], expected.batch, expected.rows), output),
                    Concat("output '", names[i], "'")));
-      if (i == 0 && !actual.labels.empty())
-        HALFTONE_RETURN_IF_ERROR(Annotate(accuracy.Add(output, actual.labels), "labels"));
+      if (i == 0 && !actual.labels.empty()) {
+        if (absl::Status fits = accuracy.Add(output, actual.labels); !fits.ok()) {
+          return SamplesError(Annotate(std::move(fits), "labels"));
+        }
+      }
     }
   }
   Comparison result;

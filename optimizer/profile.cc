@@ -92,6 +92,7 @@ absl::StatusOr<VariantProfile> ProfileVariant(const RunSpec& run) {
   HALFTONE_ASSIGN_OR_RETURN(const LoadedVariant loaded, LoadVariant(run));
   HALFTONE_ASSIGN_OR_RETURN(const Batch batch, loaded.samples->Read(0));
   VariantProfile profile;
+  profile.batch = batch.capacity;
   HALFTONE_ASSIGN_OR_RETURN(profile.plan, ProfilePlan(*loaded.plan, loaded.graph, batch.inputs));
   RoundFacts facts = profile.plan.facts;
   const ThreadsNow threads = LookAtThreads(run.cores);

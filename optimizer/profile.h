@@ -3,6 +3,7 @@
 #ifndef HALFTONE_OPTIMIZER_PROFILE_H_
 #define HALFTONE_OPTIMIZER_PROFILE_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,7 @@ absl::StatusOr<ProfileTargets> MakeProfileTargets(const OptimizeOptions& options
 // --- In the fresh process.
 struct VariantProfile {
   PlanProfile plan;
+  int64_t batch = 0;  // of the inputs
   double load_ms = 0, optimize_ms = 0, planning_ms = 0;
   std::vector<std::string> disturbances;  // InvalidReasons and NoiseReasons of runtime/measure/round_facts.h
 };

@@ -84,6 +84,24 @@ TEST_F(ProfileTest, TheFileOfInt8IsThatOfAJob) {
   EXPECT_EQ(raised, Written());
 }
 
+TEST_F(ProfileTest, TheBatchIsThatOfTheInputs) {
+  const auto batch = [&] {
+    const auto targets = MakeProfileTargets(options_, {VariantKind::kFp32}, kSilent);
+    EXPECT_TRUE(targets.ok()) << targets.status();
+    const auto profile = targets.ok() ? ProfileVariant(targets->targets.at(0).run) : targets.status();
+    EXPECT_TRUE(profile.ok()) << profile.status();
+    return profile.ok() ? profile->batch : 0;
+  };
+  EXPECT_EQ(batch(), 1);
+  options_.benchmark.sizes.named["N"] = 3;
+  EXPECT_EQ(batch(), 3);
+  options_.benchmark.sizes.named.clear();
+  std::string fixed(kModel);
+  fixed.replace(fixed.find("[N,"), 3, "[5,");
+  ASSERT_TRUE(SaveModel(*ParseGraph(fixed), options_.model.path).ok());
+  EXPECT_EQ(batch(), 5);
+}
+
 TEST_F(ProfileTest, WithoutSamplesItIsSaidThatRangesAreRandom) {
   options_.calibration.clear();
   const auto targets = MakeProfileTargets(options_, {VariantKind::kFp32, VariantKind::kInt8}, kSilent);

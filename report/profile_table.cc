@@ -143,7 +143,7 @@ std::string ProfileTable(const v1::Profile& profile, int top) {
     absl::StrAppendFormat(&text,
                           "%s %s, batch %d, %d thread%s: %.3f ms (best %.3f ms, %d runs), sum of isolated steps %.3f "
                           "ms, with a cold cache %.3f ms\n",
-                          Printable(profile.model()), PrecisionName(variant.precision()), profile.batch(),
+                          Printable(profile.model()), PrecisionName(variant.precision()), variant.batch(),
                           profile.threads(), profile.threads() == 1 ? "" : "s", variant.whole_us() * 1e-3,
                           variant.whole_min_us() * 1e-3, variant.runs(), variant.isolated_us() * 1e-3,
                           variant.cold_cache_us() * 1e-3);

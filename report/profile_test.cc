@@ -102,10 +102,10 @@ TEST(ProfileTest, TheTableHasTheFirstStepsAndSaysHowManyFollow) {
   v1::Profile profile;
   profile.set_model("net.onnx");
   profile.set_threads(1);
-  profile.set_batch(1);
   *profile.add_variants() = Variant();
+  profile.mutable_variants(0)->set_batch(4);
   const std::string table = ProfileTable(profile, 2);
-  EXPECT_THAT(table, HasSubstr("net.onnx fp32, batch 1, 1 thread: 0.100 ms"));
+  EXPECT_THAT(table, HasSubstr("net.onnx fp32, batch 4, 1 thread: 0.100 ms"));
   EXPECT_THAT(table, HasSubstr("and 2 more steps\n"));
   EXPECT_THAT(table, HasSubstr("FAIL  outside compute steps 0.015 ms, 15.0 %"));
   EXPECT_THAT(ProfileTable(profile, 0), HasSubstr("reorder"));

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "base/strings.h"
 #include "formats/onnx/graph_importer.h"
+#include "formats/onnx/node_writer.h"
 #include "formats/onnx/subgraphs.h"
 #include "formats/onnx/tensors.h"
 #include "ir/nested.h"
@@ -144,7 +145,8 @@ absl::StatusOr<std::optional<Node>> GraphImporter::ImportControlFlow(onnx::NodeP
   for (const std::string& name : captures) {
     const ValueId value = values_.at(name);
     const Tensor* constant = graph_.ConstantTensor(value);
-    outer.push_back({name, graph_.type(value), graph_.shape(value), known_.Find(value), constant});
+    const bool filled = constant != nullptr && graph_.node(graph_.producer(value)).extra.has(kFillNodeMark);
+    outer.push_back({name, graph_.type(value), graph_.shape(value), known_.Find(value), constant, filled});
     if (constant == nullptr) names.push_back(name);
   }
   const std::vector<FormalInput> formal = op == OpKind::kIf ? std::vector<FormalInput>() : FormalInputs(node);

@@ -244,6 +244,24 @@ TEST(Control, EqualWeightsOfTwoBranchesStandAroundThem) {
   EXPECT_TRUE(Import(model).ok()) << Import(model).status();
 }
 
+// The constant around is read by branches alone, so that passes remove it there.
+TEST(Control, AConstantOfShapeThatBranchesReadStaysANode) {
+  Graph graph = Imported(Model(13, R"(agraph (bool c, float[1,512] x) => (float[256,512] y) {
+      s = Constant<value = int64[2] {256, 512}>()  w = ConstantOfShape<value = float[1] {0.5}>(s)
+      y = If(c) <then_branch = t () => (float[256,512] a) { a = Add(x, w) },
+                 else_branch = e () => (float[256,512] b) { b = Sub(x, w) }> })"));
+  GraphEditor(graph).RemoveDeadNodes();
+  const onnx::ModelProto model = Exported(graph);
+  EXPECT_EQ(model.graph().initializer_size(), 0);
+  EXPECT_THAT(NodesOf(model), HasSubstr("ConstantOfShape(w_shape)->w value=tensor"));
+  for (const char* name : {"then_branch", "else_branch"}) {
+    EXPECT_EQ(Subgraph(model, name).initializer_size(), 0);
+    EXPECT_EQ(Subgraph(model, name).node(0).input(1), "w");
+  }
+  EXPECT_LT(model.ByteSizeLong(), 1000u);
+  EXPECT_TRUE(Import(model).ok()) << Import(model).status();
+}
+
 TEST(Control, TextInBetweenChangesNothing) {
   const Graph graph = Imported(Model(13, R"(agraph (int64 n, bool c, float[2] x) => (float[2] y) <float[2] w = {1,2}> {
       y = Loop(n, c, x) <body = b (int64 i, bool on, float[2] s) => (bool go, float[2] t) {

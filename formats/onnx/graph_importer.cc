@@ -136,6 +136,7 @@ void GraphImporter::AddOuterValues(const std::vector<OuterValue>& outer) {
     if (value.constant == nullptr || !read_.contains(value.name)) continue;
     const ValueId copy = edit_.AddConstant("", *value.constant);
     edit_.SetExtra(graph_.producer(copy), std::string(kOuterMark), value.name);
+    if (value.filled) edit_.SetExtra(graph_.producer(copy), std::string(kFillNodeMark), true);
     values_[value.name] = copy;
   }
 }

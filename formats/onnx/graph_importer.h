@@ -47,6 +47,7 @@ struct OuterValue {
   Shape shape;
   const KnownTensor* known = nullptr;
   const Tensor* constant = nullptr;  // not nullptr: each nested graph gets a copy instead of an input
+  bool filled = false;               // the constant of a ConstantOfShape node
 };
 
 // Imports one graph; takes its weights out of the proto. Not thread-safe.

@@ -36,7 +36,7 @@ ValueId NodeWriter::FindConstant(const Tensor& tensor, const std::string& name) 
   return holder != shared->holders.end() && can_be_read(holder->second) ? holder->second : kNoValue;
 }
 
-std::string NodeWriter::Hoist(const Tensor& tensor, const std::string& name) {
+std::string NodeWriter::Hoist(const Tensor& tensor, const std::string& name, bool filled) {
   NodeWriter* outermost = this;
   for (NodeWriter* writer = this; writer != nullptr; writer = writer->outer_) {
     const ValueId value = writer->FindConstant(tensor, name);
@@ -48,7 +48,7 @@ std::string NodeWriter::Hoist(const Tensor& tensor, const std::string& name) {
   const SharedConstant* shared = shared_->Find(tensor);
   const std::byte* bytes = shared == nullptr ? tensor.raw() : shared->tensor.raw();
   const auto [it, added] = outermost->hoisted_.try_emplace({bytes, tensor.type(), tensor.dims()});
-  if (added) it->second = outermost->AddConstant(tensor, base);
+  if (added) it->second = filled ? outermost->AddFill(tensor, base) : outermost->AddConstant(tensor, base);
   return it->second;
 }
 
@@ -80,7 +80,8 @@ absl::StatusOr<onnx::GraphProto> NodeWriter::WriteNested(NodeId id, std::string_
                          (shared != nullptr && shared->owner != nested.get());
     const bool is_read = !nested->uses(value).empty() || nested->IsOutput(value);
     if (is_copy && is_read) {
-      scope.fixed[value] = Hoist(*tensor, marked ? nested->node(inner).extra.String(kOuterMark, "") : own_name);
+      scope.fixed[value] = Hoist(*tensor, marked ? nested->node(inner).extra.String(kOuterMark, "") : own_name,
+                                 IsFillNode(*nested, inner));
     }
   }
   HALFTONE_ASSIGN_OR_RETURN(ValueNames names, ValueNames::Assign(*nested, std::move(scope)));

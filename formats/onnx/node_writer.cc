@@ -275,39 +275,48 @@ absl::Status NodeWriter::WriteOpaque(NodeId id) {
   return absl::OkStatus();
 }
 
-bool NodeWriter::IsFillNode(NodeId id) const {
-  const Tensor* tensor = graph_.ConstantTensor(graph_.output(id));
-  return graph_.node(id).extra.has(kFillNodeMark) && tensor != nullptr && tensor->num_elements() > 0 &&
+bool NodeWriter::IsFillNode(const Graph& graph, NodeId id) const {
+  const Tensor* tensor = graph.ConstantTensor(graph.output(id));
+  return graph.node(id).extra.has(kFillNodeMark) && tensor != nullptr && tensor->num_elements() > 0 &&
          ElementSize(tensor->type()) > 0 && IsUniform(*tensor) &&
          (tensor->type() != DataType::kBFloat16 || opset_ >= kBf16FillSince);
 }
 
 bool NodeWriter::IsInitializer(NodeId id) const {
-  return !graph_.node(id).extra.has(kConstantNodeMark) && !IsFillNode(id);
+  return !graph_.node(id).extra.has(kConstantNodeMark) && !IsFillNode(graph_, id);
+}
+
+onnx::NodeProto& NodeWriter::AddConstantNode(std::string_view op_type, std::vector<std::string> inputs,
+                                             std::string output, const Tensor& content, ValueId value) {
+  onnx::NodeProto& proto = Add(op_type, std::move(inputs), {std::move(output)});
+  nodes_.back().constant = value;
+  *AddAttribute(proto, "value", onnx::AttributeProto::TENSOR).mutable_t() = ToProto(content, "");
+  return proto;
+}
+
+onnx::NodeProto& NodeWriter::WriteFill(const Tensor& tensor, const std::string& name, ValueId value) {
+  const std::string shape = names_.Fresh(name + "_shape");
+  AddConstantNode("Constant", {}, shape, Tensor::Ints(tensor.dims()), value);
+  const Tensor element(tensor.type(), {1}, Buffer::CopyOf(tensor.raw(), ElementSize(tensor.type())));
+  return AddConstantNode("ConstantOfShape", {shape}, name, element, value);
+}
+
+std::string NodeWriter::AddFill(const Tensor& tensor, std::string_view base) {
+  const std::string name = names_.Fresh(base);
+  WriteFill(tensor, name, kNoValue);
+  types_.Set(name, tensor.type());
+  return name;
 }
 
 absl::Status NodeWriter::WriteConstantNode(NodeId id) {
   const ValueId value = graph_.output(id);
   const Tensor* tensor = graph_.ConstantTensor(value);
   if (tensor == nullptr) return absl::InternalError("a constant without a value");
-  const auto add = [&](std::string_view op_type, std::vector<std::string> inputs, std::string output,
-                       const Tensor& content) {
-    onnx::NodeProto& proto = Add(op_type, std::move(inputs), {std::move(output)});
-    nodes_.back().constant = value;
-    written_constants_.insert(value);
-    *AddAttribute(proto, "value", onnx::AttributeProto::TENSOR).mutable_t() = ToProto(content, "");
-    return &proto;
-  };
-  onnx::NodeProto* proto = nullptr;
-  if (IsFillNode(id)) {
-    const std::string shape = names_.Fresh(names_.of(value) + "_shape");
-    add("Constant", {}, shape, Tensor::Ints(tensor->dims()));
-    const Tensor element(tensor->type(), {1}, Buffer::CopyOf(tensor->raw(), ElementSize(tensor->type())));
-    proto = add("ConstantOfShape", {shape}, names_.of(value), element);
-  } else {
-    proto = add("Constant", {}, names_.of(value), *tensor);
-  }
-  if (!graph_.node(id).name.empty()) proto->set_name(graph_.node(id).name);
+  const std::string name = names_.of(value);
+  onnx::NodeProto& proto =
+      IsFillNode(graph_, id) ? WriteFill(*tensor, name, value) : AddConstantNode("Constant", {}, name, *tensor, value);
+  written_constants_.insert(value);
+  if (!graph_.node(id).name.empty()) proto.set_name(graph_.node(id).name);
   return absl::OkStatus();
 }
 

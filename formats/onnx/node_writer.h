@@ -76,7 +76,8 @@ class NodeWriter {
   absl::StatusOr<onnx::GraphProto> WriteNested(NodeId id, std::string_view name);
   // For the writers of graphs nested in this one: the name of a constant of this graph or one around it with these
   // bytes; the outermost gets one where there is none. `name`: of the constant that it is a copy of, "" if not known.
-  std::string Hoist(const Tensor& tensor, const std::string& name);
+  // `filled`: the outermost gets a ConstantOfShape node instead of an initializer.
+  std::string Hoist(const Tensor& tensor, const std::string& name, bool filled);
 
   // --- Results.
   struct Initializer {
@@ -95,7 +96,13 @@ class NodeWriter {
   ValueId FindConstant(const Tensor& tensor, const std::string& name);
   absl::Status WriteOpaque(NodeId id);
   absl::Status WriteConstantNode(NodeId id);
-  bool IsFillNode(NodeId id) const;
+  // A ConstantOfShape node with the shape as a constant; `value`: of this graph, left out unless it is read.
+  onnx::NodeProto& WriteFill(const Tensor& tensor, const std::string& name, ValueId value);
+  std::string AddFill(const Tensor& tensor, std::string_view base);
+  onnx::NodeProto& AddConstantNode(std::string_view op_type, std::vector<std::string> inputs, std::string output,
+                                   const Tensor& content, ValueId value);
+  // Whether the constant of a graph, this one or one nested in it, is written as a ConstantOfShape node.
+  bool IsFillNode(const Graph& graph, NodeId id) const;
   bool IsInitializer(NodeId id) const;
   absl::Status WriteMoved(NodeId id, const MovedRow& moved, ValueId input, onnx::NodeProto& proto) const;
   absl::Status WriteAttributes(NodeId id, const OpRow& row, onnx::NodeProto& proto) const;

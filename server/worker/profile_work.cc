@@ -69,6 +69,7 @@ v1::ProfiledVariant ProfileToProto(const VariantProfile& profile, int threads) {
     AddStep(step, plan, threads, row);
     if (step.conversion && step.reorders == 0) proto.set_other_conversions(proto.other_conversions() + 1);
   }
+  proto.set_batch(static_cast<int>(profile.batch));
   proto.set_whole_us(plan.whole_us);
   proto.set_whole_min_us(plan.whole_min_us);
   proto.set_runs(plan.runs);
@@ -105,7 +106,6 @@ absl::StatusOr<ProfiledModel> ProfileVariants(const OptimizeOptions& options, co
   ProfiledModel profiled{.profile = {}, .calibration = targets.calibration};
   v1::Profile& profile = profiled.profile;
   profile.set_threads(options.benchmark.threads);
-  profile.set_batch(static_cast<int>(options.benchmark.sizes.batch_or_one()));
   for (const std::string& warning : targets.warnings) profile.add_warnings(warning);
   if (targets.calibration.has_value()) {
     *profile.mutable_calibration() = ToProto(*targets.calibration);
@@ -138,7 +138,7 @@ std::string VerboseText(const v1::Profile& profile) {
     }
   };
   for (const v1::ProfiledVariant& variant : profile.variants()) {
-    text += Concat("# ", profile.model(), ", ", report::PrecisionName(variant.precision()), ", batch ", profile.batch(),
+    text += Concat("# ", profile.model(), ", ", report::PrecisionName(variant.precision()), ", batch ", variant.batch(),
                    ", threads ", profile.threads(), ": one inference\n");
     std::vector<const v1::ProfiledStep*> steps;
     for (const v1::ProfiledStep& step : variant.steps()) steps.push_back(&step);

@@ -60,18 +60,23 @@ void AddRangesInputs(const Spec& spec, v1::Calibration& calibration) {
   if (!spec.ranges().path().empty()) *calibration.add_inputs() = spec.ranges().digest();
 }
 
-// Accuracy on the samples that int8 was calibrated on looks better than it is.
-void WarnOfSharedSamples(v1::Report& report) {
-  for (const v1::Digest& calibrated : report.calibration().inputs()) {
-    for (const v1::Digest& evaluated : report.samples()) {
-      if (calibrated.sha256() != evaluated.sha256()) continue;
-      report.add_warnings(
-          "int8 is evaluated on the samples that it was calibrated on: its accuracy on other samples may be lower; "
-          "give "
-          "different ones to --calibration and --eval");
-      return;
+bool HaveSharedFile(const v1::Samples& calibration, const v1::Samples& evaluation) {
+  for (const v1::File& calibrated : calibration.files()) {
+    for (const v1::File& evaluated : evaluation.files()) {
+      if (calibrated.digest().sha256() == evaluated.digest().sha256()) return true;
     }
   }
+  return false;
+}
+
+// Accuracy on the samples that int8 was calibrated on looks better than it is. Without evaluation samples those of the
+// calibration are used for both.
+void WarnOfSharedSamples(const v1::Samples& calibration, const v1::Samples& evaluation, v1::Report& report) {
+  const bool used_for_both = calibration.files_size() > 0 && evaluation.files_size() == 0;
+  if (!used_for_both && !HaveSharedFile(calibration, evaluation)) return;
+  report.add_warnings(
+      "int8 is evaluated on the samples that it was calibrated on: its accuracy on other samples may be lower; give "
+      "different ones to --calibration and --eval");
 }
 
 // Of what the job was given beside the model, so that two reports can be known to speak of the same.
@@ -88,7 +93,8 @@ void AddInputDigests(const v1::JobSpec& spec, v1::Report& report) {
   } else {
     AddRangesInputs(spec.optimize(), calibration);
   }
-  WarnOfSharedSamples(report);
+  const v1::Samples& calibrated = bench ? spec.bench().calibration() : spec.optimize().calibration();
+  WarnOfSharedSamples(calibrated, samples, report);
 }
 
 absl::StatusOr<WorkOutcome> Report(const OptimizeOptions& options, const v1::Model& model, bool with_files,

@@ -181,6 +181,7 @@ def _(t):
     ours, others = samples(t, 0, 50), samples(t, 50, 100)
     warned = lambda *flags: any("calibrated on" in w for w in t.optimize(ONNX, *INT8, *flags)[0]["warnings"])
     t.check(warned("--calibration", ours, "--eval", ours), "no warning")
+    t.check(warned("--calibration", ours), "no warning where --calibration is used for both")
     t.check(not warned("--calibration", ours, "--eval", others), "a warning")
 
 
