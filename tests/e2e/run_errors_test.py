@@ -3,14 +3,12 @@
 """Valid models with inputs that do not fit them: one line that names node and number; the server continues."""
 
 import pathlib
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from harness import Failure, case, main, program  # noqa: E402
+from harness import case, main  # noqa: E402
 
 NEEDED = ("numpy",)
-HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
 HUGE = 1 << 20  # twice: 2^40 elements
 # name, body in ONNX's text syntax, inputs {name: (type, values)}, what the message must name
 CASES = [
@@ -54,15 +52,6 @@ CASES = [
 ]
 
 
-def write(t, name, text):
-    source = t.folder / f"{name}.txt"
-    source.write_text(f"### {name}\n{HEAD}{text}\n")
-    run = subprocess.run([program("text_to_onnx"), source, t.folder], capture_output=True, text=True)
-    if run.returncode != 0:
-        raise Failure(run.stderr)
-    return t.folder / f"{name}.onnx"
-
-
 def flags_of(t, feed):
     import numpy
     flags = []
@@ -85,7 +74,7 @@ for _name, _text, _feed, _parts in CASES:
 
     @case(f"{_name} is refused with the node and the number", needs=NEEDED)
     def _(t, name=_name, text=_text, feed=_feed, parts=_parts):
-        path = write(t, name, text)
+        path = t.onnx(name, text)
         with t.server() as server:
             out = t.folder / "out"
             run = t.halftone("run", path, *flags_of(t, feed), "--out", out, "--server", server.address, "--quiet", timeout=120)
@@ -96,7 +85,7 @@ for _name, _text, _feed, _parts in CASES:
 
 @case("inputs of the wrong name, type and rank are named", needs=NEEDED)
 def _(t):
-    path = write(t, "model", "g (float[N,3] x) => (float[N,3] y) { y = Relu(x) }")
+    path = t.onnx("model", "g (float[N,3] x) => (float[N,3] y) { y = Relu(x) }")
     for feed, parts in (({"z": ("float32", [[1, 2, 3]])}, ["'x'", "'z'"]), ({"x": ("int64", [[1, 2, 3]])}, ["'x'", "f32", "s64"]),
                         ({"x": ("float32", [1, 2, 3])}, ["'x'", "[N,3]"]), ({"x": ("float32", [[1, 2]])}, ["'x'", "[1,2]"]), ({}, ["'x'", "missing"])):
         refused(t, t.halftone("run", path, *flags_of(t, feed), "--out", t.folder / "out", "--quiet"), parts)

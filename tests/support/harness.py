@@ -115,6 +115,15 @@ class Test:
             raise Failure(f"halftone optimize {pathlib.Path(model).name}: exit code {run.returncode}: {run.stderr[-2000:]}")
         return json.loads((out / "report.json").read_text()), out
 
+    def onnx(self, name, text):
+        """A model of opset 17 in ONNX's text syntax, as a file; needs the program text_to_onnx."""
+        source = self.folder / f"{name}.txt"
+        source.write_text(f'### {name}\n<ir_version: 8, opset_import: ["" : 17]>\n{text}\n')
+        run = subprocess.run([program("text_to_onnx"), source, self.folder], capture_output=True, text=True)
+        if run.returncode != 0:
+            raise Failure(run.stderr)
+        return self.folder / f"{name}.onnx"
+
     def server(self, *flags):
         return Server(tempfile.mkdtemp(dir=self.folder), *flags)
 

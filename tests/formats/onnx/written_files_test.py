@@ -162,6 +162,16 @@ def _(t):
                     f"e = Not(d)  y = If(c) <then_branch = {then}, else_branch = {other}>"))
 
 
+@case("a ConstantOfShape that branches read is no weight", needs=PEERS)
+def _(t):
+    then = branch("t", [], "a1 = MatMul(x, w)  a = Relu(a1)", "a")
+    other = branch("e", [], "b1 = MatMul(x, w)  b = Tanh(b1)", "b")
+    path = model(t, "filled", SIGNATURE, [floats("unread", 1)],
+                 "s = Constant<value = int64[2] {96, 96}>()  w = ConstantOfShape<value = float[1] {0.5}>(s)  e = Not(d)  "
+                 f"y = If(c) <then_branch = {then}, else_branch = {other}>")
+    nested(t, path, limit=5)  # of less than a kilobyte; its producer and history come in addition
+
+
 # --- Names.
 
 
