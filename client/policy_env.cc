@@ -48,6 +48,16 @@ void ReadEdit(const GetVariable& get, const char* prefix, const char* list, v1::
   Append(read, edit);
 }
 
+// One edit with the effect of `first` and then `then`. An edit adds, then removes; what `then` says about an op wins.
+v1::ListEdits Compose(const v1::ListEdits& first, const v1::ListEdits& then) {
+  v1::ListEdits edits = first;
+  Append(then.allow(), edits.mutable_allow());
+  Append(then.infer(), edits.mutable_infer());
+  Append(then.deny(), edits.mutable_deny());
+  Append(then.clear(), edits.mutable_clear());
+  return edits;
+}
+
 }  // namespace
 
 v1::ListEdits ListEditsFromEnvironment(const GetVariable& get, bool itex) {
@@ -61,15 +71,6 @@ v1::ListEdits ListEditsFromEnvironment(const GetVariable& get, bool itex) {
   ReadEdit(get, prefix, "WHITELIST", edits.mutable_allow());
   ReadEdit(get, prefix, "GRAYLIST", edits.mutable_infer());
   ReadEdit(get, prefix, "BLACKLIST", edits.mutable_deny());
-  return edits;
-}
-
-v1::ListEdits Compose(const v1::ListEdits& first, const v1::ListEdits& then) {
-  v1::ListEdits edits = first;
-  Append(then.allow(), edits.mutable_allow());
-  Append(then.infer(), edits.mutable_infer());
-  Append(then.deny(), edits.mutable_deny());
-  Append(then.clear(), edits.mutable_clear());
   return edits;
 }
 

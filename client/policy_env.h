@@ -23,9 +23,6 @@ using GetVariable = std::function<const char*(const std::string&)>;
 // `itex`: of Intel's variables.
 v1::ListEdits ListEditsFromEnvironment(const GetVariable& get, bool itex = false);
 
-// One edit with the effect of `first` and then `then`. An edit adds, then removes; what `then` says about an op wins.
-v1::ListEdits Compose(const v1::ListEdits& first, const v1::ListEdits& then);
-
 // Puts the environment's edits before those of the policy; the level where the policy has none and its planner is
 // lists.
 void MergeEnvironment(const GetVariable& get, v1::Policy* policy);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/binary_chain.h"
 
+#include <optional>
 #include <string>
 
 #include "base/strings.h"
@@ -19,14 +20,14 @@ constexpr Row kSteps[] = {
     {"max", {OpKind::kMaximum, false}}, {"min", {OpKind::kMinimum, false}},
 };
 
-}  // namespace
-
-std::optional<ChainStep> ChainStepFromName(std::string_view name) {
+std::optional<ChainStep> StepFromName(std::string_view name) {
   for (const Row& row : kSteps) {
     if (row.name == name) return row.step;
   }
   return std::nullopt;
 }
+
+}  // namespace
 
 std::string_view ChainStepName(const ChainStep& step) {
   for (const Row& row : kSteps) {
@@ -47,7 +48,7 @@ absl::StatusOr<std::vector<ChainStep>> StepsOfChain(const Node& node) {
   }
   std::vector<ChainStep> steps;
   for (const std::string& word : *words) {
-    const std::optional<ChainStep> step = ChainStepFromName(word);
+    const std::optional<ChainStep> step = StepFromName(word);
     if (!step.has_value()) {
       return absl::InvalidArgumentError(
           Concat("attribute 'ops' has '", word, "', need add, sub, rsub, mul, div, rdiv, max or min"));

@@ -3,7 +3,6 @@
 #ifndef HALFTONE_IR_BINARY_CHAIN_H_
 #define HALFTONE_IR_BINARY_CHAIN_H_
 
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -20,8 +19,7 @@ struct ChainStep {
   bool operator==(const ChainStep&) const = default;
 };
 
-// The word of the attribute "ops" and back. sub and div alone can be reversed; nullopt, "": a chain has no such step.
-std::optional<ChainStep> ChainStepFromName(std::string_view name);
+// The step's word in the attribute "ops". Only sub and div can be reversed; "": a chain has no such step.
 std::string_view ChainStepName(const ChainStep& step);
 
 // One step for each input but the first. Errors (INVALID_ARGUMENT, without the node's name): a word that is unknown,

@@ -303,11 +303,4 @@ void GraphEditor::SetGraphOutputs(std::vector<GraphOutput> outputs) {
   ++edits_;
 }
 
-void GraphEditor::SetGraphInputs(std::vector<NodeId> inputs) {
-  CHECK(std::is_permutation(inputs.begin(), inputs.end(), graph_.inputs_.begin(), graph_.inputs_.end()));
-  if (graph_.inputs_ == inputs) return;
-  graph_.inputs_ = std::move(inputs);
-  ++edits_;
-}
-
 }  // namespace halftone

@@ -94,7 +94,6 @@ class GraphEditor {
   void SetHeader(std::string name, AttributeValue value);
   void AddGraphOutput(std::string name, ValueId value);
   void SetGraphOutputs(std::vector<GraphOutput> outputs);
-  void SetGraphInputs(std::vector<NodeId> inputs);  // reorder only: a permutation
 
  private:
   Node& Mutable(NodeId id);

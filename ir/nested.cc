@@ -136,12 +136,6 @@ absl::StatusOr<NestedForm> NestedFormOf(const Node& node) {
   return NestedForm{.offset = offset, .captured = captured};
 }
 
-ValueId InNested(const NestedForm& form, const Graph& nested, int input) {
-  const int index = input - form.offset;
-  if (index < form.own_inputs || static_cast<size_t>(index) >= nested.inputs().size()) return kNoValue;
-  return nested.output(nested.inputs()[index]);
-}
-
 namespace {
 
 std::vector<const Graph*> GraphsIn(const Graph& graph) {

@@ -45,9 +45,6 @@ struct NestedForm {
 // or the numbers of inputs or outputs do not fit.
 absl::StatusOr<NestedForm> NestedFormOf(const Node& node);
 
-// The value of node input `input` as a nested graph knows it: its input, or kNoValue where it has none for it.
-ValueId InNested(const NestedForm& form, const Graph& nested, int input);
-
 // The graph and every graph nested in it, the outermost first; one that several nodes share is there once.
 std::vector<const Graph*> WithNested(const Graph& graph);
 

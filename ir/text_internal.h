@@ -11,9 +11,8 @@
 
 namespace halftone::text_internal {
 
-std::string Quote(std::string_view text);
-bool IsIdentifier(std::string_view text);  // prints without quotes: no keyword
-std::string Name(std::string_view text);   // quoted where it must be
+// A name as it is printed: quoted where it is no identifier, or a keyword.
+std::string Name(std::string_view text);
 
 enum class TokenKind { kEnd, kWord, kString, kNumber, kTemporary, kPunctuation };
 

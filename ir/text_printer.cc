@@ -17,7 +17,7 @@
 #include "ir/text_internal.h"
 
 namespace halftone {
-namespace text_internal {
+namespace {
 
 std::string Quote(std::string_view text) {
   std::string result = "\"";
@@ -46,6 +46,7 @@ std::string Quote(std::string_view text) {
   return result + "\"";
 }
 
+// Whether it prints without quotes: a keyword does not.
 bool IsIdentifier(std::string_view text) {
   static constexpr std::string_view kWords[] = {"graph",  "return", "const",   "opaque", "header", "extra", "name",
                                                 "device", "after",  "true",    "false",  "inf",    "nan",   "captures",
@@ -57,14 +58,13 @@ bool IsIdentifier(std::string_view text) {
                      [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '.'; });
 }
 
-std::string Name(std::string_view text) { return IsIdentifier(text) ? std::string(text) : Quote(text); }
+}  // namespace
 
-}  // namespace text_internal
+std::string text_internal::Name(std::string_view text) { return IsIdentifier(text) ? std::string(text) : Quote(text); }
 
 namespace {
 
 using text_internal::Name;
-using text_internal::Quote;
 
 std::string PrintFloat(double value, bool is_double) {
   if (std::isnan(value)) return std::signbit(value) ? "-nan" : "nan";

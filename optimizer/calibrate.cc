@@ -201,6 +201,11 @@ absl::StatusOr<RangesFile> FindRanges(const Graph& imported, const Graph& fused,
   return file;
 }
 
+// "dir/resnet50.onnx" -> "resnet50.ranges.json".
+std::string RangesFileName(const ModelSource& model) {
+  return Concat(std::filesystem::path(model.label()).stem().string(), ".ranges.json");
+}
+
 // Writes the file and says in the summary what it holds; the ranges and what else it says go to `result`.
 absl::Status Keep(RangesFile file, const OptimizeOptions& options, CalibratedRanges& result) {
   Summarize(file, result.summary);
@@ -216,10 +221,6 @@ absl::Status Keep(RangesFile file, const OptimizeOptions& options, CalibratedRan
 }
 
 }  // namespace
-
-std::string RangesFileName(const ModelSource& model) {
-  return Concat(std::filesystem::path(model.label()).stem().string(), ".ranges.json");
-}
 
 absl::StatusOr<CalibratedRanges> CalibrateModel(const Graph& imported, const Graph& fused,
                                                 const OptimizeOptions& options) {

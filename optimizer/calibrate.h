@@ -63,9 +63,6 @@ absl::StatusOr<ValueRanges> RangesByCalibrator(const Graph& fused, const Optimiz
 absl::Status TakeRanges(ValueRanges ranges, const Graph& fused, const OptimizeOptions& options,
                         CalibratedRanges& calibrated);
 
-// "dir/resnet50.onnx" -> "resnet50.ranges.json".
-std::string RangesFileName(const ModelSource& model);
-
 }  // namespace halftone
 
 #endif  // HALFTONE_OPTIMIZER_CALIBRATE_H_

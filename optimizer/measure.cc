@@ -69,6 +69,15 @@ SampleSummary SummaryOf(const std::vector<RoundData>& rounds, bool percentiles) 
   return Summarize(samples, percentiles);
 }
 
+// What may be said of two columns of round numbers; nullopt with fewer than 3 rounds.
+std::optional<SpeedupResult> SpeedupOver(const std::vector<double>& baseline_ms, const std::vector<double>& variant_ms,
+                                         uint64_t seed) {
+  const std::optional<RatioEstimate> estimate = CompareRounds(baseline_ms, variant_ms, static_cast<uint32_t>(seed));
+  if (!estimate.has_value()) return std::nullopt;
+  return SpeedupResult{1 / estimate->ratio, 1 / estimate->interval.high, 1 / estimate->interval.low,
+                       Judge(estimate->interval)};
+}
+
 class Benchmark {
  public:
   Benchmark(const std::vector<MeasuredVariant>& variants, size_t baseline, const BenchmarkOptions& options,
@@ -232,14 +241,6 @@ absl::StatusOr<BenchmarkRunResult> MeasureVariants(const std::vector<MeasuredVar
                                                    const BenchmarkOptions& options, const BenchmarkCores& cores,
                                                    ChildRunner& children, const ProgressCallback& progress) {
   return Benchmark(variants, baseline, options, cores, children).Run(progress);
-}
-
-std::optional<SpeedupResult> SpeedupOver(const std::vector<double>& baseline_ms, const std::vector<double>& variant_ms,
-                                         uint64_t seed) {
-  const std::optional<RatioEstimate> estimate = CompareRounds(baseline_ms, variant_ms, static_cast<uint32_t>(seed));
-  if (!estimate.has_value()) return std::nullopt;
-  return SpeedupResult{1 / estimate->ratio, 1 / estimate->interval.high, 1 / estimate->interval.low,
-                       Judge(estimate->interval)};
 }
 
 }  // namespace halftone

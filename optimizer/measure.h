@@ -79,10 +79,6 @@ absl::StatusOr<BenchmarkRunResult> MeasureVariants(const std::vector<MeasuredVar
                                                    const BenchmarkOptions& options, const BenchmarkCores& cores,
                                                    ChildRunner& children, const ProgressCallback& progress);
 
-// What may be said of two columns of round numbers; nullopt with fewer than 3 rounds.
-std::optional<SpeedupResult> SpeedupOver(const std::vector<double>& baseline_ms, const std::vector<double>& variant_ms,
-                                         uint64_t seed);
-
 }  // namespace halftone
 
 #endif  // HALFTONE_OPTIMIZER_MEASURE_H_

@@ -93,8 +93,7 @@ void AddInvalidReasons(absl::string_view prefix, const v1::Benchmark& benchmark,
   for (const std::string& reason : benchmark.noise()) variant.add_invalid_reasons(absl::StrCat(prefix, reason));
 }
 
-}  // namespace
-
+// What of machine and settings differs, one sentence each; empty: the numbers may be compared.
 std::vector<std::string> ClassDifferences(const v1::Report& a, const v1::Report& b) {
   std::vector<std::string> differences;
   if (a.environment().isa() != b.environment().isa()) {
@@ -118,6 +117,8 @@ std::vector<std::string> ClassDifferences(const v1::Report& a, const v1::Report&
   }
   return differences;
 }
+
+}  // namespace
 
 absl::StatusOr<v1::Comparison> Compare(const v1::Report& a, const v1::Report& b) {
   const absl::StatusOr<v1::Report> checked_a = Checked(a), checked_b = Checked(b);

@@ -16,9 +16,6 @@ namespace halftone::report {
 // common.
 absl::StatusOr<v1::Comparison> Compare(const v1::Report& a, const v1::Report& b);
 
-// What of machine and settings differs, one sentence each; empty: the numbers may be compared.
-std::vector<std::string> ClassDifferences(const v1::Report& a, const v1::Report& b);
-
 // For people: a table, a line a variant.
 std::string ComparisonTable(const v1::Comparison& comparison);
 

@@ -33,7 +33,6 @@ std::string ShortName(const EnumValueDescriptor& value) {
 }
 
 std::string PrecisionName(v1::Precision precision) { return NameOf(*v1::Precision_descriptor(), precision); }
-std::string PlannerName(v1::Planner planner) { return NameOf(*v1::Planner_descriptor(), planner); }
 std::string DialectName(v1::Dialect dialect) { return NameOf(*v1::Dialect_descriptor(), dialect); }
 std::string Int8ModeName(v1::Int8Mode mode) { return NameOf(*v1::Int8Mode_descriptor(), mode); }
 std::string JobStateName(v1::JobState state) { return NameOf(*v1::JobState_descriptor(), state); }
@@ -46,12 +45,6 @@ std::optional<v1::Precision> ParsePrecision(absl::string_view name) {
   const EnumValueDescriptor* value = FindEnumValue(*v1::Precision_descriptor(), name);
   if (value == nullptr) return std::nullopt;
   return static_cast<v1::Precision>(value->number());
-}
-
-std::optional<v1::Planner> ParsePlanner(absl::string_view name) {
-  const EnumValueDescriptor* value = FindEnumValue(*v1::Planner_descriptor(), name);
-  if (value == nullptr) return std::nullopt;
-  return static_cast<v1::Planner>(value->number());
 }
 
 std::vector<std::string> EnumNames(const EnumDescriptor& descriptor) {

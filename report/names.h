@@ -21,7 +21,6 @@ std::string ShortName(const google::protobuf::EnumValueDescriptor& value);
 
 // "fp32"; a value that this build does not know prints as its number.
 std::string PrecisionName(v1::Precision precision);
-std::string PlannerName(v1::Planner planner);
 std::string DialectName(v1::Dialect dialect);
 std::string Int8ModeName(v1::Int8Mode mode);
 std::string JobStateName(v1::JobState state);
@@ -30,7 +29,6 @@ std::string BenchmarkPresetName(v1::BenchmarkPreset profile);
 
 // By the short name; nothing for unknown names and for UNSPECIFIED.
 std::optional<v1::Precision> ParsePrecision(absl::string_view name);
-std::optional<v1::Planner> ParsePlanner(absl::string_view name);
 
 // The short names of an enum's values in the order of the proto, without the unspecified one.
 std::vector<std::string> EnumNames(const google::protobuf::EnumDescriptor& descriptor);

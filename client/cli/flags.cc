@@ -35,6 +35,21 @@ absl::StatusOr<int> EnumFlag(const char* flag, const std::string& text,
       absl::StrCat("--", flag, " ", text, ": no such ", flag, client::DidYouMean(text, report::EnumNames(descriptor))));
 }
 
+// "--dim NAME=N" of each of `texts`. Errors are usage errors.
+absl::Status SetDims(const std::vector<std::string>& texts, google::protobuf::Map<std::string, int64_t>* dims) {
+  for (const std::string& text : texts) {
+    const size_t equals = text.rfind('=');
+    int64_t size = 0;
+    if (equals == std::string::npos || equals == 0 || !absl::SimpleAtoi(text.substr(equals + 1), &size) || size < 1) {
+      return UsageError(absl::StrCat("--dim ", text, ": NAME=N is expected, for example seq_len=128"));
+    }
+    if (!dims->insert({text.substr(0, equals), size}).second) {
+      return UsageError(absl::StrCat("--dim ", text, ": ", text.substr(0, equals), " is given twice"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void AddServerFlags(CLI::App& app, ServerFlags* flags) {
@@ -201,20 +216,6 @@ void AddTimeoutFlag(CLI::App& app, double* timeout) {
   app.add_option("--timeout", *timeout, "seconds that the job may run, not counting the queue (default: the server's)")
       ->check(CLI::Range(0.001, kMaxTimeoutSeconds))
       ->type_name("S");
-}
-
-absl::Status SetDims(const std::vector<std::string>& texts, google::protobuf::Map<std::string, int64_t>* dims) {
-  for (const std::string& text : texts) {
-    const size_t equals = text.rfind('=');
-    int64_t size = 0;
-    if (equals == std::string::npos || equals == 0 || !absl::SimpleAtoi(text.substr(equals + 1), &size) || size < 1) {
-      return UsageError(absl::StrCat("--dim ", text, ": NAME=N is expected, for example seq_len=128"));
-    }
-    if (!dims->insert({text.substr(0, equals), size}).second) {
-      return UsageError(absl::StrCat("--dim ", text, ": ", text.substr(0, equals), " is given twice"));
-    }
-  }
-  return absl::OkStatus();
 }
 
 absl::StatusOr<v1::BenchmarkSpec> ToBenchmarkSpec(const BenchmarkFlags& flags) {

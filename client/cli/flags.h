@@ -81,9 +81,6 @@ void AddPassFlags(CLI::App& app, PolicyFlags* flags);     // --pass, --verify-pa
 void AddRewriteFlags(CLI::App& app, PolicyFlags* flags);  // those and --dialect
 void AddTimeoutFlag(CLI::App& app, double* timeout);
 
-// "--dim NAME=N" of each of `texts`. Errors are usage errors.
-absl::Status SetDims(const std::vector<std::string>& texts, google::protobuf::Map<std::string, int64_t>* dims);
-
 // Errors are usage errors.
 absl::StatusOr<v1::BenchmarkSpec> ToBenchmarkSpec(const BenchmarkFlags& flags);
 

@@ -52,16 +52,7 @@ void SaveErrorFiles(Session& session, const v1::Job& job, const std::string& out
   for (const std::string& path : *paths) Say(absl::StrCat("to reproduce it: graph_opt --reproduce ", ShellQuote(path)));
 }
 
-}  // namespace
-
-google::protobuf::Duration ToDuration(double seconds) {
-  google::protobuf::Duration duration;
-  const double whole = std::floor(seconds);
-  duration.set_seconds(static_cast<int64_t>(whole));
-  duration.set_nanos(static_cast<int32_t>((seconds - whole) * kNanosInSecond));
-  return duration;
-}
-
+// OK for SUCCEEDED, else why not.
 absl::Status StatusOfJob(const v1::Job& job) {
   if (job.state() == v1::JOB_STATE_SUCCEEDED) return absl::OkStatus();
   if (job.state() == v1::JOB_STATE_CANCELLED) {
@@ -73,6 +64,16 @@ absl::Status StatusOfJob(const v1::Job& job) {
   absl::Status status = client::FromJobError(job.error());
   const std::string reason = client::Reason(status);
   return Annotate(std::move(status), absl::StrCat("the job failed", reason.empty() ? "" : " with ", reason));
+}
+
+}  // namespace
+
+google::protobuf::Duration ToDuration(double seconds) {
+  google::protobuf::Duration duration;
+  const double whole = std::floor(seconds);
+  duration.set_seconds(static_cast<int64_t>(whole));
+  duration.set_nanos(static_cast<int32_t>((seconds - whole) * kNanosInSecond));
+  return duration;
 }
 
 absl::StatusOr<FinishedJob> FollowJob(Session& session, const std::string& name, const FollowOptions& options) {

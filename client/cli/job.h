@@ -34,9 +34,6 @@ absl::StatusOr<FinishedJob> RunJob(Session& session, const v1::JobSpec& spec, co
 // Ctrl-C within two seconds cancels a job that this process created; SIGTERM and watchers never cancel.
 absl::StatusOr<FinishedJob> FollowJob(Session& session, const std::string& name, const FollowOptions& options);
 
-// OK for SUCCEEDED, else why not.
-absl::Status StatusOfJob(const v1::Job& job);
-
 // Duration from a number of seconds on the command line.
 google::protobuf::Duration ToDuration(double seconds);
 

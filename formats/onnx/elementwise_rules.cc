@@ -152,12 +152,6 @@ absl::Status WriteGelu(NodeWriter& writer, NodeId id) {
   return absl::OkStatus();
 }
 
-// Without attributes: it is the approximation by definition.
-absl::Status WriteFastGelu(NodeWriter& writer, NodeId id) {
-  AddNamed(writer, id, "FastGelu", {writer.Read(writer.graph().input(id, 0))}).set_domain("com.microsoft");
-  return absl::OkStatus();
-}
-
 absl::Status WriteQuickGelu(NodeWriter& writer, NodeId id) {
   onnx::NodeProto& proto = AddNamed(writer, id, "QuickGelu", {writer.Read(writer.graph().input(id, 0))});
   proto.set_domain("com.microsoft");

@@ -23,7 +23,6 @@ int PReluMinOpset(const Graph& graph, const Node& node);
 int GeluMinOpset(const Graph& graph, const Node& node);
 
 absl::Status WriteGelu(NodeWriter& writer, NodeId id);
-absl::Status WriteFastGelu(NodeWriter& writer, NodeId id);
 absl::Status WriteSwish(NodeWriter& writer, NodeId id);
 absl::Status WriteQuickGelu(NodeWriter& writer, NodeId id);
 absl::Status WriteFillLike(NodeWriter& writer, NodeId id);

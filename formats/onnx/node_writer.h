@@ -74,10 +74,6 @@ class NodeWriter {
   absl::Status WriteExtra(const Node& node, onnx::NodeProto& proto) const;
   // One of the node's nested graphs as a subgraph (nested_writer.cc): what it captures it reads by name.
   absl::StatusOr<onnx::GraphProto> WriteNested(NodeId id, std::string_view name);
-  // For the writers of graphs nested in this one: the name of a constant of this graph or one around it with these
-  // bytes; the outermost gets one where there is none. `name`: of the constant that it is a copy of, "" if not known.
-  // `filled`: the outermost gets a ConstantOfShape node instead of an initializer.
-  std::string Hoist(const Tensor& tensor, const std::string& name, bool filled);
 
   // --- Results.
   struct Initializer {
@@ -94,6 +90,10 @@ class NodeWriter {
   ValueId InPlaceOf(ValueId value) const;
   // nested_writer.cc: a constant of this graph that nested graphs can read from here on; kNoValue if there is none.
   ValueId FindConstant(const Tensor& tensor, const std::string& name);
+  // nested_writer.cc, for graphs nested in this one: the name of a constant of this graph or one around it with these
+  // bytes; the outermost gets one where there is none. `name`: of the constant that it is a copy of, "" if not known.
+  // `filled`: the outermost gets a ConstantOfShape node instead of an initializer.
+  std::string Hoist(const Tensor& tensor, const std::string& name, bool filled);
   absl::Status WriteOpaque(NodeId id);
   absl::Status WriteConstantNode(NodeId id);
   // A ConstantOfShape node with the shape as a constant; `value`: of this graph, left out unless it is read.

@@ -47,6 +47,8 @@ class Chain {
 
   Chain(const RuleInput& input, ConvertedNode& result);
 
+  // Where the steps are added.
+  ConvertedNode& result() { return result_; }
   // The NodeDef's, as those of the canonical op.
   const Attributes& attributes() const { return attributes_; }
   Attributes& attributes() { return attributes_; }
@@ -82,18 +84,12 @@ class Chain {
   int Helper(OpKind op, std::vector<int> inputs, Attributes attributes = {}) {
     return result_.AddHelper(op, std::move(inputs), DataType::kFloat32, std::move(attributes));
   }
-  // The least or largest of all elements of input `k`.
-  int Extreme(OpKind reduce, int k);
 
   // Steps that round floats to those of a range by values `low` and `high` (quantized_run_ranges.cc):
   // with 256 steps for them, of which one is 0 ...
   void RoundAffine(int x, int low, int high);
-  // ... in steps of number `scale`, from `first` to `last` of them
-  void RoundScaled(int x, int scale, IntegerRange steps);
   // ... of 8 bits, as this reading of the range has it
   void Round(int x, int low, int high, DataType type, Reading reading);
-  // ... to those of the range of `x` itself, widened to hold 0: what a kernel reads as integers.
-  void RoundToOwnRange(int x);
 
   // The last step makes floats: sums that have 32 bits in the file. `ends`: the ranges that the NodeDef
   // gives beside them, none where it gives none.

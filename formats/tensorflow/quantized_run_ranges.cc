@@ -27,17 +27,37 @@ constexpr float kLeastShare = 1e-7f;
 // ensure_minimum_range up to which QuantizeV2's range is read as that of its input: narrower ones have finer steps.
 constexpr float kUsualLeastRange = 0.01f;
 
-}  // namespace
-
-int Chain::Extreme(OpKind reduce, int k) {
-  const auto one = [this](int64_t number) {
-    return result_.AddConstant(Tensor::Ints(std::vector<int64_t>{number}, DataType::kInt32));
+// The least or largest of all elements of input `k`.
+int Extreme(Chain& chain, OpKind reduce, int k) {
+  const auto one = [&chain](int64_t number) {
+    return chain.result().AddConstant(Tensor::Ints(std::vector<int64_t>{number}, DataType::kInt32));
   };
-  const int all = Helper(kReshape, {k, one(-1)});
+  const int all = chain.Helper(kReshape, {k, one(-1)});
   Attributes attributes;
   attributes.Set("keepdims", false);
-  return Helper(reduce, {all, one(0)}, std::move(attributes));
+  return chain.Helper(reduce, {all, one(0)}, std::move(attributes));
 }
+
+// Rounds floats to multiples of number `scale`, from steps.low to steps.high of them.
+void RoundScaled(Chain& chain, int x, int scale, IntegerRange steps) {
+  const int step = chain.Helper(kMaximum, {scale, chain.Number(kLeastStep)});
+  chain.Then(kDiv, {x, step});
+  chain.Then(kRound, {Chain::kPrevious});
+  chain.Then(kMaximum, {Chain::kPrevious, chain.Number(static_cast<float>(steps.low))});
+  chain.Then(kMinimum, {Chain::kPrevious, chain.Number(static_cast<float>(steps.high))});
+  chain.Then(kMul, {Chain::kPrevious, step});
+}
+
+// Rounds floats to the steps of the range of `x` itself, widened to hold 0: what a kernel reads as integers.
+void RoundToOwnRange(Chain& chain, int x) {
+  ConvertedNode& result = chain.result();
+  const int integers = result.AddHelper(kDynamicQuantizeLinear, {x}, DataType::kUInt8);
+  result.made.back().more_outputs = {{DataType::kFloat32, Shape(), ""}, {DataType::kUInt8, Shape(), ""}};
+  const int scale = result.AddPort(integers, 1), zero = result.AddPort(integers, 2);
+  chain.Then(kDequantizeLinear, {integers, scale, zero});
+}
+
+}  // namespace
 
 // (clip(round(x / step) - first, 0, 255) + first) * step   where   step = (high - low) / 255, first = round(low / step)
 void Chain::RoundAffine(int x, int low, int high) {
@@ -54,27 +74,11 @@ void Chain::RoundAffine(int x, int low, int high) {
   Then(kMul, {kPrevious, step});
 }
 
-void Chain::RoundScaled(int x, int scale, IntegerRange steps) {
-  const int step = Helper(kMaximum, {scale, Number(kLeastStep)});
-  Then(kDiv, {x, step});
-  Then(kRound, {kPrevious});
-  Then(kMaximum, {kPrevious, Number(static_cast<float>(steps.low))});
-  Then(kMinimum, {kPrevious, Number(static_cast<float>(steps.high))});
-  Then(kMul, {kPrevious, step});
-}
-
 void Chain::Round(int x, int low, int high, DataType type, Reading reading) {
   if (reading == Reading::kAffine) return RoundAffine(x, low, high);
   const IntegerRange steps = *QuantizedRange(type);
   const int magnitude = Helper(kMaximum, {Helper(kAbs, {low}), Helper(kAbs, {high})});
-  RoundScaled(x, Helper(kDiv, {magnitude, Number(static_cast<float>(steps.high))}), steps);
-}
-
-void Chain::RoundToOwnRange(int x) {
-  const int integers = result_.AddHelper(kDynamicQuantizeLinear, {x}, DataType::kUInt8);
-  result_.made.back().more_outputs = {{DataType::kFloat32, Shape(), ""}, {DataType::kUInt8, Shape(), ""}};
-  const int scale = result_.AddPort(integers, 1), zero = result_.AddPort(integers, 2);
-  Then(kDequantizeLinear, {integers, scale, zero});
+  RoundScaled(*this, x, Helper(kDiv, {magnitude, Number(static_cast<float>(steps.high))}), steps);
 }
 
 namespace {
@@ -103,7 +107,7 @@ absl::StatusOr<bool> ReadQuantizeByRun(const RuleInput& input, Chain& chain, std
   if (mode == "MIN_FIRST") {
     const bool own = type == DataType::kUInt8 && least <= kUsualLeastRange && input.context.is_range_of(1, 2, 0);
     if (own) {
-      chain.RoundToOwnRange(0);
+      RoundToOwnRange(chain, 0);
     } else {
       chain.RoundAffine(0, low, high);
     }
@@ -120,7 +124,7 @@ absl::StatusOr<bool> ReadQuantizeByRun(const RuleInput& input, Chain& chain, std
     const int by_low = chain.Helper(kDiv, {low, chain.Number(static_cast<float>(steps.low))});
     scale = chain.Helper(kMaximum, {scale, by_low});
   }
-  chain.RoundScaled(0, scale, steps);
+  RoundScaled(chain, 0, scale, steps);
   const int end = chain.Helper(kMul, {scale, chain.Number(static_cast<float>(steps.high))});
   return chain.FinishRounded(steps.low == 0 ? chain.Number(0) : chain.Helper(kNeg, {end}), end);
 }
@@ -133,7 +137,7 @@ absl::StatusOr<bool> ReadRequantizeByRun(const RuleInput& input, Chain& chain, R
                    (maker == kRelu || maker == kRelu6) && input.context.is_range_of(3, 4, 0);
   HALFTONE_ASSIGN_OR_RETURN(const int x, chain.Real(0, 1, 2, reading));
   if (own) {
-    chain.RoundToOwnRange(x);
+    RoundToOwnRange(chain, x);
   } else {
     chain.Round(x, 3, 4, chain.out_type(), reading);
   }
@@ -147,8 +151,8 @@ absl::StatusOr<bool> ReadRequantizationRange(const RuleInput& input, ConvertedNo
   if (!chain.IsReal(0) || chain.IsRounded(0))
     return absl::UnimplementedError("the range of other than sums of 32 bits");
   result.input_types[0] = DataType::kUnknown;
-  const int least = chain.Extreme(kReduceMin, 0);
-  int high = chain.Extreme(kReduceMax, 0);
+  const int least = Extreme(chain, kReduceMin, 0);
+  int high = Extreme(chain, kReduceMax, 0);
   if (Says(input, "PerChannel")) {
     HALFTONE_ASSIGN_OR_RETURN(const float clip, input.Float("clip_value_max", 0));
     const int magnitude = chain.Helper(kMaximum, {chain.Helper(kAbs, {least}), chain.Helper(kAbs, {high})});

@@ -146,10 +146,6 @@ absl::StatusOr<Shape> DecodeShape(const tf::TensorShapeProto& proto) {
   return Shape::Of(dims);
 }
 
-bool HasDimNames(const tf::TensorShapeProto& proto) {
-  return std::any_of(proto.dim().begin(), proto.dim().end(), [](const auto& dim) { return !dim.name().empty(); });
-}
-
 tf::TensorShapeProto EncodeShape(const Shape& shape) {
   tf::TensorShapeProto proto;
   if (!shape.has_rank()) {

@@ -23,9 +23,8 @@ inline constexpr int kMaxRank = 12;  // oneDNN's
 inline constexpr int64_t kRepeatBudget = int64_t{256} << 20;
 
 // A size below -1, a known size in a shape of unknown rank, or too many dimensions are INVALID_ARGUMENT. Names of
-// dimensions are lost: see HasDimNames.
+// dimensions are lost.
 absl::StatusOr<Shape> DecodeShape(const tf::TensorShapeProto& proto);
-bool HasDimNames(const tf::TensorShapeProto& proto);
 tf::TensorShapeProto EncodeShape(const Shape& shape);
 
 // Whether DecodeTensor can represent this tensor at all (type, and strings not in tensor_content). A tensor that cannot

@@ -182,6 +182,14 @@ Tensor Counter(const Graph& body, int input, DataType type, int64_t value) {
   return FromInts(wanted, vector ? Dims{1} : Dims{}, {value});
 }
 
+// Called before each run of a loop's body: RESOURCE_EXHAUSTED beyond the limit, or the status that interrupts the run.
+absl::Status SpendBodyRun(Budget& budget) {
+  if (budget.limits.interrupted) HALFTONE_RETURN_IF_ERROR(budget.limits.interrupted());
+  if (++budget.body_runs <= budget.limits.body_runs) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      Concat("it did not end within ", budget.limits.body_runs, " runs of loop bodies, all loops together"));
+}
+
 absl::StatusOr<Tensors> Loop(const Node& node, const NestedForm& form, const Tensors& inputs, Budget& budget) {
   const std::shared_ptr<const Graph> nested = NestedGraph(node, "body");
   const PreparedGraph body(*nested);
@@ -199,7 +207,7 @@ absl::StatusOr<Tensors> Loop(const Node& node, const NestedForm& form, const Ten
   const Tensors captured(x + form.states, inputs.end());
   Collected collected(node, form, *nested);
   for (int64_t i = 0; i < trips && going; ++i) {
-    HALFTONE_RETURN_IF_ERROR(budget.SpendBodyRun());
+    HALFTONE_RETURN_IF_ERROR(SpendBodyRun(budget));
     Tensors own = {Counter(*nested, 0, DataType::kInt64, i), Counter(*nested, 1, DataType::kBool, 1)};
     HALFTONE_ASSIGN_OR_RETURN(Tensors outputs, Run(body, "body", Inputs(std::move(own), states, {}, captured), budget));
     HALFTONE_ASSIGN_OR_RETURN(going, Truth(outputs[0]));
@@ -227,7 +235,7 @@ absl::StatusOr<Tensors> Scan(const Node& node, const NestedForm& form, const Ten
   }
   Collected collected(node, form, *nested);
   for (int64_t i = 0; i < length; ++i) {
-    HALFTONE_RETURN_IF_ERROR(budget.SpendBodyRun());
+    HALFTONE_RETURN_IF_ERROR(SpendBodyRun(budget));
     Tensors slices;
     for (int s = 0; s < form.sequences; ++s) {
       slices.push_back(TakeSlice(sequences[s], axes[s], directions[s] != 0 ? length - 1 - i : i));
@@ -246,7 +254,7 @@ absl::StatusOr<Tensors> While(const Node& node, const Tensors& inputs, Budget& b
     HALFTONE_ASSIGN_OR_RETURN(const Tensors truth, Run(condition, "condition", states, budget));
     HALFTONE_ASSIGN_OR_RETURN(const bool going, Truth(truth[0]));
     if (!going) return states;
-    HALFTONE_RETURN_IF_ERROR(budget.SpendBodyRun());
+    HALFTONE_RETURN_IF_ERROR(SpendBodyRun(budget));
     HALFTONE_ASSIGN_OR_RETURN(states, Run(body, "body", states, budget));
   }
 }
@@ -257,13 +265,6 @@ absl::StatusOr<Tensors> One(const Node& node, std::string_view name, const Tenso
 }
 
 }  // namespace
-
-absl::Status Budget::SpendBodyRun() {
-  if (limits_.interrupted) HALFTONE_RETURN_IF_ERROR(limits_.interrupted());
-  if (++body_runs_ <= limits_.body_runs) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      Concat("it did not end within ", limits_.body_runs, " runs of loop bodies, all loops together"));
-}
 
 absl::StatusOr<Tensors> ControlFlow(const Node& node, const Tensors& inputs, Budget& budget) {
   HALFTONE_ASSIGN_OR_RETURN(const NestedForm form, NestedFormOf(node));

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "ir/graph.h"
 #include "ir/reference/reference.h"
@@ -15,16 +14,9 @@
 namespace halftone::reference {
 
 // The part of the limits that one run has used.
-class Budget {
- public:
-  explicit Budget(const RunLimits& limits) : limits_(limits) {}
-  // Called before each run of a loop's body: RESOURCE_EXHAUSTED beyond the limit, or the status that interrupts the
-  // run.
-  absl::Status SpendBodyRun();
-
- private:
-  const RunLimits& limits_;
-  int64_t body_runs_ = 0;
+struct Budget {
+  const RunLimits& limits;
+  int64_t body_runs = 0;
 };
 
 // A graph and its execution order. The graph must outlive it.

@@ -158,13 +158,13 @@ absl::StatusOr<std::vector<Tensor>> EvaluateWithin(const Graph& graph, NodeId id
 
 absl::StatusOr<std::vector<Tensor>> EvaluateNode(const Graph& graph, NodeId id, const std::vector<Tensor>& inputs,
                                                  const RunLimits& limits) {
-  Budget budget(limits);
+  Budget budget{limits};
   return EvaluateWithin(graph, id, inputs, budget);
 }
 
 absl::StatusOr<std::vector<Tensor>> EvaluateGraph(const Graph& graph, const std::vector<Tensor>& inputs,
                                                   const RunLimits& limits) {
-  Budget budget(limits);
+  Budget budget{limits};
   return PreparedGraph(graph).Run(inputs, budget);
 }
 

@@ -207,8 +207,6 @@ void LoopBuilder::AddWhile(std::shared_ptr<const Graph> condition, std::shared_p
   }
 }
 
-}  // namespace
-
 absl::Status BuildWhiles(GraphEditor& edit) {
   const Graph& graph = edit.graph();
   for (;;) {  // one frame a round, the deepest first: ids of nodes around it change with it
@@ -227,6 +225,7 @@ absl::Status BuildWhiles(GraphEditor& edit) {
   }
 }
 
+}  // namespace
 }  // namespace lowering
 
 namespace {

@@ -34,7 +34,6 @@ namespace lowering {
 
 // The steps of it.
 absl::Status BuildArrays(GraphEditor& edit);
-absl::Status BuildWhiles(GraphEditor& edit);
 void PinConstantBranches(GraphEditor& edit);
 // Those whose branches hold no loop that is still to be built; `must_all`: others are an error.
 absl::Status BuildConditionals(GraphEditor& edit, bool must_all);

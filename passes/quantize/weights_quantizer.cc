@@ -106,6 +106,9 @@ Tensor ScaleTensor(const Quantization& quantization) {
   return Tensor::Of<float>(dims, quantization.scales);
 }
 
+namespace {
+
+// Of the dimensions of ScaleTensor.
 Tensor ZeroPointTensor(const Quantization& quantization, DataType type) {
   Tensor result(type, ScaleTensor(quantization).dims());
   for (size_t i = 0; i < quantization.zero_points.size(); ++i) {
@@ -118,6 +121,8 @@ Tensor ZeroPointTensor(const Quantization& quantization, DataType type) {
   }
   return result;
 }
+
+}  // namespace
 
 ValueId AddDequantized(GraphEditor& edit, Tensor integers, const Quantization& quantization) {
   const DataType type = integers.type();

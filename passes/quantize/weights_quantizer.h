@@ -37,9 +37,8 @@ ValueId AddDequantized(GraphEditor& edit, Tensor integers, const Quantization& q
 // quantize_linear and dequantize_linear of a value; what comes out.
 ValueId AddQuantizePair(GraphEditor& edit, ValueId value, DataType type, const Quantization& quantization);
 
-// Scale and zero point as constants: scalars, or rank 1 where there are many.
+// The scale as a constant: a scalar, or rank 1 where there are many.
 Tensor ScaleTensor(const Quantization& quantization);
-Tensor ZeroPointTensor(const Quantization& quantization, DataType type);
 
 }  // namespace halftone
 

@@ -80,8 +80,8 @@ std::string FusedNames(const FusableParts& parts) {
 std::string PageRow(const CpuKernel& kernel) {
   const KernelFacts& facts = kernel.facts;
   return Concat("| `", facts.name, "` | ", OpNames(kernel.ops), " | ", TypeNames(facts.types), " | ",
-                ValuesName(facts.values), " | ", IsaName(kernel.isa), " | ", FusedNames(facts.fuses), " | ", facts.when,
-                " | `runtime/cpu/", facts.file, "` |\n");
+                ValuesName(facts.values), " | ", RowOf(kernel.isa).name, " | ", FusedNames(facts.fuses), " | ",
+                facts.when, " | `runtime/cpu/", facts.file, "` |\n");
 }
 
 constexpr std::string_view kHead =
@@ -110,8 +110,6 @@ Ops without a row:
 )";
 
 }  // namespace
-
-std::string_view IsaName(KernelIsa isa) { return RowOf(isa).name; }
 
 std::string_view MissingOnThisCpu(KernelIsa isa) { return RowOf(isa).has() ? "" : RowOf(isa).missing; }
 

@@ -27,7 +27,6 @@ enum class KernelIsa {
   kAvx512Vnni,
   kAvx512Bf16,
 };
-std::string_view IsaName(KernelIsa isa);
 
 // What keeps a kernel from running on this CPU: "needs VNNI"; empty: nothing.
 std::string_view MissingOnThisCpu(KernelIsa isa);

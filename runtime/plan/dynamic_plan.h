@@ -35,9 +35,6 @@ class DynamicPlan final : public Plan {
                          absl::FunctionRef<absl::Status(std::span<const BoundStep>)> work) override;
   PlanMemory memory() const override;
 
-  // How many parts were planned and are kept.
-  size_t num_stages() const { return stages_.size(); }
-
  private:
   using Values = std::map<ValueId, Tensor>;
 

@@ -41,12 +41,6 @@ Statement& Statement::BindBlob(int parameter, std::string_view value) {
   return *this;
 }
 
-Statement& Statement::BindNull(int parameter) {
-  const int code = sqlite3_bind_null(statement_.get(), parameter);
-  if (code != SQLITE_OK) bind_error_ = SqlError(database_, code);
-  return *this;
-}
-
 absl::StatusOr<bool> Statement::Step() {
   HALFTONE_RETURN_IF_ERROR(bind_error_);
   const int code = sqlite3_step(statement_.get());
@@ -97,7 +91,6 @@ absl::Status Database::Transaction(absl::FunctionRef<absl::Status()> work) {
   return done;
 }
 
-int64_t Database::last_insert_id() const { return sqlite3_last_insert_rowid(database_.get()); }
 int64_t Database::changes() const { return sqlite3_changes64(database_.get()); }
 
 }  // namespace halftone::server

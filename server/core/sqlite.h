@@ -26,7 +26,6 @@ class Statement {
   Statement& Bind(int parameter, int64_t value);
   Statement& BindText(int parameter, std::string_view value);
   Statement& BindBlob(int parameter, std::string_view value);
-  Statement& BindNull(int parameter);
 
   // Goes to the next row: true when there is one.
   absl::StatusOr<bool> Step();
@@ -63,7 +62,6 @@ class Database {
   // Calls `work` within one transaction; anything but OK rolls it back.
   absl::Status Transaction(absl::FunctionRef<absl::Status()> work);
 
-  int64_t last_insert_id() const;
   int64_t changes() const;  // rows of the last statement
 
  private:

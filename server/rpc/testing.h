@@ -33,8 +33,6 @@ Detail DetailOf(const grpc::Status& status) {
   return detail;
 }
 
-inline std::string ReasonIn(const grpc::Status& status) { return DetailOf<google::rpc::ErrorInfo>(status).reason(); }
-
 // What holds of every error: the code again in google.rpc.Status, one ErrorInfo of our domain.
 inline void ExpectError(const grpc::Status& status, grpc::StatusCode code, const std::string& reason) {
   EXPECT_EQ(status.error_code(), code) << status.error_message();

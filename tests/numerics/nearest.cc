@@ -61,11 +61,6 @@ uint16_t Nearest::Round(float value) const {
   return expected;
 }
 
-bool Nearest::IsDenormal(uint16_t bits) const {
-  const int magnitude = bits & 0x7fff;
-  return magnitude > 0 && magnitude < 1 << fraction_bits_;
-}
-
 std::string Difference(uint32_t first, std::span<const uint16_t> actual, std::span<const uint16_t> expected) {
   if (std::memcmp(actual.data(), expected.data(), expected.size_bytes()) == 0) return "";
   for (size_t i = 0; i < expected.size(); ++i) {

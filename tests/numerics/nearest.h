@@ -28,8 +28,6 @@ class Nearest {
   // Of the patterns 0 (zero) to infinity(), which stands for the number that would follow the largest one.
   const std::vector<double>& values() const { return values_; }
   uint16_t infinity() const { return static_cast<uint16_t>(values_.size() - 1); }
-  // Whether the pattern is a number below the least normal one, but not zero.
-  bool IsDenormal(uint16_t bits) const;
 
  private:
   int fraction_bits_;

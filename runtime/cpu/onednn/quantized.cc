@@ -22,6 +22,11 @@ absl::StatusOr<Element> ElementOf(const Graph& graph, ValueId value) {
   return Element{type, /*quantized=*/true, quantization->scales[0], quantization->zero_points[0]};
 }
 
+absl::StatusOr<PrepackedMemory> PrepackedInteger(int32_t number) {
+  const Desc desc = PlainDesc(Dims{1}, DataType::kInt32);
+  return Pack(Tensor::Of<int32_t>({1}, std::vector<int32_t>{number}), desc, desc);
+}
+
 }  // namespace
 
 absl::StatusOr<Element> InputElement(const NodeContext& context, int i) {
@@ -68,11 +73,6 @@ std::optional<std::vector<float>> RealNumbers(const NodeContext& context, int i)
 
 absl::StatusOr<PrepackedMemory> PrepackedFloats(std::vector<float> numbers, const Desc& desc) {
   return Pack(Tensor::Of<float>({static_cast<int64_t>(numbers.size())}, numbers), desc, desc);
-}
-
-absl::StatusOr<PrepackedMemory> PrepackedInteger(int32_t number) {
-  const Desc desc = PlainDesc(Dims{1}, DataType::kInt32);
-  return Pack(Tensor::Of<int32_t>({1}, std::vector<int32_t>{number}), desc, desc);
 }
 
 absl::Status AddZeroPoint(int argument, int32_t zero_point, PrimitiveStep& step) {

@@ -41,7 +41,6 @@ std::optional<std::vector<float>> RealNumbers(const NodeContext& context, int i)
 
 // The numbers [count], fixed, as an argument of a primitive.
 absl::StatusOr<PrepackedMemory> PrepackedFloats(std::vector<float> numbers, const Desc& desc);
-absl::StatusOr<PrepackedMemory> PrepackedInteger(int32_t number);
 
 // Adds the zero point as an argument of the primitive, where it is not 0.
 absl::Status AddZeroPoint(int argument, int32_t zero_point, PrimitiveStep& step);

@@ -82,8 +82,7 @@ HALFTONE_FOR_AVX512 void Round512(const float* x, int64_t n, uint16_t* y) { Roun
 HALFTONE_FOR_AVX2 void Round256(const float* x, int64_t n, uint16_t* y) { RoundBody(x, n, y); }
 void RoundAny(const float* x, int64_t n, uint16_t* y) { RoundBody(x, n, y); }
 
-}  // namespace
-
+// saturate(round half to even(number / scale) + zero_point) of type u8 or s8; NaN gives the integer 0.
 int32_t QuantizedNumber(float number, const Int8Finish& finish) {
   const FloatBounds bounds = BoundsOfType(finish);
   float scaled = number / finish.scale;
@@ -91,6 +90,8 @@ int32_t QuantizedNumber(float number, const Int8Finish& finish) {
   scaled = scaled < bounds.low ? bounds.low : scaled > bounds.high ? bounds.high : scaled;
   return static_cast<int32_t>(std::nearbyint(scaled)) + finish.zero_point;
 }
+
+}  // namespace
 
 std::optional<IntegerBounds> BoundsOf(const Int8Finish& finish) {
   const std::optional<IntegerRange> range = QuantizedRange(finish.type);

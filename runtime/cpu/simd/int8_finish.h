@@ -29,9 +29,6 @@ struct IntegerBounds {
 };
 std::optional<IntegerBounds> BoundsOf(const Int8Finish& finish);
 
-// saturate(round half to even(number / scale) + zero_point) of type u8 or s8; NaN gives the integer 0.
-int32_t QuantizedNumber(float number, const Int8Finish& finish);
-
 // y[i] = the activated and converted numbers[i], which is written over. Thread-safe.
 void FinishRow(const Int8Finish& finish, float* numbers, int64_t count, std::byte* y);
 
