@@ -8,8 +8,8 @@ Looks at functions of namespaces and public functions of classes, by name only: 
 name outside of comments and strings, or if its header has it more often than it declares it. So two functions of one name are found
 only if both are unused. A function that only its own .cc file calls belongs into an anonymous namespace there, or is private.
 
-Each line of EXCEPTIONS is a header, a name and a reason. An exception that is not needed is an error, unless its reason begins with
-"todo". Prints one line per unused function: HEADER:LINE: NAME: "not used" or "used by FILE only". Exit code 1 if there is any.
+Each line of EXCEPTIONS is a header, a name and a reason. An exception that is not needed is an error.
+Prints one line per unused function: HEADER:LINE: NAME: "not used" or "used by FILE only". Exit code 1 if there is any.
 """
 
 import collections
@@ -115,9 +115,9 @@ def unused(files):
 
 
 def read_exceptions(path):
-    """(header, name) -> whether the exception may be needless."""
-    rows = (line.split(None, 2) for line in pathlib.Path(path).read_text().splitlines() if line and not line.startswith("#"))
-    return {(header, name): reason.startswith("todo") for header, name, reason in rows}
+    """The (header, name) of each line."""
+    lines = pathlib.Path(path).read_text().splitlines()
+    return {tuple(line.split(None, 2)[:2]) for line in lines if line and not line.startswith("#")}
 
 
 def main():
@@ -125,8 +125,7 @@ def main():
     files = sources(sys.argv[1], sys.argv[3:] or FOLDERS)
     found = {(header, name): f"{header}:{line}: {name}: {problem}" for header, line, name, problem in unused(files)}
     lines = [line for key, line in found.items() if key not in exceptions]
-    lines += [f"{sys.argv[2]}: {header} {name}: the exception is not needed" for (header, name), needless in exceptions.items()
-              if not needless and (header, name) not in found]
+    lines += [f"{sys.argv[2]}: {header} {name}: the exception is not needed" for header, name in sorted(exceptions - found.keys())]
     count = sum(1 for path, text in files if path.endswith(".h") for _ in declarations(text))
     print("\n".join(lines) or f"{count} functions, {len(found)} exceptions")
     sys.exit(1 if lines else 0)
