@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "ir/nested.h"
+#include "passes/export/widen_types.h"
 #include "passes/precision/type_variables.h"
 
 namespace halftone {
@@ -90,7 +91,7 @@ void ExplainWidening(const RewriteLog& log, std::vector<NodeDecision>& decisions
   std::map<std::string, NodeDecision*> by_name;
   for (NodeDecision& decision : decisions) by_name.emplace(decision.node, &decision);
   for (const RewriteLogEntry& entry : log.entries()) {
-    if (!entry.applied || entry.pass != "widen-types") continue;
+    if (!entry.applied || entry.pass != WidenTypes::kName) continue;
     // A part that was split off a fused node is called NODE/part.
     std::string name = entry.node;
     auto found = by_name.find(name);

@@ -321,7 +321,7 @@ class OptimizeJob {
   std::vector<std::string> SuspectStepsOf(const VariantResult& variant) const {
     std::vector<StepReport> steps;
     for (const NodeResult& node : variant.nodes) steps.push_back(node.step);
-    return SuspectSteps(steps, DescribeCpu().isa);
+    return SuspectSteps(steps, DescribeCpu().vector_bits);
   }
 
   const OptimizeOptions& options_;

@@ -31,9 +31,9 @@ QuantizeOptions OptionsFor(ModelFormat format, TargetRuntime target_runtime, Qua
 ExportOptions FileOptionsOf(VariantKind kind, QuantFormat form);
 
 // A target for the optimize pipeline of an int8 variant, where it must fuse less than for other variants; nullptr: it
-// need not. Fuses only what the target runtime fuses into an op of
-// integers (bias, relu, relu6, clip), and nothing but a bias and an activation into the matmuls of mode kDynamic; else
-// returns what `target` returns, which must outlive it. Thread-safe.
+// need not. It supports the fusions that the target runtime has for ops of integers (bias, relu, relu6, clip), and only
+// a bias and an activation in the matmuls of mode kDynamic; all else as `target` does, which must outlive it.
+// Thread-safe.
 std::unique_ptr<const Target> FusionTargetFor(ModelFormat format, TargetRuntime target_runtime,
                                               const Int8Options& options, const Target& target);
 

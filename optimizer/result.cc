@@ -8,12 +8,10 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "optimizer/suspect_steps.h"
+#include "ir/ops.h"
 
 namespace halftone {
 namespace {
-
-constexpr std::string_view kReorder = "reorder";  // StepInfo::op of conversions that the plan itself adds
 
 // Which steps run by reference functions, and how much of the time they take.
 void AddReferenceShare(VariantResult& variant) {
@@ -21,7 +19,7 @@ void AddReferenceShare(VariantResult& variant) {
   std::vector<const StepReport*> slow;
   for (const NodeResult& node : variant.nodes) {
     total += node.step.median_us;
-    if (!IsReference(node.step.kernel)) continue;
+    if (!node.step.kernel.slow) continue;
     by_reference += node.step.median_us;
     slow.push_back(&node.step);
   }
@@ -31,9 +29,12 @@ void AddReferenceShare(VariantResult& variant) {
   for (const StepReport* step : slow) variant.reference_nodes.push_back(Concat(step->name, " (", step->op, ")"));
 }
 
-// Of a step's op: it reads integers only to make numbers of them, or the other way round.
-bool Converts(std::string_view op) {
-  return op == "cast" || op == "reorder" || op == "quantize_linear" || op == "dequantize_linear";
+bool Runs(const StepReport& step, OpKind op) { return step.op == OpName(op); }
+
+// Whether a step reads integers only to make numbers of them, or the other way round.
+bool Converts(const StepReport& step) {
+  return step.kind == StepKind::kConversion || Runs(step, OpKind::kCast) || Runs(step, OpKind::kQuantizeLinear) ||
+         Runs(step, OpKind::kDequantizeLinear);
 }
 
 // Steps of a run that convert between floating types and nothing else: casts of the file and conversions that the plan
@@ -42,9 +43,9 @@ int64_t CountConversionSteps(const std::vector<NodeResult>& nodes) {
   const auto is_float = [](const std::string& type) { return type == "f32" || type == "bf16" || type == "f16"; };
   return std::count_if(nodes.begin(), nodes.end(), [&](const NodeResult& node) {
     const StepReport& step = node.step;
-    const bool converts = step.op == "cast" || step.op == kReorder;
-    const bool runs = step.kernel != "constant" && step.kernel != "view" && step.kernel != "empty";
-    return converts && runs && step.src_type != step.dst_type && is_float(step.src_type) && is_float(step.dst_type);
+    const bool converts = step.kind == StepKind::kConversion || Runs(step, OpKind::kCast);
+    return converts && DoesWork(step.kind) && step.src_type != step.dst_type && is_float(step.src_type) &&
+           is_float(step.dst_type);
   });
 }
 
@@ -59,7 +60,7 @@ void AddNodes(std::vector<StepReport> steps, VariantResult& variant) {
     const auto reads = [&step](std::string_view type) { return step.src_type == type || step.weights_type == type; };
     if (reads("bf16")) node.precision = VariantKind::kBf16;
     if (reads("f16")) node.precision = VariantKind::kFp16;
-    if (!original && !Converts(step.op) && (reads("u8") || reads("s8"))) node.precision = VariantKind::kInt8;
+    if (!original && !Converts(step) && (reads("u8") || reads("s8"))) node.precision = VariantKind::kInt8;
     node.step = std::move(step);
     variant.nodes.push_back(std::move(node));
   }

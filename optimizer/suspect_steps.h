@@ -5,7 +5,6 @@
 #define HALFTONE_OPTIMIZER_SUSPECT_STEPS_H_
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "optimizer/variant_child.h"
@@ -15,11 +14,9 @@ namespace halftone {
 // A share of the time up to this is not reported.
 inline constexpr double kSuspectShare = 0.02;
 
-// Neither a kernel of Halftone's nor one that oneDNN generates: the reference functions of either.
-bool IsReference(std::string_view kernel);
-
-// Why a measurement of these steps is not reliable, one sentence each. `isa`: the instruction set that oneDNN uses.
-std::vector<std::string> SuspectSteps(const std::vector<StepReport>& steps, std::string_view isa);
+// Why a measurement of these steps is not reliable, one sentence each. `vector_bits`: of the instruction set that oneDNN
+// uses; 0: not known.
+std::vector<std::string> SuspectSteps(const std::vector<StepReport>& steps, int vector_bits);
 
 }  // namespace halftone
 

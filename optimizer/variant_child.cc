@@ -44,6 +44,7 @@ std::string TypeText(DataType type) { return type == DataType::kUnknown ? "" : s
 StepReport ToReport(const StepInfo& step) {
   return {step.label,
           step.op,
+          step.kind,
           step.kernel,
           TypeText(step.src_type),
           TypeText(step.weights_type),

@@ -17,6 +17,7 @@
 #include "optimizer/run_spec.h"
 #include "optimizer/work_counts.h"
 #include "passes/quantize/saturation.h"
+#include "runtime/engine.h"
 #include "runtime/measure/benchmark.h"
 
 namespace halftone {
@@ -32,7 +33,8 @@ struct EvaluateSpec {
 struct StepReport {
   std::string name;
   std::string op;
-  std::string kernel;
+  StepKind kind = StepKind::kKernel;
+  Implementation kernel;
   std::string src_type, weights_type, dst_type;
   double median_us = 0;
 };

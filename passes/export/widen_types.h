@@ -25,8 +25,9 @@ namespace halftone {
 // graph keep their types and names. The log has a reason for each node, the notes one sentence for all.
 class WidenTypes final : public Pass {
  public:
+  static constexpr std::string_view kName = "widen-types";
   explicit WidenTypes(FileTypes types) : types_(std::move(types)) {}
-  std::string_view name() const override { return "widen-types"; }
+  std::string_view name() const override { return kName; }
   bool enters_nested() const override { return false; }
   absl::Status Run(GraphEditor& edit, PassContext& context) const override;
   float tolerance() const override { return 0.1f; }  // it takes roundings away

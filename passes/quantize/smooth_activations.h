@@ -7,9 +7,8 @@
 //
 // G. Xiao et al., "SmoothQuant: Accurate and Efficient Post-Training Quantization for Large Language Models" (2022),
 // with alpha = 0.5. 1 / s goes into what makes x: scale and offset of a layer_norm, skip_layer_norm or rms_norm, or the
-// constant of a mul along the last dimension. Legal where all readers of x are matmuls and gemms with constant weights;
-// and the largest channel of x is kOutlier times the median one. Not bit-exact: numbers
-// are rounded at other places.
+// constant of a mul along the last dimension. Legal where all readers of x are matmuls and gemms with constant weights,
+// and the largest channel of x is kOutlier times the median one. Not bit-exact: numbers are rounded at other places.
 #ifndef HALFTONE_PASSES_QUANTIZE_SMOOTH_ACTIVATIONS_H_
 #define HALFTONE_PASSES_QUANTIZE_SMOOTH_ACTIVATIONS_H_
 

@@ -115,6 +115,7 @@ EnvironmentInfo DescribeCpu() {
     break;
   }
   info.isa = CurrentIsa().name;
+  info.vector_bits = CurrentIsa().vector_bits;
   info.native_int8 = CurrentIsa().native_int8;
   info.native_bf16 = CurrentIsa().native_bf16;
   info.tiles = CurrentIsa().tiles;

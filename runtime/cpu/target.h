@@ -17,6 +17,7 @@ std::unique_ptr<Target> MakeCpuTarget();
 struct EnvironmentInfo {
   std::string cpu_model;       // /proc/cpuinfo's "model name"
   std::string isa;             // the instruction set that oneDNN uses: "avx512_core_bf16"
+  int vector_bits = 0;         // of that set; 0: not known
   bool native_int8 = false;    // CurrentIsa().native_int8 (onednn/isa.h)
   bool native_bf16 = false;    // that set multiplies bf16; else bf16 is emulated
   bool tiles = false;          // CurrentIsa().tiles; such a set rounds f32 on the way into them

@@ -18,7 +18,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::string_view kConversionOp = "reorder";  // StepInfo::op of what the plan itself puts in
 constexpr std::string_view kReorderPrimitive = "reorder";
 
 double Microseconds(Clock::time_point start, Clock::time_point end) {
@@ -70,7 +69,7 @@ class Profiler {
     for (const BoundStep& bound : steps) {
       HALFTONE_RETURN_IF_ERROR(bound.step->Run());
       StepProfile step{.info = *bound.info};
-      step.conversion = step.info.op == kConversionOp;
+      step.conversion = step.info.kind == StepKind::kConversion;
       for (const auto* blocks : {&bound.inputs, &bound.outputs}) {
         for (const BoundStep::Memory& block : *blocks)
           step.bytes += block.address == nullptr ? 0 : static_cast<double>(block.bytes);
@@ -188,7 +187,7 @@ class Profiler {
     HALFTONE_ASSIGN_OR_RETURN(const std::vector<StepInfo> infos, plan_.Profile(inputs_, profile_.runs));
     for (const StepInfo& info : infos) {
       if (!info.median_us.has_value()) continue;
-      profile_.steps.push_back({.info = info, .conversion = info.op == kConversionOp});
+      profile_.steps.push_back({.info = info, .conversion = info.kind == StepKind::kConversion});
     }
     HALFTONE_ASSIGN_OR_RETURN(const std::unique_ptr<VerboseCapture> capture, VerboseCapture::Start());
     HALFTONE_RETURN_IF_ERROR(plan_.Run(inputs_).status());

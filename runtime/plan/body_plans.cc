@@ -124,7 +124,7 @@ void MergeSteps(const std::vector<StepInfo>& more, std::vector<StepInfo>& steps)
     return;
   }
   using Key = std::tuple<int32_t, std::string, std::string, std::string>;
-  const auto key = [](const StepInfo& step) { return Key(step.node.index, step.label, step.op, step.kernel); };
+  const auto key = [](const StepInfo& step) { return Key(step.node.index, step.label, step.op, step.kernel.name); };
   std::map<Key, std::vector<size_t>>
       there;  // a node may have several reorders: the first of one meets that of the other
   for (size_t i = steps.size(); i-- > 0;) there[key(steps[i])].push_back(i);

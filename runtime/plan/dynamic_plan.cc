@@ -323,8 +323,8 @@ std::vector<StepInfo> DynamicPlan::steps() const {
       const NodeId id = stage.nodes[i];
       const Node& node = stage.graph.node(id);
       StepInfo info{.node = id, .label = stage.graph.Label(id), .op = Plan::OpText(stage.graph, id)};
-      info.kind = IsControlFlow(node.op) ? StepKind::kNested : StepKind::kReference;
-      info.kernel = IsControlFlow(node.op) ? "nested" : "reference";
+      if (IsControlFlow(node.op)) info.kind = StepKind::kNested;
+      info.kernel = IsControlFlow(node.op) ? Implementation("nested") : Implementation("reference", /*slow=*/true);
       const ValueId input = stage.graph.input(id, 0), output = stage.graph.output(id);
       if (input.valid()) info.src_type = stage.graph.type(input);
       if (output.valid()) info.dst_type = stage.graph.type(output);

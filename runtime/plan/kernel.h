@@ -82,21 +82,22 @@ struct InputNeed {
   Placement placement;
 };
 
-// What a kernel executes, as people read it.
+// What a kernel executes: the name is for people, decisions are made by the other facts.
 struct Implementation {
   Implementation() = default;
   Implementation(const char* name) : name(name) {}             // a SIMD loop: "copy"
   Implementation(std::string name) : name(std::move(name)) {}  // the same, with a part that is computed
-  Implementation(std::string name, bool slow) : name(std::move(name)), slow(slow) {}
+  Implementation(std::string name, bool slow, int vector_bits = 0)
+      : name(std::move(name)), slow(slow), vector_bits(vector_bits) {}
 
-  std::string name;   // "jit:avx512_core_bf16"
-  bool slow = false;  // a reference loop, of ours or of oneDNN
+  std::string name;     // "jit:avx512_core_bf16"
+  bool slow = false;    // a reference loop, of ours or of oneDNN
+  int vector_bits = 0;  // of the instruction set that it is compiled for; 0: not known, or that of the CPU
 };
 
 // What a step of a plan does.
 enum class StepKind {
   kKernel,
-  kReference,   // a kernel that is a reference loop: slow
   kConversion,  // of a value's type or layout, between two nodes
   kView,        // nothing: another description of the same memory
   kConstant,    // nothing: computed when the plan was made

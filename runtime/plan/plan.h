@@ -38,9 +38,9 @@ struct StepInfo {
   std::string label;
   std::string op;  // "conv+bias+relu", "reorder"
   StepKind kind = StepKind::kKernel;
-  // oneDNN's implementation ("brgconv:avx512_core_bf16"), the name of a SIMD loop ("copy"), or of a kind that does no
-  // such work: "reference", "view", "constant", "empty", "nested"
-  std::string kernel;
+  // Its name is that of oneDNN's implementation ("brgconv:avx512_core_bf16"), of a SIMD loop ("copy"), "reference", or
+  // the kind of a step that runs no kernel: "view", "constant", "empty", "nested"
+  Implementation kernel;
   // As the kernel reads and writes them, which may be others than the node's.
   DataType src_type = DataType::kUnknown;
   DataType weights_type = DataType::kUnknown;  // conv, matmul, gemm

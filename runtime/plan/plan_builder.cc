@@ -183,10 +183,10 @@ void PlanBuilder::PlanEmpty(NodeId node) {
 }
 
 PlanBuilder::Work PlanBuilder::WorkOf(const Prepared& prepared) {
-  StepKind kind = prepared.kernel.slow ? StepKind::kReference : StepKind::kKernel;
+  StepKind kind = StepKind::kKernel;
   if (prepared.step == nullptr) kind = StepKind::kView;
   if (prepared.step != nullptr && prepared.step->nested() != nullptr) kind = StepKind::kNested;
-  return {kind, prepared.kernel.name};
+  return {kind, prepared.kernel};
 }
 
 // Gives the step its memory and adds it.

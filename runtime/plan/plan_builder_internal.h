@@ -73,7 +73,7 @@ class PlanBuilder final {
   absl::Status Accept(NodeId node, Prepared prepared);
   struct Work {
     StepKind kind;
-    std::string kernel;
+    Implementation kernel;
   };
   static Work WorkOf(const Prepared& prepared);
   StepInfo Describe(NodeId node, Work work) const;

@@ -130,7 +130,7 @@ absl::StatusOr<int> PlanBuilder::Convert(ValueId value, const Variant& from, con
                 .label = asker,
                 .op = "reorder",
                 .kind = StepKind::kConversion,
-                .kernel = prepared->kernel.name};
+                .kernel = prepared->kernel};
   info.src_type = from.placement.type;
   info.dst_type = to.type;
   plan_.steps.push_back(PlannedStep{.info = std::move(info),

@@ -23,7 +23,7 @@ Graph Parse(std::string_view text) {
 
 std::vector<std::string> Kernels(const Plan& plan) {
   std::vector<std::string> result;
-  for (const StepInfo& step : plan.steps()) result.push_back(step.op + ": " + step.kernel);
+  for (const StepInfo& step : plan.steps()) result.push_back(step.op + ": " + step.kernel.name);
   return result;
 }
 
@@ -99,7 +99,7 @@ TEST(PlanTest, MatMulTransposeReshapeCopyNothing) {
   std::vector<std::string> moved;
   for (const StepInfo& step : (*plan)->steps()) {
     const bool computes = step.op == "matmul" || step.op == "add" || step.op == "tanh";
-    if (!computes && step.kind != StepKind::kView) moved.push_back(step.op + ": " + step.kernel);
+    if (!computes && step.kind != StepKind::kView) moved.push_back(step.op + ": " + step.kernel.name);
   }
   EXPECT_THAT(moved, ElementsAre());
   const std::vector<Tensor> inputs = reference::RandomInputs(graph, 1);

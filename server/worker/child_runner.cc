@@ -150,7 +150,10 @@ ChildReply Work(const ChildRequest& request) {
     StepReport* proto = evaluate->add_steps();
     proto->set_name(step.name);
     proto->set_op(step.op);
-    proto->set_kernel(step.kernel);
+    proto->set_kernel(step.kernel.name);
+    proto->set_slow(step.kernel.slow);
+    proto->set_vector_bits(step.kernel.vector_bits);
+    proto->set_kind(static_cast<int>(step.kind));
     proto->set_src_type(step.src_type);
     proto->set_weights_type(step.weights_type);
     proto->set_dst_type(step.dst_type);
@@ -175,8 +178,14 @@ ChildReply Work(const ChildRequest& request) {
 EvaluateResult FromProto(const ChildReply::Evaluate& proto) {
   EvaluateResult result;
   for (const StepReport& step : proto.steps()) {
-    result.steps.push_back({step.name(), step.op(), step.kernel(), step.src_type(), step.weights_type(),
-                            step.dst_type(), step.median_us()});
+    result.steps.push_back({step.name(),
+                            step.op(),
+                            static_cast<StepKind>(step.kind()),
+                            {step.kernel(), step.slow(), step.vector_bits()},
+                            step.src_type(),
+                            step.weights_type(),
+                            step.dst_type(),
+                            step.median_us()});
   }
   result.samples = proto.samples();
   result.output_hash = proto.output_hash();

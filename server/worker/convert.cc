@@ -68,7 +68,7 @@ void ToProto(const NodeResult& result, v1::NodeReport* proto) {
   proto->set_precision(worker::ToProto(result.precision));
   proto->set_reason(result.reason.text);
   proto->set_rule(result.reason.rule);
-  proto->set_kernel(result.step.kernel);
+  proto->set_kernel(result.step.kernel.name);
   proto->set_src_type(result.step.src_type);
   proto->set_weights_type(result.step.weights_type);
   proto->set_dst_type(result.step.dst_type);

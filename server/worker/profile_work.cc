@@ -42,7 +42,7 @@ void AddStep(const StepProfile& step, const PlanProfile& plan, int threads, v1::
   const double us = step.info.median_us.value_or(0);
   proto->set_name(step.info.label);
   proto->set_op(step.info.op);
-  proto->set_kernel(step.info.kernel);
+  proto->set_kernel(step.info.kernel.name);
   proto->set_src_type(TypeText(step.info.src_type));
   proto->set_weights_type(TypeText(step.info.weights_type));
   proto->set_dst_type(TypeText(step.info.dst_type));

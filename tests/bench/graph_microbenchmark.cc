@@ -58,7 +58,7 @@ absl::StatusOr<double> Turn(const Microbenchmark& benchmark, Candidate& candidat
   for (const StepInfo& step : std::span(steps).first(steps.rend() - last)) {
     if (step.label.starts_with("given") || !step.median_us.has_value()) continue;
     us += *step.median_us;
-    candidate.steps.push_back(Concat(step.op, " ", step.kernel));
+    candidate.steps.push_back(Concat(step.op, " ", step.kernel.name));
   }
   return us;
 }

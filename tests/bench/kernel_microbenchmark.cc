@@ -144,7 +144,7 @@ absl::StatusOr<double> Turn(Microbenchmark& benchmark, Candidate& candidate, int
 std::string KernelOf(const Microbenchmark& benchmark, const Plan& plan) {
   std::string kernel;
   for (const StepInfo& step : plan.steps()) {
-    if (step.node == benchmark.node && step.op != "reorder") kernel = step.kernel;
+    if (step.node == benchmark.node && step.kind != StepKind::kConversion) kernel = step.kernel.name;
   }
   return kernel;
 }

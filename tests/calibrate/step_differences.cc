@@ -155,7 +155,7 @@ class StepDifferences {
           StepRow& row = rows_[value.index];
           row.label = step.info->label;
           row.op = step.info->op;
-          row.kernel = step.info->kernel;
+          row.kernel = step.info->kernel.name;
         }
       }
       return absl::OkStatus();

@@ -18,11 +18,11 @@ namespace halftone::testing {
 namespace {
 
 bool IsSlow(const StepInfo& step) {
-  const bool concat = step.op == "concat" && step.kernel == "ref:any";  // reorders into place, no loop
-  return step.kind == StepKind::kReference && !concat;
+  const bool concat = step.op == "concat" && step.kernel.name == "ref:any";  // reorders into place, no loop
+  return step.kind == StepKind::kKernel && step.kernel.slow && !concat;
 }
 
-std::string Line(const StepInfo& step) { return Concat("  ", step.label, " ", step.op, " ", step.kernel, "\n"); }
+std::string Line(const StepInfo& step) { return Concat("  ", step.label, " ", step.op, " ", step.kernel.name, "\n"); }
 
 }  // namespace
 

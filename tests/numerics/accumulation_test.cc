@@ -228,7 +228,7 @@ void Check(const Row& row, int threads, bool reference_only) {
   const absl::StatusOr<std::vector<Tensor>> outputs = (*plan)->Run(inputs);
   ASSERT_TRUE(outputs.ok()) << outputs.status();
   std::string kernels;
-  for (const StepInfo& step : (*plan)->steps()) kernels += step.op + " " + step.kernel + "\n";
+  for (const StepInfo& step : (*plan)->steps()) kernels += step.op + " " + step.kernel.name + "\n";
   for (const Tensor& output : *outputs) {
     const std::vector<double> numbers = output.ToDoubles();
     ASSERT_FALSE(numbers.empty());

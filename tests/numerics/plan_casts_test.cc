@@ -63,7 +63,8 @@ absl::StatusOr<RunResult> RunText(std::string_view text, const Backend* backend,
   absl::StatusOr<std::vector<Tensor>> y = (*plan)->Run(std::vector<Tensor>{x});
   if (!y.ok()) return y.status();
   RunResult result{.tensor = y->front()};
-  for (const StepInfo& step : (*plan)->steps()) result.steps = Concat(result.steps, step.op, " ", step.kernel, "\n");
+  for (const StepInfo& step : (*plan)->steps())
+    result.steps = Concat(result.steps, step.op, " ", step.kernel.name, "\n");
   return result;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// com.microsoft's Attention: one product for queries, keys and values of all heads, scores, softmax (a SIMD loop,
+// com.microsoft's Attention: one matmul for queries, keys and values of all heads, scores, softmax (a SIMD loop,
 // with scale and masks in it), values. Heads are strides; only with past or present are keys and values copied.
 #include "ir/attention.h"
 
@@ -55,7 +55,7 @@ Layout LayoutOf(const Problem& p, bool present_in_scratch) {
   return layout;
 }
 
-// Products, then the softmax, then a product.
+// Matmuls, then the softmax, then a matmul.
 class AttentionStep final : public Step {
  public:
   AttentionStep(const Problem& problem, const Layout& layout, int mask, int addend)
@@ -140,183 +140,244 @@ class AttentionStep final : public Step {
   float* mask_ = nullptr;
 };
 
+absl::StatusOr<Problem> Describe(const NodeContext& context, DataType type) {
+  const Attributes& attributes = context.node().attributes;
+  std::vector<Shape> shapes;
+  for (int i = 0; i < context.num_inputs(); ++i) {
+    shapes.push_back(context.HasInput(i) ? Shape::Of(context.InputDims(i)) : Shape());
+  }
+  HALFTONE_ASSIGN_OR_RETURN(const AttentionSizes sizes, SizesOfAttention(attributes, shapes));
+  Problem p{.batch = sizes.batch.value,
+            .steps = sizes.steps.value,
+            .past = sizes.past.value,
+            .total = sizes.total.value,
+            .heads = sizes.heads,
+            .input = context.InputDims(kAttentionX)[2],
+            .hidden = sizes.hidden.value,
+            .value_hidden = sizes.value_hidden.value,
+            .type = type};
+  if (p.batch == 0 || p.steps == 0 || p.input == 0) return absl::UnimplementedError("nothing to compute");
+  p.scale = attributes.Float("scale", 0);
+  if (p.scale == 0) p.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(p.head())));
+  p.filter = attributes.Float("mask_filter_value", -10000.0f);
+  p.unidirectional = attributes.Bool("unidirectional", false);
+  if (context.HasInput(kAttentionMask)) {
+    if (context.InputType(kAttentionMask) != DataType::kInt32)
+      return absl::UnimplementedError("a mask that is not s32");
+    const Dims mask = context.InputDims(kAttentionMask);
+    p.mask_rank = static_cast<int>(mask.size());
+    p.mask_elements = mask[0];
+  }
+  if (context.HasInput(kAttentionAddend)) p.addend = context.InputDims(kAttentionAddend);
+  return p;
+}
+
+// Makes the step of one node: the matmul for queries, keys and values, the copies for past and present, the scores, the
+// values.
+class AttentionBuilder {
+ public:
+  AttentionBuilder(const NodeContext& context, const Problem& problem)
+      : context_(context),
+        p_(problem),
+        type_(*DnnlType(problem.type)),
+        wants_present_(context.node().outputs.size() > 1 && context.OutputUsed(1)),
+        copies_(wants_present_ || problem.past > 0),
+        layout_(LayoutOf(problem, copies_ && !wants_present_)),
+        scratch_(layout_.primitives) {}
+
+  absl::StatusOr<Prepared> Build() {
+    if (copies_ && p_.hidden != p_.value_hidden) return absl::UnimplementedError("present of two sizes");
+    const int x = Need(kAttentionX, p_.type), mask = Need(kAttentionMask, DataType::kInt32);
+    const int addend = Need(kAttentionAddend, DataType::kFloat32);
+    step_ = std::make_unique<AttentionStep>(p_, layout_, mask, addend);
+    HALFTONE_RETURN_IF_ERROR(AddProjection(x));
+    if (copies_) HALFTONE_RETURN_IF_ERROR(AddPresent());
+    HALFTONE_RETURN_IF_ERROR(AddScores());
+    HALFTONE_RETURN_IF_ERROR(AddValues());
+    prepared_.scratch_bytes = scratch_;
+    prepared_.outputs.assign(context_.node().outputs.size(), Placement{p_.type});
+    prepared_.step = std::move(step_);
+    return std::move(prepared_);
+  }
+
+ private:
+  absl::Status AddProjection(int x);
+  absl::Status AttachWeights(const Dims& matrix, const Desc& desc);
+  absl::Status AttachBias(const Desc& desc);
+  absl::Status AddPresent();
+  absl::Status AddScores();
+  absl::Status AddValues();
+  absl::StatusOr<dnnl::matmul::primitive_desc> AddMatMul(PrimitiveStep& step, const Desc& src, const Desc& weights,
+                                                         const Desc& bias, const Desc& dst);
+
+  // The number of a need for this input; -1: it is absent.
+  int Need(int index, DataType wanted) {
+    if (!context_.HasInput(index)) return -1;
+    prepared_.inputs.push_back({index, Placement{wanted}});
+    return static_cast<int>(prepared_.inputs.size()) - 1;
+  }
+  size_t BytesOf(int64_t elements) const { return static_cast<size_t>(elements) * ElementSize(p_.type); }
+  // Queries or keys within qkv: [batch, heads, steps, head size].
+  Desc HeadsInQkv() const {
+    return Desc(Dims{p_.batch, p_.heads, p_.steps, p_.head()}, type_,
+                Dims{p_.steps * p_.columns(), p_.head(), p_.columns(), 1}, /*allow_empty=*/true);
+  }
+  // Keys, or values, of present: the first rows of each head.
+  Desc RowsOfPresent(int64_t rows) const {
+    return Desc(Dims{p_.batch, p_.heads, rows, p_.head()}, type_,
+                Dims{p_.heads * p_.total * p_.head(), p_.total * p_.head(), p_.head(), 1}, /*allow_empty=*/true);
+  }
+  int64_t HalfOfPresent() const { return p_.batch * p_.heads * p_.total * p_.head(); }  // keys, then values
+  void AttachPresent(PrimitiveStep& to, int argument, const Desc& desc, int64_t at) const {
+    if (wants_present_) {
+      to.AddOutput(argument, desc, 1, BytesOf(at));
+    } else {
+      to.AddScratch(argument, desc, layout_.present + BytesOf(at));
+    }
+  }
+  absl::Status AddCopy(const Desc& from, const Desc& to) {
+    return Guard([&] {
+      step_->before().AddCall(dnnl::reorder(dnnl::reorder::primitive_desc(CpuEngine(), from, CpuEngine(), to)));
+    });
+  }
+
+  const NodeContext& context_;
+  const Problem p_;
+  const dnnl::memory::data_type type_;
+  const bool wants_present_, copies_;
+  const Layout layout_;
+  size_t scratch_;
+  Prepared prepared_;
+  std::unique_ptr<AttentionStep> step_;
+};
+
+// One matmul of `step`; the arguments are attached by the caller.
+absl::StatusOr<dnnl::matmul::primitive_desc> AttentionBuilder::AddMatMul(PrimitiveStep& step, const Desc& src,
+                                                                         const Desc& weights, const Desc& bias,
+                                                                         const Desc& dst) {
+  const dnnl::matmul::primitive_desc primitive(CpuEngine(), src, weights, bias, dst, UserScratch(),
+                                               /*allow_empty=*/true);
+  if (!primitive) return absl::UnimplementedError("oneDNN has no such matmul");
+  if (prepared_.kernel.name.empty() || IsSlow(primitive)) prepared_.kernel = ImplementationOf(primitive);
+  HALFTONE_RETURN_IF_ERROR(Guard([&] { step.AddCall(dnnl::matmul(primitive)); }));
+  step.AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), scratch_);
+  scratch_ += (primitive.scratchpad_desc().get_size() + 63) / 64 * 64;
+  return primitive;
+}
+
+// Queries, keys and values of all heads.
+absl::Status AttentionBuilder::AddProjection(int x) {
+  PrimitiveStep& before = step_->before();
+  const Dims matrix{p_.input, p_.columns()}, vector{1, p_.columns()};
+  const Desc src = PlainDesc(Dims{p_.batch * p_.steps, p_.input}, p_.type);
+  const Desc dst = PlainDesc(Dims{p_.batch * p_.steps, p_.columns()}, p_.type);
+  const Desc bias = context_.HasInput(kAttentionBias) ? PlainDesc(vector, DataType::kFloat32) : Desc();
+  const bool packs = context_.Constant(kAttentionWeights) != nullptr;
+  const Desc weights = packs ? AnyDesc(matrix, p_.type) : PlainDesc(matrix, p_.type);
+  HALFTONE_ASSIGN_OR_RETURN(const auto primitive, AddMatMul(before, src, weights, bias, dst));
+  before.AddInput(DNNL_ARG_SRC, src, x);
+  before.AddScratch(DNNL_ARG_DST, dst, layout_.qkv);
+  HALFTONE_RETURN_IF_ERROR(AttachWeights(matrix, primitive.weights_desc()));
+  return context_.HasInput(kAttentionBias) ? AttachBias(bias) : absl::OkStatus();
+}
+
+absl::Status AttentionBuilder::AttachWeights(const Dims& matrix, const Desc& desc) {
+  const Tensor* weights = context_.Constant(kAttentionWeights);
+  if (weights == nullptr) {
+    step_->before().AddInput(DNNL_ARG_WEIGHTS, desc, Need(kAttentionWeights, p_.type));
+    return absl::OkStatus();
+  }
+  if (!DnnlType(weights->type()).has_value())
+    return absl::UnimplementedError("weights of a type that oneDNN does not have");
+  HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed, Pack(*weights, PlainDesc(matrix, weights->type()), desc));
+  step_->before().AddPrepacked(DNNL_ARG_WEIGHTS, std::move(packed));
+  return absl::OkStatus();
+}
+
+absl::Status AttentionBuilder::AttachBias(const Desc& desc) {
+  const Tensor* bias = context_.Constant(kAttentionBias);
+  if (bias == nullptr) {
+    step_->before().AddInput(DNNL_ARG_BIAS, desc, Need(kAttentionBias, DataType::kFloat32));
+    return absl::OkStatus();
+  }
+  HALFTONE_ASSIGN_OR_RETURN(const Tensor wide, bias->ConvertTo(DataType::kFloat32));
+  HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed, Pack(wide, desc, desc));
+  step_->before().AddPrepacked(DNNL_ARG_BIAS, std::move(packed));
+  return absl::OkStatus();
+}
+
+// Keys and values of the past, then those of now.
+absl::Status AttentionBuilder::AddPresent() {
+  PrimitiveStep& before = step_->before();
+  const int past = p_.past > 0 ? Need(kAttentionPast, p_.type) : -1;
+  const Desc now = HeadsInQkv();
+  for (int part = 0; part < 2; ++part) {
+    HALFTONE_RETURN_IF_ERROR(AddCopy(now, RowsOfPresent(p_.steps)));
+    before.AddScratch(DNNL_ARG_FROM, now, layout_.qkv + BytesOf(p_.hidden * (part + 1)));
+    AttachPresent(before, DNNL_ARG_TO, RowsOfPresent(p_.steps), part * HalfOfPresent() + p_.past * p_.head());
+    if (p_.past == 0) continue;
+    const Desc earlier = PlainDesc(Dims{p_.batch, p_.heads, p_.past, p_.head()}, p_.type);
+    HALFTONE_RETURN_IF_ERROR(AddCopy(earlier, RowsOfPresent(p_.past)));
+    before.AddInput(DNNL_ARG_FROM, earlier, past, static_cast<size_t>(part) * earlier.get_size());
+    AttachPresent(before, DNNL_ARG_TO, RowsOfPresent(p_.past), part * HalfOfPresent());
+  }
+  return absl::OkStatus();
+}
+
+// Queries by keys.
+absl::Status AttentionBuilder::AddScores() {
+  PrimitiveStep& before = step_->before();
+  const Desc queries = HeadsInQkv();
+  const Dims key_dims{p_.batch, p_.heads, p_.head(), p_.total};
+  const Dims key_strides = copies_ ? Dims{p_.heads * p_.total * p_.head(), p_.total * p_.head(), 1, p_.head()}
+                                   : Dims{p_.steps * p_.columns(), p_.head(), 1, p_.columns()};
+  const Desc keys(key_dims, type_, key_strides, /*allow_empty=*/true);
+  const Desc scores = PlainDesc(Dims{p_.batch, p_.heads, p_.steps, p_.total}, DataType::kFloat32);
+  HALFTONE_RETURN_IF_ERROR(AddMatMul(before, queries, keys, Desc(), scores).status());
+  before.AddScratch(DNNL_ARG_SRC, queries, layout_.qkv);
+  if (copies_) {
+    AttachPresent(before, DNNL_ARG_WEIGHTS, keys, 0);
+  } else {
+    before.AddScratch(DNNL_ARG_WEIGHTS, keys, layout_.qkv + BytesOf(p_.hidden));
+  }
+  before.AddScratch(DNNL_ARG_DST, scores, layout_.scores);
+  return absl::OkStatus();
+}
+
+// The scores' softmax by values.
+absl::Status AttentionBuilder::AddValues() {
+  PrimitiveStep& after = step_->after();
+  const Desc weights = PlainDesc(Dims{p_.batch, p_.heads, p_.steps, p_.total}, p_.type);
+  const Dims dims{p_.batch, p_.heads, p_.total, p_.value_head()};
+  const Dims strides = copies_ ? PlainStrides(dims) : Dims{p_.steps * p_.columns(), p_.value_head(), p_.columns(), 1};
+  const Desc values(dims, type_, strides, /*allow_empty=*/true);
+  const Desc y(Dims{p_.batch, p_.heads, p_.steps, p_.value_head()}, type_,
+               Dims{p_.steps * p_.value_hidden, p_.value_head(), p_.value_hidden, 1}, /*allow_empty=*/true);
+  HALFTONE_RETURN_IF_ERROR(AddMatMul(after, weights, values, Desc(), y).status());
+  after.AddScratch(DNNL_ARG_SRC, weights, p_.type == DataType::kBFloat16 ? layout_.scores16 : layout_.scores);
+  if (copies_) {
+    AttachPresent(after, DNNL_ARG_WEIGHTS, values, HalfOfPresent());
+  } else {
+    after.AddScratch(DNNL_ARG_WEIGHTS, values, layout_.qkv + BytesOf(2 * p_.hidden));
+  }
+  after.AddOutput(DNNL_ARG_DST, y);
+  return absl::OkStatus();
+}
+
 class AttentionKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {
     if (context.InputType(0) == DataType::kBFloat16) {
-      absl::StatusOr<Prepared> prepared = Build(context, DataType::kBFloat16);
+      absl::StatusOr<Prepared> prepared = PrepareIn(context, DataType::kBFloat16);
       if (prepared.ok() && !prepared->kernel.slow) return prepared;
     }
-    return Build(context, DataType::kFloat32);
+    return PrepareIn(context, DataType::kFloat32);
   }
 
  private:
-  static absl::StatusOr<Problem> Describe(const NodeContext& context, DataType type) {
-    const Attributes& attributes = context.node().attributes;
-    std::vector<Shape> shapes;
-    for (int i = 0; i < context.num_inputs(); ++i) {
-      shapes.push_back(context.HasInput(i) ? Shape::Of(context.InputDims(i)) : Shape());
-    }
-    HALFTONE_ASSIGN_OR_RETURN(const AttentionSizes sizes, SizesOfAttention(attributes, shapes));
-    Problem p{.batch = sizes.batch.value,
-              .steps = sizes.steps.value,
-              .past = sizes.past.value,
-              .total = sizes.total.value,
-              .heads = sizes.heads,
-              .input = context.InputDims(kAttentionX)[2],
-              .hidden = sizes.hidden.value,
-              .value_hidden = sizes.value_hidden.value,
-              .type = type};
-    if (p.batch == 0 || p.steps == 0 || p.input == 0) return absl::UnimplementedError("nothing to compute");
-    p.scale = attributes.Float("scale", 0);
-    if (p.scale == 0) p.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(p.head())));
-    p.filter = attributes.Float("mask_filter_value", -10000.0f);
-    p.unidirectional = attributes.Bool("unidirectional", false);
-    if (context.HasInput(kAttentionMask)) {
-      if (context.InputType(kAttentionMask) != DataType::kInt32)
-        return absl::UnimplementedError("a mask that is not s32");
-      const Dims mask = context.InputDims(kAttentionMask);
-      p.mask_rank = static_cast<int>(mask.size());
-      p.mask_elements = mask[0];
-    }
-    if (context.HasInput(kAttentionAddend)) p.addend = context.InputDims(kAttentionAddend);
-    return p;
-  }
-
-  // One matmul of `step`; the arguments are attached by the caller.
-  static absl::StatusOr<dnnl::matmul::primitive_desc> AddMatMul(PrimitiveStep& step, const Desc& src,
-                                                                const Desc& weights, const Desc& bias, const Desc& dst,
-                                                                size_t& scratch, Implementation& slowest) {
-    const dnnl::matmul::primitive_desc primitive(CpuEngine(), src, weights, bias, dst, UserScratch(),
-                                                 /*allow_empty=*/true);
-    if (!primitive) return absl::UnimplementedError("oneDNN has no such matmul");
-    if (slowest.name.empty() || IsSlow(primitive)) slowest = ImplementationOf(primitive);
-    HALFTONE_RETURN_IF_ERROR(Guard([&] { step.AddCall(dnnl::matmul(primitive)); }));
-    step.AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), scratch);
-    scratch += (primitive.scratchpad_desc().get_size() + 63) / 64 * 64;
-    return primitive;
-  }
-
-  static absl::StatusOr<Prepared> Build(const NodeContext& context, DataType type) {
-    HALFTONE_ASSIGN_OR_RETURN(const Problem p, Describe(context, type));
-    const bool wants_present = context.node().outputs.size() > 1 && context.OutputUsed(1);
-    const bool copies = wants_present || p.past > 0;
-    if (copies && p.hidden != p.value_hidden) return absl::UnimplementedError("present of two sizes");
-    const Layout layout = LayoutOf(p, copies && !wants_present);
-    size_t scratch = layout.primitives;
-    const int64_t element = static_cast<int64_t>(ElementSize(type));
-
-    Prepared prepared;
-    const auto need = [&](int index, DataType wanted) {
-      if (!context.HasInput(index)) return -1;
-      prepared.inputs.push_back({index, Placement{wanted}});
-      return static_cast<int>(prepared.inputs.size()) - 1;
-    };
-    const int x = need(kAttentionX, type), mask = need(kAttentionMask, DataType::kInt32);
-    const int addend = need(kAttentionAddend, DataType::kFloat32);
-    auto step = std::make_unique<AttentionStep>(p, layout, mask, addend);
-    PrimitiveStep& before = step->before();
-
-    {  // queries, keys and values
-      const Tensor *weights = context.Constant(kAttentionWeights),
-                   *bias = context.HasInput(kAttentionBias) ? context.Constant(kAttentionBias) : nullptr;
-      const Dims matrix{p.input, p.columns()}, vector{1, p.columns()};
-      const Desc src = PlainDesc(Dims{p.batch * p.steps, p.input}, type);
-      const Desc dst = PlainDesc(Dims{p.batch * p.steps, p.columns()}, type);
-      const Desc bias_desc = context.HasInput(kAttentionBias) ? PlainDesc(vector, DataType::kFloat32) : Desc();
-      HALFTONE_ASSIGN_OR_RETURN(
-          const auto primitive,
-          AddMatMul(before, src, weights != nullptr ? AnyDesc(matrix, type) : PlainDesc(matrix, type), bias_desc, dst,
-                    scratch, prepared.kernel));
-      before.AddInput(DNNL_ARG_SRC, src, x);
-      before.AddScratch(DNNL_ARG_DST, dst, layout.qkv);
-      if (weights != nullptr && DnnlType(weights->type()).has_value()) {
-        HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed,
-                                  Pack(*weights, PlainDesc(matrix, weights->type()), primitive.weights_desc()));
-        before.AddPrepacked(DNNL_ARG_WEIGHTS, std::move(packed));
-      } else if (weights != nullptr) {
-        return absl::UnimplementedError("weights of a type that oneDNN does not have");
-      } else {
-        before.AddInput(DNNL_ARG_WEIGHTS, primitive.weights_desc(), need(kAttentionWeights, type));
-      }
-      if (bias != nullptr) {
-        HALFTONE_ASSIGN_OR_RETURN(const Tensor wide, bias->ConvertTo(DataType::kFloat32));
-        HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed, Pack(wide, bias_desc, bias_desc));
-        before.AddPrepacked(DNNL_ARG_BIAS, std::move(packed));
-      } else if (context.HasInput(kAttentionBias)) {
-        before.AddInput(DNNL_ARG_BIAS, bias_desc, need(kAttentionBias, DataType::kFloat32));
-      }
-    }
-    // Within qkv: [batch, heads, steps, head size].
-    const auto heads_in_qkv = [&](int64_t head) {
-      return Desc(Dims{p.batch, p.heads, p.steps, head}, *DnnlType(type),
-                  Dims{p.steps * p.columns(), head, p.columns(), 1}, /*allow_empty=*/true);
-    };
-    const int past = p.past > 0 ? need(kAttentionPast, type) : -1;
-    const auto attach_present = [&](PrimitiveStep& to, int argument, const Desc& desc, int64_t at) {
-      if (wants_present) {
-        to.AddOutput(argument, desc, 1, static_cast<size_t>(at * element));
-      } else {
-        to.AddScratch(argument, desc, layout.present + static_cast<size_t>(at * element));
-      }
-    };
-    const int64_t half = p.batch * p.heads * p.total * p.head();  // keys, then values
-    for (int part = 0; copies && part < 2; ++part) {
-      const auto rows_of_present = [&](int64_t rows) {
-        return Desc(Dims{p.batch, p.heads, rows, p.head()}, *DnnlType(type),
-                    Dims{p.heads * p.total * p.head(), p.total * p.head(), p.head(), 1}, /*allow_empty=*/true);
-      };
-      const auto copy = [&](const Desc& from, const Desc& to) {
-        return Guard(
-            [&] { before.AddCall(dnnl::reorder(dnnl::reorder::primitive_desc(CpuEngine(), from, CpuEngine(), to))); });
-      };
-      const Desc now = heads_in_qkv(p.head());
-      HALFTONE_RETURN_IF_ERROR(copy(now, rows_of_present(p.steps)));
-      before.AddScratch(DNNL_ARG_FROM, now, layout.qkv + static_cast<size_t>(p.hidden * (part + 1) * element));
-      attach_present(before, DNNL_ARG_TO, rows_of_present(p.steps), part * half + p.past * p.head());
-      if (p.past == 0) continue;
-      const Desc earlier = PlainDesc(Dims{p.batch, p.heads, p.past, p.head()}, type);
-      HALFTONE_RETURN_IF_ERROR(copy(earlier, rows_of_present(p.past)));
-      before.AddInput(DNNL_ARG_FROM, earlier, past, static_cast<size_t>(part) * earlier.get_size());
-      attach_present(before, DNNL_ARG_TO, rows_of_present(p.past), part * half);
-    }
-    {  // scores
-      const Desc queries = heads_in_qkv(p.head());
-      const Dims key_dims{p.batch, p.heads, p.head(), p.total};
-      const Dims key_strides = copies ? Dims{p.heads * p.total * p.head(), p.total * p.head(), 1, p.head()}
-                                      : Dims{p.steps * p.columns(), p.head(), 1, p.columns()};
-      const Desc keys(key_dims, *DnnlType(type), key_strides, /*allow_empty=*/true);
-      const Desc scores = PlainDesc(Dims{p.batch, p.heads, p.steps, p.total}, DataType::kFloat32);
-      HALFTONE_RETURN_IF_ERROR(AddMatMul(before, queries, keys, Desc(), scores, scratch, prepared.kernel).status());
-      before.AddScratch(DNNL_ARG_SRC, queries, layout.qkv);
-      if (copies) {
-        attach_present(before, DNNL_ARG_WEIGHTS, keys, 0);
-      } else {
-        before.AddScratch(DNNL_ARG_WEIGHTS, keys, layout.qkv + static_cast<size_t>(p.hidden * element));
-      }
-      before.AddScratch(DNNL_ARG_DST, scores, layout.scores);
-    }
-    {  // values
-      PrimitiveStep& after = step->after();
-      const Desc weights = PlainDesc(Dims{p.batch, p.heads, p.steps, p.total}, type);
-      const Dims dims{p.batch, p.heads, p.total, p.value_head()};
-      const Dims strides = copies ? PlainStrides(dims) : Dims{p.steps * p.columns(), p.value_head(), p.columns(), 1};
-      const Desc values(dims, *DnnlType(type), strides, /*allow_empty=*/true);
-      const Desc y(Dims{p.batch, p.heads, p.steps, p.value_head()}, *DnnlType(type),
-                   Dims{p.steps * p.value_hidden, p.value_head(), p.value_hidden, 1}, /*allow_empty=*/true);
-      HALFTONE_RETURN_IF_ERROR(AddMatMul(after, weights, values, Desc(), y, scratch, prepared.kernel).status());
-      after.AddScratch(DNNL_ARG_SRC, weights, type == DataType::kBFloat16 ? layout.scores16 : layout.scores);
-      if (copies) {
-        attach_present(after, DNNL_ARG_WEIGHTS, values, half);
-      } else {
-        after.AddScratch(DNNL_ARG_WEIGHTS, values, layout.qkv + static_cast<size_t>(2 * p.hidden * element));
-      }
-      after.AddOutput(DNNL_ARG_DST, y);
-    }
-    prepared.scratch_bytes = scratch;
-    prepared.outputs.assign(context.node().outputs.size(), Placement{type});
-    prepared.step = std::move(step);
-    return prepared;
+  static absl::StatusOr<Prepared> PrepareIn(const NodeContext& context, DataType type) {
+    HALFTONE_ASSIGN_OR_RETURN(const Problem problem, Describe(context, type));
+    return AttentionBuilder(context, problem).Build();
   }
 };
 

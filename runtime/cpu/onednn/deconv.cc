@@ -87,11 +87,7 @@ Primitive Make(const Problem& p, const OperandTypes& types, const Desc& src, con
                    p.dilations, p.pads_begin, p.pads_end, attributes, /*allow_empty=*/true);
 }
 
-// Also where a convolution does the work: "conv:any+ref:any".
-bool IsSlowDeconvolution(const Primitive& primitive) {
-  const std::string name = ImplementationName(primitive);
-  return IsSlow(primitive) || name.find("+ref") != std::string::npos;
-}
+bool IsSlowDeconvolution(const Primitive& primitive) { return HasSlowPart(ImplementationOf(primitive)); }
 
 // oneDNN's convolution backward adds the bias number by number where channels lie last (3x3 with stride 2, 128 channels
 // at 28x28: 2.7 instead of 1.4 ms, in bf16 3.8 instead of 0.3 ms).
@@ -102,7 +98,7 @@ bool HasDenseRows(const Desc& dst) {
   return dst.get_inner_nblks() == 0 && dst.get_strides()[1] == 1 && static_cast<int64_t>(dst.get_size()) <= count;
 }
 bool AddsBiasSlowly(const Primitive& primitive) {
-  return ImplementationName(primitive).starts_with("conv:any") && HasDenseRows(primitive.dst_desc());
+  return RunsConvolution(ImplementationOf(primitive)) && HasDenseRows(primitive.dst_desc());
 }
 
 size_t AlignedBytes(size_t bytes) { return (bytes + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment; }
@@ -157,6 +153,114 @@ Primitive Choose(const Problem& p, const OperandTypes& types, const Desc& there)
   return other && ImplementationName(other) == ImplementationName(any) ? other : any;
 }
 
+// Makes the step of one node with the chosen primitive.
+class DeconvBuilder {
+ public:
+  DeconvBuilder(const NodeContext& context, const Problem& problem, const OperandTypes& types,
+                const Primitive& primitive)
+      : context_(context),
+        p_(problem),
+        types_(types),
+        primitive_(primitive),
+        given_(problem.weights, *DnnlType(context.InputType(kWeights)), problem.places),
+        weights_(context.Constant(kWeights)),
+        bias_after_(types.bias != DataType::kUnknown && IsEmpty(primitive.bias_desc())) {}
+
+  absl::StatusOr<Prepared> Build() {
+    Describe();
+    if (weights_ == nullptr) HALFTONE_RETURN_IF_ERROR(AddPacking());
+    HALFTONE_RETURN_IF_ERROR(AddDeconvolution());
+    if (types_.bias == DataType::kUnknown) {
+      prepared_.step = std::move(step_);
+    } else {
+      HALFTONE_RETURN_IF_ERROR(AddBias());
+    }
+    return std::move(prepared_);
+  }
+
+ private:
+  void Describe() {
+    const std::vector<int> back = ValueOrder(static_cast<int>(p_.src.size()), p_.channels_last);
+    prepared_.kernel = ImplementationOf(primitive_);
+    prepared_.weights_type = types_.weights;
+    prepared_.inputs.push_back({0, PlacementOf(Reordered(primitive_.src_desc(), back), types_.src)});
+    const Desc dst = bias_after_ ? OfType(primitive_.dst_desc(), types_.dst) : primitive_.dst_desc();
+    prepared_.outputs.push_back(PlacementOf(Reordered(dst, back), types_.dst));
+    prepared_.scratch_bytes = primitive_.scratchpad_desc().get_size();
+  }
+
+  // Computed weights are packed in each run, before the convolution.
+  absl::Status AddPacking() {
+    packed_at_ = AlignedBytes(prepared_.scratch_bytes);
+    prepared_.scratch_bytes = packed_at_ + primitive_.weights_desc().get_size();
+    const dnnl::reorder::primitive_desc reorder(CpuEngine(), given_, CpuEngine(), primitive_.weights_desc(),
+                                                UserScratch(), /*allow_empty=*/true);
+    if (!reorder || reorder.scratchpad_desc().get_size() > 0)
+      return absl::UnimplementedError("oneDNN cannot pack these weights");
+    prepared_.inputs.push_back({kWeights, Placement{context_.InputType(kWeights)}});
+    HALFTONE_RETURN_IF_ERROR(Guard([&] { step_->AddCall(dnnl::reorder(reorder)); }));
+    step_->AddInput(DNNL_ARG_FROM, given_, 1);
+    step_->AddScratch(DNNL_ARG_TO, primitive_.weights_desc(), packed_at_);
+    return absl::OkStatus();
+  }
+
+  absl::Status AddDeconvolution() {
+    HALFTONE_RETURN_IF_ERROR(Guard([&] { step_->AddCall(dnnl::deconvolution_forward(primitive_)); }));
+    step_->AddInput(DNNL_ARG_SRC, primitive_.src_desc(), 0);
+    sums_at_ = AlignedBytes(prepared_.scratch_bytes);
+    if (bias_after_ && types_.dst != DataType::kFloat32) {
+      step_->AddScratch(DNNL_ARG_DST, primitive_.dst_desc(), sums_at_);
+      prepared_.scratch_bytes = sums_at_ + primitive_.dst_desc().get_size();
+    } else {
+      step_->AddOutput(DNNL_ARG_DST, primitive_.dst_desc());
+    }
+    step_->AddScratch(DNNL_ARG_SCRATCHPAD, primitive_.scratchpad_desc(), 0);
+    if (weights_ == nullptr) {
+      step_->AddScratch(DNNL_ARG_WEIGHTS, primitive_.weights_desc(), packed_at_);
+    } else {
+      HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed, Pack(*weights_, given_, primitive_.weights_desc()));
+      step_->AddPrepacked(DNNL_ARG_WEIGHTS, std::move(packed));
+    }
+    return absl::OkStatus();
+  }
+
+  // As an argument of the primitive, or by a loop after it.
+  absl::Status AddBias() {
+    if (context_.InputDims(kBias) != Dims{p_.dst[1]})
+      return absl::InvalidArgumentError("the bias is not one a channel");
+    const Tensor* bias = context_.Constant(kBias);
+    if (bias == nullptr) prepared_.inputs.push_back({kBias, Placement{types_.bias}});
+    const int input = static_cast<int>(prepared_.inputs.size()) - 1;
+    if (bias_after_) {
+      std::optional<std::vector<float>> numbers = RealNumbers(context_, kBias);
+      prepared_.step = std::make_unique<BiasedStep>(std::move(step_), std::move(numbers).value_or(std::vector<float>()),
+                                                    input, p_.dst, types_.dst, sums_at_);
+      prepared_.kernel.name += " + bias";
+      return absl::OkStatus();
+    }
+    const Desc desc = primitive_.bias_desc();
+    if (bias == nullptr) {
+      step_->AddInput(DNNL_ARG_BIAS, desc, input);
+    } else {
+      HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed, Pack(*bias, PlainDesc(desc.get_dims(), bias->type()), desc));
+      step_->AddPrepacked(DNNL_ARG_BIAS, std::move(packed));
+    }
+    prepared_.step = std::move(step_);
+    return absl::OkStatus();
+  }
+
+  const NodeContext& context_;
+  const Problem& p_;
+  const OperandTypes& types_;
+  const Primitive& primitive_;
+  const Desc given_;
+  const Tensor* const weights_;  // null: computed
+  const bool bias_after_;        // after the primitive, whose results are f32 then
+  size_t packed_at_ = 0, sums_at_ = 0;
+  Prepared prepared_;
+  std::unique_ptr<PrimitiveStep> step_ = std::make_unique<PrimitiveStep>();
+};
+
 class DeconvKernel final : public Kernel {
  public:
   bool WritesType(const Graph& graph, NodeId node, DataType operand, DataType result) const override;
@@ -179,85 +283,15 @@ class DeconvKernel final : public Kernel {
       const Desc seen = as_it_lies ? Reordered(DescOf(context.InputDims(0), there), order) : Desc();
       const Primitive primitive = Choose(p, types, seen);
       if (!primitive || IsSlowDeconvolution(primitive)) continue;
-      if (!has_bias || !AddsBiasSlowly(primitive)) return Build(context, p, types, primitive);
+      if (!has_bias || !AddsBiasSlowly(primitive)) return DeconvBuilder(context, p, types, primitive).Build();
       OperandTypes sums = types;
       sums.bias = DataType::kUnknown;
       sums.dst = DataType::kFloat32;
       const Primitive alone = Choose(p, sums, seen);
       const bool is_fast = alone && !IsSlowDeconvolution(alone) && HasDenseRows(alone.dst_desc());
-      return Build(context, p, types, is_fast ? alone : primitive);
+      return DeconvBuilder(context, p, types, is_fast ? alone : primitive).Build();
     }
     return absl::UnimplementedError("oneDNN has no fast transposed convolution here");
-  }
-
- private:
-  static absl::StatusOr<Prepared> Build(const NodeContext& context, const Problem& p, const OperandTypes& types,
-                                        const Primitive& primitive) {
-    const std::vector<int> back = ValueOrder(static_cast<int>(p.src.size()), p.channels_last);
-    Prepared prepared{.kernel = ImplementationOf(primitive)};
-    prepared.weights_type = types.weights;
-    prepared.inputs.push_back({0, PlacementOf(Reordered(primitive.src_desc(), back), types.src)});
-    const bool bias_after = types.bias != DataType::kUnknown && IsEmpty(primitive.bias_desc());
-    const Desc dst = bias_after ? OfType(primitive.dst_desc(), types.dst) : primitive.dst_desc();
-    prepared.outputs.push_back(PlacementOf(Reordered(dst, back), types.dst));
-    prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
-    auto step = std::make_unique<PrimitiveStep>();
-    const DataType weights_type = context.InputType(kWeights);
-    const Desc given(p.weights, *DnnlType(weights_type), p.places);
-    const Tensor* weights = context.Constant(kWeights);
-    size_t offset = 0;
-    if (weights == nullptr) {  // packed in each run, before the convolution
-      offset = AlignedBytes(prepared.scratch_bytes);
-      prepared.scratch_bytes = offset + primitive.weights_desc().get_size();
-      const dnnl::reorder::primitive_desc reorder(CpuEngine(), given, CpuEngine(), primitive.weights_desc(),
-                                                  UserScratch(), /*allow_empty=*/true);
-      if (!reorder || reorder.scratchpad_desc().get_size() > 0)
-        return absl::UnimplementedError("oneDNN cannot pack these weights");
-      prepared.inputs.push_back({kWeights, Placement{weights_type}});
-      HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::reorder(reorder)); }));
-      step->AddInput(DNNL_ARG_FROM, given, 1);
-      step->AddScratch(DNNL_ARG_TO, primitive.weights_desc(), offset);
-    }
-    HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::deconvolution_forward(primitive)); }));
-    step->AddInput(DNNL_ARG_SRC, primitive.src_desc(), 0);
-    const size_t sums = AlignedBytes(prepared.scratch_bytes);
-    if (bias_after && types.dst != DataType::kFloat32) {
-      step->AddScratch(DNNL_ARG_DST, primitive.dst_desc(), sums);
-      prepared.scratch_bytes = sums + primitive.dst_desc().get_size();
-    } else {
-      step->AddOutput(DNNL_ARG_DST, primitive.dst_desc());
-    }
-    step->AddScratch(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc(), 0);
-    if (weights == nullptr) {
-      step->AddScratch(DNNL_ARG_WEIGHTS, primitive.weights_desc(), offset);
-    } else {
-      HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed, Pack(*weights, given, primitive.weights_desc()));
-      step->AddPrepacked(DNNL_ARG_WEIGHTS, std::move(packed));
-    }
-    if (types.bias == DataType::kUnknown) {
-      prepared.step = std::move(step);
-      return prepared;
-    }
-    if (context.InputDims(kBias) != Dims{p.dst[1]}) return absl::InvalidArgumentError("the bias is not one a channel");
-    const Tensor* bias = context.Constant(kBias);
-    if (bias == nullptr) prepared.inputs.push_back({kBias, Placement{types.bias}});
-    const int bias_input = static_cast<int>(prepared.inputs.size()) - 1;
-    if (bias_after) {
-      std::optional<std::vector<float>> numbers = RealNumbers(context, kBias);
-      prepared.step = std::make_unique<BiasedStep>(std::move(step), std::move(numbers).value_or(std::vector<float>()),
-                                                   bias_input, p.dst, types.dst, sums);
-      prepared.kernel.name += " + bias";
-      return prepared;
-    }
-    const Desc desc = primitive.bias_desc();
-    if (bias == nullptr) {
-      step->AddInput(DNNL_ARG_BIAS, desc, bias_input);
-    } else {
-      HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory packed, Pack(*bias, PlainDesc(desc.get_dims(), bias->type()), desc));
-      step->AddPrepacked(DNNL_ARG_BIAS, std::move(packed));
-    }
-    prepared.step = std::move(step);
-    return prepared;
   }
 };
 
@@ -276,7 +310,7 @@ bool DeconvKernel::WritesType(const Graph&, NodeId, DataType operand, DataType r
   return primitive && !IsSlowDeconvolution(primitive);
 }
 
-// Of bytes, on images with channels last.
+// Of int8, on images with channels last.
 class Int8DeconvKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {

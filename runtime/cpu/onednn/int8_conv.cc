@@ -5,11 +5,16 @@
 //   all others                  dnnl::convolution_forward with bias, residual and activation in the same primitive
 //   on AVX2 without VNNI        weights that might saturate oneDNN's sums of 16 bits: im2col and the exact int8 matmul
 //                               (runtime/cpu/simd/int8_matmul_avx2.h)
+#include <array>
+#include <memory>
+#include <utility>
+
 #include "base/status.h"
 #include "base/strings.h"
 #include "runtime/cpu/onednn/int8_problem.h"
 #include "runtime/cpu/onednn/isa.h"
 #include "runtime/cpu/onednn/kernels.h"
+#include "runtime/cpu/simd/cpu.h"
 #include "runtime/cpu/simd/int8_depthwise.h"
 #include "runtime/cpu/simd/int8_matmul_avx2.h"
 #include "runtime/cpu/simd/loop_step.h"
@@ -78,54 +83,62 @@ Primitive MakePrimitive(const Int8Conv& conv, const Int8Attributes& attributes, 
                    problem.pads_begin, problem.pads_end, attributes.attributes, /*allow_empty=*/true);
 }
 
-class Int8ConvKernel final : public Kernel {
- public:
-  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override;
-};
-
-absl::StatusOr<Prepared> Int8ConvKernel::Prepare(const NodeContext& context) const {
-  HALFTONE_ASSIGN_OR_RETURN(Int8Conv conv, Describe(context));
-  const Element given = conv.int8.src;
-  conv.int8.src = ReadAs(given);
-  HALFTONE_RETURN_IF_ERROR(CannotSaturate(conv.int8.src, context.node(), conv.weights.tensor));
-  const ConvProblem& problem = conv.problem;
+// The types and the mask of scales that oneDNN computes with; images have channels last.
+void SetProblem(const Element& given, Int8Conv& conv) {
   Int8Problem& int8 = conv.int8;
-  const bool grouped = problem.weights.size() > problem.src.size();
+  int8.src = ReadAs(given);
+  const bool grouped = conv.problem.weights.size() > conv.problem.src.size();
   if (conv.weights.scales.size() > 1) int8.weights_mask = grouped ? 3 : 1;
   if (int8.dst.type == DataType::kFloat16) int8.dst.type = DataType::kFloat32;
   if (int8.residual.has_value() && int8.residual->type == DataType::kFloat16) int8.residual->type = DataType::kFloat32;
-  const Desc src = ChannelsLastDesc(problem.src, int8.src.type);
-  const Desc dst = ChannelsLastDesc(problem.dst, int8.dst.type);
+}
 
+// The ways of adding the residual, in order of preference: where it lies if nothing else reads it; else from there.
+std::array<ResidualMode, 3> ResidualModes(const NodeContext& context, const Int8Conv& conv) {
+  const Int8Problem& int8 = conv.int8;
+  const Placement there = context.InputPlacement(kResidual),
+                  wanted = ChannelsLast(conv.problem.dst, int8.residual->type, conv.problem.channels_last);
+  const bool alike = int8.residual->quantized ? int8.dst.quantized : int8.residual->type == int8.dst.type;
+  const bool ours = there.type == wanted.type && context.DiesHere(kResidual) &&
+                    SameLayout(DescOf(context.OutputDims(), there), DescOf(context.OutputDims(), wanted));
+  return {ours && alike ? ResidualMode::kSum : ResidualMode::kBinary, ResidualMode::kBinary,
+          alike ? ResidualMode::kSum : ResidualMode::kBinary};
+}
+
+struct Choice {
   Int8Attributes attributes;
   Primitive primitive;
+};
+
+// The first fast primitive; it sets the epilogue's residual. UNIMPLEMENTED: there is none.
+absl::StatusOr<Choice> Choose(const NodeContext& context, Int8Conv& conv) {
+  Int8Problem& int8 = conv.int8;
+  const Desc src = ChannelsLastDesc(conv.problem.src, int8.src.type);
+  const Desc dst = ChannelsLastDesc(conv.problem.dst, int8.dst.type);
+  Choice choice;
+  const auto make = [&] {
+    choice.attributes = AttributesOf(int8);
+    choice.primitive = MakePrimitive(conv, choice.attributes, src, dst);
+    return choice.primitive && !IsSlow(choice.primitive);
+  };
+  bool fast = false;
   if (int8.residual.has_value()) {
-    // Added where it lies if nothing else reads it; else from there.
-    const Placement there = context.InputPlacement(kResidual),
-                    wanted = ChannelsLast(problem.dst, int8.residual->type, problem.channels_last);
-    const bool alike = int8.residual->quantized ? int8.dst.quantized : int8.residual->type == int8.dst.type;
-    const bool ours = there.type == wanted.type && context.DiesHere(kResidual) &&
-                      SameLayout(DescOf(context.OutputDims(), there), DescOf(context.OutputDims(), wanted));
-    for (const ResidualMode mode : {ours && alike ? ResidualMode::kSum : ResidualMode::kBinary, ResidualMode::kBinary,
-                                    alike ? ResidualMode::kSum : ResidualMode::kBinary}) {
+    for (const ResidualMode mode : ResidualModes(context, conv)) {
       int8.epilogue.residual = mode;
-      int8.epilogue.residual_desc = ChannelsLastDesc(problem.dst, int8.residual->type);
-      attributes = AttributesOf(int8);
-      primitive = MakePrimitive(conv, attributes, src, dst);
-      if (primitive && !IsSlow(primitive)) break;
+      int8.epilogue.residual_desc = ChannelsLastDesc(conv.problem.dst, int8.residual->type);
+      fast = make();
+      if (fast) break;
     }
   } else {
-    attributes = AttributesOf(int8);
-    primitive = MakePrimitive(conv, attributes, src, dst);
+    fast = make();
   }
-  if (!primitive || IsSlow(primitive))
-    return absl::UnimplementedError("oneDNN has no fast int8 convolution of these shapes");
+  if (!fast) return absl::UnimplementedError("oneDNN has no fast int8 convolution of these shapes");
+  return choice;
+}
 
-  Prepared prepared{.kernel = ImplementationOf(primitive), .weights_type = DataType::kInt8};
-  prepared.scratch_bytes = primitive.scratchpad_desc().get_size();
-  prepared.outputs.push_back(ChannelsLast(problem.dst, int8.dst.type, problem.channels_last));
-  prepared.inputs.push_back({0, ChannelsLast(problem.src, given.type, problem.channels_last)});
-  if (context.only_asks()) return prepared;
+// The primitive with its weights, bias and scales; the residual is an argument of the caller.
+absl::StatusOr<std::unique_ptr<PrimitiveStep>> MakeStep(const Choice& choice, Int8Conv& conv) {
+  const Primitive& primitive = choice.primitive;
   auto step = std::make_unique<PrimitiveStep>();
   HALFTONE_RETURN_IF_ERROR(Guard([&] { step->AddCall(dnnl::convolution_forward(primitive)); }));
   step->AddInput(DNNL_ARG_SRC, primitive.src_desc(), 0);
@@ -135,17 +148,40 @@ absl::StatusOr<Prepared> Int8ConvKernel::Prepare(const NodeContext& context) con
                             Pack(conv.weights.tensor, conv.weights_given, primitive.weights_desc()));
   step->AddPrepacked(DNNL_ARG_WEIGHTS, std::move(packed));
   if (!conv.bias.empty()) {
-    for (float& number : conv.bias) number /= attributes.unit;
+    for (float& number : conv.bias) number /= choice.attributes.unit;
     HALFTONE_ASSIGN_OR_RETURN(PrepackedMemory bias, PrepackedFloats(std::move(conv.bias), primitive.bias_desc()));
     step->AddPrepacked(DNNL_ARG_BIAS, std::move(bias));
   }
-  HALFTONE_RETURN_IF_ERROR(AddScales(int8, attributes, conv.weights.scales, *step));
+  HALFTONE_RETURN_IF_ERROR(AddScales(conv.int8, choice.attributes, conv.weights.scales, *step));
+  return step;
+}
+
+class Int8ConvKernel final : public Kernel {
+ public:
+  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override;
+};
+
+absl::StatusOr<Prepared> Int8ConvKernel::Prepare(const NodeContext& context) const {
+  HALFTONE_ASSIGN_OR_RETURN(Int8Conv conv, Describe(context));
+  const Element given = conv.int8.src;
+  SetProblem(given, conv);
+  HALFTONE_RETURN_IF_ERROR(CannotSaturate(conv.int8.src, context.node(), conv.weights.tensor));
+  HALFTONE_ASSIGN_OR_RETURN(const Choice choice, Choose(context, conv));
+
+  const ConvProblem& problem = conv.problem;
+  const Int8Problem& int8 = conv.int8;
+  Prepared prepared{.kernel = ImplementationOf(choice.primitive), .weights_type = DataType::kInt8};
+  prepared.scratch_bytes = choice.primitive.scratchpad_desc().get_size();
+  prepared.outputs.push_back(ChannelsLast(problem.dst, int8.dst.type, problem.channels_last));
+  prepared.inputs.push_back({0, ChannelsLast(problem.src, given.type, problem.channels_last)});
+  if (context.only_asks()) return prepared;
+  HALFTONE_ASSIGN_OR_RETURN(std::unique_ptr<PrimitiveStep> step, MakeStep(choice, conv));
   if (int8.residual.has_value()) {
     prepared.inputs.push_back({kResidual, ChannelsLast(problem.dst, int8.residual->type, problem.channels_last)});
     if (int8.epilogue.residual == ResidualMode::kSum) {
       prepared.overwrites = 1;
     } else {
-      step->AddInput(attributes.residual_argument, int8.epilogue.residual_desc, 1);
+      step->AddInput(choice.attributes.residual_argument, int8.epilogue.residual_desc, 1);
     }
   }
   prepared.step = std::move(step);
@@ -192,10 +228,11 @@ class Int8DepthwiseKernel final : public Kernel {
     task.offsets.resize(channels, 0.0f);
     absl::StatusOr<std::unique_ptr<simd::DepthwiseLoop>> loop = simd::MakeDepthwise(task);
     if (!loop.ok()) return loop.status();
+    const simd::DepthwiseCpu cpu = (*loop)->cpu();
     Prepared prepared{.inputs = {{0, ChannelsLast(problem.src, src.type, problem.channels_last)}},
                       .outputs = {ChannelsLast(problem.dst, task.finish.type, problem.channels_last)},
                       .scratch_bytes = (*loop)->scratch_bytes(context.threads()),
-                      .kernel = Concat("depthwise loop ", (*loop)->cpu()),
+                      .kernel = {Concat("depthwise loop ", simd::NameOf(cpu)), /*slow=*/false, simd::VectorBits(cpu)},
                       .weights_type = DataType::kInt8};
     const std::shared_ptr<const simd::DepthwiseLoop> shared = *std::move(loop);
     prepared.step = std::make_unique<simd::LoopStep>([shared](const simd::Memory& memory) {
@@ -266,7 +303,7 @@ class Int8ConvAvx2Kernel final : public Kernel {
     const DataType addend_type = task.addend.type;
     Prepared prepared{.inputs = {{0, ChannelsLast(problem.src, src.type, problem.channels_last)}},
                       .outputs = {ChannelsLast(problem.dst, task.finish.type, problem.channels_last)},
-                      .kernel = "int8 matmul avx2",
+                      .kernel = {"int8 matmul avx2", /*slow=*/false, simd::kAvx2Bits},
                       .weights_type = DataType::kInt8};
     if (residual) prepared.inputs.push_back({kResidual, ChannelsLast(problem.dst, addend_type, problem.channels_last)});
     const Tensor weights = ColumnsOf(conv);

@@ -16,6 +16,7 @@
 #include "runtime/cpu/onednn/isa.h"
 #include "runtime/cpu/onednn/kernels.h"
 #include "runtime/cpu/onednn/matmul_operands.h"
+#include "runtime/cpu/simd/cpu.h"
 #include "runtime/cpu/simd/loop_step.h"
 
 namespace halftone::onednn {
@@ -56,16 +57,28 @@ int64_t PlaceOf(const Dims& dims, const Dims& strides, const Dims& leading, int6
   return place;
 }
 
-class Int8MatMulAvx2Kernel final : public Kernel {
- public:
-  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override;
-};
+// What is computed for the result's matrices: their operands begin at `task.matrices` and `task.b_places`.
+void AddMatrices(const MatMulOperands& operands, const Dims& residual_strides, simd::Int8MatMulTask& task) {
+  const Dims& shape = operands.problem.dst;
+  const Dims leading(shape.begin(), shape.end() - 2);
+  int64_t count = 1;
+  for (const int64_t dim : leading) count *= dim;
+  std::map<int64_t, int64_t> known;  // where right operands begin
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t b = PlaceOf(operands.weights.dims, operands.weights.strides, leading, i);
+    const auto [it, is_new] = known.emplace(b, static_cast<int64_t>(task.b_places.size()));
+    if (is_new) task.b_places.push_back(b);
+    task.matrices.push_back(
+        {.a = PlaceOf(operands.src.dims, operands.src.strides, leading, i),
+         .addend = task.has_addend ? PlaceOf(operands.residual_dims, residual_strides, leading, i) : 0,
+         .b = it->second});
+  }
+}
 
-absl::StatusOr<Prepared> Int8MatMulAvx2Kernel::Prepare(const NodeContext& context) const {
+absl::StatusOr<simd::Int8MatMulTask> TaskOf(const NodeContext& context, const RightOperand& right) {
   HALFTONE_ASSIGN_OR_RETURN(const Element left, InputElement(context, 0));
   HALFTONE_ASSIGN_OR_RETURN(const Element dst, OutputElement(context));
   HALFTONE_ASSIGN_OR_RETURN(const Epilogue epilogue, EpilogueOf(context.node().attributes));
-  HALFTONE_ASSIGN_OR_RETURN(const RightOperand right, RightOperandOf(context));
   const bool residual = HasResidual(context);
   const OperandStrides plain = {PlainStrides(context.InputDims(0)), PlainStrides(context.InputDims(kWeights))};
   HALFTONE_ASSIGN_OR_RETURN(const MatMulOperands operands, DescribeMatMul(context, plain, residual));
@@ -73,11 +86,9 @@ absl::StatusOr<Prepared> Int8MatMulAvx2Kernel::Prepare(const NodeContext& contex
 
   const Dims& shape = operands.problem.dst;
   const size_t rank = shape.size();
-  const Dims leading(shape.begin(), shape.end() - 2);
-  const int64_t columns = shape.back();
   simd::Int8MatMulTask task{.rows = shape[rank - 2],
                             .depth = operands.src.dims.back(),
-                            .columns = columns,
+                            .columns = shape.back(),
                             .b_places = {},
                             .finish = FinishOf(dst, epilogue)};
   task.a = {left.type, left.zero_point, operands.src.strides[rank - 2], operands.src.strides[rank - 1]};
@@ -97,23 +108,24 @@ absl::StatusOr<Prepared> Int8MatMulAvx2Kernel::Prepare(const NodeContext& contex
     task.addend = {type, element.scale, element.zero_point, dims[rank - 2] == 1 ? 0 : residual_strides[rank - 2],
                    dims[rank - 1] == 1 ? 0 : 1};
   }
-  int64_t count = 1;
-  for (const int64_t dim : leading) count *= dim;
-  std::map<int64_t, int64_t> known;  // where right operands begin
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t b = PlaceOf(operands.weights.dims, operands.weights.strides, leading, i);
-    const auto [it, is_new] = known.emplace(b, static_cast<int64_t>(task.b_places.size()));
-    if (is_new) task.b_places.push_back(b);
-    task.matrices.push_back({.a = PlaceOf(operands.src.dims, operands.src.strides, leading, i),
-                             .addend = residual ? PlaceOf(operands.residual_dims, residual_strides, leading, i) : 0,
-                             .b = it->second});
-  }
+  AddMatrices(operands, residual_strides, task);
+  return task;
+}
 
+class Int8MatMulAvx2Kernel final : public Kernel {
+ public:
+  absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override;
+};
+
+absl::StatusOr<Prepared> Int8MatMulAvx2Kernel::Prepare(const NodeContext& context) const {
+  HALFTONE_ASSIGN_OR_RETURN(const RightOperand right, RightOperandOf(context));
+  HALFTONE_ASSIGN_OR_RETURN(simd::Int8MatMulTask task, TaskOf(context, right));
+  const bool residual = task.has_addend;
   const bool constant = right.constant.has_value();
   const DataType addend_type = task.addend.type;
-  Prepared prepared{.inputs = {{0, Placement{left.type}}},
+  Prepared prepared{.inputs = {{0, Placement{task.a.type}}},
                     .outputs = {Placement{task.finish.type}},
-                    .kernel = "int8 matmul avx2",
+                    .kernel = {"int8 matmul avx2", /*slow=*/false, simd::kAvx2Bits},
                     .weights_type = right.operand.type};
   HALFTONE_ASSIGN_OR_RETURN(
       std::shared_ptr<const simd::Int8MatMul> matmul,

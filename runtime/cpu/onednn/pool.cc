@@ -214,8 +214,8 @@ class PoolKernel final : public Kernel {
   }
 };
 
-// Int8, channels last. The largest integer is that of the largest number
-// where both have one quantization; an average is one of numbers.
+// Int8, channels last. Where input and output have the same quantization, the maximum of the integers is the integer of
+// the maximum; an average is computed on the dequantized numbers.
 class Int8PoolKernel final : public Kernel {
  public:
   absl::StatusOr<Prepared> Prepare(const NodeContext& context) const override {

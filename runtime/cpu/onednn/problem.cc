@@ -221,7 +221,7 @@ dnnl::matmul::primitive_desc WithPackedWeights(dnnl::matmul::primitive_desc desc
   if (dst[dst.size() - 2] < kLeastRows || dst.back() < kLeastColumns) return desc;
   dnnl::matmul::primitive_desc first = Frozen(desc);
   while (desc.next_impl()) {
-    if (ImplementationName(desc).starts_with("brg_matmul:")) return desc;
+    if (IsBrgemmMatMul(ImplementationOf(desc))) return desc;
   }
   return first;
 }

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "runtime/cpu/onednn/isa.h"
 
 namespace halftone::onednn {
 namespace {
@@ -217,7 +218,8 @@ bool IsFloat(DataType type) {
 }
 
 Implementation ImplementationOf(const dnnl::primitive_desc_base& desc) {
-  return {ImplementationName(desc), IsSlow(desc)};
+  const std::string name = ImplementationName(desc);
+  return {name, IsSlow(desc), VectorBitsOf(name)};
 }
 
 bool IsSlow(const dnnl::primitive_desc_base& desc) { return ImplementationName(desc).starts_with("ref"); }
@@ -227,6 +229,14 @@ bool IsGemm(const Implementation& implementation) { return implementation.name.s
 bool UsesTiles(const Implementation& implementation) { return implementation.name.find("amx") != std::string::npos; }
 
 bool UsesAvx2(const Implementation& implementation) { return implementation.name.ends_with(":avx2"); }
+
+bool IsBrgemmMatMul(const Implementation& implementation) { return implementation.name.starts_with("brg_matmul:"); }
+
+bool RunsConvolution(const Implementation& implementation) { return implementation.name.starts_with("conv:any"); }
+
+bool HasSlowPart(const Implementation& implementation) {
+  return implementation.slow || implementation.name.find("+ref") != std::string::npos;
+}
 
 void PrimitiveStep::AddCall(dnnl::primitive primitive) { calls_.push_back(Call{std::move(primitive), {}}); }
 

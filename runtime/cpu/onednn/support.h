@@ -78,6 +78,9 @@ bool IsSlow(const dnnl::primitive_desc_base& desc);    // one of oneDNN's refere
 bool IsGemm(const Implementation& implementation);     // gemm:jit, which packs the weights in each run
 bool UsesTiles(const Implementation& implementation);  // of AMX
 bool UsesAvx2(const Implementation& implementation);   // and no wider vectors
+bool IsBrgemmMatMul(const Implementation& implementation);
+bool RunsConvolution(const Implementation& implementation);  // a deconvolution does, backward
+bool HasSlowPart(const Implementation& implementation);      // one primitive that runs others: "conv:any+ref:any"
 
 // Memory that never changes, with its descriptor.
 struct PrepackedMemory {

@@ -5,6 +5,10 @@
 
 namespace halftone::simd {
 
+// Widths of vectors.
+inline constexpr int kAvx2Bits = 256;
+inline constexpr int kAvx512Bits = 512;
+
 #if defined(__x86_64__)
 inline bool HasAvx2() { return __builtin_cpu_supports("x86-64-v3") != 0; }    // and FMA
 inline bool HasAvx512() { return __builtin_cpu_supports("x86-64-v4") != 0; }  // F, BW, CD, DQ, VL

@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "base/strings.h"
+#include "runtime/cpu/simd/cpu.h"
 #include "runtime/cpu/simd/int8_depthwise_kinds.h"
 #include "runtime/cpu/simd/parallel.h"
 #include "runtime/cpu/simd/simd.h"
@@ -19,7 +20,17 @@ namespace {
 constexpr size_t kAlignment = 64;
 constexpr int64_t kGrain = 1 << 18;  // multiplications that are worth a thread
 
-constexpr std::string_view kCpus[] = {"avx512_vbmi", "avx512_vnni", "avx2", "any"};
+// By DepthwiseCpu.
+struct CpuRow {
+  DepthwiseCpu cpu;
+  std::string_view name;
+  int vector_bits;
+};
+constexpr CpuRow kCpus[] = {{DepthwiseCpu::kAvx512Vbmi, "avx512_vbmi", kAvx512Bits},
+                            {DepthwiseCpu::kAvx512Vnni, "avx512_vnni", kAvx512Bits},
+                            {DepthwiseCpu::kAvx2, "avx2", kAvx2Bits},
+                            {DepthwiseCpu::kAny, "any", 0}};
+constexpr DepthwiseCpu kAll[] = {kCpus[0].cpu, kCpus[1].cpu, kCpus[2].cpu, kCpus[3].cpu};
 
 size_t Aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -68,11 +79,11 @@ class VnniDepthwise final : public DepthwiseLoop {
  public:
   using Function = void (*)(const DepthwiseBand&);
 
-  VnniDepthwise(DepthwiseTask task, std::string_view cpu, std::optional<IntegerBounds> bounds,
+  VnniDepthwise(DepthwiseTask task, DepthwiseCpu cpu, std::optional<IntegerBounds> bounds,
                 const DepthwiseFactors& factors)
       : task_(std::move(task)),
-        function_(cpu == kCpus[0] ? DepthwiseVbmi : DepthwiseVnni),
-        cpu_(cpu == kCpus[0] ? kCpus[0] : kCpus[1]),
+        function_(cpu == DepthwiseCpu::kAvx512Vbmi ? DepthwiseVbmi : DepthwiseVnni),
+        cpu_(cpu),
         bounds_(bounds) {
     const int64_t channels = task_.channels;
     block_channels_ = std::min(channels, kDepthwiseChannels);
@@ -90,7 +101,7 @@ class VnniDepthwise final : public DepthwiseLoop {
     task_.weights.clear();
   }
 
-  std::string_view cpu() const override { return cpu_; }
+  DepthwiseCpu cpu() const override { return cpu_; }
   size_t scratch_bytes(int threads) const override { return kAlignment + ScratchOfThread() * threads; }
 
   void Run(const std::byte* x, std::byte* y, std::byte* scratch) const override {
@@ -210,7 +221,7 @@ class VnniDepthwise final : public DepthwiseLoop {
 
   DepthwiseTask task_;
   const Function function_;
-  const std::string_view cpu_;
+  const DepthwiseCpu cpu_;
   const std::optional<IntegerBounds> bounds_;  // nullopt: results go through f32
   int64_t block_channels_ = 0, rows_ = 0, groups_ = 0, block_bytes_ = 0;
   uint8_t zero_ = 0;
@@ -247,7 +258,7 @@ class PlainDepthwise final : public DepthwiseLoop {
     bounds_ = BoundsOf(task_.finish);
   }
 
-  std::string_view cpu() const override { return kCpus[3]; }
+  DepthwiseCpu cpu() const override { return DepthwiseCpu::kAny; }
   size_t scratch_bytes(int threads) const override { return threads * OfThread(); }
 
   void Run(const std::byte* x, std::byte* y, std::byte* scratch) const override {
@@ -306,28 +317,33 @@ class PlainDepthwise final : public DepthwiseLoop {
   std::optional<IntegerBounds> bounds_;
 };
 
-size_t FirstCpu() {
+DepthwiseCpu FastestCpu() {
 #if defined(__x86_64__)
   const bool vnni = HasAvx512Vnni();
-  if (vnni) return HasAvx512Vbmi() ? 0 : 1;
+  if (vnni) return HasAvx512Vbmi() ? DepthwiseCpu::kAvx512Vbmi : DepthwiseCpu::kAvx512Vnni;
 #endif
-  return HasAvx2() ? 2 : 3;
+  return HasAvx2() ? DepthwiseCpu::kAvx2 : DepthwiseCpu::kAny;
 }
 
 }  // namespace
 
-std::span<const std::string_view> DepthwiseCpus() { return std::span(kCpus).subspan(FirstCpu()); }
+std::string_view NameOf(DepthwiseCpu cpu) { return kCpus[static_cast<size_t>(cpu)].name; }
 
-absl::StatusOr<std::unique_ptr<DepthwiseLoop>> MakeDepthwise(const DepthwiseTask& task, std::string_view cpu) {
+int VectorBits(DepthwiseCpu cpu) { return kCpus[static_cast<size_t>(cpu)].vector_bits; }
+
+std::span<const DepthwiseCpu> DepthwiseCpus() { return std::span(kAll).subspan(static_cast<size_t>(FastestCpu())); }
+
+absl::StatusOr<std::unique_ptr<DepthwiseLoop>> MakeDepthwise(const DepthwiseTask& task, DepthwiseCpu cpu) {
   HALFTONE_RETURN_IF_ERROR(Check(task));
   const std::optional<IntegerBounds> bounds = BoundsOf(task.finish);
   DepthwiseFactors factors = FactorsOf(task, bounds.has_value());
   if (!Fits(task, factors)) return absl::UnimplementedError("results that are not within an int32");
 #if defined(__x86_64__)
-  if (cpu.starts_with("avx512")) {
+  if (cpu == DepthwiseCpu::kAvx512Vbmi || cpu == DepthwiseCpu::kAvx512Vnni) {
     return std::make_unique<VnniDepthwise>(task, cpu, bounds, factors);
   }
-  if (cpu == "avx2" && task.channels >= kAvx2DepthwiseChannels) return MakeAvx2Depthwise(task, factors, bounds);
+  if (cpu == DepthwiseCpu::kAvx2 && task.channels >= kAvx2DepthwiseChannels)
+    return MakeAvx2Depthwise(task, factors, bounds);
 #endif
   return std::make_unique<PlainDepthwise>(task, std::move(factors), bounds.has_value());
 }

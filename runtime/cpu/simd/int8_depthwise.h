@@ -36,22 +36,27 @@ struct DepthwiseTask {
   Int8Finish finish;
 };
 
+// The kinds of CPU that there is a loop for.
+enum class DepthwiseCpu { kAvx512Vbmi, kAvx512Vnni, kAvx2, kAny };
+std::string_view NameOf(DepthwiseCpu cpu);  // "avx512_vbmi"
+int VectorBits(DepthwiseCpu cpu);           // 0: those of the compiler's target
+
 // Weights as a kind of CPU wants them. Immutable; thread-safe.
 class DepthwiseLoop {
  public:
   virtual ~DepthwiseLoop() = default;
-  virtual std::string_view cpu() const = 0;  // one of DepthwiseCpus: what its instructions are
+  virtual DepthwiseCpu cpu() const = 0;  // what its instructions are
   virtual size_t scratch_bytes(int threads) const = 0;
   // On the threads of the plan. x and y are dense and do not overlap.
   virtual void Run(const std::byte* x, std::byte* y, std::byte* scratch) const = 0;
 };
 
-// The kinds of CPU: "avx512_vbmi", "avx512_vnni", "avx2", "any"; those that this CPU is, the fastest first.
-std::span<const std::string_view> DepthwiseCpus();
+// The kinds that this CPU is, the fastest first.
+std::span<const DepthwiseCpu> DepthwiseCpus();
 
 // UNIMPLEMENTED with the reason for a task that is not as said above, or whose results are not within an int32.
-// Fewer than 16 channels have no loop for "avx2" and get that for "any".
-absl::StatusOr<std::unique_ptr<DepthwiseLoop>> MakeDepthwise(const DepthwiseTask& task, std::string_view cpu);
+// Fewer than 16 channels have no loop for kAvx2 and get that for kAny.
+absl::StatusOr<std::unique_ptr<DepthwiseLoop>> MakeDepthwise(const DepthwiseTask& task, DepthwiseCpu cpu);
 absl::StatusOr<std::unique_ptr<DepthwiseLoop>> MakeDepthwise(const DepthwiseTask& task);  // for the fastest
 
 }  // namespace halftone::simd

@@ -173,7 +173,7 @@ class Avx2Depthwise final : public DepthwiseLoop {
     task_.weights.clear();
   }
 
-  std::string_view cpu() const override { return "avx2"; }
+  DepthwiseCpu cpu() const override { return DepthwiseCpu::kAvx2; }
   size_t scratch_bytes(int threads) const override { return threads * (NumbersBytes() + BorderBytes()); }
 
   void Run(const std::byte* x, std::byte* y, std::byte* scratch) const override {

@@ -132,7 +132,7 @@ TEST(Int8DepthwiseTest, EveryKindOfCpuGivesWhatThePlainFunctionGives) {
         }
         const int64_t count = shape.images * task.rows.out * task.columns.out * shape.channels;
         const size_t element = ElementSize(finish.type);
-        for (const std::string_view cpu : DepthwiseCpus()) {
+        for (const DepthwiseCpu cpu : DepthwiseCpus()) {
           const auto loop = MakeDepthwise(task, cpu);
           ASSERT_TRUE(loop.ok()) << loop.status();
           // Guards on both sides, which must stay.
@@ -145,15 +145,15 @@ TEST(Int8DepthwiseTest, EveryKindOfCpuGivesWhatThePlainFunctionGives) {
             const int64_t image = i / shape.channels / task.columns.out / task.rows.out;
             const std::string wrong =
                 WrongAt(task, SumAt(task, x, image, row, column, channel), channel, y.data() + 64 + i * element);
-            ASSERT_EQ(wrong, "") << cpu << ": " << shape.channels << " channels, " << shape.rows << " x "
+            ASSERT_EQ(wrong, "") << NameOf(cpu) << ": " << shape.channels << " channels, " << shape.rows << " x "
                                  << shape.columns << ", kernel " << shape.kernel << ", stride " << shape.stride
                                  << ", src " << DataTypeName(src) << " zero " << zero << ", dst "
                                  << DataTypeName(finish.type) << " at " << image << ", " << row << ", " << column
                                  << ", " << channel;
           }
           for (int i = 0; i < 64; ++i) {
-            ASSERT_EQ(y[i], std::byte{0x5a}) << cpu << " wrote before y";
-            ASSERT_EQ(y[y.size() - 1 - i], std::byte{0x5a}) << cpu << " wrote after y";
+            ASSERT_EQ(y[i], std::byte{0x5a}) << NameOf(cpu) << " wrote before y";
+            ASSERT_EQ(y[y.size() - 1 - i], std::byte{0x5a}) << NameOf(cpu) << " wrote after y";
           }
         }
       }
@@ -168,14 +168,14 @@ TEST(Int8DepthwiseTest, SumsDoNotSaturate) {
   task.factors.assign(32, 1.0f);
   task.offsets.assign(32, 0.0f);
   const std::vector<std::byte> x(5 * 5 * 32, std::byte{255});
-  for (const std::string_view cpu : DepthwiseCpus()) {
+  for (const DepthwiseCpu cpu : DepthwiseCpus()) {
     const auto loop = MakeDepthwise(task, cpu);
     ASSERT_TRUE(loop.ok()) << loop.status();
     std::vector<float> y(5 * 5 * 32);
     std::vector<std::byte> scratch((*loop)->scratch_bytes(omp_get_max_threads()));
     (*loop)->Run(x.data(), reinterpret_cast<std::byte*>(y.data()), scratch.data());
-    EXPECT_EQ(y[0], 4 * 255 * 127) << cpu << ": at a corner";
-    EXPECT_EQ(y[(2 * 5 + 2) * 32 + 31], 9 * 255 * 127) << cpu << ": inside";
+    EXPECT_EQ(y[0], 4 * 255 * 127) << NameOf(cpu) << ": at a corner";
+    EXPECT_EQ(y[(2 * 5 + 2) * 32 + 31], 9 * 255 * 127) << NameOf(cpu) << ": inside";
   }
 }
 

@@ -259,72 +259,92 @@ ScaledAttention::ScaledAttention(const AttentionShape& shape, std::vector<Attent
   scratch_bytes_ = ThreadAt(nullptr).bytes;
 }
 
-void ScaledAttention::Run(const std::byte* q, const std::byte* k, const std::byte* v, const std::byte* mask,
-                          std::byte* y, std::byte* scratch) const {
+// Keys and values, which consecutive blocks share.
+void ScaledAttention::PackItem(const Operands& operands, const AttentionItem& item, Thread& t) const {
+  const AttentionShape& s = shape_;
+  if (t.keys_of != item.k) {
+    t.keys = PanelsFor({At(operands.k, item.k, s.type), s.type, s.depth, s.keys, s.k_column, s.k_row}, t.key_memory);
+    t.keys_of = item.k;
+  }
+  if (t.values_of != item.v) {
+    t.values = PanelsFor({At(operands.v, item.v, s.type), s.type, s.keys, s.width, s.v_row, 1}, t.value_memory);
+    t.values_of = item.v;
+  }
+}
+
+void ScaledAttention::Scores(const Operands& operands, const Block& block, const Thread& t) const {
+  const AttentionShape& s = shape_;
+  const std::byte* queries = At(operands.q, block.item.q + block.first * s.q_row, s.type);
+  int64_t q_row = s.q_row;
+  const bool unmodified = matmul_.type == s.type && s.depth % matmul_.depth == 0;
+  if (!unmodified) {
+    PackRows({queries, s.type, block.count, s.depth, s.q_row, 1}, matmul_, t.queries);
+    queries = t.queries;
+    q_row = depth_steps_ * matmul_.depth;
+  }
+  for (int64_t column = 0; column < s.keys; column += kPanelWidth) {
+    matmul_.multiply({.x = queries,
+                      .x_stride = q_row,
+                      .rows = block.count,
+                      .panel = t.keys.from + column / kPanelWidth * t.keys.panel_bytes,
+                      .step_bytes = t.keys.step_bytes,
+                      .steps = depth_steps_,
+                      .columns = std::min(kPanelWidth, s.keys - column),
+                      .to = t.scores + column,
+                      .to_stride = score_stride_});
+  }
+}
+
+void ScaledAttention::Softmax(const Operands& operands, const Block& block, const Thread& t) const {
+  const AttentionShape& s = shape_;
+  const Rows rows{block.count, s.keys, score_stride_, s.scale, s.mask_row, s.mask_column};
+  const std::byte* with = s.has_mask ? At(operands.mask, block.item.mask + block.first * s.mask_row, s.type) : nullptr;
+  if (s.type == DataType::kFloat32) {
+    ForCpu().softmax_f32(rows, t.scores, reinterpret_cast<const float*>(with), t.inverses);
+    return;
+  }
+  const bool bf16 = matmul_.type == DataType::kBFloat16;  // bf16 may be multiplied in f32
+  ForCpu().softmax_bf16(rows, t.scores, reinterpret_cast<const uint16_t*>(with),
+                        bf16 ? reinterpret_cast<uint16_t*>(t.weights) : nullptr, t.inverses);
+}
+
+void ScaledAttention::Values(const Operands& operands, const Block& block, const Thread& t) const {
   const AttentionShape& s = shape_;
   const Functions& functions = ForCpu();
-  const bool same = matmul_.type == s.type, bf16 = matmul_.type == DataType::kBFloat16;
-  const bool as_it_lies = same && s.depth % matmul_.depth == 0;
-  const int64_t blocks = (s.queries + rows_ - 1) / rows_;
-  const auto run_block = [&](Thread& t, const AttentionItem& item, int64_t first, int64_t count) {
-    if (t.keys_of != item.k) {
-      t.keys = PanelsFor({At(k, item.k, s.type), s.type, s.depth, s.keys, s.k_column, s.k_row}, t.key_memory);
-      t.keys_of = item.k;
-    }
-    if (t.values_of != item.v) {
-      t.values = PanelsFor({At(v, item.v, s.type), s.type, s.keys, s.width, s.v_row, 1}, t.value_memory);
-      t.values_of = item.v;
-    }
-    const std::byte* queries = At(q, item.q + first * s.q_row, s.type);
-    int64_t q_row = s.q_row;
-    if (!as_it_lies) {
-      PackRows({queries, s.type, count, s.depth, s.q_row, 1}, matmul_, t.queries);
-      queries = t.queries;
-      q_row = depth_steps_ * matmul_.depth;
-    }
-    for (int64_t column = 0; column < s.keys; column += kPanelWidth) {
-      matmul_.multiply({.x = queries,
-                        .x_stride = q_row,
-                        .rows = count,
-                        .panel = t.keys.from + column / kPanelWidth * t.keys.panel_bytes,
-                        .step_bytes = t.keys.step_bytes,
-                        .steps = depth_steps_,
-                        .columns = std::min(kPanelWidth, s.keys - column),
-                        .to = t.scores + column,
-                        .to_stride = score_stride_});
-    }
-    const Rows rows{count, s.keys, score_stride_, s.scale, s.mask_row, s.mask_column};
-    const std::byte* with = s.has_mask ? At(mask, item.mask + first * s.mask_row, s.type) : nullptr;
+  const bool bf16 = matmul_.type == DataType::kBFloat16;
+  for (int64_t column = 0; column < s.width; column += kPanelWidth) {
+    const int64_t columns = std::min(kPanelWidth, s.width - column);
+    matmul_.multiply({.x = bf16 ? static_cast<const void*>(t.weights) : t.scores,
+                      .x_stride = score_stride_,
+                      .rows = block.count,
+                      .panel = t.values.from + column / kPanelWidth * t.values.panel_bytes,
+                      .step_bytes = t.values.step_bytes,
+                      .steps = key_steps_,
+                      .columns = columns,
+                      .to = t.tile,
+                      .to_stride = kPanelWidth});
+    std::byte* to = const_cast<std::byte*>(At(operands.y, block.item.y + block.first * s.y_row + column, s.type));
     if (s.type == DataType::kFloat32) {
-      functions.softmax_f32(rows, t.scores, reinterpret_cast<const float*>(with), t.inverses);
-    } else {  // bf16 may be multiplied in f32
-      functions.softmax_bf16(rows, t.scores, reinterpret_cast<const uint16_t*>(with),
-                             bf16 ? reinterpret_cast<uint16_t*>(t.weights) : nullptr, t.inverses);
+      functions.store_f32(t.tile, t.inverses, block.count, columns, reinterpret_cast<float*>(to), s.y_row);
+    } else {
+      functions.store_bf16(t.tile, t.inverses, block.count, columns, reinterpret_cast<uint16_t*>(to), s.y_row);
     }
-    for (int64_t column = 0; column < s.width; column += kPanelWidth) {
-      const int64_t columns = std::min(kPanelWidth, s.width - column);
-      matmul_.multiply({.x = bf16 ? static_cast<const void*>(t.weights) : t.scores,
-                        .x_stride = score_stride_,
-                        .rows = count,
-                        .panel = t.values.from + column / kPanelWidth * t.values.panel_bytes,
-                        .step_bytes = t.values.step_bytes,
-                        .steps = key_steps_,
-                        .columns = columns,
-                        .to = t.tile,
-                        .to_stride = kPanelWidth});
-      std::byte* to = const_cast<std::byte*>(At(y, item.y + first * s.y_row + column, s.type));
-      if (s.type == DataType::kFloat32) {
-        functions.store_f32(t.tile, t.inverses, count, columns, reinterpret_cast<float*>(to), s.y_row);
-      } else {
-        functions.store_bf16(t.tile, t.inverses, count, columns, reinterpret_cast<uint16_t*>(to), s.y_row);
-      }
-    }
-  };
+  }
+}
+
+void ScaledAttention::Run(const std::byte* q, const std::byte* k, const std::byte* v, const std::byte* mask,
+                          std::byte* y, std::byte* scratch) const {
+  const Operands operands{q, k, v, mask, y};
+  const int64_t blocks = (shape_.queries + rows_ - 1) / rows_;
   ParallelFor(static_cast<int64_t>(items_.size()) * blocks, 1, [&](int64_t first, int64_t last) {
     Thread thread = ThreadAt(scratch + static_cast<size_t>(omp_get_thread_num()) * scratch_bytes_);
     for (int64_t i = first; i < last; ++i) {
       const int64_t row = i % blocks * rows_;
-      run_block(thread, items_[i / blocks], row, std::min(rows_, s.queries - row));
+      const Block block{items_[i / blocks], row, std::min(rows_, shape_.queries - row)};
+      PackItem(operands, block.item, thread);
+      Scores(operands, block, thread);
+      Softmax(operands, block, thread);
+      Values(operands, block, thread);
     }
   });
 }

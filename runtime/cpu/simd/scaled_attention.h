@@ -47,6 +47,20 @@ class ScaledAttention {
   Panels PanelsFor(const MatrixView& matrix, std::byte* memory) const;
   Thread ThreadAt(std::byte* scratch) const;
 
+  struct Operands {
+    const std::byte *q, *k, *v, *mask;
+    std::byte* y;
+  };
+  // `count` rows of an item's queries, from the row `first` on.
+  struct Block {
+    const AttentionItem& item;
+    int64_t first, count;
+  };
+  void PackItem(const Operands& operands, const AttentionItem& item, Thread& t) const;
+  void Scores(const Operands& operands, const Block& block, const Thread& t) const;
+  void Softmax(const Operands& operands, const Block& block, const Thread& t) const;
+  void Values(const Operands& operands, const Block& block, const Thread& t) const;
+
   const AttentionShape shape_;
   const std::vector<AttentionItem> items_;
   const BlockMatMul matmul_;
