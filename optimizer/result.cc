@@ -31,10 +31,11 @@ void AddReferenceShare(VariantResult& variant) {
 
 bool Runs(const StepReport& step, OpKind op) { return step.op == OpName(op); }
 
+bool Casts(const StepReport& step) { return step.kind == StepKind::kConversion || Runs(step, OpKind::kCast); }
+
 // Whether a step reads integers only to make numbers of them, or the other way round.
 bool Converts(const StepReport& step) {
-  return step.kind == StepKind::kConversion || Runs(step, OpKind::kCast) || Runs(step, OpKind::kQuantizeLinear) ||
-         Runs(step, OpKind::kDequantizeLinear);
+  return Casts(step) || Runs(step, OpKind::kQuantizeLinear) || Runs(step, OpKind::kDequantizeLinear);
 }
 
 // Steps of a run that convert between floating types and nothing else: casts of the file and conversions that the plan
@@ -43,8 +44,7 @@ int64_t CountConversionSteps(const std::vector<NodeResult>& nodes) {
   const auto is_float = [](const std::string& type) { return type == "f32" || type == "bf16" || type == "f16"; };
   return std::count_if(nodes.begin(), nodes.end(), [&](const NodeResult& node) {
     const StepReport& step = node.step;
-    const bool converts = step.kind == StepKind::kConversion || Runs(step, OpKind::kCast);
-    return converts && DoesWork(step.kind) && step.src_type != step.dst_type && is_float(step.src_type) &&
+    return Casts(step) && DoesWork(step.kind) && step.src_type != step.dst_type && is_float(step.src_type) &&
            is_float(step.dst_type);
   });
 }

@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <optional>
 #include <set>
-#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
@@ -69,16 +67,6 @@ absl::Status CheckFile(const Graph& imported, std::vector<SaturationCheck>& chec
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Tensor>> RunPlan(Plan& plan, const std::vector<Tensor>& inputs) {
-  const InferenceTimer timer;
-  return plan.Run(inputs);
-}
-
-absl::StatusOr<std::vector<StepInfo>> TimeSteps(Plan& plan, const std::vector<Tensor>& inputs) {
-  const InferenceTimer timer;
-  return plan.Profile(inputs, /*repetitions=*/20, /*seconds=*/0.5);
-}
-
 }  // namespace
 
 absl::StatusOr<EvaluateResult> EvaluateVariant(const EvaluateSpec& spec) {
@@ -102,14 +90,17 @@ absl::StatusOr<EvaluateResult> EvaluateVariant(const EvaluateSpec& spec) {
     for (size_t j = 0; j < batch.inputs.size(); ++j) {
       if (!AllFinite(batch.inputs[j])) not_finite.insert(loaded.graph.Label(loaded.graph.inputs()[j]));
     }
-    HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, RunPlan(*loaded.plan, batch.inputs));
+    HALFTONE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs,
+                              CountInference([&] { return loaded.plan->Run(batch.inputs); }));
     if (i == 0) result.output_hash = HashOf(outputs);
     HALFTONE_RETURN_IF_ERROR(log.Append({batch.capacity, batch.rows, batch.labels, std::move(outputs)}));
   }
   result.batch = batch.capacity;
   HALFTONE_RETURN_IF_ERROR(log.Close());
 
-  HALFTONE_ASSIGN_OR_RETURN(const std::vector<StepInfo> steps, TimeSteps(*loaded.plan, batch.inputs));
+  HALFTONE_ASSIGN_OR_RETURN(const std::vector<StepInfo> steps, CountInference([&] {
+                              return loaded.plan->Profile(batch.inputs, /*repetitions=*/20, /*seconds=*/0.5);
+                            }));
   for (const StepInfo& step : steps) result.steps.push_back(ToReport(step));
   result.samples = spec.run.samples.empty() ? 0 : loaded.samples->num_samples();
   const std::vector<std::string> unused = loaded.samples->unused_arrays();
@@ -141,9 +132,7 @@ absl::StatusOr<RoundResult> MeasureVariant(const RoundSpec& spec, const RoundHoo
                              .cold = spec.cold,
                              .slow_down = spec.slow_down,
                              .before_measuring = hooks.warm};
-  std::optional<InferenceTimer> timer(std::in_place);
-  HALFTONE_ASSIGN_OR_RETURN(RoundResult result, RunRound(options, inference));
-  timer.reset();
+  HALFTONE_ASSIGN_OR_RETURN(RoundResult result, CountInference([&] { return RunRound(options, inference); }));
   result.load_ms = loaded.load_ms + loaded.optimize_ms;
   result.plan_ms = loaded.plan_ms;
   result.arena_bytes = static_cast<int64_t>(loaded.plan->arena_bytes());

@@ -48,6 +48,13 @@ class InferenceTimer {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+// The result of `inference()`, whose time is counted.
+template <typename Inference>
+auto CountInference(Inference inference) {
+  const InferenceTimer timer;
+  return inference();
+}
+
 }  // namespace halftone
 
 #endif  // HALFTONE_OPTIMIZER_WORK_COUNTS_H_
